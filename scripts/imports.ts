@@ -1,0 +1,63 @@
+// The import table of the source tree: the one place where it is written down.
+// `base` and the schema library are open to all; `types` names folders of which only types may be imported.
+
+export interface FolderRule {
+	readonly folder: string;
+	readonly floor: number | "side";
+	readonly owns: string;
+	readonly mayImport: readonly string[] | "anything";
+	readonly types?: readonly string[];
+}
+
+export const importTable: readonly FolderRule[] = [
+	{ folder: "base", floor: 0, owns: "errors, ids, clock, queue, line framing, the logging port", mayImport: [] },
+	{ folder: "rpc", floor: 1, owns: "JSON-RPC 2.0: envelope, connection, pending calls", mayImport: [] },
+	{ folder: "events", floor: 1, owns: "content values, events, commands, asks", mayImport: [] },
+	{ folder: "processes", floor: 1, owns: "child processes in groups, ended as groups", mayImport: [] },
+	{ folder: "files", floor: 1, owns: "the file port: atomic replace, append with sync, locks", mayImport: [] },
+	{ folder: "messages", floor: 2, owns: "Kimi's {type, payload} vocabulary, to and from events", mayImport: ["events"] },
+	{ folder: "transports", floor: 2, owns: "stdio and memory, with a bounded outbox", mayImport: ["rpc"] },
+	{ folder: "models", floor: 2, owns: "the model contract and its providers", mayImport: ["events"] },
+	{ folder: "tools", floor: 2, owns: "the tool contract and the built-in tools", mayImport: ["events", "processes", "files"] },
+	{ folder: "hooks", floor: 2, owns: "hook points, matching, aggregation", mayImport: ["events", "processes"] },
+	{ folder: "definitions", floor: 2, owns: "prompts, agent files, AGENTS.md, skills: read into data", mayImport: ["files"] },
+	{ folder: "config", floor: 2, owns: "reading, merging and checking settings", mayImport: ["files"] },
+	{ folder: "credentials", floor: 2, owns: "token files and sign-in flows", mayImport: ["files"] },
+	{ folder: "store", floor: 3, owns: "sessions on disk and in memory", mayImport: ["events", "messages", "files"] },
+	{ folder: "mcp", floor: 3, owns: "MCP servers as tools", mayImport: ["tools", "events", "credentials"] },
+	{ folder: "agent", floor: 3, owns: "one turn from input to outcome", mayImport: ["events", "models", "tools", "hooks"] },
+	{
+		folder: "kernel",
+		floor: 4,
+		owns: "sessions: lifecycle, commands in, events out, asks, persistence",
+		mayImport: [
+			"events",
+			"processes",
+			"files",
+			"messages",
+			"models",
+			"tools",
+			"hooks",
+			"definitions",
+			"config",
+			"credentials",
+			"store",
+			"mcp",
+			"agent",
+		],
+	},
+	{
+		folder: "dialects",
+		floor: 5,
+		owns: "wire vocabularies to and from commands and events",
+		mayImport: ["rpc", "events", "messages"],
+		types: ["kernel"],
+	},
+	{
+		folder: "server",
+		floor: 6,
+		owns: "serving a transport, choosing the dialect",
+		mayImport: ["dialects", "transports", "rpc", "kernel"],
+	},
+	{ folder: "cli", floor: 7, owns: "arguments, environment, subcommands", mayImport: "anything" },
+];

@@ -1,0 +1,51 @@
+// The one error class that crosses the kernel's door, and the closed set of its codes.
+// Numbers on a wire belong to the dialects; texts here are for people.
+
+/** What went wrong, as a caller can act on it. Every dialect maps each code to a number of its own. */
+export const kernelErrorCodes = [
+	"busy",
+	"no-turn",
+	"unsupported",
+	"invalid-input",
+	"model-not-set",
+	"capability-missing",
+	"provider-failed",
+	"login-expired",
+	"session-not-found",
+	"storage-failed",
+	"overloaded",
+	"closed",
+	"internal",
+] as const;
+
+export type KernelErrorCode = (typeof kernelErrorCodes)[number];
+
+/** An error a client may see. `data` is JSON for the client, `cause` is for the log only. */
+export class KernelError extends Error {
+	override readonly name = "KernelError";
+	readonly code: KernelErrorCode;
+	readonly data: unknown;
+
+	constructor(code: KernelErrorCode, message: string, options: { data?: unknown; cause?: unknown } = {}) {
+		super(message, options.cause === undefined ? undefined : { cause: options.cause });
+		this.code = code;
+		this.data = options.data ?? null;
+	}
+}
+
+/** Turns anything thrown into a KernelError; what was not one becomes `internal` without its details. */
+export function toKernelError(thrown: unknown): KernelError {
+	if (thrown instanceof KernelError) return thrown;
+	return new KernelError("internal", "Internal error; the log has the details.", { cause: thrown });
+}
+
+/** The text of anything thrown, for logs and tool results. */
+export function errorText(thrown: unknown): string {
+	return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** The system error code (`ENOENT`, `ENOSPC`, …) of anything thrown, or null. */
+export function systemErrorCode(thrown: unknown): string | null {
+	if (!(thrown instanceof Error) || !("code" in thrown)) return null;
+	return typeof thrown.code === "string" ? thrown.code : null;
+}

@@ -1,0 +1,12 @@
+// The logging port. Implementations live at the edge; nothing here writes anywhere.
+
+export type LogFields = Readonly<Record<string, unknown>>;
+
+export interface Log {
+	debug(message: string, fields?: LogFields): void;
+	info(message: string, fields?: LogFields): void;
+	warn(message: string, fields?: LogFields): void;
+	error(message: string, fields?: LogFields): void;
+}
+
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

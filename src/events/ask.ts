@@ -1,0 +1,77 @@
+// Asks: what the kernel wants from a client. Plain data; the waiting lives in the kernel's table.
+import * as v from "valibot";
+import { displayBlockSchema, toolReturnSchema } from "./content.ts";
+
+const nullableText = v.optional(v.nullable(v.string()), null);
+
+export const approvalAskSchema = v.object({
+	kind: v.literal("approval"),
+	id: v.string(),
+	toolCallId: v.string(),
+	/** Name of the tool that wants to act. */
+	sender: v.string(),
+	/** The key of session-wide approvals, compared as a whole string. */
+	action: v.string(),
+	description: v.string(),
+	sourceKind: v.nullable(v.picklist(["foreground_turn", "background_agent"])),
+	sourceId: nullableText,
+	agentId: nullableText,
+	subagentType: nullableText,
+	sourceDescription: nullableText,
+	display: v.array(displayBlockSchema),
+});
+
+export const clientToolAskSchema = v.object({
+	kind: v.literal("client-tool"),
+	id: v.string(),
+	toolCallId: v.string(),
+	name: v.string(),
+	/** JSON text, as the model wrote it. */
+	arguments: v.nullable(v.string()),
+});
+
+export const questionOptionSchema = v.object({ label: v.string(), description: v.optional(v.string(), "") });
+export const questionItemSchema = v.object({
+	question: v.string(),
+	header: v.optional(v.string(), ""),
+	options: v.array(questionOptionSchema),
+	multi_select: v.optional(v.boolean(), false),
+	body: v.optional(v.string(), ""),
+	other_label: v.optional(v.string(), ""),
+	other_description: v.optional(v.string(), ""),
+});
+export const questionAskSchema = v.object({
+	kind: v.literal("question"),
+	id: v.string(),
+	toolCallId: v.string(),
+	questions: v.array(questionItemSchema),
+});
+
+export const askSchema = v.variant("kind", [approvalAskSchema, clientToolAskSchema, questionAskSchema]);
+export type ApprovalAsk = v.InferOutput<typeof approvalAskSchema>;
+export type ClientToolAsk = v.InferOutput<typeof clientToolAskSchema>;
+export type QuestionAsk = v.InferOutput<typeof questionAskSchema>;
+export type Ask = v.InferOutput<typeof askSchema>;
+export type AskKind = Ask["kind"];
+
+export const approvalDecisionSchema = v.picklist(["approve", "approve_for_session", "reject"]);
+export const approvalAnswerSchema = v.object({
+	kind: v.literal("approval"),
+	decision: approvalDecisionSchema,
+	/** Only honoured with `reject`. */
+	feedback: v.optional(v.string(), ""),
+});
+export const clientToolAnswerSchema = v.object({ kind: v.literal("client-tool"), result: toolReturnSchema });
+export const questionAnswerSchema = v.object({
+	kind: v.literal("question"),
+	/** Question text to chosen label or free text; empty means dismissed. */
+	answers: v.record(v.string(), v.string()),
+});
+export const answerSchema = v.variant("kind", [approvalAnswerSchema, clientToolAnswerSchema, questionAnswerSchema]);
+export type ApprovalAnswer = v.InferOutput<typeof approvalAnswerSchema>;
+export type ClientToolAnswer = v.InferOutput<typeof clientToolAnswerSchema>;
+export type Answer = v.InferOutput<typeof answerSchema>;
+export type AnswerTo<K extends AskKind> = Extract<Answer, { kind: K }>;
+
+/** What a client reports in place of an answer. */
+export type AskFailure = { readonly kind: "error-reply"; readonly message: string } | { readonly kind: "malformed" };

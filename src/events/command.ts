@@ -1,0 +1,24 @@
+// Commands: what a client asks of a session through the one door.
+import type { Answer, AskFailure } from "./ask.ts";
+import type { UserInput } from "./content.ts";
+
+export type Command =
+	/** Starts a turn; the value names it, its end is told by `turn.ended`. Fails `busy` when one runs. */
+	| { readonly type: "turn.start"; readonly input: UserInput }
+	/** Adds input to the running turn. Fails `no-turn` when idle. */
+	| { readonly type: "turn.steer"; readonly input: UserInput }
+	/** Stops the running turn. Fails `no-turn` when idle; what it causes follows later. */
+	| { readonly type: "turn.cancel" }
+	/** Settles an ask. An unknown or settled id changes nothing. */
+	| { readonly type: "ask.answer"; readonly askId: string; readonly answer: Answer | AskFailure };
+
+export type CommandType = Command["type"];
+
+/** What each command gives back once accepted. */
+export interface CommandValues {
+	"turn.start": { readonly turnId: string };
+	"turn.steer": null;
+	"turn.cancel": null;
+	/** Whether the answer was the one that settled the ask. */
+	"ask.answer": { readonly settled: boolean };
+}

@@ -1,0 +1,183 @@
+// Every event the kernel tells, declared once: schema, class and one sentence.
+//
+// Classes: `stored` events are in the session log before they are told; `state` events describe a current
+// condition and are told again to a client that attaches; `volatile` events are deltas, gone once told.
+// A run of mergeable deltas is followed by its `…completed` event, which is the stored form.
+import * as v from "valibot";
+import { kernelErrorCodes } from "../base/errors.ts";
+import { answerSchema, askSchema } from "./ask.ts";
+import {
+	contentPartSchema,
+	tokenUsageSchema,
+	toolCallSchema,
+	toolReturnSchema,
+	userInputSchema,
+} from "./content.ts";
+
+export type EventClass = "stored" | "state" | "volatile";
+
+interface EventDeclaration<S extends v.ObjectEntries> {
+	readonly class: EventClass;
+	readonly doc: string;
+	readonly schema: v.ObjectSchema<S, undefined>;
+}
+
+function declareEvent<S extends v.ObjectEntries>(eventClass: EventClass, doc: string, entries: S): EventDeclaration<S> {
+	return { class: eventClass, doc, schema: v.object(entries) };
+}
+
+const integer = v.pipe(v.number(), v.integer());
+const nullable = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
+
+/** How a turn ended. `failed` carries a kernel error code and its text. */
+export const turnOutcomeSchema = v.variant("status", [
+	v.object({ status: v.literal("finished") }),
+	v.object({ status: v.literal("cancelled") }),
+	v.object({ status: v.literal("max-steps"), steps: integer }),
+	v.object({
+		status: v.literal("failed"),
+		error: v.object({ code: v.picklist(kernelErrorCodes), message: v.string(), data: v.unknown() }),
+	}),
+]);
+export type TurnOutcome = v.InferOutput<typeof turnOutcomeSchema>;
+
+export const mcpServerStatusSchema = v.object({
+	name: v.string(),
+	status: v.picklist(["pending", "connecting", "connected", "failed", "unauthorized"]),
+	tools: v.array(v.string()),
+});
+export const mcpStatusSchema = v.object({
+	loading: v.boolean(),
+	connected: integer,
+	total: integer,
+	tools: integer,
+	servers: v.array(mcpServerStatusSchema),
+});
+
+export const eventDeclarations = {
+	"turn.started": declareEvent("stored", "A turn begins; the first event of the turn.", { input: userInputSchema }),
+	"turn.ended": declareEvent("stored", "A turn is over; its last event. The outcome is null when read from a log.", {
+		outcome: v.nullable(turnOutcomeSchema),
+	}),
+	"step.started": declareEvent("stored", "One model call with its tools begins; `n` counts from 1 in each turn.", {
+		n: integer,
+	}),
+	"step.interrupted": declareEvent("stored", "A step did not complete.", { reason: v.picklist(["error", "cancelled"]) }),
+	"step.retrying": declareEvent("stored", "The model call failed and is tried again after `wait_s` seconds.", {
+		n: integer,
+		next_attempt: integer,
+		max_attempts: integer,
+		wait_s: v.number(),
+		error_type: v.string(),
+		status_code: nullable(integer),
+	}),
+	"compaction.started": declareEvent("stored", "The context is being summarised.", {}),
+	"compaction.ended": declareEvent("stored", "Summarising is over, well or not.", {}),
+	"mcp.loading-started": declareEvent("stored", "The turn waits for tool servers that still connect.", {}),
+	"mcp.loading-ended": declareEvent("stored", "The wait for tool servers is over.", {}),
+	"status.changed": declareEvent("stored", "Token counts, plan mode or tool servers changed; null means unchanged.", {
+		context_usage: nullable(v.number()),
+		context_tokens: nullable(integer),
+		max_context_tokens: nullable(integer),
+		token_usage: nullable(tokenUsageSchema),
+		message_id: nullable(v.string()),
+		plan_mode: nullable(v.boolean()),
+		mcp_status: nullable(mcpStatusSchema),
+	}),
+	"notification.raised": declareEvent("stored", "Background work has news.", {
+		id: v.string(),
+		category: v.string(),
+		type: v.string(),
+		source_kind: v.string(),
+		source_id: v.string(),
+		title: v.string(),
+		body: v.string(),
+		severity: v.string(),
+		created_at: v.number(),
+		payload: v.record(v.string(), v.unknown()),
+	}),
+	"content.delta": declareEvent("volatile", "A streamed fragment of what the model says, or text of a command.", {
+		part: contentPartSchema,
+	}),
+	"content.completed": declareEvent("stored", "A run of fragments, merged.", { part: contentPartSchema }),
+	"tool-call.started": declareEvent("volatile", "The model begins a tool call; its arguments may be incomplete.", {
+		call: toolCallSchema,
+	}),
+	"tool-call.delta": declareEvent("volatile", "More argument text of the most recent tool call.", {
+		arguments_part: nullable(v.string()),
+	}),
+	"tool-call.completed": declareEvent("stored", "A tool call with all its arguments.", { call: toolCallSchema }),
+	"tool-call.fragment": declareEvent("stored", "Argument text that belonged to no tool call, merged.", {
+		arguments_part: nullable(v.string()),
+	}),
+	"tool.result": declareEvent("stored", "A tool call was settled.", { toolCallId: v.string(), result: toolReturnSchema }),
+	"ask.requested": declareEvent("state", "The kernel waits for a client's answer.", { ask: askSchema }),
+	"ask.resolved": declareEvent("stored", "An ask is settled, by whomever.", { askId: v.string(), answer: answerSchema }),
+	"steer.consumed": declareEvent("stored", "Input added during the turn entered the context.", { input: userInputSchema }),
+	"plan.displayed": declareEvent("stored", "A plan is shown for approval.", { content: v.string(), file_path: v.string() }),
+	"hook.triggered": declareEvent("stored", "A batch of hooks starts.", {
+		event: v.string(),
+		target: v.string(),
+		hook_count: integer,
+	}),
+	"hook.resolved": declareEvent("stored", "A batch of hooks is decided.", {
+		event: v.string(),
+		target: v.string(),
+		action: v.picklist(["allow", "block"]),
+		reason: v.string(),
+		duration_ms: integer,
+	}),
+	"side-question.started": declareEvent("stored", "A question beside the conversation is being answered.", {
+		id: v.string(),
+		question: v.string(),
+	}),
+	"side-question.ended": declareEvent("stored", "A side question was answered or failed.", {
+		id: v.string(),
+		response: nullable(v.string()),
+		error: nullable(v.string()),
+	}),
+} as const;
+
+export type EventType = keyof typeof eventDeclarations;
+
+type Fields<T extends EventType> = v.InferOutput<(typeof eventDeclarations)[T]["schema"]>;
+
+/** What happened, without where and when. */
+export type EventBody = { [T in EventType]: { readonly type: T } & Readonly<Fields<T>> }[EventType];
+export type EventBodyOf<T extends EventType> = Extract<EventBody, { type: T }>;
+
+/** One subagent on the way from the session's own agent to the one that speaks. */
+export interface AgentPathEntry {
+	readonly parentToolCallId: string | null;
+	readonly agentId: string | null;
+	readonly subagentType: string | null;
+}
+
+/** Where and when: `agentPath` is empty for the session's own agent, outermost first otherwise. */
+export interface EventOrigin {
+	readonly sessionId: string;
+	/** Null for what happens outside a turn and for events read from a log. */
+	readonly turnId: string | null;
+	readonly agentPath: readonly AgentPathEntry[];
+	/** Milliseconds since the epoch. */
+	readonly at: number;
+}
+
+export type AgentEvent = EventOrigin & { readonly body: EventBody };
+
+export type StatusFields = Omit<EventBodyOf<"status.changed">, "type">;
+
+const unchangedStatus: StatusFields = {
+	context_usage: null,
+	context_tokens: null,
+	max_context_tokens: null,
+	token_usage: null,
+	message_id: null,
+	plan_mode: null,
+	mcp_status: null,
+};
+
+/** A status event in which everything not named is unchanged. */
+export function statusChanged(fields: Partial<StatusFields>): EventBodyOf<"status.changed"> {
+	return { type: "status.changed", ...unchangedStatus, ...fields };
+}

@@ -1,0 +1,59 @@
+// The one way to the file system. Everything that writes goes through this port, so that a test can count,
+// fail and stop at each effect. Errors are Node's own (`code`, `path`), left to the caller to explain.
+
+export interface FileStatus {
+	readonly kind: "file" | "directory" | "other";
+	/** Bytes. */
+	readonly size: number;
+	/** Milliseconds since the epoch. */
+	readonly modifiedAt: number;
+	/** Permission bits. */
+	readonly mode: number;
+}
+
+export interface DirectoryEntry {
+	readonly name: string;
+	/** Of what the entry points to, for symbolic links. */
+	readonly kind: "file" | "directory" | "other";
+}
+
+/** A file open for appending. One append is one write; calls are carried out in order. */
+export interface AppendFile {
+	append(text: string): Promise<void>;
+	/** Waits until what was appended is on stable storage. */
+	sync(): Promise<void>;
+	close(): Promise<void>;
+}
+
+export interface ReplaceOptions {
+	/** Permission bits of the new file; default: those of the file replaced, else 0o666 less the umask. */
+	readonly mode?: number;
+	/** Sync the file and its directory before returning. Default false. */
+	readonly sync?: boolean;
+}
+
+export interface Files {
+	/** The whole file; null when there is none. */
+	read(path: string): Promise<Buffer | null>;
+	/** At most `length` bytes from `offset`; null when there is no file. */
+	readRange(path: string, offset: number, length: number): Promise<Buffer | null>;
+	/** The bytes in pieces, read as they are asked for; nothing when there is no file. */
+	readPieces(path: string): AsyncIterable<Buffer>;
+	/** Follows symbolic links; null when nothing is there. */
+	status(path: string): Promise<FileStatus | null>;
+	list(path: string): Promise<DirectoryEntry[]>;
+	/** The path with every symbolic link resolved; a missing tail is kept as spelled. */
+	resolve(path: string): Promise<string>;
+	/** Makes the directory and its parents; fine when it exists. */
+	makeDirectory(path: string): Promise<void>;
+	/** Writes a temporary file beside `path` and renames it over it: readers see the old or the new, never a part. */
+	replace(path: string, content: string | Uint8Array, options?: ReplaceOptions): Promise<void>;
+	/** Creates the file with this content; false when it exists already. */
+	create(path: string, content: string): Promise<boolean>;
+	rename(from: string, to: string): Promise<void>;
+	/** Cuts the file to `length` bytes. */
+	truncate(path: string, length: number): Promise<void>;
+	openAppend(path: string): Promise<AppendFile>;
+	/** Removes a file or a whole directory; fine when it is gone. */
+	remove(path: string): Promise<void>;
+}

@@ -1,0 +1,65 @@
+// The contract every model provider fulfils. Types and small helpers only; no provider is named here.
+import type { ContentPart, TokenUsage, ToolCall } from "../events/content.ts";
+import type { ConversationMessage } from "../events/conversation.ts";
+
+/** What a model can take in or do. `always_thinking` models cannot switch thinking off. */
+export const capabilities = ["image_in", "video_in", "thinking", "always_thinking"] as const;
+export type Capability = (typeof capabilities)[number];
+
+/** A tool as offered to a model: `parameters` is a JSON Schema object. */
+export interface ToolSpecification {
+	readonly name: string;
+	readonly description: string;
+	readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export interface ModelRequest {
+	readonly systemPrompt: string;
+	readonly tools: readonly ToolSpecification[];
+	readonly messages: readonly ConversationMessage[];
+	/** Stable for a session: providers that cache prompts by key use it. */
+	readonly cacheKey: string;
+}
+
+/** A streamed piece. A `tool_call_part` continues the arguments of the tool call right before it. */
+export type ModelPart = ContentPart | ToolCall | ToolCallFragment;
+export interface ToolCallFragment {
+	readonly type: "tool_call_part";
+	readonly arguments_part: string | null;
+}
+
+/** Why a request failed. `defect` is a fault of ours or of a script, not of the provider. */
+export interface ModelFailure {
+	readonly kind: "connection" | "timeout" | "status" | "empty" | "provider" | "defect";
+	/** The provider's own words, without keys or tokens. */
+	readonly message: string;
+	/** HTTP status, only for kind `status`. */
+	readonly statusCode: number | null;
+}
+
+/** What a stream yields: pieces in batches as they arrive, then exactly one `done` or `failed`. */
+export type ModelChunk =
+	| { readonly type: "parts"; readonly parts: readonly ModelPart[] }
+	| { readonly type: "done"; readonly usage: TokenUsage | null; readonly messageId: string | null }
+	| { readonly type: "failed"; readonly failure: ModelFailure };
+
+export interface Model {
+	/** The name the provider knows, as shown in errors. */
+	readonly name: string;
+	/** Size of the context window in tokens. */
+	readonly maxContextSize: number;
+	readonly capabilities: ReadonlySet<Capability>;
+	/**
+	 * One request. The stream never throws: a failure is its last chunk. It is pulled: while nobody asks for the
+	 * next chunk, nothing more is read from the provider. After an abort it ends soon, without a last chunk.
+	 */
+	stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelChunk>;
+}
+
+export function modelFailure(
+	kind: ModelFailure["kind"],
+	message: string,
+	statusCode: number | null = null,
+): { readonly type: "failed"; readonly failure: ModelFailure } {
+	return { type: "failed", failure: { kind, message, statusCode } };
+}

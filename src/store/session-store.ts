@@ -1,0 +1,88 @@
+// What the kernel needs of stored sessions. Two implementations: on disk in the Kimi layout, and in memory.
+// Everything written is in the file before the promise resolves; `sync` puts it on stable storage.
+import type { Todo } from "../events/content.ts";
+import type { ContextRow } from "../events/conversation.ts";
+import type { AgentEvent } from "../events/event.ts";
+
+/** What a session remembers beside its context; the fields of `state.json`. */
+export interface SessionState {
+	readonly approval: {
+		readonly yolo: boolean;
+		readonly afk: boolean;
+		readonly autoApproveActions: readonly string[];
+	};
+	readonly additionalDirs: readonly string[];
+	readonly customTitle: string | null;
+	readonly planMode: boolean;
+	readonly planSessionId: string | null;
+	readonly planSlug: string | null;
+	readonly todos: readonly Todo[];
+}
+
+/** A row of the call journal: the intents and decisions that must survive a crash. */
+export type CallRecord =
+	| { readonly type: "asked"; readonly askId: string; readonly toolCallId: string; readonly action: string }
+	| {
+			readonly type: "decided";
+			readonly askId: string | null;
+			readonly toolCallId: string;
+			readonly action: string;
+			readonly decision: "approve" | "approve_for_session" | "reject";
+			/** A person, or the rule that decided in their place. */
+			readonly by: "person" | "rule" | "session-approval" | "yolo";
+	  }
+	| { readonly type: "started"; readonly toolCallId: string; readonly name: string; readonly arguments: string | null }
+	| { readonly type: "finished"; readonly toolCallId: string; readonly isError: boolean };
+
+/** A call found started and not finished when the session was opened. */
+export interface UnfinishedCall {
+	readonly toolCallId: string;
+	readonly name: string;
+	readonly arguments: string | null;
+}
+
+/** One session's files, held by one owner. Calls on one log are carried out in order. */
+export interface StoredSession {
+	readonly id: string;
+	readonly workDir: string;
+	/** Null for sessions in memory. */
+	readonly directory: string | null;
+	/** Whether it was there before, with a context. */
+	readonly existed: boolean;
+	/** Rows read when opened; what could not be read was skipped and logged. */
+	readonly contextRows: readonly ContextRow[];
+	readonly unfinishedCalls: readonly UnfinishedCall[];
+	state(): SessionState;
+	/** Keeps what another process changed in title and archive fields. */
+	updateState(change: Partial<SessionState>): Promise<void>;
+
+	appendContext(rows: readonly ContextRow[]): Promise<void>;
+	/** Appends the events that the log keeps; others are passed over. */
+	appendEvents(events: readonly AgentEvent[]): Promise<void>;
+	appendCalls(records: readonly CallRecord[]): Promise<void>;
+	/** Puts everything appended so far on stable storage. */
+	sync(): Promise<void>;
+	/** The logged events from the first, read as they are asked for. */
+	events(): AsyncIterable<AgentEvent>;
+	/** Called when the first turn begins: makes the session the work dir's last one. */
+	markStarted(): Promise<void>;
+	/** Ends ownership. An empty session (no title, no event, no message) is deleted. */
+	close(): Promise<void>;
+}
+
+export interface SessionSummary {
+	readonly id: string;
+	readonly workDir: string;
+	readonly title: string;
+}
+
+export interface SessionStore {
+	/** Opens the session, or makes one with this id when there is none. Never refuses an id that exists. */
+	openOrCreate(workDir: string, id: string): Promise<StoredSession>;
+	/** Null when there is no such session. */
+	open(workDir: string, id: string): Promise<StoredSession | null>;
+	/** The session that `--continue` names; null when there is none. */
+	lastSessionId(workDir: string): Promise<string | null>;
+	/** The non-empty sessions of a work dir, newest first. */
+	list(workDir: string): Promise<SessionSummary[]>;
+}

@@ -1,0 +1,69 @@
+// The contract every tool fulfils. What `prepare` shows for approval is exactly what `execute` will do;
+// no tool asks by itself, and what the model can repair is a result, never an exception.
+import type { DisplayBlock, Todo, ToolReturn } from "../events/content.ts";
+import type { Files } from "../files/port.ts";
+import type { Processes } from "../processes/port.ts";
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** What a person is asked before the effect. `action` is the key of session-wide approvals. */
+export interface ApprovalNeed {
+	readonly action: string;
+	readonly description: string;
+	readonly display: readonly DisplayBlock[];
+}
+
+export type Preparation =
+	/** Nothing to run: refused, or answered without an effect. */
+	| { readonly kind: "settled"; readonly result: ToolReturn }
+	| {
+			readonly kind: "ready";
+			/** Null when no approval is needed. */
+			readonly approval: ApprovalNeed | null;
+			/** Whether running it changes anything outside the kernel; such calls are recorded before they start. */
+			readonly hasEffect: boolean;
+			/** Runs once. Rejects only on a defect; after an abort it settles as soon as its effects are ended. */
+			execute(signal: AbortSignal): Promise<ToolReturn>;
+	  };
+
+/** What a call knows beside its arguments. */
+export interface ToolCallContext {
+	readonly toolCallId: string;
+	/** The arguments as the model wrote them: JSON text or null. */
+	readonly rawArguments: string | null;
+}
+
+/** What came of opening a call: prepared, or arguments that do not fit (`issue` is one sentence). */
+export type OpenedCall =
+	| { readonly ok: true; readonly preparation: Preparation }
+	| { readonly ok: false; readonly issue: string };
+
+export interface Tool {
+	readonly name: string;
+	readonly description: string;
+	/** JSON Schema of the arguments; computed when first wanted. */
+	parameters(): Promise<JsonSchema>;
+	/** Checks the decoded arguments, then prepares the call: looks and checks, changes nothing. */
+	open(value: unknown, context: ToolCallContext): Promise<OpenedCall>;
+}
+
+/** What a session lends to its tools. Paths are absolute. */
+export interface ToolEnvironment {
+	readonly workDir: string;
+	/** Further workspace roots, as they are now. */
+	additionalDirs(): readonly string[];
+	/** The environment for children; tools never read the process's own. */
+	readonly environment: Readonly<Record<string, string>>;
+	/** The user's home directory, for `~`. */
+	readonly home: string;
+	/** Where a tool may leave output too large for an answer. */
+	readonly outputDir: string;
+	readonly files: Files;
+	readonly processes: Processes;
+	readonly todos: TodoOperations;
+}
+
+export interface TodoOperations {
+	read(): readonly Todo[];
+	write(todos: readonly Todo[]): Promise<void>;
+}
