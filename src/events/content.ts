@@ -64,7 +64,12 @@ const knownBlockTypes: ReadonlySet<string> = new Set(["brief", "diff", "todo", "
 
 /** A block of a type unknown here: all keys but `type` are kept under `data`. */
 export const unknownBlockSchema = v.pipe(
-	v.looseObject({ type: v.pipe(v.string(), v.check((type) => !knownBlockTypes.has(type))) }),
+	v.looseObject({
+		type: v.pipe(
+			v.string(),
+			v.check((type) => !knownBlockTypes.has(type)),
+		),
+	}),
 	v.transform(({ type, ...rest }): { type: string; data: Record<string, unknown> } => {
 		const { data, ...others } = rest as Record<string, unknown>;
 		return { type, data: isRecord(data) && Object.keys(others).length === 0 ? data : rest };
@@ -131,7 +136,11 @@ export function toolSuccess(value: Partial<Omit<ToolReturn, "is_error">>): ToolR
 }
 
 /** A failure the model can read and repair; `brief` is the one line a person sees. */
-export function toolError(message: string, brief: string, value: Partial<Omit<ToolReturn, "is_error">> = {}): ToolReturn {
+export function toolError(
+	message: string,
+	brief: string,
+	value: Partial<Omit<ToolReturn, "is_error">> = {},
+): ToolReturn {
 	const display: DisplayBlock[] = brief === "" ? [] : [{ type: "brief", text: brief }];
 	return { is_error: true, output: "", message, display, extras: null, ...value };
 }

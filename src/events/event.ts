@@ -6,13 +6,7 @@
 import * as v from "valibot";
 import { kernelErrorCodes } from "../base/errors.ts";
 import { answerSchema, askSchema } from "./ask.ts";
-import {
-	contentPartSchema,
-	tokenUsageSchema,
-	toolCallSchema,
-	toolReturnSchema,
-	userInputSchema,
-} from "./content.ts";
+import { contentPartSchema, tokenUsageSchema, toolCallSchema, toolReturnSchema, userInputSchema } from "./content.ts";
 
 export type EventClass = "stored" | "state" | "volatile";
 
@@ -40,6 +34,8 @@ export const turnOutcomeSchema = v.variant("status", [
 	}),
 ]);
 export type TurnOutcome = v.InferOutput<typeof turnOutcomeSchema>;
+/** Why a turn failed: a kernel error as data. */
+export type TurnError = Extract<TurnOutcome, { status: "failed" }>["error"];
 
 export const mcpServerStatusSchema = v.object({
 	name: v.string(),
@@ -62,7 +58,9 @@ export const eventDeclarations = {
 	"step.started": declareEvent("stored", "One model call with its tools begins; `n` counts from 1 in each turn.", {
 		n: integer,
 	}),
-	"step.interrupted": declareEvent("stored", "A step did not complete.", { reason: v.picklist(["error", "cancelled"]) }),
+	"step.interrupted": declareEvent("stored", "A step did not complete.", {
+		reason: v.picklist(["error", "cancelled"]),
+	}),
 	"step.retrying": declareEvent("stored", "The model call failed and is tried again after `wait_s` seconds.", {
 		n: integer,
 		next_attempt: integer,
@@ -87,7 +85,7 @@ export const eventDeclarations = {
 	"notification.raised": declareEvent("stored", "Background work has news.", {
 		id: v.string(),
 		category: v.string(),
-		type: v.string(),
+		notification_type: v.string(),
 		source_kind: v.string(),
 		source_id: v.string(),
 		title: v.string(),
@@ -110,11 +108,22 @@ export const eventDeclarations = {
 	"tool-call.fragment": declareEvent("stored", "Argument text that belonged to no tool call, merged.", {
 		arguments_part: nullable(v.string()),
 	}),
-	"tool.result": declareEvent("stored", "A tool call was settled.", { toolCallId: v.string(), result: toolReturnSchema }),
+	"tool.result": declareEvent("stored", "A tool call was settled.", {
+		toolCallId: v.string(),
+		result: toolReturnSchema,
+	}),
 	"ask.requested": declareEvent("state", "The kernel waits for a client's answer.", { ask: askSchema }),
-	"ask.resolved": declareEvent("stored", "An ask is settled, by whomever.", { askId: v.string(), answer: answerSchema }),
-	"steer.consumed": declareEvent("stored", "Input added during the turn entered the context.", { input: userInputSchema }),
-	"plan.displayed": declareEvent("stored", "A plan is shown for approval.", { content: v.string(), file_path: v.string() }),
+	"ask.resolved": declareEvent("stored", "An ask is settled, by whomever.", {
+		askId: v.string(),
+		answer: answerSchema,
+	}),
+	"steer.consumed": declareEvent("stored", "Input added during the turn entered the context.", {
+		input: userInputSchema,
+	}),
+	"plan.displayed": declareEvent("stored", "A plan is shown for approval.", {
+		content: v.string(),
+		file_path: v.string(),
+	}),
 	"hook.triggered": declareEvent("stored", "A batch of hooks starts.", {
 		event: v.string(),
 		target: v.string(),

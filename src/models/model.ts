@@ -19,6 +19,8 @@ export interface ModelRequest {
 	readonly messages: readonly ConversationMessage[];
 	/** Stable for a session: providers that cache prompts by key use it. */
 	readonly cacheKey: string;
+	/** Tokens of the conversation as last counted by the provider; absent while nothing was counted. */
+	readonly knownTokens?: number;
 }
 
 /** A streamed piece. A `tool_call_part` continues the arguments of the tool call right before it. */

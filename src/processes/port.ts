@@ -13,7 +13,9 @@ export interface RunRequest {
 	readonly outputLimit: number;
 	/** Where all of the output goes as well once it exceeds the limit. */
 	readonly spillPath?: string;
-	/** True keeps stderr apart; false (the default) interleaves it with stdout as it comes. */
+	/** Bytes of output after which nothing more goes to `spillPath`; none when absent. */
+	readonly spillLimit?: number;
+	/** True keeps stderr apart; false (the default) interleaves it with stdout line by line, as lines come. */
 	readonly separateStderr?: boolean;
 }
 
@@ -37,8 +39,20 @@ export interface RunOutcome {
 }
 
 export interface Processes {
-	/** Runs a command to its end; never throws. The abort ends the whole group: TERM, then KILL after a grace period. */
+	/**
+	 * Runs a command to its end; never throws. The abort ends the whole group: TERM, then KILL after a grace period.
+	 * What the command left running when it exited is ended too, also what left its group.
+	 */
 	run(request: RunRequest, signal: AbortSignal): Promise<RunOutcome>;
 	/** Ends every group still running and resolves once they are gone. */
 	endAll(): Promise<void>;
 }
+
+/** A file that takes the output which does not fit in memory. One append is one write. */
+export interface OutputSink {
+	append(text: string): Promise<void>;
+	close(): Promise<void>;
+}
+
+/** Opens the file, making its parent directories; called only when there is something to write. */
+export type OpenOutputSink = (path: string) => Promise<OutputSink>;

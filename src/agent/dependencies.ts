@@ -1,0 +1,63 @@
+// What a turn is given by whoever runs it. The loop reaches nothing but this.
+import type { Clock } from "../base/clock.ts";
+import type { ToolCall, UserInput } from "../events/content.ts";
+import type { EventBody } from "../events/event.ts";
+import type { Model, ToolSpecification } from "../models/model.ts";
+import type { ApprovalNeed, Tool } from "../tools/tool.ts";
+import type { Context } from "./context.ts";
+
+/** What became of an approval. `cancelled` means the turn or the attempt is over; nothing more is to be told. */
+export type ApprovalOutcome =
+	| { readonly kind: "approved" }
+	| { readonly kind: "rejected"; readonly feedback: string }
+	/** Rejected because nobody could be asked; the reason is for the model. */
+	| { readonly kind: "unattended"; readonly reason: string }
+	| { readonly kind: "cancelled" };
+
+/** The tools of an agent: what a model is offered, and what a call may reach. */
+export interface ToolBox {
+	specifications(): Promise<readonly ToolSpecification[]>;
+	/** Also finds tools that are not offered. */
+	find(name: string): Tool | null;
+}
+
+/** Input added while the turn runs. */
+export interface SteerQueue {
+	/** Everything added so far, oldest first. */
+	take(): readonly UserInput[];
+	/** Takes no more if nothing waits; false when something does. */
+	closeIfEmpty(): boolean;
+}
+
+/** Records that survive a crash: intents before, outcomes after. Kept and synced when the promise resolves. */
+export interface CallJournal {
+	started(call: ToolCall): Promise<void>;
+	finished(call: ToolCall, isError: boolean): Promise<void>;
+}
+
+export interface TurnLimits {
+	readonly maxSteps: number;
+	/** Attempts in all per model call, the first included. */
+	readonly maxAttempts: number;
+}
+
+export interface TurnDependencies {
+	/** Null when none is configured; `unsetModelAlias` then names what was asked for. */
+	readonly model: Model | null;
+	readonly unsetModelAlias: string | null;
+	readonly context: Context;
+	readonly tools: ToolBox;
+	readonly steers: SteerQueue;
+	readonly journal: CallJournal;
+	readonly limits: TurnLimits;
+	readonly cacheKey: string;
+	readonly planMode: () => boolean;
+	readonly clock: Clock;
+	/** Uniform in [0, 1). */
+	readonly random: () => number;
+	/** Resolves when the event is kept and told; waits while the client is slow, but not beyond the turn. */
+	emit(body: EventBody): Promise<void>;
+	approve(need: ApprovalNeed, call: ToolCall, signal: AbortSignal): Promise<ApprovalOutcome>;
+	/** Puts everything kept so far on stable storage. */
+	commit(): Promise<void>;
+}

@@ -1,0 +1,81 @@
+// One attempt at a model call: streams the answer out as it comes and starts each tool call once it is complete.
+import type { TokenUsage } from "../events/content.ts";
+import type { EventBody } from "../events/event.ts";
+import type { Model, ModelFailure, ModelPart, ModelRequest } from "../models/model.ts";
+import { type Assembly, createAssembly } from "./assembly.ts";
+import type { TurnDependencies } from "./dependencies.ts";
+import { emptyAnswer } from "./retries.ts";
+import { createRunningCalls, type RunningCalls } from "./running-calls.ts";
+
+export type ModelCallOutcome =
+	/** Complete, but for its last tool call, which the caller starts after the status is told. */
+	| {
+			readonly kind: "answered";
+			readonly assembly: Assembly;
+			readonly calls: RunningCalls;
+			readonly usage: TokenUsage | null;
+			readonly messageId: string | null;
+	  }
+	/** The calls it had started are over and nothing of them was told. */
+	| { readonly kind: "failed"; readonly failure: ModelFailure }
+	| { readonly kind: "cancelled" };
+
+export async function callModel(
+	model: Model,
+	request: ModelRequest,
+	dependencies: TurnDependencies,
+	signal: AbortSignal,
+): Promise<ModelCallOutcome> {
+	const assembly = createAssembly();
+	const calls = createRunningCalls(dependencies, signal);
+	const fail = async (failure: ModelFailure): Promise<ModelCallOutcome> => {
+		await calls.abandon();
+		return signal.aborted ? { kind: "cancelled" } : { kind: "failed", failure };
+	};
+	try {
+		for await (const chunk of model.stream(request, signal)) {
+			if (signal.aborted) break;
+			if (chunk.type === "failed") return await fail(chunk.failure);
+			if (chunk.type === "done") {
+				const last = assembly.end();
+				if (assembly.isEmpty()) return await fail(emptyAnswer);
+				const { usage, messageId } = chunk;
+				return { kind: "answered", assembly, calls: withLastCall(calls, last), usage, messageId };
+			}
+			for (const part of chunk.parts) {
+				await dependencies.emit(toDelta(part));
+				if (signal.aborted) break;
+				const completed = assembly.push(part);
+				if (completed !== null) calls.start(completed);
+			}
+		}
+	} catch (thrown) {
+		await calls.abandon();
+		throw thrown;
+	}
+	return await fail({ kind: "connection", message: "The model's answer broke off.", statusCode: null });
+}
+
+/** Defers the last call: it starts when the results are first wanted, after the status of the answer was told. */
+function withLastCall(calls: RunningCalls, last: Parameters<RunningCalls["start"]>[0] | null): RunningCalls {
+	let waiting = last;
+	return {
+		...calls,
+		results: () => {
+			if (waiting !== null) calls.start(waiting);
+			waiting = null;
+			return calls.results();
+		},
+	};
+}
+
+function toDelta(part: ModelPart): EventBody {
+	switch (part.type) {
+		case "tool_call_part":
+			return { type: "tool-call.delta", arguments_part: part.arguments_part };
+		case "function":
+			return { type: "tool-call.started", call: part };
+		default:
+			return { type: "content.delta", part };
+	}
+}

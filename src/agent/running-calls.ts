@@ -1,0 +1,52 @@
+// The tool calls of one model answer: started while it still streams, run at once, each told when it ends.
+import type { ToolCall } from "../events/content.ts";
+import { canonicalJson, decodeArguments } from "./arguments.ts";
+import type { TurnDependencies } from "./dependencies.ts";
+import { runToolCall, type SettledCall } from "./tool-call.ts";
+
+export interface RunningCalls {
+	/** Starts a call, or joins it to an identical one of this answer: the same tool with the same arguments runs once. */
+	start(call: ToolCall): void;
+	/** Waits for all; results in the order of the calls. Null where a call was cut off. */
+	results(): Promise<readonly (SettledCall | null)[]>;
+	/** Cuts every call off and waits until their effects are over. Nothing is told of them. */
+	abandon(): Promise<void>;
+}
+
+/** `signal` cuts the calls off as well; the caller still awaits `abandon` or `results`. */
+export function createRunningCalls(dependencies: TurnDependencies, signal: AbortSignal): RunningCalls {
+	const own = new AbortController();
+	const either = AbortSignal.any([signal, own.signal]);
+	const executions = new Map<string, Promise<SettledCall | null>>();
+	const outcomes: Promise<SettledCall | null>[] = [];
+
+	const told = async (call: ToolCall, execution: Promise<SettledCall | null>): Promise<SettledCall | null> => {
+		const settled = await execution;
+		if (settled === null || either.aborted) return null;
+		await dependencies.emit({ type: "tool.result", toolCallId: call.id, result: settled.result });
+		return settled;
+	};
+
+	return {
+		start(call) {
+			const key = identity(call);
+			const execution = executions.get(key) ?? runToolCall(call, dependencies, either);
+			executions.set(key, execution);
+			const outcome = told(call, execution);
+			// Awaited in `results` or `abandon`; until then a failure must not count as unhandled.
+			outcome.catch(() => {});
+			outcomes.push(outcome);
+		},
+		results: () => Promise.all(outcomes),
+		async abandon() {
+			own.abort();
+			await Promise.allSettled(outcomes);
+		},
+	};
+}
+
+function identity(call: ToolCall): string {
+	const decoded = decodeArguments(call.function.arguments);
+	const text = decoded.ok ? canonicalJson(decoded.value) : `unparsable ${call.function.arguments ?? ""}`;
+	return `${call.function.name} ${text}`;
+}

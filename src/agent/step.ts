@@ -1,0 +1,130 @@
+// One step of a turn: the model call with its retries, the tools it asked for, and what of it enters the context.
+import { sleep } from "../base/clock.ts";
+import { inputTokens, type TokenUsage, toParts } from "../events/content.ts";
+import type { ContextRow } from "../events/conversation.ts";
+import { type StatusFields, statusChanged, type TurnError } from "../events/event.ts";
+import type { Model } from "../models/model.ts";
+import { missingCapability } from "./capabilities.ts";
+import { messageRow } from "./context.ts";
+import type { TurnDependencies } from "./dependencies.ts";
+import { callModel, type ModelCallOutcome } from "./model-call.ts";
+import { retryableErrorType, retryDelay, toTurnError } from "./retries.ts";
+import type { SettledCall } from "./tool-call.ts";
+import { toToolMessage } from "./tool-results.ts";
+
+export type StepOutcome =
+	/** `wantsMore` says whether the model is to see the results of its tools. */
+	| { readonly kind: "done"; readonly wantsMore: boolean }
+	| { readonly kind: "failed"; readonly error: TurnError }
+	| { readonly kind: "cancelled" };
+
+/** Runs step `n` after its `step.started` was told and its checkpoint made. */
+export async function runStep(
+	n: number,
+	model: Model,
+	dependencies: TurnDependencies,
+	signal: AbortSignal,
+): Promise<StepOutcome> {
+	const { context } = dependencies;
+	const answer = await callWithRetries(n, model, dependencies, signal);
+	if (answer.kind === "cancelled") return answer;
+	if (answer.kind === "failed") return { kind: "failed", error: toTurnError(answer.failure) };
+
+	const { assembly, calls, usage, messageId } = answer;
+	try {
+		if (usage !== null) await context.append([{ type: "usage", tokenCount: inputTokens(usage) }]);
+		await dependencies.emit(answerStatus(model, usage, messageId, dependencies.planMode()));
+	} catch (thrown) {
+		await calls.abandon();
+		throw thrown;
+	}
+	if (signal.aborted) {
+		await calls.abandon();
+		return { kind: "cancelled" };
+	}
+
+	const settled = await settleAll(calls.results(), calls.abandon);
+	const results = settled.filter((call) => call !== null);
+	if (signal.aborted || results.length < settled.length) return { kind: "cancelled" };
+
+	const media = results.flatMap(({ result }) => toParts(result.output));
+	const error = missingCapability(model, media);
+	if (error !== null) return { kind: "failed", error };
+
+	const toolCalls = assembly.toolCalls();
+	const message = { role: "assistant", content: assembly.content() } as const;
+	const rows: ContextRow[] = [messageRow(toolCalls.length === 0 ? message : { ...message, toolCalls })];
+	if (usage !== null) rows.push({ type: "usage", tokenCount: inputTokens(usage) + usage.output });
+	toolCalls.forEach((call, index) => {
+		const result = results[index]?.result;
+		if (result !== undefined) rows.push(messageRow(toToolMessage(call.id, result)));
+	});
+	await context.append(rows);
+	await dependencies.commit();
+	return { kind: "done", wantsMore: toolCalls.length > 0 && !isStoppedByRejection(results) };
+}
+
+/** A failure to keep or tell one result ends the others before it goes on. */
+async function settleAll(
+	results: Promise<readonly (SettledCall | null)[]>,
+	abandon: () => Promise<void>,
+): Promise<readonly (SettledCall | null)[]> {
+	try {
+		return await results;
+	} catch (thrown) {
+		await abandon();
+		throw thrown;
+	}
+}
+
+/** A refusal without a word stops the turn, unless another of the step came with feedback. */
+function isStoppedByRejection(results: readonly SettledCall[]): boolean {
+	const rejections = results.map(({ rejection }) => rejection);
+	return rejections.includes("plain") && !rejections.includes("with-feedback");
+}
+
+async function callWithRetries(
+	n: number,
+	model: Model,
+	dependencies: TurnDependencies,
+	signal: AbortSignal,
+): Promise<ModelCallOutcome> {
+	const { context, limits } = dependencies;
+	const request = {
+		systemPrompt: context.systemPrompt,
+		tools: await dependencies.tools.specifications(),
+		messages: context.requestMessages(),
+		cacheKey: dependencies.cacheKey,
+	};
+	for (let attempt = 1; ; attempt += 1) {
+		const outcome = await callModel(model, request, dependencies, signal);
+		if (outcome.kind !== "failed") return outcome;
+		const errorType = retryableErrorType(outcome.failure);
+		if (errorType === null || attempt >= limits.maxAttempts) return outcome;
+		const wait = retryDelay(attempt, dependencies.random);
+		await dependencies.emit({
+			type: "step.retrying",
+			n,
+			next_attempt: attempt + 1,
+			max_attempts: limits.maxAttempts,
+			wait_s: wait,
+			error_type: errorType,
+			status_code: outcome.failure.statusCode,
+		});
+		await sleep(dependencies.clock, wait * 1000, signal);
+		if (signal.aborted) return { kind: "cancelled" };
+	}
+}
+
+/** The status after an answer: context counts only when the provider reported usage (wire-protocol §3.3). */
+function answerStatus(model: Model, usage: TokenUsage | null, messageId: string | null, planMode: boolean) {
+	const fields: Partial<StatusFields> = { token_usage: usage, message_id: messageId, plan_mode: planMode };
+	if (usage === null) return statusChanged(fields);
+	const tokens = inputTokens(usage);
+	return statusChanged({
+		...fields,
+		context_usage: tokens / model.maxContextSize,
+		context_tokens: tokens,
+		max_context_tokens: model.maxContextSize,
+	});
+}

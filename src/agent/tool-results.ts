@@ -1,0 +1,49 @@
+// Tool results as the model reads them (agent-kernel §5.7), and the results the loop itself gives.
+import { type ContentPart, type ToolReturn, textPart, toolError, toParts } from "../events/content.ts";
+import type { ConversationMessage } from "../events/conversation.ts";
+
+/** The tool message that answers a call. */
+export function toToolMessage(toolCallId: string, result: ToolReturn): ConversationMessage {
+	return { role: "tool", toolCallId, content: resultContent(result) };
+}
+
+function resultContent({ is_error, message, output }: ToolReturn): ContentPart[] {
+	const parts = output === "" ? [] : toParts(output);
+	if (is_error) return [systemText(`ERROR: ${message}`), ...parts];
+	if (message !== "") return [systemText(message), ...parts];
+	if (parts.length === 0) return [systemText("Tool output is empty.")];
+	if (parts.every((part) => part.type !== "text"))
+		return [systemText("The tool returned the following, not text."), ...parts];
+	return parts;
+}
+
+function systemText(text: string): ContentPart {
+	return textPart(`<system>${text}</system>`);
+}
+
+export function unknownTool(name: string): ToolReturn {
+	const text = `Tool \`${name}\` not found`;
+	return toolError(text, text);
+}
+
+export function unparsableArguments(reason: string): ToolReturn {
+	return toolError(`Error parsing JSON arguments: ${reason}`, "Invalid arguments");
+}
+
+export function unfittingArguments(issue: string): ToolReturn {
+	return toolError(`Error validating JSON arguments: ${issue}`, "Invalid arguments");
+}
+
+export function crashedTool(reason: string): ToolReturn {
+	return toolError(`Error running tool: ${reason}`, "Tool runtime error");
+}
+
+/** What a person's refusal tells the model; without feedback it is to stop and wait. */
+export function rejectedByPerson(feedback: string): ToolReturn {
+	return feedback === ""
+		? toolError(
+				"The tool call is rejected by the user. Stop what you are doing and wait for the user to tell you how to proceed.",
+				"Rejected by user",
+			)
+		: toolError(`The tool call is rejected by the user. User feedback: ${feedback}`, `Rejected: ${feedback}`);
+}

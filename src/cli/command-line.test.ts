@@ -1,0 +1,209 @@
+import { describe, expect, it } from "vitest";
+import { type CommandLine, parseCommandLine, type ServeOptions } from "./command-line.ts";
+import { flags } from "./flags.ts";
+import { UsageError, usageErrorText } from "./usage-error.ts";
+
+const defaults: ServeOptions = {
+	mode: null,
+	verbose: false,
+	debug: false,
+	workDir: null,
+	session: { kind: "new" },
+	configuration: { kind: "default" },
+	model: null,
+	thinking: null,
+	yolo: false,
+	maxStepsPerTurn: null,
+	maxRetriesPerStep: null,
+	prompt: null,
+};
+
+/** Words separated by single spaces; `''` stands for an empty word. */
+const words = (line: string) => (line === "" ? [] : line.split(" ").map((word) => (word === "''" ? "" : word)));
+
+function serve(line: string): ServeOptions {
+	const parsed = parseCommandLine(words(line));
+	if (parsed.kind === "serve") return parsed.options;
+	throw new Error(`parsed as ${parsed.kind}`);
+}
+
+function refusal(line: string | readonly string[]): string {
+	try {
+		parseCommandLine(typeof line === "string" ? words(line) : line);
+	} catch (error) {
+		if (error instanceof UsageError && error.exitCode === 2) return error.message;
+		throw error;
+	}
+	throw new Error("was accepted");
+}
+
+describe("parseCommandLine", () => {
+	it("serves by default", () => {
+		expect(serve("")).toEqual(defaults);
+		expect(serve("--")).toEqual(defaults);
+	});
+
+	it("reads what known clients pass", () => {
+		expect(serve("--session 0d5c --work-dir /w --wire --no-thinking --model k2 --yolo")).toEqual({
+			...defaults,
+			mode: "wire",
+			workDir: "/w",
+			session: { kind: "id", id: "0d5c" },
+			thinking: false,
+			model: "k2",
+			yolo: true,
+		});
+		expect(serve("--wire --config {} --auto-approve --thinking")).toEqual({
+			...defaults,
+			mode: "wire",
+			configuration: { kind: "text", text: "{}" },
+			thinking: true,
+			yolo: true,
+		});
+	});
+
+	it.each<[string, Partial<ServeOptions>]>([
+		["--verbose", { verbose: true }],
+		["--debug", { debug: true }],
+		["-w d", { workDir: "d" }],
+		["-wd", { workDir: "d" }],
+		["-w=d", { workDir: "d" }],
+		["--work-dir=d=e", { workDir: "d=e" }],
+		["-w a -w b", { workDir: "b" }],
+		["--session=x", { session: { kind: "id", id: "x" } }],
+		["--resume x", { session: { kind: "id", id: "x" } }],
+		["-S x", { session: { kind: "id", id: "x" } }],
+		["-rx", { session: { kind: "id", id: "x" } }],
+		["--session=-x", { session: { kind: "id", id: "-x" } }],
+		["--continue", { session: { kind: "last" } }],
+		["-C", { session: { kind: "last" } }],
+		["--config-file f", { configuration: { kind: "file", path: "f" } }],
+		["-m k", { model: "k" }],
+		["--model ''", { model: "" }],
+		["--thinking --no-thinking", { thinking: false }],
+		["--no-thinking --thinking", { thinking: true }],
+		["--yes", { yolo: true }],
+		["-y", { yolo: true }],
+		["-yCw d", { yolo: true, session: { kind: "last" }, workDir: "d" }],
+		["--ui wire", { mode: "wire" }],
+		["--ui=wire --wire", { mode: "wire" }],
+		["--agent default", {}],
+		["--max-steps-per-turn 5", { maxStepsPerTurn: 5 }],
+		["--max-retries-per-step=1", { maxRetriesPerStep: 1 }],
+		["--wire -p hello", { mode: "wire", prompt: "hello" }],
+		["--prompt=-y", { prompt: "-y" }],
+		["--command -unknown", { prompt: "-unknown" }],
+		["-c hello", { prompt: "hello" }],
+	])("%s", (line, options) => {
+		expect(serve(line)).toEqual({ ...defaults, ...options });
+	});
+
+	it("trims the prompt", () => {
+		expect(parseCommandLine(["--prompt", "  do it \n"])).toEqual({
+			kind: "serve",
+			options: { ...defaults, prompt: "do it" },
+		});
+	});
+
+	it.each<[string, CommandLine]>([
+		["--help", { kind: "help", command: null }],
+		["-h --plan --continue --session", { kind: "help", command: null }],
+		["--version", { kind: "version" }],
+		["-V", { kind: "version" }],
+		["--wire --version", { kind: "version" }],
+		["info", { kind: "info", json: false }],
+		["info --json", { kind: "info", json: true }],
+		["info -h", { kind: "help", command: "info" }],
+		["info --json --help", { kind: "help", command: "info" }],
+	])("%s is its own command", (line, expected) => {
+		expect(parseCommandLine(words(line))).toEqual(expected);
+	});
+
+	it.each([
+		["--print --wire", "Cannot combine --print and --wire."],
+		["--acp --wire", "Cannot combine --acp and --wire."],
+		["--print --acp", "Cannot combine --print and --acp."],
+		["--print --ui wire", "Cannot combine --print and --ui wire."],
+		["--agent default --agent-file f", "Cannot combine --agent and --agent-file."],
+		["-C -S x", "Cannot combine -C and -S."],
+		["--session --continue", "Cannot combine --continue and --session."],
+		["--config {} --config-file f", "Cannot combine --config and --config-file."],
+		["--quiet --wire", "Cannot combine --quiet and --wire."],
+		["--quiet --acp", "Cannot combine --quiet and --acp."],
+		["--quiet --output-format stream-json", "Cannot combine --quiet with an output format other than text."],
+		["--input-format text", "--input-format works only with --print."],
+		["--wire --output-format text", "--output-format works only with --print."],
+		["--final-message-only", "--final-message-only works only with --print."],
+		["--session", "--session needs the id of a session."],
+		["--resume --wire", "--resume needs the id of a session."],
+		["--session=", "--session needs the id of a session."],
+		["-S ''", "-S needs the id of a session."],
+		["--prompt ''", "--prompt must not be empty."],
+		["-c=", "-c must not be empty."],
+		["--config ''", "--config must not be empty."],
+		["--config-file=", "--config-file must not be empty."],
+		["--work-dir ''", "--work-dir must not be empty."],
+		["--model", "--model needs a value (ALIAS)."],
+		["--model --wire", "--model needs a value (ALIAS)."],
+		["-w", "-w needs a value (DIR)."],
+		["--wire=yes", "--wire takes no value."],
+		["--thinking=false", "--thinking takes no value."],
+		["--max-steps-per-turn 0", "--max-steps-per-turn must be an integer of at least 1."],
+		["--max-steps-per-turn -1", "--max-steps-per-turn must be an integer of at least 1."],
+		["--max-retries-per-step 1.5", "--max-retries-per-step must be an integer of at least 1."],
+		["--max-retries-per-step=", "--max-retries-per-step must be an integer of at least 1."],
+		["--ui shell", "--ui shell: not available in this version; only '--ui wire' is."],
+		["--agent okabe", "--agent okabe: not available in this version; only '--agent default' is."],
+		["--wier", "Unknown flag --wier. Did you mean --wire?"],
+		["--work_dir x", "Unknown flag --work_dir. Did you mean --work-dir?"],
+		["--frobnicate", "Unknown flag --frobnicate."],
+		["-x", "Unknown flag -x."],
+		["-yx", "Unknown flag -x."],
+		["--help --wier", "Unknown flag --wier. Did you mean --wire?"],
+		["login", "There is no command 'login'. Commands: info."],
+		["--wire -", "There is no command '-'. Commands: info."],
+		["--wire info", "Cannot combine the command 'info' with --wire."],
+		["info --jsn", "The command 'info' does not know '--jsn'; it takes --json."],
+	])("refuses: %s", (line, message) => {
+		expect(refusal(line)).toBe(message);
+	});
+
+	it("refuses a blank session id and a blank prompt", () => {
+		expect(refusal(["--session", "  "])).toBe("--session needs the id of a session.");
+		expect(refusal(["--prompt", " \n"])).toBe("--prompt must not be empty.");
+	});
+
+	it.each([
+		["--wire --add-dir d", "--add-dir"],
+		["--plan", "--plan"],
+		["--afk", "--afk"],
+		["--print", "--print"],
+		["--acp", "--acp"],
+		["--print --input-format text", "--print, --input-format"],
+		["--print --output-format text", "--print, --output-format"],
+		["--print --final-message-only", "--print, --final-message-only"],
+		["--quiet", "--quiet"],
+		["--agent-file f", "--agent-file"],
+		["--mcp-config-file f --mcp-config-file g", "--mcp-config-file"],
+		["--mcp-config {}", "--mcp-config"],
+		["--skills-dir d", "--skills-dir"],
+		["--max-ralph-iterations 1", "--max-ralph-iterations"],
+	])("names the missing feature: %s", (line, names) => {
+		expect(refusal(line)).toBe(`${names}: not available in this version.`);
+	});
+});
+
+describe("the table of flags", () => {
+	it("uses every key and every name once", () => {
+		const keys = flags.map(({ key }) => key);
+		const names = flags.flatMap(({ names: all }) => all);
+		expect(new Set(keys).size).toBe(keys.length);
+		expect(new Set(names).size).toBe(names.length);
+	});
+});
+
+describe("usageErrorText", () => {
+	it("points to the help", () => {
+		expect(usageErrorText(new UsageError("No."), "kimi")).toBe("Error: No.\nTry 'kimi --help' for help.\n");
+	});
+});

@@ -1,0 +1,177 @@
+// The command line as data: which command, with which options, or a usage error that names the flag at fault.
+// Looks at no file and no environment.
+import type { FlagKey } from "./flags.ts";
+import { type GivenFlag, type GivenFlags, splitFlags } from "./given-flags.ts";
+import { UsageError } from "./usage-error.ts";
+
+export type SessionChoice =
+	| { readonly kind: "new" }
+	/** Opened, or created under this id. */
+	| { readonly kind: "id"; readonly id: string }
+	/** The last one of the work dir. */
+	| { readonly kind: "last" };
+
+export type ConfigurationChoice =
+	| { readonly kind: "default" }
+	| { readonly kind: "text"; readonly text: string }
+	/** The path as typed. */
+	| { readonly kind: "file"; readonly path: string };
+
+export interface ServeOptions {
+	/** "wire" restricts the dialects to Kimi's; null means that no mode was asked for. */
+	readonly mode: "wire" | null;
+	readonly verbose: boolean;
+	readonly debug: boolean;
+	/** As typed; null for the current directory. */
+	readonly workDir: string | null;
+	readonly session: SessionChoice;
+	readonly configuration: ConfigurationChoice;
+	/** A model alias; null for the default model. */
+	readonly model: string | null;
+	/** Null for the configured default. */
+	readonly thinking: boolean | null;
+	readonly yolo: boolean;
+	/** Null for the configured number. */
+	readonly maxStepsPerTurn: number | null;
+	readonly maxRetriesPerStep: number | null;
+	/** Not used by a server, which should log that it was given. */
+	readonly prompt: string | null;
+}
+
+export const commandNames = ["info"] as const;
+export type CommandName = (typeof commandNames)[number];
+
+export type CommandLine =
+	/** `command` is null for the program itself. */
+	| { readonly kind: "help"; readonly command: CommandName | null }
+	| { readonly kind: "version" }
+	| { readonly kind: "info"; readonly json: boolean }
+	| { readonly kind: "serve"; readonly options: ServeOptions };
+
+/** Reads the arguments after the executable's name. Throws UsageError (exit code 2). */
+export function parseCommandLine(argv: readonly string[]): CommandLine {
+	const given = splitFlags(argv);
+	const first = given.last("help", "version");
+	if (first !== null) return given.has("help") ? { kind: "help", command: null } : { kind: "version" };
+	const [command, ...rest] = given.rest;
+	if (command !== undefined) return parseCommand(command, rest, given);
+	checkCombinations(given);
+	const options = toServeOptions(given);
+	refuseMissingFeatures(given);
+	return { kind: "serve", options };
+}
+
+function parseCommand(command: string, rest: readonly string[], given: GivenFlags): CommandLine {
+	if (command !== "info") {
+		throw new UsageError(`There is no command '${command}'. Commands: ${commandNames.join(", ")}.`);
+	}
+	const before = given.all[0];
+	if (before !== undefined) throw new UsageError(`Cannot combine the command 'info' with ${before.name}.`);
+	if (rest.includes("--help") || rest.includes("-h")) return { kind: "help", command };
+	const other = rest.find((word) => word !== "--json");
+	if (other !== undefined) throw new UsageError(`The command 'info' does not know '${other}'; it takes --json.`);
+	return { kind: "info", json: rest.length > 0 };
+}
+
+const exclusive: readonly (readonly FlagKey[])[] = [
+	["print", "acp", "wire"],
+	["agent", "agent-file"],
+	["continue", "session"],
+	["config", "config-file"],
+	["quiet", "acp"],
+	["quiet", "wire"],
+];
+const printOnly: readonly FlagKey[] = ["input-format", "output-format", "final-message-only"];
+
+function checkCombinations(given: GivenFlags): void {
+	for (const keys of exclusive) {
+		const names = keys.flatMap((key) => spelling(given, key) ?? []);
+		if (names.length > 1) throw new UsageError(`Cannot combine ${names.join(" and ")}.`);
+	}
+	const format = given.last("output-format");
+	if (given.has("quiet") && format !== null && format.value !== "text") {
+		throw new UsageError("Cannot combine --quiet with an output format other than text.");
+	}
+	if (given.has("print") || given.has("quiet")) return;
+	for (const key of printOnly) {
+		if (given.has(key)) throw new UsageError(`--${key} works only with --print.`);
+	}
+}
+
+/** How the flag was typed; `--ui wire` counts as `--wire`. */
+function spelling(given: GivenFlags, key: FlagKey): string | null {
+	if (key === "wire" && isWire(given)) return given.last("wire")?.name ?? "--ui wire";
+	return given.last(key)?.name ?? null;
+}
+
+const isWire = (given: GivenFlags) => given.has("wire") || given.last("ui")?.value === "wire";
+
+function refuseMissingFeatures(given: GivenFlags): void {
+	const names = new Set(given.all.filter(({ flag }) => !flag.exists).map(({ name }) => name));
+	if (names.size === 0) return;
+	throw new UsageError(`${[...names].join(", ")}: not available in this version.`);
+}
+
+function toServeOptions(given: GivenFlags): ServeOptions {
+	checkInterface(given.last("ui"));
+	checkAgent(given.last("agent"));
+	return {
+		mode: isWire(given) ? "wire" : null,
+		verbose: given.has("verbose"),
+		debug: given.has("debug"),
+		workDir: requiredText(given.last("work-dir")),
+		session: toSession(given),
+		configuration: toConfigurationChoice(given),
+		model: given.last("model")?.value ?? null,
+		thinking: toThinking(given),
+		yolo: given.has("yolo"),
+		maxStepsPerTurn: toCount(given.last("max-steps-per-turn")),
+		maxRetriesPerStep: toCount(given.last("max-retries-per-step")),
+		prompt: requiredText(given.last("prompt"))?.trim() ?? null,
+	};
+}
+
+function checkInterface(ui: GivenFlag | null): void {
+	if (ui === null || ui.value === "wire") return;
+	throw new UsageError(`--ui ${ui.value}: not available in this version; only '--ui wire' is.`);
+}
+
+function checkAgent(agent: GivenFlag | null): void {
+	if (agent === null || agent.value === "default") return;
+	throw new UsageError(`--agent ${agent.value}: not available in this version; only '--agent default' is.`);
+}
+
+function toSession(given: GivenFlags): SessionChoice {
+	if (given.has("continue")) return { kind: "last" };
+	const session = given.last("session");
+	if (session === null) return { kind: "new" };
+	const id = session.value?.trim() ?? "";
+	if (id === "") throw new UsageError(`${session.name} needs the id of a session.`);
+	return { kind: "id", id };
+}
+
+function toConfigurationChoice(given: GivenFlags): ConfigurationChoice {
+	const text = requiredText(given.last("config"));
+	if (text !== null) return { kind: "text", text };
+	const path = requiredText(given.last("config-file"));
+	return path === null ? { kind: "default" } : { kind: "file", path };
+}
+
+function toThinking(given: GivenFlags): boolean | null {
+	const last = given.last("thinking", "no-thinking");
+	return last === null ? null : last.flag.key === "thinking";
+}
+
+/** The value as typed, which must not be blank. */
+function requiredText(given: GivenFlag | null): string | null {
+	if (given === null) return null;
+	if (given.value === null || given.value.trim() === "") throw new UsageError(`${given.name} must not be empty.`);
+	return given.value;
+}
+
+function toCount(given: GivenFlag | null): number | null {
+	if (given === null) return null;
+	const value = /^\+?\d+$/.test(given.value ?? "") ? Number(given.value) : 0;
+	if (value >= 1 && Number.isSafeInteger(value)) return value;
+	throw new UsageError(`${given.name} must be an integer of at least 1.`);
+}

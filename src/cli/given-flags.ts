@@ -1,0 +1,80 @@
+// Splits a command line into flags with their values and what is left, by the table of flags alone.
+// Which combinations make sense is command-line.ts.
+import { type Flag, type FlagKey, findFlag, nearestFlagName } from "./flags.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** One flag as it was typed. `value` is null for flags without one. */
+export interface GivenFlag {
+	readonly flag: Flag;
+	readonly name: string;
+	readonly value: string | null;
+}
+
+export interface GivenFlags {
+	/** In the order typed; flags may repeat. */
+	readonly all: readonly GivenFlag[];
+	/** From the first word that is no flag. */
+	readonly rest: readonly string[];
+	/** The last one typed with one of these keys; null when there is none. */
+	last(...keys: FlagKey[]): GivenFlag | null;
+	has(key: FlagKey): boolean;
+}
+
+/** Understands `--flag value`, `--flag=value`, `-f value`, `-fvalue`, `-f=value`, `-ab` and `--`. Throws UsageError. */
+export function splitFlags(argv: readonly string[]): GivenFlags {
+	const all: GivenFlag[] = [];
+	let position = 0;
+
+	const takeNext = (flag: Flag, name: string): string | null => {
+		const next = argv[position];
+		const isMissing = next === undefined || (flag.valueIsOptional ? next.startsWith("-") : findFlag(next) !== null);
+		if (!isMissing) {
+			position += 1;
+			return next;
+		}
+		if (flag.valueIsOptional) return null;
+		throw new UsageError(`${name} needs a value (${flag.value}).`);
+	};
+
+	const takeLong = (word: string): void => {
+		const equals = word.indexOf("=");
+		const name = equals === -1 ? word : word.slice(0, equals);
+		const flag = findFlag(name) ?? refuse(name);
+		const attached = equals === -1 ? null : word.slice(equals + 1);
+		if (flag.value === null && attached !== null) throw new UsageError(`${name} takes no value.`);
+		all.push({ flag, name, value: attached ?? (flag.value === null ? null : takeNext(flag, name)) });
+	};
+
+	const takeShort = (word: string): void => {
+		for (let index = 1; index < word.length; index += 1) {
+			const name = `-${word[index]}`;
+			const flag = findFlag(name) ?? refuse(name);
+			if (flag.value === null) {
+				all.push({ flag, name, value: null });
+				continue;
+			}
+			const attached = word.slice(index + 1).replace(/^=/, "");
+			all.push({ flag, name, value: index + 1 < word.length ? attached : takeNext(flag, name) });
+			return;
+		}
+	};
+
+	for (let word = argv[position]; word !== undefined; word = argv[position]) {
+		if (!word.startsWith("-") || word === "-") break;
+		position += 1;
+		if (word === "--") break;
+		if (word.startsWith("--")) takeLong(word);
+		else takeShort(word);
+	}
+	return {
+		all,
+		rest: argv.slice(position),
+		last: (...keys) => all.findLast(({ flag }) => keys.includes(flag.key)) ?? null,
+		has: (key) => all.some(({ flag }) => flag.key === key),
+	};
+}
+
+function refuse(name: string): never {
+	const nearest = name.startsWith("--") ? nearestFlagName(name) : null;
+	throw new UsageError(`Unknown flag ${name}.${nearest === null ? "" : ` Did you mean ${nearest}?`}`);
+}

@@ -1,0 +1,56 @@
+// Texts that tell a person how to call the program, made from the table of flags.
+import type { CommandName } from "./command-line.ts";
+import { type Flag, flags } from "./flags.ts";
+
+const nameColumn = 44;
+
+function toLine({ names, value, about }: Pick<Flag, "names" | "value" | "about">): string {
+	const left = `  ${names.join(", ")}${value === null ? "" : ` ${value}`}`;
+	return left.length < nameColumn ? left.padEnd(nameColumn) + about : `${left}\n${" ".repeat(nameColumn)}${about}`;
+}
+
+/** The text of `--help`, with its newline. */
+export function helpText(executableName: string, command: CommandName | null): string {
+	if (command === "info") {
+		return [
+			`Usage: ${executableName} info [--json]`,
+			"",
+			"Show the versions of program, agent files and protocol.",
+			"",
+			toLine({ names: ["--json"], value: null, about: "One line of JSON." }),
+			toLine({ names: ["--help", "-h"], value: null, about: "Show this text and exit." }),
+			"",
+		].join("\n");
+	}
+	return [
+		`Usage: ${executableName} [flags]`,
+		`       ${executableName} info [--json]`,
+		"",
+		"A coding agent that other programs drive over stdin and stdout.",
+		"",
+		"Flags:",
+		...flags.filter(({ exists }) => exists).map(toLine),
+		"",
+		"Not available in this version:",
+		`  ${flags.flatMap(({ exists, names }) => (exists ? [] : names[0])).join(" ")}`,
+		"",
+		"Commands:",
+		toLine({ names: ["info"], value: null, about: "Show versions; 'info --json' for programs." }),
+		"",
+		"Settings are read from config.toml in $KIMI_SHARE_DIR, by default ~/.kimi.",
+		"",
+	].join("\n");
+}
+
+/** The usage error for a person who starts the program on a terminal without saying what it should do. */
+export function startText(executableName: string): string {
+	return [
+		"This program has no interface of its own: a client drives it over stdin and stdout.",
+		"",
+		`  ${executableName} --wire           serve on this terminal all the same, one JSON message a line`,
+		`  ${executableName} info --json      show versions`,
+		`  ${executableName} --help           show all flags`,
+		"",
+		"To use it from an editor, set the client's path of the 'kimi' executable to this program.",
+	].join("\n");
+}

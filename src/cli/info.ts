@@ -1,0 +1,24 @@
+// The `info` command: versions, for clients that check them before they start a server.
+import { agentSpecVersions, emulatedVersion, productName, productVersion, wireProtocolVersion } from "./version.ts";
+
+/** What `info` prints, with its newline: one line of JSON, or one labelled line for each value. */
+export function infoText(json: boolean): string {
+	const info = {
+		kimi_cli_version: emulatedVersion,
+		agent_spec_versions: agentSpecVersions,
+		wire_protocol_version: wireProtocolVersion,
+		python_version: "n/a",
+		server_name: productName,
+		server_version: productVersion,
+	};
+	if (json) return `${JSON.stringify(info)}\n`;
+	return [
+		`kimi-cli version: ${info.kimi_cli_version}`,
+		`agent spec versions: ${info.agent_spec_versions.join(", ")}`,
+		`wire protocol: ${info.wire_protocol_version}`,
+		`python version: ${info.python_version}`,
+		`server name: ${info.server_name}`,
+		`server version: ${info.server_version}`,
+		"",
+	].join("\n");
+}

@@ -1,0 +1,42 @@
+// Writes log lines with pino; loaded only once something is to be written.
+import { mkdirSync, renameSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { destination, pino } from "pino";
+import type { LogFields } from "../base/log.ts";
+import { toLoggable } from "./log-file.ts";
+import { redactSecrets } from "./redaction.ts";
+
+/** Bytes at which a log is set aside when it is opened, and how many are kept. */
+const rotationSize = 10 * 1024 * 1024;
+const keptFiles = 5;
+
+export function createLogWriter(path: string) {
+	mkdirSync(dirname(path), { recursive: true });
+	rotate(path);
+	const file = destination({ dest: path, sync: false });
+	// A disk that is full, or a directory that goes away, must not end the process.
+	file.on("error", () => {});
+	const logger = pino({ level: "debug", base: { pid: process.pid } }, file);
+	return {
+		write(level: "debug" | "info" | "warn" | "error", message: string, fields: LogFields) {
+			logger[level](toLoggable(fields), redactSecrets(message));
+		},
+		flush() {
+			try {
+				file.flushSync();
+			} catch {
+				// Not opened, or not writable: there is nowhere to say so.
+			}
+		},
+	};
+}
+
+function rotate(path: string): void {
+	const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+	if (size < rotationSize) return;
+	for (let n = keptFiles - 1; n >= 1; n -= 1) {
+		if (statSync(`${path}.${n}`, { throwIfNoEntry: false }) !== undefined)
+			renameSync(`${path}.${n}`, `${path}.${n + 1}`);
+	}
+	renameSync(path, `${path}.1`);
+}

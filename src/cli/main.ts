@@ -1,0 +1,38 @@
+// Entry of the executable: reads the command line and hands over. Everything but serving is loaded when wanted.
+import { parseCommandLine } from "./command-line.ts";
+import { UsageError, usageErrorText } from "./usage-error.ts";
+
+/** Runs the program to its end and returns the exit code (agent-kernel §1.3). */
+export async function main(executable: string, argv: readonly string[]): Promise<number> {
+	try {
+		const command = parseCommandLine(argv);
+		switch (command.kind) {
+			case "help":
+				return print((await import("./help.ts")).helpText(executable, command.command));
+			case "version":
+				return print((await import("./version.ts")).versionText(executable));
+			case "info":
+				return print((await import("./info.ts")).infoText(command.json));
+			case "serve": {
+				if (command.options.mode === null && process.stdin.isTTY) {
+					return complain((await import("./help.ts")).startText(executable));
+				}
+				const { runServer } = await import("./serve.ts");
+				return await runServer(executable, command.options);
+			}
+		}
+	} catch (thrown) {
+		if (thrown instanceof UsageError) return complain(usageErrorText(thrown, executable));
+		throw thrown;
+	}
+}
+
+function print(text: string): number {
+	process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+	return 0;
+}
+
+function complain(text: string): number {
+	process.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
+	return 2;
+}

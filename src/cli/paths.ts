@@ -1,0 +1,46 @@
+// Paths that people type, made absolute: `~` expanded, `.` and `..` removed, symbolic links kept as they are.
+import path from "node:path";
+import { errorText } from "../base/errors.ts";
+import type { FileStatus, Files } from "../files/port.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** Where relative paths start and what `~` stands for; both absolute. */
+export interface Place {
+	readonly currentDir: string;
+	readonly home: string;
+}
+
+/** Absolute and normalised. Session directories are named after this form of a work dir, so links stay. */
+export function toAbsolutePath(typed: string, place: Place): string {
+	const expanded = typed === "~" || typed.startsWith("~/") ? place.home + typed.slice(1) : typed;
+	return path.resolve(place.currentDir, expanded);
+}
+
+/** The directory of settings, sessions and logs: `KIMI_SHARE_DIR` if set and not empty, else `~/.kimi`. */
+export function shareDirectory(environment: Readonly<Record<string, string | undefined>>, place: Place): string {
+	return toAbsolutePath(environment["KIMI_SHARE_DIR"] || "~/.kimi", place);
+}
+
+/** The absolute path of an existing work dir; null means the current directory. Throws UsageError. */
+export async function checkWorkDir(typed: string | null, place: Place, files: Files): Promise<string> {
+	const workDir = toAbsolutePath(typed ?? ".", place);
+	const kind = await kindOf("--work-dir", workDir, files);
+	if (kind === "directory") return workDir;
+	throw new UsageError(`--work-dir: ${kind === null ? "there is no directory" : "not a directory:"} ${workDir}`);
+}
+
+/** The absolute path of an existing settings file. Throws UsageError. */
+export async function checkConfigFile(typed: string, place: Place, files: Files): Promise<string> {
+	const file = toAbsolutePath(typed, place);
+	const kind = await kindOf("--config-file", file, files);
+	if (kind !== null && kind !== "directory") return file;
+	throw new UsageError(`--config-file: ${kind === null ? "there is no file" : "is a directory:"} ${file}`);
+}
+
+async function kindOf(flag: string, target: string, files: Files): Promise<FileStatus["kind"] | null> {
+	try {
+		return (await files.status(target))?.kind ?? null;
+	} catch (error) {
+		throw new UsageError(`${flag}: ${errorText(error)}`, { cause: error });
+	}
+}

@@ -1,0 +1,148 @@
+// Serving on stdio: puts the kernel together from command line, environment and settings, and sees to its end.
+import { homedir, type as osType } from "node:os";
+import path from "node:path";
+import { systemClock } from "../base/clock.ts";
+import { errorText } from "../base/errors.ts";
+import { randomIdentifiers } from "../base/ids.ts";
+import { ConfigurationError } from "../config/configuration-error.ts";
+import { readConfiguration } from "../config/read-config.ts";
+import { createDiskFiles } from "../files/disk-files.ts";
+import type { Files } from "../files/port.ts";
+import { withoutSync } from "../files/without-sync.ts";
+import type { SessionOptions, Surroundings } from "../kernel/compose.ts";
+import { Kernel } from "../kernel/kernel.ts";
+import type { Session } from "../kernel/session.ts";
+import { createProcesses } from "../processes/children.ts";
+import { serve } from "../server/serve.ts";
+import { createDiskStore } from "../store/disk-store.ts";
+import { createStdioTransport } from "../transports/stdio.ts";
+import type { ServeOptions } from "./command-line.ts";
+import { createLogFile, type LogFile } from "./log-file.ts";
+import { checkConfigFile, checkWorkDir, type Place, shareDirectory } from "./paths.ts";
+import { redactSecrets } from "./redaction.ts";
+import { UsageError } from "./usage-error.ts";
+import { productName, productVersion, wireProtocolVersion } from "./version.ts";
+
+/** Milliseconds for everything that is done between the end of serving and the end of the process. */
+const shutdownBudget = 2000;
+
+/** Serves until the client is gone; returns the exit code. Throws UsageError. */
+export async function runServer(executable: string, options: ServeOptions): Promise<number> {
+	const place: Place = { currentDir: process.cwd(), home: homedir() };
+	const environment = definedVariables(process.env);
+	const shareDir = shareDirectory(environment, place);
+	const log = createLogFile(path.join(shareDir, "logs", "agentwire.log"), options.debug);
+	const stopping = new AbortController();
+	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stopping.abort());
+	try {
+		const { kernel, session } = await start(options, place, environment, shareDir, log);
+		void log.open();
+		return await serveSession(executable, kernel, session, stopping, log);
+	} catch (thrown) {
+		const { code, text } = startupFailure(thrown);
+		log.error("The start failed.", { error: thrown });
+		await log.open();
+		log.flush();
+		process.stderr.write(`${text}\n`);
+		return code;
+	}
+}
+
+async function start(
+	options: ServeOptions,
+	place: Place,
+	environment: Readonly<Record<string, string>>,
+	shareDir: string,
+	log: LogFile,
+): Promise<{ readonly kernel: Kernel; readonly session: Session }> {
+	const disk = createDiskFiles();
+	const workDir = await checkWorkDir(options.workDir, place, disk);
+	const { configuration } = await readConfiguration(await toSource(options, place, shareDir, disk), disk, log);
+	const files = configuration.agentwire.sync === "off" ? withoutSync(disk) : disk;
+	const surroundings: Surroundings = {
+		environment,
+		home: place.home,
+		os: osType() === "Darwin" ? "macOS" : osType(),
+		files,
+		processes: createProcesses({ openSink: (file) => files.openAppend(file), log }),
+		clock: systemClock,
+		identifiers: randomIdentifiers,
+		random: Math.random,
+		log,
+		trace: (line) => void process.stderr.write(`${line}\n`),
+		version: productVersion,
+	};
+	const store = createDiskStore({ files, shareDir, log, clock: systemClock, protocolVersion: wireProtocolVersion });
+	const kernel = new Kernel({ store, configuration, surroundings });
+	if (options.prompt !== null) log.warn("A prompt on the command line is not used by a server.");
+	return { kernel, session: await openSession(kernel, workDir, options) };
+}
+
+async function openSession(kernel: Kernel, workDir: string, options: ServeOptions): Promise<Session> {
+	const sessionOptions: SessionOptions = {
+		model: options.model,
+		thinking: options.thinking,
+		yolo: options.yolo,
+		maxSteps: options.maxStepsPerTurn,
+		maxAttempts: options.maxRetriesPerStep,
+	};
+	switch (options.session.kind) {
+		case "new":
+			return await kernel.create(workDir, sessionOptions);
+		case "id":
+			return await kernel.openOrCreate(workDir, options.session.id, sessionOptions);
+		case "last": {
+			const id = await kernel.lastSessionId(workDir);
+			if (id === null) throw new UsageError(`--continue: there is no earlier session in ${workDir}.`);
+			return await kernel.openOrCreate(workDir, id, sessionOptions);
+		}
+	}
+}
+
+async function serveSession(
+	executable: string,
+	kernel: Kernel,
+	session: Session,
+	stopping: AbortController,
+	log: LogFile,
+): Promise<number> {
+	const server = { name: productName, version: productVersion };
+	const serving = serve({ transport: createStdioTransport(), session, server, log, signal: stopping.signal });
+	const end = await serving.ended;
+	const code = () => (end === "output-gone" || serving.isOutputGone() ? 1 : 0);
+	const deadline = setTimeout(() => {
+		log.error("Closing took too long; what was left is given up.", { budget: shutdownBudget });
+		log.flush();
+		process.exit(code());
+	}, shutdownBudget);
+	await serving.finish();
+	const { hasHistory } = session.snapshot();
+	await kernel.close();
+	clearTimeout(deadline);
+	if (hasHistory) process.stderr.write(`\nTo resume this session: ${path.basename(executable)} -r ${session.id}\n`);
+	log.flush();
+	return code();
+}
+
+async function toSource(options: ServeOptions, place: Place, shareDir: string, files: Files) {
+	switch (options.configuration.kind) {
+		case "default":
+			return { kind: "default", shareDir } as const;
+		case "text":
+			return options.configuration;
+		case "file":
+			return { kind: "file", path: await checkConfigFile(options.configuration.path, place, files) } as const;
+	}
+}
+
+function startupFailure(thrown: unknown): { readonly code: number; readonly text: string } {
+	if (thrown instanceof UsageError) throw thrown;
+	if (thrown instanceof ConfigurationError) return { code: thrown.category === "text" ? 2 : 1, text: thrown.message };
+	return { code: 1, text: redactSecrets(`agentwire could not start: ${errorText(thrown)}`) };
+}
+
+function definedVariables(environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
+	return Object.fromEntries(
+		Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
+	);
+}

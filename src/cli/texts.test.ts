@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+import { flags } from "./flags.ts";
+import { helpText, startText } from "./help.ts";
+import { infoText } from "./info.ts";
+import { versionText } from "./version.ts";
+
+describe("versionText", () => {
+	it("is that of kimi under its names", () => {
+		expect(versionText("/usr/bin/kimi")).toBe("kimi, version 1.49.0");
+		expect(versionText("kimi-agent")).toBe("kimi, version 1.49.0");
+		expect(versionText("/opt/agentwire")).toBe(
+			`agentwire, version ${packageJson.version} (compatible with kimi 1.49.0)`,
+		);
+	});
+});
+
+describe("infoText", () => {
+	it("is one line of JSON or labelled lines", () => {
+		const json = infoText(true);
+		expect(json.indexOf("\n")).toBe(json.length - 1);
+		expect(JSON.parse(json)).toEqual({
+			kimi_cli_version: "1.49.0",
+			agent_spec_versions: ["1"],
+			wire_protocol_version: "1.10",
+			python_version: "n/a",
+			server_name: "agentwire",
+			server_version: packageJson.version,
+		});
+		expect(infoText(false).split("\n")).toEqual([
+			"kimi-cli version: 1.49.0",
+			"agent spec versions: 1",
+			"wire protocol: 1.10",
+			"python version: n/a",
+			"server name: agentwire",
+			`server version: ${packageJson.version}`,
+			"",
+		]);
+	});
+});
+
+describe("helpText", () => {
+	it("shows every spelling of a flag that exists, and names the others apart", () => {
+		const [existing, missing] = helpText("kimi", null).split("Not available in this version:\n");
+		const shown = (existing ?? "").split(/[\s,:']+/);
+		const named = (missing ?? "").split("\n")[0]?.trim().split(" ");
+		expect(flags.filter(({ exists }) => exists).flatMap(({ names }) => names)).toEqual(
+			flags.flatMap(({ names }) => names).filter((name) => shown.includes(name)),
+		);
+		expect(named).toEqual(flags.filter(({ exists }) => !exists).map(({ names }) => names[0]));
+		expect(existing?.startsWith("Usage: kimi [flags]\n")).toBe(true);
+	});
+
+	it("has a text for info and one for a bare start", () => {
+		expect(helpText("kimi", "info")).toContain("kimi info [--json]");
+		expect(startText("kimi")).toContain("kimi --wire");
+	});
+});

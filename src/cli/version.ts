@@ -1,0 +1,17 @@
+// Names and versions under which the program presents itself.
+import path from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
+
+export const productName = packageJson.name;
+export const productVersion = packageJson.version;
+/** The release of `kimi` that this version is compatible with. */
+export const emulatedVersion = "1.49.0";
+export const wireProtocolVersion = "1.10";
+export const agentSpecVersions: readonly string[] = ["1"];
+
+/** The line of `--version`. Clients that call the program `kimi` parse the version of that program. */
+export function versionText(executable: string): string {
+	const name = path.basename(executable);
+	if (name === "kimi" || name === "kimi-agent") return `kimi, version ${emulatedVersion}`;
+	return `${productName}, version ${productVersion} (compatible with kimi ${emulatedVersion})`;
+}

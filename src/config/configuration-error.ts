@@ -1,0 +1,48 @@
+// What is wrong with the settings, as data and as a text for people. Values are never quoted: they may be secrets.
+
+/**
+ * `unreadable`: the file cannot be read; `syntax`: the file is not TOML or JSON; `schema`: a file's values do not fit;
+ * `text`: anything wrong with settings given as text; `environment`: a variable that overrides a setting does not fit.
+ */
+export type ConfigurationErrorCategory = "unreadable" | "syntax" | "schema" | "text" | "environment";
+
+export interface ConfigurationProblem {
+	/** Key path like `models.k2.max_context_size`, a variable's name, or empty for the whole. */
+	readonly key: string;
+	/** A clause without capital and full stop. */
+	readonly reason: string;
+}
+
+const headings: Record<ConfigurationErrorCategory, (source: string) => string> = {
+	unreadable: (source) => `Cannot read configuration file ${source}`,
+	syntax: (source) => `Invalid ${/\.json$/i.test(source) ? "JSON" : "TOML"} in configuration file ${source}`,
+	schema: (source) => `Invalid configuration file ${source}`,
+	text: (source) => `Invalid configuration text (${source})`,
+	environment: () => "Invalid environment variables",
+};
+
+/** `source` is a file path, `--config` or `environment`. The message has one line per problem. */
+export class ConfigurationError extends Error {
+	override readonly name = "ConfigurationError";
+	readonly category: ConfigurationErrorCategory;
+	readonly source: string;
+	readonly problems: readonly ConfigurationProblem[];
+
+	constructor(category: ConfigurationErrorCategory, source: string, problems: readonly ConfigurationProblem[]) {
+		const lines = problems.map(({ key, reason }) => (key === "" ? `  ${reason}` : `  ${key}: ${reason}`));
+		super(`${headings[category](source)}:\n${lines.join("\n")}`);
+		this.category = category;
+		this.source = source;
+		this.problems = problems;
+	}
+}
+
+/** `["models", "a/b", "provider"]` as `models."a/b".provider`, list positions in brackets from 0. */
+export function toKeyPath(keys: readonly unknown[]): string {
+	return keys.reduce<string>((path, key) => {
+		if (typeof key === "number") return `${path}[${key}]`;
+		const name = String(key);
+		const shown = /^[A-Za-z0-9_-]+$/.test(name) ? name : JSON.stringify(name);
+		return path === "" ? shown : `${path}.${shown}`;
+	}, "");
+}

@@ -1,0 +1,140 @@
+// The settings as the program names them: plain camelCase data made from a checked file.
+// No defaults here (schema.ts) and no choice of a model (select-model.ts).
+import type { ConfigurationFile, ModelCapability } from "./schema.ts";
+
+type CamelCase<Key> = Key extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Key;
+type CamelCased<Table> = { readonly [Key in keyof Table as CamelCase<Key>]: Table[Key] };
+
+/** Renames the keys of one table, not of the tables in it: those may be named by the user. */
+function camelCased<Table extends object>(table: Table): CamelCased<Table> {
+	const renamed = Object.entries(table).map(([key, value]) => [
+		key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+		value,
+	]);
+	// The type says what the replacement does; the compiler cannot follow a pattern.
+	return Object.fromEntries(renamed) as CamelCased<Table>;
+}
+
+type TextsByName = Readonly<Record<string, string>>;
+
+/** Where stored credentials of a provider are. */
+export interface OauthReference {
+	readonly storage: "file" | "keyring";
+	readonly key: string;
+}
+
+export interface ModelSettings {
+	/** Key of `providers`. */
+	readonly provider: string;
+	/** The name sent to the API. */
+	readonly model: string;
+	/** Tokens. */
+	readonly maxContextSize: number;
+	/** As written; what follows from the model's name is added when it is selected. */
+	readonly capabilities: readonly ModelCapability[];
+	readonly displayName: string | null;
+}
+
+export interface ProviderSettings {
+	readonly type: ConfigurationFile["providers"][string]["type"];
+	/** Base URL and key may be empty. */
+	readonly baseUrl: string;
+	readonly apiKey: string;
+	/** Data for the adapter; never put into the environment of a process. */
+	readonly env: TextsByName;
+	readonly customHeaders: TextsByName;
+	/** Null when not set, which differs from empty. */
+	readonly reasoningKey: string | null;
+	readonly oauth: OauthReference | null;
+}
+
+export interface ServiceSettings {
+	readonly baseUrl: string;
+	readonly apiKey: string;
+	readonly customHeaders: TextsByName;
+	readonly oauth: OauthReference | null;
+}
+
+/** Intervals and periods in milliseconds, `…TimeoutS` and `…CeilingS` in seconds. */
+export type BackgroundSettings = CamelCased<ConfigurationFile["background"]>;
+export type LoopControl = CamelCased<ConfigurationFile["loop_control"]>;
+/** `timeout` in seconds. */
+export type HookSettings = CamelCased<ConfigurationFile["hooks"][number]>;
+
+/** Our own table. Deadlines in seconds, null for none. */
+export interface AgentwireSettings {
+	readonly sync: "commit" | "off";
+	readonly approvalTimeout: number | null;
+	readonly questionTimeout: number | null;
+	readonly clientToolTimeout: number | null;
+	readonly contain: "auto" | "off";
+}
+
+export interface Configuration {
+	/** Empty or a key of `models`. */
+	readonly defaultModel: string;
+	readonly defaultThinking: boolean;
+	readonly defaultYolo: boolean;
+	readonly skipAfkPromptInjection: boolean;
+	readonly defaultPlanMode: boolean;
+	readonly defaultEditor: string;
+	readonly theme: "dark" | "light";
+	readonly showThinkingStream: boolean;
+	readonly mergeAllAvailableSkills: boolean;
+	readonly extraSkillDirs: readonly string[];
+	readonly telemetry: boolean;
+	readonly models: Readonly<Record<string, ModelSettings>>;
+	readonly providers: Readonly<Record<string, ProviderSettings>>;
+	readonly loopControl: LoopControl;
+	readonly background: BackgroundSettings;
+	/** Milliseconds. */
+	readonly notifications: { readonly claimStaleAfterMs: number };
+	readonly services: {
+		readonly moonshotSearch: ServiceSettings | null;
+		readonly moonshotFetch: ServiceSettings | null;
+	};
+	readonly mcp: { readonly client: { readonly toolCallTimeoutMs: number } };
+	readonly hooks: readonly HookSettings[];
+	readonly agentwire: AgentwireSettings;
+}
+
+function mapValues<From, To>(table: Record<string, From>, convert: (value: From) => To): Record<string, To> {
+	return Object.fromEntries(Object.entries(table).map(([name, value]) => [name, convert(value)]));
+}
+
+function toService(service: ConfigurationFile["services"]["moonshot_search"]): ServiceSettings | null {
+	return service === null ? null : { ...camelCased(service), customHeaders: service.custom_headers ?? {} };
+}
+
+const orNone = (seconds: number): number | null => (seconds === 0 ? null : seconds);
+
+/** The checked file under the program's names. */
+export function toConfiguration(file: ConfigurationFile): Configuration {
+	const { models, providers, loop_control, background, notifications, services, mcp, hooks, agentwire, ...scalars } =
+		file;
+	return {
+		...camelCased(scalars),
+		models: mapValues(models, (model) => ({ ...camelCased(model), capabilities: model.capabilities ?? [] })),
+		providers: mapValues(providers, (provider) => ({
+			...camelCased(provider),
+			env: provider.env ?? {},
+			customHeaders: provider.custom_headers ?? {},
+		})),
+		loopControl: camelCased(loop_control),
+		background: camelCased(background),
+		notifications: camelCased(notifications),
+		services: {
+			moonshotSearch: toService(services.moonshot_search),
+			moonshotFetch: toService(services.moonshot_fetch),
+		},
+		mcp: { client: camelCased(mcp.client) },
+		hooks: hooks.map((hook) => camelCased(hook)),
+		agentwire: {
+			sync: agentwire.sync,
+			approvalTimeout: orNone(agentwire.approval_timeout),
+			questionTimeout: orNone(agentwire.question_timeout),
+			clientToolTimeout: orNone(agentwire.client_tool_timeout),
+			contain: agentwire.contain,
+		},
+	};
+}

@@ -1,0 +1,210 @@
+// The settings file as it is written: keys, types, bounds and defaults, in the file's own snake_case.
+// The only place where defaults live. Reading is read-config.ts, the names used by the program are configuration.ts.
+import * as v from "valibot";
+import { isRecord } from "../base/json.ts";
+
+/** What a model can take in or do; the same words as in the file. */
+export const modelCapabilities = ["image_in", "video_in", "thinking", "always_thinking"] as const;
+export type ModelCapability = (typeof modelCapabilities)[number];
+
+export const providerTypes = [
+	"kimi",
+	"openai_legacy",
+	"openai_responses",
+	"anthropic",
+	"google_genai",
+	"gemini",
+	"vertexai",
+	"_echo",
+	"_scripted_echo",
+	"_chaos",
+] as const;
+export type ProviderType = (typeof providerTypes)[number];
+
+export const hookEvents = [
+	"SessionStart",
+	"SessionEnd",
+	"UserPromptSubmit",
+	"PreToolUse",
+	"PostToolUse",
+	"PostToolUseFailure",
+	"Stop",
+	"StopFailure",
+	"SubagentStart",
+	"SubagentStop",
+	"PreCompact",
+	"PostCompact",
+	"Notification",
+] as const;
+export type HookEvent = (typeof hookEvents)[number];
+
+function found(input: unknown): string {
+	if (typeof input === "number" || typeof input === "boolean" || input === null) return String(input);
+	if (typeof input === "string") return "a string";
+	if (Array.isArray(input)) return "a list";
+	return input instanceof Date ? "a date" : "a table";
+}
+
+// A wrong value is named by its type, never quoted: it may be a key that slipped into the wrong line.
+const mustBe = (expected: string) => (issue: v.BaseIssue<unknown>) =>
+	`must be ${expected}, found ${found(issue.input)}`;
+
+const text = v.string(mustBe("a string"));
+const flag = v.boolean(mustBe("true or false"));
+
+function oneOf<const Words extends readonly string[]>(words: Words) {
+	const expected = `one of ${words.map((word) => `"${word}"`).join(", ")}`;
+	return v.picklist(words, ({ input }) => {
+		const shown = typeof input === "string" && input.length <= 40 ? JSON.stringify(input) : found(input);
+		return `must be ${expected}, found ${shown}`;
+	});
+}
+
+function integer(minimum: number, maximum: number = Number.MAX_SAFE_INTEGER) {
+	const bounds = maximum === Number.MAX_SAFE_INTEGER ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
+	const message = mustBe(`an integer ${bounds}`);
+	return v.pipe(v.number(message), v.safeInteger(message), v.minValue(minimum, message), v.maxValue(maximum, message));
+}
+
+function decimal(minimum: number, maximum: number) {
+	const bounds = maximum === Number.MAX_VALUE ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
+	const message = mustBe(`a number ${bounds}`);
+	return v.pipe(v.number(message), v.minValue(minimum, message), v.maxValue(maximum, message));
+}
+
+/** A key that may be left out or null; both read as null. */
+const nullable = <Schema extends v.GenericSchema>(schema: Schema) => v.optional(v.nullable(schema), null);
+
+// The library takes lists for objects; a settings table is never one.
+const anyTable = v.custom<Record<string, unknown>>(
+	(input) => isRecord(input) && !(input instanceof Date),
+	mustBe("a table"),
+);
+const table = <Entries extends v.ObjectEntries>(entries: Entries) => v.pipe(anyTable, v.object(entries));
+const tablesByName = <Schema extends v.GenericSchema>(schema: Schema) => v.pipe(anyTable, v.record(v.string(), schema));
+
+const textsByName = tablesByName(text);
+const texts = v.array(text, mustBe("a list of strings"));
+
+const isCapability = (word: string): word is ModelCapability => modelCapabilities.some((known) => known === word);
+
+// The Go client writes an object: the keys that are true count.
+const capabilityList = v.pipe(
+	v.unknown(),
+	v.transform((input) => (isRecord(input) ? Object.keys(input).filter((key) => input[key] === true) : input)),
+	v.array(text, mustBe("a list of capabilities")),
+	v.check(
+		(words) => words.every(isCapability),
+		({ input }) => {
+			const unknown = input.filter((word) => !isCapability(word)).map((word) => JSON.stringify(word.slice(0, 40)));
+			return `has unknown names: ${unknown.join(", ")}; known are ${modelCapabilities.join(", ")}`;
+		},
+	),
+	v.transform((words) => modelCapabilities.filter((known) => words.includes(known))),
+);
+
+const oauthTable = table({ storage: v.optional(oneOf(["file", "keyring"]), "file"), key: text });
+
+const modelTable = table({
+	provider: text,
+	model: text,
+	max_context_size: integer(1),
+	capabilities: nullable(capabilityList),
+	display_name: nullable(text),
+});
+
+const providerTable = table({
+	type: oneOf(providerTypes),
+	base_url: text,
+	api_key: text,
+	env: nullable(textsByName),
+	custom_headers: nullable(textsByName),
+	reasoning_key: nullable(text),
+	oauth: nullable(oauthTable),
+});
+
+const loopControlTable = v.pipe(
+	table({
+		max_steps_per_turn: nullable(integer(1)),
+		/** The old name; the new one wins when both are there. */
+		max_steps_per_run: nullable(integer(1)),
+		max_retries_per_step: v.optional(integer(1), 3),
+		max_ralph_iterations: v.optional(integer(-1), 0),
+		reserved_context_size: v.optional(integer(1000), 50_000),
+		compaction_trigger_ratio: v.optional(decimal(0.5, 0.99), 0.85),
+	}),
+	v.transform(({ max_steps_per_turn, max_steps_per_run, ...others }) => ({
+		max_steps_per_turn: max_steps_per_turn ?? max_steps_per_run ?? 1000,
+		...others,
+	})),
+);
+
+const backgroundTable = table({
+	max_running_tasks: v.optional(integer(1), 4),
+	read_max_bytes: v.optional(integer(1024), 30_000),
+	notification_tail_lines: v.optional(integer(1), 20),
+	notification_tail_chars: v.optional(integer(256), 3000),
+	wait_poll_interval_ms: v.optional(integer(50), 500),
+	worker_heartbeat_interval_ms: v.optional(integer(100), 5000),
+	worker_stale_after_ms: v.optional(integer(1000), 15_000),
+	kill_grace_period_ms: v.optional(integer(100), 2000),
+	keep_alive_on_exit: v.optional(flag, false),
+	agent_task_timeout_s: v.optional(integer(60), 900),
+	print_wait_ceiling_s: v.optional(integer(1), 3600),
+});
+
+const serviceTable = table({
+	base_url: text,
+	api_key: text,
+	custom_headers: nullable(textsByName),
+	oauth: nullable(oauthTable),
+});
+
+const hookTable = table({
+	event: oneOf(hookEvents),
+	command: text,
+	matcher: v.optional(text, ""),
+	timeout: v.optional(integer(1, 600), 30),
+	fail_closed: v.optional(flag, false),
+});
+
+/** Seconds; 0 means no deadline. */
+const deadline = decimal(0, Number.MAX_VALUE);
+
+const agentwireTable = table({
+	sync: v.optional(oneOf(["commit", "off"]), "commit"),
+	approval_timeout: v.optional(deadline, 0),
+	question_timeout: v.optional(deadline, 0),
+	client_tool_timeout: v.optional(deadline, 600),
+	contain: v.optional(oneOf(["auto", "off"]), "auto"),
+});
+
+/** The whole file. Unknown keys are dropped at every level; `{}` gives the defaults. */
+export const configurationFileSchema = table({
+	default_model: v.optional(text, ""),
+	default_thinking: v.optional(flag, false),
+	default_yolo: v.optional(flag, false),
+	skip_afk_prompt_injection: v.optional(flag, false),
+	default_plan_mode: v.optional(flag, false),
+	default_editor: v.optional(text, ""),
+	theme: v.optional(oneOf(["dark", "light"]), "dark"),
+	show_thinking_stream: v.optional(flag, true),
+	merge_all_available_skills: v.optional(flag, true),
+	extra_skill_dirs: v.optional(texts, []),
+	telemetry: v.optional(flag, true),
+	models: v.optional(tablesByName(modelTable), {}),
+	providers: v.optional(tablesByName(providerTable), {}),
+	loop_control: v.optional(loopControlTable, {}),
+	background: v.optional(backgroundTable, {}),
+	notifications: v.optional(table({ claim_stale_after_ms: v.optional(integer(1000), 15_000) }), {}),
+	services: v.optional(table({ moonshot_search: nullable(serviceTable), moonshot_fetch: nullable(serviceTable) }), {}),
+	mcp: v.optional(
+		table({ client: v.optional(table({ tool_call_timeout_ms: v.optional(integer(1), 60_000) }), {}) }),
+		{},
+	),
+	hooks: v.optional(v.array(hookTable, mustBe("a list of tables")), []),
+	agentwire: v.optional(agentwireTable, {}),
+});
+
+/** The checked file: its own key names, defaults filled in. */
+export type ConfigurationFile = v.InferOutput<typeof configurationFileSchema>;

@@ -1,0 +1,227 @@
+// Which model a session talks to, and how: a pure function of settings, command line and environment.
+// Builds no client and reads no variable by itself.
+import type { Configuration, ModelSettings, OauthReference, ProviderSettings } from "./configuration.ts";
+import { ConfigurationError, type ConfigurationProblem } from "./configuration-error.ts";
+import { type ModelCapability, modelCapabilities, type ProviderType } from "./schema.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface ModelSelectionRequest {
+	readonly configuration: Configuration;
+	/** From the command line; null or empty means the default model. */
+	readonly alias: string | null;
+	/** From the command line; null means the configured default. */
+	readonly thinking: boolean | null;
+	readonly environment: Environment;
+}
+
+export interface SelectedProvider {
+	/** Key of `providers`; empty when no configured model was selected. */
+	readonly name: string;
+	readonly type: ProviderType;
+	readonly baseUrl: string;
+	/** Empty when there is none or when `oauth` says where it is kept. */
+	readonly apiKey: string;
+	/** Variables for the adapter alone. */
+	readonly env: Readonly<Record<string, string>>;
+	readonly customHeaders: Readonly<Record<string, string>>;
+	/** The message field in which a chat-completions provider carries reasoning; null when it is not sent back. */
+	readonly reasoningKey: string | null;
+	readonly oauth: OauthReference | null;
+}
+
+export interface SelectedModel {
+	/** The name sent to the API. */
+	readonly name: string;
+	/** Tokens. */
+	readonly maxContextSize: number;
+	/** Configured or overridden ones plus those that follow from the name. */
+	readonly capabilities: ReadonlySet<ModelCapability>;
+}
+
+/** Only for providers of type `kimi`; neutral (null, null, "off", null) for all others. */
+export interface Sampling {
+	readonly temperature: number | null;
+	readonly topP: number | null;
+	/** Tokens; "automatic" leaves the cap to the free context, "off" sends none. */
+	readonly maxCompletionTokens: number | "automatic" | "off";
+	/** Value of `thinking.keep`, sent while thinking is on. */
+	readonly thinkingKeep: string | null;
+}
+
+export type ThinkingMode = "on" | "off" | "default";
+
+export type ModelSelection =
+	/** There is nothing to talk to; `alias` is what was asked for, null when nothing was. */
+	| { readonly kind: "none"; readonly alias: string | null }
+	| {
+			readonly kind: "model";
+			/** Null when environment variables alone describe the model. */
+			readonly alias: string | null;
+			readonly provider: SelectedProvider;
+			readonly model: SelectedModel;
+			readonly sampling: Sampling;
+			readonly thinking: ThinkingMode;
+	  };
+
+const blankModel: ModelSettings = {
+	provider: "",
+	model: "",
+	maxContextSize: 100_000,
+	capabilities: [],
+	displayName: null,
+};
+const blankProvider: ProviderSettings = {
+	type: "kimi",
+	baseUrl: "",
+	apiKey: "",
+	env: {},
+	customHeaders: {},
+	reasoningKey: null,
+	oauth: null,
+};
+const neutralSampling: Sampling = { temperature: null, topP: null, maxCompletionTokens: "off", thinkingKeep: null };
+
+/**
+ * Selects the model. Environment variables beat the command line, which beats the settings.
+ * Throws ConfigurationError (category `environment`) when a variable that applies does not hold a number it must hold.
+ */
+export function selectModel(request: ModelSelectionRequest): ModelSelection {
+	const { configuration, environment } = request;
+	const alias = request.alias || configuration.defaultModel;
+	const known = find(configuration.models, alias);
+	const configuredModel = known ?? blankModel;
+	const configured = (known && find(configuration.providers, known.provider)) ?? blankProvider;
+	const problems: ConfigurationProblem[] = [];
+	const provider = applyProviderVariables(configuredModel.provider, configured, environment);
+	const isKimi = configured.type === "kimi";
+	const model = withDerived(isKimi ? applyModelVariables(configuredModel, environment, problems) : configuredModel);
+	const sampling = isKimi ? readSampling(environment, problems) : neutralSampling;
+	if (problems.length > 0) throw new ConfigurationError("environment", "environment", problems);
+
+	const isTest = configured.type === "_echo" || configured.type === "_scripted_echo";
+	if (!isTest && (provider.baseUrl === "" || model.name === "")) return { kind: "none", alias: alias || null };
+	return {
+		kind: "model",
+		alias: alias || null,
+		provider,
+		model,
+		sampling,
+		thinking: decideThinking(model.capabilities, request.thinking ?? configuration.defaultThinking),
+	};
+}
+
+function find<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
+	return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
+function decideThinking(capabilities: ReadonlySet<ModelCapability>, requested: boolean): ThinkingMode {
+	if (capabilities.has("always_thinking") || (requested && capabilities.has("thinking"))) return "on";
+	return requested ? "default" : "off";
+}
+
+/** The prefix of the variables that override a provider's base URL and key. */
+const overridePrefixes: Record<ProviderType, string | null> = {
+	kimi: "KIMI",
+	openai_legacy: "OPENAI",
+	openai_responses: "OPENAI",
+	anthropic: null,
+	google_genai: null,
+	gemini: null,
+	vertexai: null,
+	_echo: null,
+	_scripted_echo: null,
+	_chaos: null,
+};
+
+// The scripted model is told its script by variables; its own `env` table comes first.
+const scriptedVariables = ["KIMI_SCRIPTED_ECHO_SCRIPTS", "KIMI_SCRIPTED_ECHO_TRACE"];
+
+function applyProviderVariables(name: string, provider: ProviderSettings, environment: Environment): SelectedProvider {
+	const prefix = overridePrefixes[provider.type];
+	const override = (suffix: string, value: string) =>
+		(prefix === null ? undefined : environment[`${prefix}_${suffix}`]) || value;
+	const inherited = provider.type === "_scripted_echo" ? scriptedVariables : [];
+	return {
+		name,
+		type: provider.type,
+		baseUrl: override("BASE_URL", provider.baseUrl),
+		apiKey: override("API_KEY", provider.apiKey),
+		env: {
+			...Object.fromEntries(inherited.flatMap((key) => (environment[key] ? [[key, environment[key]]] : []))),
+			...provider.env,
+		},
+		customHeaders: provider.customHeaders,
+		reasoningKey: reasoningKey(provider),
+		oauth: provider.oauth,
+	};
+}
+
+function reasoningKey(provider: ProviderSettings): string | null {
+	if (provider.type === "kimi" || provider.type === "_chaos") return "reasoning_content";
+	if (provider.type !== "openai_legacy") return null;
+	return (provider.reasoningKey ?? "reasoning_content") || null;
+}
+
+function applyModelVariables(
+	model: ModelSettings,
+	environment: Environment,
+	problems: ConfigurationProblem[],
+): ModelSettings {
+	const size = environment["KIMI_MODEL_MAX_CONTEXT_SIZE"];
+	const words = environment["KIMI_MODEL_CAPABILITIES"];
+	const maxContextSize = size ? toInteger(size) : model.maxContextSize;
+	if (maxContextSize === null || maxContextSize < 1) {
+		problems.push({ key: "KIMI_MODEL_MAX_CONTEXT_SIZE", reason: "must be an integer of at least 1" });
+	}
+	return {
+		...model,
+		model: environment["KIMI_MODEL_NAME"] || model.model,
+		maxContextSize: maxContextSize ?? model.maxContextSize,
+		capabilities: words ? toCapabilities(words) : model.capabilities,
+	};
+}
+
+function toCapabilities(list: string): ModelCapability[] {
+	const words = list.split(",").map((word) => word.trim().toLowerCase());
+	return modelCapabilities.filter((capability) => words.includes(capability));
+}
+
+function withDerived(model: ModelSettings): SelectedModel {
+	const capabilities = new Set(model.capabilities);
+	if (/thinking|reason/i.test(model.model)) capabilities.add("thinking").add("always_thinking");
+	if (model.model === "kimi-for-coding" || model.model === "kimi-code") {
+		capabilities.add("thinking").add("image_in").add("video_in");
+	}
+	return { name: model.model, maxContextSize: model.maxContextSize, capabilities };
+}
+
+function readSampling(environment: Environment, problems: ConfigurationProblem[]): Sampling {
+	const decimal = (key: string) => {
+		const text = environment[key];
+		if (!text) return null;
+		const value = Number(text);
+		if (text.trim() !== "" && Number.isFinite(value)) return value;
+		problems.push({ key, reason: "must be a number" });
+		return null;
+	};
+	return {
+		temperature: decimal("KIMI_MODEL_TEMPERATURE"),
+		topP: decimal("KIMI_MODEL_TOP_P"),
+		maxCompletionTokens: readCap(environment),
+		thinkingKeep: environment["KIMI_MODEL_THINKING_KEEP"] || null,
+	};
+}
+
+function readCap(environment: Environment): Sampling["maxCompletionTokens"] {
+	for (const key of ["KIMI_MODEL_MAX_COMPLETION_TOKENS", "KIMI_MODEL_MAX_TOKENS"]) {
+		const cap = toInteger(environment[key] ?? "");
+		if (cap !== null) return cap > 0 ? cap : "off";
+	}
+	return "automatic";
+}
+
+function toInteger(text: string): number | null {
+	const value = /^[+-]?\d+$/.test(text.trim()) ? Number(text) : Number.NaN;
+	return Number.isSafeInteger(value) ? value : null;
+}

@@ -1,0 +1,97 @@
+// Finds the AGENTS.md files that apply to a work dir and merges them into one text within a byte budget.
+// Knows nothing of the prompt that the text ends up in.
+import path from "node:path";
+import { errorText } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { Files } from "../files/port.ts";
+
+/** Bytes of the merged text, annotations and separators included. */
+export const agentsMdBudget = 32 * 1024;
+
+// A little more than the budget, so that leading blank space costs no content.
+const readLimit = 2 * agentsMdBudget;
+const separator = "\n\n";
+
+interface Found {
+	readonly path: string;
+	readonly text: string;
+}
+
+/**
+ * The instructions for a work dir (absolute path): those of the project root first, those of the work dir last, each
+ * headed by a comment that names its file. Empty when there are none. When the budget is short, the deepest files are
+ * kept whole and the shallower ones are cut or left out. What cannot be read is logged and left out.
+ */
+export async function loadAgentsMd(files: Files, workDir: string, log: Log): Promise<string> {
+	const directories = await projectDirectories(files, workDir);
+	const found = (await Promise.all(directories.map((directory) => readDirectory(files, directory, log)))).flat();
+	const kept: string[] = [];
+	let remaining = agentsMdBudget;
+	for (const { path: file, text } of found.reverse()) {
+		const heading = `<!-- From: ${file} -->\n`;
+		const overhead = Buffer.byteLength(heading) + (kept.length === 0 ? 0 : separator.length);
+		const body = cutToBytes(text, remaining - overhead);
+		if (body === "") continue;
+		kept.unshift(heading + body);
+		remaining -= overhead + Buffer.byteLength(body);
+	}
+	return kept.join(separator);
+}
+
+/** From the project root (the nearest directory upwards that has `.git`, else the work dir) down to the work dir. */
+async function projectDirectories(files: Files, workDir: string): Promise<string[]> {
+	const upwards = [workDir];
+	for (let current = workDir; path.dirname(current) !== current; ) {
+		current = path.dirname(current);
+		upwards.push(current);
+	}
+	const marked = await Promise.all(
+		upwards.map((directory) =>
+			files.status(path.join(directory, ".git")).then(
+				(status) => status !== null,
+				() => false,
+			),
+		),
+	);
+	const root = marked.indexOf(true);
+	return upwards.slice(0, root === -1 ? 1 : root + 1).reverse();
+}
+
+async function readDirectory(files: Files, directory: string, log: Log): Promise<Found[]> {
+	const [hidden, upper, lower] = await Promise.all(
+		[".kimi/AGENTS.md", "AGENTS.md", "agents.md"].map((name) => readText(files, path.join(directory, name), log)),
+	);
+	return [hidden, upper ?? lower].flatMap((found) => (found && found.text !== "" ? [found] : []));
+}
+
+/** Null when there is no such file, or none that can be read. */
+async function readText(files: Files, file: string, log: Log): Promise<Found | null> {
+	try {
+		const status = await files.status(file);
+		if (status?.kind !== "file") return null;
+		const bytes = await files.readRange(file, 0, readLimit);
+		return bytes === null
+			? null
+			: {
+					path: file,
+					text: bytes
+						.toString("utf8")
+						.replace(/^\ufeff/, "")
+						.trim(),
+				};
+	} catch (error) {
+		log.warn("Instructions could not be read and are left out", { path: file, reason: errorText(error) });
+		return null;
+	}
+}
+
+/** The longest start of the text that fits into `limit` bytes without splitting a character. */
+function cutToBytes(text: string, limit: number): string {
+	if (limit <= 0) return "";
+	const bytes = Buffer.from(text);
+	if (bytes.length <= limit) return text;
+	let end = limit;
+	// Bytes 10xxxxxx continue a character.
+	while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+	return bytes.toString("utf8", 0, end).trimEnd();
+}

@@ -1,0 +1,29 @@
+// What every dialect provides, and what it is given. A dialect is a folder of small files over this.
+import type { Log } from "../base/log.ts";
+import type { Session } from "../kernel/session.ts";
+import type { Peer } from "../rpc/connection.ts";
+import type { EnvelopeRules } from "../rpc/envelope.ts";
+import type { MethodTable } from "../rpc/methods.ts";
+
+/** The kernel as a dialect sees it. */
+export interface Door {
+	/** The session of a process that serves one. */
+	readonly session: Session;
+	readonly server: { readonly name: string; readonly version: string };
+	readonly log: Log;
+}
+
+/** One connection speaking one dialect. Nothing happens before a method is called. */
+export interface Conversation {
+	readonly methods: MethodTable;
+	/** Resolves once every event told to this client has been handed to the outbox; call it after the session stopped. */
+	drained(): Promise<void>;
+}
+
+export interface Dialect {
+	readonly name: string;
+	readonly rules: EnvelopeRules;
+	/** Whether this parsed line, the first that anybody claims, begins a conversation in this dialect. */
+	claims(value: unknown): boolean;
+	converse(door: Door, peer: Peer): Conversation;
+}

@@ -1,0 +1,113 @@
+// Carries the events of an attachment to a peer, whatever the dialect: projects, sends, waits while the outbox is
+// full, and turns the peer's replies into answers. It does not know any vocabulary.
+import { createDeferred, type Deferred } from "../base/deferred.ts";
+import type { Log } from "../base/log.ts";
+import type { Answer, AskFailure } from "../events/ask.ts";
+import type { AgentEvent, TurnOutcome } from "../events/event.ts";
+import type { Attachment, Session } from "../kernel/session.ts";
+import type { Peer } from "../rpc/connection.ts";
+import type { RpcReply } from "../rpc/envelope.ts";
+
+/** What a dialect makes of an event. */
+export type Outgoing =
+	| { readonly kind: "notification"; readonly method: string; readonly params: unknown }
+	| {
+			readonly kind: "ask";
+			readonly askId: string;
+			/** The JSON-RPC id wanted; a suffix is added while another request with it is open. */
+			readonly id: string;
+			readonly method: string;
+			/** The params, given the id that was free. */
+			params(id: string): unknown;
+			toAnswer(reply: RpcReply): Answer | AskFailure;
+	  }
+	/** The ask is settled: later replies to it are ignored. */
+	| { readonly kind: "settled"; readonly askId: string };
+
+export type Project = (event: AgentEvent) => readonly Outgoing[];
+
+export class EventPump {
+	readonly #session: Session;
+	readonly #peer: Peer;
+	readonly #project: Project;
+	readonly #log: Log;
+	readonly #requestIds = new Map<string, string>();
+	readonly #turnWaiters = new Map<string, Deferred<TurnOutcome>>();
+	#lastEnded: { readonly turnId: string; readonly outcome: TurnOutcome } | null = null;
+	#pumping: Promise<void> = Promise.resolve();
+
+	constructor(session: Session, peer: Peer, project: Project, log: Log) {
+		this.#session = session;
+		this.#peer = peer;
+		this.#project = project;
+		this.#log = log;
+	}
+
+	/** Carries an attachment's events from now on, behind those of an earlier one. */
+	carry(attachment: Attachment): void {
+		const earlier = this.#pumping;
+		this.#pumping = earlier.then(() => this.#pump(attachment));
+	}
+
+	/** Resolves with the outcome of a turn once the end of the turn was sent. */
+	turnEnded(turnId: string): Promise<TurnOutcome> {
+		if (this.#lastEnded?.turnId === turnId) return Promise.resolve(this.#lastEnded.outcome);
+		const waiter = createDeferred<TurnOutcome>();
+		this.#turnWaiters.set(turnId, waiter);
+		return waiter.promise;
+	}
+
+	/** Resolves when every attachment carried has ended and was sent. */
+	drained(): Promise<void> {
+		return this.#pumping;
+	}
+
+	async #pump(attachment: Attachment): Promise<void> {
+		for await (const batch of attachment.events) {
+			for (const event of batch) this.#deliver(event);
+			await this.#peer.ready();
+		}
+	}
+
+	#deliver(event: AgentEvent): void {
+		for (const outgoing of this.#project(event)) this.#send(outgoing);
+		const { body, turnId } = event;
+		if (body.type !== "turn.ended" || turnId === null || event.agentPath.length > 0 || body.outcome === null) return;
+		this.#lastEnded = { turnId, outcome: body.outcome };
+		this.#turnWaiters.get(turnId)?.resolve(body.outcome);
+		this.#turnWaiters.delete(turnId);
+	}
+
+	#send(outgoing: Outgoing): void {
+		switch (outgoing.kind) {
+			case "notification":
+				this.#peer.notify(outgoing.method, outgoing.params);
+				return;
+			case "settled": {
+				const id = this.#requestIds.get(outgoing.askId);
+				if (id !== undefined) this.#peer.withdraw(id);
+				this.#requestIds.delete(outgoing.askId);
+				return;
+			}
+			case "ask":
+				this.#ask(outgoing);
+				return;
+		}
+	}
+
+	#ask(outgoing: Extract<Outgoing, { kind: "ask" }>): void {
+		const { askId } = outgoing;
+		// Told again to a client that attached anew: the earlier request of the same ask gives way.
+		const earlier = this.#requestIds.get(askId);
+		if (earlier !== undefined) this.#peer.withdraw(earlier);
+		let id = outgoing.id;
+		for (let n = 2; this.#peer.isWaiting(id); n += 1) id = `${outgoing.id}-${n}`;
+		this.#requestIds.set(askId, id);
+		this.#peer.call(id, outgoing.method, outgoing.params(id), (reply) => {
+			this.#requestIds.delete(askId);
+			this.#session.send({ type: "ask.answer", askId, answer: outgoing.toAnswer(reply) }).catch((thrown: unknown) => {
+				this.#log.error("An answer could not be delivered.", { askId, error: thrown });
+			});
+		});
+	}
+}

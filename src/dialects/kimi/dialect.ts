@@ -1,0 +1,26 @@
+// Kimi Wire, every version: clients declare a version and are never lowered to it (wire-protocol §2.2).
+
+import { isRecord } from "../../base/json.ts";
+import { readEnvelope } from "../../rpc/envelope.ts";
+import type { Dialect } from "../dialect.ts";
+import { envelopeRules } from "./envelope.ts";
+import { KimiConversation } from "./methods.ts";
+
+const handshakeKeys = ["protocol_version", "client", "external_tools", "capabilities", "hooks"];
+const otherMethods: ReadonlySet<string> = new Set(["prompt", "steer", "replay", "set_plan_mode", "cancel"]);
+
+export const kimiDialect: Dialect = {
+	name: "kimi",
+	rules: envelopeRules,
+	/** The method names tell; an `initialize` with none of the handshake's keys belongs to another protocol (§7.4). */
+	claims(value) {
+		const incoming = readEnvelope(value, envelopeRules);
+		if (incoming.kind !== "request") return false;
+		const { method, params } = incoming;
+		return (
+			otherMethods.has(method) ||
+			(method === "initialize" && isRecord(params) && handshakeKeys.some((key) => key in params))
+		);
+	},
+	converse: (door, peer) => new KimiConversation(door, peer),
+};

@@ -1,0 +1,18 @@
+// Kernel errors as numbers of Kimi Wire (wire-protocol §1.7).
+import type { ErrorNumbers } from "../error-numbers.ts";
+
+export const errorNumbers: ErrorNumbers = {
+	busy: { code: -32000 },
+	"no-turn": { code: -32000 },
+	unsupported: { code: -32000 },
+	overloaded: { code: -32000 },
+	closed: { code: -32000 },
+	"model-not-set": { code: -32001 },
+	"capability-missing": { code: -32002 },
+	"provider-failed": { code: -32003 },
+	"login-expired": { code: -32004 },
+	"invalid-input": { code: -32602 },
+	"session-not-found": { code: -32603 },
+	"storage-failed": { code: -32603 },
+	internal: { code: -32603 },
+};

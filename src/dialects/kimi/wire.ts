@@ -1,0 +1,88 @@
+// Method params and results of Kimi Wire, and the results its clients give, as on the wire (wire-protocol §2, §5).
+import * as v from "valibot";
+import { toolReturnSchema, userInputSchema } from "../../events/content.ts";
+
+/** The version we speak; clients get it whatever they ask for. */
+export const protocolVersion = "1.10";
+
+const truths: ReadonlySet<unknown> = new Set([true, 1, "1", "true", "True", "TRUE", "t", "T", "yes", "y", "on"]);
+const falsehoods: ReadonlySet<unknown> = new Set([
+	false,
+	0,
+	"0",
+	"false",
+	"False",
+	"FALSE",
+	"f",
+	"F",
+	"no",
+	"n",
+	"off",
+]);
+
+/** Booleans as leniently as the reference reads them. */
+const lenientBoolean = v.pipe(
+	v.unknown(),
+	v.check((value) => truths.has(value) || falsehoods.has(value), "a boolean is needed"),
+	v.transform((value) => truths.has(value)),
+);
+
+const nullish = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
+
+export const initializeParamsSchema = v.object({
+	protocol_version: v.string(),
+	client: nullish(v.object({ name: v.string(), version: nullish(v.string()) })),
+	external_tools: nullish(
+		v.array(v.object({ name: v.string(), description: v.string(), parameters: v.record(v.string(), v.unknown()) })),
+	),
+	capabilities: nullish(
+		v.object({
+			supports_question: v.optional(lenientBoolean, false),
+			supports_plan_mode: v.optional(lenientBoolean, false),
+		}),
+	),
+});
+
+export const inputParamsSchema = v.object({ user_input: userInputSchema });
+export const setPlanModeParamsSchema = v.object({ enabled: lenientBoolean });
+/** Params that are not looked at. */
+export const anyParamsSchema = v.unknown();
+
+/** What a client answers to an ApprovalRequest. */
+export const approvalResultSchema = v.object({
+	request_id: v.string(),
+	response: v.picklist(["approve", "approve_for_session", "reject"]),
+	feedback: v.optional(v.string(), ""),
+});
+/** What a client answers to a ToolCallRequest. */
+export const toolCallResultSchema = v.object({ tool_call_id: v.string(), return_value: toolReturnSchema });
+/** What a client answers to a QuestionRequest. */
+export const questionResultSchema = v.object({
+	request_id: v.string(),
+	answers: v.record(v.string(), v.string()),
+});
+
+export interface InitializeResult {
+	readonly protocol_version: string;
+	readonly server: { readonly name: string; readonly version: string };
+	readonly slash_commands: readonly {
+		readonly name: string;
+		readonly description: string;
+		readonly aliases: readonly string[];
+	}[];
+	/** Only when at least one tool was accepted or rejected. */
+	readonly external_tools?: {
+		readonly accepted: readonly string[];
+		readonly rejected: readonly { readonly name: string; readonly reason: string }[];
+	};
+}
+
+export type PromptResult =
+	| { readonly status: "finished" | "cancelled" }
+	| { readonly status: "max_steps_reached"; readonly steps: number };
+
+export interface ReplayResult {
+	readonly status: "finished" | "cancelled";
+	readonly events: number;
+	readonly requests: number;
+}

@@ -1,0 +1,67 @@
+// The methods of the legacy dialect: `run` and `interrupt` (wire-protocol §7.1).
+import type { TurnOutcome } from "../../events/event.ts";
+import type { Peer } from "../../rpc/connection.ts";
+import { defineMethod, type MethodTable, type Respond } from "../../rpc/methods.ts";
+import type { Conversation, Door } from "../dialect.ts";
+import { toThrown } from "../error-numbers.ts";
+import { EventPump } from "../event-pump.ts";
+import { project } from "./project.ts";
+import { anyParamsSchema, type InterruptResult, type RunResult, runParamsSchema } from "./wire.ts";
+
+export class LegacyConversation implements Conversation {
+	readonly #door: Door;
+	readonly #pump: EventPump;
+	#isAttached = false;
+
+	constructor(door: Door, peer: Peer) {
+		this.#door = door;
+		this.#pump = new EventPump(door.session, peer, project, door.log);
+	}
+
+	readonly methods: MethodTable = new Map([
+		["run", defineMethod({ params: runParamsSchema, handle: (input) => this.#run(input) })],
+		[
+			"interrupt",
+			defineMethod({
+				params: anyParamsSchema,
+				actsAsNotification: true,
+				handle: (_params, respond) => this.#interrupt(respond),
+			}),
+		],
+	]);
+
+	drained(): Promise<void> {
+		return this.#pump.drained();
+	}
+
+	async #run(input: string): Promise<RunResult> {
+		const { session } = this.#door;
+		if (!this.#isAttached) {
+			this.#isAttached = true;
+			this.#pump.carry(session.attach({ client: null, tools: new Map() }));
+		}
+		const { turnId } = await session.send({ type: "turn.start", input });
+		return toRunResult(await this.#pump.turnEnded(turnId));
+	}
+
+	async #interrupt(respond: Respond): Promise<InterruptResult> {
+		const { session } = this.#door;
+		if (session.snapshot().turnId === null) return { status: "idle" };
+		const result = { status: "ok" } as const;
+		respond(result);
+		await session.send({ type: "turn.cancel" });
+		return result;
+	}
+}
+
+function toRunResult(outcome: TurnOutcome): RunResult {
+	switch (outcome.status) {
+		case "finished":
+		case "cancelled":
+			return { status: outcome.status };
+		case "max-steps":
+			return { status: "max_steps_reached", steps: outcome.steps };
+		case "failed":
+			throw toThrown(outcome.error);
+	}
+}

@@ -1,0 +1,123 @@
+// Events to the messages of the legacy dialect: one entry per event type, `ignored` where it has none.
+import * as v from "valibot";
+import { isRecord } from "../../base/json.ts";
+import type { ApprovalAsk } from "../../events/ask.ts";
+import type { ToolReturn } from "../../events/content.ts";
+import type { AgentEvent, AgentPathEntry, EventBodyOf, EventType } from "../../events/event.ts";
+import type { Outgoing } from "../event-pump.ts";
+import { approvalResultSchema, type LegacyMessage } from "./wire.ts";
+
+type Entry<T extends EventType> = (body: EventBodyOf<T>) => LegacyMessage | null;
+
+const ignored = () => null;
+
+/** Which events a client hears of the session's own agent alone, and which of subagents alone: streamed or merged. */
+const streamed: ReadonlySet<EventType> = new Set<EventType>(["content.delta", "tool-call.started", "tool-call.delta"]);
+const merged: ReadonlySet<EventType> = new Set<EventType>([
+	"content.completed",
+	"tool-call.completed",
+	"tool-call.fragment",
+]);
+
+const entries: { readonly [T in EventType]: Entry<T> } = {
+	"turn.started": ignored,
+	"turn.ended": ignored,
+	"step.started": ({ n }) => ({ type: "step_begin", payload: { n } }),
+	"step.interrupted": () => ({ type: "step_interrupted" }),
+	"step.retrying": ignored,
+	"compaction.started": () => ({ type: "compaction_begin" }),
+	"compaction.ended": () => ({ type: "compaction_end" }),
+	"mcp.loading-started": ignored,
+	"mcp.loading-ended": ignored,
+	"status.changed": ({ context_usage }) =>
+		context_usage === null ? null : { type: "status_update", payload: { context_usage } },
+	"notification.raised": ignored,
+	"content.delta": ({ part }) => ({ type: "content_part", payload: withoutNulls(part) }),
+	"content.completed": ({ part }) => ({ type: "content_part", payload: withoutNulls(part) }),
+	"tool-call.started": ({ call }) => ({ type: "tool_call", payload: withoutNulls(call) }),
+	"tool-call.delta": ({ arguments_part }) => ({ type: "tool_call_part", payload: withoutNulls({ arguments_part }) }),
+	"tool-call.completed": ({ call }) => ({ type: "tool_call", payload: withoutNulls(call) }),
+	"tool-call.fragment": ({ arguments_part }) => ({ type: "tool_call_part", payload: withoutNulls({ arguments_part }) }),
+	"tool.result": ({ toolCallId, result }) => ({
+		type: "tool_result",
+		payload: { tool_call_id: toolCallId, ok: !result.is_error, result: toLegacyResult(result) },
+	}),
+	"ask.requested": ignored,
+	"ask.resolved": ignored,
+	"steer.consumed": ignored,
+	"plan.displayed": ignored,
+	"hook.triggered": ignored,
+	"hook.resolved": ignored,
+	"side-question.started": ignored,
+	"side-question.ended": ignored,
+};
+
+export function project(event: AgentEvent): readonly Outgoing[] {
+	const { body, agentPath } = event;
+	if (body.type === "ask.requested" && body.ask.kind === "approval") return [toRequest(body.ask)];
+	if (body.type === "ask.resolved") return [{ kind: "settled", askId: body.askId }];
+	if ((agentPath.length === 0 ? merged : streamed).has(body.type)) return [];
+	const message = toLegacyMessage(body);
+	if (message === null) return [];
+	return [{ kind: "notification", method: "event", params: wrapForSubagent(message, agentPath) }];
+}
+
+function toLegacyMessage<T extends EventType>(body: EventBodyOf<T>): LegacyMessage | null {
+	const entry: Entry<T> = entries[body.type as T];
+	return entry(body);
+}
+
+function wrapForSubagent(message: LegacyMessage, agentPath: readonly AgentPathEntry[]): LegacyMessage {
+	return agentPath.reduceRight<LegacyMessage>(
+		(event, { parentToolCallId }) => ({
+			type: "subagent_event",
+			payload: withoutNulls({ task_tool_call_id: parentToolCallId, event }),
+		}),
+		message,
+	);
+}
+
+function toRequest(ask: ApprovalAsk): Outgoing {
+	const { id, toolCallId, sender, action, description } = ask;
+	return {
+		kind: "ask",
+		askId: id,
+		id,
+		method: "request",
+		params: (requestId) => ({
+			type: "approval",
+			payload: { id: requestId, tool_call_id: toolCallId, sender, action, description },
+		}),
+		toAnswer: (reply) => {
+			if (reply.kind === "error") return { kind: "error-reply", message: reply.error.message };
+			const parsed = v.safeParse(approvalResultSchema, reply.result);
+			if (!parsed.success) return { kind: "malformed" };
+			return { kind: "approval", decision: parsed.output.response, feedback: "" };
+		},
+	};
+}
+
+function toLegacyResult({ is_error, output, message, display }: ToolReturn): object {
+	const brief = display.find((block) => block.type === "brief");
+	const text = brief !== undefined && "text" in brief ? brief.text : "";
+	return { output: is_error ? outputText(output) : legacyOutput(output), message, brief: text };
+}
+
+function legacyOutput(output: ToolReturn["output"]): unknown {
+	return typeof output === "string" ? output : output.map(withoutNulls);
+}
+
+/** A failed result carries text alone. */
+function outputText(output: ToolReturn["output"]): string {
+	if (typeof output === "string") return output;
+	return output.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}
+
+/** Leaves out the keys whose value is null, at every depth. */
+function withoutNulls(value: object): object {
+	return Object.fromEntries(
+		Object.entries(value)
+			.filter(([, inner]) => inner !== null)
+			.map(([key, inner]: [string, unknown]) => [key, isRecord(inner) ? withoutNulls(inner) : inner]),
+	);
+}

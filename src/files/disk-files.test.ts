@@ -1,0 +1,208 @@
+import { execFileSync } from "node:child_process";
+import {
+	chmod,
+	lstat,
+	mkdir,
+	mkdtemp,
+	readdir,
+	readFile,
+	realpath,
+	rm,
+	stat,
+	symlink,
+	writeFile,
+} from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createDiskFiles } from "./disk-files.ts";
+
+async function collect(pieces: AsyncIterable<Buffer>): Promise<Buffer[]> {
+	const all: Buffer[] = [];
+	for await (const piece of pieces) all.push(piece);
+	return all;
+}
+
+describe("files on disk", () => {
+	const files = createDiskFiles();
+	let root: string;
+
+	beforeEach(async () => {
+		root = await realpath(await mkdtemp(path.join(tmpdir(), "agentwire-files-")));
+	});
+	afterEach(() => rm(root, { recursive: true, force: true }));
+
+	const at = (name: string): string => path.join(root, name);
+	const text = (name: string): Promise<string> => readFile(at(name), "utf8");
+	const mode = async (name: string): Promise<number> => (await stat(at(name))).mode & 0o7777;
+
+	describe("reading", () => {
+		it("gives null, or nothing, for what is not there", async () => {
+			await writeFile(at("file"), "x");
+			for (const missing of [at("none"), at("file/below")]) {
+				expect(await files.read(missing)).toBeNull();
+				expect(await files.readRange(missing, 0, 5)).toBeNull();
+				expect(await files.status(missing)).toBeNull();
+				expect(await collect(files.readPieces(missing))).toEqual([]);
+			}
+			await expect(files.list(at("none"))).rejects.toMatchObject({ code: "ENOENT" });
+		});
+
+		it("reads a range as far as the file goes", async () => {
+			await writeFile(at("file"), "0123456789");
+			expect((await files.readRange(at("file"), 2, 3))?.toString()).toBe("234");
+			expect((await files.readRange(at("file"), 8, 30))?.toString()).toBe("89");
+			expect((await files.readRange(at("file"), 30, 3))?.length).toBe(0);
+		});
+
+		it("reads in pieces that join to the whole", async () => {
+			const whole = Buffer.from(Array.from({ length: 200_000 }, (_, n) => n % 251));
+			await writeFile(at("file"), whole);
+			const pieces = await collect(files.readPieces(at("file")));
+			expect(pieces.length).toBeGreaterThan(1);
+			expect(Buffer.concat(pieces).equals(whole)).toBe(true);
+		});
+
+		it("tells kinds, following links", async () => {
+			await mkdir(at("dir"));
+			await writeFile(at("file"), "abc", { mode: 0o640 });
+			await symlink("dir", at("to-dir"));
+			await symlink("nowhere", at("to-nothing"));
+			expect((await files.list(root)).sort((one, other) => one.name.localeCompare(other.name))).toEqual([
+				{ name: "dir", kind: "directory" },
+				{ name: "file", kind: "file" },
+				{ name: "to-dir", kind: "directory" },
+				{ name: "to-nothing", kind: "other" },
+			]);
+			expect(await files.status(at("file"))).toMatchObject({ kind: "file", size: 3, mode: 0o640 });
+			expect((await files.status(at("to-dir")))?.kind).toBe("directory");
+			expect(await files.status(at("to-nothing"))).toBeNull();
+		});
+
+		it("resolves links, keeping a missing tail as spelled", async () => {
+			await mkdir(at("dir"));
+			await symlink("dir", at("link"));
+			await symlink("dir/later", at("to-nothing"));
+			expect(await files.resolve(at("link/none/deeper"))).toBe(at("dir/none/deeper"));
+			expect(await files.resolve(at("to-nothing/x"))).toBe(at("dir/later/x"));
+			expect(await files.resolve(`${at("link")}/../dir`)).toBe(at("dir"));
+		});
+	});
+
+	describe("replacing", () => {
+		it("writes new and old files, leaving nothing beside them", async () => {
+			await files.replace(at("file"), "one");
+			expect(await text("file")).toBe("one");
+			await files.replace(at("file"), Buffer.from([0, 255]), { sync: true });
+			expect((await readFile(at("file"))).equals(Buffer.from([0, 255]))).toBe(true);
+			expect(await readdir(root)).toEqual(["file"]);
+		});
+
+		it("keeps the mode of the file replaced, or sets the one given", async () => {
+			await writeFile(at("file"), "one");
+			await chmod(at("file"), 0o751);
+			await files.replace(at("file"), "two");
+			expect(await mode("file")).toBe(0o751);
+			await files.replace(at("file"), "three", { mode: 0o600 });
+			expect(await mode("file")).toBe(0o600);
+			await files.replace(at("other"), "x");
+			expect(await mode("other")).toBe(0o666 & ~process.umask());
+		});
+
+		it("replaces what a link points to, not the link", async () => {
+			await mkdir(at("dir"));
+			await writeFile(at("dir/file"), "one");
+			await symlink("dir/file", at("near"));
+			await symlink(at("near"), at("far"));
+			await symlink("dir/new", at("dangling"));
+			await files.replace(at("far"), "two");
+			await files.replace(at("dangling"), "made");
+			expect(await text("dir/file")).toBe("two");
+			expect(await text("dir/new")).toBe("made");
+			for (const link of ["far", "near", "dangling"]) expect((await lstat(at(link))).isSymbolicLink()).toBe(true);
+		});
+
+		it("refuses a ring of links", async () => {
+			await symlink("b", at("a"));
+			await symlink("a", at("b"));
+			await expect(files.replace(at("a"), "x")).rejects.toMatchObject({ code: "ELOOP" });
+		});
+
+		it("leaves nothing behind when it fails", async () => {
+			await mkdir(at("dir"));
+			await writeFile(at("dir/in"), "x");
+			await expect(files.replace(at("dir"), "x")).rejects.toMatchObject({ code: "EISDIR" });
+			expect(await readdir(root)).toEqual(["dir"]);
+			await expect(files.replace(at("none/file"), "x")).rejects.toMatchObject({ code: "ENOENT" });
+		});
+
+		it("manages names as long as they may be", async () => {
+			const name = "n".repeat(255);
+			await files.replace(at(name), "x");
+			expect(await text(name)).toBe("x");
+		});
+	});
+
+	describe("appending", () => {
+		it("appends in the order of the calls, making the file", async () => {
+			const file = await files.openAppend(at("log"));
+			await Promise.all(Array.from({ length: 50 }, (_, n) => file.append(`${n}\n`)));
+			await file.sync();
+			await file.close();
+			expect(await text("log")).toBe(Array.from({ length: 50 }, (_, n) => `${n}\n`).join(""));
+			const again = await files.openAppend(at("log"));
+			await again.append("é\n");
+			await again.close();
+			expect((await text("log")).endsWith("49\né\n")).toBe(true);
+		});
+
+		it("goes on after a failed call", async () => {
+			const file = await files.openAppend(at("log"));
+			await file.close();
+			await expect(file.append("x")).rejects.toMatchObject({ code: "EBADF" });
+			await expect(file.append("y")).rejects.toMatchObject({ code: "EBADF" });
+		});
+
+		it("cuts off the part of a line that a limit let through", async () => {
+			// A size limit on files makes a write partial first, then fail: as a disk that fills up does.
+			const program = `
+				import { createDiskFiles } from ${JSON.stringify(path.join(import.meta.dirname, "disk-files.ts"))};
+				process.on("SIGXFSZ", () => {});
+				const file = await createDiskFiles().openAppend(process.argv[2]);
+				await file.append("whole\\n");
+				const code = await file.append("x".repeat(4000)).then(() => "none", (error) => error.code);
+				await file.append("after\\n");
+				await file.close();
+				console.log(code);
+			`;
+			await writeFile(at("program.mts"), program);
+			const tsx = path.join(import.meta.dirname, "../../node_modules/.bin/tsx");
+			// In blocks of 1024 bytes (bash) or 512 (other shells): less than the long line either way.
+			const command = 'ulimit -f 2; exec "$0" "$1" "$2"';
+			const output = execFileSync("sh", ["-c", command, tsx, at("program.mts"), at("log")], {
+				encoding: "utf8",
+				env: { ...process.env, TSX_DISABLE_CACHE: "1" },
+			});
+			expect(output.trim()).toBe("EFBIG");
+			expect(await text("log")).toBe("whole\nafter\n");
+		});
+	});
+
+	it("creates a file once", async () => {
+		expect(await files.create(at("file"), "one")).toBe(true);
+		expect(await files.create(at("file"), "two")).toBe(false);
+		expect(await text("file")).toBe("one");
+	});
+
+	it("makes, renames, truncates and removes", async () => {
+		await files.makeDirectory(at("a/b"));
+		await files.makeDirectory(at("a/b"));
+		await writeFile(at("a/b/file"), "012345");
+		await files.truncate(at("a/b/file"), 3);
+		await files.rename(at("a/b/file"), at("a/moved"));
+		expect(await text("a/moved")).toBe("012");
+		await files.remove(at("a"));
+		await files.remove(at("a"));
+		expect(await readdir(root)).toEqual([]);
+	});
+});

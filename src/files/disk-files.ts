@@ -1,0 +1,247 @@
+// The file port on the real disk: atomic replacement, appends in order that leave no half line behind.
+// Errors are Node's own; retrying, locking and explaining them belong to the callers.
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import {
+	chmod,
+	type FileHandle,
+	lstat,
+	mkdir,
+	open,
+	readdir,
+	readFile,
+	readlink,
+	realpath,
+	rename,
+	rm,
+	stat,
+	truncate,
+} from "node:fs/promises";
+import path from "node:path";
+import { systemErrorCode } from "../base/errors.ts";
+import type { AppendFile, DirectoryEntry, FileStatus, Files, ReplaceOptions } from "./port.ts";
+
+const pieceLength = 64 * 1024;
+const linkLimit = 40;
+const newFileMode = 0o666;
+
+interface Kinds {
+	isFile(): boolean;
+	isDirectory(): boolean;
+}
+
+function toKind(entry: Kinds): FileStatus["kind"] {
+	if (entry.isFile()) return "file";
+	return entry.isDirectory() ? "directory" : "other";
+}
+
+/** Whether the error says that nothing is at the path: the name, or a directory on the way to it, is missing. */
+function isMissing(thrown: unknown): boolean {
+	const code = systemErrorCode(thrown);
+	return code === "ENOENT" || code === "ENOTDIR";
+}
+
+async function orNullWhenMissing<T>(work: Promise<T>): Promise<T | null> {
+	try {
+		return await work;
+	} catch (thrown) {
+		if (isMissing(thrown)) return null;
+		throw thrown;
+	}
+}
+
+/** Writes all bytes: a disk may take fewer than it was given. */
+async function writeWhole(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+	let offset = 0;
+	while (offset < bytes.length) {
+		const { bytesWritten } = await handle.write(bytes, offset, bytes.length - offset, null);
+		offset += bytesWritten;
+	}
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+	const handle = await open(directory, "r");
+	try {
+		await handle.sync();
+	} finally {
+		await handle.close();
+	}
+}
+
+/** Where a write to `start` ends up: links are followed by hand, because the last one may point to nothing yet. */
+async function followLinks(start: string): Promise<string> {
+	let current = path.resolve(start);
+	for (let count = 0; count < linkLimit; count += 1) {
+		const status = await orNullWhenMissing(lstat(current));
+		if (status === null || !status.isSymbolicLink()) return current;
+		current = path.resolve(await realpath(path.dirname(current)), await readlink(current));
+	}
+	throw Object.assign(new Error(`ELOOP: too many symbolic links, '${start}'`), { code: "ELOOP", path: start });
+}
+
+async function replaceFile(target: string, content: string | Uint8Array, options: ReplaceOptions): Promise<void> {
+	const destination = await followLinks(target);
+	const directory = path.dirname(destination);
+	const old = await orNullWhenMissing(stat(destination));
+	const mode = options.mode ?? (old === null ? null : old.mode & 0o7777);
+	// Short whatever the target's name: a long name must not become too long by being replaced.
+	const temporary = path.join(directory, `.${randomBytes(9).toString("hex")}.tmp`);
+	try {
+		// A file that will be private is private from its first byte on.
+		const handle = await open(temporary, "wx", mode === null ? newFileMode : mode & 0o777);
+		try {
+			await writeWhole(handle, typeof content === "string" ? Buffer.from(content) : content);
+			if (mode !== null) await chmod(temporary, mode);
+			if (options.sync === true) await handle.sync();
+		} finally {
+			await handle.close();
+		}
+		await rename(temporary, destination);
+	} catch (thrown) {
+		// The first failure is the one to tell; a disk that cannot write may well be unable to remove.
+		await rm(temporary, { force: true }).catch(() => undefined);
+		throw thrown;
+	}
+	if (options.sync === true) await syncDirectory(directory);
+}
+
+async function readRange(target: string, offset: number, length: number): Promise<Buffer | null> {
+	const handle = await orNullWhenMissing(open(target, "r"));
+	if (handle === null) return null;
+	try {
+		const bytes = Buffer.alloc(length);
+		let filled = 0;
+		while (filled < length) {
+			const { bytesRead } = await handle.read(bytes, filled, length - filled, offset + filled);
+			if (bytesRead === 0) break;
+			filled += bytesRead;
+		}
+		return bytes.subarray(0, filled);
+	} finally {
+		await handle.close();
+	}
+}
+
+async function* readPieces(target: string): AsyncGenerator<Buffer> {
+	const handle = await orNullWhenMissing(open(target, "r"));
+	if (handle === null) return;
+	try {
+		while (true) {
+			const bytes = Buffer.allocUnsafe(pieceLength);
+			const { bytesRead } = await handle.read(bytes, 0, pieceLength, null);
+			if (bytesRead === 0) return;
+			yield bytes.subarray(0, bytesRead);
+		}
+	} finally {
+		await handle.close();
+	}
+}
+
+async function listDirectory(directory: string): Promise<DirectoryEntry[]> {
+	const entries = await readdir(directory, { withFileTypes: true });
+	return Promise.all(
+		entries.map(async (entry) => {
+			if (!entry.isSymbolicLink()) return { name: entry.name, kind: toKind(entry) };
+			const status = await stat(path.join(directory, entry.name)).catch(() => null);
+			return { name: entry.name, kind: status === null ? "other" : toKind(status) };
+		}),
+	);
+}
+
+async function resolvePath(start: string): Promise<string> {
+	const absolute = path.resolve(start);
+	let tail = "";
+	for (let head = absolute; ; head = path.dirname(head)) {
+		const resolved = await orNullWhenMissing(realpath(head));
+		if (resolved !== null) return tail === "" ? resolved : path.join(resolved, tail);
+		const target = await orNullWhenMissing(readlink(head));
+		// A link to nothing still leads somewhere: what matters is where a file made through it would appear.
+		if (target !== null) return path.join(await resolvePath(path.resolve(path.dirname(head), target)), tail);
+		if (head === path.dirname(head)) return absolute;
+		tail = path.join(path.basename(head), tail);
+	}
+}
+
+async function createFile(target: string, content: string): Promise<boolean> {
+	let handle: FileHandle;
+	try {
+		handle = await open(target, "wx", newFileMode);
+	} catch (thrown) {
+		if (systemErrorCode(thrown) === "EEXIST") return false;
+		throw thrown;
+	}
+	try {
+		await writeWhole(handle, Buffer.from(content));
+		await handle.close();
+	} catch (thrown) {
+		await handle.close().catch(() => undefined);
+		await rm(target, { force: true }).catch(() => undefined);
+		throw thrown;
+	}
+	return true;
+}
+
+/**
+ * Cuts off what a failed append left, so that no later record is glued to it. The end of the file is compared first:
+ * when another writer has appended since, its lines must stay.
+ */
+async function cutRemainder(handle: FileHandle, remainder: Buffer): Promise<void> {
+	const { size } = await handle.stat();
+	const start = size - remainder.length;
+	if (remainder.length === 0 || start < 0) return;
+	const found = Buffer.alloc(remainder.length);
+	const { bytesRead } = await handle.read(found, 0, found.length, start);
+	if (bytesRead === found.length && found.equals(remainder)) await handle.truncate(start);
+}
+
+async function openAppend(target: string): Promise<AppendFile> {
+	const handle = await open(target, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, newFileMode);
+	let last: Promise<unknown> = Promise.resolve();
+	const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
+		const next = last.then(work, work);
+		last = next;
+		return next;
+	};
+	const append = async (bytes: Buffer): Promise<void> => {
+		let written = 0;
+		try {
+			while (written < bytes.length) {
+				const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, null);
+				written += bytesWritten;
+			}
+		} catch (thrown) {
+			await cutRemainder(handle, bytes.subarray(0, written)).catch(() => undefined);
+			throw thrown;
+		}
+	};
+	return {
+		append: (text) => inOrder(() => append(Buffer.from(text))),
+		sync: () => inOrder(() => handle.datasync()),
+		close: () => inOrder(() => handle.close()),
+	};
+}
+
+/** The port on the real file system. Paths should be absolute; relative ones follow the process's directory. */
+export function createDiskFiles(): Files {
+	return {
+		read: (target) => orNullWhenMissing(readFile(target)),
+		readRange,
+		readPieces,
+		async status(target) {
+			const status = await orNullWhenMissing(stat(target));
+			if (status === null) return null;
+			return { kind: toKind(status), size: status.size, modifiedAt: status.mtimeMs, mode: status.mode & 0o7777 };
+		},
+		list: listDirectory,
+		resolve: resolvePath,
+		makeDirectory: async (directory) => {
+			await mkdir(directory, { recursive: true });
+		},
+		replace: (target, content, options = {}) => replaceFile(target, content, options),
+		create: createFile,
+		rename: (from, to) => rename(from, to),
+		truncate: (target, length) => truncate(target, length),
+		openAppend,
+		remove: (target) => rm(target, { recursive: true, force: true }),
+	};
+}

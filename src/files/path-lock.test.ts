@@ -1,0 +1,74 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createSteppingClock } from "../../test/support/stepping-clock.ts";
+import { systemClock } from "../base/clock.ts";
+import { createDiskFiles } from "./disk-files.ts";
+import { withLock } from "./path-lock.ts";
+
+/** More than any system gives out. */
+const deadPid = 2 ** 30;
+
+describe("withLock", () => {
+	const files = createDiskFiles();
+	const start = 1_700_000_000_000;
+	let root: string;
+	let target: string;
+
+	beforeEach(async () => {
+		root = await mkdtemp(path.join(tmpdir(), "agentwire-lock-"));
+		target = path.join(root, "file");
+	});
+	afterEach(() => rm(root, { recursive: true, force: true }));
+
+	const hold = (owner: unknown): Promise<void> =>
+		writeFile(`${target}.lock`, typeof owner === "string" ? owner : JSON.stringify(owner));
+
+	it("lets one at a time do its work and leaves nothing behind", async () => {
+		let inside = 0;
+		const port = { files, clock: systemClock };
+		const results = await Promise.all(
+			Array.from({ length: 8 }, (_, n) =>
+				withLock(port, target, async () => {
+					inside += 1;
+					expect(inside).toBe(1);
+					expect(JSON.parse(await readFile(`${target}.lock`, "utf8"))).toMatchObject({ pid: process.pid });
+					inside -= 1;
+					return n;
+				}),
+			),
+		);
+		expect(results).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+		expect(await readdir(root)).toEqual([]);
+	});
+
+	it("gives the lock up when the work fails", async () => {
+		const port = { files, clock: createSteppingClock(start) };
+		await expect(withLock(port, target, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+		expect(await readdir(root)).toEqual([]);
+	});
+
+	it.each([
+		["of a dead process", { pid: deadPid, at: start }, 0],
+		["older than ten seconds", { pid: process.pid, at: start - 10_001 }, 0],
+		["of a living process", { pid: process.pid, at: start }, 3_000],
+		["without a readable owner", "", 3_000],
+	])("takes over a lock %s", async (_, owner, waited) => {
+		await hold(owner);
+		const clock = createSteppingClock(start);
+		expect(await withLock({ files, clock }, target, async () => "done")).toBe("done");
+		expect(clock.waited).toBe(waited);
+		expect(await readdir(root)).toEqual([]);
+	});
+
+	it("leaves a lock alone that was taken over from it", async () => {
+		await withLock({ files, clock: createSteppingClock(start) }, target, () => hold({ pid: 1, at: start }));
+		expect(await readdir(root)).toEqual(["file.lock"]);
+	});
+
+	it("works without a lock where none can be made", async () => {
+		const port = { files, clock: createSteppingClock(start) };
+		expect(await withLock(port, path.join(root, "none/file"), async () => "done")).toBe("done");
+	});
+});

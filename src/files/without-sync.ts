@@ -1,0 +1,10 @@
+// The file port for those who set `sync = "off"`: everything is written as before, nothing waits for the disk.
+import type { Files } from "./port.ts";
+
+export function withoutSync(files: Files): Files {
+	return {
+		...files,
+		replace: (path, content, options = {}) => files.replace(path, content, { ...options, sync: false }),
+		openAppend: async (path) => ({ ...(await files.openAppend(path)), sync: async () => {} }),
+	};
+}

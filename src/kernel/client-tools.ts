@@ -1,0 +1,71 @@
+// Tools that a client brings along: checked when it attaches, asked of it when a model calls them.
+import type { Identifiers } from "../base/ids.ts";
+import type { ClientToolAsk } from "../events/ask.ts";
+import type { ToolReturn } from "../events/content.ts";
+import { compileJsonSchema } from "../tools/json-schema.ts";
+import type { JsonSchema, Tool } from "../tools/tool.ts";
+
+/** A tool as its client declares it; `parameters` is a JSON Schema (draft 2020-12). */
+export interface ClientToolDeclaration {
+	readonly name: string;
+	readonly description: string;
+	readonly parameters: JsonSchema;
+}
+
+/** Declarations sorted into tools, by name, and refusals with their reasons. */
+export interface CheckedTools {
+	readonly tools: ReadonlyMap<string, Tool>;
+	readonly rejected: readonly { readonly name: string; readonly reason: string }[];
+}
+
+/** Puts a client's tool call before it and resolves with its result, or with what stands in for one. */
+export type AskClientTool = (ask: ClientToolAsk, signal: AbortSignal) => Promise<ToolReturn>;
+
+/** `isBuiltin` names the tools nobody may shadow. Of declarations with one name the last counts. */
+export async function checkClientTools(
+	declarations: readonly ClientToolDeclaration[],
+	isBuiltin: (name: string) => boolean,
+	identifiers: Identifiers,
+	ask: AskClientTool,
+): Promise<CheckedTools> {
+	const tools = new Map<string, Tool>();
+	const rejected: { name: string; reason: string }[] = [];
+	for (const declaration of declarations) {
+		const { name, parameters } = declaration;
+		if (isBuiltin(name)) rejected.push({ name, reason: "conflicts with builtin tool" });
+		else if (name === "") rejected.push({ name, reason: "invalid schema" });
+		else {
+			const compiled = await compileJsonSchema(parameters);
+			if (!compiled.ok) rejected.push({ name, reason: compiled.reason });
+			else tools.set(name, createClientTool(declaration, compiled.check, identifiers, ask));
+		}
+	}
+	return { tools, rejected };
+}
+
+function createClientTool(
+	{ name, description, parameters }: ClientToolDeclaration,
+	check: (value: unknown) => string | null,
+	identifiers: Identifiers,
+	ask: AskClientTool,
+): Tool {
+	return {
+		name,
+		description: description === "" ? "No description provided." : description,
+		parameters: async () => parameters,
+		open: async (value, { toolCallId, rawArguments }) => {
+			const issue = check(value);
+			if (issue !== null) return { ok: false, issue };
+			return {
+				ok: true,
+				preparation: {
+					kind: "ready",
+					approval: null,
+					hasEffect: true,
+					execute: (signal) =>
+						ask({ kind: "client-tool", id: identifiers.uuid(), toolCallId, name, arguments: rawArguments }, signal),
+				},
+			};
+		},
+	};
+}

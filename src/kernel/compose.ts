@@ -1,0 +1,144 @@
+// From configuration to the parts of a session: the one place where settings become models, tools and limits.
+import type { Clock } from "../base/clock.ts";
+import type { Identifiers } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import type { Configuration } from "../config/configuration.ts";
+import { type ModelSelection, selectModel } from "../config/select-model.ts";
+import { loadPromptVariables } from "../definitions/prompt-variables.ts";
+import { renderSystemPrompt } from "../definitions/system-prompt.ts";
+import type { Files } from "../files/port.ts";
+import type { Model } from "../models/model.ts";
+import { type ModelSettings, standardTimeouts } from "../models/model-settings.ts";
+import { createModel } from "../models/registry.ts";
+import type { Processes } from "../processes/port.ts";
+import type { StoredSession } from "../store/session-store.ts";
+import { createTools, defaultToolPaths } from "../tools/built-in-tools.ts";
+import type { SessionParts } from "./session.ts";
+
+/** What the program around the kernel knows of the machine and the person. */
+export interface Surroundings {
+	/** The environment given to children and asked for overrides. */
+	readonly environment: Readonly<Record<string, string>>;
+	readonly home: string;
+	/** Name of the operating system, for people. */
+	readonly os: string;
+	readonly files: Files;
+	readonly processes: Processes;
+	readonly clock: Clock;
+	readonly identifiers: Identifiers;
+	/** Uniform in [0, 1). */
+	readonly random: () => number;
+	readonly log: Log;
+	/** Takes the trace of scripted models, a line at a time. */
+	readonly trace: (line: string) => void;
+	/** Our own version. */
+	readonly version: string;
+}
+
+/** What may differ from session to session. Null leaves it to the configuration. */
+export interface SessionOptions {
+	readonly model: string | null;
+	readonly thinking: boolean | null;
+	readonly yolo: boolean;
+	readonly maxSteps: number | null;
+	readonly maxAttempts: number | null;
+}
+
+export async function composeSession(
+	stored: StoredSession,
+	options: SessionOptions,
+	configuration: Configuration,
+	surroundings: Surroundings,
+	clientName: () => string | null,
+): Promise<SessionParts> {
+	const { environment, files, processes, home, clock, identifiers, random, log } = surroundings;
+	const selection = selectModel({ configuration, alias: options.model, thinking: options.thinking, environment });
+	const { loopControl, agentwire } = configuration;
+	return {
+		stored,
+		model: await composeModel(selection, surroundings, clientName),
+		unsetModelAlias: selection.kind === "none" ? selection.alias : null,
+		tools: createTools(defaultToolPaths, {
+			workDir: stored.workDir,
+			additionalDirs: () => stored.state().additionalDirs,
+			environment,
+			home,
+			outputDir: `${stored.directory ?? stored.workDir}/output`,
+			files,
+			processes,
+			todos: {
+				read: () => stored.state().todos,
+				write: (todos) => stored.updateState({ todos }),
+			},
+		}),
+		limits: {
+			maxSteps: options.maxSteps ?? loopControl.maxStepsPerTurn,
+			maxAttempts: options.maxAttempts ?? loopControl.maxRetriesPerStep,
+		},
+		deadlines: {
+			approval: agentwire.approvalTimeout ?? 0,
+			question: agentwire.questionTimeout ?? 0,
+			"client-tool": agentwire.clientToolTimeout ?? 0,
+		},
+		yolo: options.yolo || configuration.defaultYolo,
+		systemPrompt: async () =>
+			renderSystemPrompt(
+				await loadPromptVariables({
+					files,
+					workDir: stored.workDir,
+					additionalDirs: stored.state().additionalDirs,
+					now: clock.now(),
+					os: surroundings.os,
+					shell: await findShell(files),
+					log,
+				}),
+			),
+		clock,
+		identifiers,
+		random,
+		log,
+	};
+}
+
+async function composeModel(
+	selection: ModelSelection,
+	{ environment, files, home, clock, trace, version }: Surroundings,
+	clientName: () => string | null,
+): Promise<Model | null> {
+	if (selection.kind === "none") return null;
+	const { provider, model, sampling, thinking } = selection;
+	const cap = sampling.maxCompletionTokens;
+	const settings: ModelSettings = {
+		providerType: provider.type,
+		baseUrl: provider.baseUrl,
+		apiKey: provider.apiKey,
+		environment: { ...environment, ...provider.env },
+		customHeaders: provider.customHeaders,
+		reasoningKey: provider.reasoningKey ?? "",
+		model: model.name,
+		maxContextSize: model.maxContextSize,
+		capabilities: model.capabilities,
+		thinking,
+		sampling: {
+			temperature: sampling.temperature,
+			topP: sampling.topP,
+			maxCompletionTokens: cap === "automatic" ? null : cap === "off" ? 0 : cap,
+			thinkingKeep: sampling.thinkingKeep,
+		},
+		timeouts: standardTimeouts,
+		clientName,
+		readFile: (path) => files.read(path),
+		trace,
+		version,
+		home,
+		clock,
+	};
+	return await createModel(settings);
+}
+
+async function findShell(files: Files): Promise<{ readonly name: string; readonly path: string }> {
+	for (const path of ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"]) {
+		if ((await files.status(path)) !== null) return { name: "bash", path };
+	}
+	return { name: "sh", path: "/bin/sh" };
+}

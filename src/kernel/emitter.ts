@@ -1,0 +1,131 @@
+// The one way out of a session: every event passes here, is kept first when it is to be kept, and then told to
+// every attached client, in the order in which it was emitted.
+import type { Clock } from "../base/clock.ts";
+import { type AgentEvent, type EventBody, type EventOrigin, eventDeclarations } from "../events/event.ts";
+import { createDeltaMerger } from "../events/merge.ts";
+import type { CallRecord, StoredSession } from "../store/session-store.ts";
+import type { EventFeed } from "./event-feed.ts";
+
+/** What is kept together with an event, and how firmly. */
+export interface Keeping {
+	/** Rows of the call journal, kept before the event is told. */
+	readonly records?: readonly CallRecord[];
+	/** Whether all of it must be on stable storage before the event is told. */
+	readonly sync?: boolean;
+}
+
+interface Entry {
+	readonly events: readonly AgentEvent[];
+	readonly keeping: Keeping;
+	readonly resolve: () => void;
+	readonly reject: (error: unknown) => void;
+}
+
+type Where = Pick<EventOrigin, "turnId" | "agentPath">;
+
+export class Emitter {
+	readonly #sessionId: string;
+	readonly #stored: StoredSession;
+	readonly #clock: Clock;
+	readonly #merger = createDeltaMerger();
+	readonly #feeds = new Set<EventFeed>();
+	#waiting: Entry[] = [];
+	#draining = false;
+
+	constructor(stored: StoredSession, clock: Clock) {
+		this.#sessionId = stored.id;
+		this.#stored = stored;
+		this.#clock = clock;
+	}
+
+	/** Whether any client listens. */
+	get hasListener(): boolean {
+		return this.#feeds.size > 0;
+	}
+
+	add(feed: EventFeed): void {
+		this.#feeds.add(feed);
+	}
+
+	remove(feed: EventFeed): void {
+		this.#feeds.delete(feed);
+	}
+
+	/**
+	 * Resolves once the event is kept and told; rejects, having told nothing, when it could not be kept.
+	 * While a client is slow it then waits for room, but not beyond the signal.
+	 */
+	async emit(where: Where, body: EventBody, keeping: Keeping, signal: AbortSignal): Promise<void> {
+		const completed = this.#merger.push(body);
+		const isDelta = eventDeclarations[body.type].class === "volatile";
+		if (isDelta && completed === null && !this.#draining && this.#waiting.length === 0) {
+			this.#tell(this.#stamp(where, body));
+		} else {
+			const bodies = completed === null ? [body] : [completed, body];
+			const events = bodies.map((each) => this.#stamp(where, each));
+			await new Promise<void>((resolve, reject) => {
+				this.#waiting.push({ events, keeping, resolve, reject });
+				if (!this.#draining) void this.#drain();
+			});
+		}
+		await this.#room(signal);
+	}
+
+	/** Tells an event that could not be kept: only for the end of what was begun. */
+	tellUnkept(where: Where, body: EventBody): void {
+		this.#merger.flush();
+		this.#tell(this.#stamp(where, body));
+	}
+
+	#stamp({ turnId, agentPath }: Where, body: EventBody): AgentEvent {
+		return { sessionId: this.#sessionId, turnId, agentPath, at: this.#clock.now(), body };
+	}
+
+	async #drain(): Promise<void> {
+		this.#draining = true;
+		while (this.#waiting.length > 0) {
+			const batch = this.#waiting;
+			this.#waiting = [];
+			try {
+				await this.#keep(batch);
+			} catch (thrown) {
+				for (const entry of batch) entry.reject(thrown);
+				continue;
+			}
+			for (const entry of batch) {
+				for (const event of entry.events) this.#tell(event);
+				entry.resolve();
+			}
+		}
+		this.#draining = false;
+	}
+
+	async #keep(batch: readonly Entry[]): Promise<void> {
+		const records = batch.flatMap((entry) => entry.keeping.records ?? []);
+		if (records.length > 0) await this.#stored.appendCalls(records);
+		await this.#stored.appendEvents(batch.flatMap((entry) => entry.events));
+		if (batch.some((entry) => entry.keeping.sync === true)) await this.#stored.sync();
+	}
+
+	#tell(event: AgentEvent): void {
+		for (const feed of this.#feeds) feed.push(event);
+	}
+
+	async #room(signal: AbortSignal): Promise<void> {
+		for (const feed of this.#feeds) {
+			if (!feed.isFull() || signal.aborted) continue;
+			await withinSignal(feed.room(), signal);
+		}
+	}
+}
+
+function withinSignal(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+	return new Promise((resolve) => {
+		const finish = () => {
+			signal.removeEventListener("abort", finish);
+			resolve();
+		};
+		signal.addEventListener("abort", finish, { once: true });
+		promise.then(finish, finish);
+	});
+}

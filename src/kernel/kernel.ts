@@ -1,0 +1,65 @@
+// The kernel: opens and creates sessions, holds them while they live, and closes them all at the end.
+import { KernelError } from "../base/errors.ts";
+import type { Configuration } from "../config/configuration.ts";
+import type { SessionStore, SessionSummary, StoredSession } from "../store/session-store.ts";
+import { composeSession, type SessionOptions, type Surroundings } from "./compose.ts";
+import { Session } from "./session.ts";
+
+export interface KernelParts {
+	readonly store: SessionStore;
+	readonly configuration: Configuration;
+	readonly surroundings: Surroundings;
+}
+
+export class Kernel {
+	readonly #parts: KernelParts;
+	readonly #sessions = new Map<string, Session>();
+
+	constructor(parts: KernelParts) {
+		this.#parts = parts;
+	}
+
+	/** A new session with a fresh id. Throws ConfigurationError and ModelConfigurationError for unusable settings. */
+	async create(workDir: string, options: SessionOptions): Promise<Session> {
+		return await this.openOrCreate(workDir, this.#parts.surroundings.identifiers.uuid(), options);
+	}
+
+	/** The session of this id, created under it when there is none. */
+	async openOrCreate(workDir: string, id: string, options: SessionOptions): Promise<Session> {
+		return this.#sessions.get(id) ?? (await this.#load(await this.#parts.store.openOrCreate(workDir, id), options));
+	}
+
+	/** The session of this id; fails `session-not-found` when there is none. */
+	async open(workDir: string, id: string, options: SessionOptions): Promise<Session> {
+		const loaded = this.#sessions.get(id);
+		if (loaded !== undefined) return loaded;
+		const stored = await this.#parts.store.open(workDir, id);
+		if (stored === null) throw new KernelError("session-not-found", `There is no session ${id} in ${workDir}.`);
+		return await this.#load(stored, options);
+	}
+
+	/** The id of the session that was last used in a work dir; null when there is none. */
+	lastSessionId(workDir: string): Promise<string | null> {
+		return this.#parts.store.lastSessionId(workDir);
+	}
+
+	list(workDir: string): Promise<SessionSummary[]> {
+		return this.#parts.store.list(workDir);
+	}
+
+	/** Closes every session, then ends every child process. */
+	async close(): Promise<void> {
+		const sessions = [...this.#sessions.values()];
+		this.#sessions.clear();
+		await Promise.allSettled(sessions.map((session) => session.close()));
+		await this.#parts.surroundings.processes.endAll();
+	}
+
+	async #load(stored: StoredSession, options: SessionOptions): Promise<Session> {
+		const { configuration, surroundings } = this.#parts;
+		const clientName = () => this.#sessions.get(stored.id)?.clientName() ?? null;
+		const session = new Session(await composeSession(stored, options, configuration, surroundings, clientName));
+		this.#sessions.set(session.id, session);
+		return session;
+	}
+}

@@ -1,0 +1,146 @@
+// Kimi's {type, payload} vocabulary: one declaration per message type, with its schema, kind and the protocol
+// version that brought it. Reading fills in what older versions lacked; writing always gives every field.
+import * as v from "valibot";
+import { questionItemSchema } from "../events/ask.ts";
+import {
+	contentPartSchema,
+	displayBlockSchema,
+	toolCallSchema,
+	toolReturnSchema,
+	userInputSchema,
+} from "../events/content.ts";
+import { eventDeclarations } from "../events/event.ts";
+
+/** A message on the wire and in the session log. */
+export interface Message {
+	readonly type: string;
+	readonly payload: object;
+}
+
+interface MessageDeclaration<S extends v.GenericSchema<unknown, object>> {
+	/** Events are told; requests want an answer. */
+	readonly kind: "event" | "request";
+	/** The first protocol version that documents it; null for those no document names. */
+	readonly since: string | null;
+	readonly schema: S;
+}
+
+const nullableText = v.optional(v.nullable(v.string()), null);
+const empty = v.object({});
+
+/** A nested message, read as far as its envelope; its payload is read by its own declaration. */
+export const nestedMessageSchema = v.object({ type: v.string(), payload: v.record(v.string(), v.unknown()) });
+
+export const subagentEventSchema = v.pipe(
+	v.looseObject({}),
+	// Versions before 1.6 named the parent call `task_tool_call_id`.
+	v.transform((payload) => {
+		const named = payload as Record<string, unknown>;
+		return { ...named, parent_tool_call_id: named["parent_tool_call_id"] ?? named["task_tool_call_id"] };
+	}),
+	v.object({
+		parent_tool_call_id: nullableText,
+		agent_id: nullableText,
+		subagent_type: nullableText,
+		event: nestedMessageSchema,
+	}),
+);
+
+export const approvalRequestSchema = v.object({
+	id: v.string(),
+	tool_call_id: v.string(),
+	sender: v.string(),
+	action: v.string(),
+	description: v.string(),
+	source_kind: v.optional(v.nullable(v.picklist(["foreground_turn", "background_agent"])), null),
+	source_id: nullableText,
+	agent_id: nullableText,
+	subagent_type: nullableText,
+	source_description: nullableText,
+	display: v.optional(v.array(displayBlockSchema), []),
+});
+
+export const approvalResponseSchema = v.object({
+	request_id: v.string(),
+	response: v.picklist(["approve", "approve_for_session", "reject"]),
+	feedback: v.optional(v.string(), ""),
+});
+
+export const notificationSchema = v.object({
+	id: v.string(),
+	category: v.string(),
+	type: v.string(),
+	source_kind: v.string(),
+	source_id: v.string(),
+	title: v.string(),
+	body: v.string(),
+	severity: v.string(),
+	created_at: v.number(),
+	payload: v.record(v.string(), v.unknown()),
+});
+
+export const toolCallRequestSchema = v.object({ id: v.string(), name: v.string(), arguments: nullableText });
+
+export const questionRequestSchema = v.object({
+	id: v.string(),
+	tool_call_id: v.string(),
+	questions: v.array(questionItemSchema),
+});
+
+function event<S extends v.GenericSchema<unknown, object>>(since: string | null, schema: S): MessageDeclaration<S> {
+	return { kind: "event", since, schema };
+}
+
+function request<S extends v.GenericSchema<unknown, object>>(since: string | null, schema: S): MessageDeclaration<S> {
+	return { kind: "request", since, schema };
+}
+
+export const messageDeclarations = {
+	TurnBegin: event("1.0", v.object({ user_input: userInputSchema })),
+	TurnEnd: event("1.2", empty),
+	StepBegin: event("1.0", eventDeclarations["step.started"].schema),
+	StepInterrupted: event("1.0", empty),
+	StepRetry: event("1.10", eventDeclarations["step.retrying"].schema),
+	CompactionBegin: event("1.0", empty),
+	CompactionEnd: event("1.0", empty),
+	MCPLoadingBegin: event(null, empty),
+	MCPLoadingEnd: event(null, empty),
+	StatusUpdate: event("1.0", eventDeclarations["status.changed"].schema),
+	Notification: event(null, notificationSchema),
+	ContentPart: event("1.0", contentPartSchema),
+	ToolCall: event("1.0", toolCallSchema),
+	ToolCallPart: event("1.0", eventDeclarations["tool-call.delta"].schema),
+	ToolResult: event("1.0", v.object({ tool_call_id: v.string(), return_value: toolReturnSchema })),
+	ApprovalResponse: event("1.1", approvalResponseSchema),
+	SubagentEvent: event("1.0", subagentEventSchema),
+	SteerInput: event("1.5", v.object({ user_input: userInputSchema })),
+	PlanDisplay: event("1.7", eventDeclarations["plan.displayed"].schema),
+	HookTriggered: event("1.7", eventDeclarations["hook.triggered"].schema),
+	HookResolved: event("1.7", eventDeclarations["hook.resolved"].schema),
+	BtwBegin: event("1.9", eventDeclarations["side-question.started"].schema),
+	BtwEnd: event("1.9", eventDeclarations["side-question.ended"].schema),
+	ApprovalRequest: request("1.0", approvalRequestSchema),
+	ToolCallRequest: request("1.1", toolCallRequestSchema),
+	QuestionRequest: request("1.4", questionRequestSchema),
+};
+
+export type MessageType = keyof typeof messageDeclarations;
+export type PayloadOf<T extends MessageType> = v.InferOutput<(typeof messageDeclarations)[T]["schema"]>;
+
+/** Names that older logs use for today's types. */
+const formerNames: Readonly<Record<string, MessageType>> = { ApprovalRequestResolved: "ApprovalResponse" };
+
+/** Today's type of that name, former names included; null for a type nobody knows. */
+export function toMessageType(name: string): MessageType | null {
+	const type = formerNames[name] ?? name;
+	return isMessageType(type) ? type : null;
+}
+
+function isMessageType(type: string): type is MessageType {
+	return Object.hasOwn(messageDeclarations, type);
+}
+
+/** Whether a message of this type asks for an answer. */
+export function isRequestType(type: string): boolean {
+	return isMessageType(type) && messageDeclarations[type].kind === "request";
+}

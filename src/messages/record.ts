@@ -1,0 +1,128 @@
+// Which events the session log keeps, and how its records become events again.
+import * as v from "valibot";
+import { isRecord } from "../base/json.ts";
+import type { AgentEvent, AgentPathEntry, EventBody, EventType } from "../events/event.ts";
+import { type Message, type MessageType, messageDeclarations, type PayloadOf, toMessageType } from "./message.ts";
+import { toMessage, wrapForSubagent } from "./to-message.ts";
+
+export type MessageRecord = Message;
+
+/** An event as far as a record tells it: who spoke, and what. */
+export interface EventRecord {
+	readonly agentPath: readonly AgentPathEntry[];
+	readonly body: EventBody;
+}
+
+const notKept: ReadonlySet<EventType> = new Set<EventType>([
+	"content.delta",
+	"tool-call.started",
+	"tool-call.delta",
+	// Approvals are not in the log since 1.6; their decisions are in the call journal.
+	"ask.resolved",
+]);
+
+/** The log record of an event, or null when the log does not keep it (wire-protocol §8.2). */
+export function toRecord(event: Pick<AgentEvent, "agentPath" | "body">): MessageRecord | null {
+	const { body, agentPath } = event;
+	if (notKept.has(body.type)) return null;
+	// Asks of subagents travel unwrapped, as they do on the wire.
+	if (body.type === "ask.requested") return body.ask.kind === "approval" ? null : toMessage(body);
+	const message = toMessage(body);
+	return message === null ? null : wrapForSubagent(message, agentPath);
+}
+
+/** The message of an event read from a log, approvals of old logs included: what a replay sends. */
+export function toStoredMessage({ agentPath, body }: EventRecord): Message | null {
+	const message = toMessage(body);
+	return message === null ? null : wrapForSubagent(message, agentPath);
+}
+
+type Reader = (payload: unknown) => EventRecord | null;
+
+function reader<T extends MessageType>(type: T, convert: (payload: PayloadOf<T>) => EventRecord | null): Reader {
+	const { schema } = messageDeclarations[type];
+	return (payload) => {
+		const parsed = v.safeParse(schema, payload);
+		// The output of the schema under this key is PayloadOf<T>; indexing by a type parameter loses that.
+		return parsed.success ? convert(parsed.output as PayloadOf<T>) : null;
+	};
+}
+
+function bodyReader<T extends MessageType>(type: T, convert: (payload: PayloadOf<T>) => EventBody): Reader {
+	return reader(type, (payload) => ({ agentPath: [], body: convert(payload) }));
+}
+
+const readers: { readonly [T in MessageType]: Reader } = {
+	TurnBegin: bodyReader("TurnBegin", ({ user_input }) => ({ type: "turn.started", input: user_input })),
+	TurnEnd: bodyReader("TurnEnd", () => ({ type: "turn.ended", outcome: null })),
+	StepBegin: bodyReader("StepBegin", ({ n }) => ({ type: "step.started", n })),
+	StepInterrupted: bodyReader("StepInterrupted", () => ({ type: "step.interrupted", reason: "error" })),
+	StepRetry: bodyReader("StepRetry", (payload) => ({ type: "step.retrying", ...payload })),
+	CompactionBegin: bodyReader("CompactionBegin", () => ({ type: "compaction.started" })),
+	CompactionEnd: bodyReader("CompactionEnd", () => ({ type: "compaction.ended" })),
+	MCPLoadingBegin: bodyReader("MCPLoadingBegin", () => ({ type: "mcp.loading-started" })),
+	MCPLoadingEnd: bodyReader("MCPLoadingEnd", () => ({ type: "mcp.loading-ended" })),
+	StatusUpdate: bodyReader("StatusUpdate", (payload) => ({ type: "status.changed", ...payload })),
+	Notification: bodyReader("Notification", ({ type, ...payload }) => ({
+		type: "notification.raised",
+		notification_type: type,
+		...payload,
+	})),
+	ContentPart: bodyReader("ContentPart", (part) => ({ type: "content.completed", part })),
+	ToolCall: bodyReader("ToolCall", (call) => ({ type: "tool-call.completed", call })),
+	ToolCallPart: bodyReader("ToolCallPart", ({ arguments_part }) => ({ type: "tool-call.fragment", arguments_part })),
+	ToolResult: bodyReader("ToolResult", ({ tool_call_id, return_value }) => ({
+		type: "tool.result",
+		toolCallId: tool_call_id,
+		result: return_value,
+	})),
+	ApprovalResponse: bodyReader("ApprovalResponse", ({ request_id, response, feedback }) => ({
+		type: "ask.resolved",
+		askId: request_id,
+		answer: { kind: "approval", decision: response, feedback },
+	})),
+	SteerInput: bodyReader("SteerInput", ({ user_input }) => ({ type: "steer.consumed", input: user_input })),
+	PlanDisplay: bodyReader("PlanDisplay", (payload) => ({ type: "plan.displayed", ...payload })),
+	HookTriggered: bodyReader("HookTriggered", (payload) => ({ type: "hook.triggered", ...payload })),
+	HookResolved: bodyReader("HookResolved", (payload) => ({ type: "hook.resolved", ...payload })),
+	BtwBegin: bodyReader("BtwBegin", (payload) => ({ type: "side-question.started", ...payload })),
+	BtwEnd: bodyReader("BtwEnd", (payload) => ({ type: "side-question.ended", ...payload })),
+	ApprovalRequest: bodyReader("ApprovalRequest", (payload) => ({
+		type: "ask.requested",
+		ask: {
+			kind: "approval",
+			id: payload.id,
+			toolCallId: payload.tool_call_id,
+			sender: payload.sender,
+			action: payload.action,
+			description: payload.description,
+			sourceKind: payload.source_kind,
+			sourceId: payload.source_id,
+			agentId: payload.agent_id,
+			subagentType: payload.subagent_type,
+			sourceDescription: payload.source_description,
+			display: payload.display,
+		},
+	})),
+	ToolCallRequest: bodyReader("ToolCallRequest", ({ id, name, arguments: text }) => ({
+		type: "ask.requested",
+		ask: { kind: "client-tool", id, toolCallId: id, name, arguments: text },
+	})),
+	QuestionRequest: bodyReader("QuestionRequest", ({ id, tool_call_id, questions }) => ({
+		type: "ask.requested",
+		ask: { kind: "question", id, toolCallId: tool_call_id, questions },
+	})),
+	SubagentEvent: reader("SubagentEvent", ({ event, parent_tool_call_id, agent_id, subagent_type }) => {
+		const inner = fromRecord(event);
+		if (inner === null) return null;
+		const agent = { parentToolCallId: parent_tool_call_id, agentId: agent_id, subagentType: subagent_type };
+		return { agentPath: [agent, ...inner.agentPath], body: inner.body };
+	}),
+};
+
+/** Reads the message of a log record of any version; null when its type is unknown or its payload does not fit. */
+export function fromRecord(message: unknown): EventRecord | null {
+	if (!isRecord(message) || typeof message["type"] !== "string") return null;
+	const type = toMessageType(message["type"]);
+	return type === null ? null : readers[type](message["payload"]);
+}

@@ -1,0 +1,122 @@
+// Events to Kimi messages. One row per event type: the message it becomes, or null where the vocabulary has none.
+// Which of them a live client sees is the dialect's matter; which of them the log keeps is record.ts's.
+import type { Ask } from "../events/ask.ts";
+import type { AgentPathEntry, EventBody, EventBodyOf, EventType } from "../events/event.ts";
+import type { Message } from "./message.ts";
+
+type Row<T extends EventType> = (body: EventBodyOf<T>) => Message | null;
+
+const empty = {};
+
+/** The payload of an event whose fields are already those of its message. */
+function withoutType({ type: _, ...payload }: EventBody): object {
+	return payload;
+}
+
+export function toAskMessage(ask: Ask): Message {
+	switch (ask.kind) {
+		case "approval":
+			return {
+				type: "ApprovalRequest",
+				payload: {
+					id: ask.id,
+					tool_call_id: ask.toolCallId,
+					sender: ask.sender,
+					action: ask.action,
+					description: ask.description,
+					source_kind: ask.sourceKind,
+					source_id: ask.sourceId,
+					agent_id: ask.agentId,
+					subagent_type: ask.subagentType,
+					source_description: ask.sourceDescription,
+					display: ask.display,
+				},
+			};
+		case "client-tool":
+			// Clients take null for "no such tool": an absent argument text goes out as an empty object.
+			return {
+				type: "ToolCallRequest",
+				payload: { id: ask.toolCallId, name: ask.name, arguments: ask.arguments ?? "{}" },
+			};
+		case "question":
+			return {
+				type: "QuestionRequest",
+				payload: { id: ask.id, tool_call_id: ask.toolCallId, questions: ask.questions },
+			};
+	}
+}
+
+const rows: { readonly [T in EventType]: Row<T> } = {
+	"turn.started": ({ input }) => ({ type: "TurnBegin", payload: { user_input: input } }),
+	"turn.ended": () => ({ type: "TurnEnd", payload: empty }),
+	"step.started": ({ n }) => ({ type: "StepBegin", payload: { n } }),
+	// A cancelled step is told by the end of its turn alone.
+	"step.interrupted": ({ reason }) => (reason === "error" ? { type: "StepInterrupted", payload: empty } : null),
+	"step.retrying": (body) => ({ type: "StepRetry", payload: withoutType(body) }),
+	"compaction.started": () => ({ type: "CompactionBegin", payload: empty }),
+	"compaction.ended": () => ({ type: "CompactionEnd", payload: empty }),
+	"mcp.loading-started": () => ({ type: "MCPLoadingBegin", payload: empty }),
+	"mcp.loading-ended": () => ({ type: "MCPLoadingEnd", payload: empty }),
+	"status.changed": (body) => ({ type: "StatusUpdate", payload: withoutType(body) }),
+	"notification.raised": (body) => ({
+		type: "Notification",
+		payload: {
+			id: body.id,
+			category: body.category,
+			type: body.notification_type,
+			source_kind: body.source_kind,
+			source_id: body.source_id,
+			title: body.title,
+			body: body.body,
+			severity: body.severity,
+			created_at: body.created_at,
+			payload: body.payload,
+		},
+	}),
+	"content.delta": ({ part }) => ({ type: "ContentPart", payload: part }),
+	"content.completed": ({ part }) => ({ type: "ContentPart", payload: part }),
+	"tool-call.started": ({ call }) => ({ type: "ToolCall", payload: call }),
+	"tool-call.delta": ({ arguments_part }) => ({ type: "ToolCallPart", payload: { arguments_part } }),
+	"tool-call.completed": ({ call }) => ({ type: "ToolCall", payload: call }),
+	"tool-call.fragment": ({ arguments_part }) => ({ type: "ToolCallPart", payload: { arguments_part } }),
+	"tool.result": ({ toolCallId, result }) => ({
+		type: "ToolResult",
+		payload: { tool_call_id: toolCallId, return_value: result },
+	}),
+	"ask.requested": ({ ask }) => toAskMessage(ask),
+	"ask.resolved": ({ askId, answer }) =>
+		answer.kind === "approval"
+			? {
+					type: "ApprovalResponse",
+					payload: { request_id: askId, response: answer.decision, feedback: answer.feedback },
+				}
+			: null,
+	"steer.consumed": ({ input }) => ({ type: "SteerInput", payload: { user_input: input } }),
+	"plan.displayed": (body) => ({ type: "PlanDisplay", payload: withoutType(body) }),
+	"hook.triggered": (body) => ({ type: "HookTriggered", payload: withoutType(body) }),
+	"hook.resolved": (body) => ({ type: "HookResolved", payload: withoutType(body) }),
+	"side-question.started": (body) => ({ type: "BtwBegin", payload: withoutType(body) }),
+	"side-question.ended": (body) => ({ type: "BtwEnd", payload: withoutType(body) }),
+};
+
+/** The message an event becomes, not wrapped for subagents; null where the vocabulary has none. */
+export function toMessage<T extends EventType>(body: EventBodyOf<T>): Message | null {
+	const row: Row<T> = rows[body.type as T];
+	return row(body);
+}
+
+/** Wraps the message of a subagent once per agent on its path (wire-protocol §4.7); the path is outermost first. */
+export function wrapForSubagent(message: Message, agentPath: readonly AgentPathEntry[]): Message {
+	return agentPath.reduceRight<Message>(
+		(event, agent) => ({
+			type: "SubagentEvent",
+			payload: {
+				parent_tool_call_id: agent.parentToolCallId,
+				agent_id: agent.agentId,
+				subagent_type: agent.subagentType,
+				event,
+			},
+		}),
+		message,
+	);
+}

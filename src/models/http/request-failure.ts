@@ -1,0 +1,21 @@
+// How a request to a provider ends early, inside an adapter: an error that carries the failure to report.
+// It never leaves models/; a model's stream turns it into its last chunk.
+import type { ModelFailure } from "../model.ts";
+
+export class RequestFailure extends Error {
+	override readonly name = "RequestFailure";
+	readonly failure: ModelFailure;
+
+	constructor(failure: ModelFailure) {
+		super(failure.message);
+		this.failure = failure;
+	}
+}
+
+export function requestFailure(
+	kind: ModelFailure["kind"],
+	message: string,
+	statusCode: number | null = null,
+): RequestFailure {
+	return new RequestFailure({ kind, message, statusCode });
+}

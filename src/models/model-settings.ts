@@ -1,0 +1,80 @@
+// What models need to know to be made: settings filled in by the composition, and the error for unusable ones.
+import type { Clock } from "../base/clock.ts";
+import type { Capability } from "./model.ts";
+
+/** Every provider type a configuration may name. */
+export const providerTypes = [
+	"kimi",
+	"openai_legacy",
+	"openai_responses",
+	"anthropic",
+	"google_genai",
+	"gemini",
+	"vertexai",
+	"_echo",
+	"_scripted_echo",
+	"_chaos",
+] as const;
+export type ProviderType = (typeof providerTypes)[number];
+
+/** Whether the model is told to think, told not to, or left to the provider's default. */
+export type ThinkingMode = "on" | "off" | "default";
+
+/** Null leaves a value to the provider. */
+export interface SamplingSettings {
+	readonly temperature: number | null;
+	readonly topP: number | null;
+	/** Tokens of an answer. Null: the automatic cap where the provider has one; zero or less: no cap at all. */
+	readonly maxCompletionTokens: number | null;
+	/** Which earlier thoughts the provider keeps, sent while thinking is on. */
+	readonly thinkingKeep: string | null;
+}
+
+/** Milliseconds. */
+export interface ModelTimeouts {
+	/** From the request to the head of the answer. */
+	readonly response: number;
+	/** Between two pieces of the answer. */
+	readonly idle: number;
+}
+
+/** Long enough for models that think in silence; connecting alone has the limit of the HTTP client, 10 s. */
+export const standardTimeouts: ModelTimeouts = { response: 300_000, idle: 300_000 };
+
+export interface ModelSettings {
+	readonly providerType: ProviderType;
+	/** Root of the provider's API; the scripted models have none. */
+	readonly baseUrl: string;
+	/** Empty: no Authorization header. */
+	readonly apiKey: string;
+	/** The process's environment with the provider's `env` table over it. */
+	readonly environment: Readonly<Record<string, string>>;
+	/** Sent with each request; they win over headers of our own. */
+	readonly customHeaders: Readonly<Record<string, string>>;
+	/** The key under which thoughts travel, for `openai_legacy`. Null: `reasoning_content`; empty: thoughts are not sent back. */
+	readonly reasoningKey: string | null;
+	/** The name sent to the provider. */
+	readonly model: string;
+	/** Tokens. */
+	readonly maxContextSize: number;
+	readonly capabilities: ReadonlySet<Capability>;
+	readonly thinking: ThinkingMode;
+	readonly sampling: SamplingSettings;
+	readonly timeouts: ModelTimeouts;
+	/** The client's name and version as known now, for the User-Agent; null before a client has named itself. */
+	readonly clientName: () => string | null;
+	/** The whole file; null when there is none. */
+	readonly readFile: (path: string) => Promise<Uint8Array | null>;
+	/** Where traces go, a line at a time without newline. */
+	readonly trace: (line: string) => void;
+	/** Our own version. */
+	readonly version: string;
+	/** The user's home directory, for `~`. */
+	readonly home: string;
+	readonly clock: Clock;
+}
+
+/** Settings from which no model can be made; the message is for the person who wrote them. */
+export class ModelConfigurationError extends Error {
+	override readonly name = "ModelConfigurationError";
+}

@@ -1,0 +1,127 @@
+// Streams one answer over chat completions: the adapter of the provider types `kimi` and `openai_legacy`.
+// One request, no retries: those are the agent's.
+import { errorText } from "../../base/errors.ts";
+import { type Identifiers, randomIdentifiers } from "../../base/ids.ts";
+import { isRecord } from "../../base/json.ts";
+import { type ServerEvent, streamServerEvents } from "../http/event-stream.ts";
+import { createRedaction } from "../http/redaction.ts";
+import { RequestFailure, requestFailure } from "../http/request-failure.ts";
+import { type ModelChunk, type ModelFailure, type ModelRequest, modelFailure } from "../model.ts";
+import { type ChunkReader, createChunkReader } from "./chunk-reader.ts";
+import { toAnswerFailure, toStreamFailure } from "./failures.ts";
+import type { ChatFlavour, ChatSettings } from "./flavour.ts";
+import { toBody, toEndpoint, toHeaders } from "./http-request.ts";
+
+/** Milliseconds a server may take, once the answer has ended, for the usage and the end of the stream. */
+const tailTimeout = 5000;
+
+/** The chunks of one answer, by the contract of `Model.stream`. */
+export async function* streamChatCompletion(
+	settings: ChatSettings,
+	flavour: ChatFlavour,
+	request: ModelRequest,
+	signal: AbortSignal,
+	identifiers: Identifiers = randomIdentifiers,
+): AsyncGenerator<ModelChunk, void> {
+	if (signal.aborted) return;
+	const reader = createChunkReader(thoughtKeys(settings), identifiers);
+	let failure: ModelFailure | null;
+	try {
+		failure = yield* streamParts(settings, flavour, request, reader, signal);
+	} catch (thrown) {
+		failure = toModelFailure(thrown);
+	}
+	if (signal.aborted) return;
+	if (failure === null) {
+		const { usage, messageId } = reader.answer;
+		yield { type: "done", usage, messageId };
+		return;
+	}
+	const redact = createRedaction([settings.apiKey, ...Object.values(settings.customHeaders)]);
+	yield modelFailure(failure.kind, redact(failure.message), failure.statusCode);
+}
+
+function thoughtKeys({ reasoningKey }: ChatSettings): readonly string[] {
+	const custom = reasoningKey === null || reasoningKey === "" ? [] : [reasoningKey];
+	return [...custom, "reasoning_content", "reasoning"];
+}
+
+function toModelFailure(thrown: unknown): ModelFailure {
+	if (thrown instanceof RequestFailure) return thrown.failure;
+	return { kind: "defect", message: errorText(thrown), statusCode: null };
+}
+
+/** Yields the parts; returns how the answer failed, or null when it is complete. */
+async function* streamParts(
+	settings: ChatSettings,
+	flavour: ChatFlavour,
+	request: ModelRequest,
+	reader: ChunkReader,
+	signal: AbortSignal,
+): AsyncGenerator<ModelChunk, ModelFailure | null> {
+	const { response, idle } = settings.timeouts;
+	const events = streamServerEvents(
+		{
+			url: toEndpoint(settings.baseUrl),
+			headers: toHeaders(settings),
+			body: JSON.stringify(toBody(request, settings, flavour)),
+			responseTimeout: response,
+			idleTimeout: () => (reader.answer.finishReason === null ? idle : Math.min(idle, tailTimeout)),
+			clock: settings.clock,
+			toFailure: toAnswerFailure,
+		},
+		signal,
+	);
+	let outcome: Outcome = { kind: "open" };
+	try {
+		for await (const batch of events) {
+			outcome = readBatch(batch, reader);
+			if (signal.aborted) return null;
+			const parts = reader.take();
+			if (parts.length > 0) yield { type: "parts", parts };
+			if (outcome.kind !== "open") break;
+		}
+	} catch (thrown) {
+		// Once a reason for ending was given the answer is whole, however the connection ends.
+		if (reader.answer.finishReason === null || !(thrown instanceof RequestFailure)) throw thrown;
+	}
+	if (outcome.kind === "failed") return outcome.failure;
+	if (outcome.kind === "open" && reader.answer.finishReason === null) {
+		throw requestFailure("connection", "The provider's stream ended before the answer was complete.");
+	}
+	reader.end();
+	const parts = reader.take();
+	if (parts.length > 0 && !signal.aborted) yield { type: "parts", parts };
+	return null;
+}
+
+type Outcome = { readonly kind: "open" | "ended" } | { readonly kind: "failed"; readonly failure: ModelFailure };
+
+/** Reads events until one ends the stream, so that what came before an error is still told. */
+function readBatch(batch: readonly ServerEvent[], reader: ChunkReader): Outcome {
+	for (const event of batch) {
+		if (event.data.trim() === "[DONE]") return { kind: "ended" };
+		try {
+			readEvent(event, reader);
+		} catch (thrown) {
+			return { kind: "failed", failure: toModelFailure(thrown) };
+		}
+	}
+	return { kind: "open" };
+}
+
+function readEvent(event: ServerEvent, reader: ChunkReader): void {
+	let chunk: unknown;
+	try {
+		chunk = JSON.parse(event.data);
+	} catch {
+		if (event.event === "error") throw new RequestFailure(toStreamFailure(event.data));
+		if (event.cut) return;
+		throw requestFailure("provider", "The provider sent an event that is not JSON.");
+	}
+	if (event.event === "error") {
+		const error = isRecord(chunk) ? (chunk["error"] ?? chunk) : chunk;
+		throw new RequestFailure(toStreamFailure(error));
+	}
+	reader.read(chunk);
+}

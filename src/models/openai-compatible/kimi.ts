@@ -1,0 +1,42 @@
+// The Kimi flavour of chat completions (provider type `kimi`).
+import type { ModelRequest, ToolSpecification } from "../model.ts";
+import { completionCap } from "./completion-cap.ts";
+import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
+import { fillTypes } from "./tool-schema.ts";
+
+export const kimiFlavour: ChatFlavour = {
+	thoughtKey: () => "reasoning_content",
+	absentThought,
+	emptyContentBesideCalls: "omitted",
+	namesToolMessages: true,
+	tool,
+	extras,
+};
+
+// While it thinks, Kimi refuses an assistant message with tool calls and no thoughts; any text that is not empty will do.
+function absentThought(settings: ChatSettings): string | null {
+	if (settings.thinking === "off") return null;
+	const canThink = settings.capabilities.has("thinking") || settings.capabilities.has("always_thinking");
+	return settings.thinking === "on" || canThink ? " " : null;
+}
+
+function tool(specification: ToolSpecification): BodyFields {
+	const { name, description, parameters } = specification;
+	if (name.startsWith("$")) return { type: "builtin_function", function: { name } };
+	return { type: "function", function: { name, description, parameters: fillTypes(parameters) } };
+}
+
+function extras(settings: ChatSettings, request: ModelRequest): BodyFields {
+	const { sampling, thinking, maxContextSize } = settings;
+	const cap = completionCap(request, maxContextSize, sampling.maxCompletionTokens);
+	return {
+		...(cap === null ? {} : { max_completion_tokens: cap }),
+		...(thinking === "on" ? { thinking: { type: "enabled", ...keep(sampling.thinkingKeep) } } : {}),
+		...(thinking === "off" ? { thinking: { type: "disabled" } } : {}),
+		prompt_cache_key: request.cacheKey,
+	};
+}
+
+function keep(value: string | null): BodyFields {
+	return value === null ? {} : { keep: value };
+}

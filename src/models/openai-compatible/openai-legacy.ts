@@ -1,0 +1,36 @@
+// Chat completions as OpenAI and most compatible servers know them (provider type `openai_legacy`).
+import type { ModelRequest, ToolSpecification } from "../model.ts";
+import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
+
+export const openaiLegacyFlavour: ChatFlavour = {
+	thoughtKey: ({ reasoningKey }) => (reasoningKey === "" ? null : (reasoningKey ?? "reasoning_content")),
+	absentThought: () => null,
+	emptyContentBesideCalls: "null",
+	namesToolMessages: false,
+	tool,
+	extras,
+};
+
+function tool(specification: ToolSpecification): BodyFields {
+	const { name, description, parameters } = specification;
+	return { type: "function", function: { name, description, parameters } };
+}
+
+function extras(settings: ChatSettings, request: ModelRequest): BodyFields {
+	const cap = settings.sampling.maxCompletionTokens;
+	const effort = reasoningEffort(settings, request);
+	return {
+		...(cap === null || cap <= 0 ? {} : { max_completion_tokens: cap }),
+		...(effort === null ? {} : { reasoning_effort: effort }),
+	};
+}
+
+// Some gateways want an effort as soon as a message brings thoughts along.
+function reasoningEffort(settings: ChatSettings, request: ModelRequest): string | null {
+	if (settings.thinking === "on") return "high";
+	if (settings.thinking === "off" || settings.reasoningKey === "") return null;
+	const hasThoughts = request.messages.some(
+		({ role, content }) => role === "assistant" && content.some((part) => part.type === "think"),
+	);
+	return hasThoughts ? "medium" : null;
+}

@@ -1,0 +1,114 @@
+// The conversation as the messages of a chat completion.
+import type { ContentPart, ToolCall } from "../../events/content.ts";
+import type { ConversationMessage } from "../../events/conversation.ts";
+import type { ModelRequest } from "../model.ts";
+import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
+
+/**
+ * The system prompt and all messages. Tool messages hold text only: their media go into a user message after the last
+ * tool message, or to the head of the user message that follows anyway.
+ */
+export function toRequestMessages(request: ModelRequest, settings: ChatSettings, flavour: ChatFlavour): BodyFields[] {
+	const messages: BodyFields[] = [];
+	const toolNames = new Map<string, string>();
+	let toolMedia: ContentPart[] = [];
+	if (request.systemPrompt !== "") messages.push({ role: "system", content: request.systemPrompt });
+
+	const sendToolMedia = () => {
+		if (toolMedia.length > 0) messages.push({ role: "user", content: toContent(toolMedia) });
+		toolMedia = [];
+	};
+
+	for (const message of request.messages) {
+		switch (message.role) {
+			case "tool": {
+				const id = message.toolCallId ?? "";
+				const name = message.name ?? toolNames.get(id);
+				const named = flavour.namesToolMessages && name !== undefined ? { name } : {};
+				messages.push({ role: "tool", tool_call_id: id, ...named, content: joinText(message.content, "\n") });
+				const media = message.content.filter(isMedia);
+				if (media.length > 0) toolMedia.push({ type: "text", text: mediaLabel(id) }, ...media);
+				break;
+			}
+			case "user":
+				messages.push({ role: "user", content: toContent([...toolMedia, ...message.content]) });
+				toolMedia = [];
+				break;
+			case "assistant":
+				sendToolMedia();
+				for (const call of message.toolCalls ?? []) toolNames.set(call.id, call.function.name);
+				messages.push(toAssistantMessage(message, settings, flavour));
+				break;
+			case "system":
+				sendToolMedia();
+				messages.push({ role: "system", content: joinText(message.content, "\n") });
+				break;
+		}
+	}
+	sendToolMedia();
+	return messages;
+}
+
+function mediaLabel(toolCallId: string): string {
+	return `Image returned by ${toolCallId}:`;
+}
+
+function toAssistantMessage(message: ConversationMessage, settings: ChatSettings, flavour: ChatFlavour): BodyFields {
+	const text = joinText(message.content, "");
+	const toolCalls = message.toolCalls ?? [];
+	const thoughts = toThoughts(message, settings, flavour);
+	if (toolCalls.length === 0) return { role: "assistant", ...thoughts, content: text };
+	const empty = flavour.emptyContentBesideCalls === "omitted" ? {} : { content: null };
+	return {
+		role: "assistant",
+		...thoughts,
+		...(text === "" ? empty : { content: text }),
+		tool_calls: toolCalls.map(toRequestToolCall),
+	};
+}
+
+function toThoughts(message: ConversationMessage, settings: ChatSettings, flavour: ChatFlavour): BodyFields {
+	const key = flavour.thoughtKey(settings);
+	if (key === null) return {};
+	const thoughts = message.content.flatMap((part) => (part.type === "think" ? [part.think] : []));
+	const text = thoughts.join("");
+	if (text !== "") return { [key]: text };
+	const standIn = (message.toolCalls ?? []).length > 0 ? flavour.absentThought(settings) : null;
+	if (standIn !== null) return { [key]: standIn };
+	return thoughts.length > 0 ? { [key]: "" } : {};
+}
+
+function toRequestToolCall(call: ToolCall): BodyFields {
+	const { name, arguments: argumentsText } = call.function;
+	// Servers parse the arguments of earlier calls; empty text is no JSON.
+	return { id: call.id, type: "function", function: { name, arguments: argumentsText || "{}" } };
+}
+
+/** A plain string where one will do: every server takes it. Thoughts are no content. */
+function toContent(parts: readonly ContentPart[]): string | BodyFields[] {
+	const [first, ...rest] = parts.filter((part) => part.type !== "think");
+	if (first === undefined) return "";
+	if (first.type === "text" && rest.length === 0) return first.text;
+	return [first, ...rest].map(toContentBlock);
+}
+
+function toContentBlock(part: Exclude<ContentPart, { type: "think" }>): BodyFields {
+	switch (part.type) {
+		case "text":
+			return { type: "text", text: part.text };
+		case "image_url":
+			return { type: "image_url", image_url: { url: part.image_url.url } };
+		case "audio_url":
+			return { type: "audio_url", audio_url: { url: part.audio_url.url } };
+		case "video_url":
+			return { type: "video_url", video_url: { url: part.video_url.url } };
+	}
+}
+
+function isMedia(part: ContentPart): boolean {
+	return part.type !== "text" && part.type !== "think";
+}
+
+function joinText(parts: readonly ContentPart[], separator: string): string {
+	return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(separator);
+}

@@ -1,0 +1,134 @@
+import { describe, expect, it } from "vitest";
+import { requestFailure } from "../http/request-failure.ts";
+import type { ModelPart } from "../model.ts";
+import { createPartOrder, type ToolCallDelta } from "./tool-call-order.ts";
+
+const identifiers = { uuid: () => "", hex: (length: number) => "f".repeat(length) };
+
+type Step = Partial<ToolCallDelta> | string;
+
+/** The parts after each step and after the end. A text is content, anything else a piece of a call. */
+function play(...steps: readonly Step[]): ModelPart[][] {
+	const order = createPartOrder(identifiers);
+	const batches = steps.map((step) => {
+		if (typeof step === "string") order.addContent({ type: "text", text: step });
+		else order.addToolCall({ index: null, id: null, name: null, argumentsPiece: "", ...step });
+		return order.take();
+	});
+	order.end();
+	return [...batches, order.take()];
+}
+
+const text = (value: string): ModelPart => ({ type: "text", text: value });
+const piece = (value: string): ModelPart => ({ type: "tool_call_part", arguments_part: value });
+const call = (id: string, name: string, given: string | null = null): ModelPart => ({
+	type: "function",
+	id,
+	function: { name, arguments: given },
+	extras: null,
+});
+
+describe("the order of parts", () => {
+	it("passes on calls that come one after the other as they stream", () => {
+		expect(
+			play(
+				"a",
+				{ index: 0, id: "c0", name: "f" },
+				{ index: 0, argumentsPiece: '{"x":' },
+				{ index: 0, argumentsPiece: "1}" },
+				{ index: 1, id: "c1", name: "g", argumentsPiece: '{"y":' },
+				{ index: 1, argumentsPiece: "2}" },
+				"b",
+			),
+		).toEqual([
+			[text("a")],
+			[call("c0", "f")],
+			[piece('{"x":')],
+			[piece("1}")],
+			[call("c1", "g", '{"y":')],
+			[piece("2}")],
+			[text("b")],
+			[],
+		]);
+	});
+
+	it("holds what comes before the call ahead of it is complete", () => {
+		expect(
+			play(
+				{ index: 0, id: "c0", name: "f" },
+				{ index: 1, id: "c1", name: "g" },
+				{ index: 1, argumentsPiece: '{"y":' },
+				"held",
+				{ index: 0, argumentsPiece: '{"x":{}' },
+				{ index: 0, argumentsPiece: "}" },
+				{ index: 1, argumentsPiece: "2}" },
+			),
+		).toEqual([
+			[call("c0", "f")],
+			[],
+			[],
+			[],
+			[piece('{"x":{}')],
+			[piece("}"), call("c1", "g", '{"y":')],
+			[piece("2}"), text("held")],
+			[],
+		]);
+	});
+
+	it("lets go of what waits behind a call without arguments at the end", () => {
+		expect(play({ index: 0, id: "c0", name: "f" }, { index: 1, id: "c1", name: "g", argumentsPiece: "{}" })).toEqual([
+			[call("c0", "f")],
+			[],
+			[call("c1", "g", "{}")],
+		]);
+	});
+
+	it.each<[string, Step[], ModelPart[]]>([
+		[
+			"one index for all calls, apart by id",
+			[
+				{ index: 0, id: "c0", name: "f", argumentsPiece: "{}" },
+				{ index: 0, id: "c1", name: "g", argumentsPiece: "{}" },
+			],
+			[call("c0", "f", "{}"), call("c1", "g", "{}")],
+		],
+		[
+			"no index and no id",
+			[{ name: "f", argumentsPiece: "{" }, { argumentsPiece: "}" }, { name: "f", argumentsPiece: "{}" }],
+			[call(`call_${"f".repeat(24)}`, "f", "{"), piece("}"), call(`call_${"f".repeat(24)}`, "f", "{}")],
+		],
+		[
+			"id and name on each piece",
+			[
+				{ index: 0, id: "c0", name: "f", argumentsPiece: "{" },
+				{ index: 0, id: "c0", name: "f", argumentsPiece: "}" },
+				{ index: 0, id: "c0", name: "f", argumentsPiece: " " },
+			],
+			[call("c0", "f", "{"), piece("}"), piece(" ")],
+		],
+		[
+			"a name that comes late",
+			[
+				{ index: 0, id: "c0", argumentsPiece: "{" },
+				{ index: 0, name: "f", argumentsPiece: "}" },
+			],
+			[call("c0", "f", "{}")],
+		],
+		[
+			"an empty piece after the call has ended",
+			[{ index: 0, id: "c0", name: "f", argumentsPiece: "{}" }, "a", { index: 0, argumentsPiece: "" }],
+			[call("c0", "f", "{}"), text("a")],
+		],
+	])("takes %s", (_name, steps, parts) => {
+		expect(play(...steps).flat()).toEqual(parts);
+	});
+
+	it("refuses a call without a name, and one that goes on after its end", () => {
+		expect(() => play({ index: 0, id: "c0" })).toThrow(
+			requestFailure("provider", "The provider sent a tool call without a name."),
+		);
+		expect(() =>
+			play({ index: 0, id: "c0", name: "f", argumentsPiece: "{}" }, "a", { index: 0, argumentsPiece: "x" }),
+		).toThrow(requestFailure("provider", "The provider continued a tool call that had ended."));
+	});
+});

@@ -1,0 +1,28 @@
+// Token counts of chat completions, in every shape that servers send them.
+import { isRecord } from "../../base/json.ts";
+import type { TokenUsage } from "../../events/content.ts";
+
+/**
+ * Takes `prompt_tokens` (which includes cached ones), `completion_tokens`, and cached counts that are flat or in
+ * `prompt_tokens_details`. Null when neither total is there.
+ */
+export function toTokenUsage(value: unknown): TokenUsage | null {
+	if (!isRecord(value)) return null;
+	const prompt = toCount(value["prompt_tokens"]);
+	const completion = toCount(value["completion_tokens"]);
+	if (prompt === null && completion === null) return null;
+	const details = isRecord(value["prompt_tokens_details"]) ? value["prompt_tokens_details"] : {};
+	const total = prompt ?? 0;
+	const read = Math.min(total, toCount(details["cached_tokens"]) ?? toCount(value["cached_tokens"]) ?? 0);
+	const creation = Math.min(total - read, toCount(details["cache_write_tokens"]) ?? 0);
+	return {
+		input_other: total - read - creation,
+		output: completion ?? 0,
+		input_cache_read: read,
+		input_cache_creation: creation,
+	};
+}
+
+function toCount(value: unknown): number | null {
+	return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.trunc(value) : null;
+}

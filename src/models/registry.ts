@@ -1,0 +1,75 @@
+// Makes models from settings: one row for each provider type. Adapters are loaded with their first request.
+import { type Model, type ModelChunk, type ModelRequest, modelFailure } from "./model.ts";
+import { ModelConfigurationError, type ModelSettings, type ProviderType } from "./model-settings.ts";
+
+type Stream = Model["stream"];
+type Factory = (settings: ModelSettings) => Promise<Model>;
+
+const factories: Readonly<Record<ProviderType, Factory>> = {
+	kimi: async (settings) => createLazyModel(settings, () => loadKimi(settings)),
+	openai_legacy: async (settings) => createLazyModel(settings, () => loadOpenaiLegacy(settings)),
+	openai_responses: refuse,
+	anthropic: refuse,
+	google_genai: refuse,
+	gemini: refuse,
+	vertexai: refuse,
+	_echo: async (settings) => (await import("./scripted/echo.ts")).createEchoModel(settings),
+	_scripted_echo: createScripted,
+	_chaos: refuse,
+};
+
+/**
+ * Makes a model; nothing is sent yet. A scripted model gets a queue of its own with each call.
+ * Throws ModelConfigurationError for unusable scripts and for provider types without an adapter.
+ */
+export function createModel(settings: ModelSettings): Promise<Model> {
+	return factories[settings.providerType](settings);
+}
+
+async function refuse({ providerType }: ModelSettings): Promise<never> {
+	throw new ModelConfigurationError(`The provider type "${providerType}" is not available yet.`);
+}
+
+async function createScripted(settings: ModelSettings): Promise<Model> {
+	const [{ loadScripts }, { createScriptedEchoModel }] = await Promise.all([
+		import("./scripted/load-scripts.ts"),
+		import("./scripted/scripted-echo.ts"),
+	]);
+	const wanted = settings.environment["KIMI_SCRIPTED_ECHO_TRACE"]?.trim().toLowerCase() ?? "";
+	return createScriptedEchoModel({
+		scripts: await loadScripts(settings),
+		maxContextSize: settings.maxContextSize,
+		capabilities: settings.capabilities,
+		trace: ["1", "true", "yes", "on"].includes(wanted) ? settings.trace : null,
+	});
+}
+
+async function loadKimi(settings: ModelSettings): Promise<Stream> {
+	const [{ streamChatCompletion }, { kimiFlavour }] = await Promise.all([
+		import("./openai-compatible/chat-completions.ts"),
+		import("./openai-compatible/kimi.ts"),
+	]);
+	return (request, signal) => streamChatCompletion(settings, kimiFlavour, request, signal);
+}
+
+async function loadOpenaiLegacy(settings: ModelSettings): Promise<Stream> {
+	const [{ streamChatCompletion }, { openaiLegacyFlavour }] = await Promise.all([
+		import("./openai-compatible/chat-completions.ts"),
+		import("./openai-compatible/openai-legacy.ts"),
+	]);
+	return (request, signal) => streamChatCompletion(settings, openaiLegacyFlavour, request, signal);
+}
+
+function createLazyModel(settings: ModelSettings, load: () => Promise<Stream>): Model {
+	async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelChunk, void> {
+		let streamLoaded: Stream;
+		try {
+			streamLoaded = await load();
+		} catch (thrown) {
+			yield modelFailure("defect", `The adapter of the provider could not be loaded: ${String(thrown)}`);
+			return;
+		}
+		yield* streamLoaded(request, signal);
+	}
+	return { name: settings.model, maxContextSize: settings.maxContextSize, capabilities: settings.capabilities, stream };
+}

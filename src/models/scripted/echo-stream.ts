@@ -1,0 +1,34 @@
+// Streams one script as a model's answer, without delay and in batches. Where the script comes from is elsewhere.
+import { type ModelChunk, modelFailure } from "../model.ts";
+import { type EchoScript, parseEchoScript } from "./echo-language.ts";
+import { EchoScriptError } from "./echo-payload.ts";
+
+/** Parts per chunk: large enough for long scripts to be cheap, small enough that an abort falls in between. */
+const batchSize = 64;
+
+/** The chunks of a script. A script that cannot be read, or simulates an error, is one `failed`. */
+export async function* streamEchoScript(script: string, signal: AbortSignal): AsyncGenerator<ModelChunk, void> {
+	const read = readScript(script);
+	if (signal.aborted) return;
+	if (read.type === "failed") {
+		yield read;
+		return;
+	}
+	const { parts, usage, messageId } = read.script;
+	for (let start = 0; start < parts.length; start += batchSize) {
+		yield { type: "parts", parts: parts.slice(start, start + batchSize) };
+		if (signal.aborted) return;
+	}
+	yield { type: "done", usage, messageId };
+}
+
+type ReadScript = { readonly type: "script"; readonly script: EchoScript } | Extract<ModelChunk, { type: "failed" }>;
+
+function readScript(script: string): ReadScript {
+	try {
+		return { type: "script", script: parseEchoScript(script) };
+	} catch (thrown) {
+		if (thrown instanceof EchoScriptError) return { type: "failed", failure: thrown.failure };
+		return modelFailure("defect", String(thrown));
+	}
+}

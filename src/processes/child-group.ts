@@ -1,0 +1,144 @@
+// One child as the leader of a process group: started, watched, ended as a group.
+// What left the group is the business of stragglers.ts.
+import { type ChildProcess, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import type { Readable } from "node:stream";
+import { type Clock, sleep } from "../base/clock.ts";
+import { errorText, systemErrorCode } from "../base/errors.ts";
+import type { RunRequest } from "./port.ts";
+import { markerValue, markerVariable } from "./stragglers.ts";
+
+export type ChildExit =
+	| { readonly kind: "exited"; readonly exitCode: number }
+	| { readonly kind: "signalled"; readonly signal: string };
+
+export interface ChildGroup {
+	readonly output: Readable;
+	readonly errors: Readable;
+	/** Settles when the leader has exited, with the pipes possibly still open. */
+	readonly exit: Promise<ChildExit>;
+	/** TERM to the group, KILL after `grace` milliseconds. True when the whole group is gone. */
+	end(clock: Clock, grace: number): Promise<boolean>;
+}
+
+export type StartedGroup =
+	| { readonly ok: true; readonly group: ChildGroup }
+	| { readonly ok: false; readonly reason: string };
+
+const pollInterval = 10;
+/** Milliseconds a killed group may take to go; a process stuck in the system takes longer. */
+const killPatience = 1000;
+
+function signalGroup(groupId: number, signal: NodeJS.Signals | 0): boolean {
+	try {
+		process.kill(-groupId, signal);
+		return true;
+	} catch (thrown) {
+		// A group that may not be signalled (macOS says so of zombies, too) cannot be ended by us either.
+		return systemErrorCode(thrown) !== "ESRCH" && systemErrorCode(thrown) !== "EPERM";
+	}
+}
+
+/**
+ * Whether /proc knows a member of the group that is not a zombie; null where there is no /proc. An orphaned zombie keeps
+ * its group signallable until someone reaps it, which in a container may be never.
+ */
+function hasLivingMember(groupId: number): boolean | null {
+	let names: string[];
+	try {
+		names = readdirSync("/proc");
+	} catch {
+		return null;
+	}
+	if (!names.includes(String(process.pid))) return null;
+	return names.some((name) => {
+		if (!/^\d+$/.test(name)) return false;
+		try {
+			// The name of the program, in parentheses, may hold anything; the fields come after it.
+			const status = readFileSync(`/proc/${name}/stat`, "latin1");
+			const [state, , group] = status.slice(status.lastIndexOf(")") + 2).split(" ");
+			return Number(group) === groupId && state !== "Z" && state !== "X";
+		} catch {
+			return false;
+		}
+	});
+}
+
+/** Looking through /proc costs some milliseconds, so it is not done at every poll. */
+const pollsPerLook = 5;
+
+function isGroupAlive(groupId: number): boolean {
+	return signalGroup(groupId, 0) && hasLivingMember(groupId) !== false;
+}
+
+async function waitUntilGone(groupId: number, clock: Clock, patience: number): Promise<boolean> {
+	const deadline = clock.now() + patience;
+	for (let poll = 1; signalGroup(groupId, 0); poll += 1) {
+		if (poll % pollsPerLook === 0 && !isGroupAlive(groupId)) return true;
+		if (clock.now() >= deadline) return !isGroupAlive(groupId);
+		await sleep(clock, pollInterval, new AbortController().signal);
+	}
+	return true;
+}
+
+async function endGroup(groupId: number, clock: Clock, grace: number): Promise<boolean> {
+	if (!isGroupAlive(groupId)) return true;
+	signalGroup(groupId, "SIGTERM");
+	// A stopped process takes no TERM before it goes on.
+	signalGroup(groupId, "SIGCONT");
+	if (await waitUntilGone(groupId, clock, grace)) return true;
+	signalGroup(groupId, "SIGKILL");
+	return waitUntilGone(groupId, clock, killPatience);
+}
+
+/**
+ * Node's pipes are sockets, and a bash with a socket for stdin takes itself for a remote login and reads ~/.bashrc, but
+ * only as the outermost shell.
+ */
+const noOutermostShell = { SHLVL: "1" };
+
+/** The one place where a process is started. */
+function spawnLeader(request: RunRequest, marker: string): ChildProcess {
+	return spawn(request.file, request.arguments, {
+		cwd: request.workDir,
+		env: {
+			...(request.input === undefined ? {} : noOutermostShell),
+			...request.environment,
+			[markerVariable]: markerValue(request.environment[markerVariable], marker),
+		},
+		detached: true,
+		stdio: [request.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+		windowsHide: true,
+	});
+}
+
+function toChildExit(exitCode: number | null, signal: NodeJS.Signals | null): ChildExit {
+	return signal === null ? { kind: "exited", exitCode: exitCode ?? 0 } : { kind: "signalled", signal };
+}
+
+/** Starts the command as leader of a new group; a reason instead when the system refuses. */
+export async function startGroup(request: RunRequest, marker: string): Promise<StartedGroup> {
+	let child: ChildProcess;
+	try {
+		child = spawnLeader(request, marker);
+	} catch (thrown) {
+		return { ok: false, reason: errorText(thrown) };
+	}
+	const exit = new Promise<ChildExit>((resolve) => {
+		child.once("exit", (exitCode, signal) => resolve(toChildExit(exitCode, signal)));
+	});
+	const failure = await new Promise<Error | null>((resolve) => {
+		child.once("spawn", () => resolve(null));
+		child.on("error", resolve);
+	});
+	if (failure !== null) return { ok: false, reason: `${failure.message} (working directory ${request.workDir})` };
+	const { pid, stdin, stdout, stderr } = child;
+	if (pid === undefined || stdout === null || stderr === null) return { ok: false, reason: "The process has no pipes" };
+	// A child need not read its input; that it closed the pipe is no failure.
+	stdin?.on("error", () => undefined);
+	stdin?.end(request.input);
+	return {
+		ok: true,
+		group: { output: stdout, errors: stderr, exit, end: (clock, grace) => endGroup(pid, clock, grace) },
+	};
+}

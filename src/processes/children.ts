@@ -1,0 +1,180 @@
+// Runs commands to their end: deadline, abort, output, and nothing left behind.
+// The group itself is child-group.ts, what it printed output-capture.ts, what escaped it stragglers.ts.
+import type { Readable } from "node:stream";
+import { type Clock, sleep, systemClock } from "../base/clock.ts";
+import { createDeferred } from "../base/deferred.ts";
+import { type Identifiers, randomIdentifiers } from "../base/ids.ts";
+import { type Log, silentLog } from "../base/log.ts";
+import { type ChildGroup, startGroup } from "./child-group.ts";
+import { createOutputCapture, type OutputCapture, type OutputSource } from "./output-capture.ts";
+import type { OpenOutputSink, Processes, RunOutcome, RunRequest } from "./port.ts";
+import { sweepStragglers } from "./stragglers.ts";
+
+export interface ProcessesOptions {
+	/** Opens spill files; without it nothing is spilled. */
+	readonly openSink?: OpenOutputSink;
+	/** Milliseconds between TERM and KILL. Default 300. */
+	readonly grace?: number;
+	/** Milliseconds the pipes may stay open after the command exited. Default 200. */
+	readonly drain?: number;
+	readonly clock?: Clock;
+	readonly identifiers?: Identifiers;
+	readonly log?: Log;
+}
+
+/** More than two pipes hold (Linux: 64 KiB each, 1 MiB at most when a program enlarges one). */
+const pipeCapacity = 2 * 1024 * 1024;
+
+type Ended = RunOutcome["ended"];
+
+const noOutput = { output: "", errorOutput: "", outputBytes: 0, truncated: false, spilledTo: null };
+
+interface PipeReader {
+	/** Settles when both pipes are closed. */
+	readonly closed: Promise<unknown>;
+	/** Bytes read so far. */
+	received(): number;
+	/** Whether reading rests until earlier output is spilled. */
+	isWaiting(): boolean;
+	close(): void;
+}
+
+/** Reads both pipes into the capture, no faster than the capture takes it. */
+function readPipes(group: ChildGroup, capture: OutputCapture): PipeReader {
+	let received = 0;
+	let waiting = 0;
+	const read = (pipe: Readable, source: OutputSource) =>
+		new Promise<void>((resolve) => {
+			pipe.on("data", (bytes: Buffer) => {
+				received += bytes.length;
+				const written = capture.push(source, bytes);
+				if (written === null) return;
+				waiting += 1;
+				pipe.pause();
+				void written.then(() => {
+					waiting -= 1;
+					pipe.resume();
+				});
+			});
+			pipe.on("error", () => undefined);
+			pipe.once("close", () => resolve());
+		});
+	return {
+		closed: Promise.all([read(group.output, "output"), read(group.errors, "error")]),
+		received: () => received,
+		isWaiting: () => waiting > 0,
+		close() {
+			group.output.destroy();
+			group.errors.destroy();
+		},
+	};
+}
+
+/** Waits for the first of the two; false when the time ran out. */
+async function within(clock: Clock, milliseconds: number, work: Promise<unknown>): Promise<boolean> {
+	const withdrawal = new AbortController();
+	const finished = work.then(() => true);
+	const late = sleep(clock, milliseconds, withdrawal.signal).then(() => false);
+	try {
+		return await Promise.race([finished, late]);
+	} finally {
+		withdrawal.abort();
+	}
+}
+
+/** Processes that live no longer than their run, and no longer than `endAll`. Children are started in groups of their own. */
+export function createProcesses(options: ProcessesOptions = {}): Processes {
+	const clock = options.clock ?? systemClock;
+	const identifiers = options.identifiers ?? randomIdentifiers;
+	const log = options.log ?? silentLog;
+	const grace = options.grace ?? 300;
+	const drain = options.drain ?? 200;
+	const running = new Map<Promise<RunOutcome>, () => void>();
+
+	/** Waits for the command's own end, its deadline or the abort, whichever is first. */
+	const waitForEnd = async (group: ChildGroup, request: RunRequest, signal: AbortSignal): Promise<Ended> => {
+		const interrupted = createDeferred<Ended>();
+		const abort = () => interrupted.resolve({ kind: "aborted" });
+		const withdraw =
+			request.timeout === undefined
+				? () => undefined
+				: clock.after(request.timeout, () => interrupted.resolve({ kind: "timed-out" }));
+		signal.addEventListener("abort", abort, { once: true });
+		if (signal.aborted) abort();
+		try {
+			return await Promise.race([group.exit, interrupted.promise]);
+		} finally {
+			withdraw();
+			signal.removeEventListener("abort", abort);
+		}
+	};
+
+	/**
+	 * Reads what is left in the pipes. With every writer gone they end by themselves; only one that escaped the sweep can
+	 * hold them open, idle or writing for ever.
+	 */
+	const readRemainder = async (pipes: PipeReader): Promise<void> => {
+		const start = pipes.received();
+		for (let before = -1; before !== pipes.received() || pipes.isWaiting(); ) {
+			before = pipes.received();
+			if (await within(clock, drain, pipes.closed)) return;
+			if (pipes.received() - start > pipeCapacity) break;
+		}
+		pipes.close();
+	};
+
+	const endEverything = async (group: ChildGroup, marker: string, request: RunRequest): Promise<void> => {
+		const gone = await group.end(clock, grace);
+		const stubborn = await sweepStragglers(marker, clock);
+		if (!gone || stubborn.length > 0) {
+			log.warn("Processes survived the end of their command", { file: request.file, stragglers: stubborn });
+		}
+	};
+
+	const carryOut = async (request: RunRequest, signal: AbortSignal): Promise<RunOutcome> => {
+		if (signal.aborted) return { ended: { kind: "aborted" }, ...noOutput };
+		const marker = identifiers.hex(32);
+		const started = await startGroup(request, marker);
+		if (!started.ok) return { ended: { kind: "not-started", reason: started.reason }, ...noOutput };
+		const { group } = started;
+		const { openSink } = options;
+		const capture = createOutputCapture({
+			limit: request.outputLimit,
+			separate: request.separateStderr ?? false,
+			spill:
+				request.spillPath === undefined || openSink === undefined
+					? null
+					: { path: request.spillPath, limit: request.spillLimit ?? Number.POSITIVE_INFINITY, open: openSink },
+			log,
+		});
+		const pipes = readPipes(group, capture);
+		const ended = await waitForEnd(group, request, signal);
+		if (ended.kind === "exited" || ended.kind === "signalled") await within(clock, drain, pipes.closed);
+		await endEverything(group, marker, request);
+		await readRemainder(pipes);
+		return { ended, ...(await capture.finish()) };
+	};
+
+	return {
+		async run(request, signal) {
+			const end = new AbortController();
+			const abort = () => end.abort();
+			signal.addEventListener("abort", abort, { once: true });
+			if (signal.aborted) abort();
+			const run = carryOut(request, end.signal);
+			running.set(run, abort);
+			try {
+				return await run;
+			} finally {
+				running.delete(run);
+				signal.removeEventListener("abort", abort);
+			}
+		},
+		async endAll() {
+			while (running.size > 0) {
+				for (const end of running.values()) end();
+				await Promise.allSettled(running.keys());
+			}
+		},
+	};
+}

@@ -1,0 +1,161 @@
+// What a child wrote, bounded in memory: the first bytes are kept, the rest is counted and, when asked, spilled.
+// Knows nothing of processes; the bytes of several sources are put together line by line.
+import { StringDecoder } from "node:string_decoder";
+import { errorText } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { OpenOutputSink, OutputSink } from "./port.ts";
+
+export interface OutputCaptureOptions {
+	/** Bytes kept in memory, of all sources together. */
+	readonly limit: number;
+	/** True keeps the bytes of the source `error` apart. */
+	readonly separate: boolean;
+	/** Where everything goes once it exceeds the limit; null for nowhere. */
+	readonly spill: { readonly path: string; readonly limit: number; readonly open: OpenOutputSink } | null;
+	readonly log: Log;
+}
+
+export type OutputSource = "output" | "error";
+
+export interface CapturedOutput {
+	readonly output: string;
+	readonly errorOutput: string;
+	readonly outputBytes: number;
+	readonly truncated: boolean;
+	readonly spilledTo: string | null;
+}
+
+export interface OutputCapture {
+	/** Takes the next bytes of a source. A promise means: wait for it before giving more. */
+	push(source: OutputSource, bytes: Buffer): Promise<void> | null;
+	/** Ends all sources and closes the spill file. */
+	finish(): Promise<CapturedOutput>;
+}
+
+const newline = 0x0a;
+/** An unfinished line longer than this is passed on in parts. */
+const lineBuffer = 16 * 1024;
+
+/** The length of the bytes without a UTF-8 character that is cut at their end. */
+function wholeCharacters(bytes: Buffer): number {
+	for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+		const byte = bytes[bytes.length - back] ?? 0;
+		if ((byte & 0xc0) === 0x80) continue;
+		const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+		return length > back ? bytes.length - back : bytes.length;
+	}
+	return bytes.length;
+}
+
+/** The merged bytes on their way to the spill file, from the first byte on. */
+function createSpill(spill: NonNullable<OutputCaptureOptions["spill"]>, log: Log) {
+	const decoder = new StringDecoder("utf8");
+	let sink: OutputSink | null = null;
+	let taken = 0;
+	let failed = false;
+	let last: Promise<void> = Promise.resolve();
+
+	const attempt = async (work: () => Promise<void>): Promise<void> => {
+		if (failed) return;
+		try {
+			await work();
+		} catch (thrown) {
+			failed = true;
+			log.warn("Output could not be spilled", { path: spill.path, cause: errorText(thrown) });
+		}
+	};
+	const inOrder = (work: () => Promise<void>): Promise<void> => {
+		last = last.then(() => attempt(work));
+		return last;
+	};
+
+	return {
+		write(bytes: Buffer): Promise<void> | null {
+			const room = Math.max(0, spill.limit - taken);
+			const text = decoder.write(bytes.subarray(0, room));
+			taken += bytes.length;
+			if (failed || text === "") return null;
+			return inOrder(async () => {
+				sink ??= await spill.open(spill.path);
+				await sink.append(text);
+			});
+		},
+		/** The path of the file, or null when it could not be written. */
+		async close(): Promise<string | null> {
+			const rest = decoder.end();
+			await inOrder(async () => {
+				if (rest !== "") await sink?.append(rest);
+			});
+			await sink?.close().catch(() => undefined);
+			return failed || sink === null ? null : spill.path;
+		},
+	};
+}
+
+export function createOutputCapture(options: OutputCaptureOptions): OutputCapture {
+	const unfinished: Record<OutputSource, Buffer[]> = { output: [], error: [] };
+	const unfinishedLength: Record<OutputSource, number> = { output: 0, error: 0 };
+	const kept: Record<OutputSource, Buffer[]> = { output: [], error: [] };
+	let early: Buffer[] = [];
+	let keptLength = 0;
+	let total = 0;
+	let passed = 0;
+	let spill: ReturnType<typeof createSpill> | null = null;
+
+	const keep = (source: OutputSource, bytes: Buffer): void => {
+		const room = options.limit - keptLength;
+		if (room <= 0) return;
+		const cut = bytes.length <= room ? bytes : bytes.subarray(0, wholeCharacters(bytes.subarray(0, room)));
+		// Once something was left out, nothing later may follow: the kept part is the beginning.
+		keptLength = bytes.length <= room ? keptLength + bytes.length : options.limit;
+		kept[options.separate ? source : "output"].push(cut);
+	};
+
+	/** Takes bytes that end a line, or as much of one as there may be. */
+	const pass = (source: OutputSource, bytes: Buffer): Promise<void> | null => {
+		keep(source, bytes);
+		passed += bytes.length;
+		if (options.spill === null) return null;
+		if (spill !== null) return spill.write(bytes);
+		early.push(bytes);
+		if (passed <= options.limit) return null;
+		spill = createSpill(options.spill, options.log);
+		const first = Buffer.concat(early);
+		early = [];
+		return spill.write(first);
+	};
+
+	const take = (source: OutputSource, length: number): Buffer => {
+		const joined = Buffer.concat(unfinished[source]);
+		const rest = joined.subarray(length);
+		unfinished[source] = rest.length === 0 ? [] : [rest];
+		unfinishedLength[source] = rest.length;
+		return joined.subarray(0, length);
+	};
+
+	return {
+		push(source, bytes) {
+			total += bytes.length;
+			const before = unfinishedLength[source];
+			const lineEnd = bytes.lastIndexOf(newline);
+			unfinished[source].push(bytes);
+			unfinishedLength[source] += bytes.length;
+			if (lineEnd !== -1) return pass(source, take(source, before + lineEnd + 1));
+			if (unfinishedLength[source] <= lineBuffer) return null;
+			return pass(source, take(source, wholeCharacters(Buffer.concat(unfinished[source]))));
+		},
+		async finish() {
+			for (const source of ["output", "error"] as const) {
+				if (unfinishedLength[source] > 0) await pass(source, take(source, unfinishedLength[source]));
+			}
+			const spilledTo = spill === null ? null : await spill.close();
+			return {
+				output: Buffer.concat(kept.output).toString("utf8"),
+				errorOutput: Buffer.concat(kept.error).toString("utf8"),
+				outputBytes: total,
+				truncated: total > options.limit,
+				spilledTo,
+			};
+		},
+	};
+}

@@ -1,0 +1,205 @@
+// One JSON-RPC conversation over a line transport: dispatches what comes in, sends what goes out, and keeps the
+// table of requests waiting for the peer. It never waits for a handler and knows no agent.
+import type { Line } from "../base/lines.ts";
+import type { Log } from "../base/log.ts";
+import {
+	type EnvelopeRules,
+	type ErrorObject,
+	errorLine,
+	type Incoming,
+	notificationLine,
+	parseJsonLine,
+	type RpcId,
+	type RpcReply,
+	readEnvelope,
+	requestLine,
+	resultLine,
+	trimLine,
+} from "./envelope.ts";
+import type { Method, MethodTable } from "./methods.ts";
+import type { LineTransport } from "./transport.ts";
+
+/** The outgoing half of a connection, as a dialect uses it. */
+export interface Peer {
+	notify(method: string, params: unknown): void;
+	/** Sends a request; `onReply` is called for the first reply only. */
+	call(id: RpcId, method: string, params: unknown, onReply: (reply: RpcReply) => void): void;
+	/** Sends a request whose replies are ignored. */
+	callUnanswered(id: RpcId, method: string, params: unknown): void;
+	isWaiting(id: RpcId): boolean;
+	/** Forgets a request: later replies are ignored. */
+	withdraw(id: RpcId): void;
+	/** Resolves while the outbox has room. */
+	ready(): Promise<void>;
+}
+
+export interface ConnectionSettings {
+	readonly rules: EnvelopeRules;
+	readonly methods: MethodTable;
+}
+
+/** Sees every parsed line that is not yet someone's; returns the settings to serve it and all later lines with. */
+export type Chooser = (value: unknown) => ConnectionSettings | null;
+
+export class Connection implements Peer {
+	readonly #transport: LineTransport;
+	readonly #log: Log;
+	readonly #maximumInFlight: number;
+	readonly #waiting = new Map<RpcId, (reply: RpcReply) => void>();
+	readonly #undecided: () => ConnectionSettings;
+	#chosen: ConnectionSettings | null = null;
+	readonly #choose: Chooser;
+	#inFlight = 0;
+	readonly #idleWaiters: (() => void)[] = [];
+
+	/**
+	 * `undecided` serves lines until `choose` returns settings, which then serve for good.
+	 * `maximumInFlight` bounds the requests being handled at once.
+	 */
+	constructor(
+		transport: LineTransport,
+		options: { undecided: () => ConnectionSettings; choose: Chooser; maximumInFlight: number; log: Log },
+	) {
+		this.#transport = transport;
+		this.#undecided = options.undecided;
+		this.#choose = options.choose;
+		this.#maximumInFlight = options.maximumInFlight;
+		this.#log = options.log;
+	}
+
+	/** Serves until the input ends. */
+	serve(): Promise<void> {
+		return new Promise((resolve) => {
+			this.#transport.receive((lines) => {
+				for (const line of lines) this.#receive(line);
+			}, resolve);
+		});
+	}
+
+	/** Resolves once no request is being handled. */
+	idle(): Promise<void> {
+		if (this.#inFlight === 0) return Promise.resolve();
+		return new Promise((resolve) => this.#idleWaiters.push(resolve));
+	}
+
+	notify(method: string, params: unknown): void {
+		this.#transport.send(notificationLine(method, params));
+	}
+
+	call(id: RpcId, method: string, params: unknown, onReply: (reply: RpcReply) => void): void {
+		this.#waiting.set(id, onReply);
+		this.#transport.send(requestLine(id, method, params));
+	}
+
+	callUnanswered(id: RpcId, method: string, params: unknown): void {
+		this.#transport.send(requestLine(id, method, params));
+	}
+
+	isWaiting(id: RpcId): boolean {
+		return this.#waiting.has(id);
+	}
+
+	withdraw(id: RpcId): void {
+		this.#waiting.delete(id);
+	}
+
+	ready(): Promise<void> {
+		return this.#transport.ready();
+	}
+
+	get #settings(): ConnectionSettings {
+		return this.#chosen ?? this.#undecided();
+	}
+
+	#receive(line: Line): void {
+		if (line.kind === "oversized") {
+			this.#log.warn("A line over the limit was discarded.");
+			this.#refuse(this.#settings.rules.parseError);
+			return;
+		}
+		const text = trimLine(line.text);
+		if (text === "" && this.#settings.rules.blankLinesIgnored) return;
+		const value = parseJsonLine(text);
+		this.#chosen ??= this.#choose(value);
+		this.#dispatch(readEnvelope(value, this.#settings.rules), text);
+	}
+
+	#dispatch(incoming: Incoming, text: string): void {
+		switch (incoming.kind) {
+			case "refused":
+				this.#log.warn("An incoming line was not usable.", { line: text.slice(0, 200) });
+				this.#refuse(incoming.error);
+				return;
+			case "response": {
+				const onReply = this.#waiting.get(incoming.id);
+				this.#waiting.delete(incoming.id);
+				if (onReply === undefined) this.#log.debug("A reply to no open request was ignored.", { id: incoming.id });
+				else onReply(incoming.reply);
+				return;
+			}
+			case "request":
+				this.#handleRequest(incoming.id, incoming.method, incoming.params);
+				return;
+			case "notification":
+				this.#handleNotification(incoming.method, incoming.params);
+				return;
+		}
+	}
+
+	#handleRequest(id: RpcId, name: string, params: unknown): void {
+		const { rules, methods } = this.#settings;
+		const method = methods.get(name);
+		const call = method?.prepare(params) ?? null;
+		if (method === undefined) this.#fail(id, rules.unknownMethod(name));
+		else if (call === null) this.#fail(id, rules.invalidParams(name));
+		else if (this.#inFlight >= this.#maximumInFlight) this.#fail(id, rules.tooManyRequests(this.#maximumInFlight));
+		else {
+			this.#inFlight += 1;
+			void this.#run(id, call).finally(() => this.#finish());
+		}
+	}
+
+	#finish(): void {
+		this.#inFlight -= 1;
+		if (this.#inFlight > 0) return;
+		for (const waiter of this.#idleWaiters.splice(0)) waiter();
+	}
+
+	async #run(id: RpcId, call: NonNullable<ReturnType<Method["prepare"]>>): Promise<void> {
+		let answered = false;
+		const respond = (result: unknown) => {
+			if (answered) return;
+			answered = true;
+			this.#transport.send(resultLine(id, result));
+		};
+		try {
+			respond(await call(respond));
+		} catch (thrown) {
+			this.#log.warn("A request failed.", { id, error: thrown });
+			if (answered) return;
+			answered = true;
+			this.#fail(id, this.#settings.rules.toErrorObject(thrown));
+		}
+	}
+
+	#handleNotification(name: string, params: unknown): void {
+		const method = this.#settings.methods.get(name);
+		if (method === undefined || !method.actsAsNotification) {
+			this.#log.debug("A notification was ignored.", { method: name });
+			return;
+		}
+		const call = method.prepare(params);
+		if (call === null) return;
+		call(() => {}).catch((thrown: unknown) =>
+			this.#log.warn("A notification failed.", { method: name, error: thrown }),
+		);
+	}
+
+	#refuse(error: ErrorObject | null): void {
+		if (error !== null) this.#transport.send(errorLine(null, error, this.#settings.rules));
+	}
+
+	#fail(id: RpcId, error: ErrorObject): void {
+		this.#transport.send(errorLine(id, error, this.#settings.rules));
+	}
+}

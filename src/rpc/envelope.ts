@@ -1,0 +1,139 @@
+// JSON-RPC 2.0 envelopes under given rules: what an incoming line is, and how outgoing objects are spelled.
+// The rules are data owned by each dialect; nothing here knows which dialect it serves.
+import { isRecord, toJsonLine } from "../base/json.ts";
+
+export type RpcId = string | number;
+
+export interface ErrorObject {
+	readonly code: number;
+	readonly message: string;
+	/** JSON; null when there is nothing to add. */
+	readonly data?: unknown;
+}
+
+/** How a dialect reads and writes envelopes. A reply of null means silence. */
+export interface EnvelopeRules {
+	isId(value: unknown): value is RpcId;
+	/** Whether `"jsonrpc":"2.0"` may be left out. */
+	readonly versionOptional: boolean;
+	/** Whether keys outside JSON-RPC make an object invalid. */
+	readonly unknownKeysRefused: boolean;
+	/** Whether `params` and `result` must be objects. */
+	readonly objectsOnly: boolean;
+	/** Whether a blank line is passed over instead of being a parse error. */
+	readonly blankLinesIgnored: boolean;
+	/** Whether error objects always carry `data`, null included. */
+	readonly errorDataAlways: boolean;
+	readonly parseError: ErrorObject | null;
+	readonly invalidRequest: ErrorObject | null;
+	readonly invalidResponse: ErrorObject | null;
+	unknownMethod(method: string): ErrorObject;
+	invalidParams(method: string): ErrorObject;
+	/** The answer to a request beyond the limit of requests in flight. */
+	tooManyRequests(limit: number): ErrorObject;
+	/** The answer to whatever a handler threw. */
+	toErrorObject(thrown: unknown): ErrorObject;
+}
+
+/** How a peer answered a request of ours. */
+export type RpcReply =
+	| { readonly kind: "result"; readonly result: unknown }
+	| { readonly kind: "error"; readonly error: ErrorObject };
+
+export type Incoming =
+	| { readonly kind: "request"; readonly id: RpcId; readonly method: string; readonly params: unknown }
+	| { readonly kind: "notification"; readonly method: string; readonly params: unknown }
+	| { readonly kind: "response"; readonly id: RpcId; readonly reply: RpcReply }
+	/** Nothing to act on: answered with `error` and id null, or met with silence. */
+	| { readonly kind: "refused"; readonly error: ErrorObject | null };
+
+const envelopeKeys: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params", "result", "error"]);
+const silence: Incoming = { kind: "refused", error: null };
+
+const byteOrderMark = 0xfeff;
+
+/** Unicode white space, information separators included. A byte order mark is none: it stays and fails to parse. */
+function isSpace(code: number): boolean {
+	if (code <= 0x20) return code === 0x20 || (code >= 0x09 && code <= 0x0d) || (code >= 0x1c && code <= 0x1f);
+	return code === 0x85 || (code >= 0xa0 && code !== byteOrderMark && /\s/.test(String.fromCharCode(code)));
+}
+
+export function trimLine(text: string): string {
+	let start = 0;
+	let end = text.length;
+	while (start < end && isSpace(text.charCodeAt(start))) start += 1;
+	while (end > start && isSpace(text.charCodeAt(end - 1))) end -= 1;
+	return text.slice(start, end);
+}
+
+/** Parses a line as JSON; `undefined` (never a JSON value) stands for a failure. */
+export function parseJsonLine(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+}
+
+/** Applies the decision procedure of wire-protocol §1.3, steps 2 to 4, to a parsed line. */
+export function readEnvelope(value: unknown, rules: EnvelopeRules): Incoming {
+	if (value === undefined) return { kind: "refused", error: rules.parseError };
+	const invalid: Incoming = { kind: "refused", error: rules.invalidRequest };
+	if (!isRecord(value) || !hasValidVersion(value, rules) || !hasValidMembers(value, rules)) return invalid;
+	const { method, id, params } = value;
+	if (typeof method === "string") {
+		return rules.isId(id) ? { kind: "request", id, method, params } : { kind: "notification", method, params };
+	}
+	if (!rules.isId(id)) return silence;
+	if ("result" in value) return { kind: "response", id, reply: { kind: "result", result: value["result"] } };
+	const error = toErrorObject(value["error"]);
+	if (error !== null) return { kind: "response", id, reply: { kind: "error", error } };
+	return { kind: "refused", error: rules.invalidResponse };
+}
+
+function hasValidVersion(value: Record<string, unknown>, rules: EnvelopeRules): boolean {
+	return value["jsonrpc"] === "2.0" || (rules.versionOptional && !("jsonrpc" in value));
+}
+
+function hasValidMembers(value: Record<string, unknown>, rules: EnvelopeRules): boolean {
+	const { method, id, error } = value;
+	if (method !== undefined && method !== null && typeof method !== "string") return false;
+	if (id !== undefined && id !== null && !rules.isId(id)) return false;
+	if (error !== undefined && error !== null && toErrorObject(error) === null) return false;
+	if (rules.unknownKeysRefused && Object.keys(value).some((key) => !envelopeKeys.has(key))) return false;
+	if (rules.objectsOnly && "params" in value && !isRecord(value["params"])) return false;
+	return !(rules.objectsOnly && "result" in value && !isRecord(value["result"]));
+}
+
+/** Reads an error object; a numeric string passes as code, as in the reference. Null when it is none. */
+function toErrorObject(value: unknown): ErrorObject | null {
+	if (!isRecord(value) || typeof value["message"] !== "string") return null;
+	const code =
+		typeof value["code"] === "string" && /^-?\d+$/.test(value["code"]) ? Number(value["code"]) : value["code"];
+	if (typeof code !== "number" || !Number.isInteger(code)) return null;
+	return { code, message: value["message"], data: value["data"] ?? null };
+}
+
+export function withoutData({ code, message }: ErrorObject): ErrorObject {
+	return { code, message };
+}
+
+export function notificationLine(method: string, params: unknown): string {
+	return toJsonLine({ jsonrpc: "2.0", method, params });
+}
+
+export function requestLine(id: RpcId, method: string, params: unknown): string {
+	return toJsonLine({ jsonrpc: "2.0", method, id, params });
+}
+
+export function resultLine(id: RpcId, result: unknown): string {
+	return toJsonLine({ jsonrpc: "2.0", id, result });
+}
+
+export function errorLine(id: RpcId | null, { code, message, data }: ErrorObject, rules: EnvelopeRules): string {
+	const error =
+		rules.errorDataAlways || (data !== undefined && data !== null)
+			? { code, message, data: data ?? null }
+			: { code, message };
+	return toJsonLine({ jsonrpc: "2.0", id, error });
+}

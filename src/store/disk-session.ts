@@ -1,0 +1,107 @@
+// One session on disk: its logs, state and place in the index, written to by one owner.
+// Nothing is created or repaired before the first write.
+import type { Clock } from "../base/clock.ts";
+import { errorText, KernelError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { AgentEvent } from "../events/event.ts";
+import type { Files } from "../files/port.ts";
+import { readUnfinished, toCallLine } from "./call-journal.ts";
+import { createContextLog, readContext } from "./context-log.ts";
+import { readEvents, toEventLine, toHeader } from "./event-log.ts";
+import { createLineFile, type LineFile } from "./line-file.ts";
+import { type FoundSession, readSummary, removeSession, type SessionPaths } from "./session-directory.ts";
+import type { SessionIndex } from "./session-index.ts";
+import type { StoredSession } from "./session-store.ts";
+import { openStateFile } from "./state-file.ts";
+import { withStorageError } from "./storage-error.ts";
+
+export interface DiskSessionOptions {
+	readonly files: Files;
+	readonly log: Log;
+	readonly clock: Clock;
+	readonly index: SessionIndex;
+	readonly protocolVersion: string;
+	readonly workDir: string;
+	readonly id: string;
+	readonly paths: SessionPaths;
+}
+
+/** Reads what was found and gives the session. Rejects with Node's errors when it cannot be read. */
+export async function openDiskSession(options: DiskSessionOptions, found: FoundSession): Promise<StoredSession> {
+	const { files, log, paths, workDir, index } = options;
+	const hadContent = found.contextSize + found.eventsSize + found.callsSize > 0 || found.hasState;
+
+	const start = async (): Promise<void> => {
+		await index.register(workDir);
+		await withStorageError(paths.directory, async () => {
+			// A directory that had content and is gone was deleted by someone: it must not come back half empty.
+			if (!hadContent || found.contextPath === paths.oldContext) await files.makeDirectory(paths.directory);
+			if (found.contextPath === paths.oldContext) await files.rename(paths.oldContext, paths.context);
+		});
+	};
+	let started: Promise<void> | null = null;
+	const prepare = (): Promise<void> => {
+		started ??= start().catch((thrown: unknown) => {
+			started = null;
+			throw thrown;
+		});
+		return started;
+	};
+
+	const contextRows = found.contextPath === null ? [] : await readContext(files, found.contextPath, log);
+	const unfinishedCalls = await readUnfinished(files, paths.calls, log);
+	const existed = found.contextPath !== null;
+	const stateFile = await openStateFile({ files, log, directory: paths.directory, fresh: !existed, prepare });
+	const lineFile = (path: string, knownSize: number, header?: string): LineFile =>
+		createLineFile({ files, log, path, knownSize, prepare, ...(header === undefined ? {} : { header }) });
+	const contextLines = lineFile(paths.context, found.contextSize);
+	const eventLines = lineFile(paths.events, found.eventsSize, toHeader(options.protocolVersion));
+	const callLines = lineFile(paths.calls, found.callsSize);
+	const contextLog = createContextLog(contextLines, contextRows);
+	const lineFiles = [contextLines, eventLines, callLines];
+
+	const finish = async (): Promise<void> => {
+		await stateFile.settled();
+		for (const lines of lineFiles) await lines.close();
+		const summary = await readSummary(files, paths);
+		if (!summary.empty) return index.setLastSession(workDir, options.id);
+		await removeSession(files, paths, log);
+		await index.clearLastSession(workDir, options.id);
+	};
+	let closed: Promise<void> | null = null;
+	const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
+		closed === null ? work() : Promise.reject(new KernelError("closed", "The session is closed."));
+
+	async function* events(): AsyncGenerator<AgentEvent> {
+		// What is told while the log is being read does not belong to it.
+		const length = await eventLines.size();
+		yield* readEvents({ files, path: paths.events, length, log }, options.id);
+	}
+
+	return {
+		id: options.id,
+		workDir,
+		directory: paths.directory,
+		existed,
+		contextRows,
+		unfinishedCalls,
+		state: () => stateFile.state(),
+		updateState: (change) => whileOpen(() => stateFile.update(change)),
+		appendContext: (rows) => whileOpen(() => contextLog.append(rows)),
+		appendEvents: (batch) => whileOpen(() => eventLines.append(batch.flatMap((event) => toEventLine(event) ?? []))),
+		appendCalls: (records) =>
+			whileOpen(() => callLines.append(records.map((record) => toCallLine(record, options.clock.now())))),
+		async sync() {
+			await Promise.all(lineFiles.map((lines) => lines.sync()));
+		},
+		events,
+		markStarted: () => whileOpen(() => index.setLastSession(workDir, options.id)),
+		close() {
+			closed ??= finish().catch((thrown: unknown) => {
+				// Nobody is left to be told, and everything appended is in its file already.
+				log.warn("closing the session failed", { directory: paths.directory, cause: errorText(thrown) });
+			});
+			return closed;
+		},
+	};
+}

@@ -1,0 +1,126 @@
+// Sessions on disk in the Kimi layout: `<share dir>/sessions/<md5 of the work dir>/<session id>/`.
+// What the files hold is the business of the logs and the session; here they are found.
+import path from "node:path";
+import type { Clock } from "../base/clock.ts";
+import { errorText, KernelError, toKernelError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { Files } from "../files/port.ts";
+import { openDiskSession } from "./disk-session.ts";
+import { findSession, readSummary, type SessionPaths, toSessionPaths } from "./session-directory.ts";
+import { createSessionIndex } from "./session-index.ts";
+import type { SessionStore, SessionSummary, StoredSession } from "./session-store.ts";
+import { initialState } from "./state-file.ts";
+import { checkSessionId, isSessionId, toDirectoryName, toWorkDir } from "./work-dir.ts";
+
+export interface DiskStoreOptions {
+	readonly files: Files;
+	/** Absolute; need not exist. */
+	readonly shareDir: string;
+	readonly log: Log;
+	readonly clock: Clock;
+	/** Written into the header of new event logs, such as `1.10`. */
+	readonly protocolVersion: string;
+}
+
+/**
+ * A session whose files cannot be read. It can be talked to, so that the server starts; the first write says what is
+ * wrong, and nothing is ever written over what could not be read.
+ */
+function createBarredSession(id: string, workDir: string, directory: string, error: KernelError): StoredSession {
+	const refuse = () => Promise.reject(error);
+	async function* events() {}
+	return {
+		id,
+		workDir,
+		directory,
+		existed: false,
+		contextRows: [],
+		unfinishedCalls: [],
+		state: initialState,
+		updateState: refuse,
+		appendContext: refuse,
+		appendEvents: refuse,
+		appendCalls: refuse,
+		sync: async () => {},
+		events,
+		markStarted: refuse,
+		close: async () => {},
+	};
+}
+
+const oldSuffix = ".jsonl";
+
+/** The store below a share directory. Nothing is read or made before a session is asked for. */
+export function createDiskStore(options: DiskStoreOptions): SessionStore {
+	const { files, shareDir, log } = options;
+	const index = createSessionIndex(options);
+	const parentOf = (workDir: string): string => path.join(shareDir, "sessions", toDirectoryName(workDir));
+
+	const reading = async <T>(paths: SessionPaths, work: () => Promise<T>): Promise<T> => {
+		try {
+			return await work();
+		} catch (thrown) {
+			const text = `Cannot read the session in ${paths.directory}: ${errorText(thrown)}`;
+			throw new KernelError("storage-failed", text, { cause: thrown });
+		}
+	};
+
+	const listIds = async (parent: string): Promise<string[]> => {
+		const ids = new Set<string>();
+		if ((await files.status(parent)) === null) return [];
+		for (const { name, kind } of await files.list(parent)) {
+			if (kind === "directory") ids.add(name);
+			if (kind === "file" && name.endsWith(oldSuffix)) ids.add(name.slice(0, -oldSuffix.length));
+		}
+		return [...ids].filter(isSessionId).sort();
+	};
+
+	return {
+		async openOrCreate(spelled, id) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			const paths = toSessionPaths(parentOf(workDir), id);
+			try {
+				return await reading(paths, async () => {
+					const found = await findSession(files, paths);
+					return openDiskSession({ ...options, index, workDir, id, paths }, found);
+				});
+			} catch (thrown) {
+				const error = toKernelError(thrown);
+				log.error("the session could not be read", { directory: paths.directory, cause: error.message });
+				return createBarredSession(id, workDir, paths.directory, error);
+			}
+		},
+		async open(spelled, id) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			const paths = toSessionPaths(parentOf(workDir), id);
+			return reading(paths, async () => {
+				const found = await findSession(files, paths);
+				if (found.contextPath === null) return null;
+				return openDiskSession({ ...options, index, workDir, id, paths }, found);
+			});
+		},
+		async lastSessionId(spelled) {
+			const workDir = toWorkDir(spelled);
+			const id = await index.lastSessionId(workDir);
+			if (id === null || !isSessionId(id)) return null;
+			const found = await findSession(files, toSessionPaths(parentOf(workDir), id));
+			return found.contextPath === null ? null : id;
+		},
+		async list(spelled) {
+			const workDir = toWorkDir(spelled);
+			const parent = parentOf(workDir);
+			const found: { readonly summary: SessionSummary; readonly updatedAt: number }[] = [];
+			for (const id of await listIds(parent)) {
+				try {
+					const { empty, title, updatedAt } = await readSummary(files, toSessionPaths(parent, id));
+					if (!empty) found.push({ summary: { id, workDir, title }, updatedAt });
+				} catch (thrown) {
+					log.warn("a session could not be listed", { id, cause: errorText(thrown) });
+				}
+			}
+			return found.sort((one, other) => other.updatedAt - one.updatedAt).map(({ summary }) => summary);
+		},
+	};
+}

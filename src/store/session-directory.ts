@@ -1,0 +1,113 @@
+// Where the files of one session lie, what they say in short, and removing them when they say nothing.
+import path from "node:path";
+import type { Log } from "../base/log.ts";
+import type { Files } from "../files/port.ts";
+import { fromLine } from "./context-row.ts";
+import { readEventLines } from "./event-log.ts";
+import { readLines } from "./line-file.ts";
+import { readTitle, stateName } from "./state-file.ts";
+import { toTitle, untitled } from "./title.ts";
+
+export interface SessionPaths {
+	readonly directory: string;
+	readonly context: string;
+	readonly events: string;
+	readonly calls: string;
+	readonly state: string;
+	/** The context of a session in the layout before session directories; moved at the first write. */
+	readonly oldContext: string;
+}
+
+/** The paths of a session; `parent` is the directory of its work dir's sessions. */
+export function toSessionPaths(parent: string, id: string): SessionPaths {
+	const directory = path.join(parent, id);
+	return {
+		directory,
+		context: path.join(directory, "context.jsonl"),
+		events: path.join(directory, "wire.jsonl"),
+		calls: path.join(directory, "calls.jsonl"),
+		state: path.join(directory, stateName),
+		oldContext: path.join(parent, `${id}.jsonl`),
+	};
+}
+
+/** Bytes of each log when looked at, 0 for what is not there. */
+export interface FoundSession {
+	/** The file the context is read from; null when the session has none. */
+	readonly contextPath: string | null;
+	readonly contextSize: number;
+	readonly eventsSize: number;
+	readonly callsSize: number;
+	readonly hasState: boolean;
+}
+
+async function fileSize(files: Files, file: string): Promise<number | null> {
+	const status = await files.status(file);
+	return status?.kind === "file" ? status.size : null;
+}
+
+export async function findSession(files: Files, paths: SessionPaths): Promise<FoundSession> {
+	const contextSize = await fileSize(files, paths.context);
+	const oldSize = contextSize === null ? await fileSize(files, paths.oldContext) : null;
+	return {
+		contextPath: contextSize !== null ? paths.context : oldSize !== null ? paths.oldContext : null,
+		contextSize: contextSize ?? oldSize ?? 0,
+		eventsSize: (await fileSize(files, paths.events)) ?? 0,
+		callsSize: (await fileSize(files, paths.calls)) ?? 0,
+		hasState: (await fileSize(files, paths.state)) !== null,
+	};
+}
+
+export interface StoredSummary {
+	/** No title, no event, no message. What cannot be read counts as content. */
+	readonly empty: boolean;
+	readonly title: string;
+	/** When one of its logs was last written, in milliseconds since the epoch. */
+	readonly updatedAt: number;
+}
+
+async function readPromptTitle(files: Files, file: string): Promise<{ hasRecords: boolean; title: string | null }> {
+	let hasRecords = false;
+	for await (const line of readEventLines(files, file)) {
+		if (line.kind === "header") continue;
+		hasRecords = true;
+		if (line.kind === "unreadable" || line.record.agentPath.length > 0) continue;
+		const { body } = line.record;
+		const title = body.type === "turn.started" ? toTitle(body.input) : null;
+		if (title !== null) return { hasRecords, title };
+	}
+	return { hasRecords, title: null };
+}
+
+async function hasMessages(files: Files, file: string): Promise<boolean> {
+	for await (const line of readLines(files, file)) {
+		const row = fromLine(line);
+		if (row === null || row.type === "message") return true;
+	}
+	return false;
+}
+
+/** What a list of sessions shows; read from the disk each time, because other programs write there too. */
+export async function readSummary(files: Files, paths: SessionPaths): Promise<StoredSummary> {
+	const state = await readTitle(files, paths.directory);
+	const prompt = await readPromptTitle(files, paths.events);
+	const contextPath = (await files.status(paths.context)) === null ? paths.oldContext : paths.context;
+	const times = await Promise.all([contextPath, paths.events].map((file) => files.status(file)));
+	return {
+		empty: state.title === null && !state.damaged && !prompt.hasRecords && !(await hasMessages(files, contextPath)),
+		title: state.title ?? prompt.title ?? untitled,
+		updatedAt: Math.max(0, ...times.map((status) => status?.modifiedAt ?? 0)),
+	};
+}
+
+/** Removes the files of an empty session, and its directory unless others keep something there. */
+export async function removeSession(files: Files, paths: SessionPaths, log: Log): Promise<void> {
+	const { context, events, calls, state, oldContext, directory } = paths;
+	for (const file of [context, events, calls, state, oldContext]) {
+		if ((await files.status(file)) !== null) await files.remove(file);
+	}
+	if ((await files.status(directory)) === null) return;
+	const foreign = await files.list(directory);
+	if (foreign.length === 0) await files.remove(directory);
+	else log.info("an empty session keeps its directory", { directory, entries: foreign.map((entry) => entry.name) });
+}

@@ -1,0 +1,135 @@
+// `kimi.json`: which work directories have sessions, and which session was the last of each. Other programs read and
+// write it too, so every change re-reads it under a lock and keeps what is not ours.
+import path from "node:path";
+import * as v from "valibot";
+import type { Clock } from "../base/clock.ts";
+import { isRecord } from "../base/json.ts";
+import type { Log } from "../base/log.ts";
+import { withLock } from "../files/path-lock.ts";
+import type { Files } from "../files/port.ts";
+import { damagedPath } from "./damaged-file.ts";
+import { withStorageError } from "./storage-error.ts";
+
+export interface SessionIndex {
+	/** Lists the work dir, if it is not listed yet. Fails `storage-failed`. */
+	register(workDir: string): Promise<void>;
+	/** Null when there is none, or when the file cannot be read. */
+	lastSessionId(workDir: string): Promise<string | null>;
+	/** Lists the work dir with this last session. Fails `storage-failed`. */
+	setLastSession(workDir: string, id: string): Promise<void>;
+	/** Forgets the last session if it is this one. Fails `storage-failed`. */
+	clearLastSession(workDir: string, id: string): Promise<void>;
+}
+
+const localEntrySchema = v.looseObject({
+	path: v.string(),
+	kaos: v.optional(v.literal("local"), "local"),
+	last_session_id: v.fallback(v.nullable(v.string()), null),
+});
+type LocalEntry = v.InferOutput<typeof localEntrySchema>;
+
+/** `entries` may hold things unknown here; they are written back as they were. */
+interface IndexContent {
+	readonly others: Record<string, unknown>;
+	readonly entries: readonly unknown[];
+}
+
+const emptyContent: IndexContent = { others: {}, entries: [] };
+
+/** Null when the bytes are no index. */
+function parseIndex(bytes: Buffer): IndexContent | null {
+	let value: unknown;
+	try {
+		value = JSON.parse(bytes.toString("utf8"));
+	} catch {
+		return null;
+	}
+	if (!isRecord(value)) return null;
+	const { work_dirs: entries = [], ...others } = value;
+	return Array.isArray(entries) ? { others, entries } : null;
+}
+
+function toLocalEntry(entry: unknown, workDir: string): LocalEntry | null {
+	const parsed = v.safeParse(localEntrySchema, entry);
+	return parsed.success && parsed.output.path === workDir ? parsed.output : null;
+}
+
+function findEntry(content: IndexContent, workDir: string): LocalEntry | null {
+	for (const entry of content.entries) {
+		const found = toLocalEntry(entry, workDir);
+		if (found !== null) return found;
+	}
+	return null;
+}
+
+function withLastSession(content: IndexContent, workDir: string, id: string | null): IndexContent {
+	if (findEntry(content, workDir) === null) {
+		return { ...content, entries: [...content.entries, { path: workDir, kaos: "local", last_session_id: id }] };
+	}
+	const entries = content.entries.map((entry) => {
+		const found = toLocalEntry(entry, workDir);
+		return found === null ? entry : { ...found, last_session_id: id };
+	});
+	return { ...content, entries };
+}
+
+function toText({ others, entries }: IndexContent): string {
+	return JSON.stringify({ work_dirs: entries, ...others }, null, 2);
+}
+
+/** The index of a share directory, which need not exist yet. */
+export function createSessionIndex(options: {
+	readonly files: Files;
+	readonly shareDir: string;
+	readonly log: Log;
+	readonly clock: Clock;
+}): SessionIndex {
+	const { files, shareDir, log } = options;
+	const indexPath = path.join(shareDir, "kimi.json");
+
+	/** What the file says; null when it is damaged. */
+	const read = async (): Promise<IndexContent | null> => {
+		const bytes = await files.read(indexPath);
+		return bytes === null ? emptyContent : parseIndex(bytes);
+	};
+
+	const moveAside = async (): Promise<IndexContent> => {
+		const aside = await damagedPath(files, indexPath);
+		await files.rename(indexPath, aside);
+		log.warn("the session index could not be read and was moved aside", { path: indexPath, movedTo: aside });
+		return emptyContent;
+	};
+
+	/** `change` gives null for "as it should be": then nothing is written. */
+	const update = (change: (content: IndexContent) => IndexContent | null): Promise<void> =>
+		withStorageError(indexPath, async () => {
+			const before = await read();
+			if (before !== null && change(before) === null) return;
+			await files.makeDirectory(shareDir);
+			await withLock(options, indexPath, async () => {
+				const changed = change((await read()) ?? (await moveAside()));
+				if (changed !== null) await files.replace(indexPath, toText(changed));
+			});
+		});
+
+	return {
+		register: (workDir) =>
+			update((content) => (findEntry(content, workDir) === null ? withLastSession(content, workDir, null) : null)),
+		async lastSessionId(workDir) {
+			const content = await read().catch(() => null);
+			if (content === null) {
+				log.warn("the session index could not be read", { path: indexPath });
+				return null;
+			}
+			return findEntry(content, workDir)?.last_session_id ?? null;
+		},
+		setLastSession: (workDir, id) =>
+			update((content) =>
+				findEntry(content, workDir)?.last_session_id === id ? null : withLastSession(content, workDir, id),
+			),
+		clearLastSession: (workDir, id) =>
+			update((content) =>
+				findEntry(content, workDir)?.last_session_id === id ? withLastSession(content, workDir, null) : null,
+			),
+	};
+}

@@ -1,0 +1,25 @@
+// Session titles (agent-kernel §13.9): the first prompt, shortened. When one is set is the kernel's decision.
+import { inputText, type UserInput } from "../events/content.ts";
+
+const longestTitle = 50;
+const ellipsis = "…";
+
+/** Shown for a session that nothing has named. */
+export const untitled = "Untitled";
+
+/** At most 50 characters on one line, cut at a word boundary where there is one; null when the input has no text. */
+export function toTitle(input: UserInput): string | null {
+	const text = inputText(input).replace(/\s+/gu, " ").trim();
+	if (text === "") return null;
+	const characters = [...text];
+	if (characters.length <= longestTitle) return text;
+	const room = longestTitle - ellipsis.length;
+	// A space right behind the cut is a boundary too.
+	const boundary = characters.lastIndexOf(" ", room);
+	return (
+		characters
+			.slice(0, boundary > 0 ? boundary : room)
+			.join("")
+			.trimEnd() + ellipsis
+	);
+}

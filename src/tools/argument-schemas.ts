@@ -1,0 +1,68 @@
+// Pieces of argument schemas that take what models write in place of the right type ("5" for 5, "true" for true),
+// and the one sentence that names what does not fit. Tools are declared in define-tool.ts.
+import * as v from "valibot";
+
+const integerText = /^\s*[+-]?\d+(\.0*)?\s*$/;
+const trueTexts: ReadonlySet<string> = new Set(["true", "t", "yes", "y", "on", "1"]);
+const falseTexts: ReadonlySet<string> = new Set(["false", "f", "no", "n", "off", "0"]);
+const shownLength = 80;
+
+function toInteger(value: unknown): unknown {
+	if (typeof value === "boolean") return value ? 1 : 0;
+	return typeof value === "string" && integerText.test(value) ? Number(value) : value;
+}
+
+function toBoolean(value: unknown): unknown {
+	if (value === 1 || value === 0) return value === 1;
+	if (typeof value !== "string") return value;
+	const word = value.toLowerCase();
+	if (trueTexts.has(word)) return true;
+	return falseTexts.has(word) ? false : value;
+}
+
+/** An integer; also its text, an integral fraction, or a boolean for 0 and 1. */
+export function integer() {
+	return v.pipe(v.unknown(), v.transform(toInteger), v.number(), v.integer());
+}
+
+/** A boolean; also 0, 1 and the usual words for it. */
+export function boolean() {
+	return v.pipe(v.unknown(), v.transform(toBoolean), v.boolean());
+}
+
+type PathItems = readonly { readonly key?: unknown }[];
+
+interface Finding {
+	readonly issue: v.BaseIssue<unknown>;
+	readonly path: PathItems;
+}
+
+/** The innermost reason: of several alternatives, the one that went furthest into the value. */
+function innermost(issue: v.BaseIssue<unknown>, outer: PathItems = []): Finding {
+	const path = [...outer, ...(issue.path ?? [])];
+	const inner = (issue.issues ?? []).map((candidate) => innermost(candidate, path));
+	return inner.reduce<Finding>((best, found) => (found.path.length > best.path.length ? found : best), { issue, path });
+}
+
+function shorten(text: string): string {
+	return text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`;
+}
+
+const asItIs = (expected: string): string => expected;
+
+/** What the library only hints at, in words. */
+const expectations: Readonly<Record<string, (expected: string) => string>> = {
+	min_length: (expected) => `a length ${expected}`,
+	not_value: (expected) => `anything but ${expected.slice(1)}`,
+};
+
+/** One sentence that names the argument and says what is wrong with it. */
+export function issueSentence(first: v.BaseIssue<unknown>): string {
+	const { issue, path } = innermost(first);
+	if (path.length === 0) return "The arguments must be a JSON object.";
+	const name = path.map((item) => String(item.key)).join(".");
+	if (issue.received === "undefined") return `Argument \`${name}\` is required.`;
+	if (issue.expected === null) return `Argument \`${name}\` is invalid: ${issue.message}.`;
+	const expected = (expectations[issue.type] ?? asItIs)(issue.expected);
+	return `Argument \`${name}\` is invalid: expected ${expected} but received ${shorten(issue.received)}.`;
+}

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createToolPlace, issueOf, type ToolPlace } from "../../test/support/tool-environment.ts";
+import { KernelError } from "../base/errors.ts";
+import { createTools, defaultToolPaths, isBuiltInToolPath } from "./built-in-tools.ts";
+import type { Tool } from "./tool.ts";
+
+let place: ToolPlace;
+let tools: Tool[];
+beforeAll(async () => {
+	place = await createToolPlace();
+	tools = createTools([...defaultToolPaths, "kimi_cli.tools.think:Think"], place.environment);
+});
+afterAll(() => place.remove());
+
+function named(name: string): Tool {
+	const tool = tools.find((candidate) => candidate.name === name);
+	if (tool === undefined) throw new Error(name);
+	return tool;
+}
+
+/** The schema without its descriptions, whose words are free. */
+function withoutDescriptions(value: unknown): unknown {
+	if (Array.isArray(value)) return value.map(withoutDescriptions);
+	if (typeof value !== "object" || value === null) return value;
+	return Object.fromEntries(
+		Object.entries(value)
+			.filter(([key, inner]) => !(key === "description" && typeof inner === "string"))
+			.map(([key, inner]) => [key, withoutDescriptions(inner)]),
+	);
+}
+
+const nullable = (schema: object) => ({ anyOf: [schema, { type: "null" }], default: null });
+const text = { type: "string" };
+const edit = {
+	type: "object",
+	properties: { old: text, new: text, replace_all: { type: "boolean", default: false } },
+	required: ["old", "new"],
+};
+const status = { type: "string", enum: ["pending", "in_progress", "done"] };
+
+describe("createTools", () => {
+	it("makes the default agent's tools in their order", () => {
+		expect(createTools(defaultToolPaths, place.environment).map((tool) => tool.name)).toEqual([
+			"SetTodoList",
+			"Shell",
+			"ReadFile",
+			"Glob",
+			"Grep",
+			"WriteFile",
+			"StrReplaceFile",
+		]);
+	});
+
+	it("names the paths it does not know", () => {
+		expect(isBuiltInToolPath("kimi_cli.tools.nothing:Nothing")).toBe(false);
+		expect(() =>
+			createTools(["kimi_cli.tools.think:Think", "kimi_cli.tools.nothing:Nothing"], place.environment),
+		).toThrow(new KernelError("invalid-input", "Unknown tools: kimi_cli.tools.nothing:Nothing"));
+	});
+});
+
+describe("parameters", () => {
+	it.each([
+		[
+			"SetTodoList",
+			{
+				todos: nullable({
+					type: "array",
+					items: {
+						type: "object",
+						properties: { title: { type: "string", minLength: 1 }, status },
+						required: ["title", "status"],
+					},
+				}),
+			},
+			[],
+		],
+		["Shell", { command: text, timeout: { type: "integer", minimum: 1, maximum: 300, default: 60 } }, ["command"]],
+		[
+			"ReadFile",
+			{
+				path: text,
+				line_offset: { type: "integer", minimum: -1000, not: { const: 0 }, default: 1 },
+				n_lines: { type: "integer", minimum: 1, default: 1000 },
+			},
+			["path"],
+		],
+		[
+			"Glob",
+			{ pattern: text, directory: nullable(text), include_dirs: { type: "boolean", default: true } },
+			["pattern"],
+		],
+		[
+			"Grep",
+			{
+				pattern: text,
+				path: { type: "string", default: "." },
+				glob: nullable(text),
+				output_mode: { type: "string", default: "files_with_matches" },
+				"-B": nullable({ type: "integer" }),
+				"-A": nullable({ type: "integer" }),
+				"-C": nullable({ type: "integer" }),
+				"-n": { type: "boolean", default: true },
+				"-i": { type: "boolean", default: false },
+				type: nullable(text),
+				head_limit: { anyOf: [{ type: "integer", minimum: 0 }, { type: "null" }], default: 250 },
+				offset: { type: "integer", minimum: 0, default: 0 },
+				multiline: { type: "boolean", default: false },
+				include_ignored: { type: "boolean", default: false },
+			},
+			["pattern"],
+		],
+		[
+			"WriteFile",
+			{ path: text, content: text, mode: { type: "string", enum: ["overwrite", "append"], default: "overwrite" } },
+			["path", "content"],
+		],
+		["StrReplaceFile", { path: text, edit: { anyOf: [edit, { type: "array", items: edit }] } }, ["path", "edit"]],
+		["Think", { thought: text }, ["thought"]],
+	])("of %s", async (name, properties, required) => {
+		const parameters = await named(name).parameters();
+		expect(withoutDescriptions(parameters)).toEqual({
+			type: "object",
+			properties,
+			...(required.length === 0 ? {} : { required }),
+		});
+		expect(JSON.stringify(parameters)).not.toContain('"title":"');
+	});
+
+	it("has a description for every tool", () => {
+		expect(tools.filter((tool) => tool.description.length < 50).map((tool) => tool.name)).toEqual([]);
+	});
+});
+
+describe("arguments", () => {
+	it.each([
+		["Shell", { command: "x", timeout: "5" }],
+		["Shell", { command: "x", timeout: 5.0, unknown: 1 }],
+		["Shell", { command: "x", timeout: true }],
+		["Glob", { pattern: "x", include_dirs: "False" }],
+		["Glob", { pattern: "x", include_dirs: 1, directory: null }],
+		["ReadFile", { path: "x", line_offset: " -10 " }],
+		["Grep", { pattern: "x", "-A": "2", "-i": "yes" }],
+		["StrReplaceFile", { path: "x", edit: { old: "a", new: "b", replace_all: "true" } }],
+	])("of %s are taken leniently: %j", async (name, value) => {
+		expect(await issueOf(named(name), value)).toBeNull();
+	});
+
+	it.each([
+		["Shell", null, "The arguments must be a JSON object."],
+		["Shell", {}, "Argument `command` is required."],
+		["Shell", { command: 5 }, "Argument `command` is invalid: expected string but received 5."],
+		["Shell", { command: "x", timeout: 301 }, "Argument `timeout` is invalid: expected <=300 but received 301."],
+		[
+			"ReadFile",
+			{ path: "x", line_offset: 0 },
+			"Argument `line_offset` is invalid: expected anything but 0 but received 0.",
+		],
+		["ReadFile", { path: "x", n_lines: 1.5 }, "Argument `n_lines` is invalid: expected integer but received 1.5."],
+		["WriteFile", { path: "x", content: "", mode: "add" }, expect.stringContaining("Argument `mode` is invalid")],
+		["StrReplaceFile", { path: "x", edit: { old: "a" } }, "Argument `edit.new` is required."],
+		["StrReplaceFile", { path: "x", edit: [{ old: "a", new: 1 }] }, expect.stringContaining("`edit.0.new` is invalid")],
+		["SetTodoList", { todos: [{ title: "", status: "done" }] }, expect.stringContaining("expected a length >=1")],
+		["Grep", { pattern: "x", offset: "x".repeat(200) }, expect.stringMatching(/^.{0,200}…\.$/)],
+	])("of %s that do not fit are named: %j", async (name, value, issue) => {
+		expect(await issueOf(named(name), value)).toEqual(issue);
+	});
+});

@@ -1,0 +1,84 @@
+// Declares a tool from a schema and a function: checks arguments, shows them as JSON Schema, turns the errors of the
+// file system into results. Knows no particular tool.
+import * as v from "valibot";
+import { systemErrorCode } from "../base/errors.ts";
+import { type ToolReturn, toolError } from "../events/content.ts";
+import { issueSentence } from "./argument-schemas.ts";
+import type { JsonSchema, OpenedCall, Preparation, Tool, ToolCallContext } from "./tool.ts";
+
+export interface ToolDefinition<Schema extends v.GenericSchema> {
+	readonly name: string;
+	readonly description: string;
+	readonly schema: Schema;
+	/** The brief of a failure of the file system; without it such a failure is a defect. */
+	readonly failureBrief?: string;
+	/** Looks and checks, changes nothing; see `Tool.open`. */
+	prepare(input: v.InferOutput<Schema>, context: ToolCallContext): Preparation | Promise<Preparation>;
+}
+
+/** A call that is answered without running anything. */
+export function settled(result: ToolReturn): Preparation {
+	return { kind: "settled", result };
+}
+
+/** A call that needs no approval because it changes nothing. */
+export function readOnly(execute: (signal: AbortSignal) => Promise<ToolReturn>): Preparation {
+	return { kind: "ready", approval: null, hasEffect: false, execute };
+}
+
+/** The answer of a call that was cancelled while it ran. */
+export function cancelledResult(): ToolReturn {
+	return toolError("The call was cancelled.", "Cancelled");
+}
+
+/** JSON Schema as models are shown it: without `$schema`; what has a default is optional. */
+async function toParameters(schema: v.GenericSchema): Promise<JsonSchema> {
+	const { toJsonSchema } = await import("@valibot/to-json-schema");
+	// Of a piece that coerces, the output is what a model should write.
+	const { $schema, additionalProperties, required, ...parameters } = toJsonSchema(schema, { typeMode: "output" });
+	// Older drafts do not know an empty list here.
+	return required === undefined || required.length === 0 ? parameters : { ...parameters, required };
+}
+
+function isSystemError(thrown: unknown): thrown is Error {
+	return /^E[A-Z0-9]+$/.test(systemErrorCode(thrown) ?? "");
+}
+
+export function defineTool<Schema extends v.GenericSchema>(definition: ToolDefinition<Schema>): Tool {
+	let parameters: Promise<JsonSchema> | null = null;
+
+	const guard = async <T>(work: () => T | Promise<T>, toValue: (result: ToolReturn) => T): Promise<T> => {
+		try {
+			return await work();
+		} catch (thrown) {
+			if (definition.failureBrief === undefined || !isSystemError(thrown)) throw thrown;
+			return toValue(toolError(`${definition.failureBrief}: ${thrown.message}.`, definition.failureBrief));
+		}
+	};
+
+	return {
+		name: definition.name,
+		description: definition.description,
+		parameters() {
+			parameters ??= toParameters(definition.schema);
+			return parameters;
+		},
+		async open(value, context): Promise<OpenedCall> {
+			const parsed = v.safeParse(definition.schema, value);
+			if (!parsed.success) return { ok: false, issue: issueSentence(parsed.issues[0]) };
+			const preparation = await guard(() => definition.prepare(parsed.output, context), settled);
+			if (preparation.kind === "settled") return { ok: true, preparation };
+			return {
+				ok: true,
+				preparation: {
+					...preparation,
+					execute: (signal) =>
+						guard(
+							() => preparation.execute(signal),
+							(result) => result,
+						),
+				},
+			};
+		},
+	};
+}

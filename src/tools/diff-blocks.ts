@@ -1,0 +1,113 @@
+// A change of a text as display blocks: one per hunk with three lines of context, or a summary when it is very long.
+import type { DiffBlock } from "../events/content.ts";
+
+const contextLines = 3;
+/** Lines on either side above which only a summary is shown. */
+const lineLimit = 10_000;
+/** Milliseconds for finding a small difference; past them, everything between the first and the last change is one. */
+const timeLimit = 500;
+
+/** Lines `oldStart` until `oldEnd` become `newStart` until `newEnd`; counted from 0, ends exclusive. */
+interface Change {
+	readonly oldStart: number;
+	readonly oldEnd: number;
+	readonly newStart: number;
+	readonly newEnd: number;
+}
+
+function splitLines(text: string): string[] {
+	if (text === "") return [];
+	return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
+}
+
+function outermostChange(oldLines: readonly string[], newLines: readonly string[]): Change {
+	const shorter = Math.min(oldLines.length, newLines.length);
+	let start = 0;
+	while (start < shorter && oldLines[start] === newLines[start]) start += 1;
+	let tail = 0;
+	while (tail < shorter - start && oldLines[oldLines.length - 1 - tail] === newLines[newLines.length - 1 - tail])
+		tail += 1;
+	return { oldStart: start, oldEnd: oldLines.length - tail, newStart: start, newEnd: newLines.length - tail };
+}
+
+async function findChanges(oldLines: string[], newLines: string[]): Promise<Change[]> {
+	const { diffArrays } = await import("diff");
+	const parts = diffArrays(oldLines, newLines, { timeout: timeLimit });
+	if (parts === undefined) return [outermostChange(oldLines, newLines)];
+	const changes: Change[] = [];
+	let oldAt = 0;
+	let newAt = 0;
+	for (const part of parts) {
+		const oldEnd = part.added ? oldAt : oldAt + part.value.length;
+		const newEnd = part.removed ? newAt : newAt + part.value.length;
+		if (part.added || part.removed) {
+			const before = changes.at(-1);
+			const touches = before !== undefined && before.oldEnd === oldAt && before.newEnd === newAt;
+			const start = touches ? before : { oldStart: oldAt, newStart: newAt };
+			if (touches) changes.pop();
+			changes.push({ oldStart: start.oldStart, oldEnd, newStart: start.newStart, newEnd });
+		}
+		oldAt = oldEnd;
+		newAt = newEnd;
+	}
+	return changes;
+}
+
+/** Puts changes together whose contexts meet. */
+function toHunks(changes: readonly Change[]): Change[] {
+	const hunks: Change[] = [];
+	for (const change of changes) {
+		const before = hunks.at(-1);
+		if (before !== undefined && change.oldStart - before.oldEnd <= 2 * contextLines) {
+			hunks[hunks.length - 1] = { ...before, oldEnd: change.oldEnd, newEnd: change.newEnd };
+		} else {
+			hunks.push(change);
+		}
+	}
+	return hunks;
+}
+
+/** Lines that are the same, while one text ends its last line and the other does not: that change is shown, too. */
+function lastLineBlock(path: string, lines: readonly string[], oldText: string, newText: string): DiffBlock {
+	const last = lines.at(-1) ?? "";
+	const side = (text: string) => (text.endsWith("\n") ? `${last}\n` : last);
+	const start = Math.max(1, lines.length);
+	return {
+		type: "diff",
+		path,
+		old_text: side(oldText),
+		new_text: side(newText),
+		old_start: start,
+		new_start: start,
+		is_summary: false,
+	};
+}
+
+/**
+ * The blocks that show how `oldText` becomes `newText`; none when they are the same. Texts of a block have no newline at
+ * their end, starts count from 1. A summary block has line counts for texts.
+ */
+export async function createDiffBlocks(path: string, oldText: string, newText: string): Promise<DiffBlock[]> {
+	if (oldText === newText) return [];
+	const oldLines = splitLines(oldText);
+	const newLines = splitLines(newText);
+	if (Math.max(oldLines.length, newLines.length) > lineLimit) {
+		const [old_text, new_text] = [`${oldLines.length} lines`, `${newLines.length} lines`];
+		return [{ type: "diff", path, old_text, new_text, old_start: 1, new_start: 1, is_summary: true }];
+	}
+	const hunks = toHunks(await findChanges(oldLines, newLines));
+	if (hunks.length === 0) return [lastLineBlock(path, oldLines, oldText, newText)];
+	return hunks.map((hunk) => {
+		const before = Math.min(contextLines, hunk.oldStart);
+		const after = Math.min(contextLines, oldLines.length - hunk.oldEnd);
+		return {
+			type: "diff",
+			path,
+			old_text: oldLines.slice(hunk.oldStart - before, hunk.oldEnd + after).join("\n"),
+			new_text: newLines.slice(hunk.newStart - before, hunk.newEnd + after).join("\n"),
+			old_start: hunk.oldStart - before + 1,
+			new_start: hunk.newStart - before + 1,
+			is_summary: false,
+		};
+	});
+}

@@ -1,0 +1,107 @@
+// A change of one file, decided before it is approved and carried out as it was shown: what WriteFile and
+// StrReplaceFile have in common. A file that changed in between is left alone.
+import path from "node:path";
+import { toolError, toolSuccess } from "../events/content.ts";
+import { cancelledResult, settled } from "./define-tool.ts";
+import { createDiffBlocks } from "./diff-blocks.ts";
+import type { Preparation, ToolEnvironment } from "./tool.ts";
+import type { Location } from "./workspace-paths.ts";
+
+/** Bytes of the largest file that is changed; the whole of it has to be in memory. */
+const sizeLimit = 64 * 1024 * 1024;
+
+export interface FileChange {
+	readonly location: Location;
+	/** Null when the file is new. */
+	readonly before: Buffer | null;
+	readonly after: Buffer;
+	/** The change as it is shown. */
+	readonly shown: { readonly before: string; readonly after: string };
+	/** The description of the approval. */
+	readonly description: string;
+	readonly failureBrief: string;
+	/** The message once it is done. */
+	readonly message: string;
+}
+
+export type FileContent =
+	| { readonly ok: true; readonly bytes: Buffer | null }
+	| { readonly ok: false; readonly refusal: Preparation };
+
+/** The file's bytes (null when there is none), or why it cannot be changed. */
+export async function readForChange(
+	location: Location,
+	environment: ToolEnvironment,
+	failureBrief: string,
+): Promise<FileContent> {
+	const refuse = (message: string, brief: string): FileContent => ({
+		ok: false,
+		refusal: settled(toolError(message, brief)),
+	});
+	const status = await environment.files.status(location.resolved);
+	if (status === null) return { ok: true, bytes: null };
+	if (status.kind !== "file") {
+		const what = status.kind === "directory" ? "a directory" : "not a regular file";
+		return refuse(`\`${location.spelled}\` is ${what}.`, "Invalid path");
+	}
+	// Replacing a file needs no permission on the file itself, so its own is asked here.
+	if ((status.mode & 0o222) === 0) return refuse(`\`${location.spelled}\` is read-only.`, failureBrief);
+	if (status.size > sizeLimit) {
+		return refuse(`\`${location.spelled}\` is too large to be changed: ${status.size} bytes.`, failureBrief);
+	}
+	return { ok: true, bytes: await environment.files.read(location.resolved) };
+}
+
+/** Whether the directory that is to hold the file is there. */
+export async function hasParentDirectory(location: Location, environment: ToolEnvironment): Promise<boolean> {
+	return (await environment.files.status(path.dirname(location.resolved)))?.kind === "directory";
+}
+
+const writing = new Map<string, Promise<unknown>>();
+
+/** One writer at a time per file, whichever session it belongs to: looking and writing must not be torn apart. */
+async function inTurn<T>(file: string, work: () => Promise<T>): Promise<T> {
+	const turn = (writing.get(file) ?? Promise.resolve()).then(work, work);
+	writing.set(file, turn);
+	try {
+		return await turn;
+	} finally {
+		if (writing.get(file) === turn) writing.delete(file);
+	}
+}
+
+function isSame(one: Buffer | null, other: Buffer | null): boolean {
+	return one === null || other === null ? one === other : one.equals(other);
+}
+
+/** Makes the call that asks for approval and then replaces the file. */
+export async function prepareFileChange(change: FileChange, environment: ToolEnvironment): Promise<Preparation> {
+	const { location, before, after } = change;
+	const { files } = environment;
+	const display = await createDiffBlocks(location.path, change.shown.before, change.shown.after);
+
+	const isAsApproved = async (): Promise<boolean> =>
+		(await files.resolve(location.path)) === location.resolved && isSame(await files.read(location.resolved), before);
+
+	return {
+		kind: "ready",
+		approval: {
+			action: location.inside ? "edit file" : "edit file outside of working directory",
+			description: change.description,
+			display,
+		},
+		hasEffect: true,
+		execute: (signal) =>
+			inTurn(location.resolved, async () => {
+				if (signal.aborted) return cancelledResult();
+				if (!(await isAsApproved())) {
+					return toolError(
+						`\`${location.spelled}\` changed since this call was prepared, so nothing was written. Read the file again and retry.`,
+						change.failureBrief,
+					);
+				}
+				await files.replace(location.resolved, after);
+				return toolSuccess({ message: change.message, display });
+			}),
+	};
+}

@@ -1,0 +1,88 @@
+// What ripgrep printed, as lines of results: paths made relative, secrets left out, sorted, one page of it.
+// Expects `--null` (a NUL after each path) and, for content, `--line-number`.
+import path from "node:path";
+import { isSensitiveFile } from "./sensitive-files.ts";
+
+export type GrepMode = "files" | "content" | "counts";
+
+/** The results of one file: a path, or its lines without the path. */
+export interface GrepEntry {
+	/** As ripgrep printed it. */
+	readonly path: string;
+	readonly lines: readonly string[];
+}
+
+const groupSeparator = "--";
+
+/** The entries in the order of their first appearance. A last line that was cut by a full buffer is dropped. */
+export function parseGrepOutput(output: string, mode: GrepMode, isCut: boolean): GrepEntry[] {
+	if (mode === "files") {
+		const paths = output.split("\0");
+		// What follows the last NUL is nothing, or a path that is not whole.
+		return paths.slice(0, -1).map((found) => ({ path: found, lines: [] }));
+	}
+	const entries = new Map<string, string[]>();
+	let current: string[] | null = null;
+	let separated = false;
+	const lines = output.split("\n");
+	for (const line of lines.slice(0, isCut || output.endsWith("\n") ? -1 : lines.length)) {
+		const end = line.indexOf("\0");
+		if (end === -1) {
+			separated ||= line === groupSeparator;
+			continue;
+		}
+		const found = line.slice(0, end);
+		const known = entries.get(found);
+		const list: string[] = known ?? [];
+		if (known === undefined) entries.set(found, list);
+		// Groups of one file stay apart; between files separators are put when the pages are made.
+		if (separated && current === list) list.push(groupSeparator);
+		list.push(line.slice(end + 1));
+		current = list;
+		separated = false;
+	}
+	return [...entries].map(([found, content]) => ({ path: found, lines: content }));
+}
+
+/** Takes out the files that hold secrets; `omitted` is how many. */
+export function withoutSensitiveFiles(entries: readonly GrepEntry[]): {
+	readonly entries: GrepEntry[];
+	readonly omitted: number;
+} {
+	const kept = entries.filter((entry) => !isSensitiveFile(entry.path));
+	return { entries: kept, omitted: entries.length - kept.length };
+}
+
+function toContentLine(relative: string, line: string, withLineNumber: boolean): string {
+	const [, number = "", separator = ":", text = line] = /^(\d+)([:-])(.*?)\r?$/s.exec(line) ?? [];
+	return [relative, ...(withLineNumber ? [number] : []), text].join(separator);
+}
+
+/** The entries as lines of output, with paths relative to `base`. */
+export function toResultLines(
+	entries: readonly GrepEntry[],
+	base: string,
+	mode: GrepMode,
+	options: { readonly withLineNumbers: boolean; readonly withContext: boolean },
+): string[] {
+	const lines: string[] = [];
+	for (const entry of entries) {
+		const relative = path.relative(base, entry.path) || path.basename(entry.path);
+		if (mode === "files") lines.push(relative);
+		else if (mode === "counts") lines.push(...entry.lines.map((line) => `${relative}:${line}`));
+		else {
+			if (options.withContext && lines.length > 0) lines.push(groupSeparator);
+			lines.push(
+				...entry.lines.map((line) =>
+					line === groupSeparator ? line : toContentLine(relative, line, options.withLineNumbers),
+				),
+			);
+		}
+	}
+	return lines;
+}
+
+/** The sum of the counts of all files. */
+export function totalCount(entries: readonly GrepEntry[]): number {
+	return entries.flatMap((entry) => entry.lines).reduce((sum, line) => sum + (Number.parseInt(line, 10) || 0), 0);
+}

@@ -1,0 +1,248 @@
+// Grep: searches in files with ripgrep. What it prints is put in shape by grep-output.ts.
+import path from "node:path";
+import * as v from "valibot";
+import { type ToolReturn, toolError } from "../events/content.ts";
+import type { RunOutcome } from "../processes/port.ts";
+import { boolean, integer } from "./argument-schemas.ts";
+import { cancelledResult, defineTool, readOnly } from "./define-tool.ts";
+import {
+	type GrepEntry,
+	type GrepMode,
+	parseGrepOutput,
+	toResultLines,
+	totalCount,
+	withoutSensitiveFiles,
+} from "./grep-output.ts";
+import { createOutputBuilder } from "./output-builder.ts";
+import { findRipgrep } from "./ripgrep.ts";
+import type { Tool, ToolEnvironment } from "./tool.ts";
+import { absolutePath } from "./workspace-paths.ts";
+
+const timeout = 20_000;
+const captureLimit = 20 * 1024 * 1024;
+const maximumColumns = 500;
+const versionControlDirectories = [".git", ".svn", ".hg", ".bzr", ".jj", ".sl"];
+const statusBatch = 64;
+const failureBrief = "Failed to grep";
+
+const description = `Search in files with ripgrep regular expressions.
+
+- Always use this tool to search; do not run grep or rg with Shell.
+- \`output_mode\`: \`files_with_matches\` gives paths, the newest first; \`content\` gives lines; \`count_matches\` gives the number of matches per file.
+- Braces and other special characters must be escaped to stand for themselves, as in \`interface\\{\\}\`.
+- Hidden files are searched, ignored ones only with \`include_ignored\`, version control directories never. Files that hold secrets are left out.
+- Results come in pages of \`head_limit\`; go on with \`offset\`.`;
+
+function nullableInteger(text: string) {
+	return v.optional(v.pipe(v.nullable(integer()), v.description(text)), null);
+}
+
+const schema = v.object({
+	pattern: v.pipe(v.string(), v.description("The regular expression to search for.")),
+	path: v.optional(
+		v.pipe(
+			v.string(),
+			v.description("The file or directory to search; relative to the working directory or absolute."),
+		),
+		".",
+	),
+	glob: v.optional(
+		v.pipe(v.nullable(v.string()), v.description("Search only files whose path matches this pattern, such as `*.ts`.")),
+		null,
+	),
+	output_mode: v.optional(
+		v.pipe(v.string(), v.description("`files_with_matches`, `content` or `count_matches`.")),
+		"files_with_matches",
+	),
+	"-B": nullableInteger("Lines to show before each match; for `content` only."),
+	"-A": nullableInteger("Lines to show after each match; for `content` only."),
+	"-C": nullableInteger("Lines to show before and after each match; for `content` only."),
+	"-n": v.optional(v.pipe(boolean(), v.description("Whether to show line numbers; for `content` only.")), true),
+	"-i": v.optional(v.pipe(boolean(), v.description("Whether upper and lower case are the same.")), false),
+	type: v.optional(
+		v.pipe(v.nullable(v.string()), v.description("Search only files of this type, such as `py` or `rust`.")),
+		null,
+	),
+	head_limit: v.optional(
+		v.pipe(
+			v.nullable(v.pipe(integer(), v.minValue(0))),
+			v.description("The most results to show: lines, or files; 0 or null for all of them."),
+		),
+		250,
+	),
+	offset: v.optional(
+		v.pipe(integer(), v.minValue(0), v.description("Results to leave out before the first that is shown.")),
+		0,
+	),
+	multiline: v.optional(
+		v.pipe(boolean(), v.description("Whether a match may span lines, with `.` matching newlines.")),
+		false,
+	),
+	include_ignored: v.optional(
+		v.pipe(boolean(), v.description("Whether to search files that .gitignore and the like leave out.")),
+		false,
+	),
+});
+
+type Input = v.InferOutput<typeof schema>;
+
+/** Any other word is taken for content, which shows most. */
+function toMode(outputMode: string): GrepMode {
+	if (outputMode === "files_with_matches") return "files";
+	return outputMode === "count_matches" ? "counts" : "content";
+}
+
+const modeArguments: Readonly<Record<GrepMode, readonly string[]>> = {
+	files: ["--files-with-matches", `--max-columns=${maximumColumns}`],
+	counts: ["--count-matches", "--with-filename", `--max-columns=${maximumColumns}`],
+	content: ["--line-number", "--with-filename", "--no-heading"],
+};
+
+function toArguments(input: Input, mode: GrepMode, target: string): string[] {
+	const context = mode === "content" ? (["-B", "-A", "-C"] as const) : [];
+	return [
+		...["--no-config", "--color=never", "--hidden", "--null"],
+		...modeArguments[mode],
+		...context.flatMap((flag) => (input[flag] === null ? [] : [`${flag}${input[flag]}`])),
+		...(input["-i"] ? ["--ignore-case"] : []),
+		...(input.multiline ? ["--multiline", "--multiline-dotall"] : []),
+		...(input.include_ignored ? ["--no-ignore"] : []),
+		...(input.glob === null ? [] : [`--glob=${input.glob}`]),
+		...(input.type === null ? [] : [`--type=${input.type}`]),
+		// The last glob that matches wins, so these come after the one of the call.
+		...versionControlDirectories.map((name) => `--glob=!${name}`),
+		...[`--regexp=${input.pattern}`, "--", target],
+	];
+}
+
+async function runRipgrep(
+	ripgrep: string,
+	commandLine: readonly string[],
+	environment: ToolEnvironment,
+	signal: AbortSignal,
+): Promise<RunOutcome> {
+	const run = (extra: readonly string[]) =>
+		environment.processes.run(
+			{
+				file: ripgrep,
+				arguments: [...extra, ...commandLine],
+				workDir: environment.workDir,
+				environment: environment.environment,
+				timeout,
+				outputLimit: captureLimit,
+				separateStderr: true,
+			},
+			signal,
+		);
+	const outcome = await run([]);
+	const lacksThreads =
+		outcome.ended.kind === "exited" &&
+		outcome.ended.exitCode > 1 &&
+		/resource temporarily unavailable/i.test(outcome.errorOutput);
+	return lacksThreads ? run(["--threads=1"]) : outcome;
+}
+
+/** Newest first; what is gone meanwhile comes last. */
+async function sortByAge(entries: readonly GrepEntry[], { files }: ToolEnvironment): Promise<GrepEntry[]> {
+	const dated: { readonly entry: GrepEntry; readonly modifiedAt: number }[] = [];
+	for (let start = 0; start < entries.length; start += statusBatch) {
+		dated.push(
+			...(await Promise.all(
+				entries.slice(start, start + statusBatch).map(async (entry) => {
+					const status = await files.status(entry.path).catch(() => null);
+					return { entry, modifiedAt: status?.modifiedAt ?? 0 };
+				}),
+			)),
+		);
+	}
+	const byPath = (one: GrepEntry, other: GrepEntry) => (one.path < other.path ? -1 : 1);
+	return dated
+		.sort((one, other) => other.modifiedAt - one.modifiedAt || byPath(one.entry, other.entry))
+		.map(({ entry }) => entry);
+}
+
+function failure(outcome: RunOutcome): ToolReturn | null {
+	const { ended } = outcome;
+	switch (ended.kind) {
+		case "aborted":
+			return cancelledResult();
+		case "not-started":
+			return toolError(`ripgrep could not be started: ${ended.reason}.`, failureBrief);
+		case "signalled":
+			return toolError(`ripgrep was ended by signal ${ended.signal}.`, failureBrief);
+		case "timed-out":
+			if (outcome.output !== "") return null;
+			return toolError(
+				`The search found nothing in ${timeout / 1000} s and was ended. Search in fewer files.`,
+				"Grep timed out",
+			);
+		case "exited":
+			if (ended.exitCode <= 1) return null;
+			return toolError(`The search failed: ${outcome.errorOutput.trim().slice(0, 2000)}`, failureBrief);
+	}
+}
+
+async function toResult(
+	outcome: RunOutcome,
+	input: Input,
+	mode: GrepMode,
+	target: string,
+	environment: ToolEnvironment,
+): Promise<ToolReturn> {
+	const failed = failure(outcome);
+	if (failed !== null) return failed;
+	const isPartial = outcome.truncated || outcome.ended.kind === "timed-out";
+	const parsed = parseGrepOutput(outcome.output, mode, isPartial);
+	const { entries, omitted } = withoutSensitiveFiles(parsed);
+	const sorted =
+		mode === "files"
+			? await sortByAge(entries, environment)
+			: entries.toSorted((one, other) => (one.path < other.path ? -1 : 1));
+
+	const isDirectory = (await environment.files.status(target))?.kind === "directory";
+	const all = toResultLines(sorted, isDirectory ? target : path.dirname(target), mode, {
+		withLineNumbers: input["-n"],
+		withContext: [input["-A"], input["-B"], input["-C"]].some((lines) => lines !== null && lines > 0),
+	});
+	const limit = input.head_limit === null || input.head_limit === 0 ? all.length : input.head_limit;
+	const shown = all.slice(input.offset, input.offset + limit);
+	const next = input.offset + shown.length;
+
+	const notes = [
+		...(all.length === 0 ? ["No matches found."] : []),
+		...(mode === "files" && all.length > 0 ? [`Found ${all.length} ${all.length === 1 ? "file" : "files"}.`] : []),
+		...(mode === "counts" && all.length > 0
+			? [`Found ${totalCount(sorted)} matches in ${sorted.length} ${sorted.length === 1 ? "file" : "files"}.`]
+			: []),
+		...(omitted > 0 ? [`Left out, as they may hold secrets: ${omitted} ${omitted === 1 ? "file" : "files"}.`] : []),
+		...(all.length > 0 && shown.length === 0 ? [`There are only ${all.length} results; the offset is past them.`] : []),
+		...(shown.length > 0 && next < all.length
+			? [`Showing ${shown.length} of ${all.length} results; use offset=${next} for the next.`]
+			: []),
+		...(outcome.ended.kind === "timed-out"
+			? [`The search was ended after ${timeout / 1000} s; results are partial.`]
+			: []),
+		...(outcome.truncated ? ["There was too much output; results are partial."] : []),
+	];
+	const builder = createOutputBuilder();
+	builder.write(shown.join("\n"));
+	return builder.success(notes.join(" "));
+}
+
+export function createGrep(environment: ToolEnvironment): Tool {
+	let ripgrep: Promise<string> | null = null;
+	return defineTool({
+		name: "Grep",
+		description,
+		schema,
+		failureBrief,
+		prepare: (input) =>
+			readOnly(async (signal) => {
+				ripgrep ??= findRipgrep();
+				const mode = toMode(input.output_mode);
+				const target = absolutePath(input.path, environment);
+				const outcome = await runRipgrep(await ripgrep, toArguments(input, mode, target), environment, signal);
+				return toResult(outcome, input, mode, target, environment);
+			}),
+	});
+}

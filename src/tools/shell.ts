@@ -1,0 +1,186 @@
+// Shell: runs a command with bash in the work directory and returns what it printed.
+import path from "node:path";
+import * as v from "valibot";
+import { type ToolReturn, toolError } from "../events/content.ts";
+import type { RunOutcome } from "../processes/port.ts";
+import { boolean, integer } from "./argument-schemas.ts";
+import { cancelledResult, defineTool, settled } from "./define-tool.ts";
+import { createOutputBuilder, outputLimit } from "./output-builder.ts";
+import { cutLine } from "./text-limits.ts";
+import type { Tool, ToolEnvironment } from "./tool.ts";
+
+const shellPaths = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
+const lastShellPath = "/bin/sh";
+const maximumTimeout = 300;
+/** Bytes kept in memory: what the answer can hold, were every character the longest. */
+const memoryLimit = 4 * outputLimit;
+/** Bytes of a file with the rest; a command that prints without end must not fill the disk. */
+const fileLimit = 256 * 1024 * 1024;
+const briefLines = 5;
+const briefLineLength = 200;
+/** Bytes from the end of a long output that hold the lines for the brief. */
+const tailLength = 8 * 1024;
+
+const description = `Run a command with bash in the working directory.
+
+- Returns stdout and stderr together, line by line as they come. A long output is shortened; all of it is then in a file whose path is given.
+- Every call is a new shell: variables and \`cd\` do not last. Put what belongs together into one command with \`&&\`.
+- There is no input and no terminal. Give options that keep programs from asking or paging.
+- A command that takes longer than \`timeout\` seconds is ended, at most ${maximumTimeout}. Whatever it left running is ended with it.
+- To read, search and change files, prefer the tools made for that.
+- Quote paths that have spaces. Do not run what may harm the system or what the user has not asked for.`;
+
+const schema = v.looseObject({
+	command: v.pipe(v.string(), v.description("The command, as for `bash -c`.")),
+	timeout: v.optional(
+		v.pipe(
+			integer(),
+			v.minValue(1),
+			v.maxValue(maximumTimeout),
+			v.description("Seconds after which the command is ended."),
+		),
+		60,
+	),
+});
+
+async function findShell(environment: ToolEnvironment): Promise<string> {
+	for (const shellPath of shellPaths) {
+		if ((await environment.files.status(shellPath))?.kind === "file") return shellPath;
+	}
+	return lastShellPath;
+}
+
+/** The first of several names that is free: tool call ids may repeat, and an older output must stay readable. */
+async function chooseOutputPath(
+	toolCallId: string,
+	taken: Set<string>,
+	{ files, outputDir }: ToolEnvironment,
+): Promise<string> {
+	const name = `shell-${toolCallId.replace(/[^\w.-]+/g, "_").slice(0, 100)}`;
+	for (let count = 1; ; count += 1) {
+		const outputPath = path.join(outputDir, `${name}${count === 1 ? "" : `-${count}`}.log`);
+		if (taken.has(outputPath) || (await files.status(outputPath)) !== null) continue;
+		taken.add(outputPath);
+		return outputPath;
+	}
+}
+
+/** The end of the output, also when it was too long for memory. */
+async function outputTail(outcome: RunOutcome, { files }: ToolEnvironment): Promise<string> {
+	if (outcome.spilledTo === null) return outcome.output;
+	const size = (await files.status(outcome.spilledTo))?.size ?? 0;
+	const tail = await files.readRange(outcome.spilledTo, Math.max(0, size - tailLength), tailLength);
+	return tail === null ? outcome.output : tail.toString("utf8");
+}
+
+async function failureBrief(headline: string, outcome: RunOutcome, environment: ToolEnvironment): Promise<string> {
+	const lines = (await outputTail(outcome, environment))
+		.split("\n")
+		.map((line) => line.trim())
+		.filter((line) => line !== "")
+		.slice(-briefLines)
+		.map((line) => cutLine(line, briefLineLength, "..."));
+	return [headline, ...lines].join("\n");
+}
+
+/** Tells where all of the output is, and puts it there when it only was too long for the answer. */
+async function keepWholeOutput(outcome: RunOutcome, outputPath: string, { files }: ToolEnvironment): Promise<string> {
+	const more = (file: string) => `All of the output is in \`${file}\`; ReadFile can show it.`;
+	if (outcome.spilledTo !== null) {
+		if (outcome.outputBytes <= fileLimit) return more(outcome.spilledTo);
+		return `The first ${fileLimit} of ${outcome.outputBytes} bytes of output are in \`${outcome.spilledTo}\`; ReadFile can show them.`;
+	}
+	if (outcome.truncated) return `Of ${outcome.outputBytes} bytes of output the rest could not be kept.`;
+	try {
+		await files.makeDirectory(path.dirname(outputPath));
+		await files.replace(outputPath, outcome.output);
+		return more(outputPath);
+	} catch {
+		return "The rest of the output could not be kept.";
+	}
+}
+
+async function toResult(
+	outcome: RunOutcome,
+	timeout: number,
+	outputPath: string,
+	environment: ToolEnvironment,
+): Promise<ToolReturn> {
+	const { ended } = outcome;
+	if (ended.kind === "aborted") return cancelledResult();
+	if (ended.kind === "not-started") {
+		return toolError(`The command could not be started: ${ended.reason}.`, "Execution failed");
+	}
+	const builder = createOutputBuilder();
+	builder.write(outcome.output);
+	const isShortened = builder.isTruncated() || outcome.truncated;
+	const rest = isShortened ? await keepWholeOutput(outcome, outputPath, environment) : "";
+	const explained = (result: ToolReturn): ToolReturn =>
+		rest === "" ? result : { ...result, message: `${result.message} ${rest}` };
+
+	const fail = async (message: string, headline: string) =>
+		explained(builder.failure(message, await failureBrief(headline, outcome, environment)));
+	switch (ended.kind) {
+		case "timed-out":
+			return fail(`The command was killed by its timeout of ${timeout} s.`, `Killed by timeout (${timeout}s)`);
+		case "signalled":
+			return fail(`The command was ended by signal ${ended.signal}.`, `Ended by signal ${ended.signal}`);
+		case "exited":
+			if (ended.exitCode === 0) return explained(builder.success("Command executed successfully."));
+			return fail(`Command failed with exit code: ${ended.exitCode}.`, `Failed with exit code: ${ended.exitCode}`);
+	}
+}
+
+export function createShell(environment: ToolEnvironment): Tool {
+	const takenPaths = new Set<string>();
+	let shell: Promise<string> | null = null;
+
+	return defineTool({
+		name: "Shell",
+		description,
+		schema,
+		failureBrief: "Execution failed",
+		prepare({ command, timeout, run_in_background: inBackground }, { toolCallId }) {
+			if (command.trim() === "") return settled(toolError("The command is empty.", "Empty command"));
+			if (v.safeParse(v.pipe(boolean(), v.literal(true)), inBackground).success) {
+				return settled(
+					toolError(
+						"Background commands are not available. Run the command without `run_in_background`.",
+						"Start failed",
+					),
+				);
+			}
+			return {
+				kind: "ready",
+				approval: {
+					action: "run command",
+					description: `Run command \`${command}\``,
+					display: [{ type: "shell", language: "bash", command }],
+				},
+				hasEffect: true,
+				async execute(signal) {
+					shell ??= findShell(environment);
+					const file = await shell;
+					const outputPath = await chooseOutputPath(toolCallId, takenPaths, environment);
+					const outcome = await environment.processes.run(
+						{
+							file,
+							arguments: ["-c", command],
+							workDir: environment.workDir,
+							environment: { GIT_TERMINAL_PROMPT: "0", ...environment.environment, SHELL: file },
+							timeout: timeout * 1000,
+							outputLimit: memoryLimit,
+							spillPath: outputPath,
+							spillLimit: fileLimit,
+						},
+						signal,
+					);
+					const result = await toResult(outcome, timeout, outputPath, environment);
+					// From here on the file itself, if there is one, keeps the name.
+					takenPaths.delete(outputPath);
+					return result;
+				},
+			};
+		},
+	});
+}

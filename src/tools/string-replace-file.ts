@@ -1,0 +1,116 @@
+// StrReplaceFile: replaces pieces of a text file.
+import * as v from "valibot";
+import { toolError } from "../events/content.ts";
+import { boolean } from "./argument-schemas.ts";
+import { defineTool, settled } from "./define-tool.ts";
+import { prepareFileChange, readForChange } from "./file-change.ts";
+import { decodeTextFile, encodeTextFile, type LineEnding, toLineFeeds } from "./text-file.ts";
+import type { Tool, ToolEnvironment } from "./tool.ts";
+import { locateFile } from "./workspace-paths.ts";
+
+const failureBrief = "Failed to edit file";
+
+const description = `Replace pieces of a text file.
+
+- \`old\` must be found in the file exactly, with its white space and indentation, and only once; add neighbouring lines until it is unique, or set \`replace_all\`.
+- Several edits of one file belong into one call. They are applied in order, each to the result of the one before.
+- Read the file before editing it. Line numbers that ReadFile shows are not part of the text.
+- A path outside of the working directory must be absolute.`;
+
+const editSchema = v.object({
+	old: v.pipe(v.string(), v.description("The text to replace; may have several lines.")),
+	new: v.pipe(v.string(), v.description("The text to put in its place; may have several lines.")),
+	replace_all: v.optional(
+		v.pipe(boolean(), v.description("Whether to replace every occurrence instead of the only one.")),
+		false,
+	),
+});
+
+const schema = v.object({
+	path: v.pipe(v.string(), v.description("The file to edit; relative to the working directory or absolute.")),
+	edit: v.pipe(
+		v.union([editSchema, v.array(editSchema)]),
+		v.description("The edit, or a list of edits to apply in order."),
+	),
+});
+
+type Edit = v.InferOutput<typeof editSchema>;
+
+function countOccurrences(text: string, piece: string): number {
+	let count = 0;
+	for (let at = text.indexOf(piece); at !== -1; at = text.indexOf(piece, at + piece.length)) count += 1;
+	return count;
+}
+
+/** The edit in the line endings of the text it is meant for. */
+function adaptEdit(edit: Edit, text: string, lineEnding: LineEnding): Edit {
+	if (lineEnding === "crlf") return { ...edit, old: toLineFeeds(edit.old), new: toLineFeeds(edit.new) };
+	if (lineEnding === "lf" || text.includes(edit.old)) return edit;
+	const withReturns = (piece: string) => toLineFeeds(piece).replaceAll("\n", "\r\n");
+	return { ...edit, old: withReturns(edit.old), new: withReturns(edit.new) };
+}
+
+type EditedText =
+	| { readonly ok: true; readonly text: string; readonly replacements: number }
+	| { readonly ok: false; readonly message: string };
+
+/** Applies the edits in order. Replacements are counted in the text as it was at first. */
+function applyEdits(original: string, edits: readonly Edit[], lineEnding: LineEnding): EditedText {
+	let text = original;
+	let replacements = 0;
+	for (const [index, given] of edits.entries()) {
+		const name = edits.length === 1 ? "`old`" : `\`old\` of edit ${index + 1}`;
+		if (given.old === "") return { ok: false, message: `${name} is empty; to write a whole file use WriteFile.` };
+		const edit = adaptEdit(given, text, lineEnding);
+		const count = countOccurrences(text, edit.old);
+		if (count > 1 && !edit.replace_all) {
+			return {
+				ok: false,
+				message: `${name} was found ${count} times, so nothing was replaced. Make it longer until it is unique, or set \`replace_all\`.`,
+			};
+		}
+		text = text.split(edit.old).join(edit.new);
+		const atFirst = countOccurrences(original, edit.old);
+		replacements += edit.replace_all ? atFirst : Math.min(1, atFirst);
+	}
+	if (text !== original) return { ok: true, text, replacements };
+	return {
+		ok: false,
+		message: "No replacements were made: the text to replace was not found, or is the same as the new text.",
+	};
+}
+
+export function createStringReplaceFile(environment: ToolEnvironment): Tool {
+	return defineTool({
+		name: "StrReplaceFile",
+		description,
+		schema,
+		failureBrief,
+		async prepare({ path, edit }) {
+			const found = await locateFile(path, environment);
+			if (!found.ok) return settled(found.refusal);
+			const { location } = found;
+			const existing = await readForChange(location, environment, failureBrief);
+			if (!existing.ok) return existing.refusal;
+			const before = existing.bytes;
+			if (before === null) return settled(toolError(`\`${path}\` does not exist.`, "File not found"));
+			const old = decodeTextFile(before);
+			if (old === null) return settled(toolError(`\`${path}\` is not UTF-8 text.`, failureBrief));
+			const edits = Array.isArray(edit) ? edit : [edit];
+			const edited = applyEdits(old.text, edits, old.lineEnding);
+			if (!edited.ok) return settled(toolError(edited.message, "No replacements made"));
+			return prepareFileChange(
+				{
+					location,
+					before,
+					after: encodeTextFile(edited.text, old),
+					shown: { before: old.text, after: edited.text },
+					description: `Edit file \`${location.path}\``,
+					failureBrief,
+					message: `File successfully edited. Applied ${edits.length} edit(s) with ${edited.replacements} total replacement(s).`,
+				},
+				environment,
+			);
+		},
+	});
+}

@@ -1,0 +1,66 @@
+// What a path in a call means: home and work directory filled in, symbolic links resolved, inside the workspace or not.
+// Reads nothing but links; whether the file may be touched is decided by the tools.
+import path from "node:path";
+import { type ToolReturn, toolError } from "../events/content.ts";
+import type { ToolEnvironment } from "./tool.ts";
+
+export interface Location {
+	/** As the model wrote it. */
+	readonly spelled: string;
+	/** Absolute and normalised, links as spelled: what people are shown. */
+	readonly path: string;
+	/** With every link resolved: what is read and written. */
+	readonly resolved: string;
+	/** Whether `resolved` lies in the work dir or an additional dir. */
+	readonly inside: boolean;
+}
+
+export type LocationResult =
+	| { readonly ok: true; readonly location: Location }
+	| { readonly ok: false; readonly refusal: ToolReturn };
+
+function withHome(spelled: string, home: string): string {
+	return spelled === "~" || spelled.startsWith("~/") ? path.join(home, spelled.slice(1)) : spelled;
+}
+
+function contains(root: string, target: string): boolean {
+	return target === root || target.startsWith(root.endsWith(path.sep) ? root : root + path.sep);
+}
+
+/** Whether the path was given as one that does not depend on the work dir. */
+export function isAbsolutePath(spelled: string): boolean {
+	return path.isAbsolute(withHome(spelled, "/"));
+}
+
+/** The absolute path that was meant; links are not looked at. */
+export function absolutePath(spelled: string, environment: Pick<ToolEnvironment, "workDir" | "home">): string {
+	return path.resolve(environment.workDir, withHome(spelled, environment.home));
+}
+
+/** Whether a resolved path lies in the workspace; its roots are resolved, too. */
+export async function isInsideWorkspace(resolved: string, environment: ToolEnvironment): Promise<boolean> {
+	for (const root of [environment.workDir, ...environment.additionalDirs()]) {
+		if (contains(await environment.files.resolve(root), resolved)) return true;
+	}
+	return false;
+}
+
+/** Finds where a file argument leads. A path that leaves the workspace must have been given as an absolute one. */
+export async function locateFile(spelled: string, environment: ToolEnvironment): Promise<LocationResult> {
+	const refuse = (message: string, brief: string): LocationResult => ({
+		ok: false,
+		refusal: toolError(message, brief),
+	});
+	if (spelled.trim() === "") return refuse("The file path is empty.", "Empty file path");
+	if (spelled.includes("\0")) return refuse("A file path has no NUL character.", "Invalid path");
+	const absolute = absolutePath(spelled, environment);
+	const resolved = await environment.files.resolve(absolute);
+	const inside = await isInsideWorkspace(resolved, environment);
+	if (!inside && !isAbsolutePath(spelled)) {
+		return refuse(
+			`\`${spelled}\` leads out of the working directory. Give an absolute path to reach files outside of it.`,
+			"Invalid path",
+		);
+	}
+	return { ok: true, location: { spelled, path: absolute, resolved, inside } };
+}

@@ -1,0 +1,103 @@
+// A line transport in memory: a server end, and the client end that tests and embedders hold.
+import { createDeferred, type Deferred } from "../base/deferred.ts";
+import { createLineSplitter, type Line } from "../base/lines.ts";
+import type { LineTransport } from "../rpc/transport.ts";
+import { createOutbox } from "./outbox.ts";
+
+/** The far end of a memory transport. */
+export interface MemoryClient {
+	/** Sends bytes or text as they are; newlines are the sender's. */
+	write(bytes: string | Buffer): void;
+	/** Ends the server's input. */
+	end(): void;
+	/** The next line the server sent; null once it closed. */
+	read(): Promise<string | null>;
+	/** While paused nothing is taken from the server's outbox. */
+	pause(): void;
+	resume(): void;
+	/** Makes everything the server sends fail from now on. */
+	disconnect(): void;
+}
+
+/** `lineLimit` and `outboxLimit` are bytes, as for stdio. */
+export function createMemoryTransport(
+	lineLimit: number,
+	outboxLimit: number,
+): { transport: LineTransport; client: MemoryClient } {
+	const splitter = createLineSplitter(lineLimit);
+	const early: (readonly Line[])[] = [];
+	let deliver: ((lines: readonly Line[]) => void) | null = null;
+	let deliverEnd: (() => void) | null = null;
+	let ended = false;
+	let closed = false;
+	let paused = false;
+	let held: { text: string; done: () => void }[] = [];
+	const arrived: string[] = [];
+	let reader: Deferred<string | null> | null = null;
+
+	const pass = (lines: readonly Line[]) => {
+		if (lines.length === 0) return;
+		if (deliver === null) early.push(lines);
+		else deliver(lines);
+	};
+	const arrive = (text: string, done: () => void) => {
+		arrived.push(...text.split("\n").slice(0, -1));
+		const line = reader === null ? undefined : arrived.shift();
+		if (line !== undefined) {
+			reader?.resolve(line);
+			reader = null;
+		}
+		done();
+	};
+	const outbox = createOutbox((text, done) => {
+		if (paused) held.push({ text, done });
+		else setImmediate(() => arrive(text, done));
+	}, outboxLimit);
+	const close = () => {
+		closed = true;
+		reader?.resolve(null);
+		reader = null;
+	};
+	outbox.gone.addEventListener("abort", close);
+
+	return {
+		transport: {
+			receive(onLines, onEnd) {
+				deliver = onLines;
+				deliverEnd = onEnd;
+				for (const lines of early.splice(0)) onLines(lines);
+				if (ended) onEnd();
+			},
+			send: outbox.send,
+			ready: outbox.ready,
+			flush: outbox.flush,
+			gone: outbox.gone,
+			close,
+		},
+		client: {
+			write: (bytes) => pass(splitter.push(typeof bytes === "string" ? Buffer.from(bytes) : bytes)),
+			end() {
+				if (ended) return;
+				ended = true;
+				pass(splitter.end());
+				deliverEnd?.();
+			},
+			async read() {
+				const line = arrived.shift();
+				if (line !== undefined) return line;
+				if (closed) return null;
+				reader ??= createDeferred();
+				return reader.promise;
+			},
+			pause() {
+				paused = true;
+			},
+			resume() {
+				paused = false;
+				for (const { text, done } of held.splice(0)) arrive(text, done);
+				held = [];
+			},
+			disconnect: () => outbox.abandon(new Error("disconnected")),
+		},
+	};
+}

@@ -1,0 +1,58 @@
+// The process's own stdin and stdout as a line transport; the only file that touches them.
+import { createWriteStream, fstatSync } from "node:fs";
+import { Socket } from "node:net";
+import type { Readable, Writable } from "node:stream";
+import { createLineSplitter } from "../base/lines.ts";
+import type { LineTransport } from "../rpc/transport.ts";
+import { createOutbox } from "./outbox.ts";
+
+/** The longest line taken, in bytes (wire-protocol §1.5). */
+export const lineLimit = 104_857_600;
+
+/** Bytes queued for a slow reader before producers are made to wait. */
+export const outboxLimit = 262_144;
+
+export function createStdioTransport(): LineTransport {
+	const output = openOutput();
+	const outbox = createOutbox((text, done) => void output.write(text, done), outboxLimit);
+	output.on("error", (error) => outbox.abandon(error));
+	output.on("close", () => outbox.abandon(new Error("stdout was closed")));
+	const input: Readable = process.stdin;
+	const splitter = createLineSplitter(lineLimit);
+	return {
+		receive(onLines, onEnd) {
+			let ended = false;
+			const end = () => {
+				if (ended) return;
+				ended = true;
+				const last = splitter.end();
+				if (last.length > 0) onLines(last);
+				onEnd();
+			};
+			input.on("data", (bytes: Buffer) => {
+				const lines = splitter.push(bytes);
+				if (lines.length > 0) onLines(lines);
+			});
+			input.on("end", end);
+			// A broken stdin is the end of input as well.
+			input.on("error", end);
+			input.on("close", end);
+		},
+		send: outbox.send,
+		ready: outbox.ready,
+		flush: outbox.flush,
+		gone: outbox.gone,
+		close: () => input.destroy(),
+	};
+}
+
+/**
+ * Node makes `process.stdout` blocking on pipes: a client that stops reading would stop the whole process.
+ * A socket of our own over the same descriptor writes without blocking.
+ */
+function openOutput(): Writable {
+	const status = fstatSync(1);
+	if (status.isFIFO() || status.isSocket()) return new Socket({ fd: 1, readable: false, writable: true });
+	if (status.isFile()) return createWriteStream("", { fd: 1, autoClose: false });
+	return process.stdout;
+}

@@ -1,0 +1,364 @@
+// What every session store does, whatever it keeps sessions in.
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ContextRow } from "../../src/events/conversation.ts";
+import { type AgentEvent, type AgentPathEntry, type EventBody, statusChanged } from "../../src/events/event.ts";
+import type { SessionStore, StoredSession } from "../../src/store/session-store.ts";
+
+export interface StoreSubject {
+	/** A store over the same sessions each time, as another run of the program has it. */
+	openStore(): SessionStore;
+	/** Resolves once a later write is told apart from an earlier one by its time. */
+	tick(): Promise<void>;
+	/** Whether the store tells the sessions it has apart by absolute work dir; such a path is given here. */
+	readonly workDir: string;
+	cleanUp(): Promise<void>;
+}
+
+const id = "11111111-2222-4333-8444-555555555555";
+const otherId = "99999999-2222-4333-8444-555555555555";
+
+export function eventAt(
+	body: EventBody,
+	at = 1_700_000_000_123,
+	agentPath: readonly AgentPathEntry[] = [],
+): AgentEvent {
+	return { sessionId: id, turnId: "turn-1", agentPath, at, body };
+}
+
+export const promptRow: ContextRow = {
+	type: "message",
+	message: { role: "user", content: [{ type: "text", text: "Say hello" }] },
+};
+
+export async function readAll(session: StoredSession): Promise<AgentEvent[]> {
+	const events: AgentEvent[] = [];
+	for await (const event of session.events()) events.push(event);
+	return events;
+}
+
+const subagent: AgentPathEntry = { parentToolCallId: "call-1", agentId: "a0d984db6", subagentType: "coder" };
+
+const everyRow: readonly ContextRow[] = [
+	{ type: "system-prompt", content: "You code. Ünïcode \u2028 too." },
+	{ type: "checkpoint", id: 0 },
+	promptRow,
+	{
+		type: "message",
+		message: {
+			role: "user",
+			name: "ada",
+			content: [
+				{ type: "text", text: "one" },
+				{ type: "image_url", image_url: { url: "data:image/png;base64,AA==", id: null } },
+				{ type: "audio_url", audio_url: { url: "https://example.org/a.mp3", id: "a1" } },
+				{ type: "video_url", video_url: { url: "https://example.org/v.mp4", id: null } },
+			],
+		},
+	},
+	{ type: "usage", tokenCount: 120 },
+	{
+		type: "message",
+		message: {
+			role: "assistant",
+			content: [{ type: "think", think: "hm", encrypted: null }],
+			toolCalls: [
+				{ type: "function", id: "call-1", function: { name: "Shell", arguments: '{"command":"ls"}' }, extras: null },
+				{ type: "function", id: "call-2", function: { name: "Todo", arguments: null }, extras: { k: [1] } },
+			],
+		},
+	},
+	{ type: "message", message: { role: "tool", content: [{ type: "text", text: "" }], toolCallId: "call-1" } },
+	{ type: "message", message: { role: "tool", content: [], toolCallId: "call-2" } },
+	{ type: "message", message: { role: "system", content: [{ type: "text", text: "note" }] } },
+];
+
+/** Declares the tests of the contract for one kind of store. */
+export function describeStoreContract(name: string, createSubject: () => Promise<StoreSubject>): void {
+	describe(`${name}: the store contract`, () => {
+		let subject: StoreSubject;
+		let store: SessionStore;
+		let workDir: string;
+
+		beforeEach(async () => {
+			subject = await createSubject();
+			store = subject.openStore();
+			workDir = subject.workDir;
+		});
+		afterEach(() => subject.cleanUp());
+
+		const reopen = async (): Promise<StoredSession> => subject.openStore().openOrCreate(workDir, id);
+
+		it("makes a new session with nothing in it", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			expect({ ...session }).toMatchObject({ id, workDir, existed: false, contextRows: [], unfinishedCalls: [] });
+			expect(session.state()).toEqual({
+				approval: { yolo: false, afk: false, autoApproveActions: [] },
+				additionalDirs: [],
+				customTitle: null,
+				planMode: false,
+				planSessionId: null,
+				planSlug: null,
+				todos: [],
+			});
+			expect(await readAll(session)).toEqual([]);
+		});
+
+		it("gives every kind of context row back as it was", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			await session.appendContext(everyRow.slice(0, 4));
+			await session.appendContext(everyRow.slice(4));
+			const again = await reopen();
+			expect(again.existed).toBe(true);
+			expect(again.contextRows).toEqual(everyRow);
+		});
+
+		it("puts a system prompt in front of a context that lacks one", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			await session.appendContext([{ type: "checkpoint", id: 0 }, promptRow]);
+			const second = await reopen();
+			const prompt: ContextRow = { type: "system-prompt", content: "You code." };
+			await second.appendContext([prompt, { type: "checkpoint", id: 1 }]);
+			await second.appendContext([promptRow]);
+			expect((await reopen()).contextRows).toEqual([
+				prompt,
+				{ type: "checkpoint", id: 0 },
+				promptRow,
+				{ type: "checkpoint", id: 1 },
+				promptRow,
+			]);
+		});
+
+		it("gives the events back that the log keeps, with their time and speaker, but without turn", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			const kept = [
+				eventAt({ type: "turn.started", input: [{ type: "text", text: "héllo" }] }, 1_700_000_000_001),
+				eventAt({ type: "step.started", n: 1 }, 1_700_000_000_002.5, [subagent, { ...subagent, agentId: null }]),
+				eventAt(statusChanged({ context_tokens: 3 }), 1_700_000_000_003),
+				eventAt({ type: "turn.ended", outcome: null }, 1_700_000_000_999),
+			];
+			const [first, ...others] = kept;
+			if (first === undefined) throw new Error("no event");
+			await session.appendEvents([
+				first,
+				eventAt({ type: "content.delta", part: { type: "text", text: "x" } }),
+				eventAt({
+					type: "ask.resolved",
+					askId: "ask-1",
+					answer: { kind: "approval", decision: "approve", feedback: "" },
+				}),
+			]);
+			await session.appendEvents(others);
+			const expected = kept.map((event) => ({ ...event, turnId: null }));
+			expect(await readAll(session)).toEqual(expected);
+			expect(await readAll(await reopen())).toEqual(expected);
+		});
+
+		it("does not give events back that were appended after the reading began", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			await session.appendEvents([eventAt({ type: "step.started", n: 1 }), eventAt({ type: "step.started", n: 2 })]);
+			const seen: unknown[] = [];
+			for await (const { body } of session.events()) {
+				seen.push(body);
+				await session.appendEvents([eventAt({ type: "step.started", n: 9 })]);
+			}
+			expect(seen).toEqual([
+				{ type: "step.started", n: 1 },
+				{ type: "step.started", n: 2 },
+			]);
+		});
+
+		it("carries out appends in the order of the calls", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			const rows = Array.from({ length: 30 }, (_, n): ContextRow => ({ type: "checkpoint", id: n }));
+			await Promise.all(rows.map((row) => session.appendContext([row])));
+			await session.sync();
+			expect((await reopen()).contextRows).toEqual(rows);
+		});
+
+		it("finds the calls that were started and not finished", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			const started = (toolCallId: string) =>
+				({ type: "started", toolCallId, name: "Shell", arguments: `{"of":"${toolCallId}"}` }) as const;
+			await session.appendContext([promptRow]);
+			await session.appendCalls([
+				{ type: "asked", askId: "ask-1", toolCallId: "a", action: "run command" },
+				{
+					type: "decided",
+					askId: null,
+					toolCallId: "a",
+					action: "run command",
+					decision: "approve",
+					by: "rule",
+				},
+				started("a"),
+			]);
+			await session.appendCalls([started("b"), { type: "finished", toolCallId: "a", isError: false }]);
+			// Ids come again in later steps.
+			await session.appendCalls([started("a"), started("c"), { type: "finished", toolCallId: "c", isError: true }]);
+			const again = await reopen();
+			expect(again.unfinishedCalls).toEqual([
+				{ toolCallId: "b", name: "Shell", arguments: '{"of":"b"}' },
+				{ toolCallId: "a", name: "Shell", arguments: '{"of":"a"}' },
+			]);
+			await again.appendCalls([
+				{ type: "finished", toolCallId: "b", isError: true },
+				{ type: "finished", toolCallId: "a", isError: true },
+			]);
+			expect((await reopen()).unfinishedCalls).toEqual([]);
+		});
+
+		it("keeps the state, field by field", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			await session.appendContext([promptRow]);
+			await session.updateState({ planMode: true, planSlug: "blue-moon", todos: [{ title: "read", status: "done" }] });
+			await Promise.all([
+				session.updateState({ approval: { yolo: true, afk: false, autoApproveActions: ["edit file"] } }),
+				session.updateState({ additionalDirs: ["/srv"], customTitle: "A title" }),
+			]);
+			const expected = {
+				approval: { yolo: true, afk: false, autoApproveActions: ["edit file"] },
+				additionalDirs: ["/srv"],
+				customTitle: "A title",
+				planMode: true,
+				planSessionId: null,
+				planSlug: "blue-moon",
+				todos: [{ title: "read", status: "done" }],
+			};
+			expect(session.state()).toEqual(expected);
+			expect((await reopen()).state()).toEqual(expected);
+		});
+
+		it("starts afresh where there is no context, keeping events and title only", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			await session.appendEvents([eventAt({ type: "step.started", n: 1 })]);
+			await session.updateState({ planMode: true, customTitle: "Kept" });
+			expect(await subject.openStore().open(workDir, id)).toBeNull();
+			const again = await reopen();
+			expect(again.existed).toBe(false);
+			expect(again.state()).toMatchObject({ planMode: false, customTitle: "Kept" });
+			expect(await readAll(again)).toHaveLength(1);
+		});
+
+		it("opens only what exists", async () => {
+			expect(await store.open(workDir, id)).toBeNull();
+			const session = await store.openOrCreate(workDir, id);
+			expect(await store.open(workDir, id)).toBeNull();
+			await session.appendContext([promptRow]);
+			expect((await subject.openStore().open(workDir, id))?.contextRows).toEqual([promptRow]);
+			expect(await store.open(workDir, otherId)).toBeNull();
+			expect(await store.open(`${workDir}-other`, id)).toBeNull();
+		});
+
+		it("deletes an empty session when it is closed and forgets it as the last one", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			await session.appendContext([
+				{ type: "system-prompt", content: "You code." },
+				{ type: "checkpoint", id: 0 },
+			]);
+			await session.updateState({ planMode: true });
+			await session.markStarted();
+			expect(await store.lastSessionId(workDir)).toBe(id);
+			await session.close();
+			const later = subject.openStore();
+			expect(await later.open(workDir, id)).toBeNull();
+			expect(await later.lastSessionId(workDir)).toBeNull();
+		});
+
+		it.each<readonly [string, (session: StoredSession) => Promise<void>]>([
+			["a title", (session) => session.updateState({ customTitle: "Named" })],
+			["an event", (session) => session.appendEvents([eventAt(statusChanged({ plan_mode: true }))])],
+			["a message", (session) => session.appendContext([promptRow])],
+		])("does not delete a session that has %s", async (_, fill) => {
+			const session = await store.openOrCreate(workDir, id);
+			await session.appendContext([{ type: "checkpoint", id: 0 }]);
+			await fill(session);
+			await session.close();
+			expect(await subject.openStore().open(workDir, id)).not.toBeNull();
+			expect(await subject.openStore().lastSessionId(workDir)).toBe(id);
+		});
+
+		it("knows the last session of a crashed run from its first turn on", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			expect(await store.lastSessionId(workDir)).toBeNull();
+			await session.appendContext([promptRow]);
+			expect(await store.lastSessionId(workDir)).toBeNull();
+			await session.markStarted();
+			expect(await subject.openStore().lastSessionId(workDir)).toBe(id);
+			expect(await subject.openStore().lastSessionId(`${workDir}-other`)).toBeNull();
+		});
+
+		it("leaves the last session alone when another, idle one ends", async () => {
+			const first = await store.openOrCreate(workDir, id);
+			await first.appendContext([promptRow]);
+			await first.close();
+			const idle = await subject.openStore().openOrCreate(workDir, otherId);
+			await idle.close();
+			expect(await subject.openStore().lastSessionId(workDir)).toBe(id);
+			expect(await subject.openStore().list(workDir)).toHaveLength(1);
+		});
+
+		it("lists sessions that are not empty, newest first, titled by the first prompt of the session's own agent", async () => {
+			const fill = async (name: string, events: readonly AgentEvent[], rows: readonly ContextRow[]) => {
+				const session = await store.openOrCreate(workDir, name);
+				await session.appendContext(rows);
+				await session.appendEvents(events);
+				await subject.tick();
+				return session;
+			};
+			const turn = (text: string, path: readonly AgentPathEntry[] = []) =>
+				eventAt({ type: "turn.started", input: text }, 1_700_000_000_000, path);
+			await fill("empty", [], [{ type: "checkpoint", id: 0 }]);
+			await fill(
+				"prompted",
+				[turn("of the subagent", [subagent]), turn("  "), turn("  My\n prompt "), turn("2nd")],
+				[],
+			);
+			const named = await fill("named", [turn("First prompt")], []);
+			await named.updateState({ customTitle: "Its name" });
+			await fill("untitled", [], [promptRow]);
+			const expected = [
+				{ id: "untitled", workDir, title: "Untitled" },
+				{ id: "named", workDir, title: "Its name" },
+				{ id: "prompted", workDir, title: "My prompt" },
+			];
+			expect(await subject.openStore().list(workDir)).toEqual(expected);
+			expect(await store.list(`${workDir}/x/..//.`)).toEqual(expected);
+			expect(await store.list(`${workDir}-other`)).toEqual([]);
+		});
+
+		it("takes a work dir for the same however it is spelled", async () => {
+			const session = await store.openOrCreate(`${workDir}//x/../.`, id);
+			expect(session.workDir).toBe(workDir);
+			await session.appendContext([promptRow]);
+			expect(await subject.openStore().open(`${workDir}/`, id)).not.toBeNull();
+		});
+
+		it.each(["", ".", "..", "../x", "a/b", "a\\b", "a\0b", "x".repeat(300)])(
+			"refuses the session id %j",
+			async (bad) => {
+				await expect(store.openOrCreate(workDir, bad)).rejects.toMatchObject({ code: "invalid-input" });
+				await expect(store.open(workDir, bad)).rejects.toMatchObject({ code: "invalid-input" });
+			},
+		);
+
+		it("refuses a relative work dir", async () => {
+			await expect(store.openOrCreate("here", id)).rejects.toMatchObject({ code: "invalid-input" });
+			await expect(store.list("here")).rejects.toMatchObject({ code: "invalid-input" });
+		});
+
+		it("refuses writes after the end of ownership; ending it twice is fine", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			await session.appendContext([promptRow]);
+			const pending = session.appendContext([{ type: "checkpoint", id: 1 }]);
+			await Promise.all([session.close(), session.close()]);
+			await pending;
+			const closed = { code: "closed" };
+			await expect(session.appendContext([promptRow])).rejects.toMatchObject(closed);
+			await expect(session.appendEvents([])).rejects.toMatchObject(closed);
+			await expect(session.appendCalls([])).rejects.toMatchObject(closed);
+			await expect(session.updateState({ planMode: true })).rejects.toMatchObject(closed);
+			await expect(session.markStarted()).rejects.toMatchObject(closed);
+			expect((await reopen()).contextRows).toHaveLength(2);
+		});
+	});
+}
