@@ -2,7 +2,7 @@
 import { defineConfig } from "rolldown";
 
 export default defineConfig({
-	input: { main: "src/cli/main.ts" },
+	input: { launch: "src/cli/launch.ts", main: "src/cli/main.ts" },
 	platform: "node",
 	// Its binary comes in packages of its own, one per platform.
 	external: ["@vscode/ripgrep"],

@@ -95,6 +95,7 @@ async function callWithRetries(
 		tools: await dependencies.tools.specifications(),
 		messages: context.requestMessages(),
 		cacheKey: dependencies.cacheKey,
+		...(context.tokenCount > 0 ? { knownTokens: context.tokenCount } : {}),
 	};
 	for (let attempt = 1; ; attempt += 1) {
 		const outcome = await callModel(model, request, dependencies, signal);

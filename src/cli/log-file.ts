@@ -37,6 +37,7 @@ export function createLogFile(path: string, includeDebug: boolean): LogFile {
 		warn: take("warn"),
 		error: take("error"),
 		async open() {
+			if (writer !== null) return;
 			try {
 				const { createLogWriter } = await import("./log-writer.ts");
 				writer = createLogWriter(path);

@@ -26,6 +26,9 @@ import { productName, productVersion, wireProtocolVersion } from "./version.ts";
 /** Milliseconds for everything that is done between the end of serving and the end of the process. */
 const shutdownBudget = 2000;
 
+/** Milliseconds after the start at which the log's writer is loaded. */
+const logOpeningDelay = 100;
+
 /** Serves until the client is gone; returns the exit code. Throws UsageError. */
 export async function runServer(executable: string, options: ServeOptions): Promise<number> {
 	const place: Place = { currentDir: process.cwd(), home: homedir() };
@@ -36,7 +39,9 @@ export async function runServer(executable: string, options: ServeOptions): Prom
 	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stopping.abort());
 	try {
 		const { kernel, session } = await start(options, place, environment, shareDir, log);
-		void log.open();
+		// Loaded once the first answers are out: the start does not wait for it.
+		const opening = setTimeout(() => void log.open(), logOpeningDelay);
+		opening.unref();
 		return await serveSession(executable, kernel, session, stopping, log);
 	} catch (thrown) {
 		const { code, text } = startupFailure(thrown);
@@ -64,7 +69,7 @@ async function start(
 		home: place.home,
 		os: osType() === "Darwin" ? "macOS" : osType(),
 		files,
-		processes: createProcesses({ openSink: (file) => files.openAppend(file), log }),
+		processes: createProcesses({ openSink: (file) => openOutput(files, file), log }),
 		clock: systemClock,
 		identifiers: randomIdentifiers,
 		random: Math.random,
@@ -76,6 +81,11 @@ async function start(
 	const kernel = new Kernel({ store, configuration, surroundings });
 	if (options.prompt !== null) log.warn("A prompt on the command line is not used by a server.");
 	return { kernel, session: await openSession(kernel, workDir, options) };
+}
+
+async function openOutput(files: Files, file: string) {
+	await files.makeDirectory(path.dirname(file));
+	return await files.openAppend(file);
 }
 
 async function openSession(kernel: Kernel, workDir: string, options: ServeOptions): Promise<Session> {
@@ -120,6 +130,7 @@ async function serveSession(
 	await kernel.close();
 	clearTimeout(deadline);
 	if (hasHistory) process.stderr.write(`\nTo resume this session: ${path.basename(executable)} -r ${session.id}\n`);
+	await log.open();
 	log.flush();
 	return code();
 }

@@ -112,7 +112,7 @@ describe("run", () => {
 describe("ending", () => {
 	it("ends the group at the deadline and returns what was printed", async () => {
 		const outcome = await createProcesses().run(
-			bash("sleep 60 & echo $! > child; echo begun; wait", { timeout: 400 }),
+			bash("sleep 60 & echo $! > child; echo begun; wait", { timeout: 1500 }),
 			never,
 		);
 		expect(outcome).toMatchObject({ ended: { kind: "timed-out" }, output: "begun\n" });

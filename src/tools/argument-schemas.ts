@@ -48,13 +48,19 @@ function shorten(text: string): string {
 	return text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`;
 }
 
-const asItIs = (expected: string): string => expected;
-
-/** What the library only hints at, in words. */
-const expectations: Readonly<Record<string, (expected: string) => string>> = {
-	min_length: (expected) => `a length ${expected}`,
-	not_value: (expected) => `anything but ${expected.slice(1)}`,
-};
+/** What had to be there; the library only hints at some of it. */
+function expectation(issue: v.BaseIssue<unknown>): string {
+	switch (issue.type) {
+		case "integer":
+			return "integer";
+		case "min_length":
+			return `a length ${issue.expected}`;
+		case "not_value":
+			return `anything but ${issue.received}`;
+		default:
+			return issue.expected ?? "another value";
+	}
+}
 
 /** One sentence that names the argument and says what is wrong with it. */
 export function issueSentence(first: v.BaseIssue<unknown>): string {
@@ -62,7 +68,5 @@ export function issueSentence(first: v.BaseIssue<unknown>): string {
 	if (path.length === 0) return "The arguments must be a JSON object.";
 	const name = path.map((item) => String(item.key)).join(".");
 	if (issue.received === "undefined") return `Argument \`${name}\` is required.`;
-	if (issue.expected === null) return `Argument \`${name}\` is invalid: ${issue.message}.`;
-	const expected = (expectations[issue.type] ?? asItIs)(issue.expected);
-	return `Argument \`${name}\` is invalid: expected ${expected} but received ${shorten(issue.received)}.`;
+	return `Argument \`${name}\` is invalid: expected ${expectation(issue)} but received ${shorten(issue.received)}.`;
 }

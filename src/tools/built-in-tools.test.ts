@@ -55,7 +55,11 @@ describe("createTools", () => {
 		expect(isBuiltInToolPath("kimi_cli.tools.nothing:Nothing")).toBe(false);
 		expect(() =>
 			createTools(["kimi_cli.tools.think:Think", "kimi_cli.tools.nothing:Nothing"], place.environment),
-		).toThrow(new KernelError("invalid-input", "Unknown tools: kimi_cli.tools.nothing:Nothing"));
+		).toThrow(
+			new KernelError("invalid-input", "Unknown tools: kimi_cli.tools.nothing:Nothing", {
+				data: { tools: ["kimi_cli.tools.nothing:Nothing"] },
+			}),
+		);
 	});
 });
 

@@ -37,8 +37,8 @@ export function decodeTextFile(bytes: Buffer): TextFile | null {
 	return { text: lineEnding === "crlf" ? toLineFeeds(text) : text, hasByteOrderMark, lineEnding };
 }
 
-/** The bytes of a new text in the form of the old file; null for a file that is new. */
+/** The bytes of a new text, as `decodeTextFile` gives it, in the form of the old file; null for a file that is new. */
 export function encodeTextFile(text: string, form: Omit<TextFile, "text"> | null): Buffer {
-	const body = form?.lineEnding === "crlf" ? toLineFeeds(text).replaceAll("\n", "\r\n") : text;
+	const body = form?.lineEnding === "crlf" ? text.replaceAll("\n", "\r\n") : text;
 	return Buffer.from(form?.hasByteOrderMark === true && !body.startsWith(byteOrderMark) ? byteOrderMark + body : body);
 }

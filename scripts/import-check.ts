@@ -1,0 +1,59 @@
+// Holds the source tree against the import table: every import between folders must be in its folder's row.
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { type FolderRule, importTable } from "./imports.ts";
+
+export interface ImportViolation {
+	readonly file: string;
+	readonly imported: string;
+	readonly reason: string;
+}
+
+const statement =
+	/^\s*(?:import|export)\s+(type\s+)?[^"';]*?from\s+"([^"]+)"|import\(\s*"([^"]+)"\s*\)|^\s*import\s+"([^"]+)"/gm;
+
+/** Every import below `sourceRoot` that the table does not allow. Paths in the result are relative to it. */
+export function findImportViolations(sourceRoot: string): ImportViolation[] {
+	// Tests may make what they test with real parts from anywhere; the table is about the product.
+	const files = readdirSync(sourceRoot, { recursive: true, encoding: "utf8" }).filter(
+		(file) => file.endsWith(".ts") && !file.endsWith(".test.ts"),
+	);
+	return files.flatMap((file) => checkFile(sourceRoot, file));
+}
+
+function checkFile(sourceRoot: string, file: string): ImportViolation[] {
+	const folder = file.split(path.sep)[0] ?? "";
+	const rule = importTable.find((row) => row.folder === folder);
+	if (rule === undefined) return [{ file, imported: "", reason: `the folder ${folder} is not in the import table` }];
+	const violations: ImportViolation[] = [];
+	const text = readFileSync(path.join(sourceRoot, file), "utf8");
+	for (const [, typeOnly, from, dynamic, bare] of text.matchAll(statement)) {
+		const target = from ?? dynamic ?? bare ?? "";
+		if (!target.startsWith(".")) continue;
+		const resolved = path.relative(sourceRoot, path.resolve(sourceRoot, path.dirname(file), target));
+		if (resolved.startsWith("..")) continue;
+		const targetFolder = resolved.split(path.sep)[0] ?? "";
+		const reason =
+			reasonAgainst(rule, targetFolder, typeOnly !== undefined) ??
+			dialectReason(file, resolved) ??
+			(path.basename(resolved) === "index.ts" ? "there are no index files" : null);
+		if (reason !== null) violations.push({ file, imported: resolved, reason });
+	}
+	return violations;
+}
+
+function reasonAgainst(rule: FolderRule, target: string, typeOnly: boolean): string | null {
+	if (rule.mayImport === "anything" || target === rule.folder || target === "base") return null;
+	if (rule.mayImport.includes(target)) return null;
+	if (rule.types?.includes(target)) return typeOnly ? null : `${rule.folder} may import only types from ${target}`;
+	return `${rule.folder} may not import ${target}`;
+}
+
+/** One dialect never imports another: a file in one of their folders reaches its own and the shared ones only. */
+function dialectReason(file: string, target: string): string | null {
+	const [folder, dialect, inner] = file.split(path.sep);
+	const [targetFolder, targetDialect, targetInner] = target.split(path.sep);
+	if (folder !== "dialects" || targetFolder !== "dialects" || targetInner === undefined) return null;
+	if (inner === undefined) return "shared files of dialects may not import a dialect";
+	return dialect === targetDialect ? null : "one dialect may not import another";
+}

@@ -1,0 +1,70 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, it } from "vitest";
+import { findImportViolations } from "./import-check.ts";
+import { importTable } from "./imports.ts";
+
+const source = fileURLToPath(new URL("../src", import.meta.url));
+const made: string[] = [];
+
+function tree(files: Record<string, string>): string {
+	const root = mkdtempSync(path.join(tmpdir(), "agentwire-imports-"));
+	made.push(root);
+	for (const [file, text] of Object.entries(files)) {
+		mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
+		writeFileSync(path.join(root, file), text);
+	}
+	return root;
+}
+
+afterEach(() => {
+	for (const root of made.splice(0)) rmSync(root, { recursive: true });
+});
+
+describe("the import table", () => {
+	it("is kept by the source tree", () => {
+		expect(findImportViolations(source)).toEqual([]);
+	});
+
+	it("lets a folder import only folders of lower floors", () => {
+		const floor = new Map(importTable.map((row) => [row.folder, row.floor]));
+		for (const row of importTable) {
+			if (row.mayImport === "anything" || row.floor === "side") continue;
+			for (const target of row.mayImport)
+				expect(Number(floor.get(target)), `${row.folder} -> ${target}`).toBeLessThan(row.floor);
+		}
+	});
+
+	it("catches an import upwards", () => {
+		const root = tree({ "events/a.ts": 'import { x } from "../kernel/b.ts";\n' });
+		expect(findImportViolations(root)).toEqual([
+			{ file: "events/a.ts", imported: "kernel/b.ts", reason: "events may not import kernel" },
+		]);
+	});
+
+	it("catches a lazy import and a value where only types are allowed", () => {
+		const root = tree({
+			"agent/a.ts": 'const x = await import("../rpc/b.ts");\n',
+			"dialects/kimi/a.ts": 'import type { S } from "../../kernel/s.ts";\nimport { k } from "../../kernel/k.ts";\n',
+		});
+		expect(
+			findImportViolations(root)
+				.map(({ reason }) => reason)
+				.sort(),
+		).toEqual(["agent may not import rpc", "dialects may import only types from kernel"]);
+	});
+
+	it("catches one dialect importing another, and shared files importing one", () => {
+		const root = tree({
+			"dialects/legacy/a.ts": 'import { x } from "../kimi/b.ts";\n',
+			"dialects/shared.ts": 'import { x } from "./kimi/b.ts";\n',
+		});
+		expect(
+			findImportViolations(root)
+				.map(({ reason }) => reason)
+				.sort(),
+		).toEqual(["one dialect may not import another", "shared files of dialects may not import a dialect"]);
+	});
+});

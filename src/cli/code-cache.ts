@@ -1,0 +1,87 @@
+// Loads the program's own chunks with V8's compiled code from the user's cache directory, so that a start does not
+// compile them anew. Everything else is loaded by Node. Without a usable cache directory it just compiles.
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { constants, Script } from "node:vm";
+
+interface LoadedChunk {
+	readonly script: Script;
+	readonly cachePath: string;
+	/** Whether the compiled code came from the cache. */
+	readonly isCached: boolean;
+}
+
+export interface CodeCache {
+	/** Loads a chunk by absolute path and returns its exports. */
+	require(chunk: string): unknown;
+	/** Writes the compiled code of chunks that were not cached; call it when the program is done. */
+	save(): void;
+}
+
+type Wrapper = (
+	exports: object,
+	require: (id: string) => unknown,
+	module: { exports: object },
+	file: string,
+	dir: string,
+) => void;
+
+/** `directory` is the cache's own: its name should tell versions apart. */
+export function createCodeCache(directory: string): CodeCache {
+	const modules = new Map<string, { exports: object }>();
+	const chunks: LoadedChunk[] = [];
+
+	const load = (file: string): object => {
+		const known = modules.get(file);
+		if (known !== undefined) return known.exports;
+		const module = { exports: {} };
+		modules.set(file, module);
+		const cachePath = path.join(directory, `${path.basename(file)}.bin`);
+		const cachedData = readIfThere(cachePath);
+		const script = new Script(
+			`(function (exports, require, module, __filename, __dirname) { ${readFileSync(file, "utf8")}\n})`,
+			{
+				filename: file,
+				...(cachedData === null ? {} : { cachedData }),
+				importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+			},
+		);
+		chunks.push({ script, cachePath, isCached: cachedData !== null && script.cachedDataRejected !== true });
+		const run: Wrapper = script.runInThisContext();
+		const nodeRequire = createRequire(file);
+		const requireFrom = (id: string): unknown =>
+			id.startsWith(".") && id.endsWith(".cjs") ? load(path.resolve(path.dirname(file), id)) : nodeRequire(id);
+		run(module.exports, requireFrom, module, file, path.dirname(file));
+		return module.exports;
+	};
+
+	return {
+		require: load,
+		save() {
+			for (const { script, cachePath, isCached } of chunks) {
+				if (!isCached) writeIfPossible(cachePath, script.createCachedData());
+			}
+		},
+	};
+}
+
+function readIfThere(file: string): Buffer | null {
+	try {
+		return readFileSync(file);
+	} catch {
+		return null;
+	}
+}
+
+/** A cache that cannot be written is only slower. */
+function writeIfPossible(file: string, data: Buffer): void {
+	const temporary = `${file}.${process.pid}.tmp`;
+	try {
+		mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+		writeFileSync(temporary, data, { mode: 0o600 });
+		renameSync(temporary, file);
+	} catch {
+		// Read-only home, full disk: nothing to say, nothing lost.
+	}
+}

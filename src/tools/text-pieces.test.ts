@@ -1,0 +1,127 @@
+import { describe, expect, it } from "vitest";
+import { detectFileKind } from "./file-kinds.ts";
+import { createOutputBuilder } from "./output-builder.ts";
+import { isSensitiveFile } from "./sensitive-files.ts";
+import { decodeTextFile, encodeTextFile } from "./text-file.ts";
+import { forEachLine, type TextLine } from "./text-lines.ts";
+
+describe("createOutputBuilder", () => {
+	it("keeps what fits and finishes the sentence", () => {
+		const builder = createOutputBuilder();
+		builder.write("one\n");
+		builder.write("two");
+		expect(builder.success("Done")).toMatchObject({ output: "one\ntwo", message: "Done." });
+		expect(createOutputBuilder().success("").message).toBe("");
+		expect(createOutputBuilder().failure("It failed", "Brief")).toMatchObject({ is_error: true, message: "It failed" });
+	});
+
+	it("cuts long lines, never in the middle of a character", () => {
+		const builder = createOutputBuilder();
+		builder.write(`${"😀".repeat(1500)}\nnext\n`);
+		const { output, message } = builder.success("Done.");
+		expect(output).toBe(`${"😀".repeat(993)}[...truncated]\nnext\n`);
+		expect(message).toBe("Done. The output was shortened to fit.");
+	});
+
+	it("stops at 50000 characters in all", () => {
+		const builder = createOutputBuilder(null);
+		builder.write("x".repeat(60_000));
+		builder.write("more");
+		const output = String(builder.success("Done.").output);
+		expect(output).toHaveLength(50_000);
+		expect(output.endsWith("x[...truncated]")).toBe(true);
+		const exact = createOutputBuilder(null);
+		exact.write("x".repeat(50_000));
+		expect(exact.isTruncated()).toBe(false);
+	});
+});
+
+describe("isSensitiveFile", () => {
+	it.each([
+		[".env", true],
+		["/a/.env.local", true],
+		["/a/.env.example", false],
+		["/a/.env.sample", false],
+		["/a/.env.template", false],
+		["/a/id_rsa", true],
+		["/a/id_rsa.pub", false],
+		["/a/id_ed25519", true],
+		["/a/id_ecdsa", true],
+		["credentials", true],
+		["/h/.aws/credentials", true],
+		["/h/.aws/config", false],
+		["/a/credentials.ts", false],
+		["/a/environment", false],
+	])("%s: %s", (path, expected) => {
+		expect(isSensitiveFile(path)).toBe(expected);
+	});
+});
+
+describe("detectFileKind", () => {
+	const png = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
+	it.each([
+		["a.txt", Buffer.from("text"), "text"],
+		["a", Buffer.alloc(0), "text"],
+		["a.png", Buffer.from("not really"), "image"],
+		["a", png, "image"],
+		["a.PNG", png, "image"],
+		["a.mp4", png, "unknown"],
+		["a.ts", png, "unknown"],
+		["a.ts", Buffer.from("const a = 1;"), "text"],
+		["a.svg", Buffer.from("<svg/>"), "text"],
+		["a.svg", Buffer.from("<\0"), "unknown"],
+		["a", Buffer.from("RIFF\0\0\0\0WEBPVP8 ", "latin1"), "image"],
+		["a", Buffer.from("RIFF\0\0\0\0AVI LIST", "latin1"), "video"],
+		["a", Buffer.from("RIFF\0\0\0\0WAVEfmt ", "latin1"), "unknown"],
+		["a", Buffer.from("\0\0\0\x18ftypmp42", "latin1"), "video"],
+		["a", Buffer.from("\0\0\0\x18ftypavif", "latin1"), "image"],
+		["a", Buffer.from("BM", "latin1"), "text"],
+		["a.md", Buffer.from("BMW drives"), "text"],
+		["a", Buffer.from("BM\x10\0\0\0\0\0\0\0\x36", "latin1"), "image"],
+		["a.zip", Buffer.from("x"), "unknown"],
+		["a.sqlite", Buffer.from("x"), "unknown"],
+	])("%s", (path, header, kind) => {
+		expect(detectFileKind(path, header)).toBe(kind);
+	});
+});
+
+describe("text files", () => {
+	it.each(["", "a", "a\n", "a\r\nb\r\n", "a\r\nb\n", "\ufeffa\r\n", "a\r\r\nb\r\n", "a\rb"])(
+		"come back as they were: %j",
+		(text) => {
+			const decoded = decodeTextFile(Buffer.from(text));
+			expect(decoded === null ? null : encodeTextFile(decoded.text, decoded).toString("utf8")).toBe(text);
+		},
+	);
+
+	it("are not made of invalid bytes", () => {
+		expect(decodeTextFile(Buffer.from([0x61, 0xc3]))).toBeNull();
+	});
+});
+
+describe("forEachLine", () => {
+	const linesOf = async (pieces: readonly Buffer[], kept: number): Promise<TextLine[]> => {
+		const lines: TextLine[] = [];
+		const source = (async function* () {
+			yield* pieces;
+		})();
+		await forEachLine(source, kept, new AbortController().signal, (line) => lines.push(line));
+		return lines;
+	};
+
+	it("gives the same lines however the bytes are cut", async () => {
+		const bytes = Buffer.from("\ufeffa\r\n\n€€€€€€\r\nlonger than kept\r\nexactly8\r\nend");
+		const whole = await linesOf([bytes], 8);
+		expect(whole).toEqual([
+			{ text: "a", isCut: false, isEnded: true },
+			{ text: "", isCut: false, isEnded: true },
+			{ text: "€€€€€€", isCut: false, isEnded: true },
+			{ text: "longer t", isCut: true, isEnded: true },
+			{ text: "exactly8", isCut: false, isEnded: true },
+			{ text: "end", isCut: false, isEnded: false },
+		]);
+		for (let cut = 1; cut < bytes.length; cut += 1) {
+			expect(await linesOf([bytes.subarray(0, cut), bytes.subarray(cut)], 8)).toEqual(whole);
+		}
+	});
+});

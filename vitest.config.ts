@@ -1,0 +1,31 @@
+// Two projects: `fast` runs in the test process, `e2e` runs the built executable, which it builds first.
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+	test: {
+		pool: "threads",
+		projects: [
+			{
+				extends: true,
+				test: {
+					name: "fast",
+					include: [
+						"src/**/*.test.ts",
+						"test/{contracts,transcripts,pins,support}/**/*.test.ts",
+						"scripts/**/*.test.ts",
+					],
+					testTimeout: 15_000,
+				},
+			},
+			{
+				extends: true,
+				test: {
+					name: "e2e",
+					include: ["test/e2e/**/*.test.ts"],
+					globalSetup: ["test/support/build.ts"],
+					testTimeout: 30_000,
+				},
+			},
+		],
+	},
+});
