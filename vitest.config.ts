@@ -11,7 +11,7 @@ export default defineConfig({
 					name: "fast",
 					include: [
 						"src/**/*.test.ts",
-						"test/{contracts,transcripts,pins,support}/**/*.test.ts",
+						"test/{campaign,contracts,transcripts,pins,support}/**/*.test.ts",
 						"scripts/**/*.test.ts",
 					],
 					testTimeout: 15_000,

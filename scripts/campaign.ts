@@ -7,6 +7,7 @@ interface CampaignModule {
 }
 
 interface CampaignKind {
+	/** Rounds when none are asked for: about half a minute of work. */
 	readonly rounds: number;
 	readonly load: () => Promise<CampaignModule>;
 }
@@ -18,3 +19,51 @@ const kinds: ReadonlyMap<string, CampaignKind> = new Map([
 	["kill", { rounds: 100, load: () => import("./campaign/kill.ts") }],
 	["orphans", { rounds: 100, load: () => import("./campaign/orphans.ts") }],
 ]);
+
+const usage = `Usage: npm run campaign -- --kind ${[...kinds.keys()].join("|")} [--rounds N] [--process-rounds N] [--seed S] [--points all|N]`;
+
+function parseCount(name: string, text: string): number {
+	const count = Number(text);
+	if (!Number.isSafeInteger(count) || count < 0) throw new Error(`--${name} needs a whole number, not ${text}.`);
+	return count;
+}
+
+async function main(): Promise<number> {
+	const { values } = parseArgs({
+		options: {
+			kind: { type: "string" },
+			rounds: { type: "string" },
+			"process-rounds": { type: "string" },
+			seed: { type: "string" },
+			points: { type: "string", default: "all" },
+		},
+	});
+	const kind = kinds.get(values.kind ?? "");
+	if (kind === undefined || values.kind === undefined) {
+		process.stderr.write(`${usage}\n`);
+		return 2;
+	}
+	const { points } = values;
+	const rounds = values.rounds === undefined ? kind.rounds : parseCount("rounds", values.rounds);
+	const processRounds = values["process-rounds"];
+	const log = (line: string): void => void process.stdout.write(`${line}\n`);
+	const { runCampaign } = await kind.load();
+	const report = await runCampaign({
+		rounds,
+		seed: values.seed === undefined ? 1 : parseCount("seed", values.seed),
+		points: points === "all" ? "all" : parseCount("points", points),
+		...(processRounds === undefined ? {} : { processRounds: parseCount("process-rounds", processRounds) }),
+		log,
+	});
+	print(report, log);
+	return report.findings.length === 0 ? 0 : 1;
+}
+
+function print({ kind, rounds, seed, seconds, findings, figures }: CampaignReport, log: (line: string) => void): void {
+	log(`${kind}: ${rounds} rounds, seed ${seed}, ${seconds.toFixed(1)} s`);
+	for (const [name, value] of Object.entries(figures)) log(`  ${name}: ${value}`);
+	for (const [index, finding] of findings.entries()) log(`finding ${index + 1}: ${finding}`);
+	log(`campaign ${kind}: ${Math.max(0, rounds - findings.length)} passed, ${findings.length} failed`);
+}
+
+process.exitCode = await main();

@@ -5,6 +5,8 @@ export interface CampaignOptions {
 	readonly rounds: number;
 	readonly seed: number;
 	readonly points: number | "all";
+	/** Rounds against the real process, for campaigns that also run in memory. */
+	readonly processRounds?: number;
 	/** Takes one line of progress. */
 	readonly log: (line: string) => void;
 }

@@ -8,7 +8,8 @@ import type { Context } from "./context.ts";
 
 /** What became of an approval. `cancelled` means the turn or the attempt is over; nothing more is to be told. */
 export type ApprovalOutcome =
-	| { readonly kind: "approved" }
+	/** `isShown` says whether a person saw what will be done. */
+	| { readonly kind: "approved"; readonly isShown: boolean }
 	| { readonly kind: "rejected"; readonly feedback: string }
 	/** Rejected because nobody could be asked; the reason is for the model. */
 	| { readonly kind: "unattended"; readonly reason: string }

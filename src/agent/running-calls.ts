@@ -1,4 +1,5 @@
 // The tool calls of one model answer: started while it still streams, run at once, each told when it ends.
+import { createKeyedQueue } from "../base/keyed-queue.ts";
 import type { ToolCall } from "../events/content.ts";
 import { canonicalJson, decodeArguments } from "./arguments.ts";
 import type { TurnDependencies } from "./dependencies.ts";
@@ -17,6 +18,7 @@ export interface RunningCalls {
 export function createRunningCalls(dependencies: TurnDependencies, signal: AbortSignal): RunningCalls {
 	const own = new AbortController();
 	const either = AbortSignal.any([signal, own.signal]);
+	const targets = createKeyedQueue();
 	const executions = new Map<string, Promise<SettledCall | null>>();
 	const outcomes: Promise<SettledCall | null>[] = [];
 
@@ -30,7 +32,7 @@ export function createRunningCalls(dependencies: TurnDependencies, signal: Abort
 	return {
 		start(call) {
 			const key = identity(call);
-			const execution = executions.get(key) ?? runToolCall(call, dependencies, either);
+			const execution = executions.get(key) ?? runToolCall(call, dependencies, targets, either);
 			executions.set(key, execution);
 			const outcome = told(call, execution);
 			// Awaited in `results` or `abandon`; until then a failure must not count as unhandled.

@@ -1,7 +1,9 @@
 // One tool call from arguments to result: look up, decode, open, approve, record the intent, execute.
 import { errorText } from "../base/errors.ts";
+import type { KeyedQueue } from "../base/keyed-queue.ts";
 import type { ToolCall, ToolReturn } from "../events/content.ts";
 import { toolError } from "../events/content.ts";
+import type { Preparation, Tool } from "../tools/tool.ts";
 import { decodeArguments } from "./arguments.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 import { crashedTool, rejectedByPerson, unfittingArguments, unknownTool, unparsableArguments } from "./tool-results.ts";
@@ -15,41 +17,67 @@ export interface SettledCall {
 
 type CallDependencies = Pick<TurnDependencies, "tools" | "approve" | "journal">;
 
-/** Runs the call to its end. Every fault of tool or arguments is a result; storage failures reject. */
+/**
+ * Runs the call to its end. Every fault of tool or arguments is a result; storage failures reject.
+ * `targets` lines up the calls of one answer that change the same thing.
+ */
 export async function runToolCall(
 	call: ToolCall,
 	dependencies: CallDependencies,
+	targets: KeyedQueue,
 	signal: AbortSignal,
 ): Promise<SettledCall | null> {
 	const tool = dependencies.tools.find(call.function.name);
 	if (tool === null) return settled(unknownTool(call.function.name));
 	const decoded = decodeArguments(call.function.arguments);
 	if (!decoded.ok) return settled(unparsableArguments(decoded.reason));
+	const prepare = () => prepareCall(tool, decoded.value, call);
 
-	const opened = await attempt(() =>
-		tool.open(decoded.value, { toolCallId: call.id, rawArguments: call.function.arguments }),
-	);
+	const preparation = await prepare();
 	if (signal.aborted) return null;
-	if (!opened.ok) return settled(crashedTool(opened.reason));
-	if (!opened.value.ok) return settled(unfittingArguments(opened.value.issue));
-	const { preparation } = opened.value;
 	if (preparation.kind === "settled") return settled(preparation.result);
+	const { approval, target } = preparation;
+	if (approval === null) return await execute(preparation, call, dependencies, signal);
 
-	if (preparation.approval !== null) {
-		const outcome = await dependencies.approve(preparation.approval, call, signal);
-		if (outcome.kind === "cancelled") return null;
-		if (outcome.kind === "unattended") return settled(toolError(outcome.reason, "Rejected: nobody to ask"));
-		if (outcome.kind === "rejected") {
-			const rejection = outcome.feedback === "" ? "plain" : "with-feedback";
-			return { result: rejectedByPerson(outcome.feedback), rejection };
-		}
+	const outcome = await dependencies.approve(approval, call, signal);
+	if (outcome.kind === "cancelled") return null;
+	if (outcome.kind === "unattended") return settled(toolError(outcome.reason, "Rejected: nobody to ask"));
+	if (outcome.kind === "rejected") {
+		const rejection = outcome.feedback === "" ? "plain" : "with-feedback";
+		return { result: rejectedByPerson(outcome.feedback), rejection };
 	}
+	if (outcome.isShown || target === null) return await execute(preparation, call, dependencies, signal);
 
-	if (preparation.hasEffect) await dependencies.journal.started(call);
+	// Nobody saw the preparation, so it may follow what earlier calls of this answer did to the same target.
+	return await targets.run(target, async () => {
+		const anew = await prepare();
+		if (anew.kind === "settled") return settled(anew.result);
+		const isSameNeed = anew.approval?.action === approval.action;
+		return await execute(isSameNeed ? anew : preparation, call, dependencies, signal);
+	});
+}
+
+/** Opens the call; arguments that do not fit and tools that crash become results. */
+async function prepareCall(tool: Tool, value: unknown, call: ToolCall): Promise<Preparation> {
+	const opened = await attempt(() => tool.open(value, { toolCallId: call.id, rawArguments: call.function.arguments }));
+	if (!opened.ok) return { kind: "settled", result: crashedTool(opened.reason) };
+	return opened.value.ok
+		? opened.value.preparation
+		: { kind: "settled", result: unfittingArguments(opened.value.issue) };
+}
+
+/** Records the intent, runs the effect, records that it is over. */
+async function execute(
+	preparation: Extract<Preparation, { kind: "ready" }>,
+	call: ToolCall,
+	{ journal }: CallDependencies,
+	signal: AbortSignal,
+): Promise<SettledCall | null> {
+	if (preparation.hasEffect) await journal.started(call);
 	// A cancel that arrived while the intent was being recorded still prevents the effect.
 	const executed = signal.aborted ? null : await attempt(() => preparation.execute(signal));
 	const result = executed === null ? null : executed.ok ? executed.value : crashedTool(executed.reason);
-	if (preparation.hasEffect) await dependencies.journal.finished(call, result?.is_error ?? true);
+	if (preparation.hasEffect) await journal.finished(call, result?.is_error ?? true);
 	return result === null || signal.aborted ? null : settled(result);
 }
 

@@ -7,6 +7,7 @@ import { constants, Script } from "node:vm";
 
 interface LoadedChunk {
 	readonly script: Script;
+	readonly source: Buffer;
 	readonly cachePath: string;
 	/** Whether the compiled code came from the cache. */
 	readonly isCached: boolean;
@@ -38,16 +39,17 @@ export function createCodeCache(directory: string): CodeCache {
 		const module = { exports: {} };
 		modules.set(file, module);
 		const cachePath = path.join(directory, `${path.basename(file)}.bin`);
-		const cachedData = readIfThere(cachePath);
+		const source = readFileSync(file);
+		const cachedData = readCompiled(cachePath, source);
 		const script = new Script(
-			`(function (exports, require, module, __filename, __dirname) { ${readFileSync(file, "utf8")}\n})`,
+			`(function (exports, require, module, __filename, __dirname) { ${source.toString("utf8")}\n})`,
 			{
 				filename: file,
 				...(cachedData === null ? {} : { cachedData }),
 				importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
 			},
 		);
-		chunks.push({ script, cachePath, isCached: cachedData !== null && script.cachedDataRejected !== true });
+		chunks.push({ script, source, cachePath, isCached: cachedData !== null && script.cachedDataRejected !== true });
 		const run: Wrapper = script.runInThisContext();
 		const nodeRequire = createRequire(file);
 		const requireFrom = (id: string): unknown =>
@@ -59,16 +61,21 @@ export function createCodeCache(directory: string): CodeCache {
 	return {
 		require: load,
 		save() {
-			for (const { script, cachePath, isCached } of chunks) {
-				if (!isCached) writeIfPossible(cachePath, script.createCachedData());
+			for (const { script, source, cachePath, isCached } of chunks) {
+				if (!isCached) writeIfPossible(cachePath, Buffer.concat([source, script.createCachedData()]));
 			}
 		},
 	};
 }
 
-function readIfThere(file: string): Buffer | null {
+/**
+ * A cache file is the source followed by what it was compiled to: V8 itself compares no more than the length of the
+ * source and would run the code of another build.
+ */
+function readCompiled(file: string, source: Buffer): Buffer | null {
 	try {
-		return readFileSync(file);
+		const content = readFileSync(file);
+		return content.subarray(0, source.length).equals(source) ? content.subarray(source.length) : null;
 	} catch {
 		return null;
 	}

@@ -1,5 +1,5 @@
 // Writes log lines with pino; loaded only once something is to be written.
-import { mkdirSync, renameSync, statSync } from "node:fs";
+import { mkdirSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { destination, pino } from "pino";
 import type { LogFields } from "../base/log.ts";
@@ -13,7 +13,8 @@ const keptFiles = 5;
 export function createLogWriter(path: string) {
 	mkdirSync(dirname(path), { recursive: true });
 	rotate(path);
-	const file = destination({ dest: path, sync: false });
+	// Opened at once: pino cannot write what is left at an exit that comes before its own opening is done.
+	const file = destination({ dest: openSync(path, "a"), sync: false });
 	// A disk that is full, or a directory that goes away, must not end the process.
 	file.on("error", () => {});
 	const logger = pino({ level: "debug", base: { pid: process.pid } }, file);

@@ -58,7 +58,7 @@ export class Approvals {
 
 	async #approveByRule(record: Decided): Promise<ApprovalOutcome> {
 		await this.#settings.stored.appendCalls([record]);
-		return { kind: "approved" };
+		return { kind: "approved", isShown: false };
 	}
 
 	async #ask(
@@ -101,7 +101,7 @@ export class Approvals {
 		await emit({ type: "ask.resolved", askId: ask.id, answer: resolved }, { records: [decided], sync: true });
 		if (answer.decision === "approve_for_session") this.#settleSiblings(ask.action);
 		if (typeof by !== "string" && (by.kind === "cancelled" || by.kind === "shutdown")) return { kind: "cancelled" };
-		return answer.decision === "reject" ? { kind: "rejected", feedback } : { kind: "approved" };
+		return answer.decision === "reject" ? { kind: "rejected", feedback } : { kind: "approved", isShown: true };
 	}
 
 	async #rememberForSession(action: string): Promise<void> {

@@ -62,6 +62,7 @@ function createClientTool(
 					kind: "ready",
 					approval: null,
 					hasEffect: true,
+					target: null,
 					execute: (signal) =>
 						ask({ kind: "client-tool", id: identifiers.uuid(), toolCallId, name, arguments: rawArguments }, signal),
 				},

@@ -9,7 +9,7 @@ import type { Identifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { ClientToolAsk } from "../events/ask.ts";
 import type { Command, CommandType, CommandValues } from "../events/command.ts";
-import type { ToolReturn, UserInput } from "../events/content.ts";
+import { type ToolReturn, textPart, type UserInput } from "../events/content.ts";
 import type { AgentEvent, EventBody, TurnOutcome } from "../events/event.ts";
 import type { Model } from "../models/model.ts";
 import type { StoredSession } from "../store/session-store.ts";
@@ -20,6 +20,7 @@ import { type AskDeadlines, AskTable } from "./asks.ts";
 import { type CheckedTools, type ClientToolDeclaration, checkClientTools } from "./client-tools.ts";
 import { Emitter, type Keeping } from "./emitter.ts";
 import { EventFeed } from "./event-feed.ts";
+import { recoverCalls } from "./recovery.ts";
 import { createSteerQueue, type OpenSteerQueue } from "./steers.ts";
 import { createToolBox } from "./tool-box.ts";
 
@@ -95,6 +96,8 @@ export class Session {
 	readonly #clients = new Set<AttachedClient>();
 	readonly #handlers: CommandHandlers;
 	#context: Context | null = null;
+	/** What a crash left behind, for the person; told once. */
+	#crashNotice: string | null = null;
 	#turn: RunningTurn | null = null;
 	#hadTurn = false;
 	#closing = false;
@@ -235,10 +238,11 @@ export class Session {
 		emit: (body: EventBody, keeping?: Keeping) => Promise<void>,
 	): Promise<TurnDependencies> {
 		const { stored } = this.#parts;
+		const context = await this.#loadContext();
 		return {
 			model: this.#parts.model,
 			unsetModelAlias: this.#parts.unsetModelAlias,
-			context: await this.#loadContext(),
+			context,
 			tools: createToolBox(this.#parts.tools, () => [...this.#clients].map(({ tools }) => tools)),
 			steers: turn.steers,
 			journal: {
@@ -254,7 +258,14 @@ export class Session {
 			planMode: () => stored.state().planMode,
 			clock: this.#parts.clock,
 			random: this.#parts.random,
-			emit: (body) => emit(body),
+			emit: async (body) => {
+				await emit(body);
+				if (this.#crashNotice === null || body.type !== "step.started") return;
+				// Clients show text only inside a step.
+				const part = textPart(this.#crashNotice);
+				this.#crashNotice = null;
+				await emit({ type: "content.delta", part });
+			},
 			approve: (need, call, signal) => this.#approvals.decide(need, call, turn.id, emit, signal),
 			commit: () => stored.sync(),
 		};
@@ -267,8 +278,10 @@ export class Session {
 		const hasPrompt = stored.contextRows.some((row) => row.type === "system-prompt");
 		const content = hasPrompt ? "" : await systemPrompt();
 		if (!hasPrompt) await stored.appendContext([{ type: "system-prompt", content }]);
-		this.#context = new Context(stored, stored.contextRows, content);
-		return this.#context;
+		const context = new Context(stored, stored.contextRows, content);
+		this.#crashNotice = await recoverCalls(stored, context);
+		this.#context = context;
+		return context;
 	}
 
 	async #deriveTitle(input: UserInput): Promise<void> {

@@ -23,7 +23,7 @@ export function settled(result: ToolReturn): Preparation {
 
 /** A call that needs no approval because it changes nothing. */
 export function readOnly(execute: (signal: AbortSignal) => Promise<ToolReturn>): Preparation {
-	return { kind: "ready", approval: null, hasEffect: false, execute };
+	return { kind: "ready", approval: null, hasEffect: false, target: null, execute };
 }
 
 /** The answer of a call that was cancelled while it ran. */

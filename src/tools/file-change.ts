@@ -1,6 +1,7 @@
 // A change of one file, decided before it is approved and carried out as it was shown: what WriteFile and
 // StrReplaceFile have in common. A file that changed in between is left alone.
 import path from "node:path";
+import { createKeyedQueue } from "../base/keyed-queue.ts";
 import { toolError, toolSuccess } from "../events/content.ts";
 import { cancelledResult, settled } from "./define-tool.ts";
 import { createDiffBlocks } from "./diff-blocks.ts";
@@ -57,18 +58,8 @@ export async function hasParentDirectory(location: Location, environment: ToolEn
 	return (await environment.files.status(path.dirname(location.resolved)))?.kind === "directory";
 }
 
-const writing = new Map<string, Promise<unknown>>();
-
 /** One writer at a time per file, whichever session it belongs to: looking and writing must not be torn apart. */
-async function inTurn<T>(file: string, work: () => Promise<T>): Promise<T> {
-	const turn = (writing.get(file) ?? Promise.resolve()).then(work, work);
-	writing.set(file, turn);
-	try {
-		return await turn;
-	} finally {
-		if (writing.get(file) === turn) writing.delete(file);
-	}
-}
+const writers = createKeyedQueue();
 
 function isSame(one: Buffer | null, other: Buffer | null): boolean {
 	return one === null || other === null ? one === other : one.equals(other);
@@ -91,8 +82,9 @@ export async function prepareFileChange(change: FileChange, environment: ToolEnv
 			display,
 		},
 		hasEffect: true,
+		target: location.resolved,
 		execute: (signal) =>
-			inTurn(location.resolved, async () => {
+			writers.run(location.resolved, async () => {
 				if (signal.aborted) return cancelledResult();
 				if (!(await isAsApproved())) {
 					return toolError(

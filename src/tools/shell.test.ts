@@ -22,6 +22,7 @@ describe("Shell", () => {
 				display: [{ type: "shell", language: "bash", command: "pwd" }],
 			},
 			hasEffect: true,
+			target: null,
 		});
 		expect(await prepared.execute()).toEqual({
 			is_error: false,

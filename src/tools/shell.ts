@@ -158,6 +158,7 @@ export function createShell(environment: ToolEnvironment): Tool {
 					display: [{ type: "shell", language: "bash", command }],
 				},
 				hasEffect: true,
+				target: null,
 				async execute(signal) {
 					shell ??= findShell(environment);
 					const file = await shell;

@@ -22,6 +22,11 @@ export type Preparation =
 			readonly approval: ApprovalNeed | null;
 			/** Whether running it changes anything outside the kernel; such calls are recorded before they start. */
 			readonly hasEffect: boolean;
+			/**
+			 * What the call was prepared against and will change, such as a file; null when nothing in particular.
+			 * Calls of one answer that nobody is asked about are prepared anew, in order, for the same target.
+			 */
+			readonly target: string | null;
 			/** Runs once. Rejects only on a defect; after an abort it settles as soon as its effects are ended. */
 			execute(signal: AbortSignal): Promise<ToolReturn>;
 	  };

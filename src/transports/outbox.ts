@@ -8,13 +8,15 @@ export type WriteText = (text: string, done: (error?: Error | null) => void) => 
 export interface Outbox {
 	send(line: string): void;
 	ready(): Promise<void>;
+	/** Bytes (UTF-16 units, to be exact) that wait to be taken. */
+	queued(): number;
 	flush(): Promise<void>;
 	/** Declares the other side gone: everything queued is dropped and every waiter released. */
 	abandon(reason: unknown): void;
 	readonly gone: AbortSignal;
 }
 
-/** `limit` is the number of queued bytes (counted as UTF-16 units times two at most) above which `ready` waits. */
+/** `limit` is the number of queued UTF-16 units above which `ready` waits. */
 export function createOutbox(write: WriteText, limit: number): Outbox {
 	const gone = new AbortController();
 	let queued: string[] = [];
@@ -74,6 +76,7 @@ export function createOutbox(write: WriteText, limit: number): Outbox {
 			roomWaiter ??= createDeferred();
 			return roomWaiter.promise;
 		},
+		queued: () => size + inFlight,
 		flush() {
 			if (size + inFlight === 0) return Promise.resolve();
 			emptyWaiter ??= createDeferred();

@@ -12,6 +12,12 @@ export const lineLimit = 104_857_600;
 /** Bytes queued for a slow reader before producers are made to wait. */
 export const outboxLimit = 262_144;
 
+/**
+ * Bytes of unread replies at which no more requests are taken in. Events wait long before that; only a client that
+ * sends requests without reading the answers gets here.
+ */
+export const replyLimit = 16_777_216;
+
 export function createStdioTransport(): LineTransport {
 	const output = openOutput();
 	const outbox = createOutbox((text, done) => void output.write(text, done), outboxLimit);
@@ -32,6 +38,9 @@ export function createStdioTransport(): LineTransport {
 			input.on("data", (bytes: Buffer) => {
 				const lines = splitter.push(bytes);
 				if (lines.length > 0) onLines(lines);
+				if (outbox.queued() < replyLimit) return;
+				input.pause();
+				void outbox.ready().then(() => input.resume());
 			});
 			input.on("end", end);
 			// A broken stdin is the end of input as well.

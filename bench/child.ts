@@ -1,0 +1,121 @@
+// A measured child process: started, fed, read as raw bytes as fast as they come. It does not know what is measured.
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+
+/** A `--wire` executable to measure: the words of its command and the environment of its processes. */
+export interface Target {
+	readonly name: string;
+	readonly command: readonly [string, ...string[]];
+	readonly environment: NodeJS.ProcessEnv;
+}
+
+const newline = 0x0a;
+const isMac = process.platform === "darwin";
+
+export interface MeasuredChild {
+	/** Milliseconds, on the clock of `performance.now()`, just before the process was asked for. */
+	readonly startedAt: number;
+	send(method: string, id: string, params: object): void;
+	/** Waits for the first line and gives it with the time of its arrival. */
+	firstLine(): Promise<{ readonly line: string; readonly at: number }>;
+	/** Waits for the reply to a request; gives its time of arrival and how many lines came up to it. */
+	reply(id: string): Promise<{ readonly line: string; readonly at: number; readonly lines: number }>;
+	/** Most memory held so far, in bytes; null where only the end of the process tells. */
+	peakMemory(): number | null;
+	/** Closes the input and waits for the end; gives the peak where the end tells it. */
+	finish(): Promise<number | null>;
+}
+
+export function startChild({ command, environment }: Target, words: readonly string[]): MeasuredChild {
+	// The operating system reports the peak of a child to `time` only, where there is no /proc.
+	const [file, ...rest] = isMac ? (["/usr/bin/time", "-l", ...command] as const) : command;
+	const startedAt = performance.now();
+	const child = spawn(file ?? "", [...rest, ...words], { env: environment, stdio: "pipe" });
+	const errorTail = collectErrors(child);
+	const closed = new Promise<void>((resolve) => child.on("close", () => resolve()));
+	const failed = new Promise<never>((_resolve, reject) => {
+		child.on("error", reject);
+		child.on("close", (code) => reject(new Error(`${file} ended early (${code}): ${errorTail().trim()}`)));
+	});
+	failed.catch(() => {});
+	child.stdin.on("error", () => {});
+
+	let lines = 0;
+	let head = Buffer.alloc(0);
+	let tail = Buffer.alloc(0);
+	let onFirst: ((at: number) => void) | null = null;
+	let firstAt: number | null = null;
+	let onTail: ((at: number) => void) | null = null;
+
+	child.stdout.on("data", (bytes: Buffer) => {
+		const at = performance.now();
+		if (firstAt === null) {
+			head = Buffer.concat([head, bytes]);
+			if (head.includes(newline)) {
+				firstAt = at;
+				onFirst?.(at);
+			}
+		}
+		for (let from = bytes.indexOf(newline); from !== -1; from = bytes.indexOf(newline, from + 1)) lines += 1;
+		// Only what may hold the last line is kept.
+		tail = bytes.length >= 8192 ? bytes.subarray(-8192) : Buffer.concat([tail.subarray(-8192), bytes]);
+		if (tail.at(-1) === newline) onTail?.(at);
+	});
+
+	const lastLine = () => tail.toString("utf8", tail.lastIndexOf(newline, tail.length - 2) + 1, tail.length - 1);
+	return {
+		startedAt,
+		send(method, id, params) {
+			child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+		},
+		firstLine() {
+			const arrived = new Promise<number>((resolve) => {
+				if (firstAt === null) onFirst = resolve;
+				else resolve(firstAt);
+			});
+			const found = arrived.then((at) => ({ line: head.toString("utf8", 0, head.indexOf(newline)), at }));
+			return Promise.race([found, failed]);
+		},
+		reply(id) {
+			const found = new Promise<{ line: string; at: number; lines: number }>((resolve) => {
+				onTail = (at) => {
+					const line = lastLine();
+					if (isReply(line, id)) resolve({ line, at, lines });
+				};
+				if (tail.at(-1) === newline) onTail(performance.now());
+			});
+			return Promise.race([found, failed]);
+		},
+		peakMemory: () => (isMac || child.pid === undefined ? null : peakOfTree(child.pid)),
+		async finish() {
+			child.stdin.end();
+			const timer = setTimeout(() => child.kill("SIGKILL"), 5000);
+			await closed;
+			clearTimeout(timer);
+			const told = /(\d+)\s+maximum resident set size/.exec(errorTail());
+			return told === null ? null : Number(told[1]);
+		},
+	};
+}
+
+function collectErrors(child: ChildProcessWithoutNullStreams): () => string {
+	let text = "";
+	child.stderr.on("data", (bytes: Buffer) => {
+		text = (text + bytes.toString("utf8", Math.max(0, bytes.length - 4000))).slice(-4000);
+	});
+	return () => text;
+}
+
+/** Events make up nearly all lines: they are told apart without being parsed. */
+function isReply(line: string, id: string): boolean {
+	if (line.includes('"method"')) return false;
+	const value: unknown = JSON.parse(line);
+	return typeof value === "object" && value !== null && "id" in value && value.id === id;
+}
+
+/** The largest peak of a process and those below it, in bytes: a command may be a wrapper around the program. */
+function peakOfTree(pid: number): number {
+	const own = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+	const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").map(Number);
+	return Math.max(Number(own?.[1] ?? 0) * 1024, ...children.filter((child) => child > 0).map(peakOfTree));
+}

@@ -1,0 +1,76 @@
+// Results as medians, as a table for people and as plain data.
+import { cpus } from "node:os";
+
+export interface Measure {
+	readonly name: string;
+	readonly unit: "ms" | "events/s" | "MB";
+	/** The values of every run by the name of what was measured. */
+	readonly values: ReadonlyMap<string, readonly number[]>;
+}
+
+export function median(values: readonly number[]): number {
+	const sorted = [...values].sort((a, b) => a - b);
+	const middle = Math.floor(sorted.length / 2);
+	const upper = sorted[middle] ?? Number.NaN;
+	return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
+}
+
+/** What the numbers depend on. */
+export function machineFacts(): Readonly<Record<string, string | number>> {
+	const processors = cpus();
+	return {
+		date: new Date().toISOString().slice(0, 10),
+		node: process.version,
+		platform: `${process.platform} ${process.arch}`,
+		cores: processors.length,
+		processor: processors[0]?.model.trim() ?? "unknown",
+	};
+}
+
+const digits = { ms: 1, "events/s": 0, MB: 1 } as const;
+
+function format(value: number, unit: Measure["unit"]): string {
+	const options = { minimumFractionDigits: digits[unit], maximumFractionDigits: digits[unit] };
+	return `${value.toLocaleString("en-US", options)} ${unit}`;
+}
+
+/** A Markdown table: medians, the range of our own runs, and how each column compares with ours. */
+export function toTable(measures: readonly Measure[], own: string): string {
+	const others = [...new Set(measures.flatMap(({ values }) => [...values.keys()]))].filter((name) => name !== own);
+	const header = ["measure", own, "range", ...others.flatMap((name) => [name, `${own} / ${name}`])];
+	const rows = measures.map(({ name, unit, values }) => {
+		const ours = values.get(own) ?? [];
+		const cells = others.flatMap((other) => {
+			const theirs = values.get(other);
+			if (theirs === undefined || theirs.length === 0) return ["", ""];
+			return [format(median(theirs), unit), `${(median(ours) / median(theirs)).toFixed(2)}×`];
+		});
+		const range = `${format(Math.min(...ours), unit)} – ${format(Math.max(...ours), unit)}`;
+		return [name, format(median(ours), unit), range, ...cells];
+	});
+	return alignColumns([header, header.map((_, index) => (index === 0 ? ":--" : "--:")), ...rows]);
+}
+
+function alignColumns(rows: readonly (readonly string[])[]): string {
+	const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
+	return rows
+		.map((row) => {
+			const cells = row.map((cell, column) => {
+				const width = widths[column] ?? 0;
+				if (cell === "--:") return cell.padStart(width, "-");
+				if (cell === ":--") return cell.padEnd(width, "-");
+				return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+			});
+			return `| ${cells.join(" | ")} |`;
+		})
+		.join("\n");
+}
+
+/** Everything as plain data. */
+export function toData(measures: readonly Measure[]): object {
+	return measures.map(({ name, unit, values }) => ({
+		name,
+		unit,
+		results: Object.fromEntries([...values].map(([key, runs]) => [key, { median: median(runs), runs }])),
+	}));
+}

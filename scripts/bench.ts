@@ -1,0 +1,133 @@
+// Measures the built executable: start, first event, a long turn and its memory; beside bare Node and, if given, a peer.
+// Run with `npm run bench [-- --peer "<command>"] [--runs N] [--json]`. What and how: docs/benchmarks.md.
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import type { Target } from "../bench/child.ts";
+import {
+	measureBareNode,
+	measureFirstEvent,
+	measureInitialize,
+	measureLongTurn,
+	partCount,
+	writeBenchFiles,
+} from "../bench/measurements.ts";
+import { type Measure, machineFacts, toData, toTable } from "../bench/report.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const own = "agentwire";
+const bare = "bare node";
+const usage = 'Usage: npm run bench [-- --peer "<command>"] [--runs N] [--json] [--executable FILE]';
+
+interface Choice {
+	readonly runs: number;
+	readonly json: boolean;
+	readonly peer: string | null;
+	readonly executable: string;
+}
+
+function readChoice(): Choice {
+	const { values } = parseArgs({
+		options: {
+			peer: { type: "string" },
+			runs: { type: "string", default: "11" },
+			json: { type: "boolean", default: false },
+			executable: { type: "string", default: path.join(root, "bin", "agentwire") },
+		},
+	});
+	const runs = Number(values.runs);
+	if (!Number.isInteger(runs) || runs < 1) throw new Error("--runs needs a whole number of at least 1.");
+	return { runs, json: values.json, peer: values.peer ?? null, executable: values.executable };
+}
+
+/** What measured processes see: their own sessions and compiled code, and no certificates that Node would read. */
+function createEnvironment(folder: string, name: string): NodeJS.ProcessEnv {
+	const { NODE_EXTRA_CA_CERTS: _certificates, NODE_OPTIONS: _options, ...rest } = process.env;
+	return {
+		...rest,
+		KIMI_SHARE_DIR: path.join(folder, `${name}-share`),
+		XDG_CACHE_HOME: path.join(folder, `${name}-cache`),
+	};
+}
+
+function createTargets({ peer, executable }: Choice, folder: string): Target[] {
+	const targets: Target[] = [{ name: own, command: [executable], environment: createEnvironment(folder, own) }];
+	const [file, ...rest] = peer?.trim().split(/\s+/) ?? [];
+	if (file !== undefined && file !== "") {
+		targets.push({ name: "peer", command: [file, ...rest], environment: createEnvironment(folder, "peer") });
+	}
+	return targets;
+}
+
+async function run(choice: Choice, folder: string): Promise<void> {
+	const files = writeBenchFiles(folder);
+	const targets = createTargets(choice, folder);
+	const columns = () => new Map<string, number[]>([...targets.map(({ name }) => name), bare].map((name) => [name, []]));
+	const initialize = columns();
+	const firstEvent = columns();
+	const rate = new Map<string, number[]>(targets.map(({ name }) => [name, []]));
+	const memory = new Map<string, number[]>(targets.map(({ name }) => [name, []]));
+	const firstStart = new Map<string, number>();
+
+	// Round 0 fills the caches of disk and compiler and is not counted, but for what it is: the very first start.
+	for (let round = 0; round <= choice.runs; round += 1) {
+		const isCounted = round > 0;
+		if (!choice.json) process.stderr.write(`\r${isCounted ? `run ${round} of ${choice.runs}` : "warming up"}  `);
+		const bareTime = await measureBareNode(createEnvironment(folder, bare));
+		if (isCounted) for (const column of [initialize, firstEvent]) column.get(bare)?.push(bareTime);
+		for (const target of targets) {
+			const value = await measureInitialize(target, files);
+			if (isCounted) initialize.get(target.name)?.push(value);
+			else firstStart.set(target.name, value);
+		}
+		for (const target of targets) {
+			const value = await measureFirstEvent(target, files);
+			if (isCounted) firstEvent.get(target.name)?.push(value);
+		}
+		for (const target of targets) {
+			const { eventsPerSecond, peakMemory } = await measureLongTurn(target, files);
+			if (!isCounted) continue;
+			rate.get(target.name)?.push(eventsPerSecond);
+			if (peakMemory !== null) memory.get(target.name)?.push(peakMemory / 1_000_000);
+		}
+	}
+	if (!choice.json) process.stderr.write("\r");
+
+	const measures: Measure[] = [
+		{ name: "start to `initialize` reply", unit: "ms", values: initialize },
+		{ name: "start to first event", unit: "ms", values: firstEvent },
+		{ name: `turn of ${partCount.toLocaleString("en-US")} parts`, unit: "events/s", values: rate },
+		{ name: "its peak memory", unit: "MB", values: memory },
+	];
+	const facts = machineFacts();
+	if (choice.json) {
+		const data = { facts, runs: choice.runs, firstStart: Object.fromEntries(firstStart), measures: toData(measures) };
+		console.log(JSON.stringify(data, null, 2));
+		return;
+	}
+	console.log(`${Object.values(facts).join(", ")}; medians of ${choice.runs} interleaved runs\n`);
+	console.log(toTable(measures, own));
+	for (const [name, value] of firstStart) {
+		console.log(`\n${name}: the first start of all, nothing cached: ${value.toFixed(1)} ms`);
+	}
+}
+
+let choice: Choice;
+try {
+	choice = readChoice();
+	if (!existsSync(choice.executable)) throw new Error(`There is no ${choice.executable}.`);
+	if (!existsSync(path.join(path.dirname(choice.executable), "..", "dist"))) {
+		throw new Error("The executable is not built yet. Build it with: npm run prepare");
+	}
+} catch (thrown) {
+	console.error(`${thrown instanceof Error ? thrown.message : String(thrown)}\n${usage}`);
+	process.exit(2);
+}
+const folder = mkdtempSync(path.join(tmpdir(), "agentwire-bench-"));
+try {
+	await run(choice, folder);
+} finally {
+	rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,183 @@
+// A tour of agentwire in one minute: an agent mends a failing test, is asked for approvals, and is replayed from disk.
+// Run with `npm run demo`; `--yes` approves everything, `--keep` leaves the files.
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { askDecision } from "./demo/approval-prompt.ts";
+import { createConversationView } from "./demo/conversation-view.ts";
+import { childEnvironment, chooseModel, type ModelChoice, promptText } from "./demo/model-choice.ts";
+import { commitProject, doesTestPass, showChange, writeProject } from "./demo/project.ts";
+import { findSession, showSession } from "./demo/session-view.ts";
+import { createTerminal } from "./demo/terminal.ts";
+import { startWireClient, type WireClient, type WireMessage } from "./demo/wire-client.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const executable = path.join(root, "bin", "agentwire");
+
+const given = process.argv.slice(2);
+const unknown = given.filter((word) => !["--yes", "--keep"].includes(word));
+if (unknown.length > 0) {
+	console.error(`Unknown: ${unknown.join(" ")}\nUsage: npm run demo [-- --yes] [-- --keep]`);
+	process.exit(2);
+}
+if (!existsSync(path.join(root, "dist", "main.cjs"))) {
+	console.error("The executable is not built yet. Build it with: npm run prepare");
+	process.exit(2);
+}
+const approvesAll = given.includes("--yes");
+const keepsFiles = given.includes("--keep");
+
+const isTerminal = process.stdout.isTTY === true;
+const terminal = createTerminal((text) => void process.stdout.write(text), {
+	useColour: isTerminal && !process.env["NO_COLOR"],
+	isAttended: isTerminal && process.stdin.isTTY === true,
+});
+
+const folder = realpathSync(mkdtempSync(path.join(tmpdir(), "agentwire-demo-")));
+const projectDir = path.join(folder, "basket");
+const shareDir = path.join(folder, "share");
+const configPath = path.join(folder, "config.json");
+const scriptsPath = path.join(folder, "scripts.json");
+// Nothing is left behind outside the folder: sessions and compiled code go there too.
+const environment: NodeJS.ProcessEnv = {
+	...childEnvironment(process.env),
+	KIMI_SHARE_DIR: shareDir,
+	XDG_CACHE_HOME: path.join(folder, "cache"),
+};
+const sessionId = randomUUID();
+const serverArguments = ["--wire", "--work-dir", projectDir, "--config-file", configPath, "--session", sessionId];
+const serverCommand = { executable, arguments: serverArguments, environment };
+const clients: WireClient[] = [];
+
+function cleanUp(): void {
+	// It may hold a key.
+	rmSync(configPath, { force: true });
+	if (!keepsFiles) rmSync(folder, { recursive: true, force: true });
+}
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+	process.once(signal, async () => {
+		terminal.blank();
+		terminal.blank();
+		terminal.line("", "Interrupted: the agent is stopped and the files are removed.", "yellow");
+		await Promise.all(clients.map((client) => client.stop()));
+		cleanUp();
+		process.exit(130);
+	});
+}
+
+function start(onMessage: (message: WireMessage) => void): WireClient {
+	const client = startWireClient(serverCommand, onMessage);
+	clients.push(client);
+	return client;
+}
+
+function introduce(choice: ModelChoice): void {
+	terminal.heading("agentwire demo");
+	writeProject(projectDir);
+	const hasGit = commitProject(projectDir, environment);
+	writeFileSync(configPath, choice.configuration, { mode: 0o600 });
+	if (choice.scripts !== null) writeFileSync(scriptsPath, choice.scripts);
+	terminal.line("project", `${projectDir}${hasGit ? " (git, one commit)" : ""}`);
+	if (!hasGit) terminal.line("", "git is not usable here; the project goes without.", "dim");
+	terminal.line("model", choice.description);
+	terminal.line("process", "bin/agentwire --wire, one line of JSON per message on its pipes");
+}
+
+/** One prompt to its end. Resolves to the number of messages that came. */
+async function converse(choice: ModelChoice): Promise<number> {
+	const view = createConversationView(terminal, projectDir);
+	const client: WireClient = start((message) => {
+		view.show(message);
+		if (message.type === "ApprovalRequest" && message.requestId !== null) void decide(message.requestId);
+	});
+	const decide = async (requestId: string) => {
+		const decision = await askDecision(terminal, approvesAll);
+		client.answer(requestId, { request_id: requestId, ...decision });
+		if (decision.response !== "reject") return;
+		terminal.line("", "You said no: it is not done.", "red");
+		if (decision.feedback === "" || !choice.isScripted) return;
+		// Its next line would ignore what was said.
+		terminal.paragraph("", "A real model would now take up what you said. A script cannot, so the turn is cancelled.");
+		view.mute();
+		await client.request("cancel", {}).catch(() => undefined);
+	};
+
+	terminal.heading("1  The agent at work");
+	const greeting = await client.request("initialize", {
+		protocol_version: "1.10",
+		client: { name: "agentwire-demo", version: "1" },
+	});
+	terminal.line("hello", `initialize → Kimi Wire ${String(greeting["protocol_version"])}`);
+	terminal.paragraph("you", promptText, "bold");
+	const result = await client.request("prompt", { user_input: promptText });
+	terminal.blank();
+	terminal.line("end", `prompt → ${String(result["status"])}, ${client.messageCount()} messages streamed`);
+	const received = client.messageCount();
+	await client.stop();
+	return received;
+}
+
+/** Starts a second process on the same session and has it sent again. */
+async function replay(): Promise<void> {
+	const types = new Map<string, number>();
+	const client = start(({ type }) => types.set(type, (types.get(type) ?? 0) + 1));
+	await client.request("initialize", { protocol_version: "1.10" });
+	const result = await client.request("replay", {});
+	terminal.line("replay", `${String(result["events"])} events, ${String(result["requests"])} requests`);
+	terminal.paragraph("", [...types].map(([type, count]) => `${count} × ${type}`).join(", "), "dim");
+	await client.stop();
+}
+
+async function run(): Promise<boolean> {
+	const choice = chooseModel(process.env, scriptsPath);
+	introduce(choice);
+	const received = await converse(choice);
+
+	terminal.heading("2  What is on disk");
+	const directory = findSession(shareDir, sessionId);
+	if (directory === null) throw new Error("The session is not on disk.");
+	terminal.line("session", path.basename(directory));
+	terminal.line("in", path.relative(folder, path.dirname(directory)), "dim");
+	showSession(terminal, directory);
+
+	terminal.heading("3  The session again, in a second process");
+	terminal.paragraph(
+		"",
+		`Of the ${received} messages above, runs of text pieces are kept as one. Approvals are in calls.jsonl.`,
+	);
+	await replay();
+
+	terminal.heading("4  Is the test mended?");
+	const change = showChange(projectDir, environment);
+	if (change !== null) for (const line of change.split("\n")) terminal.line("", line.trim(), "dim");
+	const passes = doesTestPass(projectDir, environment);
+	if (passes) terminal.line("yes", "The demo ran the test itself, and it passes.", "green");
+	else terminal.line("no", "The demo ran the test itself, and it fails.", "red");
+	terminal.blank();
+	if (choice.isScripted) {
+		terminal.paragraph(
+			"next",
+			"With a real model: set AGENTWIRE_DEMO_BASE_URL, AGENTWIRE_DEMO_API_KEY and AGENTWIRE_DEMO_MODEL to any OpenAI-compatible endpoint and run the demo again.",
+		);
+	}
+	terminal.paragraph(
+		choice.isScripted ? "" : "next",
+		"For your own client: `bin/agentwire --help`, and docs/configuration.md.",
+	);
+	if (keepsFiles) terminal.line("kept", folder);
+	return passes;
+}
+
+try {
+	process.exitCode = (await run()) ? 0 : 1;
+} catch (thrown) {
+	terminal.blank();
+	terminal.paragraph("stopped", thrown instanceof Error ? thrown.message : String(thrown), "red");
+	process.exitCode = 1;
+} finally {
+	await Promise.all(clients.map((client) => client.stop()));
+	cleanUp();
+}

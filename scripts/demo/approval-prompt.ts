@@ -1,0 +1,42 @@
+// Asks the person at the terminal whether the agent may act.
+import { createInterface } from "node:readline/promises";
+import type { Terminal } from "./terminal.ts";
+
+export interface Decision {
+	readonly response: "approve" | "approve_for_session" | "reject";
+	readonly feedback: string;
+}
+
+const approve: Decision = { response: "approve", feedback: "" };
+
+/** Asks until the answer is one of y, a and n; without anyone to ask, approves. The end of input rejects. */
+export async function askDecision(terminal: Terminal, approvesAll: boolean): Promise<Decision> {
+	if (approvesAll || !terminal.isAttended) {
+		terminal.line("", `allowed by ${approvesAll ? "--yes" : "default: no terminal to ask at"}`, "green");
+		return approve;
+	}
+	const reader = createInterface({ input: process.stdin, output: process.stdout });
+	const ended = new AbortController();
+	reader.on("close", () => ended.abort());
+	reader.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
+	const ask = async (question: string): Promise<string | null> => {
+		try {
+			return (await reader.question(`${" ".repeat(10)}${question} `, { signal: ended.signal })).trim();
+		} catch {
+			return null;
+		}
+	};
+	try {
+		while (true) {
+			const typed = await ask(terminal.styled("yellow", "allow? [y]es, [a]lways in this session, [n]o ›"));
+			const word = typed?.toLowerCase() ?? "no";
+			if (["y", "yes"].includes(word)) return approve;
+			if (["a", "always"].includes(word)) return { response: "approve_for_session", feedback: "" };
+			if (!["n", "no"].includes(word)) continue;
+			const feedback = typed === null ? null : await ask("what should it do instead? (Enter: just stop) ›");
+			return { response: "reject", feedback: feedback ?? "" };
+		}
+	} finally {
+		reader.close();
+	}
+}

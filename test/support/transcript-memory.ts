@@ -1,0 +1,130 @@
+// Plays a transcript in the test process: kernel, dialects and real tools over a transport in memory.
+import { silentLog } from "../../src/base/log.ts";
+import { readConfiguration } from "../../src/config/read-config.ts";
+import { createDiskFiles } from "../../src/files/disk-files.ts";
+import { withoutSync } from "../../src/files/without-sync.ts";
+import { composeSession, type SessionOptions, type Surroundings } from "../../src/kernel/compose.ts";
+import { Kernel } from "../../src/kernel/kernel.ts";
+import { Session } from "../../src/kernel/session.ts";
+import { createProcesses } from "../../src/processes/children.ts";
+import { serve } from "../../src/server/serve.ts";
+import { createDiskStore } from "../../src/store/disk-store.ts";
+import { createMemoryStore } from "../../src/store/memory-store.ts";
+import type { SessionStore } from "../../src/store/session-store.ts";
+import { createMemoryTransport } from "../../src/transports/memory.ts";
+import { lineLimit, outboxLimit } from "../../src/transports/stdio.ts";
+import { createIdleClock } from "./transcript-clock.ts";
+import type { Transcript } from "./transcript-format.ts";
+import { createGatedModel, type GatedModel } from "./transcript-gates.ts";
+import { preparePlace, sessionId, type TranscriptPlace } from "./transcript-place.ts";
+import { createBindings } from "./transcript-placeholders.ts";
+import { play, type Server } from "./transcript-play.ts";
+
+const version = "0.0.0-transcript";
+
+/** Plays every conversation of the transcript. Throws at the first difference. */
+export async function playInMemory(transcript: Transcript): Promise<void> {
+	const place = await preparePlace(transcript);
+	// A session that is there beforehand is files; otherwise the store in memory is kept from run to run.
+	const store = transcript.sessionFiles.size > 0 ? createDirectoryStore(place) : createMemoryStore();
+	const bindings = createBindings({ "work-dir": place.workDir, version });
+	try {
+		for (const moves of transcript.conversations) {
+			const { server, close } = await startServer(transcript, place, store);
+			try {
+				await play(moves, server, bindings, place.workDir);
+			} finally {
+				server.closeInput();
+				await close();
+			}
+		}
+	} finally {
+		await place.remove();
+	}
+}
+
+function createDirectoryStore({ shareDir }: TranscriptPlace): SessionStore {
+	const files = withoutSync(createDiskFiles());
+	return createDiskStore({ files, shareDir, log: silentLog, clock: createIdleClock().clock, protocolVersion: "1.10" });
+}
+
+async function startServer(
+	transcript: Transcript,
+	place: TranscriptPlace,
+	store: SessionStore,
+): Promise<{ readonly server: Server; close(): Promise<void> }> {
+	const idleClock = createIdleClock();
+	const files = withoutSync(createDiskFiles());
+	const { configuration } = await readConfiguration({ kind: "text", text: place.config }, files, silentLog);
+	const surroundings: Surroundings = {
+		environment: { PATH: process.env["PATH"] ?? "", HOME: place.home },
+		home: place.home,
+		os: "Linux",
+		files,
+		processes: createProcesses({ openSink: (file) => files.openAppend(file) }),
+		clock: idleClock.clock,
+		identifiers: createCountingIdentifiers(),
+		random: () => 0,
+		log: silentLog,
+		trace: () => {},
+		version,
+	};
+	const options: SessionOptions = {
+		model: transcript.model,
+		thinking: null,
+		yolo: transcript.yolo,
+		maxSteps: transcript.maxSteps,
+		maxAttempts: transcript.maxAttempts,
+	};
+	const kernel = new Kernel({ store, configuration, surroundings });
+	const gates = transcript.isMemoryOnly ? createGatedModel(transcript.scripts) : null;
+	const session = await openSession();
+	const { transport, client } = createMemoryTransport(lineLimit, outboxLimit);
+	const serving = serve({
+		transport,
+		session,
+		server: { name: "agentwire", version },
+		log: silentLog,
+		signal: new AbortController().signal,
+	});
+	const over = serving.ended.then(async () => {
+		await serving.finish();
+		await session.close();
+		return serving.isOutputGone() ? 1 : 0;
+	});
+	return {
+		server: {
+			write: client.write,
+			closeInput: client.end,
+			read: () => idleClock.whileIdle(client.read()),
+			exitCode: () => over,
+			openGate: () => openGate(gates),
+		},
+		async close() {
+			await over;
+			await kernel.close();
+		},
+	};
+
+	async function openSession(): Promise<Session> {
+		if (gates === null) return await kernel.openOrCreate(place.workDir, sessionId, options);
+		const stored = await store.openOrCreate(place.workDir, sessionId);
+		const parts = await composeSession(stored, options, configuration, surroundings, () => null);
+		return new Session({ ...parts, model: gates.model });
+	}
+}
+
+function openGate(gates: GatedModel | null): void {
+	if (gates === null) throw new Error("only a memory-only transcript has gates");
+	gates.open();
+}
+
+/** Identifiers of the right form that count. */
+function createCountingIdentifiers() {
+	let made = 0;
+	const next = (length: number): string => {
+		made += 1;
+		return made.toString(16).padStart(length, "0");
+	};
+	return { uuid: () => `00000000-0000-4000-8000-${next(12)}`, hex: (length: number) => next(length) };
+}

@@ -1,0 +1,57 @@
+// Placeholders of golden transcripts: what varies from run to run. The same placeholder stands for the same value
+// throughout one playing of a transcript.
+
+const kinds: Readonly<Record<string, string>> = {
+	uuid: "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
+	hex32: "[0-9a-f]{32}",
+	float: "-?\\d+(?:\\.\\d+)?(?:[eE][-+]?\\d+)?",
+	text: '(?:[^"\\\\]|\\\\.)*',
+};
+
+const placeholder = /<(work-dir|version|(?:uuid|hex32|float|text)(?::[^<>]+)?)>/g;
+
+export interface Bindings {
+	/** The text with every placeholder replaced by the value it is bound to. */
+	fill(text: string): string;
+	/** Whether the received line is what the text says; a match binds the placeholders in it. */
+	matches(text: string, received: string): boolean;
+}
+
+/** `given` are the values known beforehand: `work-dir` and `version`. */
+export function createBindings(given: Readonly<Record<string, string>>): Bindings {
+	const bound = new Map(Object.entries(given));
+	return {
+		fill: (text) =>
+			text.replace(placeholder, (whole, name: string) => {
+				const value = bound.get(name);
+				if (value === undefined) throw new Error(`${whole} was not received yet`);
+				return value;
+			}),
+		matches(text, received) {
+			const names: string[] = [];
+			const pattern = text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&").replace(placeholder, (_whole, escaped: string) => {
+				const name = escaped.replaceAll("\\", "");
+				const value = bound.get(name);
+				if (value !== undefined) return value.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+				names.push(name);
+				return `(${kinds[name.split(":")[0] ?? ""]})`;
+			});
+			const found = new RegExp(`^${pattern}$`, "s").exec(received);
+			if (found === null) return false;
+			const taken = names.map((name, index) => [name, found[index + 1] ?? ""] as const);
+			if (!taken.every(([name, value]) => isInRange(name, value))) return false;
+			for (const [name, value] of taken) if (isNamed(name)) bound.set(name, value);
+			return true;
+		},
+	};
+}
+
+/** `<float:0.3..0.8>` is a number between both, and not bound; `<uuid:1>` is a name to bind. */
+function isNamed(name: string): boolean {
+	return name.includes(":") && !name.includes("..");
+}
+
+function isInRange(name: string, value: string): boolean {
+	const range = /^float:(.+)\.\.(.+)$/.exec(name);
+	return range === null || (Number(value) >= Number(range[1]) && Number(value) <= Number(range[2]));
+}
