@@ -41,8 +41,8 @@ export function startChild({ command, environment }: Target, words: readonly str
 	child.stdin.on("error", () => {});
 
 	let lines = 0;
-	let head = Buffer.alloc(0);
-	let tail = Buffer.alloc(0);
+	let head: Buffer = Buffer.alloc(0);
+	let tail: Buffer = Buffer.alloc(0);
 	let onFirst: ((at: number) => void) | null = null;
 	let firstAt: number | null = null;
 	let onTail: ((at: number) => void) | null = null;

@@ -79,7 +79,7 @@ export class LivenessClient {
 
 	answer(request: ServerRequest, how: AnswerKind): void {
 		const reply = toReply(request, how);
-		if (how !== "other-id") {
+		if (!ignoredAnswers.has(how)) {
 			request.answer ??= { how, atRest: this.atRest && !this.paused, at: this.transcript.length };
 		}
 		this.#write(reply);

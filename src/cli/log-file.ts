@@ -1,7 +1,6 @@
 // The log of the process, in a file (never on stdout). Lines wait in memory until the writer is loaded, so that
 // logging costs the start nothing.
 import type { Log, LogFields } from "../base/log.ts";
-import { redactSecrets } from "./redaction.ts";
 
 type Level = "debug" | "info" | "warn" | "error";
 
@@ -49,28 +48,4 @@ export function createLogFile(path: string, includeDebug: boolean): LogFile {
 		},
 		flush: () => writer?.flush(),
 	};
-}
-
-/** Fields as JSON values without secrets; errors with their causes. */
-export function toLoggable(fields: LogFields): Record<string, unknown> {
-	return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, toLoggableValue(value)]));
-}
-
-function toLoggableValue(value: unknown): unknown {
-	if (value instanceof Error) {
-		const cause = value.cause === undefined ? {} : { cause: toLoggableValue(value.cause) };
-		return {
-			name: value.name,
-			message: redactSecrets(value.message),
-			stack: redactSecrets(value.stack ?? ""),
-			...cause,
-		};
-	}
-	if (typeof value === "string") return redactSecrets(value);
-	if (value === null || typeof value !== "object") return value;
-	try {
-		return JSON.parse(redactSecrets(JSON.stringify(value)));
-	} catch {
-		return "[not JSON]";
-	}
 }

@@ -3,7 +3,7 @@ import { mkdirSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { destination, pino } from "pino";
 import type { LogFields } from "../base/log.ts";
-import { toLoggable } from "./log-file.ts";
+import { toLoggable } from "./loggable.ts";
 import { redactSecrets } from "./redaction.ts";
 
 /** Bytes at which a log is set aside when it is opened, and how many are kept. */

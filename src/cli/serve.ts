@@ -37,6 +37,7 @@ export async function runServer(executable: string, options: ServeOptions): Prom
 	const log = createLogFile(path.join(shareDir, "logs", "agentwire.log"), options.debug);
 	const stopping = new AbortController();
 	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stopping.abort());
+	guardProcess(stopping, log);
 	try {
 		const { kernel, session } = await start(options, place, environment, shareDir, log);
 		// Loaded once the first answers are out: the start does not wait for it.
@@ -119,7 +120,7 @@ async function serveSession(
 	const server = { name: productName, version: productVersion };
 	const serving = serve({ transport: createStdioTransport(), session, server, log, signal: stopping.signal });
 	const end = await serving.ended;
-	const code = () => (end === "output-gone" || serving.isOutputGone() ? 1 : 0);
+	const code = () => (process.exitCode === 1 || end === "output-gone" || serving.isOutputGone() ? 1 : 0);
 	const deadline = setTimeout(() => {
 		log.error("Closing took too long; what was left is given up.", { budget: shutdownBudget });
 		log.flush();
@@ -133,6 +134,18 @@ async function serveSession(
 	await log.open();
 	log.flush();
 	return code();
+}
+
+/** A defect must not take the client's work down: what nobody caught is logged, and ends serving in good order at worst. */
+function guardProcess(stopping: AbortController, log: LogFile): void {
+	process.on("unhandledRejection", (reason) => log.error("A rejection was not handled.", { error: reason }));
+	process.on("uncaughtException", (thrown) => {
+		log.error("An exception was not caught; serving ends.", { error: thrown });
+		process.exitCode = 1;
+		stopping.abort();
+	});
+	// Text for people may have nobody to read it.
+	process.stderr.on("error", () => {});
 }
 
 async function toSource(options: ServeOptions, place: Place, shareDir: string, files: Files) {

@@ -1,6 +1,5 @@
 // The file port on the real disk: atomic replacement, appends in order that leave no half line behind.
 // Errors are Node's own; retrying, locking and explaining them belong to the callers.
-import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import {
 	chmod,
@@ -20,6 +19,7 @@ import {
 import path from "node:path";
 import { systemErrorCode } from "../base/errors.ts";
 import type { AppendFile, DirectoryEntry, FileStatus, Files, ReplaceOptions } from "./port.ts";
+import { temporaryName } from "./temporaries.ts";
 
 const pieceLength = 64 * 1024;
 const linkLimit = 40;
@@ -59,12 +59,19 @@ async function writeWhole(handle: FileHandle, bytes: Uint8Array): Promise<void> 
 	}
 }
 
+/** Directories that may be written but not read, and file systems that sync none: nothing more can be done there. */
+const unsyncable: ReadonlySet<string | null> = new Set(["EACCES", "EINVAL", "EISDIR", "ENOTSUP"]);
+
 async function syncDirectory(directory: string): Promise<void> {
-	const handle = await open(directory, "r");
 	try {
-		await handle.sync();
-	} finally {
-		await handle.close();
+		const handle = await open(directory, "r");
+		try {
+			await handle.sync();
+		} finally {
+			await handle.close();
+		}
+	} catch (thrown) {
+		if (!unsyncable.has(systemErrorCode(thrown))) throw thrown;
 	}
 }
 
@@ -85,7 +92,7 @@ async function replaceFile(target: string, content: string | Uint8Array, options
 	const old = await orNullWhenMissing(stat(destination));
 	const mode = options.mode ?? (old === null ? null : old.mode & 0o7777);
 	// Short whatever the target's name: a long name must not become too long by being replaced.
-	const temporary = path.join(directory, `.${randomBytes(9).toString("hex")}.tmp`);
+	const temporary = path.join(directory, temporaryName());
 	try {
 		// A file that will be private is private from its first byte on.
 		const handle = await open(temporary, "wx", mode === null ? newFileMode : mode & 0o777);
@@ -242,6 +249,7 @@ export function createDiskFiles(): Files {
 		rename: (from, to) => rename(from, to),
 		truncate: (target, length) => truncate(target, length),
 		openAppend,
+		syncDirectory,
 		remove: (target) => rm(target, { recursive: true, force: true }),
 	};
 }

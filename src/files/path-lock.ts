@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import * as v from "valibot";
 import { type Clock, sleep } from "../base/clock.ts";
-import { systemErrorCode } from "../base/errors.ts";
+import { isAlive } from "./living-process.ts";
 import type { Files } from "./port.ts";
 
 /** Milliseconds after which a lock counts as left behind; its work takes a few. */
@@ -13,16 +13,6 @@ const patience = 3_000;
 const pollInterval = 10;
 
 const ownerSchema = v.object({ pid: v.pipe(v.number(), v.integer(), v.minValue(1)), at: v.number() });
-
-function isAlive(pid: number): boolean {
-	try {
-		process.kill(pid, 0);
-		return true;
-	} catch (thrown) {
-		// A process of another user may not be signalled, but it is there.
-		return systemErrorCode(thrown) !== "ESRCH";
-	}
-}
 
 /** Whether the owner named in the lock is gone. A lock without a readable owner is one that is just being written. */
 function isStale(content: string, now: number): boolean {

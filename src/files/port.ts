@@ -54,6 +54,8 @@ export interface Files {
 	/** Cuts the file to `length` bytes. */
 	truncate(path: string, length: number): Promise<void>;
 	openAppend(path: string): Promise<AppendFile>;
+	/** Puts the names in a directory on stable storage: files made, renamed and removed there. */
+	syncDirectory(path: string): Promise<void>;
 	/** Removes a file or a whole directory; fine when it is gone. */
 	remove(path: string): Promise<void>;
 }

@@ -6,5 +6,6 @@ export function withoutSync(files: Files): Files {
 		...files,
 		replace: (path, content, options = {}) => files.replace(path, content, { ...options, sync: false }),
 		openAppend: async (path) => ({ ...(await files.openAppend(path)), sync: async () => {} }),
+		syncDirectory: async () => {},
 	};
 }

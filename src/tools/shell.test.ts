@@ -22,7 +22,6 @@ describe("Shell", () => {
 				display: [{ type: "shell", language: "bash", command: "pwd" }],
 			},
 			hasEffect: true,
-			target: null,
 		});
 		expect(await prepared.execute()).toEqual({
 			is_error: false,

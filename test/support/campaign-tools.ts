@@ -2,7 +2,7 @@
 import type { Clock } from "../../src/base/clock.ts";
 import { sleep } from "../../src/base/clock.ts";
 import { isRecord } from "../../src/base/json.ts";
-import { toolSuccess } from "../../src/events/content.ts";
+import { type ToolReturn, toolSuccess } from "../../src/events/content.ts";
 import type { OpenedCall, Tool } from "../../src/tools/tool.ts";
 
 /** An effect that began. */
@@ -42,7 +42,7 @@ function countingTool(
 					kind: "ready",
 					approval: action === null ? null : { action, description: `${name} it`, display: [] },
 					hasEffect: action !== null,
-					async execute(signal) {
+					async execute(signal): Promise<ToolReturn> {
 						if (action !== null) onEffect({ toolCallId, action });
 						if (name === "Doze") await sleep(clock, dozing, signal);
 						return toolSuccess({ output: `${name} done` });

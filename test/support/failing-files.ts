@@ -1,6 +1,8 @@
 // A file port that counts effects and goes wrong at a chosen one: fails with a system error, or stops for good as a
 // killed process does. Reads are not effects.
+import { dirname, join } from "node:path";
 import type { AppendFile, Files } from "../../src/files/port.ts";
+import { temporaryName } from "../../src/files/temporaries.ts";
 
 export type EffectKind =
 	| "make-directory"
@@ -125,7 +127,7 @@ export function createFailingFiles(inner: Files, plan: Plan | null = null): Fail
 				// What a crash before the rename leaves behind.
 				performHalf: () =>
 					inner.create(
-						`${path}.half.tmp`,
+						join(dirname(path), temporaryName()),
 						Buffer.from(content)
 							.toString()
 							.slice(0, content.length / 2),
@@ -143,6 +145,7 @@ export function createFailingFiles(inner: Files, plan: Plan | null = null): Fail
 				perform: async () => wrapAppend(path, await inner.openAppend(path)),
 				abandon: (file) => file.close(),
 			}),
+		syncDirectory: (path) => run("sync", path, { perform: () => inner.syncDirectory(path) }),
 		remove: (path) => run("remove", path, { perform: () => inner.remove(path) }),
 	};
 

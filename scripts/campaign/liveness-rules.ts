@@ -1,0 +1,228 @@
+// What must hold of every interleaving, checked on its transcript after the fact (wire-protocol §1.6, §2.1, §5, §11.1).
+import { isRecord } from "../../src/base/json.ts";
+import type { Effect } from "../../test/support/campaign-tools.ts";
+import type { AnswerKind } from "./liveness-actions.ts";
+import { type Entry, eventOf, type LivenessClient, type Sent, type ServerRequest } from "./liveness-client.ts";
+
+/** An effect and the length of the transcript when it began. */
+export interface ObservedEffect extends Effect {
+	readonly at: number;
+}
+
+type Message = Readonly<Record<string, unknown>>;
+
+interface Outcome {
+	readonly at: number;
+	readonly message: Message;
+}
+
+/** Reads a transcript; `isComplete` says that the client read to the end. */
+export function findFaults(
+	client: LivenessClient,
+	effects: readonly ObservedEffect[],
+	isComplete: boolean,
+): readonly string[] {
+	const faults: string[] = [];
+	const responses = checkResponses(client, isComplete, faults);
+	const told = withoutReplays(client, faults);
+	checkTurns(client, told, isComplete, faults);
+	checkStates(client, responses, faults);
+	checkApprovals(client, told, isComplete, faults);
+	checkEffects(client, effects, faults);
+	return faults;
+}
+
+/** One response per request; none for anything else, but for lines that were no messages. */
+function checkResponses(client: LivenessClient, isComplete: boolean, faults: string[]): ReadonlyMap<string, Outcome> {
+	const responses = new Map<string, Outcome>();
+	const ids = new Set(client.sent.map(({ id }) => id));
+	for (const [at, { from, message }] of client.transcript.entries()) {
+		if (from !== "server" || "method" in message) continue;
+		const { id } = message;
+		if (id === null) {
+			const { error } = message;
+			if (!isRecord(error) || error["code"] !== -32600) faults.push(`an unexpected reply without id at ${at}`);
+		} else if (typeof id !== "string" || !ids.has(id)) faults.push(`a response to nothing at ${at}`);
+		else if (responses.has(id)) faults.push(`a second response to ${id}`);
+		else responses.set(id, { at, message });
+	}
+	for (const { id } of client.sent) {
+		if (isComplete && !responses.has(id)) faults.push(`no response to ${id}`);
+	}
+	return responses;
+}
+
+/** The server's messages without those that a replay sent again. */
+function withoutReplays(client: LivenessClient, faults: string[]): readonly { at: number; entry: Entry }[] {
+	const replays = new Set(client.sent.filter(({ method }) => method === "replay").map(({ id }) => id));
+	const told: { at: number; entry: Entry }[] = [];
+	for (const [at, entry] of client.transcript.entries()) {
+		if (entry.from !== "server") continue;
+		const { id, result, method } = entry.message;
+		if (method === undefined && typeof id === "string" && replays.has(id) && isRecord(result)) {
+			let left = Number(result["events"]) + Number(result["requests"]);
+			for (let index = told.length - 1; index >= 0 && left > 0; index -= 1) {
+				if (told[index]?.entry.message["method"] === undefined) continue;
+				told.splice(index, 1);
+				left -= 1;
+			}
+			if (left > 0) faults.push(`${id} counts more than it sent`);
+		}
+		told.push({ at, entry });
+	}
+	return told;
+}
+
+const busyMessages: ReadonlySet<string> = new Set([
+	"An agent turn is already in progress",
+	"The session is closing.",
+]);
+
+function isRefusal(message: Message): boolean {
+	const { error } = message;
+	return isRecord(error) && error["code"] === -32000 && busyMessages.has(String(error["message"]));
+}
+
+/** Turns open and close in pairs before their response, steps count up, and nothing is told between turns. */
+function checkTurns(
+	client: LivenessClient,
+	told: readonly { at: number; entry: Entry }[],
+	isComplete: boolean,
+	faults: string[],
+): void {
+	const prompts = new Set(client.sent.filter(({ method }) => method === "prompt").map(({ id }) => id));
+	let open = false;
+	let ended = 0;
+	let answered = 0;
+	let step = 0;
+	for (const { at, entry } of told) {
+		const { message } = entry;
+		if (message["method"] === undefined) {
+			if (!prompts.has(String(message["id"])) || isRefusal(message)) continue;
+			answered += 1;
+			if (open) faults.push(`the prompt is answered at ${at} while its turn is open`);
+			if (answered > ended) faults.push(`the prompt is answered at ${at} without a turn`);
+			continue;
+		}
+		const { type, payload } = eventOf(message);
+		if (type === "TurnBegin") {
+			if (open) faults.push(`a second TurnBegin at ${at}`);
+			open = true;
+			step = 0;
+			continue;
+		}
+		if (!open) faults.push(`${type} outside a turn at ${at}`);
+		if (type === "TurnEnd") {
+			open = false;
+			ended += 1;
+		}
+		if (type === "StepBegin") {
+			step += 1;
+			if (payload["n"] !== step) faults.push(`StepBegin ${String(payload["n"])} at ${at} should be ${step}`);
+		}
+	}
+	if (isComplete && open) faults.push("a turn has no TurnEnd");
+	if (isComplete && ended !== answered) faults.push(`${ended} turns, but ${answered} prompts answered`);
+}
+
+type Verdict = "result" | "busy" | "no-turn" | "unsupported" | "other-error";
+
+function verdict(message: Message): Verdict {
+	if ("result" in message) return "result";
+	const { error } = message;
+	if (!isRecord(error)) return "other-error";
+	switch (error["message"]) {
+		case "An agent turn is already in progress":
+			return "busy";
+		case "No agent turn is in progress":
+			return "no-turn";
+		case "Plan mode is not supported":
+			return "unsupported";
+		default:
+			return "other-error";
+	}
+}
+
+/** The state table (wire-protocol §2.1), where the state is certain: [idle, in a turn]. A prompt's end is checked apart. */
+const stateTable: Readonly<Record<string, readonly [Verdict, Verdict]>> = {
+	initialize: ["result", "busy"],
+	replay: ["result", "busy"],
+	steer: ["no-turn", "result"],
+	cancel: ["no-turn", "result"],
+	set_plan_mode: ["unsupported", "unsupported"],
+};
+
+function checkStates(client: LivenessClient, responses: ReadonlyMap<string, Outcome>, faults: string[]): void {
+	for (const sent of client.sent) {
+		const response = responses.get(sent.id);
+		if (response === undefined) continue;
+		checkState(client, sent, response, faults);
+	}
+}
+
+function checkState(client: LivenessClient, sent: Sent, response: Outcome, faults: string[]): void {
+	const found = verdict(response.message);
+	const cells = stateTable[sent.method];
+	if (cells === undefined) {
+		if (sent.atRest && (found === "busy") !== sent.inTurn) faults.push(`${sent.id} is answered ${found}`);
+		if (found === "no-turn" || found === "unsupported") faults.push(`${sent.id} is answered ${found}`);
+		return;
+	}
+	const allowed = sent.atRest ? [cells[sent.inTurn ? 1 : 0]] : cells;
+	if (!allowed.includes(found)) faults.push(`${sent.id} is answered ${found} instead of ${allowed.join(" or ")}`);
+	if (sent.method !== "cancel" || !sent.atRest || found !== "result") return;
+	const early = client.transcript
+		.slice(sent.at, response.at)
+		.find(({ from, message }) => from === "server" && ["TurnEnd", "ApprovalResponse"].includes(eventOf(message).type));
+	if (early !== undefined) faults.push(`what ${sent.id} causes precedes its answer`);
+}
+
+const decisions: Readonly<Partial<Record<AnswerKind, string>>> = {
+	approve: "approve",
+	"approve-for-session": "approve_for_session",
+};
+
+/** One ApprovalResponse per ApprovalRequest, and it says what was answered first. */
+function checkApprovals(
+	client: LivenessClient,
+	told: readonly { at: number; entry: Entry }[],
+	isComplete: boolean,
+	faults: string[],
+): void {
+	const requests = client.requests.filter(({ type }) => type === "ApprovalRequest");
+	const resolutions = new Map<string, Outcome>();
+	for (const { at, entry } of told) {
+		const { type, payload } = eventOf(entry.message);
+		if (type !== "ApprovalResponse") continue;
+		const id = String(payload["request_id"]);
+		if (!requests.some((request) => request.id === id && request.at < at)) faults.push(`${id} settled before asked`);
+		if (resolutions.has(id)) faults.push(`${id} settled twice`);
+		resolutions.set(id, { at, message: payload });
+	}
+	for (const { id, answer } of requests) {
+		const resolution = resolutions.get(id);
+		if (resolution === undefined) {
+			if (isComplete) faults.push(`${id} never settled`);
+		} else if (answer?.atRest === true && answer.at < resolution.at) {
+			const expected = decisions[answer.how] ?? "reject";
+			const found = resolution.message["response"];
+			if (found !== expected) faults.push(`${id} answered ${answer.how}, but settled as ${String(found)}`);
+		}
+	}
+}
+
+/** Every effect needs an approval of its own, given before it began; one for the session covers the later ones. */
+function checkEffects(client: LivenessClient, effects: readonly ObservedEffect[], faults: string[]): void {
+	const used = new Set<ServerRequest>();
+	const approvals = client.requests.filter(
+		({ type, answer }) => type === "ApprovalRequest" && answer !== null && decisions[answer.how] !== undefined,
+	);
+	for (const { at, toolCallId, action } of effects) {
+		const given = approvals.filter(({ answer }) => answer !== null && answer.at < at);
+		const own = given.find((request) => !used.has(request) && request.toolCallId === toolCallId);
+		if (own !== undefined) used.add(own);
+		else if (!given.some((request) => request.action === action && request.answer?.how === "approve-for-session")) {
+			faults.push(`the effect of ${toolCallId} (${action}) was not approved`);
+		}
+	}
+}

@@ -1,0 +1,245 @@
+// Runs one interleaving against a server in memory, brings everything to its end, and gathers what went wrong.
+import type { SessionStore } from "../../src/store/session-store.ts";
+import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { compileJsonSchema } from "../../src/tools/json-schema.ts";
+import { whatIsIllegal } from "../../test/support/campaign-model.ts";
+import { type CampaignServer, createCampaignServer, nextTurn } from "../../test/support/campaign-server.ts";
+import type { Action, Interleaving } from "./liveness-actions.ts";
+import { LivenessClient } from "./liveness-client.ts";
+import { findFaults, type ObservedEffect } from "./liveness-rules.ts";
+
+export interface InterleavingReport {
+	readonly faults: readonly string[];
+	/** One line per message, note and fault. */
+	readonly transcript: readonly string[];
+}
+
+const clientTool = {
+	name: "ClientTool",
+	description: "Does it elsewhere.",
+	parameters: { type: "object", properties: { n: { type: "integer" } } },
+};
+
+/** The validator is loaded when first used; loading takes time that an interleaving cannot see. */
+const warmUp = compileJsonSchema(clientTool.parameters);
+
+interface Running {
+	readonly server: CampaignServer;
+	readonly client: LivenessClient;
+	readonly effects: ObservedEffect[];
+	readonly latency: number;
+}
+
+export async function runInterleaving(interleaving: Interleaving): Promise<InterleavingReport> {
+	await warmUp;
+	const store = createMemoryStore();
+	const running = await start(interleaving, store);
+	const { client, server } = running;
+	const faults: string[] = [];
+	for (const { action, rest } of interleaving.steps) {
+		perform(action, running);
+		if (rest === "all") await settle(running);
+		else for (let turn = 0; turn < rest; turn += 1) await nextTurn();
+		client.atRest = rest === "all";
+	}
+	await finish(interleaving, running, faults);
+	const isGone = interleaving.finish === "gone";
+	faults.push(...findFaults(client, running.effects, !isGone), ...server.gate.complaints);
+	const illegal = whatIsIllegal(server.contextRows.flatMap((row) => (row.type === "message" ? [row.message] : [])));
+	if (illegal !== null) faults.push(`the context kept is not legal: ${illegal}`);
+	if (isGone || interleaving.finish === "end") faults.push(...(await reopen(interleaving, store)));
+	else await server.close();
+	return { faults, transcript: [...describe(client), ...faults.map((fault) => `✗ ${fault}`)] };
+}
+
+async function start(interleaving: Interleaving, store: SessionStore): Promise<Running> {
+	const effects: ObservedEffect[] = [];
+	const { latency, deadlines, outboxLimit } = interleaving;
+	const server = await createCampaignServer({
+		store,
+		latency,
+		outboxLimit,
+		deadlines: deadlines
+			? { approval: 30, question: 30, "client-tool": 60 }
+			: { approval: 0, question: 0, "client-tool": 0 },
+		onEffect: (effect) => effects.push({ ...effect, at: client.transcript.length }),
+	});
+	const client = new LivenessClient(server.client);
+	return { server, client, effects, latency };
+}
+
+function perform(action: Action, { server, client }: Running): void {
+	switch (action.do) {
+		case "prompt":
+			client.request("prompt", { user_input: "Do it." });
+			return;
+		case "steer":
+			client.request("steer", { user_input: [{ type: "text", text: "This way." }] });
+			return;
+		case "cancel":
+			client.request("cancel", undefined);
+			return;
+		case "replay":
+			client.request("replay", undefined);
+			return;
+		case "initialize":
+			client.request("initialize", {
+				protocol_version: "1.7",
+				...(action.tools ? { external_tools: [clientTool] } : {}),
+			});
+			return;
+		case "plan-mode":
+			client.request("set_plan_mode", { enabled: true });
+			return;
+		case "answer":
+		case "answer-late": {
+			const among = action.do === "answer" ? client.openRequests() : client.closedRequests();
+			const request = among[action.which % Math.max(1, among.length)];
+			if (request !== undefined) client.answer(request, action.how);
+			return;
+		}
+		case "model":
+			client.note(`model: ${action.moves.map((move) => (move.kind === "call" ? move.name : move.kind)).join(", ")}`);
+			server.gate.push(action.moves);
+			return;
+		case "wait":
+			client.note(`${action.seconds} s pass`);
+			server.clock.advance(action.seconds * 1000);
+			return;
+		case "pause":
+			client.note("the client stops reading");
+			client.paused = true;
+			server.client.pause();
+			return;
+		case "resume":
+			client.note("the client reads again");
+			client.paused = false;
+			server.client.resume();
+			return;
+	}
+}
+
+/** Lets everything happen that can without the client, the model or time. */
+async function settle({ server, client, latency }: Running): Promise<void> {
+	const seen = () => server.activity() + client.received;
+	for (let quiet = 0, last = seen(); quiet < latency + 4; ) {
+		await nextTurn();
+		const now = seen();
+		quiet = now === last ? quiet + 1 : 0;
+		last = now;
+	}
+}
+
+async function finish(interleaving: Interleaving, running: Running, faults: string[]): Promise<void> {
+	const { server, client } = running;
+	if (client.paused && interleaving.finish !== "gone") perform({ do: "resume" }, running);
+	switch (interleaving.finish) {
+		case "end":
+			client.note("the input ends");
+			server.client.end();
+			return await shutDown(running, faults);
+		case "gone":
+			client.note("the client is gone");
+			server.client.disconnect();
+			return await shutDown(running, faults);
+		case "cancel":
+			return await cancelAll(running, faults);
+		case "time":
+			await passTime(running, interleaving.deadlines);
+			return await promptOnceMore(running, faults);
+		case "answer":
+			await answerAll(running);
+			return await promptOnceMore(running, faults);
+	}
+}
+
+async function shutDown(running: Running, faults: string[]): Promise<void> {
+	let isOver = false;
+	const over = running.server.serving.ended
+		.then(() => running.server.serving.finish())
+		.then(() => {
+			isOver = true;
+		});
+	await settle(running);
+	await settle(running);
+	if (isOver) await over;
+	else faults.push("the server does not come to its end");
+	if (running.server.session.snapshot().turnId !== null) faults.push("a turn runs on after the end");
+	await running.server.close();
+}
+
+async function cancelAll(running: Running, faults: string[]): Promise<void> {
+	const { client } = running;
+	await settle(running);
+	client.atRest = true;
+	if (client.unanswered().length > 0) perform({ do: "cancel" }, running);
+	await settle(running);
+	if (client.unanswered().length > 0) faults.push("a cancel does not end what runs");
+	await promptOnceMore(running, faults);
+}
+
+async function passTime(running: Running, hasDeadlines: boolean): Promise<void> {
+	running.server.gate.open();
+	for (let round = 0; round < 30 && hasDeadlines; round += 1) {
+		await settle(running);
+		if (running.client.unanswered().length === 0) return;
+		running.server.clock.advance(61_000);
+	}
+	if (!hasDeadlines) await answerAll(running);
+}
+
+async function answerAll(running: Running): Promise<void> {
+	const { server, client } = running;
+	server.gate.open();
+	for (let round = 0; round < 30; round += 1) {
+		await settle(running);
+		client.atRest = true;
+		const open = client.openRequests();
+		for (const request of open) client.answer(request, "approve");
+		if (client.unanswered().length === 0) return;
+		if (open.length === 0) server.clock.advance(10_000);
+	}
+}
+
+/** After everything, a prompt with one effect works. */
+async function promptOnceMore(running: Running, faults: string[]): Promise<void> {
+	const { server, client, effects } = running;
+	await settle(running);
+	if (client.unanswered().length > 0) {
+		faults.push("something is still unanswered");
+		return;
+	}
+	client.atRest = true;
+	client.note("a good prompt");
+	const before = effects.length;
+	server.gate.open();
+	server.gate.close();
+	server.gate.push([
+		{ kind: "call", id: "last-call", name: "Touch", arguments: '{"n":9}' },
+		{ kind: "done", counted: true },
+	]);
+	const id = client.request("prompt", { user_input: "Once more." });
+	await settle(running);
+	for (const request of client.openRequests()) client.answer(request, "approve");
+	await settle(running);
+	server.gate.open();
+	await settle(running);
+	const end = client.transcript.find(({ from, message }) => from === "server" && message["id"] === id);
+	if (end?.text.includes('"finished"') !== true) faults.push("a good prompt does not finish");
+	if (effects.length !== before + 1) faults.push("a good prompt does not have its effect");
+}
+
+/** Opens the session again, as another process would, and uses it. */
+async function reopen(interleaving: Interleaving, store: SessionStore): Promise<readonly string[]> {
+	const again = await start({ ...interleaving, outboxLimit: 262_144 }, store);
+	const faults: string[] = [];
+	await promptOnceMore(again, faults);
+	faults.push(...again.server.gate.complaints);
+	await again.server.close();
+	return faults.map((fault) => `opened again: ${fault}`);
+}
+
+function describe(client: LivenessClient): readonly string[] {
+	const marks = { client: "→", server: "←", note: "·" } as const;
+	return client.transcript.map(({ from, text }, index) => `${String(index).padStart(3)} ${marks[from]} ${text}`);
+}

@@ -1,0 +1,57 @@
+// The liveness campaign: random interleavings of client, model and time, each checked against the protocol's promises.
+import fc from "fast-check";
+import type { CampaignOptions, CampaignReport } from "./campaign.ts";
+import { type Interleaving, interleaving } from "./liveness-actions.ts";
+import { runInterleaving } from "./liveness-run.ts";
+
+/** Interleavings per batch: a batch reports one fault at most, the next goes on with a seed of its own. */
+const batchSize = 500;
+
+export async function runCampaign({ rounds, seed, log }: CampaignOptions): Promise<CampaignReport> {
+	const started = performance.now();
+	const findings: string[] = [];
+	const unhandled: string[] = [];
+	const onUnhandled = (reason: unknown): void => void unhandled.push(String(reason));
+	process.on("unhandledRejection", onUnhandled);
+	let done = 0;
+	try {
+		for (let batch = 0; done < rounds; batch += 1) {
+			const size = Math.min(batchSize, rounds - done);
+			const finding = await runBatch(seed + batch, size);
+			if (finding !== null) findings.push(finding);
+			for (const reason of unhandled.splice(0)) findings.push(`seed ${seed + batch}: unhandled rejection: ${reason}`);
+			done += size;
+			log(`${done} interleavings, ${findings.length} findings`);
+		}
+	} finally {
+		process.off("unhandledRejection", onUnhandled);
+	}
+	const seconds = (performance.now() - started) / 1000;
+	const figures = { "interleavings per second": Math.round(done / seconds) };
+	return { kind: "liveness", rounds, seed, seconds, findings, figures };
+}
+
+/** The smallest counterexample of a batch as a readable transcript; null when there is none. */
+async function runBatch(seed: number, size: number): Promise<string | null> {
+	const property = fc.asyncProperty(interleaving, async (value) => {
+		const { faults } = await runInterleaving(value);
+		return faults.length === 0;
+	});
+	const result = await fc.check(property, { seed, numRuns: size });
+	if (!result.failed) return null;
+	const counterexample = result.counterexample?.[0];
+	if (counterexample === undefined) return `seed ${seed}: ${String(result.errorInstance)}`;
+	return await explain(seed, counterexample, result.errorInstance);
+}
+
+async function explain(seed: number, value: Interleaving, thrown: unknown): Promise<string> {
+	const { steps, ...settings } = value;
+	const header = [`seed ${seed}, ${JSON.stringify(settings)}`, ...steps.map((step) => `    ${JSON.stringify(step)}`)];
+	try {
+		const { faults, transcript } = await runInterleaving(value);
+		const again = faults.length === 0 ? ["it did not fail again", String(thrown)] : [];
+		return [...header, ...again, ...transcript].join("\n");
+	} catch (error) {
+		return [...header, `thrown: ${error instanceof Error ? error.stack : String(error)}`].join("\n");
+	}
+}
