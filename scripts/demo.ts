@@ -2,7 +2,7 @@
 // Run with `npm run demo`; `--yes` approves everything, `--keep` leaves the files.
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { constants, tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { askDecision } from "./demo/approval-prompt.ts";
@@ -52,21 +52,29 @@ const serverCommand = { executable, arguments: serverArguments, environment };
 const clients: WireClient[] = [];
 
 function cleanUp(): void {
+	// Those that were stopped in good order are gone already.
+	for (const client of clients) client.kill();
 	// It may hold a key.
 	rmSync(configPath, { force: true });
 	if (!keepsFiles) rmSync(folder, { recursive: true, force: true });
 }
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
+// Whatever ends the demo, a fault of its own included.
+process.once("exit", cleanUp);
+
+// SIGHUP: the terminal was closed, so there is nobody to tell.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 	process.once(signal, async () => {
-		terminal.blank();
-		terminal.blank();
-		terminal.line("", "Interrupted: the agent is stopped and the files are removed.", "yellow");
+		if (signal !== "SIGHUP") {
+			process.stdout.write("\n\n");
+			terminal.line("", "Interrupted: the agent is stopped.", "yellow");
+		}
 		await Promise.all(clients.map((client) => client.stop()));
-		cleanUp();
-		process.exit(130);
+		process.exit(128 + constants.signals[signal]);
 	});
 }
+// A terminal that was closed fails every read and write.
+for (const stream of [process.stdin, process.stdout]) stream.on("error", () => {});
 
 function start(onMessage: (message: WireMessage) => void): WireClient {
 	const client = startWireClient(serverCommand, onMessage);
@@ -179,5 +187,4 @@ try {
 	process.exitCode = 1;
 } finally {
 	await Promise.all(clients.map((client) => client.stop()));
-	cleanUp();
 }

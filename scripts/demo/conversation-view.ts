@@ -1,9 +1,8 @@
 // Shows the messages of a turn as they come, for somebody who sees them for the first time.
-import { stripVTControlCharacters } from "node:util";
 import * as v from "valibot";
 import type { DisplayBlock } from "../../src/events/content.ts";
 import { type MessageType, messageDeclarations, type PayloadOf, toMessageType } from "../../src/messages/message.ts";
-import type { Terminal } from "./terminal.ts";
+import { type Terminal, toPrintable } from "./terminal.ts";
 import type { WireMessage } from "./wire-client.ts";
 
 /** Lines of a tool's output that are shown. */
@@ -29,7 +28,7 @@ export function createConversationView(terminal: Terminal, projectDir: string): 
 	let lastCall: string | null = null;
 
 	const endText = () => {
-		if (text.trim() !== "") terminal.paragraph("agent", text);
+		if (text.trim() !== "") terminal.paragraph("agent", toPrintable(text));
 		text = "";
 	};
 	const showCall = (id: string) => {
@@ -37,7 +36,10 @@ export function createConversationView(terminal: Terminal, projectDir: string): 
 		const call = calls.get(id);
 		if (call === undefined || call.isShown) return;
 		call.isShown = true;
-		terminal.line("tool", `${terminal.styled("cyan", call.name)} ${mainArgument(call.arguments)}`);
+		terminal.line(
+			"tool",
+			`${terminal.styled("cyan", toPrintable(call.name))} ${toPrintable(mainArgument(call.arguments))}`,
+		);
 	};
 
 	const views: Views = {
@@ -59,7 +61,10 @@ export function createConversationView(terminal: Terminal, projectDir: string): 
 		},
 		ApprovalRequest: (request) => {
 			showCall(request.tool_call_id);
-			terminal.line("asks", request.description.replaceAll("`", "").replaceAll(`${projectDir}/`, ""), "yellow");
+			// Whole, unlike the rest: nobody should allow what was not shown.
+			const [first, ...others] = toPrintable(request.description).replaceAll(`${projectDir}/`, "").split("\n");
+			terminal.wholeLine("asks", first ?? "", "yellow");
+			for (const line of others) terminal.wholeLine("", line, "yellow");
 			for (const block of request.display) showBlock(terminal, block);
 		},
 		ApprovalResponse: () => {},
@@ -68,7 +73,7 @@ export function createConversationView(terminal: Terminal, projectDir: string): 
 			showOutput(terminal, typeof return_value.output === "string" ? return_value.output : "");
 			terminal.paragraph(
 				return_value.is_error ? "failed" : "done",
-				return_value.message,
+				toPrintable(return_value.message),
 				return_value.is_error ? "red" : "green",
 			);
 		},
@@ -107,21 +112,21 @@ function mainArgument(text: string): string {
 
 function showBlock(terminal: Terminal, block: DisplayBlock): void {
 	if (block.type !== "diff" || !("old_text" in block)) return;
-	const before = block.old_text.split("\n");
-	const after = block.new_text.split("\n");
+	const before = toPrintable(block.old_text).split("\n");
+	const after = toPrintable(block.new_text).split("\n");
 	const sameStart = before.findIndex((line, index) => line !== after[index]);
 	const start = sameStart === -1 ? before.length : sameStart;
 	let tail = 0;
 	while (tail < Math.min(before.length, after.length) - start && before.at(-1 - tail) === after.at(-1 - tail))
 		tail += 1;
 	for (const line of before.slice(0, start)) terminal.line("", `  ${line}`, "dim");
-	for (const line of before.slice(start, before.length - tail)) terminal.line("", `- ${line}`, "red");
-	for (const line of after.slice(start, after.length - tail)) terminal.line("", `+ ${line}`, "green");
+	for (const line of before.slice(start, before.length - tail)) terminal.wholeLine("", `- ${line}`, "red");
+	for (const line of after.slice(start, after.length - tail)) terminal.wholeLine("", `+ ${line}`, "green");
 	for (const line of after.slice(after.length - tail)) terminal.line("", `  ${line}`, "dim");
 }
 
 function showOutput(terminal: Terminal, output: string): void {
-	const lines = stripVTControlCharacters(output)
+	const lines = toPrintable(output)
 		.split("\n")
 		.filter((line) => line.trim() !== "");
 	const shown = lines.filter((line) => !stackFrame.test(line)).slice(0, shownLines);

@@ -18,6 +18,8 @@ export interface Terminal {
 	heading(text: string): void;
 	/** One line as it is, behind a label; what is longer than the line is cut. */
 	line(label: string, text: string, style?: Style): void;
+	/** One line as it is and whole, however long: for what a person is to judge. */
+	wholeLine(label: string, text: string, style?: Style): void;
 	/** Running text behind a label, broken at spaces. */
 	paragraph(label: string, text: string, style?: Style): void;
 }
@@ -41,12 +43,18 @@ export function createTerminal(
 			write(`\n${styled("dim", "──")} ${styled("bold", text)} ${styled("dim", rule)}\n\n`);
 		},
 		line: (label, text, style) => put(label, cut(text, lineWidth - labelWidth - 1), style ?? null),
+		wholeLine: (label, text, style) => put(label, text, style ?? null),
 		paragraph(label, text, style) {
 			for (const [index, line] of wrap(text, lineWidth - labelWidth - 1).entries()) {
 				put(index === 0 ? label : "", line, style ?? null);
 			}
 		},
 	};
+}
+
+/** A text from elsewhere without anything that would steer the terminal; line ends and tabs stay. */
+export function toPrintable(text: string): string {
+	return stripVTControlCharacters(text).replace(/(?![\n\t])\p{Cc}/gu, "·");
 }
 
 /** Cut texts lose their styles, lest one never end. */

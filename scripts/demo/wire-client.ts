@@ -19,6 +19,8 @@ export interface WireClient {
 	messageCount(): number;
 	/** Closes the input, which ends the process; gives its exit code (or signal) once it is gone. */
 	stop(): Promise<number | string>;
+	/** Ends the process at once, if it still runs. */
+	kill(): void;
 }
 
 export interface WireCommand {
@@ -78,6 +80,7 @@ export function startWireClient(command: WireCommand, onMessage: (message: WireM
 		},
 		answer: (id, result) => void send({ id, result }),
 		messageCount: () => received,
+		kill: () => void child.kill("SIGKILL"),
 		async stop() {
 			child.stdin.end();
 			const timer = setTimeout(() => child.kill("SIGKILL"), 5000);
