@@ -56,8 +56,11 @@ export interface TurnDependencies {
 	readonly clock: Clock;
 	/** Uniform in [0, 1). */
 	readonly random: () => number;
-	/** Resolves when the event is kept and told; waits while the client is slow, but not beyond the turn. */
-	emit(body: EventBody): Promise<void>;
+	/**
+	 * Resolves when the event is kept and told; waits while the client is slow, but not beyond the turn. Gives nothing
+	 * when there is nothing to wait for, as with most deltas.
+	 */
+	emit(body: EventBody): Promise<void> | undefined;
 	approve(need: ApprovalNeed, call: ToolCall, signal: AbortSignal): Promise<ApprovalOutcome>;
 	/** Puts everything kept so far on stable storage. */
 	commit(): Promise<void>;

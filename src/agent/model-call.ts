@@ -43,7 +43,8 @@ export async function callModel(
 				return { kind: "answered", assembly, calls: withLastCall(calls, last), usage, messageId };
 			}
 			for (const part of chunk.parts) {
-				await dependencies.emit(toDelta(part));
+				const waiting = dependencies.emit(toDelta(part));
+				if (waiting !== undefined) await waiting;
 				if (signal.aborted) break;
 				const completed = assembly.push(part);
 				if (completed !== null) calls.start(completed);

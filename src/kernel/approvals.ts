@@ -23,7 +23,7 @@ interface ApprovalSettings {
 type Decided = Extract<CallRecord, { type: "decided" }>;
 const deciders = { client: "person", "session-approval": "session-approval", nobody: "rule" } as const;
 
-type EmitInTurn = (body: EventBody, keeping: Keeping) => Promise<void>;
+type EmitInTurn = (body: EventBody, keeping: Keeping) => Promise<void> | undefined;
 
 export class Approvals {
 	readonly #settings: ApprovalSettings;

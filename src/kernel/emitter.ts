@@ -54,20 +54,28 @@ export class Emitter {
 	/**
 	 * Resolves once the event is kept and told; rejects, having told nothing, when it could not be kept.
 	 * While a client is slow it then waits for room, but not beyond the signal.
+	 * A delta that was told at once and found room gives nothing to wait for.
 	 */
-	async emit(where: Where, body: EventBody, keeping: Keeping, signal: AbortSignal): Promise<void> {
+	emit(where: Where, body: EventBody, keeping: Keeping, signal: AbortSignal): Promise<void> | undefined {
 		const completed = this.#merger.push(body);
 		const isDelta = eventDeclarations[body.type].class === "volatile";
-		if (isDelta && completed === null && !this.#draining && this.#waiting.length === 0) {
-			this.#tell(this.#stamp(where, body));
-		} else {
+		if (!isDelta || completed !== null || this.#draining || this.#waiting.length > 0) {
 			const bodies = completed === null ? [body] : [completed, body];
-			const events = bodies.map((each) => this.#stamp(where, each));
-			await new Promise<void>((resolve, reject) => {
-				this.#waiting.push({ events, keeping, resolve, reject });
-				if (!this.#draining) void this.#drain();
-			});
+			return this.#enqueue(
+				bodies.map((each) => this.#stamp(where, each)),
+				keeping,
+				signal,
+			);
 		}
+		this.#tell(this.#stamp(where, body));
+		return this.#isFull() ? this.#room(signal) : undefined;
+	}
+
+	async #enqueue(events: readonly AgentEvent[], keeping: Keeping, signal: AbortSignal): Promise<void> {
+		await new Promise<void>((resolve, reject) => {
+			this.#waiting.push({ events, keeping, resolve, reject });
+			if (!this.#draining) void this.#drain();
+		});
 		await this.#room(signal);
 	}
 
@@ -109,6 +117,11 @@ export class Emitter {
 
 	#tell(event: AgentEvent): void {
 		for (const feed of this.#feeds) feed.push(event);
+	}
+
+	#isFull(): boolean {
+		for (const feed of this.#feeds) if (feed.isFull()) return true;
+		return false;
 	}
 
 	async #room(signal: AbortSignal): Promise<void> {

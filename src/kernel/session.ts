@@ -20,7 +20,7 @@ import { type AskDeadlines, AskTable } from "./asks.ts";
 import { type CheckedTools, type ClientToolDeclaration, checkClientTools } from "./client-tools.ts";
 import { Emitter, type Keeping } from "./emitter.ts";
 import { EventFeed } from "./event-feed.ts";
-import { recoverCalls } from "./recovery.ts";
+import { type CrashNotice, recoverCalls } from "./recovery.ts";
 import { createSteerQueue, type OpenSteerQueue } from "./steers.ts";
 import { createToolBox } from "./tool-box.ts";
 
@@ -80,6 +80,8 @@ interface AttachedClient {
 	readonly tools: ReadonlyMap<string, Tool>;
 }
 
+type EmitInTurn = (body: EventBody, keeping?: Keeping) => Promise<void> | undefined;
+
 type CommandHandlers = {
 	readonly [T in CommandType]: (command: Extract<Command, { type: T }>) => CommandValues[T];
 };
@@ -97,7 +99,8 @@ export class Session {
 	readonly #handlers: CommandHandlers;
 	#context: Context | null = null;
 	/** What a crash left behind, for the person; told once. */
-	#crashNotice: string | null = null;
+	#crashNotice: CrashNotice | null = null;
+	#isRecovered = false;
 	#turn: RunningTurn | null = null;
 	#hadTurn = false;
 	#closing = false;
@@ -212,7 +215,7 @@ export class Session {
 			this.#emitter.emit({ turnId: turn.id, agentPath: [] }, body, keeping, signal);
 		let outcome: TurnOutcome;
 		try {
-			await emit({ type: "turn.started", input });
+			await emit({ type: "turn.started", input }, { sync: true });
 			await stored.markStarted();
 			outcome = await runTurn(input, await this.#dependencies(turn, emit), signal);
 			if (outcome.status === "finished") await this.#deriveTitle(input);
@@ -233,10 +236,7 @@ export class Session {
 		this.#turn = null;
 	}
 
-	async #dependencies(
-		turn: RunningTurn,
-		emit: (body: EventBody, keeping?: Keeping) => Promise<void>,
-	): Promise<TurnDependencies> {
+	async #dependencies(turn: RunningTurn, emit: EmitInTurn): Promise<TurnDependencies> {
 		const { stored } = this.#parts;
 		const context = await this.#loadContext();
 		return {
@@ -258,30 +258,40 @@ export class Session {
 			planMode: () => stored.state().planMode,
 			clock: this.#parts.clock,
 			random: this.#parts.random,
-			emit: async (body) => {
-				await emit(body);
-				if (this.#crashNotice === null || body.type !== "step.started") return;
-				// Clients show text only inside a step.
-				const part = textPart(this.#crashNotice);
-				this.#crashNotice = null;
-				await emit({ type: "content.delta", part });
+			emit: (body) => {
+				if (body.type === "step.started") return this.#startStep(body, emit);
+				// Accepted input is on stable storage before it is told.
+				return emit(body, body.type === "steer.consumed" ? { sync: true } : {});
 			},
 			approve: (need, call, signal) => this.#approvals.decide(need, call, turn.id, emit, signal),
 			commit: () => stored.sync(),
 		};
 	}
 
+	/** What a crash left behind is told inside the first step: clients show text only there. */
+	async #startStep(body: EventBody, emit: EmitInTurn): Promise<void> {
+		await emit(body);
+		const notice = this.#crashNotice;
+		if (notice === null) return;
+		this.#crashNotice = null;
+		await emit({ type: "content.delta", part: textPart(notice.text) });
+		await notice.settle();
+	}
+
 	/** The context, restored or begun; a session's system prompt is written once and kept. */
 	async #loadContext(): Promise<Context> {
-		if (this.#context !== null) return this.#context;
+		this.#context ??= await this.#openContext();
+		if (!this.#isRecovered) this.#crashNotice = await recoverCalls(this.#parts.stored, this.#context);
+		this.#isRecovered = true;
+		return this.#context;
+	}
+
+	async #openContext(): Promise<Context> {
 		const { stored, systemPrompt } = this.#parts;
 		const hasPrompt = stored.contextRows.some((row) => row.type === "system-prompt");
 		const content = hasPrompt ? "" : await systemPrompt();
 		if (!hasPrompt) await stored.appendContext([{ type: "system-prompt", content }]);
-		const context = new Context(stored, stored.contextRows, content);
-		this.#crashNotice = await recoverCalls(stored, context);
-		this.#context = context;
-		return context;
+		return new Context(stored, stored.contextRows, content);
 	}
 
 	async #deriveTitle(input: UserInput): Promise<void> {
