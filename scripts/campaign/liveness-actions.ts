@@ -46,6 +46,8 @@ export type Finish = "answer" | "time" | "cancel" | "end" | "gone";
 export interface Interleaving {
 	readonly steps: readonly Step[];
 	readonly finish: Finish;
+	/** How the client introduces itself before anything else. */
+	readonly greeting: "none" | "plain" | "tools";
 	/** Turns of the event loop per write to the store. */
 	readonly latency: number;
 	/** Whether asks have deadlines. */
@@ -54,17 +56,26 @@ export interface Interleaving {
 	readonly outboxLimit: number;
 }
 
+/** Arguments by number: good ones, none, broken ones, and some nested deeper than can be written again. */
+const argumentTexts: readonly (string | null)[] = [
+	'{"n":0}',
+	'{"n":1}',
+	null,
+	'{"n":',
+	"[".repeat(20_000) + "]".repeat(20_000),
+];
+
 const call = (name: string, n: number, id: number): ModelMove => ({
 	kind: "call",
 	id: `call-${id}`,
 	name,
-	arguments: JSON.stringify({ n }),
+	arguments: argumentTexts[n] ?? null,
 });
 
 const callMove = fc
 	.tuple(
 		fc.constantFrom("Touch", "Touch", "Poke", "Look", "Doze", "ClientTool", "ClientTool", "Nothing"),
-		fc.integer({ min: 0, max: 1 }),
+		fc.constantFrom(0, 0, 0, 0, 1, 1, 1, 2, 3, 4),
 	)
 	.map(([name, n]) => ({ name, n }));
 
@@ -124,6 +135,7 @@ const rest: fc.Arbitrary<Rest> = fc.constantFrom<Rest>("all", "all", "all", 0, 0
 export const interleaving: fc.Arbitrary<Interleaving> = fc.record({
 	steps: fc.array(fc.record({ action, rest }), { minLength: 1, maxLength: 16, size: "max" }),
 	finish: fc.constantFrom<Finish>("answer", "answer", "time", "cancel", "end", "end", "gone"),
+	greeting: fc.constantFrom("none", "none", "plain", "tools"),
 	latency: fc.constantFrom(0, 0, 1, 2),
 	deadlines: fc.boolean(),
 	outboxLimit: fc.constantFrom(262_144, 262_144, 400),

@@ -63,9 +63,7 @@ export class LivenessClient {
 
 	/** Requests of one method, or of any, that have no response yet. */
 	unanswered(method: string | null = null): readonly Sent[] {
-		return this.sent.filter(
-			(sent) => (method === null || sent.method === method) && !this.#responses.has(sent.id),
-		);
+		return this.sent.filter((sent) => (method === null || sent.method === method) && !this.#responses.has(sent.id));
 	}
 
 	/** Requests of the server's that nobody answered or settled, as far as was read. */

@@ -27,6 +27,7 @@ export function findFaults(
 	const told = withoutReplays(client, faults);
 	checkTurns(client, told, isComplete, faults);
 	checkStates(client, responses, faults);
+	if (isComplete) checkOutcomes(client, responses, faults);
 	checkApprovals(client, told, isComplete, faults);
 	checkEffects(client, effects, faults);
 	return faults;
@@ -73,10 +74,7 @@ function withoutReplays(client: LivenessClient, faults: string[]): readonly { at
 	return told;
 }
 
-const busyMessages: ReadonlySet<string> = new Set([
-	"An agent turn is already in progress",
-	"The session is closing.",
-]);
+const busyMessages: ReadonlySet<string> = new Set(["An agent turn is already in progress", "The session is closing."]);
 
 function isRefusal(message: Message): boolean {
 	const { error } = message;
@@ -175,6 +173,31 @@ function checkState(client: LivenessClient, sent: Sent, response: Outcome, fault
 		.slice(sent.at, response.at)
 		.find(({ from, message }) => from === "server" && ["TurnEnd", "ApprovalResponse"].includes(eventOf(message).type));
 	if (early !== undefined) faults.push(`what ${sent.id} causes precedes its answer`);
+}
+
+/** A cancel at rest ends its turn as cancelled; what is steered into turns that finish is consumed. */
+function checkOutcomes(client: LivenessClient, responses: ReadonlyMap<string, Outcome>, faults: string[]): void {
+	const statusOf = (id: string): unknown => {
+		const result = responses.get(id)?.message["result"];
+		return isRecord(result) ? result["status"] : undefined;
+	};
+	const prompts = client.sent.filter(({ id, method }) => {
+		const response = responses.get(id);
+		return method === "prompt" && response !== undefined && !isRefusal(response.message);
+	});
+	for (const { id, method, at, atRest, inTurn } of client.sent) {
+		if (method !== "cancel" || !atRest || !inTurn) continue;
+		const running = prompts.find((prompt) => prompt.at < at && (responses.get(prompt.id)?.at ?? 0) > at);
+		const status = running === undefined ? "cancelled" : statusOf(running.id);
+		if (status !== "cancelled") faults.push(`${id} did not cancel: the turn is ${String(status)}`);
+	}
+	if (!prompts.every(({ id }) => statusOf(id) === "finished")) return;
+	const steered = client.sent.filter(({ id, method }) => method === "steer" && statusOf(id) === "steered").length;
+	const consumed = client.transcript.filter(
+		({ from, message }) => from === "server" && eventOf(message).type === "SteerInput",
+	);
+	const replayed = client.sent.some(({ method }) => method === "replay");
+	if (!replayed && consumed.length !== steered) faults.push(`${steered} steered, ${consumed.length} consumed`);
 }
 
 const decisions: Readonly<Partial<Record<AnswerKind, string>>> = {

@@ -1,17 +1,20 @@
 // Runs one interleaving against a server in memory, brings everything to its end, and gathers what went wrong.
-import type { SessionStore } from "../../src/store/session-store.ts";
+import { isRecord } from "../../src/base/json.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
+import type { SessionStore } from "../../src/store/session-store.ts";
 import { compileJsonSchema } from "../../src/tools/json-schema.ts";
 import { whatIsIllegal } from "../../test/support/campaign-model.ts";
 import { type CampaignServer, createCampaignServer, nextTurn } from "../../test/support/campaign-server.ts";
 import type { Action, Interleaving } from "./liveness-actions.ts";
-import { LivenessClient } from "./liveness-client.ts";
+import { eventOf, LivenessClient } from "./liveness-client.ts";
 import { findFaults, type ObservedEffect } from "./liveness-rules.ts";
 
 export interface InterleavingReport {
 	readonly faults: readonly string[];
 	/** One line per message, note and fault. */
 	readonly transcript: readonly string[];
+	/** How often what happened: message types, outcomes of requests, effects. */
+	readonly tally: ReadonlyMap<string, number>;
 }
 
 const clientTool = {
@@ -36,6 +39,10 @@ export async function runInterleaving(interleaving: Interleaving): Promise<Inter
 	const running = await start(interleaving, store);
 	const { client, server } = running;
 	const faults: string[] = [];
+	if (interleaving.greeting !== "none") {
+		perform({ do: "initialize", tools: interleaving.greeting === "tools" }, running);
+		await settle(running);
+	}
 	for (const { action, rest } of interleaving.steps) {
 		perform(action, running);
 		if (rest === "all") await settle(running);
@@ -45,11 +52,30 @@ export async function runInterleaving(interleaving: Interleaving): Promise<Inter
 	await finish(interleaving, running, faults);
 	const isGone = interleaving.finish === "gone";
 	faults.push(...findFaults(client, running.effects, !isGone), ...server.gate.complaints);
+	if (
+		!meansDefect(interleaving) &&
+		client.transcript.some(({ from, message }) => from === "server" && isInternal(message))
+	) {
+		faults.push("an internal error");
+	}
 	const illegal = whatIsIllegal(server.contextRows.flatMap((row) => (row.type === "message" ? [row.message] : [])));
 	if (illegal !== null) faults.push(`the context kept is not legal: ${illegal}`);
 	if (isGone || interleaving.finish === "end") faults.push(...(await reopen(interleaving, store)));
 	else await server.close();
-	return { faults, transcript: [...describe(client), ...faults.map((fault) => `✗ ${fault}`)] };
+	const transcript = [...describe(client), ...faults.map((fault) => `✗ ${fault}`)];
+	return { faults, transcript, tally: count(client, running.effects.length) };
+}
+
+/** Whether the model is told to fail in a way that is our own fault, which alone may be answered as such. */
+function meansDefect({ steps }: Interleaving): boolean {
+	return steps.some(
+		({ action }) =>
+			action.do === "model" && action.moves.some((move) => move.kind === "fail" && move.failure === "defect"),
+	);
+}
+
+function isInternal({ error }: Readonly<Record<string, unknown>>): boolean {
+	return isRecord(error) && error["code"] === -32603;
 }
 
 async function start(interleaving: Interleaving, store: SessionStore): Promise<Running> {
@@ -242,4 +268,17 @@ async function reopen(interleaving: Interleaving, store: SessionStore): Promise<
 function describe(client: LivenessClient): readonly string[] {
 	const marks = { client: "→", server: "←", note: "·" } as const;
 	return client.transcript.map(({ from, text }, index) => `${String(index).padStart(3)} ${marks[from]} ${text}`);
+}
+
+function count(client: LivenessClient, effects: number): ReadonlyMap<string, number> {
+	const tally = new Map<string, number>([["effects", effects]]);
+	const add = (name: string) => tally.set(name, (tally.get(name) ?? 0) + 1);
+	for (const { from, message } of client.transcript) {
+		if (from !== "server") continue;
+		const { id, result, error } = message;
+		if (message["method"] !== undefined) add(eventOf(message).type);
+		else if (isRecord(error)) add(`error ${String(error["code"])}`);
+		else add(`${String(id).replace(/-\d+$/, "")} ${isRecord(result) ? String(result["status"] ?? "ok") : ""}`);
+	}
+	return tally;
 }

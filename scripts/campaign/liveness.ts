@@ -11,13 +11,14 @@ export async function runCampaign({ rounds, seed, log }: CampaignOptions): Promi
 	const started = performance.now();
 	const findings: string[] = [];
 	const unhandled: string[] = [];
+	const tally = new Map<string, number>();
 	const onUnhandled = (reason: unknown): void => void unhandled.push(String(reason));
 	process.on("unhandledRejection", onUnhandled);
 	let done = 0;
 	try {
 		for (let batch = 0; done < rounds; batch += 1) {
 			const size = Math.min(batchSize, rounds - done);
-			const finding = await runBatch(seed + batch, size);
+			const finding = await runBatch(seed + batch, size, tally);
 			if (finding !== null) findings.push(finding);
 			for (const reason of unhandled.splice(0)) findings.push(`seed ${seed + batch}: unhandled rejection: ${reason}`);
 			done += size;
@@ -27,14 +28,16 @@ export async function runCampaign({ rounds, seed, log }: CampaignOptions): Promi
 		process.off("unhandledRejection", onUnhandled);
 	}
 	const seconds = (performance.now() - started) / 1000;
-	const figures = { "interleavings per second": Math.round(done / seconds) };
+	const counts = [...tally].sort(([one], [other]) => (one < other ? -1 : 1));
+	const figures = { "interleavings per second": Math.round(done / seconds), ...Object.fromEntries(counts) };
 	return { kind: "liveness", rounds, seed, seconds, findings, figures };
 }
 
 /** The smallest counterexample of a batch as a readable transcript; null when there is none. */
-async function runBatch(seed: number, size: number): Promise<string | null> {
+async function runBatch(seed: number, size: number, tally: Map<string, number>): Promise<string | null> {
 	const property = fc.asyncProperty(interleaving, async (value) => {
-		const { faults } = await runInterleaving(value);
+		const { faults, tally: counts } = await runInterleaving(value);
+		for (const [name, times] of counts) tally.set(name, (tally.get(name) ?? 0) + times);
 		return faults.length === 0;
 	});
 	const result = await fc.check(property, { seed, numRuns: size });

@@ -1,4 +1,5 @@
 // The tool calls of one model answer: started while it still streams, run at once, each told when it ends.
+import { createDeferred } from "../base/deferred.ts";
 import { createKeyedQueue } from "../base/keyed-queue.ts";
 import type { ToolCall } from "../events/content.ts";
 import { canonicalJson, decodeArguments } from "./arguments.ts";
@@ -21,6 +22,15 @@ export function createRunningCalls(dependencies: TurnDependencies, signal: Abort
 	const targets = createKeyedQueue();
 	const executions = new Map<string, Promise<SettledCall | null>>();
 	const outcomes: Promise<SettledCall | null>[] = [];
+	let allPrepared: Promise<unknown> = Promise.resolve();
+
+	const run = (call: ToolCall): Promise<SettledCall | null> => {
+		const prepared = createDeferred<void>();
+		const place = { targets, earlierPrepared: allPrepared, isPrepared: prepared.resolve };
+		allPrepared = Promise.all([allPrepared, prepared.promise]);
+		// Whatever ended the call before it was prepared, those behind it go on.
+		return runToolCall(call, dependencies, place, either).finally(prepared.resolve);
+	};
 
 	const told = async (call: ToolCall, execution: Promise<SettledCall | null>): Promise<SettledCall | null> => {
 		const settled = await execution;
@@ -32,7 +42,7 @@ export function createRunningCalls(dependencies: TurnDependencies, signal: Abort
 	return {
 		start(call) {
 			const key = identity(call);
-			const execution = executions.get(key) ?? runToolCall(call, dependencies, targets, either);
+			const execution = executions.get(key) ?? run(call);
 			executions.set(key, execution);
 			const outcome = told(call, execution);
 			// Awaited in `results` or `abandon`; until then a failure must not count as unhandled.
@@ -48,7 +58,18 @@ export function createRunningCalls(dependencies: TurnDependencies, signal: Abort
 }
 
 function identity(call: ToolCall): string {
-	const decoded = decodeArguments(call.function.arguments);
-	const text = decoded.ok ? canonicalJson(decoded.value) : `unparsable ${call.function.arguments ?? ""}`;
-	return `${call.function.name} ${text}`;
+	const { name, arguments: text } = call.function;
+	return `${name} ${canonicalArguments(text) ?? `as written ${text ?? ""}`}`;
+}
+
+/** Null when the text is no JSON, or nested so deeply that it cannot be written again. */
+function canonicalArguments(text: string | null): string | null {
+	const decoded = decodeArguments(text);
+	if (!decoded.ok) return null;
+	try {
+		return canonicalJson(decoded.value);
+	} catch (thrown) {
+		if (thrown instanceof RangeError) return null;
+		throw thrown;
+	}
 }

@@ -17,14 +17,20 @@ export interface SettledCall {
 
 type CallDependencies = Pick<TurnDependencies, "tools" | "approve" | "journal">;
 
-/**
- * Runs the call to its end. Every fault of tool or arguments is a result; storage failures reject.
- * `targets` lines up the calls of one answer that change the same thing.
- */
+/** The place of a call among those of its answer. */
+export interface PlaceInAnswer {
+	/** Lines up the calls that change the same thing. */
+	readonly targets: KeyedQueue;
+	/** Resolves once every earlier call has been prepared: calls line up in the order of the answer. */
+	readonly earlierPrepared: Promise<unknown>;
+	isPrepared(): void;
+}
+
+/** Runs the call to its end. Every fault of tool or arguments is a result; storage failures reject. */
 export async function runToolCall(
 	call: ToolCall,
 	dependencies: CallDependencies,
-	targets: KeyedQueue,
+	place: PlaceInAnswer,
 	signal: AbortSignal,
 ): Promise<SettledCall | null> {
 	const tool = dependencies.tools.find(call.function.name);
@@ -34,11 +40,13 @@ export async function runToolCall(
 	const prepare = () => prepareCall(tool, decoded.value, call);
 
 	const preparation = await prepare();
+	place.isPrepared();
 	if (signal.aborted) return null;
 	if (preparation.kind === "settled") return settled(preparation.result);
 	const { approval, target } = preparation;
 	if (approval === null) return await execute(preparation, call, dependencies, signal);
 
+	if (target !== null) await place.earlierPrepared;
 	const outcome = await dependencies.approve(approval, call, signal);
 	if (outcome.kind === "cancelled") return null;
 	if (outcome.kind === "unattended") return settled(toolError(outcome.reason, "Rejected: nobody to ask"));
@@ -49,7 +57,7 @@ export async function runToolCall(
 	if (outcome.isShown || target === null) return await execute(preparation, call, dependencies, signal);
 
 	// Nobody saw the preparation, so it may follow what earlier calls of this answer did to the same target.
-	return await targets.run(target, async () => {
+	return await place.targets.run(target, async () => {
 		const anew = await prepare();
 		if (anew.kind === "settled") return settled(anew.result);
 		const isSameNeed = anew.approval?.action === approval.action;

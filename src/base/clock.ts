@@ -7,10 +7,21 @@ export interface Clock {
 	after(milliseconds: number, callback: () => void): () => void;
 }
 
+/** Milliseconds; what fits a signed 32-bit integer. */
+const longestTimer = 2_147_483_647;
+
 export const systemClock: Clock = {
 	now: () => Date.now(),
 	after: (milliseconds, callback) => {
-		const timer = setTimeout(callback, milliseconds);
+		let left = milliseconds;
+		let timer: NodeJS.Timeout;
+		// A timer of the platform that is set to more would fire at once: longer waits go in stages.
+		const wait = () => {
+			const stage = Math.min(left, longestTimer);
+			left -= stage;
+			timer = setTimeout(left > 0 ? wait : callback, stage);
+		};
+		wait();
 		return () => clearTimeout(timer);
 	},
 };

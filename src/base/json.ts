@@ -7,6 +7,12 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Whether a parsed value nests at most `depth` levels: deeper ones overflow the stack of whoever writes them again. */
+export function isNestedWithin(value: unknown, depth: number): boolean {
+	if (typeof value !== "object" || value === null) return true;
+	return depth > 0 && Object.values(value).every((inner) => isNestedWithin(inner, depth - 1));
+}
+
 const lineSeparators = /[\u2028\u2029]/g;
 
 /**

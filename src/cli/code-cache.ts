@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { constants, Script } from "node:vm";
+import { crc32 } from "node:zlib";
 
 interface LoadedChunk {
 	readonly script: Script;
@@ -62,23 +63,33 @@ export function createCodeCache(directory: string): CodeCache {
 		require: load,
 		save() {
 			for (const { script, source, cachePath, isCached } of chunks) {
-				if (!isCached) writeIfPossible(cachePath, Buffer.concat([source, script.createCachedData()]));
+				if (!isCached) writeIfPossible(cachePath, withChecksum(Buffer.concat([source, script.createCachedData()])));
 			}
 		},
 	};
 }
 
+const checksumSize = 4;
+
 /**
- * A cache file is the source followed by what it was compiled to: V8 itself compares no more than the length of the
- * source and would run the code of another build.
+ * A cache file is a checksum, the source, and what it was compiled to. V8 itself compares no more than the length of
+ * the source, would run the code of another build, and crashes on a file that a power failure has left half written.
  */
 function readCompiled(file: string, source: Buffer): Buffer | null {
 	try {
 		const content = readFileSync(file);
-		return content.subarray(0, source.length).equals(source) ? content.subarray(source.length) : null;
+		const body = content.subarray(checksumSize);
+		if (!body.subarray(0, source.length).equals(source) || content.readUInt32LE() !== crc32(body)) return null;
+		return body.subarray(source.length);
 	} catch {
 		return null;
 	}
+}
+
+function withChecksum(body: Buffer): Buffer {
+	const checksum = Buffer.alloc(checksumSize);
+	checksum.writeUInt32LE(crc32(body));
+	return Buffer.concat([checksum, body]);
 }
 
 /** A cache that cannot be written is only slower. */

@@ -31,7 +31,7 @@ const logOpeningDelay = 100;
 
 /** Serves until the client is gone; returns the exit code. Throws UsageError. */
 export async function runServer(executable: string, options: ServeOptions): Promise<number> {
-	const place: Place = { currentDir: process.cwd(), home: homedir() };
+	const place: Place = { currentDir: currentDirectory(), home: homedir() };
 	const environment = definedVariables(process.env);
 	const shareDir = shareDirectory(environment, place);
 	const log = createLogFile(path.join(shareDir, "logs", "agentwire.log"), options.debug);
@@ -70,7 +70,11 @@ async function start(
 		home: place.home,
 		os: osType() === "Darwin" ? "macOS" : osType(),
 		files,
-		processes: createProcesses({ openSink: (file) => openOutput(files, file), log }),
+		processes: createProcesses({
+			openSink: (file) => openOutput(files, file),
+			contain: configuration.agentwire.contain,
+			log,
+		}),
 		clock: systemClock,
 		identifiers: randomIdentifiers,
 		random: Math.random,
@@ -82,6 +86,17 @@ async function start(
 	const kernel = new Kernel({ store, configuration, surroundings });
 	if (options.prompt !== null) log.warn("A prompt on the command line is not used by a server.");
 	return { kernel, session: await openSession(kernel, workDir, options) };
+}
+
+/** Node throws when the directory was deleted; its last path still lets absolute paths be used and errors name it. */
+function currentDirectory(): string {
+	try {
+		return process.cwd();
+	} catch (thrown) {
+		const last = process.env["PWD"] ?? "";
+		if (path.isAbsolute(last)) return last;
+		throw new UsageError("The current directory does not exist any more.", { cause: thrown });
+	}
 }
 
 async function openOutput(files: Files, file: string) {

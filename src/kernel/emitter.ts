@@ -31,6 +31,8 @@ export class Emitter {
 	readonly #feeds = new Set<EventFeed>();
 	#waiting: Entry[] = [];
 	#draining = false;
+	/** The last turn of which something could not be kept, and why. */
+	#failed: { readonly turnId: string | null; readonly error: unknown } | null = null;
 
 	constructor(stored: StoredSession, clock: Clock) {
 		this.#sessionId = stored.id;
@@ -57,6 +59,7 @@ export class Emitter {
 	 * A delta that was told at once and found room gives nothing to wait for.
 	 */
 	emit(where: Where, body: EventBody, keeping: Keeping, signal: AbortSignal): Promise<void> | undefined {
+		if (this.#isRefused(where.turnId, body.type)) return Promise.reject(this.#failed?.error);
 		const completed = this.#merger.push(body);
 		const isDelta = eventDeclarations[body.type].class === "volatile";
 		if (!isDelta || completed !== null || this.#draining || this.#waiting.length > 0) {
@@ -92,12 +95,14 @@ export class Emitter {
 	async #drain(): Promise<void> {
 		this.#draining = true;
 		while (this.#waiting.length > 0) {
-			const batch = this.#waiting;
-			this.#waiting = [];
+			const batch = this.#takeWaiting();
 			try {
 				await this.#keep(batch);
 			} catch (thrown) {
-				for (const entry of batch) entry.reject(thrown);
+				for (const { events, reject } of batch) {
+					this.#failed = { turnId: events.at(-1)?.turnId ?? null, error: thrown };
+					reject(thrown);
+				}
 				continue;
 			}
 			for (const entry of batch) {
@@ -106,6 +111,23 @@ export class Emitter {
 			}
 		}
 		this.#draining = false;
+	}
+
+	/** What waits, without what its turn's failure has overtaken. */
+	#takeWaiting(): readonly Entry[] {
+		const waiting = this.#waiting;
+		this.#waiting = [];
+		const refused = new Set(
+			waiting.filter(({ events }) => events.some(({ turnId, body }) => this.#isRefused(turnId, body.type))),
+		);
+		for (const { reject } of refused) reject(this.#failed?.error);
+		return refused.size === 0 ? waiting : waiting.filter((entry) => !refused.has(entry));
+	}
+
+	/** Behind something that could not be kept nothing of its turn is told but how open asks and the turn itself end. */
+	#isRefused(turnId: string | null, type: EventBody["type"]): boolean {
+		if (this.#failed === null || turnId === null || turnId !== this.#failed.turnId) return false;
+		return type !== "turn.ended" && type !== "ask.resolved";
 	}
 
 	async #keep(batch: readonly Entry[]): Promise<void> {

@@ -1,6 +1,6 @@
 // What a crash left behind: calls that were started and never finished. The model is told that their outcome is
 // unknown, the person is told once, and nothing is run again (docs/guarantees.md).
-import type { Context } from "../agent/context.ts";
+import { type Context, messageRow } from "../agent/context.ts";
 import { toToolMessage } from "../agent/tool-results.ts";
 import { toolError } from "../events/content.ts";
 import type { ContextRow, ConversationMessage } from "../events/conversation.ts";
@@ -11,20 +11,49 @@ const outcomeUnknown = toolError(
 	"Outcome unknown",
 );
 
+const resultLost = toolError(
+	"The result of this call is lost: the program ended before it was kept. The call itself was over.",
+	"Result lost",
+);
+
+/** What the person is to be told, and what is recorded once they were. */
+export interface CrashNotice {
+	readonly text: string;
+	/** Marks the calls as finished, so that nobody is told again. */
+	settle(): Promise<void>;
+}
+
 /**
- * Closes the unfinished calls in the context and then in the journal, and returns the text for the person; null when
- * there were none. A second crash in between finds the context already closed and does not close it again.
+ * Closes the unfinished calls in the context and gives the notice for the person; null when there were none. A crash at
+ * any point of it, or before the notice is settled, leaves the rest to the next time.
  */
-export async function recoverCalls(stored: StoredSession, context: Context): Promise<string | null> {
+export async function recoverCalls(stored: StoredSession, context: Context): Promise<CrashNotice | null> {
+	const lost = callsWithoutResult(context.messages);
+	if (lost.length > 0) await context.append(lost.map((id) => messageRow(toToolMessage(id, resultLost))));
 	const calls = stored.unfinishedCalls;
 	if (calls.length === 0) return null;
-	const open = calls.filter((call) => !isClosed(call, context.messages));
+	const unrecovered = calls.filter(({ isRecovered }) => !isRecovered);
+	const open = unrecovered.filter((call) => !isClosed(call, context.messages));
 	if (open.length > 0) await context.append(closingRows(open));
-	await stored.appendCalls(calls.map(({ toolCallId }) => ({ type: "finished", toolCallId, isError: true })));
+	await stored.appendCalls(unrecovered.map(({ toolCallId }) => ({ type: "recovered", toolCallId })));
 	await stored.sync();
 	const names = calls.map(({ name }) => `\`${name}\``).join(", ");
 	const verb = calls.length === 1 ? "was" : "were";
-	return `The program ended unexpectedly while ${names} ${verb} running. What came of it is unknown; it has not been run again.\n\n`;
+	return {
+		text: `The program ended unexpectedly while ${names} ${verb} running. What came of it is unknown; it has not been run again.\n\n`,
+		settle: () => stored.appendCalls(calls.map(({ toolCallId }) => ({ type: "finished", toolCallId, isError: true }))),
+	};
+}
+
+/** Calls at the very end of the context whose results were cut off with the end of a write. */
+function callsWithoutResult(messages: readonly ConversationMessage[]): string[] {
+	const last = messages.findLastIndex(({ role }) => role !== "tool");
+	const missing = (messages[last]?.toolCalls ?? []).map(({ id }) => id);
+	for (const { toolCallId } of messages.slice(last + 1)) {
+		const index = missing.indexOf(toolCallId ?? "");
+		if (index !== -1) missing.splice(index, 1);
+	}
+	return missing;
 }
 
 /** An assistant message with the calls, each answered: a history that every provider takes. */
@@ -40,15 +69,12 @@ function closingRows(calls: readonly UnfinishedCall[]): ContextRow[] {
 		})),
 	};
 	const answers = calls.map(({ toolCallId }) => toToolMessage(toolCallId, outcomeUnknown));
-	return [assistant, ...answers].map((message) => ({ type: "message", message }));
+	return [assistant, ...answers].map(messageRow);
 }
 
-/** Whether the end of the context already answers the call with the unknown outcome. */
+/** Whether the very end of the context already answers the call with the unknown outcome. */
 function isClosed({ toolCallId }: UnfinishedCall, messages: readonly ConversationMessage[]): boolean {
 	const answer = JSON.stringify(toToolMessage(toolCallId, outcomeUnknown).content);
-	const lastTools = messages.slice(messages.findLastIndex(({ role }) => role === "assistant"));
-	return lastTools.some(
-		(message) =>
-			message.role === "tool" && message.toolCallId === toolCallId && JSON.stringify(message.content) === answer,
-	);
+	const lastTools = messages.slice(messages.findLastIndex(({ role }) => role !== "tool") + 1);
+	return lastTools.some((message) => message.toolCallId === toolCallId && JSON.stringify(message.content) === answer);
 }

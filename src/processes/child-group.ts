@@ -10,9 +10,12 @@ import { markerValue, markerVariable } from "./stragglers.ts";
 
 export type ChildExit =
 	| { readonly kind: "exited"; readonly exitCode: number }
-	| { readonly kind: "signalled"; readonly signal: string };
+	| { readonly kind: "signalled"; readonly signal: string }
+	| { readonly kind: "not-started"; readonly reason: string };
 
 export interface ChildGroup {
+	/** The process id of the leader. */
+	readonly id: number;
 	readonly output: Readable;
 	readonly errors: Readable;
 	/** Settles when the leader has exited, with the pipes possibly still open. */
@@ -29,7 +32,8 @@ const pollInterval = 10;
 /** Milliseconds a killed group may take to go; a process stuck in the system takes longer. */
 const killPatience = 1000;
 
-function signalGroup(groupId: number, signal: NodeJS.Signals | 0): boolean {
+/** False when there is no such group. */
+export function signalGroup(groupId: number, signal: NodeJS.Signals | 0): boolean {
 	try {
 		process.kill(-groupId, signal);
 		return true;
@@ -39,11 +43,28 @@ function signalGroup(groupId: number, signal: NodeJS.Signals | 0): boolean {
 	}
 }
 
+/** The group of a process that is no zombie, as /proc tells it; null when there is none. */
+function livingProcessGroup(processId: string): number | null {
+	try {
+		// The name of the program, in parentheses, may hold anything; the fields come after it.
+		const status = readFileSync(`/proc/${processId}/stat`, "latin1");
+		const [state, , group] = status.slice(status.lastIndexOf(")") + 2).split(" ");
+		return state === "Z" || state === "X" ? null : Number(group);
+	} catch {
+		return null;
+	}
+}
+
+/** Whether a process is there and no zombie. Needs /proc. */
+export function isLiving(processId: number): boolean {
+	return livingProcessGroup(String(processId)) !== null;
+}
+
 /**
- * Whether /proc knows a member of the group that is not a zombie; null where there is no /proc. An orphaned zombie keeps
+ * How many members of the group /proc knows that are no zombies; null where there is no /proc. An orphaned zombie keeps
  * its group signallable until someone reaps it, which in a container may be never.
  */
-function hasLivingMember(groupId: number): boolean | null {
+export function livingMembers(groupId: number): number | null {
 	let names: string[];
 	try {
 		names = readdirSync("/proc");
@@ -51,24 +72,14 @@ function hasLivingMember(groupId: number): boolean | null {
 		return null;
 	}
 	if (!names.includes(String(process.pid))) return null;
-	return names.some((name) => {
-		if (!/^\d+$/.test(name)) return false;
-		try {
-			// The name of the program, in parentheses, may hold anything; the fields come after it.
-			const status = readFileSync(`/proc/${name}/stat`, "latin1");
-			const [state, , group] = status.slice(status.lastIndexOf(")") + 2).split(" ");
-			return Number(group) === groupId && state !== "Z" && state !== "X";
-		} catch {
-			return false;
-		}
-	});
+	return names.filter((name) => /^\d+$/.test(name) && livingProcessGroup(name) === groupId).length;
 }
 
 /** Looking through /proc costs some milliseconds, so it is not done at every poll. */
 const pollsPerLook = 5;
 
 function isGroupAlive(groupId: number): boolean {
-	return signalGroup(groupId, 0) && hasLivingMember(groupId) !== false;
+	return signalGroup(groupId, 0) && livingMembers(groupId) !== 0;
 }
 
 async function waitUntilGone(groupId: number, clock: Clock, patience: number): Promise<boolean> {
@@ -97,15 +108,19 @@ async function endGroup(groupId: number, clock: Clock, grace: number): Promise<b
  */
 const noOutermostShell = { SHLVL: "1" };
 
-/** The one place where a process is started. */
+/** The environment of the request, and the marker by which the sweep finds who inherited it. */
+export function childEnvironment(request: RunRequest, marker: string): Record<string, string> {
+	return {
+		...(request.input === undefined ? {} : noOutermostShell),
+		...request.environment,
+		[markerVariable]: markerValue(request.environment[markerVariable], marker),
+	};
+}
+
 function spawnLeader(request: RunRequest, marker: string): ChildProcess {
 	return spawn(request.file, request.arguments, {
 		cwd: request.workDir,
-		env: {
-			...(request.input === undefined ? {} : noOutermostShell),
-			...request.environment,
-			[markerVariable]: markerValue(request.environment[markerVariable], marker),
-		},
+		env: childEnvironment(request, marker),
 		detached: true,
 		stdio: [request.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
 		windowsHide: true,
@@ -139,6 +154,6 @@ export async function startGroup(request: RunRequest, marker: string): Promise<S
 	stdin?.end(request.input);
 	return {
 		ok: true,
-		group: { output: stdout, errors: stderr, exit, end: (clock, grace) => endGroup(pid, clock, grace) },
+		group: { id: pid, output: stdout, errors: stderr, exit, end: (clock, grace) => endGroup(pid, clock, grace) },
 	};
 }

@@ -1,9 +1,10 @@
-import { existsSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createProcesses } from "./children.ts";
+import { createProcesses as createAnyProcesses, type ProcessesOptions } from "./children.ts";
 import type { OpenOutputSink, RunRequest } from "./port.ts";
 import { findStragglers, markerVariable, sweepStragglers } from "./stragglers.ts";
 
@@ -27,23 +28,38 @@ function bash(script: string, extra: Partial<RunRequest> = {}): RunRequest {
 		file: "/bin/bash",
 		arguments: ["-c", script],
 		workDir: directory,
-		environment: { PATH: "/usr/local/bin:/usr/bin:/bin" },
+		environment: { PATH: "/usr/local/bin:/usr/bin:/bin", TEST_DIRECTORY: directory },
 		outputLimit: 10_000,
 		...extra,
 	};
 }
 
-/** Whether a process is there and not just a zombie that nobody has reaped. */
+/** Whether any process of this test is there. Its own process id is of no use for one in a namespace. */
 async function isAlive(processId: number): Promise<boolean> {
+	if (existsSync("/proc/self")) return aliveProcesses().length > 0;
 	try {
 		process.kill(processId, 0);
+		return true;
 	} catch {
 		return false;
 	}
-	const status = await readFile(`/proc/${processId}/stat`, "latin1").catch(() => null);
-	if (status === null) return !existsSync("/proc/self");
-	return !/^[ZX]/.test(status.slice(status.lastIndexOf(")") + 2));
 }
+
+/** The commands that have this test's directory in their environment. A zombie has none. */
+function aliveProcesses(): string[] {
+	return readdirSync("/proc").flatMap((name) => {
+		try {
+			if (!readFileSync(`/proc/${name}/environ`, "latin1").includes(`TEST_DIRECTORY=${directory}`)) return [];
+			return [readFileSync(`/proc/${name}/cmdline`, "latin1").replaceAll("\0", " ")];
+		} catch {
+			return [];
+		}
+	});
+}
+
+const bubblewrapProbe = ["--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "true"];
+const hasBubblewrap = spawnSync("bwrap", bubblewrapProbe).status === 0;
+const modes: readonly NonNullable<ProcessesOptions["contain"]>[] = hasBubblewrap ? ["off", "auto"] : ["off"];
 
 /** The process id that a script leaves in a file, as soon as it is there. */
 async function processIdIn(name: string): Promise<number> {
@@ -54,215 +70,222 @@ async function processIdIn(name: string): Promise<number> {
 	}
 }
 
-describe("run", () => {
-	it("returns exit code and output of both streams", async () => {
-		const outcome = await createProcesses().run(bash("echo one; echo two >&2; exit 3"), never);
-		expect(outcome).toMatchObject({
-			ended: { kind: "exited", exitCode: 3 },
-			errorOutput: "",
-			outputBytes: 8,
-			truncated: false,
-			spilledTo: null,
+describe.each(modes)("with containment %s", (contain) => {
+	const createProcesses = (options: ProcessesOptions = {}) => createAnyProcesses({ contain, ...options });
+
+	describe("run", () => {
+		it("returns exit code and output of both streams", async () => {
+			const outcome = await createProcesses().run(bash("echo one; echo two >&2; exit 3"), never);
+			expect(outcome).toMatchObject({
+				ended: { kind: "exited", exitCode: 3 },
+				errorOutput: "",
+				outputBytes: 8,
+				truncated: false,
+				spilledTo: null,
+			});
+			expect(outcome.output.split("\n").sort()).toEqual(["", "one", "two"]);
 		});
-		expect(outcome.output.split("\n").sort()).toEqual(["", "one", "two"]);
-	});
 
-	it("keeps stderr apart when asked", async () => {
-		const outcome = await createProcesses().run(bash("echo one; echo two >&2", { separateStderr: true }), never);
-		expect(outcome).toMatchObject({ output: "one\n", errorOutput: "two\n", outputBytes: 8 });
-	});
-
-	it("gives the input, or an ended stdin", async () => {
-		const processes = createProcesses();
-		expect((await processes.run(bash("cat", { input: "hellö" }), never)).output).toBe("hellö");
-		expect((await processes.run(bash("cat; echo done"), never)).output).toBe("done\n");
-	});
-
-	it("does not mind a child that leaves its input unread", async () => {
-		const outcome = await createProcesses().run(bash("exit 0", { input: "x".repeat(1_000_000) }), never);
-		expect(outcome.ended).toEqual({ kind: "exited", exitCode: 0 });
-	});
-
-	it("uses the given directory and environment alone, and marks it", async () => {
-		const outcome = await createProcesses({ identifiers: { uuid: () => "", hex: () => "c0ffee" } }).run(
-			bash(`pwd -P; echo $NAME; echo $${markerVariable}; echo "[$HOME]"`, {
-				environment: { NAME: "value", [markerVariable]: "outer" },
-			}),
-			never,
-		);
-		expect(outcome.output.split("\n").slice(1)).toEqual(["value", "outer:c0ffee", "[]", ""]);
-	});
-
-	it("tells a signal and a command that cannot be started", async () => {
-		const processes = createProcesses();
-		expect((await processes.run(bash("kill -9 $$"), never)).ended).toEqual({ kind: "signalled", signal: "SIGKILL" });
-		const missing = await processes.run(bash("", { file: path.join(directory, "missing") }), never);
-		expect(missing.ended).toMatchObject({ kind: "not-started", reason: expect.stringContaining("ENOENT") });
-		const refused = await processes.run(bash("", { file: "a\0b" }), never);
-		expect(refused.ended.kind).toBe("not-started");
-	});
-
-	it("does not start when already aborted", async () => {
-		const outcome = await createProcesses().run(bash("touch started"), AbortSignal.abort());
-		expect(outcome.ended).toEqual({ kind: "aborted" });
-		expect(existsSync(path.join(directory, "started"))).toBe(false);
-	});
-});
-
-describe("ending", () => {
-	it("ends the group at the deadline and returns what was printed", async () => {
-		const outcome = await createProcesses().run(
-			bash("sleep 60 & echo $! > child; echo begun; wait", { timeout: 1500 }),
-			never,
-		);
-		expect(outcome).toMatchObject({ ended: { kind: "timed-out" }, output: "begun\n" });
-		expect(await isAlive(await processIdIn("child"))).toBe(false);
-	});
-
-	it("kills a child that ignores TERM, on abort", async () => {
-		const abort = new AbortController();
-		const run = createProcesses({ grace: 50 }).run(
-			bash("trap '' TERM; echo $$ > child; while true; do sleep 60; done"),
-			abort.signal,
-		);
-		const child = await processIdIn("child");
-		abort.abort();
-		expect((await run).ended).toEqual({ kind: "aborted" });
-		expect(await isAlive(child)).toBe(false);
-	});
-
-	it("lets a child that takes TERM clean up", async () => {
-		const abort = new AbortController();
-		const run = createProcesses({ grace: 5000 }).run(
-			bash("trap 'echo cleaned; exit 0' TERM; echo $$ > child; while true; do sleep 0.05; done"),
-			abort.signal,
-		);
-		await processIdIn("child");
-		abort.abort();
-		expect(await run).toMatchObject({ ended: { kind: "aborted" }, output: expect.stringContaining("cleaned\n") });
-	});
-
-	it("ends a stopped child", async () => {
-		const abort = new AbortController();
-		const run = createProcesses().run(bash("echo $$ > child; kill -STOP $$; sleep 60"), abort.signal);
-		const child = await processIdIn("child");
-		abort.abort();
-		await run;
-		expect(await isAlive(child)).toBe(false);
-	});
-
-	it("does not wait for a background child that keeps the pipes open, and ends it", async () => {
-		const outcome = await createProcesses({ drain: 50 }).run(
-			bash("sleep 60 & echo $! > child; echo done", { timeout: 30_000 }),
-			never,
-		);
-		expect(outcome).toMatchObject({ ended: { kind: "exited", exitCode: 0 }, output: "done\n" });
-		expect(await isAlive(await processIdIn("child"))).toBe(false);
-	});
-
-	it.each([
-		["setsid", "setsid bash -c 'echo $$ > child; exec sleep 60' &"],
-		["a double fork", "(setsid bash -c '(echo $BASHPID > child; exec sleep 60) &' &) &"],
-		["a double fork without pipes", "(setsid bash -c '(echo $BASHPID > child; exec sleep 60) &' >/dev/null 2>&1 &) &"],
-	])("sweeps what left the group by %s", async (_name, script) => {
-		const waiting = "while [ ! -s child ]; do sleep 0.01; done";
-		const normal = await createProcesses({ drain: 50 }).run(bash(`${script} ${waiting}`), never);
-		expect(normal.ended).toEqual({ kind: "exited", exitCode: 0 });
-		expect(await isAlive(await processIdIn("child"))).toBe(false);
-
-		await rm(path.join(directory, "child"));
-		const abort = new AbortController();
-		const run = createProcesses().run(bash(`${script} wait; sleep 60`), abort.signal);
-		const child = await processIdIn("child");
-		abort.abort();
-		expect((await run).ended).toEqual({ kind: "aborted" });
-		expect(await isAlive(child)).toBe(false);
-	});
-
-	it("ends all groups at once", async () => {
-		const processes = createProcesses({ grace: 50 });
-		const runs = ["one", "two", "three"].map((name) =>
-			processes.run(bash(`trap '' TERM; echo $$ > ${name}; sleep 60; sleep 60`), never),
-		);
-		const children = await Promise.all(["one", "two", "three"].map(processIdIn));
-		await processes.endAll();
-		expect(await Promise.all(children.map(isAlive))).toEqual([false, false, false]);
-		expect((await Promise.all(runs)).map((run) => run.ended.kind)).toEqual(["aborted", "aborted", "aborted"]);
-		await processes.endAll();
-	});
-});
-
-describe("output", () => {
-	it("keeps the first bytes and counts the rest", async () => {
-		const outcome = await createProcesses().run(bash("printf 'ab€cd\\nefgh\\n'", { outputLimit: 4 }), never);
-		expect(outcome).toMatchObject({ output: "ab", outputBytes: 13, truncated: true, spilledTo: null });
-	});
-
-	it("spills all of it, the first bytes included", async () => {
-		const spillPath = path.join(directory, "spill.log");
-		const outcome = await createProcesses({ openSink }).run(
-			bash("seq 1 30000; printf 'é'", { outputLimit: 1000, spillPath }),
-			never,
-		);
-		const whole = `${Array.from({ length: 30_000 }, (_, index) => index + 1).join("\n")}\né`;
-		expect(await readFile(spillPath, "utf8")).toBe(whole);
-		expect(outcome).toEqual({
-			ended: { kind: "exited", exitCode: 0 },
-			output: whole.slice(0, 1000),
-			errorOutput: "",
-			outputBytes: Buffer.byteLength(whole),
-			truncated: true,
-			spilledTo: spillPath,
+		it("keeps stderr apart when asked", async () => {
+			const outcome = await createProcesses().run(bash("echo one; echo two >&2", { separateStderr: true }), never);
+			expect(outcome).toMatchObject({ output: "one\n", errorOutput: "two\n", outputBytes: 8 });
 		});
-	});
 
-	it("leaves no file when the output fits, and stops the file at its limit", async () => {
-		const spillPath = path.join(directory, "spill.log");
-		const processes = createProcesses({ openSink });
-		expect((await processes.run(bash("echo hi", { spillPath }), never)).spilledTo).toBeNull();
-		expect(existsSync(spillPath)).toBe(false);
-		const outcome = await processes.run(bash("seq 1 30000", { outputLimit: 10, spillPath, spillLimit: 100 }), never);
-		expect(outcome.spilledTo).toBe(spillPath);
-		expect((await readFile(spillPath, "utf8")).length).toBe(100);
-	});
+		it("gives the input, or an ended stdin", async () => {
+			const processes = createProcesses();
+			expect((await processes.run(bash("cat", { input: "hellö" }), never)).output).toBe("hellö");
+			expect((await processes.run(bash("cat; echo done"), never)).output).toBe("done\n");
+		});
 
-	it("goes on when the file cannot be written", async () => {
-		const failing: OpenOutputSink = async () => {
-			throw new Error("disk full");
-		};
-		const outcome = await createProcesses({ openSink: failing }).run(
-			bash("seq 1 30000", { outputLimit: 2, spillPath: path.join(directory, "spill.log") }),
-			never,
-		);
-		expect(outcome).toMatchObject({ ended: { kind: "exited", exitCode: 0 }, output: "1\n", spilledTo: null });
-	});
+		it("does not mind a child that leaves its input unread", async () => {
+			const outcome = await createProcesses().run(bash("exit 0", { input: "x".repeat(1_000_000) }), never);
+			expect(outcome.ended).toEqual({ kind: "exited", exitCode: 0 });
+		});
 
-	it("loses nothing when the file is slower than the child", async () => {
-		const texts: string[] = [];
-		const slow: OpenOutputSink = async () => ({
-			append: (text) =>
-				new Promise((resolve) => {
-					setTimeout(() => {
-						texts.push(text);
-						resolve();
-					}, 40);
+		it("uses the given directory and environment alone, and marks it", async () => {
+			const outcome = await createProcesses({ identifiers: { uuid: () => "", hex: () => "c0ffee" } }).run(
+				bash(`pwd -P; echo $NAME; echo $${markerVariable}; echo "[$HOME]"`, {
+					environment: { NAME: "value", [markerVariable]: "outer" },
 				}),
-			close: async () => undefined,
+				never,
+			);
+			expect(outcome.output.split("\n").slice(1)).toEqual(["value", "outer:c0ffee", "[]", ""]);
 		});
-		const outcome = await createProcesses({ openSink: slow, drain: 20 }).run(
-			bash("seq 1 40000", { outputLimit: 10, spillPath: "anywhere" }),
-			never,
-		);
-		expect(texts.join("").length).toBe(outcome.outputBytes);
-		expect(outcome.outputBytes).toBe(228_894);
+
+		it("tells a signal and a command that cannot be started", async () => {
+			const processes = createProcesses();
+			expect((await processes.run(bash("kill -9 $$"), never)).ended).toEqual({ kind: "signalled", signal: "SIGKILL" });
+			const missing = await processes.run(bash("", { file: path.join(directory, "missing") }), never);
+			expect(missing.ended).toMatchObject({ kind: "not-started", reason: expect.stringContaining("ENOENT") });
+			const refused = await processes.run(bash("", { file: "a\0b" }), never);
+			expect(refused.ended.kind).toBe("not-started");
+		});
+
+		it("does not start when already aborted", async () => {
+			const outcome = await createProcesses().run(bash("touch started"), AbortSignal.abort());
+			expect(outcome.ended).toEqual({ kind: "aborted" });
+			expect(existsSync(path.join(directory, "started"))).toBe(false);
+		});
 	});
 
-	it("replaces invalid UTF-8 and joins characters cut between writes", async () => {
-		const outcome = await createProcesses().run(
-			bash("printf '\\xe2\\x82'; sleep 0.05; printf '\\xac \\xff\\n'"),
-			never,
-		);
-		expect(outcome.output).toBe("€ \ufffd\n");
+	describe("ending", () => {
+		it("ends the group at the deadline and returns what was printed", async () => {
+			const outcome = await createProcesses().run(
+				bash("sleep 60 & echo $! > child; echo begun; wait", { timeout: 1500 }),
+				never,
+			);
+			expect(outcome).toMatchObject({ ended: { kind: "timed-out" }, output: "begun\n" });
+			expect(await isAlive(await processIdIn("child"))).toBe(false);
+		});
+
+		it("kills a child that ignores TERM, on abort", async () => {
+			const abort = new AbortController();
+			const run = createProcesses({ grace: 50 }).run(
+				bash("trap '' TERM; echo $$ > child; while true; do sleep 60; done"),
+				abort.signal,
+			);
+			const child = await processIdIn("child");
+			abort.abort();
+			expect((await run).ended).toEqual({ kind: "aborted" });
+			expect(await isAlive(child)).toBe(false);
+		});
+
+		it("lets a child that takes TERM clean up", async () => {
+			const abort = new AbortController();
+			const run = createProcesses({ grace: 5000 }).run(
+				bash("trap 'echo cleaned; exit 0' TERM; echo $$ > child; while true; do sleep 0.05; done"),
+				abort.signal,
+			);
+			await processIdIn("child");
+			abort.abort();
+			expect(await run).toMatchObject({ ended: { kind: "aborted" }, output: expect.stringContaining("cleaned\n") });
+		});
+
+		it("ends a stopped child", async () => {
+			const abort = new AbortController();
+			const run = createProcesses().run(bash("echo $$ > child; kill -STOP $$; sleep 60"), abort.signal);
+			const child = await processIdIn("child");
+			abort.abort();
+			await run;
+			expect(await isAlive(child)).toBe(false);
+		});
+
+		it("does not wait for a background child that keeps the pipes open, and ends it", async () => {
+			const outcome = await createProcesses({ drain: 50 }).run(
+				bash("sleep 60 & echo $! > child; echo done", { timeout: 30_000 }),
+				never,
+			);
+			expect(outcome).toMatchObject({ ended: { kind: "exited", exitCode: 0 }, output: "done\n" });
+			expect(await isAlive(await processIdIn("child"))).toBe(false);
+		});
+
+		it.each([
+			["setsid", "setsid bash -c 'echo $$ > child; exec sleep 60' &"],
+			["a double fork", "(setsid bash -c '(echo $BASHPID > child; exec sleep 60) &' &) &"],
+			[
+				"a double fork without pipes",
+				"(setsid bash -c '(echo $BASHPID > child; exec sleep 60) &' >/dev/null 2>&1 &) &",
+			],
+		])("sweeps what left the group by %s", async (_name, script) => {
+			const waiting = "while [ ! -s child ]; do sleep 0.01; done";
+			const normal = await createProcesses({ drain: 50 }).run(bash(`${script} ${waiting}`), never);
+			expect(normal.ended).toEqual({ kind: "exited", exitCode: 0 });
+			expect(await isAlive(await processIdIn("child"))).toBe(false);
+
+			await rm(path.join(directory, "child"));
+			const abort = new AbortController();
+			const run = createProcesses().run(bash(`${script} wait; sleep 60`), abort.signal);
+			const child = await processIdIn("child");
+			abort.abort();
+			expect((await run).ended).toEqual({ kind: "aborted" });
+			expect(await isAlive(child)).toBe(false);
+		});
+
+		it("ends all groups at once", async () => {
+			const processes = createProcesses({ grace: 50 });
+			const runs = ["one", "two", "three"].map((name) =>
+				processes.run(bash(`trap '' TERM; echo $$ > ${name}; sleep 60; sleep 60`), never),
+			);
+			const children = await Promise.all(["one", "two", "three"].map(processIdIn));
+			await processes.endAll();
+			expect(await Promise.all(children.map(isAlive))).toEqual([false, false, false]);
+			expect((await Promise.all(runs)).map((run) => run.ended.kind)).toEqual(["aborted", "aborted", "aborted"]);
+			await processes.endAll();
+		});
+	});
+
+	describe("output", () => {
+		it("keeps the first bytes and counts the rest", async () => {
+			const outcome = await createProcesses().run(bash("printf 'ab€cd\\nefgh\\n'", { outputLimit: 4 }), never);
+			expect(outcome).toMatchObject({ output: "ab", outputBytes: 13, truncated: true, spilledTo: null });
+		});
+
+		it("spills all of it, the first bytes included", async () => {
+			const spillPath = path.join(directory, "spill.log");
+			const outcome = await createProcesses({ openSink }).run(
+				bash("seq 1 30000; printf 'é'", { outputLimit: 1000, spillPath }),
+				never,
+			);
+			const whole = `${Array.from({ length: 30_000 }, (_, index) => index + 1).join("\n")}\né`;
+			expect(await readFile(spillPath, "utf8")).toBe(whole);
+			expect(outcome).toEqual({
+				ended: { kind: "exited", exitCode: 0 },
+				output: whole.slice(0, 1000),
+				errorOutput: "",
+				outputBytes: Buffer.byteLength(whole),
+				truncated: true,
+				spilledTo: spillPath,
+			});
+		});
+
+		it("leaves no file when the output fits, and stops the file at its limit", async () => {
+			const spillPath = path.join(directory, "spill.log");
+			const processes = createProcesses({ openSink });
+			expect((await processes.run(bash("echo hi", { spillPath }), never)).spilledTo).toBeNull();
+			expect(existsSync(spillPath)).toBe(false);
+			const outcome = await processes.run(bash("seq 1 30000", { outputLimit: 10, spillPath, spillLimit: 100 }), never);
+			expect(outcome.spilledTo).toBe(spillPath);
+			expect((await readFile(spillPath, "utf8")).length).toBe(100);
+		});
+
+		it("goes on when the file cannot be written", async () => {
+			const failing: OpenOutputSink = async () => {
+				throw new Error("disk full");
+			};
+			const outcome = await createProcesses({ openSink: failing }).run(
+				bash("seq 1 30000", { outputLimit: 2, spillPath: path.join(directory, "spill.log") }),
+				never,
+			);
+			expect(outcome).toMatchObject({ ended: { kind: "exited", exitCode: 0 }, output: "1\n", spilledTo: null });
+		});
+
+		it("loses nothing when the file is slower than the child", async () => {
+			const texts: string[] = [];
+			const slow: OpenOutputSink = async () => ({
+				append: (text) =>
+					new Promise((resolve) => {
+						setTimeout(() => {
+							texts.push(text);
+							resolve();
+						}, 40);
+					}),
+				close: async () => undefined,
+			});
+			const outcome = await createProcesses({ openSink: slow, drain: 20 }).run(
+				bash("seq 1 40000", { outputLimit: 10, spillPath: "anywhere" }),
+				never,
+			);
+			expect(texts.join("").length).toBe(outcome.outputBytes);
+			expect(outcome.outputBytes).toBe(228_894);
+		});
+
+		it("replaces invalid UTF-8 and joins characters cut between writes", async () => {
+			const outcome = await createProcesses().run(
+				bash("printf '\\xe2\\x82'; sleep 0.05; printf '\\xac \\xff\\n'"),
+				never,
+			);
+			expect(outcome.output).toBe("€ \ufffd\n");
+		});
 	});
 });
 

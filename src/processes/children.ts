@@ -5,10 +5,13 @@ import { type Clock, sleep, systemClock } from "../base/clock.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { type Identifiers, randomIdentifiers } from "../base/ids.ts";
 import { type Log, silentLog } from "../base/log.ts";
-import { type ChildGroup, startGroup } from "./child-group.ts";
+import { type ChildGroup, type StartedGroup, startGroup } from "./child-group.ts";
+import { startContainedGroup } from "./contained-group.ts";
+import { type Containment, findContainable, findProgram } from "./containment.ts";
 import { createOutputCapture, type OutputCapture, type OutputSource } from "./output-capture.ts";
 import type { OpenOutputSink, Processes, RunOutcome, RunRequest } from "./port.ts";
 import { sweepStragglers } from "./stragglers.ts";
+import { startWatchdog } from "./watchdog.ts";
 
 export interface ProcessesOptions {
 	/** Opens spill files; without it nothing is spilled. */
@@ -17,6 +20,8 @@ export interface ProcessesOptions {
 	readonly grace?: number;
 	/** Milliseconds the pipes may stay open after the command exited. Default 200. */
 	readonly drain?: number;
+	/** `auto` runs commands in a process id namespace where bwrap can make one. Default `off`. */
+	readonly contain?: "auto" | "off";
 	readonly clock?: Clock;
 	readonly identifiers?: Identifiers;
 	readonly log?: Log;
@@ -24,6 +29,9 @@ export interface ProcessesOptions {
 
 /** More than two pipes hold (Linux: 64 KiB each, 1 MiB at most when a program enlarges one). */
 const pipeCapacity = 2 * 1024 * 1024;
+
+/** Milliseconds bwrap may take for next to nothing. */
+const probeTimeout = 1000;
 
 type Ended = RunOutcome["ended"];
 
@@ -89,6 +97,7 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 	const log = options.log ?? silentLog;
 	const grace = options.grace ?? 300;
 	const drain = options.drain ?? 200;
+	let containment: Promise<Containment | null> | null = options.contain === "auto" ? null : Promise.resolve(null);
 	const running = new Map<Promise<RunOutcome>, () => void>();
 
 	/** Waits for the command's own end, its deadline or the abort, whichever is first. */
@@ -131,12 +140,40 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 		}
 	};
 
-	const carryOut = async (request: RunRequest, signal: AbortSignal): Promise<RunOutcome> => {
+	const start = async (request: RunRequest, marker: string, container: Containment | null): Promise<StartedGroup> => {
+		const program = container === null ? null : findContainable(request);
+		if (container === null || program === null) return startGroup(request, marker);
+		return startContainedGroup(program, request, marker, container);
+	};
+
+	/** Tries bwrap out, with the environment of the first command. */
+	const findContainment = async ({ environment, workDir }: RunRequest): Promise<Containment | null> => {
+		const bubblewrap = findProgram("bwrap", environment["PATH"], workDir);
+		if (bubblewrap === null) return null;
+		const found: Containment = { bubblewrap };
+		const probe = { file: "/bin/sh", arguments: ["-c", "exit 7"], workDir: "/", environment, outputLimit: 0 };
+		const { ended } = await carryOut({ ...probe, timeout: probeTimeout }, new AbortController().signal, found);
+		if (ended.kind === "exited" && ended.exitCode === 7) return found;
+		log.warn("Commands run without containment: bwrap does not work here", { bubblewrap, ended });
+		return null;
+	};
+
+	const carryOut = async (
+		request: RunRequest,
+		signal: AbortSignal,
+		container: Containment | null,
+	): Promise<RunOutcome> => {
 		if (signal.aborted) return { ended: { kind: "aborted" }, ...noOutput };
 		const marker = identifiers.hex(32);
-		const started = await startGroup(request, marker);
-		if (!started.ok) return { ended: { kind: "not-started", reason: started.reason }, ...noOutput };
+		// First the watchdog: there is no moment at which a command runs unwatched.
+		const watchdog = startWatchdog(marker, log);
+		const started = await start(request, marker, container);
+		if (!started.ok) {
+			await watchdog.dismiss(clock);
+			return { ended: { kind: "not-started", reason: started.reason }, ...noOutput };
+		}
 		const { group } = started;
+		watchdog.watch(group.id);
 		const { openSink } = options;
 		const capture = createOutputCapture({
 			limit: request.outputLimit,
@@ -151,7 +188,9 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 		const ended = await waitForEnd(group, request, signal);
 		if (ended.kind === "exited" || ended.kind === "signalled") await within(clock, drain, pipes.closed);
 		await endEverything(group, marker, request);
+		const dismissed = watchdog.dismiss(clock);
 		await readRemainder(pipes);
+		await dismissed;
 		return { ended, ...(await capture.finish()) };
 	};
 
@@ -161,7 +200,8 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 			const abort = () => end.abort();
 			signal.addEventListener("abort", abort, { once: true });
 			if (signal.aborted) abort();
-			const run = carryOut(request, end.signal);
+			containment ??= findContainment(request);
+			const run = containment.then((container) => carryOut(request, end.signal, container));
 			running.set(run, abort);
 			try {
 				return await run;

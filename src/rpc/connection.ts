@@ -189,10 +189,15 @@ export class Connection implements Peer {
 			return;
 		}
 		const call = method.prepare(params);
-		if (call === null) return;
-		call(() => {}).catch((thrown: unknown) =>
-			this.#log.warn("A notification failed.", { method: name, error: thrown }),
-		);
+		if (call !== null) void this.#runUnanswered(name, call);
+	}
+
+	async #runUnanswered(name: string, call: NonNullable<ReturnType<Method["prepare"]>>): Promise<void> {
+		try {
+			await call(() => {});
+		} catch (thrown) {
+			this.#log.warn("A notification failed.", { method: name, error: thrown });
+		}
 	}
 
 	#refuse(error: ErrorObject | null): void {

@@ -23,6 +23,7 @@ const recordSchema = v.variant("type", [
 		name: v.string(),
 		arguments: v.nullable(v.string()),
 	}),
+	v.object({ type: v.literal("recovered"), toolCallId: v.string() }),
 	v.object({ type: v.literal("finished"), toolCallId: v.string(), isError: v.boolean() }),
 ]);
 
@@ -37,7 +38,13 @@ export function toCallLine(record: CallRecord, at: number): string {
  */
 export function noteCall(open: UnfinishedCall[], record: CallRecord): void {
 	if (record.type === "started") {
-		open.push({ toolCallId: record.toolCallId, name: record.name, arguments: record.arguments });
+		const { toolCallId, name, arguments: text } = record;
+		open.push({ toolCallId, name, arguments: text, isRecovered: false });
+	}
+	if (record.type === "recovered") {
+		const index = open.findIndex((call) => call.toolCallId === record.toolCallId && !call.isRecovered);
+		const call = open[index];
+		if (call !== undefined) open[index] = { ...call, isRecovered: true };
 	}
 	if (record.type === "finished") {
 		const index = open.findIndex((call) => call.toolCallId === record.toolCallId);

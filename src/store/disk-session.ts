@@ -5,10 +5,13 @@ import { errorText, KernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { AgentEvent } from "../events/event.ts";
 import type { Files } from "../files/port.ts";
+import { sweepTemporaries } from "../files/temporaries.ts";
 import { readUnfinished, toCallLine } from "./call-journal.ts";
 import { createContextLog, readContext } from "./context-log.ts";
 import { readEvents, toEventLine, toHeader } from "./event-log.ts";
+import { type Lease, takeLease } from "./lease.ts";
 import { createLineFile, type LineFile } from "./line-file.ts";
+import { createNameSync } from "./name-sync.ts";
 import { type FoundSession, readSummary, removeSession, type SessionPaths } from "./session-directory.ts";
 import type { SessionIndex } from "./session-index.ts";
 import type { StoredSession } from "./session-store.ts";
@@ -26,26 +29,47 @@ export interface DiskSessionOptions {
 	readonly paths: SessionPaths;
 }
 
-/** Reads what was found and gives the session. Rejects with Node's errors when it cannot be read. */
-export async function openDiskSession(options: DiskSessionOptions, found: FoundSession): Promise<StoredSession> {
-	const { files, log, paths, workDir, index } = options;
+/**
+ * Reads what was found and gives the session. Without a lease, for a session that is not there, one is taken before
+ * the first write. Rejects with Node's errors when it cannot be read.
+ */
+export async function openDiskSession(
+	options: DiskSessionOptions,
+	found: FoundSession,
+	leaseHeld: Lease | null,
+): Promise<StoredSession> {
+	const { files, log, clock, paths, workDir, index } = options;
 	const hadContent = found.contextSize + found.eventsSize + found.callsSize > 0 || found.hasState;
+	const openedAt = clock.now();
+	const names = createNameSync(files, paths.shareDir);
+	let lease = leaseHeld;
 
+	const makeDirectory = async (): Promise<void> => {
+		await names.makeDirectory(paths.directory);
+		if (found.contextPath !== paths.oldContext) return;
+		await files.rename(paths.oldContext, paths.context);
+		names.nameMade(paths.context);
+		names.nameMade(paths.oldContext);
+	};
 	const start = async (): Promise<void> => {
+		lease ??= await takeLease({ ...options, path: paths.lease, directory: paths.directory });
+		await lease.check();
 		await index.register(workDir);
 		await withStorageError(paths.directory, async () => {
 			// A directory that had content and is gone was deleted by someone: it must not come back half empty.
-			if (!hadContent || found.contextPath === paths.oldContext) await files.makeDirectory(paths.directory);
-			if (found.contextPath === paths.oldContext) await files.rename(paths.oldContext, paths.context);
+			if (!hadContent || found.contextPath === paths.oldContext) await makeDirectory();
 		});
+		const swept = await sweepTemporaries(files, paths.directory, openedAt).catch(() => []);
+		if (swept.length > 0) log.info("files of a killed process were removed", { directory: paths.directory, swept });
 	};
 	let started: Promise<void> | null = null;
-	const prepare = (): Promise<void> => {
+	const prepare = async (): Promise<void> => {
 		started ??= start().catch((thrown: unknown) => {
 			started = null;
 			throw thrown;
 		});
-		return started;
+		await started;
+		await lease?.check();
 	};
 
 	const contextRows = found.contextPath === null ? [] : await readContext(files, found.contextPath, log);
@@ -53,20 +77,38 @@ export async function openDiskSession(options: DiskSessionOptions, found: FoundS
 	const existed = found.contextPath !== null;
 	const stateFile = await openStateFile({ files, log, directory: paths.directory, fresh: !existed, prepare });
 	const lineFile = (path: string, knownSize: number, header?: string): LineFile =>
-		createLineFile({ files, log, path, knownSize, prepare, ...(header === undefined ? {} : { header }) });
+		createLineFile({
+			files,
+			log,
+			path,
+			knownSize,
+			prepare,
+			nameMade: () => names.nameMade(path),
+			...(header === undefined ? {} : { header }),
+		});
 	const contextLines = lineFile(paths.context, found.contextSize);
 	const eventLines = lineFile(paths.events, found.eventsSize, toHeader(options.protocolVersion));
 	const callLines = lineFile(paths.calls, found.callsSize);
 	const contextLog = createContextLog(contextLines, contextRows);
 	const lineFiles = [contextLines, eventLines, callLines];
 
-	const finish = async (): Promise<void> => {
+	const leave = async (): Promise<void> => {
 		await stateFile.settled();
 		for (const lines of lineFiles) await lines.close();
+		if (lease === null) return;
+		// What another process has taken over is no longer ours to name or to remove.
+		await lease.check();
 		const summary = await readSummary(files, paths);
 		if (!summary.empty) return index.setLastSession(workDir, options.id);
 		await removeSession(files, paths, log);
 		await index.clearLastSession(workDir, options.id);
+	};
+	const finish = async (): Promise<void> => {
+		try {
+			await leave();
+		} finally {
+			await lease?.release();
+		}
 	};
 	let closed: Promise<void> | null = null;
 	const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
@@ -90,9 +132,9 @@ export async function openDiskSession(options: DiskSessionOptions, found: FoundS
 		appendContext: (rows) => whileOpen(() => contextLog.append(rows)),
 		appendEvents: (batch) => whileOpen(() => eventLines.append(batch.flatMap((event) => toEventLine(event) ?? []))),
 		appendCalls: (records) =>
-			whileOpen(() => callLines.append(records.map((record) => toCallLine(record, options.clock.now())))),
+			whileOpen(() => callLines.append(records.map((record) => toCallLine(record, clock.now())))),
 		async sync() {
-			await Promise.all(lineFiles.map((lines) => lines.sync()));
+			await Promise.all([...lineFiles.map((lines) => lines.sync()), names.sync()]);
 		},
 		events,
 		markStarted: () => whileOpen(() => index.setLastSession(workDir, options.id)),

@@ -6,7 +6,15 @@ import { errorText, KernelError, toKernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
 import { openDiskSession } from "./disk-session.ts";
-import { findSession, readSummary, type SessionPaths, toSessionPaths } from "./session-directory.ts";
+import { takeLease } from "./lease.ts";
+import {
+	type FoundSession,
+	findSession,
+	isThere,
+	readSummary,
+	type SessionPaths,
+	toSessionPaths,
+} from "./session-directory.ts";
 import { createSessionIndex } from "./session-index.ts";
 import type { SessionStore, SessionSummary, StoredSession } from "./session-store.ts";
 import { initialState } from "./state-file.ts";
@@ -55,6 +63,21 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 	const { files, shareDir, log } = options;
 	const index = createSessionIndex(options);
 	const parentOf = (workDir: string): string => path.join(shareDir, "sessions", toDirectoryName(workDir));
+	const pathsOf = (workDir: string, id: string) => toSessionPaths(shareDir, toDirectoryName(workDir), id);
+
+	const openSeen = async (workDir: string, id: string, seen: FoundSession): Promise<StoredSession> => {
+		const paths = pathsOf(workDir, id);
+		const sessionOptions = { ...options, index, workDir, id, paths };
+		if (!isThere(seen)) return openDiskSession(sessionOptions, seen, null);
+		const lease = await takeLease({ ...options, path: paths.lease, directory: paths.directory });
+		try {
+			// Looked at again: the holder before may have written until it let go.
+			return await openDiskSession(sessionOptions, await findSession(files, paths), lease);
+		} catch (thrown) {
+			await lease.release().catch(() => undefined);
+			throw thrown;
+		}
+	};
 
 	const reading = async <T>(paths: SessionPaths, work: () => Promise<T>): Promise<T> => {
 		try {
@@ -79,12 +102,9 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 		async openOrCreate(spelled, id) {
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
-			const paths = toSessionPaths(parentOf(workDir), id);
+			const paths = pathsOf(workDir, id);
 			try {
-				return await reading(paths, async () => {
-					const found = await findSession(files, paths);
-					return openDiskSession({ ...options, index, workDir, id, paths }, found);
-				});
+				return await reading(paths, async () => openSeen(workDir, id, await findSession(files, paths)));
 			} catch (thrown) {
 				const error = toKernelError(thrown);
 				log.error("the session could not be read", { directory: paths.directory, cause: error.message });
@@ -94,18 +114,17 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 		async open(spelled, id) {
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
-			const paths = toSessionPaths(parentOf(workDir), id);
+			const paths = pathsOf(workDir, id);
 			return reading(paths, async () => {
-				const found = await findSession(files, paths);
-				if (found.contextPath === null) return null;
-				return openDiskSession({ ...options, index, workDir, id, paths }, found);
+				const seen = await findSession(files, paths);
+				return seen.contextPath === null ? null : openSeen(workDir, id, seen);
 			});
 		},
 		async lastSessionId(spelled) {
 			const workDir = toWorkDir(spelled);
 			const id = await index.lastSessionId(workDir);
 			if (id === null || !isSessionId(id)) return null;
-			const found = await findSession(files, toSessionPaths(parentOf(workDir), id));
+			const found = await findSession(files, pathsOf(workDir, id));
 			return found.contextPath === null ? null : id;
 		},
 		async list(spelled) {
@@ -114,7 +133,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			const found: { readonly summary: SessionSummary; readonly updatedAt: number }[] = [];
 			for (const id of await listIds(parent)) {
 				try {
-					const { empty, title, updatedAt } = await readSummary(files, toSessionPaths(parent, id));
+					const { empty, title, updatedAt } = await readSummary(files, pathsOf(workDir, id));
 					if (!empty) found.push({ summary: { id, workDir, title }, updatedAt });
 				} catch (thrown) {
 					log.warn("a session could not be listed", { id, cause: errorText(thrown) });

@@ -56,8 +56,8 @@ describe("a failing disk", () => {
 		const counting = createFailingFiles(createDiskFiles());
 		const session = await open(counting.files);
 		expect((await run(session)).failure).toBeNull();
-		await session.close();
 		const count = counting.effects.length;
+		await session.close();
 		await createDiskFiles().remove(place.shareDir);
 		return count;
 	};

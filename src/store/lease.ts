@@ -92,12 +92,19 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
 		return noLease;
 	}
 	let loss: KernelError | null = null;
+	/** When the file was last written, once it was seen to be this lease: looking is cheaper than reading. */
+	let knownTime: number | null = null;
 	const holder = async () => toHolder((await readText(files, leasePath)) ?? "");
 	return {
 		async check() {
 			if (loss !== null) throw loss;
+			const status = await withStorageError(leasePath, () => files.status(leasePath));
+			if (status !== null && status.modifiedAt === knownTime) return;
 			const found = await withStorageError(leasePath, holder);
-			if (found?.token === token) return;
+			if (found?.token === token) {
+				knownTime = status?.modifiedAt ?? null;
+				return;
+			}
 			// A lease that is gone was taken over and let go since: what was written meanwhile is not known here.
 			const by = found === null ? "another process" : `another process (${found.pid})`;
 			loss = new KernelError("storage-failed", `Cannot write ${directory}: ${by} has taken over the session.`);

@@ -83,13 +83,17 @@ export interface LineFileOptions {
 	readonly header?: string;
 	/** Runs before each append; what it throws is the append's failure. */
 	prepare(): Promise<void>;
+	/** Told when the file came into being or took another's place: its name is then not on stable storage. */
+	nameMade(): void;
 }
 
 /** Nothing is opened, created or repaired before the first append. */
-export function createLineFile({ files, log, path, header, prepare, ...options }: LineFileOptions): LineFile {
+export function createLineFile({ files, log, path, header, prepare, nameMade, ...options }: LineFileOptions): LineFile {
 	let knownSize = options.knownSize;
 	let handle: AppendFile | null = null;
 	let unsynced = false;
+	/** What an append that failed may have left in the file, and where. */
+	let failed: { readonly start: number; readonly bytes: Buffer } | null = null;
 	let last: Promise<unknown> = Promise.resolve();
 
 	const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
@@ -112,6 +116,17 @@ export function createLineFile({ files, log, path, header, prepare, ...options }
 		return size;
 	};
 
+	/** Cuts off what a failed append left, whole lines of it too: whoever asked for them was told that they are not kept. */
+	const cutFailed = async (size: number): Promise<number> => {
+		if (failed === null) return size;
+		const { start, bytes } = failed;
+		const found = (await files.readRange(path, start, bytes.length + 1)) ?? Buffer.alloc(0);
+		const isOurs = found.length > 0 && bytes.subarray(0, found.length).equals(found);
+		if (isOurs) await files.truncate(path, start);
+		failed = null;
+		return isOurs ? start : size;
+	};
+
 	/** Cuts off a half-written last line; gives the size then and what must precede the next line to stand alone. */
 	const repairEnd = async (size: number): Promise<{ size: number; separator: string }> => {
 		const tail = await readTail(files, path, size);
@@ -129,12 +144,19 @@ export function createLineFile({ files, log, path, header, prepare, ...options }
 		let size = await checkedSize();
 		let text = lines;
 		if (handle === null) {
-			const end = await repairEnd(size);
+			const end = await repairEnd(await cutFailed(size));
 			size = end.size;
 			text = (size === 0 && header !== undefined ? `${header}\n` : end.separator) + lines;
+			const isNew = size === 0 && (await files.status(path)) === null;
 			handle = await files.openAppend(path);
+			if (isNew) nameMade();
 		}
-		await handle.append(text);
+		try {
+			await handle.append(text);
+		} catch (thrown) {
+			failed = { start: size, bytes: Buffer.from(text) };
+			throw thrown;
+		}
 		unsynced = true;
 		knownSize = size + Buffer.byteLength(text);
 	};
@@ -172,6 +194,7 @@ export function createLineFile({ files, log, path, header, prepare, ...options }
 					const content = (await files.read(path)) ?? Buffer.alloc(0);
 					const changed = Buffer.concat([Buffer.from(`${line}\n`), content]);
 					await files.replace(path, changed);
+					nameMade();
 					knownSize = changed.length;
 					unsynced = true;
 				} catch (thrown) {

@@ -2,6 +2,7 @@
 import path from "node:path";
 import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
+import { isTemporaryName } from "../files/temporaries.ts";
 import { fromLine } from "./context-row.ts";
 import { readEventLines } from "./event-log.ts";
 import { readLines } from "./line-file.ts";
@@ -9,6 +10,7 @@ import { readTitle, stateName } from "./state-file.ts";
 import { toTitle, untitled } from "./title.ts";
 
 export interface SessionPaths {
+	readonly shareDir: string;
 	readonly directory: string;
 	readonly context: string;
 	readonly events: string;
@@ -16,18 +18,23 @@ export interface SessionPaths {
 	readonly state: string;
 	/** The context of a session in the layout before session directories; moved at the first write. */
 	readonly oldContext: string;
+	/** Outside the directory: which process writes the session. */
+	readonly lease: string;
 }
 
-/** The paths of a session; `parent` is the directory of its work dir's sessions. */
-export function toSessionPaths(parent: string, id: string): SessionPaths {
+/** The paths of a session; `workDirName` is the directory name of its work dir. */
+export function toSessionPaths(shareDir: string, workDirName: string, id: string): SessionPaths {
+	const parent = path.join(shareDir, "sessions", workDirName);
 	const directory = path.join(parent, id);
 	return {
+		shareDir,
 		directory,
 		context: path.join(directory, "context.jsonl"),
 		events: path.join(directory, "wire.jsonl"),
 		calls: path.join(directory, "calls.jsonl"),
 		state: path.join(directory, stateName),
 		oldContext: path.join(parent, `${id}.jsonl`),
+		lease: path.join(shareDir, "leases", `${workDirName}-${id}.json`),
 	};
 }
 
@@ -44,6 +51,11 @@ export interface FoundSession {
 async function fileSize(files: Files, file: string): Promise<number | null> {
 	const status = await files.status(file);
 	return status?.kind === "file" ? status.size : null;
+}
+
+/** Whether anything of the session is there. */
+export function isThere({ contextPath, contextSize, eventsSize, callsSize, hasState }: FoundSession): boolean {
+	return contextPath !== null || contextSize + eventsSize + callsSize > 0 || hasState;
 }
 
 export async function findSession(files: Files, paths: SessionPaths): Promise<FoundSession> {
@@ -107,7 +119,7 @@ export async function removeSession(files: Files, paths: SessionPaths, log: Log)
 		if ((await files.status(file)) !== null) await files.remove(file);
 	}
 	if ((await files.status(directory)) === null) return;
-	const foreign = await files.list(directory);
+	const foreign = (await files.list(directory)).filter(({ name }) => !isTemporaryName(name));
 	if (foreign.length === 0) await files.remove(directory);
 	else log.info("an empty session keeps its directory", { directory, entries: foreign.map((entry) => entry.name) });
 }

@@ -32,6 +32,8 @@ export type CallRecord =
 			readonly by: "person" | "rule" | "session-approval" | "yolo";
 	  }
 	| { readonly type: "started"; readonly toolCallId: string; readonly name: string; readonly arguments: string | null }
+	/** The unknown outcome of a call that a crash interrupted is in the context; the person is still to be told. */
+	| { readonly type: "recovered"; readonly toolCallId: string }
 	| { readonly type: "finished"; readonly toolCallId: string; readonly isError: boolean };
 
 /** A call found started and not finished when the session was opened. */
@@ -39,6 +41,8 @@ export interface UnfinishedCall {
 	readonly toolCallId: string;
 	readonly name: string;
 	readonly arguments: string | null;
+	/** Whether the context has its unknown outcome already. */
+	readonly isRecovered: boolean;
 }
 
 /** One session's files, held by one owner. Calls on one log are carried out in order. */

@@ -188,7 +188,8 @@ export async function openStateFile({ files, log, directory, fresh, prepare }: S
 			await files.replace(aside, (await files.read(statePath)) ?? "");
 			log.warn("the damaged session state was copied aside", { path: statePath, copiedTo: aside });
 		}
-		await files.replace(statePath, JSON.stringify(stored, null, 2));
+		// It may hold an approval for the session, which is told next.
+		await files.replace(statePath, JSON.stringify(stored, null, 2), { sync: true });
 		known = stored;
 		current = state;
 		if (found.legacy) await files.remove(path.join(directory, legacyName));

@@ -7,9 +7,12 @@ export type CompiledSchema =
 	| { readonly ok: true; readonly check: (value: unknown) => string | null }
 	| { readonly ok: false; readonly reason: string };
 
+let validatorModule: Promise<typeof import("ajv/dist/2020.js")> | null = null;
+
 /** Compiles a draft 2020-12 schema; a schema that is none is refused with the validator's words. */
 export async function compileJsonSchema(schema: JsonSchema): Promise<CompiledSchema> {
-	const { Ajv2020 } = await import("ajv/dist/2020.js");
+	validatorModule ??= import("ajv/dist/2020.js");
+	const { Ajv2020 } = await validatorModule;
 	const validator = new Ajv2020({ strict: false, validateFormats: false, logger: false });
 	try {
 		if (validator.validateSchema(schema) !== true) {

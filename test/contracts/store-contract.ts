@@ -197,11 +197,19 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			await session.appendCalls([started("a"), started("c"), { type: "finished", toolCallId: "c", isError: true }]);
 			const again = await reopen();
 			expect(again.unfinishedCalls).toEqual([
-				{ toolCallId: "b", name: "Shell", arguments: '{"of":"b"}' },
-				{ toolCallId: "a", name: "Shell", arguments: '{"of":"a"}' },
+				{ toolCallId: "b", name: "Shell", arguments: '{"of":"b"}', isRecovered: false },
+				{ toolCallId: "a", name: "Shell", arguments: '{"of":"a"}', isRecovered: false },
 			]);
-			await again.appendCalls([
+			await again.appendCalls([{ type: "recovered", toolCallId: "a" }, started("a")]);
+			const third = await reopen();
+			expect(third.unfinishedCalls).toEqual([
+				{ toolCallId: "b", name: "Shell", arguments: '{"of":"b"}', isRecovered: false },
+				{ toolCallId: "a", name: "Shell", arguments: '{"of":"a"}', isRecovered: true },
+				{ toolCallId: "a", name: "Shell", arguments: '{"of":"a"}', isRecovered: false },
+			]);
+			await third.appendCalls([
 				{ type: "finished", toolCallId: "b", isError: true },
+				{ type: "finished", toolCallId: "a", isError: true },
 				{ type: "finished", toolCallId: "a", isError: true },
 			]);
 			expect((await reopen()).unfinishedCalls).toEqual([]);

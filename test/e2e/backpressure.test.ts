@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { createStage, isResponse, outline } from "../support/executable.ts";
+import { createStage } from "../support/executable.ts";
+import { isResponse, outline } from "../support/running-server.ts";
 
 const megabyte = 1024 * 1024;
 const parts = 1_000_000;
@@ -43,7 +44,6 @@ it.skipIf(process.platform !== "linux")("a reader that pauses costs no memory an
 		await wait(50);
 		samples.push(residentMemory(server.pid));
 	}
-	console.log(atFirstPart / megabyte, atPause / megabyte, samples.map((s) => Math.round(s / megabyte)).join());
 	expect(Math.max(...samples) - atPause).toBeLessThan(32 * megabyte);
 	expect(Math.max(...samples) - atFirstPart).toBeLessThan(32 * megabyte);
 

@@ -2,7 +2,8 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { createStage, outline } from "../support/executable.ts";
+import { createStage } from "../support/executable.ts";
+import { outline } from "../support/running-server.ts";
 import { type ProviderServer, sendEvents, sendJson, startProviderServer } from "../support/provider-server.ts";
 
 async function startProvider(): Promise<ProviderServer> {

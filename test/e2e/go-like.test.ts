@@ -1,7 +1,8 @@
 // What the Go SDK does and needs: a decoder that takes one message after the other, string ids counted up, a
 // `cancel` behind every turn, and settings as JSON on the command line.
 import { describe, expect, it } from "vitest";
-import { createStage, isResponse, outline, type Server, type ServerLine, toolCall } from "../support/executable.ts";
+import { createStage, toolCall } from "../support/executable.ts";
+import { isResponse, outline, type Server, type ServerLine } from "../support/running-server.ts";
 
 /** The event types its decoder knows; any other ends it. */
 const knownEvents = new Set([

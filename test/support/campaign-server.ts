@@ -1,8 +1,8 @@
 // A whole server in memory for campaigns: session, connection, clock and model, with nothing outside the process.
 import { silentLog } from "../../src/base/log.ts";
 import type { ContextRow } from "../../src/events/conversation.ts";
-import { Session } from "../../src/kernel/session.ts";
 import type { AskDeadlines } from "../../src/kernel/asks.ts";
+import { Session } from "../../src/kernel/session.ts";
 import { type Serving, serve } from "../../src/server/serve.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 import type { SessionStore, StoredSession } from "../../src/store/session-store.ts";
@@ -62,7 +62,7 @@ export async function createCampaignServer(options: CampaignServerOptions = {}):
 		model: gate.model,
 		unsetModelAlias: null,
 		tools,
-		limits: { maxSteps: 6, maxAttempts: 3 },
+		limits: { maxSteps: 4, maxAttempts: 3 },
 		deadlines: options.deadlines ?? noDeadlines,
 		yolo: false,
 		systemPrompt: async () => "Be brief.",
@@ -71,10 +71,7 @@ export async function createCampaignServer(options: CampaignServerOptions = {}):
 		random: () => 0.5,
 		log: silentLog,
 	});
-	const { transport, client } = createMemoryTransport(
-		options.lineLimit ?? 104_857_600,
-		options.outboxLimit ?? 262_144,
-	);
+	const { transport, client } = createMemoryTransport(options.lineLimit ?? 104_857_600, options.outboxLimit ?? 262_144);
 	const server = { name: "agentwire", version: "0.0.0" };
 	const serving = serve({ transport, session, server, log: silentLog, signal: new AbortController().signal });
 	return {

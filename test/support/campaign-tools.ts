@@ -24,12 +24,7 @@ export function createCountingTools(clock: Clock, onEffect: (effect: Effect) => 
 /** Milliseconds `Doze` takes. */
 export const dozing = 5000;
 
-function countingTool(
-	name: string,
-	action: string | null,
-	clock: Clock,
-	onEffect: (effect: Effect) => void,
-): Tool {
+function countingTool(name: string, action: string | null, clock: Clock, onEffect: (effect: Effect) => void): Tool {
 	return {
 		name,
 		description: name,
@@ -42,6 +37,7 @@ function countingTool(
 					kind: "ready",
 					approval: action === null ? null : { action, description: `${name} it`, display: [] },
 					hasEffect: action !== null,
+					target: action === null ? null : "the thing",
 					async execute(signal): Promise<ToolReturn> {
 						if (action !== null) onEffect({ toolCallId, action });
 						if (name === "Doze") await sleep(clock, dozing, signal);

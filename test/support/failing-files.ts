@@ -50,10 +50,12 @@ export interface FailingFiles {
 	readonly struck: boolean;
 }
 
-interface Plan {
+export interface Plan {
 	/** Which effect goes wrong; by number from 1, or by a predicate. */
 	readonly at: number | ((effect: Effect) => boolean);
 	readonly mishap: Mishap;
+	/** Called at the moment it strikes: from then on a stopped process does nothing more. */
+	readonly onStruck?: () => void;
 }
 
 function systemError(code: SystemErrorCode, { kind, path }: Effect): Error {
@@ -91,15 +93,18 @@ export function createFailingFiles(inner: Files, plan: Plan | null = null): Fail
 		if (!strikes(effect, plan)) return work.perform();
 		struck = true;
 		if (mishap.kind === "fail") {
+			plan.onStruck?.();
 			if (mishap.half === true) await work.performHalf?.();
 			throw systemError(mishap.code, effect);
 		}
 		stopped = true;
-		if (mishap.when === "half-way") await work.performHalf?.();
-		if (mishap.when === "after") {
-			const made = await work.perform();
-			await work.abandon?.(made);
+		try {
+			if (mishap.when === "half-way") await work.performHalf?.();
+			if (mishap.when === "after") await work.abandon?.(await work.perform());
+		} catch {
+			// An effect that fails anyway is one to stop at as well.
 		}
+		plan.onStruck?.();
 		return halt(mishap.manner);
 	};
 

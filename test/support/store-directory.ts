@@ -2,12 +2,13 @@
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { type Clock, systemClock } from "../../src/base/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
 import type { Log, LogFields } from "../../src/base/log.ts";
 import { createDiskFiles } from "../../src/files/disk-files.ts";
 import type { AppendFile, Files } from "../../src/files/port.ts";
 import { createDiskStore } from "../../src/store/disk-store.ts";
 import type { SessionStore } from "../../src/store/session-store.ts";
+import { createSteppingClock } from "./stepping-clock.ts";
 
 export interface LoggedLine {
 	readonly level: "debug" | "info" | "warn" | "error";
@@ -31,6 +32,7 @@ export interface StoreDirectory {
 	/** Not made yet. */
 	readonly shareDir: string;
 	readonly workDir: string;
+	/** Without a clock, waiting for a session that another store holds takes no time. */
 	openStore(options?: { readonly files?: Files; readonly log?: Log; readonly clock?: Clock }): SessionStore;
 	/** Resolves once the file system gives a file written now a later time than any before. */
 	tick(): Promise<void>;
@@ -59,7 +61,7 @@ export async function createStoreDirectory(): Promise<StoreDirectory> {
 		root,
 		shareDir,
 		workDir: "/work/project",
-		openStore: ({ files = createDiskFiles(), log = createMemoryLog(), clock = systemClock } = {}) =>
+		openStore: ({ files = createDiskFiles(), log = createMemoryLog(), clock = createSteppingClock(Date.now()) } = {}) =>
 			createDiskStore({ files: remembering(files), shareDir, log, clock, protocolVersion: "1.10" }),
 		async tick() {
 			const before = await touch();

@@ -29,6 +29,8 @@ export interface Transcript {
 	readonly covers: readonly Cover[];
 	/** Only for the memory run, because it needs a model that stops at gates. */
 	readonly isMemoryOnly: boolean;
+	/** How the product differs from what the transcript rightly expects; null when it does not. */
+	readonly deviation: string | null;
 	readonly yolo: boolean;
 	readonly maxSteps: number | null;
 	readonly maxAttempts: number | null;
@@ -141,6 +143,7 @@ export function parseTranscript(name: string, text: string): Transcript {
 			return { kind, cell: cell.join(" ") };
 		}),
 		isMemoryOnly: values(head, "memory only").length > 0,
+		deviation: values(head, "deviation")[0] ?? null,
 		yolo: options.includes("yolo"),
 		maxSteps: numberOption(options, "max steps"),
 		maxAttempts: numberOption(options, "max attempts"),

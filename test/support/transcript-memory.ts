@@ -13,7 +13,7 @@ import { createMemoryStore } from "../../src/store/memory-store.ts";
 import type { SessionStore } from "../../src/store/session-store.ts";
 import { createMemoryTransport } from "../../src/transports/memory.ts";
 import { lineLimit, outboxLimit } from "../../src/transports/stdio.ts";
-import { createIdleClock } from "./transcript-clock.ts";
+import { createIdleClock, type IdleClock } from "./transcript-clock.ts";
 import type { Transcript } from "./transcript-format.ts";
 import { createGatedModel, type GatedModel } from "./transcript-gates.ts";
 import { preparePlace, sessionId, type TranscriptPlace } from "./transcript-place.ts";
@@ -32,7 +32,7 @@ export async function playInMemory(transcript: Transcript): Promise<void> {
 		for (const moves of transcript.conversations) {
 			const { server, close } = await startServer(transcript, place, store);
 			try {
-				await play(moves, server, bindings, place.workDir);
+				await play(transcript, moves, server, bindings, place.workDir);
 			} finally {
 				server.closeInput();
 				await close();
@@ -48,11 +48,19 @@ function createDirectoryStore({ shareDir }: TranscriptPlace): SessionStore {
 	return createDiskStore({ files, shareDir, log: silentLog, clock: createIdleClock().clock, protocolVersion: "1.10" });
 }
 
-async function startServer(
+/** A session opened for a transcript, with what drives it. */
+export interface TranscriptSession {
+	readonly session: Session;
+	readonly idleClock: IdleClock;
+	readonly gates: GatedModel | null;
+	close(): Promise<void>;
+}
+
+export async function openSession(
 	transcript: Transcript,
 	place: TranscriptPlace,
 	store: SessionStore,
-): Promise<{ readonly server: Server; close(): Promise<void> }> {
+): Promise<TranscriptSession> {
 	const idleClock = createIdleClock();
 	const files = withoutSync(createDiskFiles());
 	const { configuration } = await readConfiguration({ kind: "text", text: place.config }, files, silentLog);
@@ -76,9 +84,28 @@ async function startServer(
 		maxSteps: transcript.maxSteps,
 		maxAttempts: transcript.maxAttempts,
 	};
-	const kernel = new Kernel({ store, configuration, surroundings });
-	const gates = transcript.isMemoryOnly ? createGatedModel(transcript.scripts) : null;
-	const session = await openSession();
+	if (!transcript.isMemoryOnly) {
+		const kernel = new Kernel({ store, configuration, surroundings });
+		const session = await kernel.openOrCreate(place.workDir, sessionId, options);
+		return { session, idleClock, gates: null, close: () => kernel.close() };
+	}
+	const gates = createGatedModel(transcript.scripts);
+	const stored = await store.openOrCreate(place.workDir, sessionId);
+	const parts = await composeSession(stored, options, configuration, surroundings, () => null);
+	const session = new Session({ ...parts, model: gates.model });
+	const close = async () => {
+		await session.close();
+		await surroundings.processes.endAll();
+	};
+	return { session, idleClock, gates, close };
+}
+
+async function startServer(
+	transcript: Transcript,
+	place: TranscriptPlace,
+	store: SessionStore,
+): Promise<{ readonly server: Server; close(): Promise<void> }> {
+	const { session, idleClock, gates, close } = await openSession(transcript, place, store);
 	const { transport, client } = createMemoryTransport(lineLimit, outboxLimit);
 	const serving = serve({
 		transport,
@@ -89,7 +116,7 @@ async function startServer(
 	});
 	const over = serving.ended.then(async () => {
 		await serving.finish();
-		await session.close();
+		await close();
 		return serving.isOutputGone() ? 1 : 0;
 	});
 	return {
@@ -102,16 +129,8 @@ async function startServer(
 		},
 		async close() {
 			await over;
-			await kernel.close();
 		},
 	};
-
-	async function openSession(): Promise<Session> {
-		if (gates === null) return await kernel.openOrCreate(place.workDir, sessionId, options);
-		const stored = await store.openOrCreate(place.workDir, sessionId);
-		const parts = await composeSession(stored, options, configuration, surroundings, () => null);
-		return new Session({ ...parts, model: gates.model });
-	}
 }
 
 function openGate(gates: GatedModel | null): void {

@@ -1,7 +1,7 @@
 // Plays one conversation of a transcript against a server at hand, whatever carries its lines.
 import { access } from "node:fs/promises";
 import path from "node:path";
-import type { Move } from "./transcript-format.ts";
+import type { Move, Transcript } from "./transcript-format.ts";
 import type { Bindings } from "./transcript-placeholders.ts";
 import { sniff } from "./transcript-sniffer.ts";
 
@@ -17,11 +17,19 @@ export interface Server {
 	openGate(): void;
 }
 
-/** Milliseconds to wait for one line. */
-const patience = 10_000;
+/** Milliseconds to wait for one line: long, but not where the transcript is known to fail. */
+const longestPatience = 10_000;
+const patienceWithDeviation = 300;
 
 /** Throws at the first difference. Without a `close stdin` the input is closed at the end, and nothing more may come. */
-export async function play(moves: readonly Move[], server: Server, bindings: Bindings, workDir: string): Promise<void> {
+export async function play(
+	{ deviation }: Transcript,
+	moves: readonly Move[],
+	server: Server,
+	bindings: Bindings,
+	workDir: string,
+): Promise<void> {
+	const patience = deviation === null ? longestPatience : patienceWithDeviation;
 	const received: string[] = [];
 	const read = async (line: number, wanted: string): Promise<string | null> => {
 		const next = await within(patience, server.read(), () => failure(line, wanted, "nothing", received));

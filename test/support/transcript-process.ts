@@ -19,7 +19,7 @@ export async function playOverProcess(transcript: Transcript): Promise<void> {
 		for (const moves of transcript.conversations) {
 			const { server, complaints, kill } = startServer(transcript, place);
 			try {
-				await play(moves, server, bindings, place.workDir);
+				await play(transcript, moves, server, bindings, place.workDir);
 			} catch (thrown) {
 				throw new Error(`${thrown instanceof Error ? thrown.message : String(thrown)}\nstderr:\n${complaints()}`);
 			} finally {

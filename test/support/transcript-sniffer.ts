@@ -1,6 +1,6 @@
 // Checks every line a server sends against the declared shapes: whole, in order, nothing missing, nothing beside it.
 import * as v from "valibot";
-import { isRecord } from "../../src/base/json.ts";
+import { isRecord, toJsonLine } from "../../src/base/json.ts";
 import { contentPartSchema } from "../../src/events/content.ts";
 import { isRequestType, messageDeclarations, nestedMessageSchema, toMessageType } from "../../src/messages/message.ts";
 
@@ -73,7 +73,7 @@ export const legacyPayloads: Readonly<Record<string, v.GenericSchema | null>> = 
 export function sniff(line: string): void {
 	const value: unknown = JSON.parse(line);
 	v.parse(envelopeSchema, value, { message: `unknown envelope: ${line}` });
-	if (JSON.stringify(value) !== line) throw new Error(`not compact JSON: ${line}`);
+	if (toJsonLine(value) !== line) throw new Error(`not compact JSON: ${line}`);
 	if (!isRecord(value) || !isRecord(value["params"])) return;
 	const { method, id, params } = value;
 	const type = String(params["type"]);

@@ -36,8 +36,10 @@ export class KimiConversation implements Conversation {
 	#tools: CheckedTools = noTools;
 	#client: AttachOptions["client"] = null;
 	#attachment: Attachment | null = null;
-	/** Set while tools are being checked: what is sent behind `initialize` waits for it. */
-	#initializing: Promise<unknown> | null = null;
+	/** Set while a handshake is made: what is sent behind `initialize` waits for it, in the order of its coming. */
+	#initializing: Promise<void> | null = null;
+	/** Whether a prompt has no response yet: its turn is not over for the client before that. */
+	#isPrompting = false;
 	#replay: AbortController | null = null;
 
 	constructor(door: Door, peer: Peer) {
@@ -63,17 +65,26 @@ export class KimiConversation implements Conversation {
 	}
 
 	async #initialize(params: InitializeParams, respond: Respond): Promise<void> {
-		if (this.#initializing !== null) await this.#initializing;
+		if (this.#initializing !== null) await this.#initialized();
 		this.#refuseWhenBusy();
-		const declared = params.external_tools ?? [];
-		let checked = noTools;
-		if (declared.length > 0) {
-			const checking = this.#door.session.checkTools(declared);
-			this.#initializing = checking;
-			checked = await checking.finally(() => {
+		const taking = this.#takeUp(params, respond);
+		const over = taking
+			.catch(() => {})
+			.then(() => {
 				this.#initializing = null;
 			});
-		}
+		this.#initializing = over;
+		await taking;
+	}
+
+	/** Waits for the handshakes before this request. */
+	async #initialized(): Promise<void> {
+		while (this.#initializing !== null) await this.#initializing;
+	}
+
+	async #takeUp(params: InitializeParams, respond: Respond): Promise<void> {
+		const declared = params.external_tools ?? [];
+		const checked = declared.length === 0 ? noTools : await this.#door.session.checkTools(declared);
 		this.#tools = { tools: new Map([...this.#tools.tools, ...checked.tools]), rejected: checked.rejected };
 		this.#client = params.client ?? this.#client;
 		const attachment = this.#attach();
@@ -89,14 +100,20 @@ export class KimiConversation implements Conversation {
 	}
 
 	async #prompt(input: UserInput): Promise<PromptResult> {
-		if (this.#initializing !== null) await this.#initializing;
+		if (this.#initializing !== null) await this.#initialized();
 		this.#refuseWhenBusy();
 		if (this.#attachment === null) this.#pump.carry(this.#attach());
-		const { turnId } = await this.#door.session.send({ type: "turn.start", input });
-		return toPromptResult(await this.#pump.turnEnded(turnId));
+		this.#isPrompting = true;
+		try {
+			const { turnId } = await this.#door.session.send({ type: "turn.start", input });
+			return toPromptResult(await this.#pump.turnEnded(turnId));
+		} finally {
+			this.#isPrompting = false;
+		}
 	}
 
 	async #steer(input: UserInput): Promise<{ readonly status: "steered" }> {
+		if (this.#initializing !== null) await this.#initialized();
 		await this.#door.session.send({ type: "turn.steer", input });
 		return { status: "steered" };
 	}
@@ -106,6 +123,7 @@ export class KimiConversation implements Conversation {
 	}
 
 	async #cancel(respond: Respond): Promise<void> {
+		if (this.#initializing !== null) await this.#initialized();
 		if (this.#replay !== null) {
 			respond({});
 			this.#replay.abort();
@@ -118,6 +136,7 @@ export class KimiConversation implements Conversation {
 
 	/** Sends the session's log again; replies to replayed requests are ignored (wire-protocol §2.6). */
 	async #replayLog(): Promise<ReplayResult> {
+		if (this.#initializing !== null) await this.#initialized();
 		this.#refuseWhenBusy();
 		const replay = new AbortController();
 		this.#replay = replay;
@@ -151,7 +170,7 @@ export class KimiConversation implements Conversation {
 	}
 
 	#refuseWhenBusy(): void {
-		if (this.#replay === null && this.#door.session.snapshot().turnId === null) return;
+		if (this.#replay === null && !this.#isPrompting && this.#door.session.snapshot().turnId === null) return;
 		throw new KernelError("busy", "An agent turn is already in progress");
 	}
 }

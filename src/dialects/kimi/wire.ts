@@ -1,5 +1,6 @@
 // Method params and results of Kimi Wire, and the results its clients give, as on the wire (wire-protocol §2, §5).
 import * as v from "valibot";
+import { isNestedWithin, isRecord } from "../../base/json.ts";
 import { toolReturnSchema, userInputSchema } from "../../events/content.ts";
 
 /** The version we speak; clients get it whatever they ask for. */
@@ -27,19 +28,23 @@ const lenientBoolean = v.pipe(
 	v.transform((value) => truths.has(value)),
 );
 
+/** An object; the schemas of the library below take arrays for objects. */
+const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
+
 const nullish = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
 
 export const initializeParamsSchema = v.object({
 	protocol_version: v.string(),
 	client: nullish(v.object({ name: v.string(), version: nullish(v.string()) })),
-	external_tools: nullish(
-		v.array(v.object({ name: v.string(), description: v.string(), parameters: v.record(v.string(), v.unknown()) })),
-	),
+	external_tools: nullish(v.array(v.object({ name: v.string(), description: v.string(), parameters: plainObject }))),
 	capabilities: nullish(
-		v.object({
-			supports_question: v.optional(lenientBoolean, false),
-			supports_plan_mode: v.optional(lenientBoolean, false),
-		}),
+		v.pipe(
+			plainObject,
+			v.object({
+				supports_question: v.optional(lenientBoolean, false),
+				supports_plan_mode: v.optional(lenientBoolean, false),
+			}),
+		),
 	),
 });
 
@@ -54,12 +59,23 @@ export const approvalResultSchema = v.object({
 	response: v.picklist(["approve", "approve_for_session", "reject"]),
 	feedback: v.optional(v.string(), ""),
 });
+/** Levels of nesting in a tool result: it is kept and told again, which costs stack. */
+const maximumNesting = 1000;
+
 /** What a client answers to a ToolCallRequest. */
-export const toolCallResultSchema = v.object({ tool_call_id: v.string(), return_value: toolReturnSchema });
+export const toolCallResultSchema = v.object({
+	tool_call_id: v.string(),
+	return_value: v.pipe(
+		plainObject,
+		v.check((value) => isNestedWithin(value, maximumNesting), "nested too deep"),
+		v.check(({ extras }) => extras === undefined || extras === null || isRecord(extras), "extras must be an object"),
+		toolReturnSchema,
+	),
+});
 /** What a client answers to a QuestionRequest. */
 export const questionResultSchema = v.object({
 	request_id: v.string(),
-	answers: v.record(v.string(), v.string()),
+	answers: v.pipe(plainObject, v.record(v.string(), v.string())),
 });
 
 export interface InitializeResult {

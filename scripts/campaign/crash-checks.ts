@@ -1,0 +1,243 @@
+// What must hold when a session is opened again after a stop (docs/guarantees.md): nothing told is lost, nothing runs
+// unasked or twice, the context is one a provider takes, and every line can be read. Each check gives its faults as texts.
+import { isDeepStrictEqual } from "node:util";
+import { isRecord } from "../../src/base/json.ts";
+import { parseTold, replayId, type ToldLine } from "./crash-client.ts";
+
+/** A message as a log or a client has it. */
+interface Message {
+	readonly type: string;
+	readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** The logs of a session directory as bytes; empty for what is not there. */
+export interface SessionFiles {
+	readonly events: Buffer;
+	readonly context: Buffer;
+	readonly calls: Buffer;
+	readonly state: Buffer;
+}
+
+const unkept: ReadonlySet<string> = new Set(["ApprovalRequest", "ApprovalResponse"]);
+
+/** The messages as the log keeps them: runs of parts merged, a run that nothing ended left out. */
+export function toKept(messages: readonly Message[]): Message[] {
+	const kept: Message[] = [];
+	let run: Message | null = null;
+	for (const message of messages) {
+		const extended: Message | null = run === null ? null : extend(run, message);
+		if (extended !== null) {
+			run = extended;
+			continue;
+		}
+		if (run !== null) kept.push(run);
+		run = null;
+		if (message.type === "ContentPart" || message.type === "ToolCall") run = message;
+		else if (!unkept.has(message.type)) kept.push(message);
+	}
+	return kept;
+}
+
+function extend(run: Message, { type, payload }: Message): Message | null {
+	if (run.type === "ToolCall" && type === "ToolCallPart") {
+		const call = isRecord(run.payload["function"]) ? run.payload["function"] : {};
+		const text = `${call["arguments"] ?? ""}${payload["arguments_part"] ?? ""}`;
+		return { type: run.type, payload: { ...run.payload, function: { ...call, arguments: text } } };
+	}
+	if (run.type !== "ContentPart" || type !== "ContentPart" || run.payload["type"] !== payload["type"]) return null;
+	for (const key of ["text", "think"]) {
+		if (payload["type"] === key) {
+			return { type, payload: { ...payload, [key]: `${run.payload[key]}${payload[key]}` } };
+		}
+	}
+	return null;
+}
+
+/** What is the same in both dialects: steps, parts, calls and results. */
+function toCommon({ type, payload }: Message): readonly unknown[] | null {
+	const call = isRecord(payload["function"]) ? payload["function"] : {};
+	switch (type) {
+		case "StepBegin":
+		case "step_begin":
+			return ["step", payload["n"]];
+		case "ContentPart":
+		case "content_part":
+			return ["part", payload["type"], payload["text"] ?? payload["think"]];
+		case "ToolCall":
+		case "tool_call":
+			return ["call", payload["id"], call["name"], call["arguments"]];
+		case "ToolResult":
+		case "tool_result":
+			return ["result", payload["tool_call_id"]];
+		default:
+			return null;
+	}
+}
+
+const legacyNames: Readonly<Record<string, string>> = {
+	content_part: "ContentPart",
+	tool_call: "ToolCall",
+	tool_call_part: "ToolCallPart",
+};
+
+/** Every message told behind the replay, and the replayed ones. */
+export function splitTold(lines: readonly string[]): { replayed: Message[] | null; live: Message[]; all: ToldLine[] } {
+	const all = lines.map(parseTold);
+	const end = all.findIndex(({ id, method }) => id === replayId && method === null);
+	const toMessages = (told: readonly ToldLine[]): Message[] => told.flatMap(({ params }) => params ?? []);
+	return { replayed: end === -1 ? null : toMessages(all.slice(0, end)), live: toMessages(all.slice(end + 1)), all };
+}
+
+/** Whether what a client of either dialect was told is the beginning of what the log has from there on. */
+export function checkToldIsKept(live: readonly Message[], logged: readonly Message[]): string[] {
+	const isLegacy = live.some(({ type }) => /^[a-z]/.test(type) && type !== "approval");
+	const common = (messages: readonly Message[]) => messages.flatMap((message) => [toCommon(message)].filter(Boolean));
+	const told: readonly unknown[] = isLegacy
+		? common(toKept(live.map((message) => ({ ...message, type: legacyNames[message.type] ?? message.type }))))
+		: toKept(live);
+	const kept: readonly unknown[] = isLegacy ? common(logged) : logged;
+	for (const [index, message] of told.entries()) {
+		if (isDeepStrictEqual(message, kept[index])) continue;
+		return [
+			`told but not kept: ${JSON.stringify(message)}, number ${index + 1}; the log has ${JSON.stringify(kept[index])}`,
+		];
+	}
+	return [];
+}
+
+/** The part of what was told that a power loss must not take: all before the last commit point. */
+export function committedPart(live: readonly Message[]): readonly Message[] {
+	const commits = new Set(["StepBegin", "step_begin", "ApprovalResponse", "TurnEnd"]);
+	const last = live.findLastIndex(({ type }) => commits.has(type));
+	return live.slice(0, live[last]?.type === "TurnEnd" ? last + 1 : Math.max(0, last));
+}
+
+interface Lines {
+	readonly values: readonly Record<string, unknown>[];
+	readonly unreadable: number;
+}
+
+/** The lines of a file; a last one without its newline does not count as unreadable. */
+export function readJsonLines(bytes: Buffer): Lines {
+	const lines = bytes.toString("utf8").split("\n");
+	const rest = lines.pop() ?? "";
+	const values: Record<string, unknown>[] = [];
+	let unreadable = 0;
+	for (const line of rest === "" ? lines : [...lines, rest]) {
+		try {
+			const value: unknown = JSON.parse(line);
+			if (isRecord(value)) values.push(value);
+		} catch {
+			if (line !== rest) unreadable += 1;
+		}
+	}
+	return { values, unreadable };
+}
+
+/** All lines readable and ended, and what was there before still there, but for a half-written end. */
+export function checkFiles(before: SessionFiles, after: SessionFiles): string[] {
+	return (["events", "context", "calls"] as const).flatMap((name) => {
+		const faults: string[] = [];
+		const { unreadable } = readJsonLines(after[name]);
+		if (unreadable > 0) faults.push(`${name}: ${unreadable} lines cannot be read`);
+		if (after[name].length > 0 && after[name].at(-1) !== 10) faults.push(`${name}: the last line is not ended`);
+		const whole = before[name].subarray(0, before[name].lastIndexOf(10) + 1);
+		if (!after[name].subarray(0, whole.length).equals(whole)) faults.push(`${name}: what was there was changed`);
+		return faults;
+	});
+}
+
+interface ContextMessage {
+	readonly role: string;
+	readonly calls: readonly string[];
+	readonly answers: string | null;
+	readonly text: string;
+}
+
+function toContextMessages(bytes: Buffer): ContextMessage[] {
+	return readJsonLines(bytes).values.flatMap((row) => {
+		const role = String(row["role"]);
+		if (role.startsWith("_")) return [];
+		const calls = Array.isArray(row["tool_calls"]) ? row["tool_calls"] : [];
+		return [
+			{
+				role,
+				calls: calls.map((call: unknown) => (isRecord(call) ? String(call["id"]) : "")),
+				answers: typeof row["tool_call_id"] === "string" ? row["tool_call_id"] : null,
+				text: JSON.stringify(row["content"] ?? null),
+			},
+		];
+	});
+}
+
+/** Whether every call has exactly one result right behind its message, and no result is without its call. */
+export function checkContext(bytes: Buffer): string[] {
+	const messages = toContextMessages(bytes);
+	const faults: string[] = [];
+	let open: string[] = [];
+	for (const [index, message] of messages.entries()) {
+		if (message.role === "tool") {
+			const at = open.indexOf(message.answers ?? "");
+			if (at === -1) faults.push(`context message ${index}: a result of no open call, ${message.answers}`);
+			else open.splice(at, 1);
+			continue;
+		}
+		if (open.length > 0) faults.push(`context message ${index}: behind calls without result, ${open.join(", ")}`);
+		open = [...message.calls];
+		if (index === 0 && message.role !== "user" && message.calls.length === 0) {
+			faults.push(`context begins with ${message.role}`);
+		}
+	}
+	if (open.length > 0) faults.push(`context ends with calls without result, ${open.join(", ")}`);
+	return faults;
+}
+
+/** Ids of calls started and not finished. */
+export function unfinishedCalls(calls: Buffer): string[] {
+	const open: string[] = [];
+	for (const row of readJsonLines(calls).values) {
+		const id = String(row["toolCallId"]);
+		if (row["type"] === "started") open.push(id);
+		if (row["type"] === "finished" && open.includes(id)) open.splice(open.indexOf(id), 1);
+	}
+	return open;
+}
+
+export const noticeText = "The program ended unexpectedly";
+
+/** How often the context says that the outcome of a call is unknown. */
+export function countUnknown(context: Buffer): number {
+	return toContextMessages(context).filter(
+		({ role, text }) => role === "tool" && /outcome of this call is unknown/.test(text),
+	).length;
+}
+
+export function countNotices(live: readonly Message[]): number {
+	return live.filter(({ payload }) => String(payload["text"] ?? "").includes(noticeText)).length;
+}
+
+/** Every command that ran was recorded as started, was approved, and ran once. */
+export function checkEffects(commands: readonly string[], calls: Buffer): string[] {
+	const rows = readJsonLines(calls).values;
+	const faults: string[] = [];
+	const approvals = rows.filter(({ type, decision }) => type === "decided" && decision !== "reject").length;
+	if (commands.length > approvals) faults.push(`${commands.length} commands ran on ${approvals} approvals`);
+	for (const command of new Set(commands)) {
+		const times = commands.filter((other) => other === command).length;
+		if (times > 1) faults.push(`ran ${times} times: ${command}`);
+		const started = rows.some(
+			({ type, arguments: text }) => type === "started" && String(text).includes(JSON.stringify(command)),
+		);
+		if (!started) faults.push(`ran without being recorded: ${command}`);
+	}
+	return faults;
+}
+
+/** Whether every prompt answered with a result is answered in the log by the end of its turn. */
+export function checkResults(all: readonly ToldLine[], logged: readonly Message[]): string[] {
+	const answered = all.filter(
+		({ id, method, result }) => method === null && result !== null && id?.startsWith("prompt-"),
+	);
+	const ended = logged.filter(({ type }) => type === "TurnEnd").length;
+	return answered.length > ended ? [`${answered.length} prompts answered, ${ended} ends of turns kept`] : [];
+}

@@ -1,0 +1,248 @@
+// One life of the server in this process: kernel, dialects and real tools over files and lines in memory. It ends in good
+// order, or is abandoned at the moment its files stop.
+
+import type { Clock } from "../../src/base/clock.ts";
+import { createDeferred } from "../../src/base/deferred.ts";
+import type { Identifiers } from "../../src/base/ids.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { readConfiguration } from "../../src/config/read-config.ts";
+import type { Files } from "../../src/files/port.ts";
+import { Kernel } from "../../src/kernel/kernel.ts";
+import type { Processes } from "../../src/processes/port.ts";
+import { serve } from "../../src/server/serve.ts";
+import { createDiskStore } from "../../src/store/disk-store.ts";
+import { createMemoryTransport } from "../../src/transports/memory.ts";
+import { createFailingFiles, type Effect, type Plan } from "../../test/support/failing-files.ts";
+import type { MemoryFiles } from "../../test/support/memory-files.ts";
+import { play } from "./crash-client.ts";
+import type { LifeScript } from "./crash-scenarios.ts";
+
+export const shareDir = "/home/share";
+export const workDir = "/home/work";
+const scriptFile = (index: number): string => `/home/scripts-${index}.json`;
+
+/** A process number that no system gives. */
+const deadProcess = 2 ** 30;
+
+export function sessionId(index: number): string {
+	return `00000000-0000-4000-8000-00000000000${index}`;
+}
+
+/** What happened in a life, in order. */
+export type Happening =
+	| { readonly kind: "effect"; readonly effect: Effect; readonly text: string }
+	| { readonly kind: "told"; readonly session: number; readonly line: string }
+	/** A command was run. */
+	| { readonly kind: "ran"; readonly session: number; readonly command: string };
+
+export interface Life {
+	/** The files as they were left, the lease of a stopped process being that of a dead one. */
+	readonly files: MemoryFiles;
+	readonly happenings: readonly Happening[];
+	/** Whether every script was played to its end. */
+	readonly completed: boolean;
+	readonly effects: number;
+}
+
+export interface LifeOptions {
+	readonly files: MemoryFiles;
+	readonly scripts: readonly LifeScript[];
+	/** Counts the lives of these files, from 1. */
+	readonly life: number;
+	readonly plan: Omit<Plan, "onStruck"> | null;
+}
+
+/** Time passes at once, but for long waits, which never end; it stands still for a stopped process. */
+function createCampaignClock(start: number, isStopped: () => boolean): Clock {
+	let now = start;
+	return {
+		now: () => now,
+		after(milliseconds, callback) {
+			if (milliseconds >= 10_000) return () => {};
+			const immediate = setImmediate(() => {
+				if (isStopped()) return;
+				now += milliseconds;
+				callback();
+			});
+			return () => clearImmediate(immediate);
+		},
+	};
+}
+
+function countingIdentifiers(life: number): Identifiers {
+	let count = 0;
+	const next = (length: number): string => {
+		count += 1;
+		return `${life}${count.toString(16).padStart(length - 1, "0")}`;
+	};
+	return { uuid: () => next(32).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"), hex: next };
+}
+
+/** Runs no command: notes it, and writes long output where a real one would. */
+function createNotedProcesses(files: Files, note: (command: string, spillPath: string) => boolean): Processes {
+	return {
+		async run(request) {
+			const command = request.arguments[1] ?? "";
+			const spillPath = request.spillPath ?? "";
+			if (!note(command, spillPath)) return new Promise<never>(() => {});
+			const isLong = command.includes("seq") && spillPath !== "";
+			const output = isLong ? "long\n".repeat(2_000) : `ran ${command}\n`;
+			if (isLong) {
+				await files.makeDirectory(spillPath.slice(0, spillPath.lastIndexOf("/")));
+				const sink = await files.openAppend(spillPath);
+				await sink.append(output);
+				await sink.append(output);
+				await sink.close();
+			}
+			return {
+				ended: { kind: "exited", exitCode: 0 },
+				output: output.slice(0, 1_000),
+				errorOutput: "",
+				outputBytes: output.length,
+				truncated: isLong,
+				spilledTo: isLong ? spillPath : null,
+			};
+		},
+		endAll: async () => {},
+	};
+}
+
+/** Puts a dead process's number into the leases, as the death of this one would. */
+async function buryHolders(files: Files): Promise<void> {
+	const directory = `${shareDir}/leases`;
+	if ((await files.status(directory)) === null) return;
+	for (const { name } of await files.list(directory)) {
+		const file = `${directory}/${name}`;
+		const content = (await files.read(file))?.toString() ?? "";
+		await files.replace(file, content.replace(/"pid":\d+/, `"pid":${deadProcess}`));
+	}
+}
+
+/** Lives one life over the files, which are then no longer used: what is left is in the result. */
+export async function live({ files: disk, scripts, life, plan }: LifeOptions): Promise<Life> {
+	const happenings: Happening[] = [];
+	const stop = createDeferred<void>();
+	let left: MemoryFiles | null = null;
+	const isStopping = plan?.mishap.kind === "stop";
+	const onStruck = (): void => {
+		if (!isStopping || left !== null) return;
+		left = disk.copy();
+		stop.resolve();
+	};
+	const isStopped = (): boolean => left !== null;
+	for (const directory of [workDir, shareDir]) await disk.makeDirectory(directory);
+	await disk.syncDirectory("/");
+	for (const [index, { model }] of scripts.entries()) await disk.replace(scriptFile(index), JSON.stringify(model));
+
+	const failing = createFailingFiles(disk, plan === null ? null : { ...plan, onStruck });
+	const { files } = failing;
+	const noted = (text: string, work: () => Promise<void>): Promise<void> => {
+		const done = work();
+		const effect = failing.effects.at(-1);
+		if (effect !== undefined) happenings.push({ kind: "effect", effect, text });
+		return done;
+	};
+	const watched: Files = {
+		...files,
+		replace: (path, content, options) => noted(String(content), () => files.replace(path, content, options)),
+		syncDirectory: (path) => noted("", () => files.syncDirectory(path)),
+		async openAppend(path) {
+			const file = await files.openAppend(path);
+			return {
+				append: (text) => noted(text, () => file.append(text)),
+				sync: () => noted("", () => file.sync()),
+				close: () => file.close(),
+			};
+		},
+	};
+	const processes = createNotedProcesses(watched, (command, spillPath) => {
+		if (isStopped()) return false;
+		const session = scripts.findIndex((_, index) => spillPath.includes(sessionId(index)));
+		happenings.push({ kind: "ran", session, command });
+		return true;
+	});
+	const clock = createCampaignClock(1_700_000_000_000 + life * 10_000_000, isStopped);
+	const store = createDiskStore({ files: watched, shareDir, log: silentLog, clock, protocolVersion: "1.10" });
+
+	const playOne = async (script: LifeScript, index: number, kernel: Kernel): Promise<boolean> => {
+		const session = await kernel.openOrCreate(workDir, sessionId(index), {
+			model: null,
+			thinking: null,
+			yolo: false,
+			maxSteps: null,
+			maxAttempts: null,
+		});
+		const { transport, client } = createMemoryTransport(100 * 1024 * 1024, 1024 * 1024);
+		const told = {
+			...transport,
+			send(line: string) {
+				if (isStopped()) return;
+				happenings.push({ kind: "told", session: index, line });
+				transport.send(line);
+			},
+		};
+		const server = { name: "agentwire", version: "0.0.0" };
+		const signal = new AbortController().signal;
+		const serving = serve({ transport: told, session, server, log: silentLog, signal });
+		const completed = await play(script, {
+			write: (line) => {
+				if (!isStopped()) client.write(line);
+			},
+			read: () => client.read(),
+		});
+		client.end();
+		await serving.finish();
+		return completed;
+	};
+
+	const liveAll = async (): Promise<boolean> => {
+		const kernels: Kernel[] = [];
+		const played = await Promise.all(
+			scripts.map(async (script, index) => {
+				const settings = {
+					default_model: "m",
+					models: { m: { provider: "p", model: "scripted_echo", max_context_size: 100_000 } },
+					providers: {
+						p: {
+							type: "_scripted_echo",
+							base_url: "",
+							api_key: "",
+							env: { KIMI_SCRIPTED_ECHO_SCRIPTS: scriptFile(index) },
+						},
+					},
+				};
+				const { configuration } = await readConfiguration(
+					{ kind: "text", text: JSON.stringify(settings) },
+					watched,
+					silentLog,
+				);
+				const kernel = new Kernel({
+					store,
+					configuration,
+					surroundings: {
+						environment: {},
+						home: "/home",
+						os: "Linux",
+						files: watched,
+						processes,
+						clock,
+						identifiers: countingIdentifiers(life * 2 + index),
+						random: () => 0.5,
+						log: silentLog,
+						trace: () => {},
+						version: "0.0.0",
+					},
+				});
+				kernels.push(kernel);
+				return await playOne(script, index, kernel);
+			}),
+		);
+		for (const kernel of kernels) await kernel.close();
+		return played.every((completed) => completed);
+	};
+
+	const completed = await Promise.race([liveAll(), stop.promise.then(() => false)]);
+	const result: MemoryFiles = left ?? disk.copy();
+	if (left !== null) await buryHolders(result);
+	return { files: result, happenings: [...happenings], completed, effects: failing.effects.length };
+}

@@ -1,0 +1,227 @@
+// The crash campaign: stops a server in this process before, half-way through and after every effect on its files, by a
+// kill or a power loss, opens the same files again and checks what must hold; then stops the recovery too.
+
+import { toDirectoryName } from "../../src/store/work-dir.ts";
+import { createMemoryFiles, type MemoryFiles } from "../../test/support/memory-files.ts";
+import type { CampaignOptions, CampaignReport } from "./campaign.ts";
+import {
+	checkContext,
+	checkEffects,
+	checkFiles,
+	checkResults,
+	checkToldIsKept,
+	committedPart,
+	countNotices,
+	countUnknown,
+	type SessionFiles,
+	splitTold,
+	unfinishedCalls,
+} from "./crash-checks.ts";
+import { type Life, live, sessionId, shareDir, workDir } from "./crash-life.ts";
+import { checkOrder } from "./crash-order.ts";
+import { recovery, type Scenario, scenarios } from "./crash-scenarios.ts";
+import { createRandom } from "./random.ts";
+
+type When = "before" | "half-way" | "after";
+type Loss = "kill" | "power, least kept" | "power, most kept" | "power, at random";
+const moments: readonly When[] = ["before", "half-way", "after"];
+const losses: readonly Loss[] = ["kill", "power, least kept", "power, most kept", "power, at random"];
+
+/** One place to stop at. */
+interface Point {
+	readonly effect: number;
+	readonly when: When;
+	readonly loss: Loss;
+}
+
+const sessionDirectory = (index: number): string =>
+	`${shareDir}/sessions/${toDirectoryName(workDir)}/${sessionId(index)}`;
+
+async function readSession(files: MemoryFiles, index: number): Promise<SessionFiles> {
+	const read = async (name: string) => (await files.read(`${sessionDirectory(index)}/${name}`)) ?? Buffer.alloc(0);
+	return {
+		events: await read("wire.jsonl"),
+		context: await read("context.jsonl"),
+		calls: await read("calls.jsonl"),
+		state: await read("state.json"),
+	};
+}
+
+const toldLines = (life: Life, session: number): string[] =>
+	life.happenings.flatMap((one) => (one.kind === "told" && one.session === session ? [one.line] : []));
+const ranCommands = (life: Life, session: number): string[] =>
+	life.happenings.flatMap((one) => (one.kind === "ran" && one.session === session ? [one.command] : []));
+
+/** What a stop leaves, the moment being in the point. */
+function remains({ files }: Life, { loss }: Point, random: () => number): MemoryFiles {
+	switch (loss) {
+		case "kill":
+			return files;
+		case "power, least kept":
+			return files.afterPowerLoss(() => 0);
+		case "power, most kept":
+			return files.afterPowerLoss(() => 0.999);
+		case "power, at random":
+			return files.afterPowerLoss(random);
+	}
+}
+
+const stopAt = ({ effect, when }: Point) => ({ at: effect, mishap: { kind: "stop", when, manner: "hang" } as const });
+
+/** A history of lives over the same files, the last of which ended well. */
+interface History {
+	readonly lives: readonly { readonly life: Life; readonly before: MemoryFiles; readonly loss: Loss | null }[];
+	readonly sessions: number;
+}
+
+/** Everything that must hold of one session at the end of its history. */
+async function check({ lives }: History, session: number): Promise<string[]> {
+	const faults: string[] = [];
+	const commands: string[] = [];
+	let known: ReturnType<typeof splitTold>["live"] = [];
+	for (const [index, { life, before, loss }] of lives.entries()) {
+		const told = splitTold(toldLines(life, session));
+		const found = await readSession(before, session);
+		commands.push(...ranCommands(life, session));
+		if (told.replayed !== null) faults.push(...checkToldIsKept(known, told.replayed));
+		const next = lives[index + 1];
+		if (next === undefined) {
+			const after = await readSession(life.files, session);
+			faults.push(...checkFiles(found, after), ...checkContext(after.context), ...checkEffects(commands, after.calls));
+			faults.push(...checkResults(told.all, [...(told.replayed ?? []), ...told.live]));
+			if (!life.completed) faults.push("the next prompt was not answered");
+			const answer = told.all.at(-1);
+			if (answer?.result?.["status"] !== "finished")
+				faults.push(`the next prompt ended with ${JSON.stringify(answer)}`);
+			const unfinished = unfinishedCalls(found.calls).length;
+			const [unknown, notices] = [countUnknown(after.context) - countUnknown(found.context), countNotices(told.live)];
+			const isTold = unfinished === 0 ? notices === 0 : notices === 1;
+			if (!isTold) faults.push(`${unfinished} calls were unfinished, ${notices} notices told`);
+			if (unknown > unfinished) faults.push(`${unfinished} calls were unfinished, ${unknown} closed as unknown`);
+			if (unfinishedCalls(after.calls).length > 0) faults.push("calls are left unfinished");
+		}
+		const kept = loss === null || loss === "kill" ? told.live : committedPart(told.live);
+		// What a replay gave was received as well, and is kept as what it replayed was.
+		known = told.replayed === null ? (index === 0 ? [...kept] : known) : [...told.replayed, ...kept];
+	}
+	return faults;
+}
+
+interface Tally {
+	readonly findings: string[];
+	first: number;
+	second: number;
+}
+
+async function startOf(scenario: Scenario): Promise<MemoryFiles> {
+	const files = createMemoryFiles();
+	if (scenario.earlier === null) return files;
+	return (await live({ files, scripts: [scenario.earlier], life: 1, plan: null })).files;
+}
+
+function describe(scenario: Scenario, points: readonly Point[], faults: readonly string[]): string {
+	const stops = points.map(({ effect, when, loss }) => `${when} effect ${effect} (${loss})`);
+	return `${scenario.name}, stopped ${stops.join(", then ")}: ${faults.join("; ")}`;
+}
+
+/** Stops the scenario at the first point, its recovery at the second if there is one, and checks the end. */
+async function runPoints(scenario: Scenario, points: readonly Point[], random: () => number): Promise<string[]> {
+	const sessions = scenario.scripts.length;
+	const lives: { life: Life; before: MemoryFiles; loss: Loss | null }[] = [];
+	let files = createMemoryFiles();
+	if (scenario.earlier !== null) {
+		const before = files.copy();
+		const earlier = await live({ files, scripts: [scenario.earlier], life: 1, plan: null });
+		lives.push({ life: earlier, before, loss: null });
+		files = earlier.files.copy();
+	}
+	for (const [index, point] of [...points, null].entries()) {
+		const before = files.copy();
+		const number = lives.length + 1;
+		const scripts = index === 0 ? scenario.scripts : scenario.scripts.map(() => recovery(number));
+		const life = await live({ files, scripts, life: number, plan: point === null ? null : stopAt(point) });
+		lives.push({ life, before, loss: point?.loss ?? null });
+		files = point === null ? life.files : remains(life, point, random);
+		// The rest is judged on what was left.
+		if (point !== null) lives[lives.length - 1] = { life: { ...life, files }, before, loss: point.loss };
+	}
+	const faults = await Promise.all(
+		Array.from({ length: sessions }, (_, session) => check({ lives, sessions }, session)),
+	);
+	return faults.flat();
+}
+
+function allPoints(effects: number): Point[] {
+	return Array.from({ length: effects }, (_, index) => index + 1).flatMap((effect) =>
+		moments.flatMap((when) => losses.map((loss) => ({ effect, when, loss }))),
+	);
+}
+
+/** Every `n`th of the items, so that at most `limit` are left. */
+function thinned<T>(items: readonly T[], limit: number | "all"): readonly T[] {
+	if (limit === "all" || items.length <= limit) return items;
+	const step = items.length / limit;
+	return Array.from({ length: limit }, (_, index) => items[Math.floor(index * step)]).filter(
+		(item) => item !== undefined,
+	);
+}
+
+/**
+ * `points` bounds the stops per scenario, `rounds` is the number of second stops, drawn with the seed from all pairs of a
+ * stop and a stop of its recovery.
+ */
+export async function runCampaign({ rounds, seed, points, log }: CampaignOptions): Promise<CampaignReport> {
+	const started = performance.now();
+	const random = createRandom(seed);
+	const chance = (): number => random.below(1_000_000) / 1_000_000;
+	const tally: Tally = { findings: [], first: 0, second: 0 };
+	const figures: Record<string, number> = {};
+	const recoveries: number[] = [];
+	for (const scenario of scenarios) {
+		const whole = await live({ files: await startOf(scenario), scripts: scenario.scripts, life: 2, plan: null });
+		if (!whole.completed) tally.findings.push(`${scenario.name}: does not run to its end`);
+		for (const fault of checkOrder(whole.happenings, scenario.scripts.length)) {
+			tally.findings.push(`${scenario.name}, order: ${fault}`);
+		}
+		const chosen = thinned(allPoints(whole.effects), points);
+		const before = tally.findings.length;
+		for (const point of chosen) {
+			const faults = await runPoints(scenario, [point], chance);
+			tally.first += 1;
+			if (faults.length > 0) tally.findings.push(describe(scenario, [point], faults));
+		}
+		figures[`effects of ${scenario.name}`] = whole.effects;
+		recoveries.push(whole.effects);
+		log(
+			`${scenario.name}: ${whole.effects} effects, ${chosen.length} stops, ${tally.findings.length - before} findings`,
+		);
+	}
+	for (let round = 0; round < rounds; round += 1) {
+		const index = random.below(scenarios.length);
+		const scenario = scenarios[index];
+		if (scenario === undefined) continue;
+		const draw = (effects: number): Point => ({
+			effect: 1 + random.below(effects),
+			when: random.pick(["before", "half-way", "after"]),
+			loss: random.pick(["kill", "kill", "power, least kept", "power, at random"]),
+		});
+		const pair = [draw(recoveries[index] ?? 1), draw(60)];
+		const faults = await runPoints(scenario, pair, chance);
+		tally.second += 1;
+		if (faults.length > 0) tally.findings.push(describe(scenario, pair, faults));
+	}
+	const seconds = (performance.now() - started) / 1000;
+	return {
+		kind: "crash",
+		rounds: tally.first + tally.second,
+		seed,
+		seconds,
+		findings: tally.findings,
+		figures: {
+			...figures,
+			"first stops": tally.first,
+			"second stops": tally.second,
+			"stops per second": Math.round((tally.first + tally.second) / seconds),
+		},
+	};
+}

@@ -1,0 +1,212 @@
+// One round of the orphans campaign: a server, a hostile tree in its Shell tool, an end, and a look at what is left.
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { createDeferred } from "../../src/base/deferred.ts";
+import { type HostileTree, toCommand } from "./orphans-trees.ts";
+
+export const endings = ["cancel", "timeout", "exit", "end of input", "SIGTERM", "SIGKILL"] as const;
+export type Ending = (typeof endings)[number];
+
+export interface Round {
+	readonly tree: HostileTree;
+	readonly ending: Ending;
+	readonly contain: "auto" | "off";
+	/** Milliseconds after the tool call at which the end comes; null for when the tree is grown. */
+	readonly endAfter: number | null;
+	/** Found in the arguments of every process of the tree. */
+	readonly token: string;
+}
+
+export interface RoundResult {
+	/** Arguments of what was still there when the time to go was over. */
+	readonly survivors: readonly string[];
+	/** Milliseconds from the end until nothing was left. */
+	readonly goneAfter: number;
+	/** Watchdogs still there. */
+	readonly watchdogs: number;
+	/** What went wrong with the round itself. */
+	readonly trouble: string | null;
+}
+
+const patience = 3000;
+const growth = 5000;
+const answerPatience = 10_000;
+const pollInterval = 10;
+
+const executable =
+	process.env["AGENTWIRE_EXECUTABLE"] ?? fileURLToPath(new URL("../../bin/agentwire", import.meta.url));
+
+interface Found {
+	readonly processId: number;
+	readonly text: string;
+}
+
+/** The living processes whose arguments fit. Zombies have none. */
+function findProcesses(fits: (text: string) => boolean): Found[] {
+	return readdirSync("/proc").flatMap((name) => {
+		if (!/^\d+$/.test(name)) return [];
+		try {
+			const text = readFileSync(`/proc/${name}/cmdline`, "latin1");
+			return text !== "" && fits(text) ? [{ processId: Number(name), text: text.replaceAll("\0", " ").trim() }] : [];
+		} catch {
+			return [];
+		}
+	});
+}
+
+function watchdogsOf(parentId: number): Found[] {
+	return findProcesses((text) => text.includes("agentwire-watchdog")).filter(({ processId }) => {
+		try {
+			const status = readFileSync(`/proc/${processId}/stat`, "latin1");
+			return Number(status.slice(status.lastIndexOf(")") + 2).split(" ")[1]) === parentId;
+		} catch {
+			return false;
+		}
+	});
+}
+
+function killQuietly(processId: number): void {
+	try {
+		process.kill(processId, "SIGKILL");
+	} catch {
+		// It went by itself.
+	}
+}
+
+/** Polls until nothing is found; returns what still is when the time is over. */
+async function waitUntilNone(find: () => readonly Found[], limit: number): Promise<readonly Found[]> {
+	const deadline = performance.now() + limit;
+	for (;;) {
+		const found = find();
+		if (found.length === 0 || performance.now() >= deadline) return found;
+		await delay(pollInterval);
+	}
+}
+
+function prepare(root: string, command: string, { ending, contain }: Round): void {
+	const scriptFile = path.join(root, "scripts.json");
+	const call = {
+		id: "call",
+		name: "Shell",
+		arguments: JSON.stringify({ command, timeout: ending === "timeout" ? 1 : 300 }),
+	};
+	writeFileSync(scriptFile, JSON.stringify([`tool_call: ${JSON.stringify(call)}`, "text: done"]));
+	writeFileSync(
+		path.join(root, "config.toml"),
+		[
+			'default_model = "m"',
+			'[models.m]\nprovider = "p"\nmodel = "scripted_echo"\nmax_context_size = 100000',
+			'[providers.p]\ntype = "_scripted_echo"\nbase_url = ""\napi_key = ""',
+			`env = { KIMI_SCRIPTED_ECHO_SCRIPTS = ${JSON.stringify(scriptFile)} }`,
+			`[agentwire]\ncontain = "${contain}"`,
+		].join("\n"),
+	);
+}
+
+/** The client's side of a server: resolves promises as lines come. */
+function follow(server: ChildProcessWithoutNullStreams) {
+	let stderr = "";
+	server.stdin.on("error", () => undefined);
+	server.stderr.setEncoding("utf8").on("data", (text: string) => {
+		stderr += text;
+	});
+	const called = createDeferred<void>();
+	const answered = createDeferred<void>();
+	const gone = new Promise<void>((resolve) => {
+		server.once("exit", () => resolve());
+		server.once("error", () => resolve());
+	});
+	const lost = gone.then(() => Promise.reject(new Error("the server went")));
+	createInterface({ input: server.stdout }).on("line", (text) => {
+		if (text === "") return;
+		const line: { id?: string; params?: { type?: string } } = JSON.parse(text);
+		if (line.params?.type === "ToolCall") called.resolve();
+		if (line.id === "prompt") answered.resolve();
+	});
+	const send = (message: object): void =>
+		void server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+	return {
+		called: Promise.race([called.promise, lost]),
+		answered: Promise.race([answered.promise, lost]),
+		gone,
+		send,
+		stderr: () => stderr,
+	};
+}
+
+async function within(work: Promise<void>, milliseconds: number, what: string): Promise<void> {
+	const late = new AbortController();
+	const timer = delay(milliseconds, undefined, { signal: late.signal }).then(
+		() => Promise.reject(new Error(`no ${what} within ${milliseconds} ms`)),
+		() => undefined,
+	);
+	try {
+		await Promise.race([work, timer]);
+	} finally {
+		late.abort();
+	}
+}
+
+async function grow({ tree, token, endAfter }: Round): Promise<void> {
+	if (endAfter !== null) return void (await delay(endAfter));
+	const wanted = Math.max(1, tree.resting);
+	const isGrown = (text: string) => (tree.resting === 0 ? text.includes(token) : text.startsWith(token));
+	const deadline = performance.now() + growth;
+	while (findProcesses(isGrown).length < wanted) {
+		if (performance.now() > deadline) throw new Error("the tree did not grow");
+		await delay(pollInterval);
+	}
+}
+
+/** Plays one round. What the tree left is killed before it returns. */
+export async function playRound(round: Round): Promise<RoundResult> {
+	const { tree, token, ending } = round;
+	const root = mkdtempSync(path.join(tmpdir(), "agentwire-orphans-"));
+	prepare(root, toCommand(tree, token, ending === "exit"), round);
+	const server = spawn(executable, ["--wire", "--yolo", "--work-dir", root], {
+		cwd: root,
+		env: { PATH: process.env["PATH"], HOME: root, KIMI_SHARE_DIR: root },
+	});
+	const client = follow(server);
+	const ofTree = () => findProcesses((text) => text.includes(token));
+	let trouble: string | null = null;
+	let watchdogs: readonly Found[] = [];
+	let start = performance.now();
+	try {
+		client.send({ id: "prompt", method: "prompt", params: { user_input: "go" } });
+		await within(client.called, answerPatience, "tool call");
+		// A tree that is left or timed out ends when it likes.
+		if (ending !== "exit" && ending !== "timeout") await grow(round);
+		watchdogs = watchdogsOf(server.pid ?? 0);
+		start = performance.now();
+		if (ending === "cancel") client.send({ id: "cancel", method: "cancel" });
+		if (ending === "end of input") server.stdin.end();
+		if (ending === "SIGTERM" || ending === "SIGKILL") server.kill(ending);
+		const isServerEnd = ending === "end of input" || ending === "SIGTERM" || ending === "SIGKILL";
+		await within(isServerEnd ? client.gone : client.answered, answerPatience, isServerEnd ? "end" : "answer");
+		if (!isServerEnd) start = performance.now();
+	} catch (thrown) {
+		trouble = `${String(thrown)} ${client.stderr()}`.trim();
+	}
+	const left = await waitUntilNone(ofTree, patience);
+	const goneAfter = performance.now() - start;
+	for (let tries = 0; tries < 100; tries += 1) {
+		const rest = ofTree();
+		if (rest.length === 0) break;
+		for (const { processId } of rest) killQuietly(processId);
+	}
+	server.stdin.end();
+	await within(client.gone, answerPatience, "end").catch(() => server.kill("SIGKILL"));
+	const ids = new Set(watchdogs.map(({ processId }) => processId));
+	const lateDogs = await waitUntilNone(
+		() => findProcesses((text) => text.includes("agentwire-watchdog")).filter(({ processId }) => ids.has(processId)),
+		patience,
+	);
+	rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+	return { survivors: left.map(({ text }) => text), goneAfter, watchdogs: lateDogs.length, trouble };
+}

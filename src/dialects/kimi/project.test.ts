@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+import { describeDialectContract } from "../../../test/contracts/dialect-contract.ts";
+import { sampleAsks, sampleEvents } from "../../../test/support/sample-events.ts";
+import type { EventBody, EventType } from "../../events/event.ts";
+import { envelopeRules } from "./envelope.ts";
+import { errorNumbers } from "./errors.ts";
+import { project } from "./project.ts";
+
+describeDialectContract("kimi", {
+	project,
+	errorNumbers,
+	rules: envelopeRules,
+	goodApproval: { request_id: "not compared", response: "approve", more: 1 },
+});
+
+const path = [{ parentToolCallId: "P", agentId: "a1b2c3d4e", subagentType: "coder" }];
+const at = (body: EventBody, agentPath = path.slice(0, 0)) => ({ sessionId: "s", turnId: "t", agentPath, at: 0, body });
+const sample = (type: EventType, index = 0): EventBody => {
+	const body = sampleEvents[type][index];
+	if (body === undefined) throw new Error(type);
+	return body;
+};
+const told = (body: EventBody, agentPath = path.slice(0, 0)) =>
+	project(at(body, agentPath)).map((outgoing) => (outgoing.kind === "notification" ? outgoing.params : outgoing.kind));
+
+describe("events of Kimi Wire", () => {
+	it("tells the session's own agent as it streams, subagents merged", () => {
+		const streamed: readonly EventType[] = ["content.delta", "tool-call.started", "tool-call.delta"];
+		const merged: readonly EventType[] = ["content.completed", "tool-call.completed", "tool-call.fragment"];
+		for (const type of streamed) expect([told(sample(type)).length, told(sample(type), path).length]).toEqual([1, 0]);
+		for (const type of merged) expect([told(sample(type)).length, told(sample(type), path).length]).toEqual([0, 1]);
+	});
+
+	it("wraps what a subagent does, but not its asks and their answers", () => {
+		expect(told(sample("step.started"), path)).toEqual([
+			{
+				type: "SubagentEvent",
+				payload: {
+					parent_tool_call_id: "P",
+					agent_id: "a1b2c3d4e",
+					subagent_type: "coder",
+					event: { type: "StepBegin", payload: { n: 1 } },
+				},
+			},
+		]);
+		expect(told(sample("ask.requested"), path)).toEqual(["ask"]);
+		expect(told(sample("ask.resolved"), path)).toEqual([
+			"settled",
+			{ type: "ApprovalResponse", payload: { request_id: "U", response: "reject", feedback: "no" } },
+		]);
+	});
+
+	it("does not tell a cancelled step, nor how questions and client tools were settled", () => {
+		expect(told(sample("step.interrupted", 0))).toEqual([{ type: "StepInterrupted", payload: {} }]);
+		expect(told(sample("step.interrupted", 1))).toEqual([]);
+		expect(told(sample("ask.resolved", 1))).toEqual(["settled"]);
+		expect(told(sample("ask.resolved", 2))).toEqual(["settled"]);
+	});
+
+	it("gives every field of a status", () => {
+		expect(told(sample("status.changed"))).toEqual([
+			{
+				type: "StatusUpdate",
+				payload: {
+					context_usage: null,
+					context_tokens: null,
+					max_context_tokens: null,
+					token_usage: null,
+					message_id: null,
+					plan_mode: false,
+					mcp_status: null,
+				},
+			},
+		]);
+	});
+});
+
+describe("requests of Kimi Wire", () => {
+	const requests = sampleAsks.flatMap((ask) =>
+		project(at({ type: "ask.requested", ask })).flatMap((outgoing) => (outgoing.kind === "ask" ? [outgoing] : [])),
+	);
+
+	it("names them by the id in their payload, a client tool by the model's call", () => {
+		expect(requests.map(({ id, params }) => [id, params(id)])).toMatchObject([
+			["U", { type: "ApprovalRequest", payload: { id: "U" } }],
+			["c9", { type: "ToolCallRequest", payload: { id: "c9", name: "open_in_ide", arguments: '{"path":"a"}' } }],
+			["Q", { type: "QuestionRequest", payload: { id: "Q", tool_call_id: "c3" } }],
+		]);
+	});
+
+	it("gives all eleven fields of an approval in their order", () => {
+		const params = requests[0]?.params("U");
+		expect(JSON.stringify(params)).toBe(
+			'{"type":"ApprovalRequest","payload":{"id":"U","tool_call_id":"c1","sender":"Shell","action":"run command",' +
+				'"description":"Run command `ls`","source_kind":"foreground_turn",' +
+				'"source_id":"0123456789abcdef0123456789abcdef","agent_id":null,"subagent_type":null,' +
+				'"source_description":null,"display":[{"type":"shell","language":"bash","command":"ls"}]}}',
+		);
+	});
+
+	it("asks for a client tool without arguments with an empty object", () => {
+		const ask = { kind: "client-tool", id: "A", toolCallId: "c9", name: "t", arguments: null } as const;
+		const [outgoing] = project(at({ type: "ask.requested", ask }));
+		expect(outgoing?.kind === "ask" ? outgoing.params("c9") : null).toEqual({
+			type: "ToolCallRequest",
+			payload: { id: "c9", name: "t", arguments: "{}" },
+		});
+	});
+
+	it("reads good answers, with what may be left out", () => {
+		const display = [{ type: "chart", points: [1] }];
+		const answers = [
+			{ request_id: "x", response: "reject", feedback: "F" },
+			{ tool_call_id: "x", return_value: { is_error: false, output: "o", message: "", display } },
+			{ request_id: "x", answers: { "Which DB?": "pg" } },
+		].map((result, index) => requests[index]?.toAnswer({ kind: "result", result }));
+		expect(answers).toEqual([
+			{ kind: "approval", decision: "reject", feedback: "F" },
+			{
+				kind: "client-tool",
+				result: {
+					is_error: false,
+					output: "o",
+					message: "",
+					display: [{ type: "chart", data: { points: [1] } }],
+					extras: null,
+				},
+			},
+			{ kind: "question", answers: { "Which DB?": "pg" } },
+		]);
+	});
+});

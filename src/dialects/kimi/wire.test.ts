@@ -1,0 +1,68 @@
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { initializeParamsSchema, inputParamsSchema, setPlanModeParamsSchema } from "./wire.ts";
+
+const read = (schema: v.GenericSchema, value: unknown) => {
+	const parsed = v.safeParse(schema, value);
+	return parsed.success ? parsed.output : "refused";
+};
+const tool = { name: "t", description: "", parameters: {} };
+
+describe("params of initialize", () => {
+	it("needs a version as text and fills in the rest", () => {
+		expect(read(initializeParamsSchema, { protocol_version: "9.9", more: 1 })).toEqual({
+			protocol_version: "9.9",
+			client: null,
+			external_tools: null,
+			capabilities: null,
+		});
+	});
+
+	it.each([
+		[undefined],
+		[null],
+		[[]],
+		["1.10"],
+		[{}],
+		[{ protocol_version: 1.1 }],
+		[{ protocol_version: null }],
+		[{ protocol_version: "1.1", client: {} }],
+		[{ protocol_version: "1.1", client: { name: "n", version: 5 } }],
+		[{ protocol_version: "1.1", external_tools: {} }],
+		[{ protocol_version: "1.1", external_tools: [{ ...tool, description: null }] }],
+		[{ protocol_version: "1.1", external_tools: [{ ...tool, parameters: null }] }],
+		[{ protocol_version: "1.1", external_tools: [{ ...tool, parameters: [] }] }],
+		[{ protocol_version: "1.1", capabilities: [] }],
+		[{ protocol_version: "1.1", capabilities: { supports_question: "maybe" } }],
+	])("refuses %j", (params) => expect(read(initializeParamsSchema, params)).toBe("refused"));
+
+	it("takes null for what may be absent", () => {
+		const params = { protocol_version: "1.1", client: null, external_tools: null, capabilities: null };
+		expect(read(initializeParamsSchema, params)).toEqual(params);
+		expect(
+			read(initializeParamsSchema, { ...params, client: { name: "c", version: null }, external_tools: [tool] }),
+		).toEqual({ ...params, client: { name: "c", version: null }, external_tools: [tool] });
+	});
+});
+
+describe("other params", () => {
+	it.each([[true], ["true"], [1], ["1"]])("takes %j for true", (enabled) =>
+		expect(read(setPlanModeParamsSchema, { enabled })).toEqual({ enabled: true }),
+	);
+	it.each([[false], ["false"], [0], ["0"]])("takes %j for false", (enabled) =>
+		expect(read(setPlanModeParamsSchema, { enabled })).toEqual({ enabled: false }),
+	);
+	it.each([["maybe"], [2], [null], [{}], [""]])("takes %j for neither", (enabled) =>
+		expect(read(setPlanModeParamsSchema, { enabled })).toBe("refused"),
+	);
+	it("needs a plan mode and an input", () => {
+		expect(read(setPlanModeParamsSchema, {})).toBe("refused");
+		expect(read(inputParamsSchema, {})).toBe("refused");
+		expect(read(inputParamsSchema, undefined)).toBe("refused");
+		expect(read(inputParamsSchema, { user_input: [{ type: "file" }] })).toBe("refused");
+		expect([read(inputParamsSchema, { user_input: "" }), read(inputParamsSchema, { user_input: [] })]).toEqual([
+			{ user_input: "" },
+			{ user_input: [] },
+		]);
+	});
+});

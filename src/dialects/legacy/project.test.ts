@@ -1,0 +1,133 @@
+import { describe, expect, it } from "vitest";
+import { describeDialectContract } from "../../../test/contracts/dialect-contract.ts";
+import { sampleAsks, sampleEvents } from "../../../test/support/sample-events.ts";
+import { toolError, toolSuccess } from "../../events/content.ts";
+import type { EventBody, EventType } from "../../events/event.ts";
+import { envelopeRules } from "./envelope.ts";
+import { errorNumbers } from "./errors.ts";
+import { project } from "./project.ts";
+
+describeDialectContract("legacy", { project, errorNumbers, rules: envelopeRules, goodApproval: { response: "approve" } });
+
+const path = [{ parentToolCallId: "P", agentId: "a1", subagentType: "coder" }];
+const at = (body: EventBody, agentPath = path.slice(0, 0)) => ({ sessionId: "s", turnId: "t", agentPath, at: 0, body });
+const told = (body: EventBody, agentPath = path.slice(0, 0)) =>
+	project(at(body, agentPath)).flatMap((outgoing) => (outgoing.kind === "notification" ? [outgoing.params] : []));
+const result = (value: Extract<EventBody, { type: "tool.result" }>["result"]) =>
+	told({ type: "tool.result", toolCallId: "c1", result: value });
+
+describe("events of the legacy dialect", () => {
+	it("has nothing to say of what it does not know", () => {
+		const silent: readonly EventType[] = [
+			"turn.started",
+			"turn.ended",
+			"step.retrying",
+			"mcp.loading-started",
+			"mcp.loading-ended",
+			"notification.raised",
+			"ask.resolved",
+			"steer.consumed",
+			"plan.displayed",
+			"hook.triggered",
+			"hook.resolved",
+			"side-question.started",
+			"side-question.ended",
+		];
+		for (const type of silent) expect([type, ...sampleEvents[type].flatMap((body) => told(body))]).toEqual([type]);
+	});
+
+	it("leaves the payload out where there is none", () => {
+		expect(told({ type: "step.interrupted", reason: "cancelled" })).toEqual([{ type: "step_interrupted" }]);
+		expect(told({ type: "compaction.started" })).toEqual([{ type: "compaction_begin" }]);
+		expect(told({ type: "compaction.ended" })).toEqual([{ type: "compaction_end" }]);
+		expect(told({ type: "step.started", n: 2 })).toEqual([{ type: "step_begin", payload: { n: 2 } }]);
+	});
+
+	it("tells a status only with a context usage", () => {
+		expect(sampleEvents["status.changed"].map((body) => told(body))).toEqual([
+			[],
+			[{ type: "status_update", payload: { context_usage: 0.5 } }],
+		]);
+	});
+
+	it("omits nulls", () => {
+		expect(told({ type: "content.delta", part: { type: "think", think: "Hm", encrypted: null } })).toEqual([
+			{ type: "content_part", payload: { type: "think", think: "Hm" } },
+		]);
+		expect(sampleEvents["tool-call.started"].map((body) => told(body))).toEqual([
+			[
+				{
+					type: "tool_call",
+					payload: { type: "function", id: "c1", function: { name: "Shell", arguments: '{"command":"ls"}' } },
+				},
+			],
+			[{ type: "tool_call", payload: { type: "function", id: "c1", function: { name: "Shell" } } }],
+		]);
+		expect(sampleEvents["tool-call.delta"].map((body) => told(body))).toEqual([
+			[{ type: "tool_call_part", payload: { arguments_part: "{}" } }],
+			[{ type: "tool_call_part", payload: {} }],
+		]);
+	});
+
+	it("tells results with their brief; an error carries text alone", () => {
+		const image = { type: "image_url", image_url: { url: "u", id: null } } as const;
+		expect(result(toolSuccess({ output: "a\n", message: "ok" }))).toEqual([
+			{ type: "tool_result", payload: { tool_call_id: "c1", ok: true, result: { output: "a\n", message: "ok", brief: "" } } },
+		]);
+		expect(result(toolSuccess({ output: [image] }))).toEqual([
+			{
+				type: "tool_result",
+				payload: {
+					tool_call_id: "c1",
+					ok: true,
+					result: { output: [{ type: "image_url", image_url: { url: "u" } }], message: "", brief: "" },
+				},
+			},
+		]);
+		expect(result(toolError("m", "b", { output: [{ type: "text", text: "t" }, image] }))).toEqual([
+			{ type: "tool_result", payload: { tool_call_id: "c1", ok: false, result: { output: "t", message: "m", brief: "b" } } },
+		]);
+	});
+
+	it("wraps subagents under the name of their time, recursively", () => {
+		const twice = [...path, { parentToolCallId: "P2", agentId: null, subagentType: null }];
+		expect(told({ type: "step.started", n: 1 }, twice)).toEqual([
+			{
+				type: "subagent_event",
+				payload: {
+					task_tool_call_id: "P",
+					event: {
+						type: "subagent_event",
+						payload: { task_tool_call_id: "P2", event: { type: "step_begin", payload: { n: 1 } } },
+					},
+				},
+			},
+		]);
+	});
+});
+
+describe("approvals of the legacy dialect", () => {
+	const asks = sampleAsks.flatMap((ask) => project(at({ type: "ask.requested", ask })));
+
+	it("asks for approvals alone", () => {
+		expect(asks.map((ask) => (ask.kind === "ask" ? ask.params("U") : ask))).toEqual([
+			{
+				type: "approval",
+				payload: {
+					id: "U",
+					tool_call_id: "c1",
+					sender: "Shell",
+					action: "run command",
+					description: "Run command `ls`",
+				},
+			},
+		]);
+	});
+
+	it("needs no request_id and knows no feedback", () => {
+		const [ask] = asks;
+		expect(
+			ask?.kind === "ask" ? ask.toAnswer({ kind: "result", result: { response: "reject", feedback: "F" } }) : null,
+		).toEqual({ kind: "approval", decision: "reject", feedback: "" });
+	});
+});

@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import type { ToolCall } from "./content.ts";
+import type { EventBody } from "./event.ts";
+import { createDeltaMerger, withArguments } from "./merge.ts";
+
+const text = (value: string): EventBody => ({ type: "content.delta", part: { type: "text", text: value } });
+const think = (value: string, encrypted: string | null = null): EventBody => ({
+	type: "content.delta",
+	part: { type: "think", think: value, encrypted },
+});
+const image: EventBody = {
+	type: "content.delta",
+	part: { type: "image_url", image_url: { url: "u", id: null } },
+};
+const call = (id: string, args: string | null = null): ToolCall => ({
+	type: "function",
+	id,
+	function: { name: "T", arguments: args },
+	extras: null,
+});
+const started = (id: string, args: string | null = null): EventBody => ({ type: "tool-call.started", call: call(id, args) });
+const piece = (value: string | null): EventBody => ({ type: "tool-call.delta", arguments_part: value });
+const completedText = (value: string) => ({ type: "content.completed", part: { type: "text", text: value } });
+const completedThink = (value: string, encrypted: string | null = null) => ({
+	type: "content.completed",
+	part: { type: "think", think: value, encrypted },
+});
+const completedCall = (id: string, args: string | null) => ({ type: "tool-call.completed", call: call(id, args) });
+const end: EventBody = { type: "turn.ended", outcome: null };
+
+function merged(...events: readonly EventBody[]): EventBody[] {
+	const merger = createDeltaMerger();
+	return [...events.map((event) => merger.push(event)), merger.flush()].filter((event) => event !== null);
+}
+
+describe("createDeltaMerger", () => {
+	it("merges text with text", () => {
+		expect(merged(text("Hel"), text(""), text("lo"))).toEqual([completedText("Hello")]);
+	});
+
+	it("merges thoughts until one is signed", () => {
+		expect(merged(think("a"), think("b", "s1"), think("c"), think("d", "s2"))).toEqual([
+			completedThink("ab", "s1"),
+			completedThink("cd", "s2"),
+		]);
+	});
+
+	it("does not merge text with thoughts", () => {
+		expect(merged(think("a"), text("b"), think("c"))).toEqual([
+			completedThink("a"),
+			completedText("b"),
+			completedThink("c"),
+		]);
+	});
+
+	it("never merges media", () => {
+		const completed = { type: "content.completed", part: image.type === "content.delta" ? image.part : null };
+		expect(merged(image, image, text("a"))).toEqual([completed, completed, completedText("a")]);
+	});
+
+	it("gives a call the parts behind it, nulls counting as empty", () => {
+		expect(merged(started("c1", '{"a":'), piece(null), piece("1"), piece("}"))).toEqual([completedCall("c1", '{"a":1}')]);
+		expect(merged(started("c1"), piece("{"), piece("}"))).toEqual([completedCall("c1", "{}")]);
+		expect(merged(started("c1"), piece(null))).toEqual([completedCall("c1", null)]);
+		expect(merged(started("c1", ""))).toEqual([completedCall("c1", "")]);
+	});
+
+	it("does not merge calls with each other", () => {
+		expect(merged(started("c1"), started("c2"), piece("{}"))).toEqual([
+			completedCall("c1", null),
+			completedCall("c2", "{}"),
+		]);
+	});
+
+	it("merges stray parts among themselves", () => {
+		expect(merged(text("a"), piece("x"), piece(null), piece("y"), text("b"))).toEqual([
+			completedText("a"),
+			{ type: "tool-call.fragment", arguments_part: "xy" },
+			completedText("b"),
+		]);
+		expect(merged(piece(null))).toEqual([{ type: "tool-call.fragment", arguments_part: null }]);
+	});
+
+	it("ends a run at any other event, before it", () => {
+		const merger = createDeltaMerger();
+		expect(merger.push(text("a"))).toBeNull();
+		expect(merger.push(end)).toEqual(completedText("a"));
+		expect(merger.push(text("b"))).toBeNull();
+		expect(merger.flush()).toEqual(completedText("b"));
+		expect(merger.flush()).toBeNull();
+	});
+});
+
+describe("withArguments", () => {
+	it("does not change the call it is given", () => {
+		const original = call("c1", "{");
+		expect(withArguments(original, ["}"])).toEqual(call("c1", "{}"));
+		expect(original).toEqual(call("c1", "{"));
+	});
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from "vitest";
+import { allSamples, sampleAsks, sampleEvents } from "../../test/support/sample-events.ts";
+import type { EventBody, EventType } from "../events/event.ts";
+import { fromRecord, toRecord, toStoredMessage } from "./record.ts";
+
+const keptNever: ReadonlySet<EventType> = new Set<EventType>([
+	"content.delta",
+	"tool-call.started",
+	"tool-call.delta",
+	"ask.resolved",
+]);
+const isKept = (body: EventBody) =>
+	!keptNever.has(body.type) &&
+	!(body.type === "ask.requested" && body.ask.kind === "approval") &&
+	!(body.type === "step.interrupted" && body.reason === "cancelled");
+const kept = allSamples.filter(isKept);
+const path = [{ parentToolCallId: "P", agentId: "a1b2c3d4e", subagentType: "coder" }];
+
+/** What a log does not tell is null in what is read from it. */
+const asRead = (body: EventBody): EventBody => {
+	if (body.type === "turn.ended") return { ...body, outcome: null };
+	if (body.type === "ask.requested" && body.ask.kind === "client-tool")
+		return { ...body, ask: { ...body.ask, id: body.ask.toolCallId } };
+	return body;
+};
+
+describe("records of the log", () => {
+	it.each(kept.map((body) => [body.type, body] as const))("read %s back", (_type, body) => {
+		const record = JSON.parse(JSON.stringify(toRecord({ body, agentPath: [] })));
+		expect(fromRecord(record)).toEqual({ agentPath: [], body: asRead(body) });
+	});
+
+	it("read events of subagents back, nested ones too", () => {
+		const body = sampleEvents["content.completed"][0];
+		if (body === undefined) throw new Error("no sample");
+		const agentPath = [...path, { parentToolCallId: "P2", agentId: null, subagentType: null }];
+		expect(fromRecord(JSON.parse(JSON.stringify(toRecord({ body, agentPath }))))).toEqual({ agentPath, body });
+	});
+
+	it("are not made of approvals, deltas and cancelled steps", () => {
+		expect(allSamples.filter((body) => !isKept(body)).map((body) => toRecord({ body, agentPath: [] }))).toEqual(
+			allSamples.filter((body) => !isKept(body)).map(() => null),
+		);
+	});
+
+	it("do not wrap the asks of subagents", () => {
+		const ask = sampleAsks[2];
+		if (ask === undefined) throw new Error("no sample");
+		expect(toRecord({ body: { type: "ask.requested", ask }, agentPath: path })?.type).toBe("QuestionRequest");
+	});
+});
+
+describe("records of older versions", () => {
+	const read = (type: string, payload: unknown) => fromRecord({ type, payload })?.body ?? null;
+
+	it("knows ApprovalRequestResolved and approval requests without source or display", () => {
+		expect(read("ApprovalRequestResolved", { request_id: "U", response: "approve" })).toEqual({
+			type: "ask.resolved",
+			askId: "U",
+			answer: { kind: "approval", decision: "approve", feedback: "" },
+		});
+		const request = { id: "U", tool_call_id: "c", sender: "Shell", action: "run command", description: "d" };
+		const record = fromRecord({ type: "ApprovalRequest", payload: request });
+		expect(record === null ? null : toStoredMessage(record)).toEqual({
+			type: "ApprovalRequest",
+			payload: {
+				...request,
+				source_kind: null,
+				source_id: null,
+				agent_id: null,
+				subagent_type: null,
+				source_description: null,
+				display: [],
+			},
+		});
+	});
+
+	it("knows task_tool_call_id", () => {
+		const event = { type: "StepBegin", payload: { n: 1 } };
+		expect(fromRecord({ type: "SubagentEvent", payload: { task_tool_call_id: "P", event } })).toEqual({
+			agentPath: [{ parentToolCallId: "P", agentId: null, subagentType: null }],
+			body: { type: "step.started", n: 1 },
+		});
+	});
+
+	it("fills in a status of 0.59", () => {
+		expect(read("StatusUpdate", { context_usage: 0.5 })).toEqual({
+			type: "status.changed",
+			context_usage: 0.5,
+			context_tokens: null,
+			max_context_tokens: null,
+			token_usage: null,
+			message_id: null,
+			plan_mode: null,
+			mcp_status: null,
+		});
+	});
+
+	it.each([
+		["an unknown type", { type: "Nothing", payload: {} }],
+		["an inherited name", { type: "constructor", payload: {} }],
+		["another inherited name", { type: "__proto__", payload: {} }],
+		["no payload", { type: "StepBegin" }],
+		["a payload that does not fit", { type: "StepBegin", payload: { n: "1" } }],
+		["a subagent's unknown event", { type: "SubagentEvent", payload: { event: { type: "Nothing", payload: {} } } }],
+		["a subagent without event", { type: "SubagentEvent", payload: {} }],
+		["a type that is no text", { type: 5, payload: {} }],
+		["a list", []],
+		["null", null],
+	])("passes over %s", (_name, record) => expect(fromRecord(record)).toBeNull());
+
+	it("ignores unknown keys", () => {
+		expect(read("StepBegin", { n: 1, more: true })).toEqual({ type: "step.started", n: 1 });
+	});
+});

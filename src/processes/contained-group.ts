@@ -1,0 +1,195 @@
+// One command in a process id namespace: started under bwrap, ended with everything in the namespace.
+// Builds no command line (containment.ts) and decides nothing about when to end.
+import { type ChildProcess, spawn } from "node:child_process";
+import { constants } from "node:os";
+import { Readable, Writable } from "node:stream";
+import { type Clock, sleep } from "../base/clock.ts";
+import { createDeferred } from "../base/deferred.ts";
+import { errorText } from "../base/errors.ts";
+import {
+	type ChildExit,
+	type ChildGroup,
+	childEnvironment,
+	isLiving,
+	livingMembers,
+	type StartedGroup,
+	signalGroup,
+} from "./child-group.ts";
+import {
+	bubblewrapDescriptor,
+	type Containment,
+	errorsDescriptor,
+	inputDescriptor,
+	outputDescriptor,
+	ownProcesses,
+	statusDescriptor,
+	toBubblewrapArguments,
+} from "./containment.ts";
+import type { RunRequest } from "./port.ts";
+
+const pollInterval = 50;
+const emptyPollInterval = 1;
+/** Milliseconds a killed namespace may take to go. */
+const killPatience = 1000;
+
+interface ContainedEnd {
+	readonly exit: ChildExit;
+	/** Whether nothing but the command was in the namespace. */
+	readonly isAlone: boolean;
+}
+
+function signalName(number: number): string | null {
+	return Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? null;
+}
+
+/**
+ * Reads what came through the status pipe: `started`, the shell's complaint if a signal ended the command, and
+ * `exit CODE PROCESSES`. Null as long as the last is missing.
+ */
+export function parseStatus(text: string): ContainedEnd | null {
+	const match = /^(?<before>[\s\S]*?)^exit (?<code>\d+) (?<processes>\d+)\n/m.exec(text);
+	if (match?.groups === undefined) return null;
+	const { before = "", code = "", processes = "" } = match.groups;
+	const exitCode = Number(code);
+	const complaint = before.replace(/^started\n/, "").trim();
+	const signal = complaint === "" || exitCode <= 128 ? null : signalName(exitCode - 128);
+	return {
+		exit: signal === null ? { kind: "exited", exitCode } : { kind: "signalled", signal },
+		isAlone: Number(processes) <= ownProcesses,
+	};
+}
+
+/** How a namespace ended that went before its shell could tell. */
+function toLostExit(text: string, exitCode: number | null, signal: NodeJS.Signals | null): ChildExit {
+	if (signal !== null) return { kind: "signalled", signal };
+	if (!text.includes("started\n")) return { kind: "not-started", reason: text.trim() };
+	const inner = exitCode !== null && exitCode > 128 ? signalName(exitCode - 128) : null;
+	return inner === null ? { kind: "exited", exitCode: exitCode ?? 0 } : { kind: "signalled", signal: inner };
+}
+
+function spawnContained(file: string, request: RunRequest, marker: string, containment: Containment): ChildProcess {
+	return spawn(containment.bubblewrap, toBubblewrapArguments(file, request), {
+		cwd: request.workDir,
+		env: childEnvironment(request, marker),
+		detached: true,
+		stdio: ["pipe", "ignore", "pipe", request.input === undefined ? "ignore" : "pipe", "pipe", "pipe", "pipe"],
+		windowsHide: true,
+	});
+}
+
+/** Collects the text of a pipe and shows all of it at every piece. */
+function collect(pipe: Readable, show: (text: string) => void): void {
+	let text = "";
+	pipe.setEncoding("utf8");
+	pipe.on("error", () => undefined);
+	pipe.on("data", (piece: string) => {
+		text += piece;
+		show(text);
+	});
+}
+
+/** The kernel lets the init of a namespace end last: once it is gone, or a zombie, nothing is left in there. */
+async function waitUntilEmpty(init: number, clock: Clock): Promise<boolean> {
+	const deadline = clock.now() + killPatience;
+	while (isLiving(init)) {
+		if (clock.now() >= deadline) return false;
+		await sleep(clock, emptyPollInterval, new AbortController().signal);
+	}
+	return true;
+}
+
+/** Starts the program at `file` in a namespace of its own; a reason instead when the system refuses. */
+export async function startContainedGroup(
+	file: string,
+	request: RunRequest,
+	marker: string,
+	containment: Containment,
+): Promise<StartedGroup> {
+	let child: ChildProcess;
+	try {
+		child = spawnContained(file, request, marker, containment);
+	} catch (thrown) {
+		return { ok: false, reason: errorText(thrown) };
+	}
+	const closed = new Promise<readonly [number | null, NodeJS.Signals | null]>((resolve) => {
+		child.once("exit", (exitCode, signal) => resolve([exitCode, signal]));
+	});
+	const failure = await new Promise<Error | null>((resolve) => {
+		child.once("spawn", () => resolve(null));
+		child.on("error", resolve);
+	});
+	if (failure !== null) return { ok: false, reason: failure.message };
+	const { pid, stdin: lifeline, stdio } = child;
+	const status = stdio[statusDescriptor];
+	const input = stdio[inputDescriptor];
+	const output = stdio[outputDescriptor];
+	// Typed by position up to the fifth only.
+	const [errors, facts] = [...stdio].slice(errorsDescriptor, bubblewrapDescriptor + 1);
+	if (pid === undefined || lifeline === null) return { ok: false, reason: "The process has no pipes" };
+	if (!(status instanceof Readable && output instanceof Readable && errors instanceof Readable)) {
+		return { ok: false, reason: "The process has no pipes" };
+	}
+	lifeline.on("error", () => undefined);
+	if (input instanceof Writable) {
+		input.on("error", () => undefined);
+		input.end(request.input);
+	}
+
+	/** The process id, seen from here, of the namespace's init, which leads the group of the command. */
+	let inner: number | null = null;
+	if (facts instanceof Readable) {
+		collect(facts, (text) => {
+			const match = /"child-pid":\s*(\d+)/.exec(text);
+			if (match !== null) inner = Number(match[1]);
+		});
+	}
+	const exit = createDeferred<ChildExit>();
+	let told: ContainedEnd | null = null;
+	let statusText = "";
+	const statusEnd = new Promise((resolve) => status.once("close", resolve));
+	collect(status, (text) => {
+		statusText = text;
+		told ??= parseStatus(text);
+		if (told !== null) exit.resolve(told.exit);
+	});
+	void closed.then(async ([exitCode, signal]) => {
+		await statusEnd;
+		exit.resolve(toLostExit(statusText, exitCode, signal));
+	});
+
+	/** Whether the command, and all it left in its group, is gone. */
+	const isFinished = (group: number): boolean => {
+		if (told?.isAlone === true || child.exitCode !== null || child.signalCode !== null) return true;
+		return told !== null && (livingMembers(group) ?? 0) <= ownProcesses;
+	};
+	const terminate = async (group: number, clock: Clock, grace: number): Promise<void> => {
+		if (isFinished(group)) return;
+		signalGroup(group, "SIGTERM");
+		// A stopped process takes no TERM before it goes on.
+		signalGroup(group, "SIGCONT");
+		const deadline = clock.now() + grace;
+		const finished = new AbortController();
+		void exit.promise.then(() => finished.abort());
+		await sleep(clock, grace, finished.signal);
+		while (!isFinished(group) && clock.now() < deadline) {
+			await sleep(clock, pollInterval, new AbortController().signal);
+		}
+	};
+	const group: ChildGroup = {
+		id: pid,
+		output,
+		errors,
+		exit: exit.promise,
+		async end(clock, grace) {
+			if (inner !== null) await terminate(inner, clock, grace);
+			// With bwrap goes the init of the namespace, and with that everything in it.
+			signalGroup(pid, "SIGKILL");
+			lifeline.destroy();
+			const late = new AbortController();
+			await Promise.race([closed, sleep(clock, killPatience, late.signal)]);
+			late.abort();
+			return inner === null || (await waitUntilEmpty(inner, clock));
+		},
+	};
+	return { ok: true, group };
+}

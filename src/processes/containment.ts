@@ -1,0 +1,96 @@
+// Containment with bubblewrap: the command line that gives a command a process id namespace of its own.
+// What happens in it and how it ends is contained-group.ts; whether it is wanted is the caller's.
+import { accessSync, constants, statSync } from "node:fs";
+import path from "node:path";
+import type { RunRequest } from "./port.ts";
+
+/** A way to contain commands that is known to work. */
+export interface Containment {
+	/** The path of bwrap. */
+	readonly bubblewrap: string;
+}
+
+function isProgram(file: string): boolean {
+	try {
+		accessSync(file, constants.X_OK);
+		return statSync(file).isFile();
+	} catch {
+		return false;
+	}
+}
+
+function isDirectory(directory: string): boolean {
+	try {
+		accessSync(directory, constants.X_OK);
+		return statSync(directory).isDirectory();
+	} catch {
+		return false;
+	}
+}
+
+/** The path of a program by the rules of exec: a name with a slash is a path, any other is looked up. Null when absent. */
+export function findProgram(name: string, searchPath: string | undefined, workDir: string): string | null {
+	if (name.includes("\0") || name === "") return null;
+	const candidates = name.includes("/")
+		? [path.resolve(workDir, name)]
+		: (searchPath ?? "").split(":").map((directory) => path.resolve(workDir, directory, name));
+	return candidates.find(isProgram) ?? null;
+}
+
+/** Descriptors of the contained shell. Its own stdin, 0, stays open as long as the command may live. */
+export const statusDescriptor = 2;
+export const inputDescriptor = 3;
+export const outputDescriptor = 4;
+export const errorsDescriptor = 5;
+export const bubblewrapDescriptor = 6;
+
+/**
+ * Runs the command ("$@" behind $1) on the command's own descriptors, says how it ended, and then holds the namespace
+ * until it is released, so that what still writes may finish. A shell tells a signal from an exit code above 128 only by
+ * the complaint it prints, and its stderr is the status pipe (the redirections are made in a subshell, so that this holds
+ * while it waits). It survives the signals sent to the group; handlers, other
+ * than ignored signals, are not inherited.
+ */
+const script = `
+trap : HUP INT QUIT TERM USR1 USR2 ALRM PIPE
+input=$1
+shift
+echo started >&2
+if [ "$input" = input ]; then
+	(exec "$@" <&3 >&4 2>&5 3<&- 4>&- 5>&- 6>&-)
+else
+	(exec "$@" </dev/null >&4 2>&5 4>&- 5>&- 6>&-)
+fi
+code=$?
+exec 3<&- 4>&- 5>&-
+set -- /proc/[0-9]*
+echo "exit $code $#" >&2
+read -r release
+`;
+
+/** Processes of the namespace that are not the command's: its init and the shell. */
+export const ownProcesses = 2;
+
+/** The arguments for bwrap that run the program at `file` in a process id namespace, all else being as outside. */
+export function toBubblewrapArguments(file: string, request: RunRequest): string[] {
+	return [
+		...["--dev-bind", "/", "/"],
+		...["--proc", "/proc"],
+		"--unshare-pid",
+		"--die-with-parent",
+		// A group of its own, so that TERM reaches the command and not bwrap, which would take all down at once.
+		"--new-session",
+		...["--json-status-fd", String(bubblewrapDescriptor)],
+		"--",
+		...["/bin/sh", "-c", script, "agentwire-contained"],
+		request.input === undefined ? "no-input" : "input",
+		file,
+		...request.arguments,
+	];
+}
+
+/** The program to contain; null when it could not be started, which is better told by starting it as it is. */
+export function findContainable(request: RunRequest): string | null {
+	if (request.arguments.some((argument) => argument.includes("\0")) || !isDirectory(request.workDir)) return null;
+	return findProgram(request.file, request.environment["PATH"], request.workDir);
+}

@@ -1,0 +1,89 @@
+// The watchdog of one command: a small shell, outside of the command's group, that ends the command when this process
+// goes without a word, as it does by SIGKILL. Ordinary ends are the business of child-group.ts and stragglers.ts.
+import { type ChildProcess, spawn } from "node:child_process";
+import { Writable } from "node:stream";
+import { type Clock, sleep } from "../base/clock.ts";
+import { errorText } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+
+export interface Watchdog {
+	/** Names the process group to kill. */
+	watch(groupId: number): void;
+	/** Dismisses it; resolves once it has gone. */
+	dismiss(clock: Clock): Promise<void>;
+}
+
+/**
+ * Reads orders from descriptor 3 until `done` or the end of the pipe, which only the other process keeps open. In the
+ * latter case it kills the group and whoever carries the marker ($1), again and again for some two seconds: a process
+ * that is just being forked or executed cannot be found yet. Without /proc there is only the group.
+ */
+const script = `
+group=
+while read -r word value <&3; do
+	case $word in
+		group) group=$value ;;
+		done) exit 0 ;;
+	esac
+done
+for pause in 0.02 0.05 0.1 0.2 0.4 0.6 0.6; do
+	if [ -n "$group" ]; then
+		kill -s KILL -- "-$group" 2>/dev/null || group=
+	fi
+	tries=0
+	while [ -d /proc/self ] && [ "$tries" -lt 20 ]; do
+		tries=$((tries + 1))
+		found=$(grep -l -F -e "$1" /proc/[0-9]*/environ 2>/dev/null)
+		[ -n "$found" ] || break
+		for file in $found; do
+			process=\${file#/proc/}
+			kill -s KILL "\${process%/environ}" 2>/dev/null
+		done
+	done
+	sleep "$pause" 2>/dev/null || sleep 1
+done
+`;
+
+/** Milliseconds that a dismissed watchdog is waited for. */
+const patience = 200;
+
+const noWatchdog: Watchdog = { watch: () => undefined, dismiss: async () => undefined };
+
+function spawnWatchdog(marker: string): ChildProcess {
+	return spawn("/bin/sh", ["-c", script, "agentwire-watchdog", marker], {
+		cwd: "/",
+		// It must not carry the marker itself, nor the markers of runs that this process is part of.
+		env: { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" },
+		detached: true,
+		stdio: ["ignore", "ignore", "ignore", "pipe"],
+		windowsHide: true,
+	});
+}
+
+/** Starts a watchdog for the command that will get the marker. Without one, logged, when the system refuses. */
+export function startWatchdog(marker: string, log: Log): Watchdog {
+	let child: ChildProcess;
+	try {
+		child = spawnWatchdog(marker);
+	} catch (thrown) {
+		log.warn("A command runs without watchdog", { cause: errorText(thrown) });
+		return noWatchdog;
+	}
+	child.once("error", (error) => log.warn("A command runs without watchdog", { cause: errorText(error) }));
+	const orders = child.stdio[3];
+	if (!(orders instanceof Writable)) return noWatchdog;
+	orders.on("error", () => undefined);
+	const gone = new Promise<void>((resolve) => {
+		child.once("exit", () => resolve());
+		child.once("error", () => resolve());
+	});
+	return {
+		watch: (groupId) => void orders.write(`group ${groupId}\n`),
+		async dismiss(clock) {
+			orders.end("done\n");
+			const late = new AbortController();
+			await Promise.race([gone, sleep(clock, patience, late.signal)]);
+			late.abort();
+		},
+	};
+}

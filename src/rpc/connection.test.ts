@@ -1,0 +1,309 @@
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { createLineHarness } from "../../test/support/line-transport.ts";
+import { createDeferred } from "../base/deferred.ts";
+import { KernelError } from "../base/errors.ts";
+import { silentLog } from "../base/log.ts";
+import { envelopeRules } from "../dialects/kimi/envelope.ts";
+import { envelopeRules as legacyRules } from "../dialects/legacy/envelope.ts";
+import { Connection, type ConnectionSettings } from "./connection.ts";
+import type { RpcReply } from "./envelope.ts";
+import { defineMethod } from "./methods.ts";
+
+/** Resolves behind everything that is due in this turn of the event loop. */
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+function createSubject(maximumInFlight = 256) {
+	const harness = createLineHarness();
+	const gates = new Map<string, ReturnType<typeof createDeferred<unknown>>>();
+	const heard: unknown[] = [];
+	const text = v.object({ text: v.string() });
+	const methods = new Map([
+		["echo", defineMethod({ params: text, handle: async (params) => params })],
+		[
+			"wait",
+			defineMethod({
+				params: text,
+				handle: async ({ text: name }) => {
+					const gate = createDeferred<unknown>();
+					gates.set(name, gate);
+					return await gate.promise;
+				},
+			}),
+		],
+		["refuse", defineMethod({ params: v.unknown(), handle: () => Promise.reject(new KernelError("busy", "Busy.")) })],
+		[
+			"crash",
+			defineMethod({
+				params: v.unknown(),
+				handle: () => {
+					throw new Error("secret");
+				},
+			}),
+		],
+		[
+			"early",
+			defineMethod({
+				params: v.unknown(),
+				handle: async (_params, respond) => {
+					respond({ early: 1 });
+					respond({ early: 2 });
+					await settled();
+					throw new Error("afterwards");
+				},
+			}),
+		],
+		[
+			"note",
+			defineMethod({
+				params: text,
+				actsAsNotification: true,
+				handle: async (params, respond) => {
+					heard.push(params);
+					respond({ noted: true });
+				},
+			}),
+		],
+		[
+			"badnote",
+			defineMethod({
+				params: v.unknown(),
+				actsAsNotification: true,
+				handle: () => {
+					heard.push("badnote");
+					throw new Error("at once");
+				},
+			}),
+		],
+	]);
+	const settings: ConnectionSettings = { rules: envelopeRules, methods };
+	const connection = new Connection(harness.transport, {
+		undecided: () => settings,
+		choose: () => null,
+		maximumInFlight,
+		log: silentLog,
+	});
+	const served = connection.serve();
+	const request = (id: string, method: string, params?: unknown) => ({ jsonrpc: "2.0", id, method, params });
+	return { ...harness, gates, heard, connection, served, request };
+}
+const result = (id: string, value: unknown) => ({ jsonrpc: "2.0", id, result: value });
+const error = (id: string | null, code: number, message: unknown) => ({
+	jsonrpc: "2.0",
+	id,
+	error: { code, message, data: null },
+});
+
+describe("requests", () => {
+	it("answers with result, error, unknown method and invalid params", async () => {
+		const { receive, request, take } = createSubject();
+		receive(
+			request("1", "echo", { text: "a", more: 1 }),
+			request("2", "refuse"),
+			request("3", "nothing"),
+			request("4", "echo", { text: 5 }),
+			request("5", "echo"),
+		);
+		await settled();
+		expect(take()).toEqual(
+			expect.arrayContaining([
+				result("1", { text: "a" }),
+				error("2", -32000, "Busy."),
+				error("3", -32601, "Unexpected method received: nothing"),
+				error("4", -32602, "Invalid parameters for method `echo`"),
+				error("5", -32602, "Invalid parameters for method `echo`"),
+			]),
+		);
+	});
+
+	it.each([["event"], ["request"], [""], ["__proto__"], ["constructor"], ["toString"]])(
+		"does not know the method %j",
+		async (method) => {
+			const { receive, request, take } = createSubject();
+			receive(request("1", method));
+			expect(take()).toEqual([error("1", -32601, `Unexpected method received: ${method}`)]);
+		},
+	);
+
+	it("hides the cause of a defect, thrown at once or later", async () => {
+		const { receive, request, take } = createSubject();
+		receive(request("1", "crash"));
+		await settled();
+		expect(take()).toEqual([error("1", -32603, expect.not.stringContaining("secret"))]);
+	});
+
+	it("sends what was responded first and nothing more, even when the handler throws afterwards", async () => {
+		const { receive, request, take, connection } = createSubject();
+		receive(request("1", "early"));
+		await connection.idle();
+		expect(take()).toEqual([result("1", { early: 1 })]);
+	});
+
+	it("never waits for a handler, and answers both of two requests with one id", async () => {
+		const { receive, request, take, gates } = createSubject();
+		receive(request("1", "wait", { text: "slow" }), request("1", "echo", { text: "quick" }));
+		await settled();
+		expect(take()).toEqual([result("1", { text: "quick" })]);
+		gates.get("slow")?.resolve("done");
+		await settled();
+		expect(take()).toEqual([result("1", "done")]);
+	});
+
+	it("refuses what goes beyond the limit of requests in flight, and takes more once one is over", async () => {
+		const { receive, request, take, gates, connection } = createSubject();
+		for (let n = 0; n < 256; n += 1) receive(request(`w${n}`, "wait", { text: `${n}` }));
+		receive(request("over", "echo", { text: "a" }), request("odd", "nothing"));
+		await settled();
+		expect(take()).toEqual([
+			error("over", -32000, expect.stringContaining("256")),
+			error("odd", -32601, "Unexpected method received: nothing"),
+		]);
+		gates.get("7")?.resolve(7);
+		await settled();
+		receive(request("next", "echo", { text: "b" }));
+		await settled();
+		expect(take()).toEqual([result("w7", 7), result("next", { text: "b" })]);
+		for (const gate of gates.values()) gate.resolve(0);
+		await connection.idle();
+	});
+
+	it("is idle only when every request is over, failed ones included", async () => {
+		const { receive, request, gates, connection } = createSubject();
+		await connection.idle();
+		receive(request("1", "wait", { text: "a" }), request("2", "wait", { text: "b" }));
+		let isIdle = false;
+		const idle = connection.idle().then(() => {
+			isIdle = true;
+		});
+		gates.get("a")?.reject(new Error("no"));
+		await settled();
+		expect(isIdle).toBe(false);
+		gates.get("b")?.resolve(1);
+		await idle;
+	});
+});
+
+describe("notifications", () => {
+	it("runs only what acts as one, and answers nothing", async () => {
+		const { receive, take, heard } = createSubject();
+		receive(
+			{ method: "note", params: { text: "a" } },
+			{ method: "note", params: { text: 5 } },
+			{ method: "echo", params: { text: "b" } },
+			{ method: "nothing" },
+		);
+		await settled();
+		expect(heard).toEqual([{ text: "a" }]);
+		expect(take()).toEqual([]);
+	});
+
+	it("survives a handler that throws at once", async () => {
+		const { receive, request, take, heard } = createSubject();
+		expect(() => receive({ method: "badnote" })).not.toThrow();
+		receive(request("1", "echo", { text: "still here" }));
+		await settled();
+		expect(heard).toEqual(["badnote"]);
+		expect(take()).toEqual([result("1", { text: "still here" })]);
+	});
+});
+
+describe("unusable lines", () => {
+	it("answers with id null and goes on", async () => {
+		const { receive, receiveOversized, request, take } = createSubject();
+		receive("{not", "", "[]");
+		receiveOversized();
+		receive({ id: "z" }, request("1", "echo", { text: "a" }));
+		await settled();
+		expect(take()).toEqual([
+			error(null, -32700, "Invalid JSON format"),
+			error(null, -32700, "Invalid JSON format"),
+			error(null, -32600, "Invalid request"),
+			error(null, -32700, "Invalid JSON format"),
+			error(null, -32600, "Invalid response"),
+			result("1", { text: "a" }),
+		]);
+	});
+});
+
+describe("requests to the peer", () => {
+	it("hands on the first reply only", () => {
+		const { receive, connection, take } = createSubject();
+		const replies: RpcReply[] = [];
+		connection.call("a", "request", { x: 1 }, (reply) => replies.push(reply));
+		expect(take()).toEqual([{ jsonrpc: "2.0", method: "request", id: "a", params: { x: 1 } }]);
+		expect(connection.isWaiting("a")).toBe(true);
+		receive({ id: "a", result: 1 }, { id: "a", result: 2 }, { id: "a", error: { code: 1, message: "late" } });
+		expect(replies).toEqual([{ kind: "result", result: 1 }]);
+		expect(connection.isWaiting("a")).toBe(false);
+		expect(take()).toEqual([]);
+	});
+
+	it("hands on errors", () => {
+		const { receive, connection } = createSubject();
+		const replies: RpcReply[] = [];
+		connection.call("a", "request", {}, (reply) => replies.push(reply));
+		receive({ id: "a", error: { code: 1, message: "no", data: [2] } });
+		expect(replies).toEqual([{ kind: "error", error: { code: 1, message: "no", data: [2] } }]);
+	});
+
+	it("ignores replies to unknown, withdrawn and unanswered requests", () => {
+		const { receive, connection, take } = createSubject();
+		const replies: RpcReply[] = [];
+		connection.call("a", "request", {}, (reply) => replies.push(reply));
+		connection.withdraw("a");
+		connection.callUnanswered("b", "request", {});
+		take();
+		receive({ id: "a", result: 1 }, { id: "b", result: 1 }, { id: "c", error: { code: 1, message: "x" } });
+		expect(replies).toEqual([]);
+		expect(take()).toEqual([]);
+	});
+
+	it("keeps the ids of the two directions apart", async () => {
+		const { receive, request, connection, take } = createSubject();
+		const replies: RpcReply[] = [];
+		connection.call("same", "request", {}, (reply) => replies.push(reply));
+		take();
+		receive(request("same", "echo", { text: "a" }));
+		await settled();
+		expect(take()).toEqual([result("same", { text: "a" })]);
+		expect(connection.isWaiting("same")).toBe(true);
+	});
+});
+
+describe("the choice of settings", () => {
+	it("is asked of every line until it is made, and then serves for good", async () => {
+		const harness = createLineHarness();
+		const named = (name: string): ConnectionSettings => ({
+			rules: name === "chosen" ? legacyRules : envelopeRules,
+			methods: new Map([["who", defineMethod({ params: v.unknown(), handle: async () => ({ name }) })]]),
+		});
+		const seen: unknown[] = [];
+		const connection = new Connection(harness.transport, {
+			undecided: () => named("undecided"),
+			choose: (value) => {
+				seen.push(value);
+				return typeof value === "object" && value !== null && "choose" in value ? named("chosen") : null;
+			},
+			maximumInFlight: 1,
+			log: silentLog,
+		});
+		void connection.serve();
+		harness.receive("{bad", { jsonrpc: "2.0", id: "1", method: "who" });
+		await settled();
+		harness.receive({ jsonrpc: "2.0", choose: true });
+		harness.receive("{bad", "", { jsonrpc: "2.0", id: "2", method: "who" });
+		await settled();
+		expect(harness.take()).toEqual([
+			error(null, -32700, "Invalid JSON format"),
+			result("1", { name: "undecided" }),
+			result("2", { name: "chosen" }),
+		]);
+		expect(seen).toHaveLength(3);
+	});
+
+	it("ends with the input", async () => {
+		const { served, end } = createSubject();
+		end();
+		await served;
+	});
+});

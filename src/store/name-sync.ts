@@ -1,0 +1,53 @@
+// Which directories hold names that are not on stable storage yet: a file that was made, renamed or replaced survives a
+// power loss only once its directory is synced too.
+import path from "node:path";
+import type { Files } from "../files/port.ts";
+import { withStorageError } from "./storage-error.ts";
+
+export interface NameSync {
+	/** A file came into being, or went, at this path. */
+	nameMade(file: string): void;
+	/** Makes a directory with its parents, noting those that were missing. */
+	makeDirectory(directory: string): Promise<void>;
+	/** Puts every name noted so far on stable storage. Fails `storage-failed`. */
+	sync(): Promise<void>;
+}
+
+export function createNameSync(files: Files, shareDir: string): NameSync {
+	const unsynced = new Set<string>();
+	let last: Promise<void> = Promise.resolve();
+
+	const syncAll = async (): Promise<void> => {
+		const directories = [...unsynced];
+		unsynced.clear();
+		try {
+			await Promise.all(
+				directories.map((directory) => withStorageError(directory, () => files.syncDirectory(directory))),
+			);
+		} catch (thrown) {
+			for (const directory of directories) unsynced.add(directory);
+			throw thrown;
+		}
+	};
+
+	return {
+		nameMade(file) {
+			unsynced.add(path.dirname(file));
+		},
+		async makeDirectory(directory) {
+			const parents: string[] = [];
+			for (let missing = directory; (await files.status(missing)) === null; missing = path.dirname(missing)) {
+				parents.push(path.dirname(missing));
+			}
+			await files.makeDirectory(directory);
+			for (const parent of parents) unsynced.add(parent);
+			// With the first session the share directory itself is hardly older: others may just have made it.
+			if (parents.includes(shareDir)) unsynced.add(path.dirname(shareDir));
+		},
+		sync() {
+			// One after another: who finds nothing left to sync must not be ahead of the sync that is under way.
+			last = last.catch(() => undefined).then(syncAll);
+			return last;
+		},
+	};
+}

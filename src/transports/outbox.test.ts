@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import { createOutbox } from "./outbox.ts";
+
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+function createSubject(limit = 10) {
+	const writes: { readonly text: string; readonly done: (error?: Error | null) => void }[] = [];
+	const outbox = createOutbox((text, done) => void writes.push({ text, done }), limit);
+	const isPending = async (promise: Promise<void>) => {
+		let pending = true;
+		void promise.then(() => {
+			pending = false;
+		});
+		await settled();
+		return pending;
+	};
+	return { outbox, writes, isPending, texts: () => writes.map(({ text }) => text) };
+}
+
+describe("createOutbox", () => {
+	it("joins what is sent at once and what comes during a write, in order", async () => {
+		const { outbox, writes, texts } = createSubject();
+		outbox.send("a");
+		outbox.send("b");
+		await settled();
+		outbox.send("c");
+		outbox.send("d");
+		await settled();
+		expect(texts()).toEqual(["a\nb\n"]);
+		writes[0]?.done();
+		await settled();
+		expect(texts()).toEqual(["a\nb\n", "c\nd\n"]);
+	});
+
+	it("is ready below its limit only, counting what is being written", async () => {
+		const { outbox, writes, isPending } = createSubject(6);
+		outbox.send("abc");
+		expect(await isPending(outbox.ready())).toBe(false);
+		outbox.send("d");
+		expect(outbox.queued()).toBe(6);
+		const ready = outbox.ready();
+		expect(await isPending(ready)).toBe(true);
+		writes[0]?.done();
+		expect(await isPending(ready)).toBe(false);
+	});
+
+	it("stays unready while what came during a write fills it anew", async () => {
+		const { outbox, writes, isPending } = createSubject(4);
+		outbox.send("abcd");
+		await settled();
+		const ready = outbox.ready();
+		outbox.send("efgh");
+		writes[0]?.done();
+		expect(await isPending(ready)).toBe(true);
+		writes[1]?.done();
+		expect(await isPending(ready)).toBe(false);
+	});
+
+	it("never drops a line over the limit", async () => {
+		const { outbox, writes, texts } = createSubject(2);
+		for (let n = 0; n < 5; n += 1) outbox.send(`line ${n}`);
+		await settled();
+		writes[0]?.done();
+		expect(texts().join("")).toBe("line 0\nline 1\nline 2\nline 3\nline 4\n");
+	});
+
+	it("flushes when everything was handed on, what came meanwhile included", async () => {
+		const { outbox, writes, isPending } = createSubject();
+		await outbox.flush();
+		outbox.send("a");
+		const flushed = outbox.flush();
+		await settled();
+		outbox.send("b");
+		writes[0]?.done();
+		expect(await isPending(flushed)).toBe(true);
+		writes[1]?.done(null);
+		expect(await isPending(flushed)).toBe(false);
+	});
+
+	it.each([["a failing write"], ["being abandoned"]])("lets everybody go after %s", async (cause) => {
+		const { outbox, writes } = createSubject(1);
+		outbox.send("a");
+		await settled();
+		outbox.send("b");
+		const waiting = [outbox.ready(), outbox.ready(), outbox.flush()];
+		const reason = new Error("EPIPE");
+		if (cause === "a failing write") writes[0]?.done(reason);
+		else outbox.abandon(reason);
+		await Promise.all(waiting);
+		expect(outbox.gone.aborted).toBe(true);
+		expect(outbox.gone.reason).toBe(reason);
+		writes[0]?.done();
+		outbox.send("c");
+		await settled();
+		expect(writes).toHaveLength(1);
+		expect(outbox.queued()).toBe(0);
+		await Promise.all([outbox.ready(), outbox.flush()]);
+	});
+
+	it("is abandoned once", async () => {
+		const { outbox } = createSubject();
+		outbox.abandon(new Error("first"));
+		outbox.abandon(new Error("second"));
+		expect(outbox.gone.reason).toEqual(new Error("first"));
+	});
+});

@@ -1,0 +1,169 @@
+// Sessions over several processes: made, continued, shared, and pulled away from under a server.
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { createStage, toolCall } from "../support/executable.ts";
+import { isResponse, lastOf, outline } from "../support/running-server.ts";
+
+const shellCall = (command: string) => toolCall("call-1", "Shell", { command });
+describe("sessions", () => {
+	it("an unknown id makes that session", async () => {
+		const stage = createStage();
+		const server = stage.serve("--wire", "--session", "brand-new");
+		server.prompt("hi");
+		await server.response("prompt");
+		server.endInput();
+		expect(await server.exited).toBe(0);
+		expect(stage.sessionIds()).toEqual(["brand-new"]);
+	});
+
+	it("a session without calls has just three files", async () => {
+		const stage = createStage();
+		const server = stage.serve("--wire", "--session", "s");
+		server.prompt("hi");
+		await server.response("prompt");
+		server.endInput();
+		await server.exited;
+		for (const file of ["context.jsonl", "state.json", "wire.jsonl"]) {
+			expect(existsSync(path.join(stage.sessionDir("s"), file))).toBe(true);
+		}
+		expect(existsSync(path.join(stage.sessionDir("s"), "calls.jsonl"))).toBe(false);
+	});
+
+	it("--continue takes up the last one", async () => {
+		const stage = createStage();
+		const first = stage.serve("--wire", "--session", "s");
+		first.prompt("hi");
+		await first.response("prompt");
+		first.endInput();
+		await first.exited;
+		const second = stage.serve("--wire", "--continue");
+		second.request("replay", "replay");
+		const lines = await second.readUntil((line) => isResponse(line, "replay"));
+		expect(outline(lines)).toEqual(["TurnBegin", "StepBegin", "ContentPart", "StatusUpdate", "TurnEnd", "finished"]);
+		expect(lines.at(-1)?.result).toEqual({ status: "finished", events: 5, requests: 0 });
+	});
+
+	it("--continue takes up one whose server was killed", async () => {
+		const stage = createStage({ scripts: [shellCall("echo hi")] });
+		const first = stage.serve("--wire", "--session", "killed");
+		first.prompt("hi");
+		await first.message("ApprovalRequest");
+		first.kill("SIGKILL");
+		await first.exited;
+		stage.setScripts(["text: back"]);
+		const second = stage.serve("--wire", "--continue");
+		second.prompt("go on");
+		expect(await second.response("prompt")).toMatchObject({ result: { status: "finished" } });
+		second.endInput();
+		expect(await second.exited).toBe(0);
+		expect(stage.sessionIds()).toEqual(["killed"]);
+	});
+
+	it("a second server on a session does not refuse to start", async () => {
+		const stage = createStage();
+		const first = stage.serve("--wire", "--session", "s");
+		first.prompt("hi");
+		await first.response("prompt");
+		const second = stage.serve("--wire", "--session", "s");
+		second.initialize();
+		expect(await second.response("initialize")).toMatchObject({ result: { protocol_version: "1.10" } });
+		second.prompt("hi");
+		expect(await second.response("prompt")).toMatchObject({ result: { status: "finished" } });
+		for (const server of [first, second]) {
+			server.endInput();
+			expect(await server.exited).toBe(0);
+		}
+	});
+
+	it("a second server goes on while the first is still ending", async () => {
+		const stage = createStage({ scripts: [shellCall("sleep 1000")] });
+		const first = stage.serve("--wire", "--yolo", "--session", "s");
+		first.prompt("hi");
+		await first.message("ToolCall");
+		stage.setScripts(["text: back"]);
+		first.kill("SIGTERM");
+		const second = stage.serve("--wire", "--session", "s");
+		second.prompt("go on");
+		expect(await second.response("prompt")).toMatchObject({ result: { status: "finished" } });
+		expect(outline((await first.readAll()).slice(-2))).toEqual(["TurnEnd", "cancelled"]);
+		expect(await first.exited).toBe(0);
+		second.endInput();
+		expect(await second.exited).toBe(0);
+		expect(stage.loggedTypes("s").filter((type) => type === "TurnBegin" || type === "TurnEnd")).toEqual([
+			"TurnBegin",
+			"TurnEnd",
+			"TurnBegin",
+			"TurnEnd",
+		]);
+	});
+
+	it("a second server takes over from one that stays, which ends its turn with an error", async () => {
+		const stage = createStage({ scripts: [shellCall("sleep 1000")] });
+		const first = stage.serve("--wire", "--yolo", "--session", "s");
+		first.prompt("hi");
+		await first.message("ToolCall");
+		stage.setScripts(["text: mine now"]);
+		const second = stage.serve("--wire", "--session", "s");
+		second.prompt("hi");
+		expect(await second.response("prompt")).toMatchObject({ result: { status: "finished" } });
+		first.request("cancel", "cancel");
+		const lines = await first.readUntil((line) => isResponse(line, "prompt"));
+		expect(outline(lines).slice(-2)).toEqual(["TurnEnd", "-32603"]);
+		expect(lastOf(lines).error?.message).toMatch(/taken over/);
+		const turnMarks = stage.loggedTypes("s").filter((type) => type.startsWith("Turn"));
+		expect(turnMarks).toEqual(["TurnBegin", "TurnBegin", "TurnEnd"]);
+		for (const server of [first, second]) {
+			server.endInput();
+			expect(await server.exited).toBe(0);
+		}
+	});
+
+	it.each([
+		["used", true],
+		["not used", false],
+	])("a directory made beforehand keeps what else is in it when the session is %s", async (_name, used) => {
+		const stage = createStage();
+		const kept = path.join(stage.sessionDir("s"), "baseline", "file");
+		mkdirSync(path.dirname(kept), { recursive: true });
+		writeFileSync(kept, "as it was");
+		const server = stage.serve("--wire", "--session", "s");
+		server.initialize();
+		await server.response("initialize");
+		if (used) {
+			server.prompt("hi");
+			expect(await server.response("prompt")).toMatchObject({ result: { status: "finished" } });
+		}
+		server.endInput();
+		expect(await server.exited).toBe(0);
+		expect(existsSync(kept)).toBe(true);
+	});
+
+	it("a directory deleted under it fails the turn with the path, and the server goes on", async () => {
+		const stage = createStage({ scripts: ["text: one", "text: two"] });
+		const server = stage.serve("--wire", "--session", "s");
+		server.prompt("hi", "first");
+		await server.response("first");
+		rmSync(stage.sessionDir("s"), { recursive: true });
+		server.prompt("more", "second");
+		const lines = await server.readUntil((line) => isResponse(line, "second"));
+		expect(outline(lines).slice(-2)).toEqual(["TurnEnd", "-32603"]);
+		expect(lastOf(lines).error?.message).toContain(stage.sessionDir("s"));
+		server.request("x", "unheard-of");
+		expect(await server.response("x")).toMatchObject({ error: { code: -32601 } });
+		server.endInput();
+		expect(await server.exited).toBe(0);
+	});
+
+	it("the session directory is named after the path as given, links kept", async () => {
+		const stage = createStage();
+		const link = path.join(stage.shareDir, "link");
+		symlinkSync(stage.workDir, link);
+		const server = stage.serve("--wire", "--session", "s", "--work-dir", link);
+		server.prompt("hi");
+		await server.response("prompt");
+		server.endInput();
+		await server.exited;
+		expect(stage.sessionIds()).toEqual([]);
+	});
+});

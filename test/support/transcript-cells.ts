@@ -1,0 +1,153 @@
+// What the golden transcripts have to cover, taken from the tables of the product where it has them and from the
+// protocol text where it does not. The gate compares it with the `covers:` marks.
+import { errorNumbers as kimiErrors } from "../../src/dialects/kimi/errors.ts";
+import { errorNumbers as legacyErrors } from "../../src/dialects/legacy/errors.ts";
+import { messageDeclarations } from "../../src/messages/message.ts";
+import { legacyPayloads } from "./transcript-sniffer.ts";
+
+/** Messages that nothing produces yet; they are in the replay of an old log alone. Strike out what gets a producer. */
+const notProducedYet: readonly string[] = [
+	"CompactionBegin",
+	"CompactionEnd",
+	"MCPLoadingBegin",
+	"MCPLoadingEnd",
+	"Notification",
+	"SubagentEvent",
+	"PlanDisplay",
+	"HookTriggered",
+	"HookResolved",
+	"BtwBegin",
+	"BtwEnd",
+	"QuestionRequest",
+];
+const legacyNotProducedYet: readonly string[] = ["compaction_begin", "compaction_end", "subagent_event"];
+
+/** Numbers that nothing leads to yet: an expired login, and media in front of a model of the legacy dialect. */
+const unreachableErrors: readonly string[] = ["-32004"];
+const unreachableLegacyErrors: readonly string[] = ["-32003"];
+
+/** The rows of wire-protocol §1.3, with those of §1.1, §1.2 and §11.1 that concern a line. */
+const edges = words(`
+	blank-line white-space-line not-json nan byte-order-mark trailing-garbage
+	array batch null number string
+	empty-object version-only result-without-id error-with-null-id
+	id-integer id-fraction id-boolean id-null-known-method id-empty-string known-method-without-id
+	jsonrpc-absent jsonrpc-null jsonrpc-number jsonrpc-other
+	method-number method-with-result unknown-keys duplicate-keys duplicate-client-ids
+	response-unknown-id-result response-unknown-id-error response-without-content response-error-null
+	response-method-null response-error-empty response-error-code-fraction response-error-code-numeric-string
+	response-error-null-with-result
+	unknown-method method-event method-request method-empty unknown-method-without-id
+	bad-params bad-hooks unknown-content-part-prompt unknown-content-part-steer
+	cancel-params-absent cancel-params-object cancel-params-array cancel-params-string
+	invalid-utf8 carriage-return line-separators lone-surrogate non-ascii last-line-without-newline oversized-line
+`);
+
+/** The rows of §5.1 to §5.3, malformed in every way a result can be. */
+const outcomes = words(`
+	approval/error-reply approval/malformed-null approval/malformed-text approval/malformed-list
+	approval/malformed-missing-request-id approval/malformed-request-id-number approval/malformed-missing-response
+	approval/malformed-unknown-response approval/malformed-response-number approval/malformed-feedback-number
+	approval/extra-keys approval/mismatched-request-id approval/envelope-variants approval/wrong-id
+	approval/duplicate approval/late approval/cancel approval/late-after-cancel
+	approval/end-of-input approval/end-of-input-several approval/deadline approval/event-form
+	client-tool/error-reply client-tool/malformed-null client-tool/malformed-text
+	client-tool/malformed-missing-tool-call-id client-tool/malformed-tool-call-id-number
+	client-tool/malformed-missing-return-value client-tool/malformed-missing-is-error
+	client-tool/malformed-missing-output client-tool/malformed-missing-message client-tool/malformed-missing-display
+	client-tool/malformed-is-error-text client-tool/malformed-unknown-part client-tool/malformed-display-text
+	client-tool/extra-keys client-tool/mismatched-tool-call-id client-tool/wrong-id client-tool/duplicate
+	client-tool/late client-tool/cancel client-tool/late-after-cancel client-tool/end-of-input client-tool/deadline
+`);
+
+/** §2.2 to §2.7, §4.3 to §4.6, §4.10, §4.11, §8.2. */
+const scenarios = words(`
+	plain input-list input-empty image-part call-extras without-handshake
+	initialize-repeated initialize-lenient version-not-negotiated initialize-tools initialize-replaces-tools
+	initialize-with-open-approval
+	approve approve-edit approve-for-session approve-for-session-sibling session-approval-resumed
+	reject reject-with-feedback feedback-ignored-when-approved reject-beside-parallel yolo
+	parallel-calls identical-calls repetition-guard repeated-call-id streamed-arguments approval-before-second-call
+	unknown-tool malformed-arguments schema-violation
+	client-tool client-tool-error client-tool-display client-tool-schema-violation client-tool-without-arguments
+	client-tool-image
+	cancel-mid-stream cancel-mid-tool cancel-mid-retry cancel-open-approval cancel-open-approvals
+	cancel-open-client-tool cancel-twice cancel-reuses-id
+	end-of-input end-of-input-idle end-of-input-mid-tool
+	max-steps retry retry-causes retries-exhausted one-attempt retry-abandons-calls provider-error scripts-exhausted
+	internal-error no-model unknown-model missing-capability capability-there
+	steer-string steer-list steer-keeps-turn steer-overrides-rejection steer-capability
+	pipelined-initialize-prompt pipelined-prompts pipelined-steer pipelined-cancel
+	resume replay-counts replay-empty replay-everything replay-client-tool replay-cancelled
+`);
+
+/** The rows of §7.4. */
+const choices = words(`
+	run interrupt initialize prompt cancel replay steer set_plan_mode malformed-then-run unknown-then-run
+`);
+
+/** §7.1. */
+const legacyScenarios = words(`
+	prompt-alias retry-untold max-steps cancelled interrupt-notification interrupt-tool absent-keys media-part
+	tool-result-not-ok
+`);
+const legacyOutcomes = words(`
+	approve approve_for_session reject error-reply unknown-value missing-value duplicate wrong-id interrupt end-of-input
+`);
+const legacySilences = words(`
+	blank-line not-json array scalar jsonrpc-absent jsonrpc-other unknown-key id-number params-list params-null
+	result-text method-number response-without-content response-unknown-id empty-object
+	unknown-notification run-without-id malformed-answer oversized-line
+`);
+
+const states = { kimi: ["idle", "turn", "replay"], legacy: ["idle", "running"] } as const;
+
+/** Every cell as `kind cell`; `methods` are those of the product's method tables. */
+export function requiredCells(methods: {
+	readonly kimi: readonly string[];
+	readonly legacy: readonly string[];
+}): ReadonlySet<string> {
+	const messages = Object.keys(messageDeclarations);
+	return new Set([
+		...methods.kimi.flatMap((method) => states.kimi.map((state) => `state ${method}/${state}`)),
+		...methods.legacy.flatMap((method) => states.legacy.map((state) => `legacy-state ${method}/${state}`)),
+		...all("edge", edges),
+		...all("outcome", outcomes),
+		...all("scenario", scenarios),
+		...all("choice", choices),
+		...all("event", without(messages, notProducedYet)),
+		...all("replayed", messages),
+		...all("error", kimiErrorCells()),
+		...all("legacy-event", without(Object.keys(legacyPayloads), legacyNotProducedYet)),
+		...all("legacy-error", without([...numbers(legacyErrors), "-32601"], unreachableLegacyErrors)),
+		...all("legacy-scenario", legacyScenarios),
+		...all("legacy-outcome", legacyOutcomes),
+		...all("legacy-silence", legacySilences),
+	]);
+}
+
+/** The wrong-state number and the envelope number have several texts, each a cell of its own (§1.7). */
+function kimiErrorCells(): string[] {
+	const texts: Readonly<Record<string, readonly string[]>> = {
+		"-32000": ["-32000/busy", "-32000/no-turn", "-32000/plan-mode"],
+		"-32600": ["-32600/request", "-32600/response"],
+	};
+	const reachable = without([...numbers(kimiErrors), "-32700", "-32600", "-32601"], unreachableErrors);
+	return reachable.flatMap((number) => texts[number] ?? [number]);
+}
+
+function numbers(table: Readonly<Record<string, { readonly code: number }>>): string[] {
+	return [...new Set(Object.values(table).map(({ code }) => String(code)))];
+}
+
+function without(names: readonly string[], excluded: readonly string[]): string[] {
+	return names.filter((name) => !excluded.includes(name));
+}
+
+function all(kind: string, cells: readonly string[]): string[] {
+	return cells.map((cell) => `${kind} ${cell}`);
+}
+
+function words(text: string): string[] {
+	return text.trim().split(/\s+/);
+}

@@ -1,0 +1,37 @@
+// The methods of the dialects, read off the tables they serve a connection with.
+import { silentLog } from "../../src/base/log.ts";
+import type { Dialect } from "../../src/dialects/dialect.ts";
+import { kimiDialect } from "../../src/dialects/kimi/dialect.ts";
+import { legacyDialect } from "../../src/dialects/legacy/dialect.ts";
+import type { Peer } from "../../src/rpc/connection.ts";
+import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { parseTranscript } from "./transcript-format.ts";
+import { openSession } from "./transcript-memory.ts";
+import { preparePlace } from "./transcript-place.ts";
+
+const silentPeer: Peer = {
+	notify() {},
+	call() {},
+	callUnanswered() {},
+	isWaiting: () => false,
+	withdraw() {},
+	ready: async () => {},
+};
+
+/** The method names of every dialect that has transcripts. */
+export async function methodNames(): Promise<{ readonly kimi: string[]; readonly legacy: string[] }> {
+	const transcript = parseTranscript("none", "with: no model");
+	const place = await preparePlace(transcript);
+	try {
+		const { session, close } = await openSession(transcript, place, createMemoryStore());
+		const server = { name: "agentwire", version: "0" };
+		const names = (dialect: Dialect) => [
+			...dialect.converse({ session, server, log: silentLog }, silentPeer).methods.keys(),
+		];
+		const methods = { kimi: names(kimiDialect), legacy: names(legacyDialect) };
+		await close();
+		return methods;
+	} finally {
+		await place.remove();
+	}
+}

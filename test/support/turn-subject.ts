@@ -1,0 +1,114 @@
+// One turn without a kernel: everything the loop is given is a double, and one list keeps the order of what it does.
+import { Context } from "../../src/agent/context.ts";
+import type { ApprovalOutcome, TurnDependencies } from "../../src/agent/dependencies.ts";
+import { runTurn } from "../../src/agent/turn.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import type { ToolCall, ToolReturn, UserInput } from "../../src/events/content.ts";
+import { toolSuccess } from "../../src/events/content.ts";
+import type { ContextRow } from "../../src/events/conversation.ts";
+import type { EventBody } from "../../src/events/event.ts";
+import { createSteerQueue } from "../../src/kernel/steers.ts";
+import type { Model } from "../../src/models/model.ts";
+import type { ApprovalNeed, OpenedCall, Tool } from "../../src/tools/tool.ts";
+
+export interface TurnSubject {
+	readonly events: EventBody[];
+	readonly rows: ContextRow[];
+	/** Events, rows, journal entries and effects in one order, a word or two each. */
+	readonly order: string[];
+	readonly controller: AbortController;
+	readonly steers: ReturnType<typeof createSteerQueue>;
+	run(input?: UserInput): ReturnType<typeof runTurn>;
+}
+
+export function createTurnSubject(
+	model: Model | null,
+	tools: readonly Tool[] = [],
+	overrides: Partial<TurnDependencies> = {},
+): TurnSubject {
+	const events: EventBody[] = [];
+	const rows: ContextRow[] = [];
+	const order: string[] = [];
+	const controller = new AbortController();
+	const steers = createSteerQueue();
+	const log = {
+		async appendContext(appended: readonly ContextRow[]) {
+			rows.push(...appended);
+			order.push(`rows ${appended.map(rowName).join(" ")}`);
+		},
+	};
+	const dependencies: TurnDependencies = {
+		model,
+		unsetModelAlias: null,
+		context: new Context(log, [], "Be brief."),
+		tools: {
+			specifications: async () => [],
+			find: (name) => tools.find((tool) => tool.name === name) ?? null,
+		},
+		steers,
+		journal: {
+			started: async (call) => void order.push(`started ${call.id}`),
+			finished: async (call, isError) => void order.push(`finished ${call.id}${isError ? " badly" : ""}`),
+		},
+		limits: { maxSteps: 5, maxAttempts: 3 },
+		cacheKey: "key",
+		planMode: () => false,
+		clock: systemClock,
+		random: () => 0,
+		async emit(body) {
+			events.push(body);
+			order.push(eventName(body));
+		},
+		approve: async () => ({ kind: "approved", isShown: true }),
+		commit: async () => void order.push("commit"),
+		...overrides,
+	};
+	return {
+		events,
+		rows,
+		order,
+		controller,
+		steers,
+		run: (input = "hi") => runTurn(input, dependencies, controller.signal),
+	};
+}
+
+function rowName(row: ContextRow): string {
+	return row.type === "message" ? row.message.role : row.type;
+}
+
+function eventName(body: EventBody): string {
+	return body.type === "tool.result" ? `${body.type} ${body.toolCallId}` : body.type;
+}
+
+export interface ToolDouble {
+	readonly approval?: ApprovalNeed | null;
+	readonly hasEffect?: boolean;
+	readonly target?: string | null;
+	readonly result?: ToolReturn;
+	open?(value: unknown): Promise<OpenedCall | null>;
+	execute?(signal: AbortSignal, toolCallId: string): Promise<ToolReturn>;
+}
+
+export function createToolDouble(name: string, double: ToolDouble = {}): Tool {
+	const { approval = null, hasEffect = false, target = null, result = toolSuccess({ output: `${name} output` }) } = double;
+	return {
+		name,
+		description: name,
+		parameters: async () => ({ type: "object" }),
+		async open(value, { toolCallId }) {
+			const opened = (await double.open?.(value)) ?? null;
+			if (opened !== null) return opened;
+			const execute = async (signal: AbortSignal) => (await double.execute?.(signal, toolCallId)) ?? result;
+			return { ok: true, preparation: { kind: "ready", approval, hasEffect, target, execute } };
+		},
+	};
+}
+
+export const editNeed: ApprovalNeed = { action: "edit file", description: "Edit it", display: [] };
+
+/** Answers by call id; whoever is not named is approved and shown. */
+export function approveBy(outcomes: Readonly<Record<string, ApprovalOutcome>>) {
+	return async (_need: ApprovalNeed, call: ToolCall): Promise<ApprovalOutcome> =>
+		outcomes[call.id] ?? { kind: "approved", isShown: true };
+}
