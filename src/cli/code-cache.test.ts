@@ -1,60 +1,77 @@
-// Chunks from a cache directory that other builds, or an accident, have written to.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createCodeCache } from "./code-cache.ts";
 
-function createPlace() {
-	const root = mkdtempSync(path.join(tmpdir(), "agentwire-cache-"));
-	onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-	const chunk = path.join(root, "main.cjs");
-	const directory = path.join(root, "cache");
-	return {
-		directory,
-		/** Loads a program of this text as a process would, through the cache, and fills the cache. */
-		load(text: string): unknown {
-			writeFileSync(chunk, text);
-			const cache = createCodeCache(directory);
-			const loaded = cache.require(chunk);
-			cache.save();
-			return loaded;
-		},
-		cacheFiles: () => readdirSync(directory).map((name) => path.join(directory, name)),
-	};
-}
-
-/** As a file is after a power failure: its length is right, its last bytes never came. */
-function zeroed(content: Buffer, bytes: number): Buffer {
-	return Buffer.from(content).fill(0, content.length - bytes);
-}
-
-const program = (name: string) => `exports.name = function () { return "${name}"; }();`;
-
-it("gives what the chunk exports, from the cache as without it", () => {
-	const place = createPlace();
-	expect(place.load(program("one"))).toEqual({ name: "one" });
-	expect(place.cacheFiles()).toHaveLength(1);
-	expect(place.load(program("one"))).toEqual({ name: "one" });
+let root: string;
+let cacheDirectory: string;
+let main: string;
+beforeEach(async () => {
+	root = await mkdtemp(path.join(tmpdir(), "cache-"));
+	cacheDirectory = path.join(root, "cache", "v1");
+	main = path.join(root, "main.cjs");
+	await writeFile(main, 'const part = require("./part.cjs");\nexports.value = part.value + require("node:path").sep;\n');
+	await writeFile(path.join(root, "part.cjs"), 'const main = require("./main.cjs");\nexports.value = "part" + typeof main;\n');
 });
+afterEach(() => rm(root, { recursive: true, force: true }));
 
-it("never runs the code of another build, even when that is as long", () => {
-	const place = createPlace();
-	place.load(program("one"));
-	expect(place.load(program("two"))).toEqual({ name: "two" });
-	expect(place.load(program("two"))).toEqual({ name: "two" });
-});
+const load = () => {
+	const cache = createCodeCache(cacheDirectory);
+	const exports = cache.require(main);
+	return { cache, exports };
+};
 
-it("compiles anew what the cache has lost", () => {
-	const place = createPlace();
-	place.load(program("one"));
-	for (const file of place.cacheFiles()) {
-		const content = readFileSync(file);
-		for (const damaged of [Buffer.alloc(0), content.subarray(0, -20), zeroed(content, 100)]) {
-			writeFileSync(file, damaged);
-			expect(place.load(program("one"))).toEqual({ name: "one" });
-			expect(readFileSync(file)).toHaveLength(content.length);
-			expect(readFileSync(file).equals(damaged)).toBe(false);
-		}
-	}
+describe("createCodeCache", () => {
+	it("loads chunks with their parts, once each, and writes the cache only when told", async () => {
+		const { cache, exports } = load();
+		expect(exports).toEqual({ value: `partobject${path.sep}` });
+		expect(cache.require(main)).toBe(exports);
+		expect(await readdir(root)).not.toContain("cache");
+		cache.save();
+		expect((await readdir(cacheDirectory)).sort()).toEqual(["main.cjs.bin", "part.cjs.bin"]);
+	});
+
+	it("loads from the cache and leaves it as it is", async () => {
+		load().cache.save();
+		const before = await readFile(path.join(cacheDirectory, "main.cjs.bin"));
+		const { cache, exports } = load();
+		cache.save();
+		expect(exports).toEqual({ value: `partobject${path.sep}` });
+		expect(await readFile(path.join(cacheDirectory, "main.cjs.bin"))).toEqual(before);
+	});
+
+	it("never runs the code of another source, even one of the same length", async () => {
+		load().cache.save();
+		await writeFile(path.join(root, "part.cjs"), 'const main = require("./main.cjs");\nexports.value = "trap" + typeof main;\n');
+		const { cache, exports } = load();
+		expect(exports).toEqual({ value: `trapobject${path.sep}` });
+		cache.save();
+		expect(load().exports).toEqual({ value: `trapobject${path.sep}` });
+	});
+
+	it.each([
+		["empty", () => Buffer.alloc(0)],
+		["cut off", (content: Buffer) => content.subarray(0, content.length - 100)],
+		["without code", (content: Buffer) => content.subarray(0, 90)],
+	])("does without a cache file that is %s", async (_name, damage) => {
+		load().cache.save();
+		const cached = path.join(cacheDirectory, "main.cjs.bin");
+		await writeFile(cached, damage(await readFile(cached)));
+		expect(load().exports).toEqual({ value: `partobject${path.sep}` });
+	});
+
+	it("does without a directory it could write to", async () => {
+		await writeFile(path.join(root, "cache"), "in the way");
+		const { cache, exports } = load();
+		expect(exports).toEqual({ value: `partobject${path.sep}` });
+		cache.save();
+	});
+
+	it("passes on what a chunk throws and what is missing", async () => {
+		await writeFile(main, 'throw new Error("at load");\n');
+		expect(load).toThrow("at load");
+		await rm(main);
+		expect(load).toThrow("ENOENT");
+	});
 });

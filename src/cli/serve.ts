@@ -36,7 +36,10 @@ export async function runServer(executable: string, options: ServeOptions): Prom
 	const shareDir = shareDirectory(environment, place);
 	const log = createLogFile(path.join(shareDir, "logs", "agentwire.log"), options.debug);
 	const stopping = new AbortController();
-	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stopping.abort());
+	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+		process.removeAllListeners(signal);
+		process.on(signal, () => stopping.abort());
+	}
 	guardProcess(stopping, log);
 	try {
 		const { kernel, session } = await start(options, place, environment, shareDir, log);

@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { toLoggable } from "./loggable.ts";
+import { redactSecrets } from "./redaction.ts";
+
+const secret = "Zm9vYmFyMTIzNDU2Nzg5";
+
+describe("redactSecrets", () => {
+	it.each([
+		[`sk-${secret}`],
+		[`sk-proj-${secret}`],
+		[`token ghp_${secret}`],
+		[`github_pat_11${secret}`],
+		[`AIza${secret}${secret}`],
+		[`eyJhbGciOiJIUzI1.${secret}.${secret}`],
+		[`Authorization: Bearer ${secret}`],
+		[`authorization: bearer ${secret}`],
+		[`Authorization: Basic ${secret}`],
+		[`{"Authorization":"Basic ${secret}"}`],
+		[`{"api_key":"${secret}"}`],
+		[`{"apiKey": "${secret}"}`],
+		[`api-key=${secret}`],
+		[`KIMI_API_KEY=${secret}`],
+		[`x-api-key: ${secret}`],
+		[`https://example.com/?access_token=${secret}&a=1`],
+		[`refresh_token: '${secret}'`],
+		[`"{\\"client_secret\\":\\"${secret}\\"}"`],
+		[`password = ${secret}`],
+	])("takes the secret out of %s", (text) => expect(redactSecrets(text)).not.toContain(secret));
+
+	it("leaves other text as it is", () => {
+		const text = "The task-risk of desk-work: skip tokens 5, passwordless, bearer of news; key=value /home/a/sk.txt";
+		expect(redactSecrets(text)).toBe(text);
+	});
+});
+
+describe("toLoggable", () => {
+	const text = (fields: Record<string, unknown>) => JSON.stringify(toLoggable(fields));
+
+	it.each([
+		["a field named for it", { apiKey: secret }],
+		["a field with underscores", { access_token: secret }],
+		["a nested field", { request: { headers: { authorization: `Basic ${secret}` } } }],
+		["a list", { keys: [{ api_key: secret }] }],
+		["a text", { line: `api_key=${secret}` }],
+		["an error", { error: new Error(`bad key sk-${secret}`) }],
+		["the cause of an error", { error: new Error("a", { cause: new Error("b", { cause: { api_key: secret } }) }) }],
+		["an error in a nested field", { detail: { error: new Error(`bad key sk-${secret}`) } }],
+	])("takes secrets out of %s", (_name, fields) => expect(text(fields)).not.toContain(secret));
+
+	it("keeps name, message and causes of errors, nested ones too", () => {
+		const error = new TypeError("outer", { cause: new Error("inner", { cause: "root" }) });
+		expect(toLoggable({ error })).toEqual({
+			error: {
+				name: "TypeError",
+				message: "outer",
+				stack: expect.stringContaining("outer"),
+				cause: { name: "Error", message: "inner", stack: expect.any(String), cause: "root" },
+			},
+		});
+		expect(text({ detail: { error } })).toContain("outer");
+		expect(text({ errors: [error] })).toContain("inner");
+	});
+
+	it("survives what is no JSON", () => {
+		const circle: Record<string, unknown> = { a: 1 };
+		circle["self"] = circle;
+		const error = new Error("x");
+		error.cause = error;
+		expect(() => text({ circle, error, big: { n: 5n }, nothing: undefined, call: () => 1 })).not.toThrow();
+		expect(toLoggable({ n: 1, yes: true, none: null })).toEqual({ n: 1, yes: true, none: null });
+	});
+});
