@@ -203,13 +203,31 @@ export function unfinishedCalls(calls: Buffer): string[] {
 	return open;
 }
 
+const isUnknown = (text: string): boolean => text.includes("outcome of this call is unknown");
+
+/** How many unfinished calls the context does not close yet. */
+export function countUnclosed({ calls, context }: SessionFiles): number {
+	const open: { readonly id: string; recovered: boolean }[] = [];
+	for (const row of readJsonLines(calls).values) {
+		const id = String(row["toolCallId"]);
+		if (row["type"] === "started") open.push({ id, recovered: false });
+		const first = open.find((call) => call.id === id && (row["type"] === "finished" || !call.recovered));
+		if (first === undefined) continue;
+		if (row["type"] === "recovered") first.recovered = true;
+		if (row["type"] === "finished") open.splice(open.indexOf(first), 1);
+	}
+	const messages = toContextMessages(context);
+	const tail = messages.slice(messages.findLastIndex(({ role }) => role !== "tool") + 1);
+	// Closed by a recovery that was stopped before it could say so.
+	const isClosed = tail.some(({ text }) => isUnknown(text));
+	return isClosed ? 0 : open.filter(({ recovered }) => !recovered).length;
+}
+
 export const noticeText = "The program ended unexpectedly";
 
 /** How often the context says that the outcome of a call is unknown. */
 export function countUnknown(context: Buffer): number {
-	return toContextMessages(context).filter(
-		({ role, text }) => role === "tool" && /outcome of this call is unknown/.test(text),
-	).length;
+	return toContextMessages(context).filter(({ role, text }) => role === "tool" && isUnknown(text)).length;
 }
 
 export function countNotices(live: readonly Message[]): number {
@@ -231,6 +249,37 @@ export function checkEffects(commands: readonly string[], calls: Buffer): string
 		if (!started) faults.push(`ran without being recorded: ${command}`);
 	}
 	return faults;
+}
+
+/** Whether the context has the input of every turn and the results of every step that were told to be over. */
+export function checkContextHasTold(live: readonly Message[], context: Buffer): string[] {
+	const messages = toContextMessages(context);
+	let inputs = 0;
+	let results = 0;
+	let inStep = 0;
+	for (const { type, payload } of live) {
+		if (type === "ToolResult" || type === "tool_result") inStep += 1;
+		if (type === "SteerInput") inputs += 1;
+		if (type !== "StepBegin" && type !== "step_begin") continue;
+		if (payload["n"] === 1) inputs += 1;
+		else results += inStep;
+		inStep = 0;
+	}
+	const users = messages.filter(({ role }) => role === "user").length;
+	const tools = messages.filter(({ role }) => role === "tool").length;
+	const faults: string[] = [];
+	if (users < inputs) faults.push(`${inputs} inputs were told to be taken, the context has ${users}`);
+	if (tools < results) faults.push(`${results} results were told, the context has ${tools}`);
+	return faults;
+}
+
+/** Whether an approval for the session that was told is in the state. */
+export function checkStateHasTold(live: readonly Message[], state: Buffer): string[] {
+	const told = live.some(
+		({ type, payload }) => type === "ApprovalResponse" && payload["response"] === "approve_for_session",
+	);
+	if (!told || /"auto_approve_actions": \[\s*"run command"/.test(state.toString())) return [];
+	return ["an approval for the session was told and is not in the state"];
 }
 
 /** Whether every prompt answered with a result is answered in the log by the end of its turn. */

@@ -32,6 +32,8 @@ export function sessionId(index: number): string {
 export type Happening =
 	| { readonly kind: "effect"; readonly effect: Effect; readonly text: string }
 	| { readonly kind: "told"; readonly session: number; readonly line: string }
+	/** The mishap of the plan happened. */
+	| { readonly kind: "struck" }
 	/** A command was run. */
 	| { readonly kind: "ran"; readonly session: number; readonly command: string };
 
@@ -50,6 +52,8 @@ export interface LifeOptions {
 	/** Counts the lives of these files, from 1. */
 	readonly life: number;
 	readonly plan: Omit<Plan, "onStruck"> | null;
+	/** Stands between the server and its files, to see what the campaign finds. */
+	readonly port?: (files: Files) => Files;
 }
 
 /** Time passes at once, but for long waits, which never end; it stands still for a stopped process. */
@@ -119,12 +123,13 @@ async function buryHolders(files: Files): Promise<void> {
 }
 
 /** Lives one life over the files, which are then no longer used: what is left is in the result. */
-export async function live({ files: disk, scripts, life, plan }: LifeOptions): Promise<Life> {
+export async function live({ files: disk, scripts, life, plan, port = (files) => files }: LifeOptions): Promise<Life> {
 	const happenings: Happening[] = [];
 	const stop = createDeferred<void>();
 	let left: MemoryFiles | null = null;
 	const isStopping = plan?.mishap.kind === "stop";
 	const onStruck = (): void => {
+		happenings.push({ kind: "struck" });
 		if (!isStopping || left !== null) return;
 		left = disk.copy();
 		stop.resolve();
@@ -135,7 +140,7 @@ export async function live({ files: disk, scripts, life, plan }: LifeOptions): P
 	for (const [index, { model }] of scripts.entries()) await disk.replace(scriptFile(index), JSON.stringify(model));
 
 	const failing = createFailingFiles(disk, plan === null ? null : { ...plan, onStruck });
-	const { files } = failing;
+	const files = port(failing.files);
 	const noted = (text: string, work: () => Promise<void>): Promise<void> => {
 		const done = work();
 		const effect = failing.effects.at(-1);

@@ -46,7 +46,7 @@ function checkSession(happenings: readonly Happening[], session: number): string
 			if (effect.kind === "append" && name === "calls.jsonl") calls += text;
 			continue;
 		}
-		if (happening.session !== session) continue;
+		if (happening.kind === "struck" || happening.session !== session) continue;
 		if (happening.kind === "ran") {
 			if (!calls.includes(JSON.stringify(JSON.stringify(happening.command)).slice(1, -1))) {
 				faults.push(`ran before its start was recorded: ${happening.command}`);

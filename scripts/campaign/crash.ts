@@ -1,25 +1,15 @@
 // The crash campaign: stops a server in this process before, half-way through and after every effect on its files, by a
 // kill or a power loss, opens the same files again and checks what must hold; then stops the recovery too.
 
+import type { Files } from "../../src/files/port.ts";
 import { toDirectoryName } from "../../src/store/work-dir.ts";
 import { createMemoryFiles, type MemoryFiles } from "../../test/support/memory-files.ts";
 import type { CampaignOptions, CampaignReport } from "./campaign.ts";
-import {
-	checkContext,
-	checkEffects,
-	checkFiles,
-	checkResults,
-	checkToldIsKept,
-	committedPart,
-	countNotices,
-	countUnknown,
-	type SessionFiles,
-	splitTold,
-	unfinishedCalls,
-} from "./crash-checks.ts";
+import type { SessionFiles } from "./crash-checks.ts";
+import { type JudgedLife, judge } from "./crash-judge.ts";
 import { type Life, live, sessionId, shareDir, workDir } from "./crash-life.ts";
 import { checkOrder } from "./crash-order.ts";
-import { recovery, type Scenario, scenarios } from "./crash-scenarios.ts";
+import { type LifeScript, recovery, type Scenario, scenarios } from "./crash-scenarios.ts";
 import { createRandom } from "./random.ts";
 
 type When = "before" | "half-way" | "after";
@@ -28,7 +18,7 @@ const moments: readonly When[] = ["before", "half-way", "after"];
 const losses: readonly Loss[] = ["kill", "power, least kept", "power, most kept", "power, at random"];
 
 /** One place to stop at. */
-interface Point {
+export interface Point {
 	readonly effect: number;
 	readonly when: When;
 	readonly loss: Loss;
@@ -68,45 +58,6 @@ function remains({ files }: Life, { loss }: Point, random: () => number): Memory
 
 const stopAt = ({ effect, when }: Point) => ({ at: effect, mishap: { kind: "stop", when, manner: "hang" } as const });
 
-/** A history of lives over the same files, the last of which ended well. */
-interface History {
-	readonly lives: readonly { readonly life: Life; readonly before: MemoryFiles; readonly loss: Loss | null }[];
-	readonly sessions: number;
-}
-
-/** Everything that must hold of one session at the end of its history. */
-async function check({ lives }: History, session: number): Promise<string[]> {
-	const faults: string[] = [];
-	const commands: string[] = [];
-	let known: ReturnType<typeof splitTold>["live"] = [];
-	for (const [index, { life, before, loss }] of lives.entries()) {
-		const told = splitTold(toldLines(life, session));
-		const found = await readSession(before, session);
-		commands.push(...ranCommands(life, session));
-		if (told.replayed !== null) faults.push(...checkToldIsKept(known, told.replayed));
-		const next = lives[index + 1];
-		if (next === undefined) {
-			const after = await readSession(life.files, session);
-			faults.push(...checkFiles(found, after), ...checkContext(after.context), ...checkEffects(commands, after.calls));
-			faults.push(...checkResults(told.all, [...(told.replayed ?? []), ...told.live]));
-			if (!life.completed) faults.push("the next prompt was not answered");
-			const answer = told.all.at(-1);
-			if (answer?.result?.["status"] !== "finished")
-				faults.push(`the next prompt ended with ${JSON.stringify(answer)}`);
-			const unfinished = unfinishedCalls(found.calls).length;
-			const [unknown, notices] = [countUnknown(after.context) - countUnknown(found.context), countNotices(told.live)];
-			const isTold = unfinished === 0 ? notices === 0 : notices === 1;
-			if (!isTold) faults.push(`${unfinished} calls were unfinished, ${notices} notices told`);
-			if (unknown > unfinished) faults.push(`${unfinished} calls were unfinished, ${unknown} closed as unknown`);
-			if (unfinishedCalls(after.calls).length > 0) faults.push("calls are left unfinished");
-		}
-		const kept = loss === null || loss === "kill" ? told.live : committedPart(told.live);
-		// What a replay gave was received as well, and is kept as what it replayed was.
-		known = told.replayed === null ? (index === 0 ? [...kept] : known) : [...told.replayed, ...kept];
-	}
-	return faults;
-}
-
 interface Tally {
 	readonly findings: string[];
 	first: number;
@@ -124,31 +75,37 @@ function describe(scenario: Scenario, points: readonly Point[], faults: readonly
 	return `${scenario.name}, stopped ${stops.join(", then ")}: ${faults.join("; ")}`;
 }
 
-/** Stops the scenario at the first point, its recovery at the second if there is one, and checks the end. */
-async function runPoints(scenario: Scenario, points: readonly Point[], random: () => number): Promise<string[]> {
-	const sessions = scenario.scripts.length;
-	const lives: { life: Life; before: MemoryFiles; loss: Loss | null }[] = [];
+/** Stops the scenario at the first point, its recovery at the second if there is one, and judges the end. */
+export async function runPoints(
+	scenario: Scenario,
+	points: readonly Point[],
+	random: () => number,
+	port: (files: Files) => Files = (files) => files,
+): Promise<string[]> {
+	const sessions = scenario.scripts.map((): JudgedLife[] => []);
 	let files = createMemoryFiles();
-	if (scenario.earlier !== null) {
+	let count = 0;
+	const add = async (scripts: readonly LifeScript[], point: Point | null): Promise<void> => {
+		count += 1;
 		const before = files.copy();
-		const earlier = await live({ files, scripts: [scenario.earlier], life: 1, plan: null });
-		lives.push({ life: earlier, before, loss: null });
-		files = earlier.files.copy();
-	}
-	for (const [index, point] of [...points, null].entries()) {
-		const before = files.copy();
-		const number = lives.length + 1;
-		const scripts = index === 0 ? scenario.scripts : scenario.scripts.map(() => recovery(number));
-		const life = await live({ files, scripts, life: number, plan: point === null ? null : stopAt(point) });
-		lives.push({ life, before, loss: point?.loss ?? null });
+		const life = await live({ files, scripts, life: count, plan: point === null ? null : stopAt(point), port });
 		files = point === null ? life.files : remains(life, point, random);
-		// The rest is judged on what was left.
-		if (point !== null) lives[lives.length - 1] = { life: { ...life, files }, before, loss: point.loss };
+		for (const [index, lives] of sessions.entries()) {
+			lives.push({
+				told: toldLines(life, index),
+				ran: ranCommands(life, index),
+				before: await readSession(before, index),
+				after: await readSession(files, index),
+				completed: life.completed,
+				lostPower: point !== null && point.loss !== "kill",
+			});
+		}
+	};
+	if (scenario.earlier !== null) await add([scenario.earlier], null);
+	for (const [index, point] of [...points, null].entries()) {
+		await add(index === 0 ? scenario.scripts : scenario.scripts.map(() => recovery(count + 1)), point);
 	}
-	const faults = await Promise.all(
-		Array.from({ length: sessions }, (_, session) => check({ lives, sessions }, session)),
-	);
-	return faults.flat();
+	return sessions.flatMap(judge);
 }
 
 function allPoints(effects: number): Point[] {

@@ -6,9 +6,6 @@ import type { FuzzTarget, OpenTarget } from "./fuzz-target.ts";
 
 /** Longest time for the replies to a batch of ordinary lines, in milliseconds. */
 const replyLimit = 1000;
-/** After this long, in milliseconds, a reply does not come any more. */
-const patience = 20_000;
-
 export interface BatchReport {
 	readonly lines: number;
 	readonly replies: number;
@@ -121,7 +118,7 @@ export class FuzzSession {
 	): Promise<{ replies: (Expected & { text: string })[]; ended: string | null }> {
 		const replies: (Expected & { text: string })[] = [];
 		while (true) {
-			const line = await withPatience(this.#target.read());
+			const line = await withPatience(this.#target.read(), this.#target.patience);
 			if (line === undefined) return { replies, ended: "a reply does not come" };
 			if (line === null) return { replies, ended: "the server is gone" };
 			const message: unknown = JSON.parse(line);
@@ -176,7 +173,7 @@ function compare(expected: readonly Expected[], found: readonly Expected[]): str
 	return `expected but missing: [${list(missing)}], not expected: [${list(left)}]`;
 }
 
-function withPatience<T>(promise: Promise<T>): Promise<T | undefined> {
+function withPatience<T>(promise: Promise<T>, patience: number): Promise<T | undefined> {
 	return new Promise((resolve, reject) => {
 		const timer = setTimeout(() => resolve(undefined), patience);
 		promise.then(

@@ -10,6 +10,8 @@ import { createCampaignServer, nextTurn } from "../../test/support/campaign-serv
 export interface FuzzTarget {
 	/** Whether an accepted prompt's turn stays until `letGo`. */
 	readonly holdsTurns: boolean;
+	/** After this long, in milliseconds, a reply does not come any more. */
+	readonly patience: number;
 	/** The text of a prompt that ends well. */
 	readonly goodInput: string;
 	write(bytes: Buffer): Promise<void>;
@@ -36,6 +38,7 @@ export const openMemoryTarget: OpenTarget = async () => {
 		});
 	return {
 		holdsTurns: true,
+		patience: 3000,
 		goodInput: "Once more.",
 		write: async (bytes) => server.client.write(bytes),
 		read: () => server.client.read(),
@@ -81,6 +84,7 @@ export const openProcessTarget: OpenTarget = async () => {
 	child.stdin.on("error", () => {});
 	return {
 		holdsTurns: false,
+		patience: 15_000,
 		goodInput: "Once more.",
 		write: (bytes) => new Promise((resolve) => child.stdin.write(bytes, () => resolve())),
 		read: reader,

@@ -50,6 +50,8 @@ export interface Interleaving {
 	readonly greeting: "none" | "plain" | "tools";
 	/** Turns of the event loop per write to the store. */
 	readonly latency: number;
+	/** The first write to the store that fails, and how many do from there on; null for a store that works. */
+	readonly failure: { readonly from: number; readonly count: number } | null;
 	/** Whether asks have deadlines. */
 	readonly deadlines: boolean;
 	/** Bytes. */
@@ -90,6 +92,8 @@ const answerMoves: fc.Arbitrary<readonly ModelMove[]> = fc
 				{ kind: "say", text: "Yes" },
 			],
 			Array.from({ length: 40 }, (): ModelMove => ({ kind: "say", text: "many words ".repeat(5) })),
+			// More than is held for a client that does not read.
+			Array.from({ length: 300 }, (): ModelMove => ({ kind: "say", text: "w" })),
 		),
 		calls: fc.array(callMove, { maxLength: 3 }),
 		firstId: fc.integer({ min: 1, max: 3 }),
@@ -137,6 +141,10 @@ export const interleaving: fc.Arbitrary<Interleaving> = fc.record({
 	finish: fc.constantFrom<Finish>("answer", "answer", "time", "cancel", "end", "end", "gone"),
 	greeting: fc.constantFrom("none", "none", "plain", "tools"),
 	latency: fc.constantFrom(0, 0, 1, 2),
+	failure: fc.option(fc.record({ from: fc.integer({ min: 1, max: 40 }), count: fc.integer({ min: 1, max: 6 }) }), {
+		freq: 4,
+		nil: null,
+	}),
 	deadlines: fc.boolean(),
 	outboxLimit: fc.constantFrom(262_144, 262_144, 400),
 });

@@ -16,19 +16,23 @@ interface Outcome {
 	readonly message: Message;
 }
 
-/** Reads a transcript; `isComplete` says that the client read to the end. */
+/**
+ * Reads a transcript; `isComplete` says that the client read to the end, `storeFailed` that writes failed: then the
+ * turn ends without telling what could not be kept.
+ */
 export function findFaults(
 	client: LivenessClient,
 	effects: readonly ObservedEffect[],
 	isComplete: boolean,
+	storeFailed: boolean,
 ): readonly string[] {
 	const faults: string[] = [];
 	const responses = checkResponses(client, isComplete, faults);
 	const told = withoutReplays(client, faults);
-	checkTurns(client, told, isComplete, faults);
+	checkTurns(client, told, isComplete, storeFailed, faults);
 	checkStates(client, responses, faults);
-	if (isComplete) checkOutcomes(client, responses, faults);
-	checkApprovals(client, told, isComplete, faults);
+	if (isComplete && !storeFailed) checkOutcomes(client, responses, faults);
+	checkApprovals(client, told, isComplete && !storeFailed, faults);
 	checkEffects(client, effects, faults);
 	return faults;
 }
@@ -86,6 +90,7 @@ function checkTurns(
 	client: LivenessClient,
 	told: readonly { at: number; entry: Entry }[],
 	isComplete: boolean,
+	storeFailed: boolean,
 	faults: string[],
 ): void {
 	const prompts = new Set(client.sent.filter(({ method }) => method === "prompt").map(({ id }) => id));
@@ -97,6 +102,8 @@ function checkTurns(
 		const { message } = entry;
 		if (message["method"] === undefined) {
 			if (!prompts.has(String(message["id"])) || isRefusal(message)) continue;
+			// Of a turn that could not be begun the error alone is told.
+			if (storeFailed && answered === ended && isRecord(message["error"])) continue;
 			answered += 1;
 			if (open) faults.push(`the prompt is answered at ${at} while its turn is open`);
 			if (answered > ended) faults.push(`the prompt is answered at ${at} without a turn`);

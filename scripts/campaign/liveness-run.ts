@@ -31,6 +31,8 @@ interface Running {
 	readonly client: LivenessClient;
 	readonly effects: ObservedEffect[];
 	readonly latency: number;
+	/** Lets every write to the store succeed from now on. */
+	mend(): void;
 }
 
 export async function runInterleaving(interleaving: Interleaving): Promise<InterleavingReport> {
@@ -51,7 +53,10 @@ export async function runInterleaving(interleaving: Interleaving): Promise<Inter
 	}
 	await finish(interleaving, running, faults);
 	const isGone = interleaving.finish === "gone";
-	faults.push(...findFaults(client, running.effects, !isGone), ...server.gate.complaints);
+	faults.push(
+		...findFaults(client, running.effects, !isGone, interleaving.failure !== null),
+		...server.gate.complaints,
+	);
 	if (
 		!meansDefect(interleaving) &&
 		client.transcript.some(({ from, message }) => from === "server" && isInternal(message))
@@ -67,7 +72,8 @@ export async function runInterleaving(interleaving: Interleaving): Promise<Inter
 }
 
 /** Whether the model is told to fail in a way that is our own fault, which alone may be answered as such. */
-function meansDefect({ steps }: Interleaving): boolean {
+function meansDefect({ steps, failure }: Interleaving): boolean {
+	if (failure !== null) return true;
 	return steps.some(
 		({ action }) =>
 			action.do === "model" && action.moves.some((move) => move.kind === "fail" && move.failure === "defect"),
@@ -80,18 +86,23 @@ function isInternal({ error }: Readonly<Record<string, unknown>>): boolean {
 
 async function start(interleaving: Interleaving, store: SessionStore): Promise<Running> {
 	const effects: ObservedEffect[] = [];
-	const { latency, deadlines, outboxLimit } = interleaving;
+	let isMended = false;
+	const { latency, deadlines, outboxLimit, failure } = interleaving;
 	const server = await createCampaignServer({
 		store,
 		latency,
 		outboxLimit,
+		failsWrite: (n) => failure !== null && !isMended && n >= failure.from && n < failure.from + failure.count,
 		deadlines: deadlines
 			? { approval: 30, question: 30, "client-tool": 60 }
 			: { approval: 0, question: 0, "client-tool": 0 },
 		onEffect: (effect) => effects.push({ ...effect, at: client.transcript.length }),
 	});
 	const client = new LivenessClient(server.client);
-	return { server, client, effects, latency };
+	const mend = () => {
+		isMended = true;
+	};
+	return { server, client, effects, latency, mend };
 }
 
 function perform(action: Action, { server, client }: Running): void {
@@ -237,6 +248,7 @@ async function promptOnceMore(running: Running, faults: string[]): Promise<void>
 	}
 	client.atRest = true;
 	client.note("a good prompt");
+	running.mend();
 	const before = effects.length;
 	server.gate.open();
 	server.gate.close();
@@ -257,7 +269,7 @@ async function promptOnceMore(running: Running, faults: string[]): Promise<void>
 
 /** Opens the session again, as another process would, and uses it. */
 async function reopen(interleaving: Interleaving, store: SessionStore): Promise<readonly string[]> {
-	const again = await start({ ...interleaving, outboxLimit: 262_144 }, store);
+	const again = await start({ ...interleaving, outboxLimit: 262_144, failure: null }, store);
 	const faults: string[] = [];
 	await promptOnceMore(again, faults);
 	faults.push(...again.server.gate.complaints);

@@ -37,6 +37,7 @@ const patience = 3000;
 const growth = 5000;
 const answerPatience = 10_000;
 const pollInterval = 10;
+const secondLook = 30;
 
 const executable =
 	process.env["AGENTWIRE_EXECUTABLE"] ?? fileURLToPath(new URL("../../bin/agentwire", import.meta.url));
@@ -78,12 +79,24 @@ function killQuietly(processId: number): void {
 	}
 }
 
-/** Polls until nothing is found; returns what still is when the time is over. */
-async function waitUntilNone(find: () => readonly Found[], limit: number): Promise<readonly Found[]> {
-	const deadline = performance.now() + limit;
+interface Wait {
+	/** What still is there when the time is over. */
+	readonly left: readonly Found[];
+	/** Milliseconds until nothing was found. */
+	readonly milliseconds: number;
+}
+
+/** Polls until nothing is found, and looks again: what is being forked must not slip through. */
+async function waitUntilNone(find: () => readonly Found[], limit: number): Promise<Wait> {
+	const start = performance.now();
 	for (;;) {
-		const found = find();
-		if (found.length === 0 || performance.now() >= deadline) return found;
+		const left = find();
+		const milliseconds = performance.now() - start;
+		if (left.length === 0) {
+			await delay(secondLook);
+			if (find().length === 0) return { left, milliseconds };
+		}
+		if (milliseconds >= limit) return { left, milliseconds };
 		await delay(pollInterval);
 	}
 }
@@ -121,9 +134,13 @@ function follow(server: ChildProcessWithoutNullStreams) {
 		server.once("exit", () => resolve());
 		server.once("error", () => resolve());
 	});
-	const lost = gone.then(() => Promise.reject(new Error("the server went")));
+	/** Rejects when the server goes first; whether anyone listens depends on the round. */
+	const orLost = (work: Promise<void>): Promise<void> => {
+		const race = Promise.race([work, gone.then(() => Promise.reject(new Error("the server went")))]);
+		race.catch(() => undefined);
+		return race;
+	};
 	createInterface({ input: server.stdout }).on("line", (text) => {
-		if (text === "") return;
 		const line: { id?: string; params?: { type?: string } } = JSON.parse(text);
 		if (line.params?.type === "ToolCall") called.resolve();
 		if (line.id === "prompt") answered.resolve();
@@ -131,8 +148,8 @@ function follow(server: ChildProcessWithoutNullStreams) {
 	const send = (message: object): void =>
 		void server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 	return {
-		called: Promise.race([called.promise, lost]),
-		answered: Promise.race([answered.promise, lost]),
+		called: orLost(called.promise),
+		answered: orLost(answered.promise),
 		gone,
 		send,
 		stderr: () => stderr,
@@ -193,8 +210,9 @@ export async function playRound(round: Round): Promise<RoundResult> {
 	} catch (thrown) {
 		trouble = `${String(thrown)} ${client.stderr()}`.trim();
 	}
-	const left = await waitUntilNone(ofTree, patience);
-	const goneAfter = performance.now() - start;
+	const beforeLook = performance.now() - start;
+	const { left, milliseconds } = await waitUntilNone(ofTree, patience);
+	const goneAfter = beforeLook + milliseconds;
 	for (let tries = 0; tries < 100; tries += 1) {
 		const rest = ofTree();
 		if (rest.length === 0) break;
@@ -208,5 +226,5 @@ export async function playRound(round: Round): Promise<RoundResult> {
 		patience,
 	);
 	rmSync(root, { recursive: true, force: true, maxRetries: 5 });
-	return { survivors: left.map(({ text }) => text), goneAfter, watchdogs: lateDogs.length, trouble };
+	return { survivors: left.map(({ text }) => text), goneAfter, watchdogs: lateDogs.left.length, trouble };
 }

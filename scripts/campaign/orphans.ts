@@ -1,7 +1,7 @@
 // The orphans campaign: hostile process trees in the Shell tool of the real executable, ended in every way there is.
 // Nothing of a tree may be left; what clears its environment is caught by containment alone, and counted without it.
-import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { hasBubblewrap } from "../../test/support/bubblewrap.ts";
 import type { CampaignOptions, CampaignReport } from "./campaign.ts";
 import { endings, playRound, type Round, type RoundResult } from "./orphans-round.ts";
 import { hostileTrees } from "./orphans-trees.ts";
@@ -18,11 +18,6 @@ const commandLength = 200;
 /** Rounds in a hundred that end before the tree is known to be grown, and how long after the tool call at most. */
 const earlyPercent = 30;
 const earlyLimit = 60;
-
-function hasBubblewrap(): boolean {
-	const probe = ["--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "--die-with-parent", "true"];
-	return spawnSync("bwrap", probe).status === 0;
-}
 
 function chooseRound(random: Random, modes: readonly ["off", ..."auto"[]]): Round {
 	return {

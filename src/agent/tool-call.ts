@@ -47,6 +47,7 @@ export async function runToolCall(
 	if (approval === null) return await execute(preparation, call, dependencies, signal);
 
 	if (target !== null) await place.earlierPrepared;
+	if (signal.aborted) return null;
 	const outcome = await dependencies.approve(approval, call, signal);
 	if (outcome.kind === "cancelled") return null;
 	if (outcome.kind === "unattended") return settled(toolError(outcome.reason, "Rejected: nobody to ask"));

@@ -11,8 +11,14 @@ beforeEach(async () => {
 	root = await mkdtemp(path.join(tmpdir(), "cache-"));
 	cacheDirectory = path.join(root, "cache", "v1");
 	main = path.join(root, "main.cjs");
-	await writeFile(main, 'const part = require("./part.cjs");\nexports.value = part.value + require("node:path").sep;\n');
-	await writeFile(path.join(root, "part.cjs"), 'const main = require("./main.cjs");\nexports.value = "part" + typeof main;\n');
+	await writeFile(
+		main,
+		'const part = require("./part.cjs");\nexports.value = part.value + require("node:path").sep;\n',
+	);
+	await writeFile(
+		path.join(root, "part.cjs"),
+		'const main = require("./main.cjs");\nexports.value = "part" + typeof main;\n',
+	);
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
@@ -43,7 +49,10 @@ describe("createCodeCache", () => {
 
 	it("never runs the code of another source, even one of the same length", async () => {
 		load().cache.save();
-		await writeFile(path.join(root, "part.cjs"), 'const main = require("./main.cjs");\nexports.value = "trap" + typeof main;\n');
+		await writeFile(
+			path.join(root, "part.cjs"),
+			'const main = require("./main.cjs");\nexports.value = "trap" + typeof main;\n',
+		);
 		const { cache, exports } = load();
 		expect(exports).toEqual({ value: `trapobject${path.sep}` });
 		cache.save();

@@ -1,14 +1,30 @@
-// Log fields as plain JSON without secrets, errors with their causes.
+// Log fields as plain JSON without secrets, errors with their causes wherever they are.
 import type { LogFields } from "../base/log.ts";
-import { redactSecrets } from "./redaction.ts";
+import { isSecretName, redactSecrets } from "./redaction.ts";
+
+/** Levels shown: what lies deeper, or goes in a circle, is cut off. */
+const deepest = 8;
 
 export function toLoggable(fields: LogFields): Record<string, unknown> {
-	return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, toLoggableValue(value)]));
+	return toLoggableFields(fields, deepest);
 }
 
-function toLoggableValue(value: unknown): unknown {
+function toLoggableFields(fields: object, levels: number): Record<string, unknown> {
+	return Object.fromEntries(
+		Object.entries(fields).map(([name, value]: [string, unknown]) => [
+			name,
+			isSecretName(name) && typeof value === "string" ? "[redacted]" : toLoggableValue(value, levels - 1),
+		]),
+	);
+}
+
+function toLoggableValue(value: unknown, levels: number): unknown {
+	if (typeof value === "string") return redactSecrets(value);
+	if (typeof value === "bigint") return `${value}`;
+	if (value === null || typeof value !== "object") return value;
+	if (levels <= 0) return "[cut off]";
 	if (value instanceof Error) {
-		const cause = value.cause === undefined ? {} : { cause: toLoggableValue(value.cause) };
+		const cause = value.cause === undefined ? {} : { cause: toLoggableValue(value.cause, levels - 1) };
 		return {
 			name: value.name,
 			message: redactSecrets(value.message),
@@ -16,11 +32,7 @@ function toLoggableValue(value: unknown): unknown {
 			...cause,
 		};
 	}
-	if (typeof value === "string") return redactSecrets(value);
-	if (value === null || typeof value !== "object") return value;
-	try {
-		return JSON.parse(redactSecrets(JSON.stringify(value)));
-	} catch {
-		return "[not JSON]";
-	}
+	if (Array.isArray(value)) return value.map((inner: unknown) => toLoggableValue(inner, levels - 1));
+	if (value instanceof Date) return value.toJSON();
+	return toLoggableFields(value, levels);
 }

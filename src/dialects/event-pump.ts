@@ -33,6 +33,7 @@ export class EventPump {
 	readonly #log: Log;
 	readonly #requestIds = new Map<string, string>();
 	readonly #turnWaiters = new Map<string, Deferred<TurnOutcome>>();
+	#lastBegun: string | null = null;
 	#lastEnded: { readonly turnId: string; readonly outcome: TurnOutcome } | null = null;
 	#pumping: Promise<void> = Promise.resolve();
 
@@ -70,9 +71,13 @@ export class EventPump {
 	}
 
 	#deliver(event: AgentEvent): void {
-		for (const outgoing of this.#project(event)) this.#send(outgoing);
 		const { body, turnId } = event;
-		if (body.type !== "turn.ended" || turnId === null || event.agentPath.length > 0 || body.outcome === null) return;
+		const isOwn = event.agentPath.length === 0;
+		if (body.type === "turn.started" && isOwn) this.#lastBegun = turnId;
+		// The end of a turn that could not be begun is for the one who waits for its outcome alone.
+		const isUnbegun = body.type === "turn.ended" && isOwn && turnId !== this.#lastBegun;
+		if (!isUnbegun) for (const outgoing of this.#project(event)) this.#send(outgoing);
+		if (body.type !== "turn.ended" || turnId === null || !isOwn || body.outcome === null) return;
 		this.#lastEnded = { turnId, outcome: body.outcome };
 		this.#turnWaiters.get(turnId)?.resolve(body.outcome);
 		this.#turnWaiters.delete(turnId);

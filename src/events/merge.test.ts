@@ -18,7 +18,10 @@ const call = (id: string, args: string | null = null): ToolCall => ({
 	function: { name: "T", arguments: args },
 	extras: null,
 });
-const started = (id: string, args: string | null = null): EventBody => ({ type: "tool-call.started", call: call(id, args) });
+const started = (id: string, args: string | null = null): EventBody => ({
+	type: "tool-call.started",
+	call: call(id, args),
+});
 const piece = (value: string | null): EventBody => ({ type: "tool-call.delta", arguments_part: value });
 const completedText = (value: string) => ({ type: "content.completed", part: { type: "text", text: value } });
 const completedThink = (value: string, encrypted: string | null = null) => ({
@@ -59,7 +62,9 @@ describe("createDeltaMerger", () => {
 	});
 
 	it("gives a call the parts behind it, nulls counting as empty", () => {
-		expect(merged(started("c1", '{"a":'), piece(null), piece("1"), piece("}"))).toEqual([completedCall("c1", '{"a":1}')]);
+		expect(merged(started("c1", '{"a":'), piece(null), piece("1"), piece("}"))).toEqual([
+			completedCall("c1", '{"a":1}'),
+		]);
 		expect(merged(started("c1"), piece("{"), piece("}"))).toEqual([completedCall("c1", "{}")]);
 		expect(merged(started("c1"), piece(null))).toEqual([completedCall("c1", null)]);
 		expect(merged(started("c1", ""))).toEqual([completedCall("c1", "")]);

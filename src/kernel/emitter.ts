@@ -12,6 +12,8 @@ export interface Keeping {
 	readonly records?: readonly CallRecord[];
 	/** Whether all of it must be on stable storage before the event is told. */
 	readonly sync?: boolean;
+	/** Called once all of it is kept, right before the event is told. */
+	beforeTold?(): void;
 }
 
 interface Entry {
@@ -60,7 +62,9 @@ export class Emitter {
 	 */
 	emit(where: Where, body: EventBody, keeping: Keeping, signal: AbortSignal): Promise<void> | undefined {
 		if (this.#isRefused(where.turnId, body.type)) return Promise.reject(this.#failed?.error);
-		const completed = this.#merger.push(body);
+		const ended = this.#merger.push(body);
+		// Of a turn with a gap no more is kept than how it ends.
+		const completed = this.#hasFailed(where.turnId) ? null : ended;
 		const isDelta = eventDeclarations[body.type].class === "volatile";
 		if (!isDelta || completed !== null || this.#draining || this.#waiting.length > 0) {
 			const bodies = completed === null ? [body] : [completed, body];
@@ -82,6 +86,11 @@ export class Emitter {
 		await this.#room(signal);
 	}
 
+	/** Something of the turn could not be kept elsewhere: nothing more of it is told. */
+	fail(turnId: string, error: unknown): void {
+		this.#failed = { turnId, error };
+	}
+
 	/** Tells an event that could not be kept: only for the end of what was begun. */
 	tellUnkept(where: Where, body: EventBody): void {
 		this.#merger.flush();
@@ -95,7 +104,7 @@ export class Emitter {
 	async #drain(): Promise<void> {
 		this.#draining = true;
 		while (this.#waiting.length > 0) {
-			const batch = this.#takeWaiting();
+			const batch = this.#unrefused(this.#waiting.splice(0));
 			try {
 				await this.#keep(batch);
 			} catch (thrown) {
@@ -105,7 +114,9 @@ export class Emitter {
 				}
 				continue;
 			}
-			for (const entry of batch) {
+			// Its turn may have failed elsewhere meanwhile.
+			for (const entry of this.#unrefused(batch)) {
+				entry.keeping.beforeTold?.();
 				for (const event of entry.events) this.#tell(event);
 				entry.resolve();
 			}
@@ -113,21 +124,24 @@ export class Emitter {
 		this.#draining = false;
 	}
 
-	/** What waits, without what its turn's failure has overtaken. */
-	#takeWaiting(): readonly Entry[] {
-		const waiting = this.#waiting;
-		this.#waiting = [];
-		const refused = new Set(
-			waiting.filter(({ events }) => events.some(({ turnId, body }) => this.#isRefused(turnId, body.type))),
-		);
-		for (const { reject } of refused) reject(this.#failed?.error);
-		return refused.size === 0 ? waiting : waiting.filter((entry) => !refused.has(entry));
+	/** The entries without those that a failure of their turn has overtaken, which are rejected. */
+	#unrefused(entries: readonly Entry[]): readonly Entry[] {
+		if (this.#failed === null) return entries;
+		const { error } = this.#failed;
+		return entries.filter(({ events, reject }) => {
+			const isRefused = events.some(({ turnId, body }) => this.#isRefused(turnId, body.type));
+			if (isRefused) reject(error);
+			return !isRefused;
+		});
 	}
 
 	/** Behind something that could not be kept nothing of its turn is told but how open asks and the turn itself end. */
 	#isRefused(turnId: string | null, type: EventBody["type"]): boolean {
-		if (this.#failed === null || turnId === null || turnId !== this.#failed.turnId) return false;
-		return type !== "turn.ended" && type !== "ask.resolved";
+		return this.#hasFailed(turnId) && type !== "turn.ended" && type !== "ask.resolved";
+	}
+
+	#hasFailed(turnId: string | null): boolean {
+		return turnId !== null && turnId === this.#failed?.turnId;
 	}
 
 	async #keep(batch: readonly Entry[]): Promise<void> {

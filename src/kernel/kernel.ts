@@ -14,6 +14,8 @@ export interface KernelParts {
 export class Kernel {
 	readonly #parts: KernelParts;
 	readonly #sessions = new Map<string, Session>();
+	/** Sessions on their way: who asks for one meanwhile waits for the same. */
+	readonly #opening = new Map<string, Promise<Session>>();
 
 	constructor(parts: KernelParts) {
 		this.#parts = parts;
@@ -25,17 +27,17 @@ export class Kernel {
 	}
 
 	/** The session of this id, created under it when there is none. */
-	async openOrCreate(workDir: string, id: string, options: SessionOptions): Promise<Session> {
-		return this.#sessions.get(id) ?? (await this.#load(await this.#parts.store.openOrCreate(workDir, id), options));
+	openOrCreate(workDir: string, id: string, options: SessionOptions): Promise<Session> {
+		return this.#held(id, async () => this.#load(await this.#parts.store.openOrCreate(workDir, id), options));
 	}
 
 	/** The session of this id; fails `session-not-found` when there is none. */
-	async open(workDir: string, id: string, options: SessionOptions): Promise<Session> {
-		const loaded = this.#sessions.get(id);
-		if (loaded !== undefined) return loaded;
-		const stored = await this.#parts.store.open(workDir, id);
-		if (stored === null) throw new KernelError("session-not-found", `There is no session ${id} in ${workDir}.`);
-		return await this.#load(stored, options);
+	open(workDir: string, id: string, options: SessionOptions): Promise<Session> {
+		return this.#held(id, async () => {
+			const stored = await this.#parts.store.open(workDir, id);
+			if (stored === null) throw new KernelError("session-not-found", `There is no session ${id} in ${workDir}.`);
+			return await this.#load(stored, options);
+		});
 	}
 
 	/** The id of the session that was last used in a work dir; null when there is none. */
@@ -53,6 +55,15 @@ export class Kernel {
 		this.#sessions.clear();
 		await Promise.allSettled(sessions.map((session) => session.close()));
 		await this.#parts.surroundings.processes.endAll();
+	}
+
+	/** The session held under this id, or the one that `open` gives; never two over the same files. */
+	async #held(id: string, open: () => Promise<Session>): Promise<Session> {
+		const session = this.#sessions.get(id);
+		if (session !== undefined) return session;
+		const opening = this.#opening.get(id) ?? open().finally(() => this.#opening.delete(id));
+		this.#opening.set(id, opening);
+		return await opening;
 	}
 
 	async #load(stored: StoredSession, options: SessionOptions): Promise<Session> {

@@ -10,6 +10,7 @@ import type { Log } from "../base/log.ts";
 import type { ClientToolAsk } from "../events/ask.ts";
 import type { Command, CommandType, CommandValues } from "../events/command.ts";
 import { type ToolReturn, textPart, type UserInput } from "../events/content.ts";
+import type { ContextRow } from "../events/conversation.ts";
 import type { AgentEvent, EventBody, TurnOutcome } from "../events/event.ts";
 import type { Model } from "../models/model.ts";
 import type { StoredSession } from "../store/session-store.ts";
@@ -214,8 +215,10 @@ export class Session {
 		const emit = (body: EventBody, keeping: Keeping = {}) =>
 			this.#emitter.emit({ turnId: turn.id, agentPath: [] }, body, keeping, signal);
 		let outcome: TurnOutcome;
+		let isBegun = false;
 		try {
 			await emit({ type: "turn.started", input }, { sync: true });
+			isBegun = true;
 			await stored.markStarted();
 			outcome = await runTurn(input, await this.#dependencies(turn, emit), signal);
 			if (outcome.status === "finished") await this.#deriveTitle(input);
@@ -225,15 +228,20 @@ export class Session {
 			outcome = { status: "failed", error: { code, message, data } };
 		}
 		const ended: EventBody = { type: "turn.ended", outcome };
+		// Whoever hears of the end may start the next turn at once.
+		const endTurn = () => {
+			this.#turn = null;
+		};
 		try {
 			// Nothing of the turn may wait for a slow client any more, nor stay open behind it.
 			turn.controller.abort();
-			await emit(ended, { sync: true });
+			if (isBegun) return await emit(ended, { sync: true, beforeTold: endTurn });
 		} catch (thrown) {
 			log.error("The end of a turn could not be kept.", { session: this.id, error: thrown });
-			this.#emitter.tellUnkept({ turnId: turn.id, agentPath: [] }, ended);
 		}
-		this.#turn = null;
+		// A log without the beginning of a turn is not to have its end.
+		endTurn();
+		this.#emitter.tellUnkept({ turnId: turn.id, agentPath: [] }, ended);
 	}
 
 	async #dependencies(turn: RunningTurn, emit: EmitInTurn): Promise<TurnDependencies> {
@@ -248,10 +256,11 @@ export class Session {
 			journal: {
 				started: async (call) => {
 					const { name, arguments: text } = call.function;
-					await stored.appendCalls([{ type: "started", toolCallId: call.id, name, arguments: text }]);
-					await stored.sync();
+					await this.#kept(stored.appendCalls([{ type: "started", toolCallId: call.id, name, arguments: text }]));
+					await this.#kept(stored.sync());
 				},
-				finished: (call, isError) => stored.appendCalls([{ type: "finished", toolCallId: call.id, isError }]),
+				finished: (call, isError) =>
+					this.#kept(stored.appendCalls([{ type: "finished", toolCallId: call.id, isError }])),
 			},
 			limits: this.#parts.limits,
 			cacheKey: this.id,
@@ -263,8 +272,8 @@ export class Session {
 				// Accepted input is on stable storage before it is told.
 				return emit(body, body.type === "steer.consumed" ? { sync: true } : {});
 			},
-			approve: (need, call, signal) => this.#approvals.decide(need, call, turn.id, emit, signal),
-			commit: () => stored.sync(),
+			approve: (need, call, signal) => this.#kept(this.#approvals.decide(need, call, turn.id, emit, signal)),
+			commit: () => this.#kept(stored.sync()),
 		};
 	}
 
@@ -291,7 +300,18 @@ export class Session {
 		const hasPrompt = stored.contextRows.some((row) => row.type === "system-prompt");
 		const content = hasPrompt ? "" : await systemPrompt();
 		if (!hasPrompt) await stored.appendContext([{ type: "system-prompt", content }]);
-		return new Context(stored, stored.contextRows, content);
+		const log = { appendContext: (rows: readonly ContextRow[]) => this.#kept(stored.appendContext(rows)) };
+		return new Context(log, stored.contextRows, content);
+	}
+
+	/** Behind a failure to keep something nothing more of the turn is told, whatever else of it still runs. */
+	async #kept<T>(work: Promise<T>): Promise<T> {
+		try {
+			return await work;
+		} catch (thrown) {
+			if (this.#turn !== null) this.#emitter.fail(this.#turn.id, thrown);
+			throw thrown;
+		}
 	}
 
 	async #deriveTitle(input: UserInput): Promise<void> {
@@ -303,6 +323,8 @@ export class Session {
 	async #askClientTool(ask: ClientToolAsk, signal: AbortSignal): Promise<ToolReturn> {
 		const turn = this.#turn;
 		const settlement = this.#asks.wait(ask, "client-tool", signal);
+		// The client may have gone between the call and this.
+		if (this.#clients.size === 0) this.#asks.clientGone();
 		const where = { turnId: turn?.id ?? null, agentPath: [] };
 		await this.#emitter.emit(where, { type: "ask.requested", ask }, {}, turn?.controller.signal ?? never);
 		const { answer } = await settlement;

@@ -1,9 +1,9 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hasBubblewrap } from "../../test/support/bubblewrap.ts";
 import { createProcesses as createAnyProcesses, type ProcessesOptions } from "./children.ts";
 import type { OpenOutputSink, RunRequest } from "./port.ts";
 import { findStragglers, markerVariable, sweepStragglers } from "./stragglers.ts";
@@ -57,9 +57,7 @@ function aliveProcesses(): string[] {
 	});
 }
 
-const bubblewrapProbe = ["--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "true"];
-const hasBubblewrap = spawnSync("bwrap", bubblewrapProbe).status === 0;
-const modes: readonly NonNullable<ProcessesOptions["contain"]>[] = hasBubblewrap ? ["off", "auto"] : ["off"];
+const modes: readonly NonNullable<ProcessesOptions["contain"]>[] = hasBubblewrap() ? ["off", "auto"] : ["off"];
 
 /** The process id that a script leaves in a file, as soon as it is there. */
 async function processIdIn(name: string): Promise<number> {

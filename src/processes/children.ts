@@ -7,7 +7,7 @@ import { type Identifiers, randomIdentifiers } from "../base/ids.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import { type ChildGroup, type StartedGroup, startGroup } from "./child-group.ts";
 import { startContainedGroup } from "./contained-group.ts";
-import { type Containment, findContainable, findProgram } from "./containment.ts";
+import { type Containment, findBubblewrap, findContainable } from "./containment.ts";
 import { createOutputCapture, type OutputCapture, type OutputSource } from "./output-capture.ts";
 import type { OpenOutputSink, Processes, RunOutcome, RunRequest } from "./port.ts";
 import { sweepStragglers } from "./stragglers.ts";
@@ -147,8 +147,8 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 	};
 
 	/** Tries bwrap out, with the environment of the first command. */
-	const findContainment = async ({ environment, workDir }: RunRequest): Promise<Containment | null> => {
-		const bubblewrap = findProgram("bwrap", environment["PATH"], workDir);
+	const findContainment = async ({ environment }: RunRequest): Promise<Containment | null> => {
+		const bubblewrap = findBubblewrap(environment["PATH"]);
 		if (bubblewrap === null) return null;
 		const found: Containment = { bubblewrap };
 		const probe = { file: "/bin/sh", arguments: ["-c", "exit 7"], workDir: "/", environment, outputLimit: 0 };

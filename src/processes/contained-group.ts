@@ -20,6 +20,7 @@ import {
 	type Containment,
 	errorsDescriptor,
 	inputDescriptor,
+	lifelineDescriptor,
 	outputDescriptor,
 	ownProcesses,
 	statusDescriptor,
@@ -62,7 +63,7 @@ export function parseStatus(text: string): ContainedEnd | null {
 /** How a namespace ended that went before its shell could tell. */
 function toLostExit(text: string, exitCode: number | null, signal: NodeJS.Signals | null): ChildExit {
 	if (signal !== null) return { kind: "signalled", signal };
-	if (!text.includes("started\n")) return { kind: "not-started", reason: text.trim() };
+	if (!text.includes("started\n")) return { kind: "not-started", reason: text.trim() || "bwrap ended at once" };
 	const inner = exitCode !== null && exitCode > 128 ? signalName(exitCode - 128) : null;
 	return inner === null ? { kind: "exited", exitCode: exitCode ?? 0 } : { kind: "signalled", signal: inner };
 }
@@ -72,7 +73,16 @@ function spawnContained(file: string, request: RunRequest, marker: string, conta
 		cwd: request.workDir,
 		env: childEnvironment(request, marker),
 		detached: true,
-		stdio: ["pipe", "ignore", "pipe", request.input === undefined ? "ignore" : "pipe", "pipe", "pipe", "pipe"],
+		stdio: [
+			"ignore",
+			"ignore",
+			"pipe",
+			request.input === undefined ? "ignore" : "pipe",
+			"pipe",
+			"pipe",
+			"pipe",
+			"pipe",
+		],
 		windowsHide: true,
 	});
 }
@@ -119,13 +129,16 @@ export async function startContainedGroup(
 		child.on("error", resolve);
 	});
 	if (failure !== null) return { ok: false, reason: failure.message };
-	const { pid, stdin: lifeline, stdio } = child;
+	const { pid, stdio } = child;
 	const status = stdio[statusDescriptor];
 	const input = stdio[inputDescriptor];
 	const output = stdio[outputDescriptor];
 	// Typed by position up to the fifth only.
-	const [errors, facts] = [...stdio].slice(errorsDescriptor, bubblewrapDescriptor + 1);
-	if (pid === undefined || lifeline === null) return { ok: false, reason: "The process has no pipes" };
+	const pipes: readonly unknown[] = stdio;
+	const errors = pipes[errorsDescriptor];
+	const facts = pipes[bubblewrapDescriptor];
+	const lifeline = pipes[lifelineDescriptor];
+	if (pid === undefined || !(lifeline instanceof Writable)) return { ok: false, reason: "The process has no pipes" };
 	if (!(status instanceof Readable && output instanceof Readable && errors instanceof Readable)) {
 		return { ok: false, reason: "The process has no pipes" };
 	}

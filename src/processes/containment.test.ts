@@ -4,10 +4,11 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hasBubblewrap } from "../../test/support/bubblewrap.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import { createProcesses } from "./children.ts";
 import { parseStatus } from "./contained-group.ts";
-import { findContainable, findProgram, toBubblewrapArguments } from "./containment.ts";
+import { findBubblewrap, findContainable, findProgram, toBubblewrapArguments } from "./containment.ts";
 import type { RunRequest } from "./port.ts";
 
 const never = new AbortController().signal;
@@ -57,6 +58,14 @@ describe("looking up programs", () => {
 		expect(findProgram("tool", undefined, "/")).toBeNull();
 		expect(findProgram("", directory, "/")).toBeNull();
 		expect(findProgram(".", directory, directory)).toBeNull();
+	});
+
+	it("takes no bwrap from a relative directory", async () => {
+		const file = await writeProgram("bwrap", "true");
+		const relative = path.relative("/", directory);
+		expect(findBubblewrap(`${relative}:.::`)).toBeNull();
+		expect(findBubblewrap(undefined)).toBeNull();
+		expect(findBubblewrap(`${relative}:${directory}`)).toBe(file);
 	});
 
 	it("leaves to the system what it will refuse", () => {
@@ -127,9 +136,7 @@ describe("without a bwrap that works", () => {
 	});
 });
 
-const probe = ["--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "true"];
-
-describe.runIf(spawnSync("bwrap", probe).status === 0)("with bwrap", () => {
+describe.runIf(hasBubblewrap())("with bwrap", () => {
 	const modes = ["off", "auto"] as const;
 	const both = async (extra: Partial<RunRequest>) =>
 		await Promise.all(modes.map((contain) => createProcesses({ contain }).run(request(extra), never)));
@@ -155,6 +162,23 @@ describe.runIf(spawnSync("bwrap", probe).status === 0)("with bwrap", () => {
 		["empty arguments", { file: "/usr/bin/printf", arguments: ["[%s]", "", "$(x)", "a'b\"c\n"] }],
 	] satisfies readonly [string, Partial<RunRequest>][])("%s ends and prints as without", async (_name, extra) => {
 		const [without, within] = await both(extra);
+		expect(within).toEqual(without);
+	});
+
+	it.each([
+		["plain", { NAME: "a  b\n", EMPTY: "", ünused: "" }],
+		["not plain", { "a.b": "dotted", "BASH_FUNC_hello%%": "() {  echo hello\n}" }],
+	])("a %s environment arrives", async (_name, variables) => {
+		const environment = { PATH: systemPath, ...variables };
+		const outcomes = await both({ file: "/usr/bin/env", arguments: ["-0"], environment });
+		// bwrap sets PWD, and a shell counts its depth.
+		const set = /^(AGENTWIRE_RUN|PWD|OLDPWD|SHLVL|_)=/;
+		const [without, within] = outcomes.map(({ output }) =>
+			output
+				.split("\0")
+				.filter((entry) => !set.test(entry))
+				.sort(),
+		);
 		expect(within).toEqual(without);
 	});
 

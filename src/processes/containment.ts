@@ -31,18 +31,23 @@ function isDirectory(directory: string): boolean {
 /** The path of a program by the rules of exec: a name with a slash is a path, any other is looked up. Null when absent. */
 export function findProgram(name: string, searchPath: string | undefined, workDir: string): string | null {
 	if (name.includes("\0") || name === "") return null;
-	const candidates = name.includes("/")
-		? [path.resolve(workDir, name)]
-		: (searchPath ?? "").split(":").map((directory) => path.resolve(workDir, directory, name));
-	return candidates.find(isProgram) ?? null;
+	const directories = name.includes("/") ? [workDir] : (searchPath?.split(":") ?? []);
+	return directories.map((directory) => path.resolve(workDir, directory, name)).find(isProgram) ?? null;
 }
 
-/** Descriptors of the contained shell. Its own stdin, 0, stays open as long as the command may live. */
+/** The path of bwrap. What a work directory holds must not be taken for it, so only absolute directories count. */
+export function findBubblewrap(searchPath: string | undefined): string | null {
+	return findProgram("bwrap", searchPath?.split(":").filter(path.isAbsolute).join(":"), "/");
+}
+
+/** Descriptors of the contained shell. */
 export const statusDescriptor = 2;
 export const inputDescriptor = 3;
 export const outputDescriptor = 4;
 export const errorsDescriptor = 5;
 export const bubblewrapDescriptor = 6;
+/** Stays open as long as the namespace may live. Not stdin: that is a socket, and a bash with one reads ~/.bashrc. */
+export const lifelineDescriptor = 7;
 
 /**
  * Runs the command ("$@" behind $1) on the command's own descriptors, says how it ended, and then holds the namespace
@@ -57,16 +62,22 @@ input=$1
 shift
 echo started >&2
 if [ "$input" = input ]; then
-	(exec "$@" <&3 >&4 2>&5 3<&- 4>&- 5>&- 6>&-)
+	(exec "$@" <&3 >&4 2>&5 3<&- 4>&- 5>&- 6>&- 7<&-)
 else
-	(exec "$@" </dev/null >&4 2>&5 4>&- 5>&- 6>&-)
+	(exec "$@" </dev/null >&4 2>&5 4>&- 5>&- 6>&- 7<&-)
 fi
 code=$?
 exec 3<&- 4>&- 5>&-
 set -- /proc/[0-9]*
 echo "exit $code $#" >&2
-read -r release
+read -r release <&7
 `;
+
+/** Many a shell drops variables whose names it could not use itself, such as the functions that bash exports. */
+function chooseShell(environment: RunRequest["environment"]): string {
+	const isPlain = Object.keys(environment).every((name) => /^[A-Za-z_]\w*$/.test(name));
+	return isPlain || !isProgram("/bin/bash") ? "/bin/sh" : "/bin/bash";
+}
 
 /** Processes of the namespace that are not the command's: its init and the shell. */
 export const ownProcesses = 2;
@@ -82,7 +93,7 @@ export function toBubblewrapArguments(file: string, request: RunRequest): string
 		"--new-session",
 		...["--json-status-fd", String(bubblewrapDescriptor)],
 		"--",
-		...["/bin/sh", "-c", script, "agentwire-contained"],
+		...[chooseShell(request.environment), "-c", script, "agentwire-contained"],
 		request.input === undefined ? "no-input" : "input",
 		file,
 		...request.arguments,

@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { envelopeRules as kimi } from "../dialects/kimi/envelope.ts";
 import { envelopeRules as legacy } from "../dialects/legacy/envelope.ts";
-import { errorLine, notificationLine, parseJsonLine, readEnvelope, requestLine, resultLine, trimLine } from "./envelope.ts";
+import {
+	errorLine,
+	notificationLine,
+	parseJsonLine,
+	readEnvelope,
+	requestLine,
+	resultLine,
+	trimLine,
+} from "./envelope.ts";
 
 const read = (line: string, rules = kimi) => readEnvelope(parseJsonLine(trimLine(line)), rules);
 const refused = (code: number, message: string) => ({ kind: "refused", error: { code, message } });
@@ -96,10 +104,15 @@ describe("reading an envelope of 1.x", () => {
 		(line) => expect(read(line)).toEqual(invalidResponse),
 	);
 
-	it.each([["{}"], ['{"code":1.5,"message":"m"}'], ['{"code":"x","message":"m"}'], ['{"code":1}'], ["[]"], ['"e"'], ["5"]])(
-		"refuses the error %s",
-		(error) => expect(read(`{"id":"z","error":${error}}`)).toEqual(invalidRequest),
-	);
+	it.each([
+		["{}"],
+		['{"code":1.5,"message":"m"}'],
+		['{"code":"x","message":"m"}'],
+		['{"code":1}'],
+		["[]"],
+		['"e"'],
+		["5"],
+	])("refuses the error %s", (error) => expect(read(`{"id":"z","error":${error}}`)).toEqual(invalidRequest));
 
 	it("does not stumble over depth", () => {
 		const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;

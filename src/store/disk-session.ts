@@ -45,7 +45,7 @@ export async function openDiskSession(
 	let lease = leaseHeld;
 
 	const makeDirectory = async (): Promise<void> => {
-		await names.makeDirectory(paths.directory);
+		await files.makeDirectory(paths.directory);
 		if (found.contextPath !== paths.oldContext) return;
 		await files.rename(paths.oldContext, paths.context);
 		names.nameMade(paths.context);
@@ -58,6 +58,7 @@ export async function openDiskSession(
 		await withStorageError(paths.directory, async () => {
 			// A directory that had content and is gone was deleted by someone: it must not come back half empty.
 			if (!hadContent || found.contextPath === paths.oldContext) await makeDirectory();
+			names.directoryMade(paths.directory);
 		});
 		const swept = await sweepTemporaries(files, paths.directory, openedAt).catch(() => []);
 		if (swept.length > 0) log.info("files of a killed process were removed", { directory: paths.directory, swept });

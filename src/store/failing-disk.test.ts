@@ -87,7 +87,7 @@ describe("a failing disk", () => {
 			if (failure !== null) {
 				expect(failure).toMatchObject({ code: "storage-failed" });
 				expect(String(failure)).toContain(mishap.kind === "fail" ? mishap.code : "");
-				expect(String(failure)).toContain(place.shareDir);
+				expect(String(failure)).toContain(place.root);
 			}
 			await session.close();
 			expect(failing.struck).toBe(true);
@@ -123,6 +123,36 @@ describe("a failing disk", () => {
 			}
 			await createDiskFiles().remove(place.shareDir);
 		}
+	});
+
+	it("leaves no whole line either of rows that were to be kept together, also when it cannot be cut off at once", async () => {
+		const disk = createDiskFiles();
+		let fails = false;
+		const session = await open({
+			...disk,
+			async openAppend(target) {
+				const file = await disk.openAppend(target);
+				return {
+					...file,
+					async append(text) {
+						if (!fails) return file.append(text);
+						await file.append(`${text.split("\n")[0]}\n`);
+						throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+					},
+				};
+			},
+		});
+		await session.appendContext([promptRow]);
+		fails = true;
+		await expect(session.appendContext([{ type: "usage", tokenCount: 1 }, promptRow])).rejects.toMatchObject({
+			code: "storage-failed",
+		});
+		fails = false;
+		await session.appendContext([{ type: "checkpoint", id: 5 }]);
+		const again = await open(disk);
+		expect(again.contextRows).toEqual([promptRow, { type: "checkpoint", id: 5 }]);
+		await again.close();
+		await session.close();
 	});
 
 	it("lets an unwritable share directory open a session, whose first write says so", async () => {

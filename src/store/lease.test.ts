@@ -254,5 +254,15 @@ describe("a sync", () => {
 		await session.sync();
 		expect(synced().slice(-2).sort()).toEqual([directory, path.join(directory, "calls.jsonl")]);
 		await session.close();
+
+		// A killed process may have left names that are not on stable storage.
+		const other = createFailingFiles(createDiskFiles());
+		const again = await place.openStore({ files: other.files }).openOrCreate(place.workDir, id);
+		await again.appendContext([promptRow]);
+		await again.sync();
+		expect(other.effects.flatMap(({ kind, path: file }) => (kind === "sync" ? [file] : []))).toEqual(
+			expect.arrayContaining([directory, parent, path.dirname(parent), place.shareDir, place.root]),
+		);
+		await again.close();
 	});
 });

@@ -7,8 +7,8 @@ import { withStorageError } from "./storage-error.ts";
 export interface NameSync {
 	/** A file came into being, or went, at this path. */
 	nameMade(file: string): void;
-	/** Makes a directory with its parents, noting those that were missing. */
-	makeDirectory(directory: string): Promise<void>;
+	/** A directory may have been made, or found as a killed process left it: it and all above it, up to the share directory. */
+	directoryMade(directory: string): void;
 	/** Puts every name noted so far on stable storage. Fails `storage-failed`. */
 	sync(): Promise<void>;
 }
@@ -34,15 +34,10 @@ export function createNameSync(files: Files, shareDir: string): NameSync {
 		nameMade(file) {
 			unsynced.add(path.dirname(file));
 		},
-		async makeDirectory(directory) {
-			const parents: string[] = [];
-			for (let missing = directory; (await files.status(missing)) === null; missing = path.dirname(missing)) {
-				parents.push(path.dirname(missing));
-			}
-			await files.makeDirectory(directory);
-			for (const parent of parents) unsynced.add(parent);
-			// With the first session the share directory itself is hardly older: others may just have made it.
-			if (parents.includes(shareDir)) unsynced.add(path.dirname(shareDir));
+		directoryMade(directory) {
+			const top = path.dirname(shareDir);
+			for (let current = directory; current !== top; current = path.dirname(current)) unsynced.add(current);
+			unsynced.add(top);
 		},
 		sync() {
 			// One after another: who finds nothing left to sync must not be ahead of the sync that is under way.

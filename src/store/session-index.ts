@@ -108,7 +108,7 @@ export function createSessionIndex(options: {
 			await files.makeDirectory(shareDir);
 			await withLock(options, indexPath, async () => {
 				const changed = change((await read()) ?? (await moveAside()));
-				if (changed !== null) await files.replace(indexPath, toText(changed));
+				if (changed !== null) await files.replace(indexPath, toText(changed), { sync: true });
 			});
 		});
 

@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { createStage } from "../support/executable.ts";
-import { outline } from "../support/running-server.ts";
 import { type ProviderServer, sendEvents, sendJson, startProviderServer } from "../support/provider-server.ts";
+import { outline } from "../support/running-server.ts";
 
 async function startProvider(): Promise<ProviderServer> {
 	const provider = await startProviderServer();

@@ -185,6 +185,16 @@ describe("sessions of one kernel", () => {
 });
 
 describe("kernels of one process", () => {
+	it("are opened once, however many ask for one at the same time", async () => {
+		const place = createPlace();
+		const workDir = place.workDir("work");
+		const kernel = await place.kernel({ m: ["text: done"] });
+		const open = () =>
+			kernel.openOrCreate(workDir, "5b6f3f7e-0000-4000-8000-000000000000", { ...plainOptions, model: "m" });
+		const [first, second] = await Promise.all([open(), open()]);
+		expect(second).toBe(first);
+	});
+
 	it("give each their own environment, and none the process's", async () => {
 		const place = createPlace();
 		const command = shellCall('echo "$PLACE-$VITEST"');

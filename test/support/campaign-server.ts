@@ -1,4 +1,5 @@
 // A whole server in memory for campaigns: session, connection, clock and model, with nothing outside the process.
+import { KernelError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { ContextRow } from "../../src/events/conversation.ts";
 import type { AskDeadlines } from "../../src/kernel/asks.ts";
@@ -33,6 +34,8 @@ export interface CampaignServerOptions {
 	readonly sessionId?: string;
 	/** Turns of the event loop that every write to the store takes. */
 	readonly latency?: number;
+	/** Which writes to the store fail, counted from 1. */
+	readonly failsWrite?: (n: number) => boolean;
 	readonly deadlines?: AskDeadlines;
 	readonly outboxLimit?: number;
 	readonly lineLimit?: number;
@@ -50,7 +53,7 @@ export async function createCampaignServer(options: CampaignServerOptions = {}):
 	let storeActivity = 0;
 	const store = options.store ?? createMemoryStore();
 	const stored = await store.openOrCreate("/work/project", options.sessionId ?? sessionId);
-	const watched = watch(stored, options.latency ?? 0, contextRows, () => {
+	const watched = watch(stored, options, contextRows, () => {
 		storeActivity += 1;
 	});
 	const tools: readonly Tool[] = createCountingTools(clock, (effect) => {
@@ -103,13 +106,17 @@ function createCountedIdentifiers() {
 
 function watch(
 	stored: StoredSession,
-	latency: number,
+	{ latency = 0, failsWrite = () => false }: CampaignServerOptions,
 	contextRows: ContextRow[],
 	onActivity: () => void,
 ): StoredSession {
+	let writes = 0;
 	const slowly = async (work: () => Promise<void>): Promise<void> => {
 		onActivity();
+		writes += 1;
+		const fails = failsWrite(writes);
 		for (let turn = 0; turn < latency; turn += 1) await nextTurn();
+		if (fails) throw new KernelError("storage-failed", "The disk is full.");
 		await work();
 		onActivity();
 	};
@@ -117,8 +124,8 @@ function watch(
 		...stored,
 		appendContext: (rows) =>
 			slowly(async () => {
-				contextRows.push(...rows);
 				await stored.appendContext(rows);
+				contextRows.push(...rows);
 			}),
 		appendEvents: (events) => slowly(() => stored.appendEvents(events)),
 		appendCalls: (records) => slowly(() => stored.appendCalls(records)),

@@ -145,7 +145,11 @@ export const sampleEvents: { readonly [T in EventType]: readonly EventBodyOf<T>[
 	"tool-call.fragment": [{ type: "tool-call.fragment", arguments_part: "{}" }],
 	"tool.result": [
 		{ type: "tool.result", toolCallId: "c1", result: toolSuccess({ output: "a.txt\n", message: "done" }) },
-		{ type: "tool.result", toolCallId: "c1", result: toolError("m", "b", { output: [{ type: "text", text: "t" }, image] }) },
+		{
+			type: "tool.result",
+			toolCallId: "c1",
+			result: toolError("m", "b", { output: [{ type: "text", text: "t" }, image] }),
+		},
 		{
 			type: "tool.result",
 			toolCallId: "c1",
@@ -169,9 +173,7 @@ export const sampleEvents: { readonly [T in EventType]: readonly EventBodyOf<T>[
 	"steer.consumed": [{ type: "steer.consumed", input: "more" }],
 	"plan.displayed": [{ type: "plan.displayed", content: "# plan", file_path: "/plans/a.md" }],
 	"hook.triggered": [{ type: "hook.triggered", event: "Stop", target: "", hook_count: 1 }],
-	"hook.resolved": [
-		{ type: "hook.resolved", event: "Stop", target: "", action: "allow", reason: "", duration_ms: 3 },
-	],
+	"hook.resolved": [{ type: "hook.resolved", event: "Stop", target: "", action: "allow", reason: "", duration_ms: 3 }],
 	"side-question.started": [{ type: "side-question.started", id: "b1", question: "why?" }],
 	"side-question.ended": [{ type: "side-question.ended", id: "b1", response: "so", error: null }],
 };

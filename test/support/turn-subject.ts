@@ -91,7 +91,12 @@ export interface ToolDouble {
 }
 
 export function createToolDouble(name: string, double: ToolDouble = {}): Tool {
-	const { approval = null, hasEffect = false, target = null, result = toolSuccess({ output: `${name} output` }) } = double;
+	const {
+		approval = null,
+		hasEffect = false,
+		target = null,
+		result = toolSuccess({ output: `${name} output` }),
+	} = double;
 	return {
 		name,
 		description: name,

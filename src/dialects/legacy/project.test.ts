@@ -2,14 +2,19 @@ import { describe, expect, it } from "vitest";
 import { describeDialectContract } from "../../../test/contracts/dialect-contract.ts";
 import { sampleAsks, sampleEvents } from "../../../test/support/sample-events.ts";
 import { toolError, toolSuccess } from "../../events/content.ts";
-import type { EventBody, EventType } from "../../events/event.ts";
+import type { AgentPathEntry, EventBody, EventType } from "../../events/event.ts";
 import { envelopeRules } from "./envelope.ts";
 import { errorNumbers } from "./errors.ts";
 import { project } from "./project.ts";
 
-describeDialectContract("legacy", { project, errorNumbers, rules: envelopeRules, goodApproval: { response: "approve" } });
+describeDialectContract("legacy", {
+	project,
+	errorNumbers,
+	rules: envelopeRules,
+	goodApproval: { response: "approve" },
+});
 
-const path = [{ parentToolCallId: "P", agentId: "a1", subagentType: "coder" }];
+const path: readonly AgentPathEntry[] = [{ parentToolCallId: "P", agentId: "a1", subagentType: "coder" }];
 const at = (body: EventBody, agentPath = path.slice(0, 0)) => ({ sessionId: "s", turnId: "t", agentPath, at: 0, body });
 const told = (body: EventBody, agentPath = path.slice(0, 0)) =>
 	project(at(body, agentPath)).flatMap((outgoing) => (outgoing.kind === "notification" ? [outgoing.params] : []));
@@ -72,7 +77,10 @@ describe("events of the legacy dialect", () => {
 	it("tells results with their brief; an error carries text alone", () => {
 		const image = { type: "image_url", image_url: { url: "u", id: null } } as const;
 		expect(result(toolSuccess({ output: "a\n", message: "ok" }))).toEqual([
-			{ type: "tool_result", payload: { tool_call_id: "c1", ok: true, result: { output: "a\n", message: "ok", brief: "" } } },
+			{
+				type: "tool_result",
+				payload: { tool_call_id: "c1", ok: true, result: { output: "a\n", message: "ok", brief: "" } },
+			},
 		]);
 		expect(result(toolSuccess({ output: [image] }))).toEqual([
 			{
@@ -85,7 +93,10 @@ describe("events of the legacy dialect", () => {
 			},
 		]);
 		expect(result(toolError("m", "b", { output: [{ type: "text", text: "t" }, image] }))).toEqual([
-			{ type: "tool_result", payload: { tool_call_id: "c1", ok: false, result: { output: "t", message: "m", brief: "b" } } },
+			{
+				type: "tool_result",
+				payload: { tool_call_id: "c1", ok: false, result: { output: "t", message: "m", brief: "b" } },
+			},
 		]);
 	});
 

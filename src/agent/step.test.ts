@@ -1,0 +1,171 @@
+import { describe, expect, it } from "vitest";
+import { createFakeClock } from "../../test/support/campaign-clock.ts";
+import { call, createModelGate, createScriptedModel, done, parts, say } from "../../test/support/scripted-model.ts";
+import { createToolDouble, createTurnSubject, editNeed } from "../../test/support/turn-subject.ts";
+import { toolSuccess } from "../events/content.ts";
+import { modelFailure } from "../models/model.ts";
+
+const usage = { input_other: 80, output: 7, input_cache_read: 15, input_cache_creation: 5 };
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe("retries of a turn", () => {
+	it("tells each, waits by the clock, and starts no step anew", async () => {
+		const clock = createFakeClock();
+		const model = createScriptedModel([
+			[say("par"), modelFailure("status", "busy", 503)],
+			[modelFailure("connection", "reset")],
+			[say("ok"), done()],
+		]);
+		const subject = createTurnSubject(model, [], { clock });
+		const running = subject.run();
+		while (clock.waiting() === 0) await settled();
+		expect(subject.events.at(-1)).toEqual({
+			type: "step.retrying",
+			n: 1,
+			next_attempt: 2,
+			max_attempts: 3,
+			wait_s: 0.3,
+			error_type: "APIStatusError",
+			status_code: 503,
+		});
+		clock.advance(299);
+		await settled();
+		expect(model.requests).toHaveLength(1);
+		clock.advance(1);
+		while (clock.waiting() === 0) await settled();
+		expect(subject.events.at(-1)).toMatchObject({
+			next_attempt: 3,
+			wait_s: 0.6,
+			error_type: "APIConnectionError",
+			status_code: null,
+		});
+		clock.advance(600);
+		expect(await running).toEqual({ status: "finished" });
+		expect(subject.events.filter((body) => body.type === "step.started")).toHaveLength(1);
+		expect(model.requests[2]).toEqual(model.requests[0]);
+		expect(subject.rows.at(-1)).toEqual({
+			type: "message",
+			message: { role: "assistant", content: [{ type: "text", text: "ok" }] },
+		});
+	});
+
+	it.each([
+		["a stream that breaks off", [say("a")], "The model's answer broke off."],
+		["an empty answer", [done()], "The model sent an empty answer."],
+		["a refusal", [modelFailure("status", "bad key", 401)], "bad key"],
+	])("fails with %s after the last attempt", async (_name, script, message) => {
+		const subject = createTurnSubject(createScriptedModel([script]), [], { limits: { maxSteps: 5, maxAttempts: 1 } });
+		expect(await subject.run()).toEqual({ status: "failed", error: { code: "provider-failed", message, data: null } });
+		expect(subject.order.at(-1)).toBe("step.interrupted");
+		expect(subject.events.at(-1)).toEqual({ type: "step.interrupted", reason: "error" });
+	});
+
+	it("ends the calls of the failed attempt before it tells the retry, and tells nothing of them", async () => {
+		const clock = createFakeClock();
+		const order: string[] = [];
+		const tool = createToolDouble("T", {
+			execute: (signal) =>
+				new Promise((resolve) =>
+					signal.addEventListener("abort", () => {
+						order.push("effect over");
+						resolve(toolSuccess({}));
+					}),
+				),
+		});
+		const gate = createModelGate();
+		const model = createScriptedModel([
+			[call("c1", "T"), say("x"), gate, modelFailure("timeout", "slow")],
+			[say("ok"), done()],
+		]);
+		const subject = createTurnSubject(model, [tool], {
+			clock,
+			emit: async (body) => void order.push(body.type),
+		});
+		const running = subject.run();
+		await gate.reached;
+		gate.open();
+		while (clock.waiting() === 0) await settled();
+		clock.advance(1000);
+		await running;
+		expect(order.slice(-4)).toEqual(["effect over", "step.retrying", "content.delta", "status.changed"]);
+	});
+});
+
+describe("cancelling a turn", () => {
+	const script = [say("a"), call("c1", "E", "{}"), say("b"), done(usage)];
+	const points = [
+		"step.started",
+		"rows checkpoint",
+		"content.delta",
+		"tool-call.started",
+		"rows usage",
+		"status.changed",
+		"approve",
+		"started c1",
+		"execute",
+		"finished c1",
+		"tool.result c1",
+	];
+
+	it.each(points)("at %s ends it as cancelled, with no result and no message of the step", async (point) => {
+		const order: string[] = [];
+		let isIn = false;
+		const at = (name: string) => {
+			order.push(name);
+			if (name === point) subject.controller.abort();
+		};
+		const tool = createToolDouble("E", {
+			approval: editNeed,
+			hasEffect: true,
+			async execute() {
+				isIn = true;
+				at("execute");
+				await settled();
+				isIn = false;
+				return toolSuccess({});
+			},
+		});
+		const subject = createTurnSubject(createScriptedModel([script, [say("ok"), done()]]), [tool], {
+			emit: async (body) => at(body.type === "tool.result" ? `tool.result ${body.toolCallId}` : body.type),
+			approve: async (_need, _call, signal) => {
+				at("approve");
+				await settled();
+				return signal.aborted ? { kind: "cancelled" } : { kind: "approved", isShown: true };
+			},
+			journal: { started: async () => at("started c1"), finished: async () => at("finished c1") },
+		});
+		const push = subject.order.push.bind(subject.order);
+		subject.order.push = (...entries) => {
+			for (const entry of entries) at(entry === "rows usage" || entry === "rows checkpoint" ? entry : "");
+			return push(...entries);
+		};
+		expect(await subject.run()).toEqual({ status: "cancelled" });
+		expect(order.at(-1)).toBe("step.interrupted");
+		expect(isIn).toBe(false);
+		expect(subject.rows.filter((row) => row.type === "message").map((row) => row.message.role)).toEqual(["user"]);
+		if (point !== "tool.result c1") expect(order).not.toContain("tool.result c1");
+		const hasStarted = order.includes("started c1");
+		expect(order.includes("finished c1")).toBe(hasStarted);
+		if (point === "started c1") expect(order).not.toContain("execute");
+	});
+
+	it("while it waits for a retry ends it at once", async () => {
+		const clock = createFakeClock();
+		const subject = createTurnSubject(createScriptedModel([[modelFailure("timeout", "slow")]]), [], { clock });
+		const running = subject.run();
+		while (clock.waiting() === 0) await settled();
+		subject.controller.abort();
+		expect(await running).toEqual({ status: "cancelled" });
+		expect(clock.waiting()).toBe(0);
+	});
+
+	it("while the step is being kept lets that be completed", async () => {
+		const subject = createTurnSubject(createScriptedModel([[parts({ type: "text", text: "a" }), done()]]), [], {
+			commit: async () => {
+				if (subject.rows.some((row) => row.type === "message" && row.message.role === "assistant"))
+					subject.controller.abort();
+			},
+		});
+		expect(await subject.run()).toEqual({ status: "finished" });
+	});
+});

@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import { call, createModelGate, createScriptedModel, done, say } from "../../test/support/scripted-model.ts";
+import { createSessionSubject } from "../../test/support/session-subject.ts";
+import { createToolDouble, editNeed } from "../../test/support/turn-subject.ts";
+import { createDeferred } from "../base/deferred.ts";
+import { silentLog } from "../base/log.ts";
+import type { Model } from "../models/model.ts";
+import type { Peer } from "../rpc/connection.ts";
+import type { RpcReply } from "../rpc/envelope.ts";
+import { EventPump } from "./event-pump.ts";
+import { project } from "./kimi/project.ts";
+
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+async function createSubject(model: Model) {
+	const edit = createToolDouble("E", { approval: editNeed, hasEffect: true });
+	const { session } = await createSessionSubject(model, [edit]);
+	const sent: string[] = [];
+	const waiting = new Map<string | number, (reply: RpcReply) => void>();
+	const room = { wait: Promise.resolve() };
+	const peer: Peer = {
+		notify: (_method, params) => void sent.push(JSON.stringify(params)),
+		call(id, _method, params, onReply) {
+			sent.push(JSON.stringify(params));
+			waiting.set(id, onReply);
+		},
+		callUnanswered() {},
+		isWaiting: (id) => waiting.has(id),
+		withdraw: (id) => void waiting.delete(id),
+		ready: () => room.wait,
+	};
+	const pump = new EventPump(session, peer, project, silentLog);
+	const attach = () => {
+		const attachment = session.attach({ client: null, tools: new Map() });
+		pump.carry(attachment);
+		return attachment;
+	};
+	return { session, sent, waiting, room, pump, attach };
+}
+
+describe("EventPump", () => {
+	it("resolves a turn's end once it was sent, also when asked later", async () => {
+		const { session, sent, pump, attach } = await createSubject(createScriptedModel([[say("a"), done()]]));
+		attach();
+		const { turnId } = await session.send({ type: "turn.start", input: "hi" });
+		expect(await pump.turnEnded(turnId)).toEqual({ status: "finished" });
+		expect(sent.at(-1)).toBe('{"type":"TurnEnd","payload":{}}');
+		expect(await pump.turnEnded(turnId)).toEqual({ status: "finished" });
+	});
+
+	it("sends nothing while the peer has no room, and everything in order afterwards", async () => {
+		const gate = createModelGate();
+		const { session, sent, room, pump, attach } = await createSubject(
+			createScriptedModel([[say("a"), gate, say("b"), done()]]),
+		);
+		attach();
+		const { turnId } = await session.send({ type: "turn.start", input: "hi" });
+		await gate.reached;
+		const blocked = createDeferred<void>();
+		room.wait = blocked.promise;
+		gate.open();
+		const ended = pump.turnEnded(turnId);
+		for (let turn = 0; turn < 20; turn += 1) await settled();
+		const before = sent.length;
+		for (let turn = 0; turn < 20; turn += 1) await settled();
+		expect(sent.length).toBe(before);
+		expect(sent.at(-1)).not.toContain("TurnEnd");
+		blocked.resolve();
+		room.wait = Promise.resolve();
+		await ended;
+		expect(sent.at(-1)).toContain("TurnEnd");
+	});
+
+	it("lets a request told again replace the earlier one, under the same id", async () => {
+		const model = createScriptedModel([
+			[call("c1", "E"), done()],
+			[say("ok"), done()],
+		]);
+		const { session, sent, waiting, pump, attach } = await createSubject(model);
+		const first = attach();
+		const { turnId } = await session.send({ type: "turn.start", input: "hi" });
+		while (waiting.size === 0) await settled();
+		attach();
+		first.close();
+		while (sent.filter((params) => params.includes("ApprovalRequest")).length < 2) await settled();
+		expect(waiting.size).toBe(1);
+		const [[id, onReply] = ["", () => {}]] = [...waiting];
+		onReply({ kind: "result", result: { request_id: id, response: "approve" } });
+		expect(await pump.turnEnded(turnId)).toEqual({ status: "finished" });
+		const requests = sent.filter((params) => params.includes("ApprovalRequest"));
+		expect(requests[0]).toBe(requests[1]);
+	});
+
+	it("is drained once every attachment has ended", async () => {
+		const { session, pump, attach } = await createSubject(createScriptedModel([]));
+		attach();
+		let isDrained = false;
+		const drained = pump.drained().then(() => {
+			isDrained = true;
+		});
+		await settled();
+		expect(isDrained).toBe(false);
+		await session.stop();
+		await drained;
+	});
+});

@@ -1,0 +1,17 @@
+// A turn whose beginning could not be kept is told by its error alone: no TurnEnd without a TurnBegin.
+import { expect, it } from "vitest";
+import { createCampaignServer } from "../../../test/support/campaign-server.ts";
+
+it("answers the prompt of a turn that could not be begun, and tells nothing of it", async () => {
+	const server = await createCampaignServer({ failsWrite: (n) => n === 1 });
+	server.client.write('{"id":"p","method":"prompt","params":{"user_input":"hi"}}\n');
+	expect(JSON.parse((await server.client.read()) ?? "")).toEqual({
+		jsonrpc: "2.0",
+		id: "p",
+		error: { code: -32603, message: "The disk is full.", data: null },
+	});
+	const kept: string[] = [];
+	for await (const { body } of server.session.records()) kept.push(body.type);
+	expect(kept).toEqual([]);
+	await server.close();
+});

@@ -1,0 +1,137 @@
+// A small fixed part of the crash campaign, and what a failing disk does to a turn: it ends with an error that names the
+// path and the cause, nothing behind the failure is told, and the server stays usable (docs/guarantees.md).
+import { describe, expect, it } from "vitest";
+import { runCampaign, runPoints } from "../../scripts/campaign/crash.ts";
+import { committedPart, toKept } from "../../scripts/campaign/crash-checks.ts";
+import { parseTold } from "../../scripts/campaign/crash-client.ts";
+import { type Happening, live, shareDir } from "../../scripts/campaign/crash-life.ts";
+import { type LifeScript, scenarios } from "../../scripts/campaign/crash-scenarios.ts";
+import type { Files } from "../../src/files/port.ts";
+import { withoutSync } from "../../src/files/without-sync.ts";
+import type { Mishap } from "../support/failing-files.ts";
+import { createMemoryFiles } from "../support/memory-files.ts";
+
+/** Files that break a promise of theirs: the campaign must notice. */
+const faultyPorts: readonly (readonly [string, string, (files: Files) => Files])[] = [
+	["sync nothing", "plain", withoutSync],
+	["do not sync directories", "plain", (files) => ({ ...files, syncDirectory: async () => {} })],
+	[
+		"lose what is appended to the event log",
+		"plain",
+		(files) => ({
+			...files,
+			openAppend: async (target) => {
+				const file = await files.openAppend(target);
+				return target.endsWith("wire.jsonl") ? { ...file, append: async () => {} } : file;
+			},
+		}),
+	],
+	[
+		"lose the intents of the call journal",
+		"approve",
+		(files) => ({
+			...files,
+			openAppend: async (target) => {
+				const file = await files.openAppend(target);
+				return { ...file, append: async (text) => (text.includes('"started"') ? undefined : file.append(text)) };
+			},
+		}),
+	],
+	[
+		"keep half-written lines",
+		"plain",
+		(files) => ({ ...files, truncate: async () => {}, readRange: async () => Buffer.from("\n") }),
+	],
+];
+
+describe("the crash campaign", () => {
+	it("finds nothing at a sample of its points", async () => {
+		const report = await runCampaign({ rounds: 20, seed: 1, points: 8, log: () => {} });
+		expect(report.findings).toEqual([]);
+		expect(report.rounds).toBeGreaterThan(150);
+	});
+
+	it.each(faultyPorts)("finds what goes wrong with files that %s", async (_, scenarioName, port) => {
+		const scenario = scenarios.find(({ name }) => name === scenarioName);
+		if (scenario === undefined) throw new Error(`There is no scenario ${scenarioName}.`);
+		const effects = (await live({ files: createMemoryFiles(), scripts: scenario.scripts, life: 1, plan: null, port }))
+			.effects;
+		const findings: string[] = [];
+		for (let effect = 1; effect <= effects; effect += 1) {
+			const point = { effect, when: "half-way", loss: "power, least kept" } as const;
+			const killed = { ...point, loss: "kill" } as const;
+			for (const one of [point, killed]) findings.push(...(await runPoints(scenario, [one], () => 0.5, port)));
+		}
+		expect(findings).not.toEqual([]);
+	});
+
+	it("takes for kept what a log keeps: runs merged, without what nothing ended", () => {
+		const text = (value: string) => ({ type: "ContentPart", payload: { type: "text", text: value } });
+		expect(toKept([text("a"), text("b"), { type: "TurnEnd", payload: {} }, text("c")])).toEqual([
+			text("ab"),
+			{ type: "TurnEnd", payload: {} },
+		]);
+		expect(committedPart([{ type: "TurnBegin", payload: {} }, { type: "StepBegin", payload: {} }, text("a")])).toEqual([
+			{ type: "TurnBegin", payload: {} },
+		]);
+	});
+});
+
+function scriptOf(name: string): LifeScript {
+	const found = scenarios.find((scenario) => scenario.name === name)?.scripts[0];
+	if (found === undefined) throw new Error(`There is no scenario ${name}.`);
+	return { ...found, prompts: ["do it", "again"], model: [...found.model, "text: more", "text: more", "text: more"] };
+}
+
+const told = (happenings: readonly Happening[]) =>
+	happenings.flatMap((one) => (one.kind === "told" ? [parseTold(one.line)] : []));
+
+const mishaps: readonly (readonly [string, Extract<Mishap, { kind: "fail" }>])[] = [
+	["the disk is full from then on", { kind: "fail", code: "ENOSPC" }],
+	["the disk is full once", { kind: "fail", code: "ENOSPC", once: true }],
+	["the disk is full once and half a write stays", { kind: "fail", code: "ENOSPC", once: true, half: true }],
+	["the disk is read-only from then on", { kind: "fail", code: "EROFS" }],
+	["permission is denied from then on", { kind: "fail", code: "EACCES" }],
+];
+
+describe.each(["two calls at once", "steer"])("a turn of the scenario %s", (name) => {
+	it.each(mishaps)("ends in good order at whatever effect %s", async (_, mishap) => {
+		const script = scriptOf(name);
+		const whole = await live({ files: createMemoryFiles(), scripts: [script], life: 1, plan: null });
+		expect(whole.completed).toBe(true);
+		for (let at = 1; at <= whole.effects; at += 1) {
+			const life = await live({ files: createMemoryFiles(), scripts: [script], life: 1, plan: { at, mishap } });
+			expect(life.completed).toBe(true);
+			const answers = told(life.happenings).filter(({ id, method }) => method === null && id?.startsWith("prompt-"));
+			expect(answers).toHaveLength(2);
+			const errors = answers.flatMap(({ error }) => error ?? []);
+			for (const error of errors) {
+				expect(error).toEqual({ code: -32603, message: expect.stringMatching(/^Cannot write \/home/) });
+				expect(error.message).toContain(mishap.code);
+			}
+			// A disk that works again serves the next prompt.
+			if (mishap.once === true && answers[0]?.error !== null) expect(answers[1]?.error).toBeNull();
+			const behind = life.happenings.slice(life.happenings.findIndex(({ kind }) => kind === "struck"));
+			const turn = told(behind).slice(
+				0,
+				told(behind).findIndex(({ id, error }) => id?.startsWith("prompt-") && error !== null) + 1,
+			);
+			const types = new Set(turn.flatMap(({ params }) => params?.type ?? []));
+			for (const type of types) expect(["TurnEnd", "ApprovalResponse"]).toContain(type);
+		}
+	});
+});
+
+describe("a share directory that cannot be written at all", () => {
+	it("lets the server start and is named in the answer to the first prompt", async () => {
+		const plan = { at: 1, mishap: { kind: "fail", code: "EROFS" } } as const;
+		const life = await live({ files: createMemoryFiles(), scripts: [scriptOf("plain")], life: 1, plan });
+		const lines = told(life.happenings);
+		expect(lines[0]).toMatchObject({ id: "initialize", error: null });
+		const types = lines.flatMap(({ params }) => params?.type ?? []);
+		expect(types.filter((type) => type !== "TurnEnd")).toEqual([]);
+		expect(lines.slice(1).flatMap(({ error }) => error ?? [])).toEqual(
+			[0, 1].map(() => ({ code: -32603, message: expect.stringContaining(`${shareDir}/kimi.json: EROFS`) })),
+		);
+	});
+});

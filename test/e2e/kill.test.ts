@@ -1,0 +1,119 @@
+// What a client meets when the process is killed, when two processes want one session, and when the files are taken away:
+// over the real executable (docs/guarantees.md).
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { runCampaign } from "../../scripts/campaign/kill.ts";
+import { createStage, executablePath } from "../support/executable.ts";
+import { Server } from "../support/running-server.ts";
+
+const id = "11111111-2222-4333-8444-555555555555";
+
+describe("the kill campaign", () => {
+	it("finds nothing in 20 rounds", { timeout: 120_000 }, async () => {
+		const { findings, figures } = await runCampaign({ rounds: 20, seed: 20, points: "all", log: () => {} });
+		expect(findings).toEqual([]);
+		expect(figures["killed before the end"]).toBeGreaterThan(5);
+	});
+});
+
+/** What was told of a turn, but for its end. */
+const toldTypes = (lines: readonly { readonly params?: { readonly type: string } }[]) =>
+	lines.flatMap(({ params }) => params?.type ?? []).filter((type) => type !== "TurnEnd");
+
+const storageError = (text: string) => ({ code: -32603, message: expect.stringContaining(text) });
+
+describe("two processes on one session", () => {
+	it("the newcomer takes over within seconds, and the one before ends its next turn with a clear error", async () => {
+		const stage = createStage({ scripts: ["text: one", "text: two"] });
+		const before = stage.serve("--session", id);
+		before.initialize();
+		before.prompt("first");
+		expect((await before.response("prompt")).result).toEqual({ status: "finished" });
+
+		const started = performance.now();
+		const newcomer = stage.serve("--session", id);
+		newcomer.initialize();
+		await newcomer.response("initialize");
+		const waited = performance.now() - started;
+		expect(waited).toBeGreaterThan(2_900);
+		expect(waited).toBeLessThan(8_000);
+		newcomer.prompt("second");
+		expect((await newcomer.response("prompt")).result).toEqual({ status: "finished" });
+
+		before.prompt("third", "late");
+		const lines = await before.readUntil((line) => line.id === "late");
+		expect(lines.at(-1)?.error).toMatchObject({
+			code: -32603,
+			message: `Cannot write ${stage.sessionDir(id)}: another process (${newcomer.pid}) has taken over the session.`,
+		});
+		expect(toldTypes(lines)).toEqual([]);
+		before.endInput();
+		expect(await before.exited).toBe(0);
+		newcomer.endInput();
+		expect(await newcomer.exited).toBe(0);
+		const log = readFileSync(path.join(stage.sessionDir(id), "wire.jsonl"), "utf8");
+		expect(log).not.toContain("third");
+		expect(readdirSync(path.join(stage.shareDir, "leases"))).toEqual([]);
+	});
+
+	it("the newcomer starts at once when the one before was killed", async () => {
+		const stage = createStage({ scripts: ["text: one", "text: two"] });
+		const before = stage.serve("--session", id);
+		before.initialize();
+		before.prompt("first");
+		await before.response("prompt");
+		before.kill("SIGKILL");
+		await before.exited;
+		expect(readdirSync(path.join(stage.shareDir, "leases"))).toHaveLength(1);
+
+		const started = performance.now();
+		const newcomer = stage.serve("--session", id);
+		newcomer.initialize();
+		await newcomer.response("initialize");
+		expect(performance.now() - started).toBeLessThan(2_500);
+		newcomer.endInput();
+		expect(await newcomer.exited).toBe(0);
+		expect(readdirSync(path.join(stage.shareDir, "leases"))).toEqual([]);
+	});
+});
+
+describe("files taken away", () => {
+	it("a session directory deleted under a running server ends the turn with an error, and the server goes on", async () => {
+		const stage = createStage({ scripts: ["text: one", "text: two", "text: three"] });
+		const server = stage.serve("--session", id);
+		server.initialize();
+		server.prompt("first");
+		await server.response("prompt");
+		rmSync(stage.sessionDir(id), { recursive: true });
+		for (const request of ["second", "third"]) {
+			server.prompt(request, request);
+			const lines = await server.readUntil((line) => line.id === request);
+			expect(toldTypes(lines)).toEqual([]);
+			expect(lines.at(-1)?.error).toMatchObject(storageError(stage.sessionDir(id)));
+		}
+		expect(existsSync(stage.sessionDir(id))).toBe(false);
+		server.endInput();
+		expect(await server.exited).toBe(0);
+	});
+
+	it("a share directory that cannot be made lets the server start, and the first prompt says so", async () => {
+		const stage = createStage();
+		const file = path.join(stage.workDir, "file");
+		writeFileSync(file, "");
+		const child = spawn(executablePath, ["--work-dir", stage.workDir, "--config", stage.configText], {
+			cwd: stage.workDir,
+			env: { ...stage.environment, KIMI_SHARE_DIR: path.join(file, "share") },
+		});
+		const server = new Server(child);
+		server.initialize();
+		expect((await server.response("initialize")).error).toBeUndefined();
+		server.prompt("first");
+		const lines = await server.readUntil((line) => line.id === "prompt");
+		expect(toldTypes(lines)).toEqual([]);
+		expect(lines.at(-1)?.error).toMatchObject(storageError(path.join(file, "share")));
+		server.endInput();
+		expect(await server.exited).toBe(0);
+	});
+});

@@ -1,0 +1,69 @@
+// Frozen: what the package installs, which versions it is built from, and the flags of its command line.
+// When this goes red, installations or clients that start the program change: say so in the CHANGELOG, then here.
+import { expect, it } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+import { flags } from "../../src/cli/flags.ts";
+import { emulatedVersion, wireProtocolVersion } from "../../src/cli/version.ts";
+
+it("pins what the package installs", () => {
+	const { name, type, bin, files, engines } = packageJson;
+	expect({ name, type, bin, files, engines }).toEqual({
+		name: "agentwire",
+		type: "module",
+		bin: { agentwire: "bin/agentwire" },
+		files: ["bin", "dist", "docs", "schema", "CHANGELOG.md"],
+		engines: { node: ">=20.19" },
+	});
+});
+
+it("pins every dependency to one version", () => {
+	const versions = Object.entries({ ...packageJson.dependencies, ...packageJson.devDependencies });
+	expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+	expect(packageJson.dependencies).toEqual({ "@vscode/ripgrep": "1.18.0" });
+});
+
+it("pins the versions that clients check", () => {
+	expect([emulatedVersion, wireProtocolVersion]).toEqual(["1.49.0", "1.10"]);
+});
+
+it("pins the flags", () => {
+	expect(
+		flags.map(
+			({ names, value, exists }) => `${names.join(" ")}${value === null ? "" : " …"}${exists ? "" : " missing"}`,
+		),
+	).toEqual([
+		"--wire",
+		"--ui …",
+		"--work-dir -w …",
+		"--session --resume -S -r …",
+		"--continue -C",
+		"--config …",
+		"--config-file …",
+		"--model -m …",
+		"--thinking",
+		"--no-thinking",
+		"--agent …",
+		"--yolo --yes -y --auto-approve",
+		"--max-steps-per-turn …",
+		"--max-retries-per-step …",
+		"--prompt -p --command -c …",
+		"--verbose",
+		"--debug",
+		"--version -V",
+		"--help -h",
+		"--add-dir … missing",
+		"--plan missing",
+		"--afk missing",
+		"--print missing",
+		"--acp missing",
+		"--input-format … missing",
+		"--output-format … missing",
+		"--final-message-only missing",
+		"--quiet missing",
+		"--agent-file … missing",
+		"--mcp-config-file … missing",
+		"--mcp-config … missing",
+		"--skills-dir … missing",
+		"--max-ralph-iterations … missing",
+	]);
+});

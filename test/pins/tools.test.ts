@@ -1,0 +1,150 @@
+// Frozen: the JSON Schemas of the built-in tools as models are shown them, descriptions left out.
+// When this goes red, a model is offered other arguments than before: change it only together with the tool, the
+// protocol documents and the CHANGELOG.
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createTools, defaultToolPaths } from "../../src/tools/built-in-tools.ts";
+import { createToolPlace, type ToolPlace } from "../support/tool-environment.ts";
+
+const schemas = {
+	SetTodoList: {
+		type: "object",
+		properties: {
+			todos: {
+				anyOf: [
+					{
+						type: "array",
+						items: {
+							type: "object",
+							properties: {
+								title: { type: "string", minLength: 1 },
+								status: { enum: ["pending", "in_progress", "done"], type: "string" },
+							},
+							required: ["title", "status"],
+						},
+					},
+					{ type: "null" },
+				],
+				default: null,
+			},
+		},
+	},
+	Shell: {
+		type: "object",
+		properties: { command: { type: "string" }, timeout: { type: "integer", minimum: 1, maximum: 300, default: 60 } },
+		required: ["command"],
+	},
+	ReadFile: {
+		type: "object",
+		properties: {
+			path: { type: "string" },
+			line_offset: { type: "integer", minimum: -1000, not: { const: 0 }, default: 1 },
+			n_lines: { type: "integer", minimum: 1, default: 1000 },
+		},
+		required: ["path"],
+	},
+	Glob: {
+		type: "object",
+		properties: {
+			pattern: { type: "string" },
+			directory: { anyOf: [{ type: "string" }, { type: "null" }], default: null },
+			include_dirs: { type: "boolean", default: true },
+		},
+		required: ["pattern"],
+	},
+	Grep: {
+		type: "object",
+		properties: {
+			pattern: { type: "string" },
+			path: { type: "string", default: "." },
+			glob: { anyOf: [{ type: "string" }, { type: "null" }], default: null },
+			output_mode: { type: "string", default: "files_with_matches" },
+			"-B": { anyOf: [{ type: "integer" }, { type: "null" }], default: null },
+			"-A": { anyOf: [{ type: "integer" }, { type: "null" }], default: null },
+			"-C": { anyOf: [{ type: "integer" }, { type: "null" }], default: null },
+			"-n": { type: "boolean", default: true },
+			"-i": { type: "boolean", default: false },
+			type: { anyOf: [{ type: "string" }, { type: "null" }], default: null },
+			head_limit: { anyOf: [{ type: "integer", minimum: 0 }, { type: "null" }], default: 250 },
+			offset: { type: "integer", minimum: 0, default: 0 },
+			multiline: { type: "boolean", default: false },
+			include_ignored: { type: "boolean", default: false },
+		},
+		required: ["pattern"],
+	},
+	WriteFile: {
+		type: "object",
+		properties: {
+			path: { type: "string" },
+			content: { type: "string" },
+			mode: { enum: ["overwrite", "append"], type: "string", default: "overwrite" },
+		},
+		required: ["path", "content"],
+	},
+	StrReplaceFile: {
+		type: "object",
+		properties: {
+			path: { type: "string" },
+			edit: {
+				anyOf: [
+					{
+						type: "object",
+						properties: {
+							old: { type: "string" },
+							"new": { type: "string" },
+							replace_all: { type: "boolean", default: false },
+						},
+						required: ["old", "new"],
+					},
+					{
+						type: "array",
+						items: {
+							type: "object",
+							properties: {
+								old: { type: "string" },
+								"new": { type: "string" },
+								replace_all: { type: "boolean", default: false },
+							},
+							required: ["old", "new"],
+						},
+					},
+				],
+			},
+		},
+		required: ["path", "edit"],
+	},
+	Think: { type: "object", properties: { thought: { type: "string" } }, required: ["thought"] },
+};
+
+let place: ToolPlace;
+beforeAll(async () => {
+	place = await createToolPlace();
+});
+afterAll(() => place.remove());
+
+function withoutDescriptions(value: unknown): unknown {
+	if (Array.isArray(value)) return value.map(withoutDescriptions);
+	if (typeof value !== "object" || value === null) return value;
+	return Object.fromEntries(
+		Object.entries(value)
+			.filter(([key, inner]) => !(key === "description" && typeof inner === "string"))
+			.map(([key, inner]) => [key, withoutDescriptions(inner)]),
+	);
+}
+
+it("pins the schemas of the built-in tools", async () => {
+	const tools = createTools([...defaultToolPaths, "kimi_cli.tools.think:Think"], place.environment);
+	const shown = await Promise.all(tools.map(async (tool) => [tool.name, withoutDescriptions(await tool.parameters())]));
+	expect(Object.fromEntries(shown)).toEqual(schemas);
+});
+
+it("pins names and order of the default tools", () => {
+	expect(createTools(defaultToolPaths, place.environment).map(({ name }) => name)).toEqual([
+		"SetTodoList",
+		"Shell",
+		"ReadFile",
+		"Glob",
+		"Grep",
+		"WriteFile",
+		"StrReplaceFile",
+	]);
+});

@@ -1,0 +1,108 @@
+// Frozen: methods, message types with kind and version, event types with class, and the version of the protocol.
+// When this goes red, the vocabulary has changed: add what is new here in the same commit, never rename or remove.
+import { expect, it } from "vitest";
+import { silentLog } from "../../src/base/log.ts";
+import { kimiDialect } from "../../src/dialects/kimi/dialect.ts";
+import { protocolVersion } from "../../src/dialects/kimi/wire.ts";
+import { legacyDialect } from "../../src/dialects/legacy/dialect.ts";
+import { eventDeclarations } from "../../src/events/event.ts";
+import { messageDeclarations } from "../../src/messages/message.ts";
+import type { Peer } from "../../src/rpc/connection.ts";
+import { createSessionSubject } from "../support/session-subject.ts";
+
+const peer: Peer = {
+	notify() {},
+	call() {},
+	callUnanswered() {},
+	isWaiting: () => false,
+	withdraw() {},
+	ready: async () => {},
+};
+
+it("pins the methods of each dialect", async () => {
+	const { session } = await createSessionSubject(null);
+	const door = { session, server: { name: "n", version: "v" }, log: silentLog };
+	const methods = [kimiDialect, legacyDialect].map((dialect) =>
+		[...dialect.converse(door, peer).methods].map(([name, { actsAsNotification }]) => [name, actsAsNotification]),
+	);
+	expect(methods).toEqual([
+		[
+			["initialize", false],
+			["prompt", false],
+			["steer", false],
+			["replay", false],
+			["set_plan_mode", false],
+			["cancel", false],
+		],
+		[
+			["run", false],
+			["interrupt", true],
+		],
+	]);
+});
+
+it("pins the protocol version", () => {
+	expect(protocolVersion).toBe("1.10");
+});
+
+it("pins the message types", () => {
+	expect(Object.entries(messageDeclarations).map(([type, { kind, since }]) => [type, kind, since])).toEqual([
+		["TurnBegin", "event", "1.0"],
+		["TurnEnd", "event", "1.2"],
+		["StepBegin", "event", "1.0"],
+		["StepInterrupted", "event", "1.0"],
+		["StepRetry", "event", "1.10"],
+		["CompactionBegin", "event", "1.0"],
+		["CompactionEnd", "event", "1.0"],
+		["MCPLoadingBegin", "event", null],
+		["MCPLoadingEnd", "event", null],
+		["StatusUpdate", "event", "1.0"],
+		["Notification", "event", null],
+		["ContentPart", "event", "1.0"],
+		["ToolCall", "event", "1.0"],
+		["ToolCallPart", "event", "1.0"],
+		["ToolResult", "event", "1.0"],
+		["ApprovalResponse", "event", "1.1"],
+		["SubagentEvent", "event", "1.0"],
+		["SteerInput", "event", "1.5"],
+		["PlanDisplay", "event", "1.7"],
+		["HookTriggered", "event", "1.7"],
+		["HookResolved", "event", "1.7"],
+		["BtwBegin", "event", "1.9"],
+		["BtwEnd", "event", "1.9"],
+		["ApprovalRequest", "request", "1.0"],
+		["ToolCallRequest", "request", "1.1"],
+		["QuestionRequest", "request", "1.4"],
+	]);
+});
+
+it("pins the event types", () => {
+	expect(Object.entries(eventDeclarations).map(([type, declaration]) => [type, declaration.class])).toEqual([
+		["turn.started", "stored"],
+		["turn.ended", "stored"],
+		["step.started", "stored"],
+		["step.interrupted", "stored"],
+		["step.retrying", "stored"],
+		["compaction.started", "stored"],
+		["compaction.ended", "stored"],
+		["mcp.loading-started", "stored"],
+		["mcp.loading-ended", "stored"],
+		["status.changed", "stored"],
+		["notification.raised", "stored"],
+		["content.delta", "volatile"],
+		["content.completed", "stored"],
+		["tool-call.started", "volatile"],
+		["tool-call.delta", "volatile"],
+		["tool-call.completed", "stored"],
+		["tool-call.fragment", "stored"],
+		["tool.result", "stored"],
+		["ask.requested", "state"],
+		["ask.resolved", "stored"],
+		["steer.consumed", "stored"],
+		["plan.displayed", "stored"],
+		["hook.triggered", "stored"],
+		["hook.resolved", "stored"],
+		["side-question.started", "stored"],
+		["side-question.ended", "stored"],
+	]);
+});

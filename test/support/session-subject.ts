@@ -1,0 +1,90 @@
+// A session over doubles: scripted model, fake clock, a store in memory.
+import { silentLog } from "../../src/base/log.ts";
+import type { AgentEvent, EventBody, EventType } from "../../src/events/event.ts";
+import type { AskDeadlines } from "../../src/kernel/asks.ts";
+import { type Attachment, Session, type SessionParts } from "../../src/kernel/session.ts";
+import type { Model } from "../../src/models/model.ts";
+import type { Tool } from "../../src/tools/tool.ts";
+import { createFakeClock, type FakeClock } from "./campaign-clock.ts";
+import { createSessionDouble, type SessionDouble } from "./failing-session.ts";
+
+export interface SessionSubject {
+	readonly session: Session;
+	readonly double: SessionDouble;
+	readonly clock: FakeClock;
+	/** A client that reads everything. */
+	attach(tools?: ReadonlyMap<string, Tool>): ClientDouble;
+}
+
+export interface ClientDouble {
+	readonly attachment: Attachment;
+	readonly bodies: EventBody[];
+	/** Resolves with the next event of the type that was not yet awaited. */
+	next<T extends EventType>(type: T): Promise<Extract<EventBody, { type: T }>>;
+	/** Called with each event as it arrives. */
+	onEvent: (event: AgentEvent) => void;
+}
+
+export async function createSessionSubject(
+	model: Model | null,
+	tools: readonly Tool[] = [],
+	overrides: Partial<SessionParts> & { readonly deadlines?: AskDeadlines } = {},
+	double?: SessionDouble,
+): Promise<SessionSubject> {
+	const kept = double ?? (await createSessionDouble());
+	const clock = createFakeClock();
+	let ids = 0;
+	const session = new Session({
+		stored: kept.stored,
+		model,
+		unsetModelAlias: null,
+		tools,
+		limits: { maxSteps: 5, maxAttempts: 3 },
+		deadlines: { approval: 0, question: 0, "client-tool": 0 },
+		yolo: false,
+		systemPrompt: async () => "Be brief.",
+		clock,
+		identifiers: { uuid: () => `ask-${++ids}`, hex: () => `turn-${++ids}` },
+		random: () => 0,
+		log: silentLog,
+		...overrides,
+	});
+	return { session, double: kept, clock, attach: (clientTools) => attachClient(session, clientTools ?? new Map()) };
+}
+
+function attachClient(session: Session, tools: ReadonlyMap<string, Tool>): ClientDouble {
+	const attachment = session.attach({ client: null, tools });
+	const bodies: EventBody[] = [];
+	let awaited = 0;
+	const waiters: (() => void)[] = [];
+	const client: ClientDouble = {
+		attachment,
+		bodies,
+		onEvent: () => {},
+		async next(type) {
+			while (true) {
+				const index = bodies.findIndex((body, position) => position >= awaited && body.type === type);
+				const found = bodies[index];
+				if (found !== undefined && isOfType(found, type)) {
+					awaited = index + 1;
+					return found;
+				}
+				await new Promise<void>((resolve) => waiters.push(resolve));
+			}
+		},
+	};
+	void (async () => {
+		for await (const batch of attachment.events) {
+			for (const event of batch) {
+				bodies.push(event.body);
+				client.onEvent(event);
+			}
+			for (const waiter of waiters.splice(0)) waiter();
+		}
+	})();
+	return client;
+}
+
+function isOfType<T extends EventType>(body: EventBody, type: T): body is Extract<EventBody, { type: T }> {
+	return body.type === type;
+}
