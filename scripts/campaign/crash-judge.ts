@@ -6,15 +6,13 @@ import {
 	checkFiles,
 	checkResults,
 	checkStateHasTold,
-	checkToldIsKept,
-	committedPart,
 	countNotices,
 	countUnclosed,
 	countUnknown,
 	type SessionFiles,
-	splitTold,
 	unfinishedCalls,
 } from "./crash-checks.ts";
+import { checkToldIsKept, committedPart, splitTold } from "./crash-told.ts";
 
 /** One session's part of one life of the server. */
 export interface JudgedLife {

@@ -2,10 +2,10 @@
 // path and the cause, nothing behind the failure is told, and the server stays usable (docs/guarantees.md).
 import { describe, expect, it } from "vitest";
 import { runCampaign, runPoints } from "../../scripts/campaign/crash.ts";
-import { committedPart, toKept } from "../../scripts/campaign/crash-checks.ts";
 import { parseTold } from "../../scripts/campaign/crash-client.ts";
 import { type Happening, live, shareDir } from "../../scripts/campaign/crash-life.ts";
 import { type LifeScript, scenarios } from "../../scripts/campaign/crash-scenarios.ts";
+import { committedPart, toKept } from "../../scripts/campaign/crash-told.ts";
 import type { Files } from "../../src/files/port.ts";
 import { withoutSync } from "../../src/files/without-sync.ts";
 import type { Mishap } from "../support/failing-files.ts";
