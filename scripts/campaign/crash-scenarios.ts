@@ -63,7 +63,7 @@ const external = script(
 	{ bringsTool: true },
 );
 /** Messages of the approved turn, its two steps and their parts. */
-const cancelPoints = [1, 2, 3, 4, 5, 6, 7, 8, 9] as const;
+const cancelPoints = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] as const;
 
 const one = (name: string, life: LifeScript, earlier: LifeScript | null = null): Scenario => ({
 	name,

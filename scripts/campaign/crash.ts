@@ -14,6 +14,9 @@ import { createRandom } from "./random.ts";
 
 type When = "before" | "half-way" | "after";
 type Loss = "kill" | "power, least kept" | "power, most kept" | "power, at random";
+/** About how many effects a recovery with one approved call has. */
+const recoveryEffects = 60;
+
 const moments: readonly When[] = ["before", "half-way", "after"];
 const losses: readonly Loss[] = ["kill", "power, least kept", "power, most kept", "power, at random"];
 
@@ -162,12 +165,14 @@ export async function runCampaign({ rounds, seed, points, log }: CampaignOptions
 			when: random.pick(["before", "half-way", "after"]),
 			loss: random.pick(["kill", "kill", "power, least kept", "power, at random"]),
 		});
-		const pair = [draw(recoveries[index] ?? 1), draw(60)];
+		const pair = [draw(recoveries[index] ?? 1), draw(recoveryEffects)];
 		const faults = await runPoints(scenario, pair, chance);
 		tally.second += 1;
 		if (faults.length > 0) tally.findings.push(describe(scenario, pair, faults));
 	}
 	const seconds = (performance.now() - started) / 1000;
+	const kinds = moments.length * losses.length;
+	const pairs = recoveries.reduce((sum, effects) => sum + effects * kinds * recoveryEffects * kinds, 0);
 	return {
 		kind: "crash",
 		rounds: tally.first + tally.second,
@@ -178,6 +183,7 @@ export async function runCampaign({ rounds, seed, points, log }: CampaignOptions
 			...figures,
 			"first stops": tally.first,
 			"second stops": tally.second,
+			"pairs of stops there are": pairs,
 			"stops per second": Math.round((tally.first + tally.second) / seconds),
 		},
 	};

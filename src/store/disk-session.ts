@@ -1,5 +1,6 @@
 // One session on disk: its logs, state and place in the index, written to by one owner.
 // Nothing is created or repaired before the first write.
+import path from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { errorText, KernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -17,6 +18,9 @@ import type { SessionIndex } from "./session-index.ts";
 import type { StoredSession } from "./session-store.ts";
 import { openStateFile } from "./state-file.ts";
 import { withStorageError } from "./storage-error.ts";
+
+/** Milliseconds after which a temporary file that any process may have made counts as left behind. */
+const sharedAge = 60_000;
 
 export interface DiskSessionOptions {
 	readonly files: Files;
@@ -51,6 +55,10 @@ export async function openDiskSession(
 		names.nameMade(paths.context);
 		names.nameMade(paths.oldContext);
 	};
+	const sweep = async (directory: string, before: number): Promise<void> => {
+		const swept = await sweepTemporaries(files, directory, before).catch(() => []);
+		if (swept.length > 0) log.info("files of a killed process were removed", { directory, swept });
+	};
 	const start = async (): Promise<void> => {
 		lease ??= await takeLease({ ...options, path: paths.lease, directory: paths.directory });
 		await lease.check();
@@ -60,8 +68,9 @@ export async function openDiskSession(
 			if (!hadContent || found.contextPath === paths.oldContext) await makeDirectory();
 			names.directoryMade(paths.directory);
 		});
-		const swept = await sweepTemporaries(files, paths.directory, openedAt).catch(() => []);
-		if (swept.length > 0) log.info("files of a killed process were removed", { directory: paths.directory, swept });
+		await sweep(paths.directory, openedAt);
+		// Other processes write there too: theirs are left alone while they may still be at it.
+		for (const directory of [paths.shareDir, path.dirname(paths.lease)]) await sweep(directory, openedAt - sharedAge);
 	};
 	let started: Promise<void> | null = null;
 	const prepare = async (): Promise<void> => {
@@ -77,14 +86,14 @@ export async function openDiskSession(
 	const unfinishedCalls = await readUnfinished(files, paths.calls, log);
 	const existed = found.contextPath !== null;
 	const stateFile = await openStateFile({ files, log, directory: paths.directory, fresh: !existed, prepare });
-	const lineFile = (path: string, knownSize: number, header?: string): LineFile =>
+	const lineFile = (file: string, knownSize: number, header?: string): LineFile =>
 		createLineFile({
 			files,
 			log,
-			path,
+			path: file,
 			knownSize,
 			prepare,
-			nameMade: () => names.nameMade(path),
+			nameMade: () => names.nameMade(file),
 			...(header === undefined ? {} : { header }),
 		});
 	const contextLines = lineFile(paths.context, found.contextSize);

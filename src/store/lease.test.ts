@@ -209,6 +209,20 @@ describe("what a killed process leaves behind", () => {
 		await session.close();
 	});
 
+	it("is swept in the share directory too, once it is a minute old", async () => {
+		await mkdir(place.shareDir);
+		const names = [".0123456789abcdef02.tmp", ".0123456789abcdef03.tmp"];
+		for (const [index, name] of names.entries()) {
+			await writeFile(path.join(place.shareDir, name), "x");
+			const time = new Date(Date.now() - (index === 0 ? 90_000 : 30_000));
+			await utimes(path.join(place.shareDir, name), time, time);
+		}
+		const session = await place.openStore().openOrCreate(place.workDir, id);
+		await session.appendContext([promptRow]);
+		expect((await readdir(place.shareDir)).filter((name) => name.endsWith(".tmp"))).toEqual([names[1]]);
+		await session.close();
+	});
+
 	it("does not keep the directory of an empty session alive", async () => {
 		const session = await place.openStore().openOrCreate(place.workDir, id);
 		await session.updateState({ planMode: true });

@@ -11,7 +11,7 @@ import type { Files } from "../files/port.ts";
 import { withStorageError } from "./storage-error.ts";
 
 /** Milliseconds a newcomer leaves the holder to let go. */
-export const leasePatience = 3_000;
+const leasePatience = 3_000;
 const pollInterval = 20;
 
 export interface Lease {
