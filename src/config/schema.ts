@@ -36,7 +36,6 @@ export const hookEvents = [
 	"PostCompact",
 	"Notification",
 ] as const;
-export type HookEvent = (typeof hookEvents)[number];
 
 function found(input: unknown): string {
 	if (typeof input === "number" || typeof input === "boolean" || input === null) return String(input);

@@ -50,7 +50,6 @@ export const questionAskSchema = v.object({
 export const askSchema = v.variant("kind", [approvalAskSchema, clientToolAskSchema, questionAskSchema]);
 export type ApprovalAsk = v.InferOutput<typeof approvalAskSchema>;
 export type ClientToolAsk = v.InferOutput<typeof clientToolAskSchema>;
-export type QuestionAsk = v.InferOutput<typeof questionAskSchema>;
 export type Ask = v.InferOutput<typeof askSchema>;
 export type AskKind = Ask["kind"];
 
@@ -68,8 +67,6 @@ export const questionAnswerSchema = v.object({
 	answers: v.record(v.string(), v.string()),
 });
 export const answerSchema = v.variant("kind", [approvalAnswerSchema, clientToolAnswerSchema, questionAnswerSchema]);
-export type ApprovalAnswer = v.InferOutput<typeof approvalAnswerSchema>;
-export type ClientToolAnswer = v.InferOutput<typeof clientToolAnswerSchema>;
 export type Answer = v.InferOutput<typeof answerSchema>;
 export type AnswerTo<K extends AskKind> = Extract<Answer, { kind: K }>;
 

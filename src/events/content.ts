@@ -21,7 +21,6 @@ export const contentPartSchema = v.variant("type", [
 	videoPartSchema,
 ]);
 export type TextPart = v.InferOutput<typeof textPartSchema>;
-export type ThinkPart = v.InferOutput<typeof thinkPartSchema>;
 export type ContentPart = v.InferOutput<typeof contentPartSchema>;
 
 /** What a person sends: a plain string stays a string, a list stays a list. */
