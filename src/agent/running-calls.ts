@@ -1,4 +1,5 @@
 // The tool calls of one model answer: started while it still streams, run at once, each told when it ends.
+import { setMaxListeners } from "node:events";
 import { createDeferred } from "../base/deferred.ts";
 import { createKeyedQueue } from "../base/keyed-queue.ts";
 import type { ToolCall } from "../events/content.ts";
@@ -19,6 +20,8 @@ export interface RunningCalls {
 export function createRunningCalls(dependencies: TurnDependencies, signal: AbortSignal): RunningCalls {
 	const own = new AbortController();
 	const either = AbortSignal.any([signal, own.signal]);
+	// Each call of an answer listens, and an answer may have any number of them.
+	setMaxListeners(0, either);
 	const targets = createKeyedQueue();
 	const executions = new Map<string, Promise<SettledCall | null>>();
 	const outcomes: Promise<SettledCall | null>[] = [];

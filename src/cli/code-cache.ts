@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { constants, Script } from "node:vm";
+import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
 
 interface LoadedChunk {
@@ -47,7 +47,6 @@ export function createCodeCache(directory: string): CodeCache {
 			{
 				filename: file,
 				...(cachedData === null ? {} : { cachedData }),
-				importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
 			},
 		);
 		chunks.push({ script, source, cachePath, isCached: cachedData !== null && script.cachedDataRejected !== true });

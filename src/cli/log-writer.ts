@@ -3,8 +3,8 @@ import { mkdirSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { destination, pino } from "pino";
 import type { LogFields } from "../base/log.ts";
+import { redactSecrets } from "../base/redaction.ts";
 import { toLoggable } from "./loggable.ts";
-import { redactSecrets } from "./redaction.ts";
 
 /** Bytes at which a log is set aside when it is opened, and how many are kept. */
 const rotationSize = 10 * 1024 * 1024;

@@ -1,6 +1,6 @@
 // Log fields as plain JSON without secrets, errors with their causes wherever they are.
 import type { LogFields } from "../base/log.ts";
-import { isSecretName, redactSecrets } from "./redaction.ts";
+import { isSecretName, redactSecrets } from "../base/redaction.ts";
 
 /** Levels shown: what lies deeper, or goes in a circle, is cut off. */
 const deepest = 8;

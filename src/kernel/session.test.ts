@@ -28,7 +28,7 @@ describe("commands", () => {
 		const { session, attach } = await createSessionSubject(createScriptedModel([[say("a"), gate, done()]]));
 		const client = attach();
 		const { turnId } = await session.send(start());
-		expect(session.snapshot()).toMatchObject({ turnId, hasHistory: true });
+		expect(session.snapshot()).toMatchObject({ turnId });
 		await expect(session.send(start())).rejects.toEqual(busy);
 		expect(await session.send({ type: "turn.steer", input: "early" })).toBeNull();
 		await gate.reached;

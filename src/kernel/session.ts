@@ -193,7 +193,6 @@ export class Session {
 			ended: Promise.resolve(),
 		};
 		this.#turn = turn;
-		this.#hadTurn = true;
 		turn.ended = this.#runTurn(turn, input);
 		return { turnId: turn.id };
 	}
@@ -205,6 +204,8 @@ export class Session {
 
 	#cancel(): null {
 		if (this.#turn === null) throw noTurn();
+		// What is added now would be acknowledged and lost.
+		this.#turn.steers.close();
 		this.#turn.controller.abort();
 		return null;
 	}
@@ -219,6 +220,7 @@ export class Session {
 		try {
 			await emit({ type: "turn.started", input }, { sync: true });
 			isBegun = true;
+			this.#hadTurn = true;
 			await stored.markStarted();
 			outcome = await runTurn(input, await this.#dependencies(turn, emit), signal);
 			if (outcome.status === "finished") await this.#deriveTitle(input);
@@ -227,6 +229,7 @@ export class Session {
 			const { code, message, data } = toKernelError(thrown);
 			outcome = { status: "failed", error: { code, message, data } };
 		}
+		turn.steers.close();
 		const ended: EventBody = { type: "turn.ended", outcome };
 		// Whoever hears of the end may start the next turn at once.
 		const endTurn = () => {

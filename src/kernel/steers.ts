@@ -5,6 +5,8 @@ import type { UserInput } from "../events/content.ts";
 export interface OpenSteerQueue extends SteerQueue {
 	/** False when the turn takes no more. */
 	add(input: UserInput): boolean;
+	/** Takes no more from now on. */
+	close(): void;
 }
 
 export function createSteerQueue(): OpenSteerQueue {
@@ -15,6 +17,9 @@ export function createSteerQueue(): OpenSteerQueue {
 			if (isClosed) return false;
 			waiting.push(input);
 			return true;
+		},
+		close() {
+			isClosed = true;
 		},
 		take() {
 			const taken = waiting;

@@ -16,6 +16,9 @@ const undecidedDialect = kimiDialect;
 /** Requests handled at once on one connection. */
 const maximumInFlight = 256;
 
+/** Milliseconds that a replay may still take once serving has ended. */
+const patience = 1000;
+
 export interface ServeOptions {
 	readonly transport: LineTransport;
 	readonly session: Session;
@@ -66,9 +69,13 @@ export function serve({ transport, session, server, log, signal }: ServeOptions)
 			aborted(transport.gone).then(() => "output-gone" as const),
 		]),
 		async finish() {
+			const impatience = setTimeout(() => {
+				for (const conversation of conversations.values()) conversation.hurry();
+			}, patience);
 			await session.stop();
 			await Promise.all([...conversations.values()].map((conversation) => conversation.drained()));
 			await connection.idle();
+			clearTimeout(impatience);
 			await transport.flush();
 			transport.close();
 		},

@@ -230,7 +230,7 @@ async function toResult(
 }
 
 export function createGrep(environment: ToolEnvironment): Tool {
-	let ripgrep: Promise<string> | null = null;
+	let ripgrep: string | null = null;
 	return defineTool({
 		name: "Grep",
 		description,
@@ -241,7 +241,7 @@ export function createGrep(environment: ToolEnvironment): Tool {
 				ripgrep ??= findRipgrep();
 				const mode = toMode(input.output_mode);
 				const target = absolutePath(input.path, environment);
-				const outcome = await runRipgrep(await ripgrep, toArguments(input, mode, target), environment, signal);
+				const outcome = await runRipgrep(ripgrep, toArguments(input, mode, target), environment, signal);
 				return toResult(outcome, input, mode, target, environment);
 			}),
 	});

@@ -60,6 +60,10 @@ export class KimiConversation implements Conversation {
 		["cancel", defineMethod({ params: anyParamsSchema, handle: (_params, respond) => this.#cancel(respond) })],
 	]);
 
+	hurry(): void {
+		this.#replay?.abort();
+	}
+
 	drained(): Promise<void> {
 		return this.#pump.drained();
 	}

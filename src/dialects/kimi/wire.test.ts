@@ -15,6 +15,7 @@ describe("params of initialize", () => {
 			client: null,
 			external_tools: null,
 			capabilities: null,
+			hooks: null,
 		});
 	});
 
@@ -37,7 +38,7 @@ describe("params of initialize", () => {
 	])("refuses %j", (params) => expect(read(initializeParamsSchema, params)).toBe("refused"));
 
 	it("takes null for what may be absent", () => {
-		const params = { protocol_version: "1.1", client: null, external_tools: null, capabilities: null };
+		const params = { protocol_version: "1.1", client: null, external_tools: null, capabilities: null, hooks: null };
 		expect(read(initializeParamsSchema, params)).toEqual(params);
 		expect(
 			read(initializeParamsSchema, { ...params, client: { name: "c", version: null }, external_tools: [tool] }),
@@ -46,7 +47,7 @@ describe("params of initialize", () => {
 });
 
 describe("other params", () => {
-	it.each([[true], ["true"], [1], ["1"]])("takes %j for true", (enabled) =>
+	it.each([[true], ["true"], [1], ["1"], ["Yes"], ["ON"]])("takes %j for true", (enabled) =>
 		expect(read(setPlanModeParamsSchema, { enabled })).toEqual({ enabled: true }),
 	);
 	it.each([[false], ["false"], [0], ["0"]])("takes %j for false", (enabled) =>

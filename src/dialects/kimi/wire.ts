@@ -6,26 +6,23 @@ import { toolReturnSchema, userInputSchema } from "../../events/content.ts";
 /** The version we speak; clients get it whatever they ask for. */
 export const protocolVersion = "1.10";
 
-const truths: ReadonlySet<unknown> = new Set([true, 1, "1", "true", "True", "TRUE", "t", "T", "yes", "y", "on"]);
-const falsehoods: ReadonlySet<unknown> = new Set([
-	false,
-	0,
-	"0",
-	"false",
-	"False",
-	"FALSE",
-	"f",
-	"F",
-	"no",
-	"n",
-	"off",
-]);
+const truths: ReadonlySet<unknown> = new Set([true, 1, "1", "true", "t", "yes", "y", "on"]);
+const falsehoods: ReadonlySet<unknown> = new Set([false, 0, "0", "false", "f", "no", "n", "off"]);
 
 /** Booleans as leniently as the reference reads them. */
 const lenientBoolean = v.pipe(
 	v.unknown(),
+	v.transform((value) => (typeof value === "string" ? value.toLowerCase() : value)),
 	v.check((value) => truths.has(value) || falsehoods.has(value), "a boolean is needed"),
 	v.transform((value) => truths.has(value)),
+);
+
+/** An integer as leniently as the reference reads it. */
+const lenientInteger = v.pipe(
+	v.unknown(),
+	v.transform((value) => (typeof value === "string" && /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : value)),
+	v.number(),
+	v.integer(),
 );
 
 /** An object; the schemas of the library below take arrays for objects. */
@@ -43,6 +40,17 @@ export const initializeParamsSchema = v.object({
 			v.object({
 				supports_question: v.optional(lenientBoolean, false),
 				supports_plan_mode: v.optional(lenientBoolean, false),
+			}),
+		),
+	),
+	// Checked like any other; nothing subscribes yet.
+	hooks: nullish(
+		v.array(
+			v.object({
+				id: v.string(),
+				event: v.string(),
+				matcher: v.optional(v.string(), ""),
+				timeout: v.optional(lenientInteger, 30),
 			}),
 		),
 	),

@@ -30,6 +30,10 @@ export class LegacyConversation implements Conversation {
 		],
 	]);
 
+	hurry(): void {
+		// Its requests end with the turn.
+	}
+
 	drained(): Promise<void> {
 		return this.#pump.drained();
 	}

@@ -416,7 +416,7 @@ describe("errors", () => {
 		const message = "bad key test-key-0123456789, Bearer abcdefghijkl, sk-abcdefghijkl, hidden-header-value";
 		const customHeaders = { "x-key": "hidden-header-value", "x-flag": "a" };
 		expect(await ask(sendJson(401, {}, { error: { message } }), { customHeaders })).toEqual([
-			failed("status", "bad key ***, Bearer ***, sk-***, ***", 401),
+			failed("status", "bad key [redacted], Bearer [redacted], [redacted], [redacted]", 401),
 		]);
 	});
 
