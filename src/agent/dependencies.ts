@@ -1,7 +1,8 @@
 // What a turn is given by whoever runs it. The loop reaches nothing but this.
 import type { Clock } from "../base/clock.ts";
-import type { ToolCall, UserInput } from "../events/content.ts";
-import type { EventBody } from "../events/event.ts";
+import type { ToolCall, ToolReturn, UserInput } from "../events/content.ts";
+import type { EventBody, TurnError } from "../events/event.ts";
+import type { HookDecision } from "../hooks/hook.ts";
 import type { Model, ToolSpecification } from "../models/model.ts";
 import type { ApprovalNeed, Tool } from "../tools/tool.ts";
 import type { Context } from "./context.ts";
@@ -26,14 +27,21 @@ export interface ToolBox {
 export interface SteerQueue {
 	/** Everything added so far, oldest first. */
 	take(): readonly UserInput[];
-	/** Takes no more if nothing waits; false when something does. */
-	closeIfEmpty(): boolean;
+	/** Whether nothing waits. */
+	isEmpty(): boolean;
 }
 
 /** Records that survive a crash: intents before, outcomes after. Kept and synced when the promise resolves. */
 export interface CallJournal {
 	started(call: ToolCall): Promise<void>;
 	finished(call: ToolCall, isError: boolean): Promise<void>;
+}
+
+/** What watches tool calls. `before` may forbid a call; the others are told and not waited for. */
+export interface ToolWatch {
+	before(call: ToolCall, input: unknown): Promise<HookDecision>;
+	after(call: ToolCall, input: unknown, result: ToolReturn): void;
+	crashed(call: ToolCall, input: unknown, error: string): void;
 }
 
 export interface TurnLimits {
@@ -52,7 +60,14 @@ export interface TurnDependencies {
 	readonly journal: CallJournal;
 	readonly limits: TurnLimits;
 	readonly cacheKey: string;
+	/** Whether this is a subagent: it goes on after a refusal, where the session's own agent stops. */
+	readonly isSubagent: boolean;
 	readonly planMode: () => boolean;
+	readonly watch: ToolWatch;
+	/** Texts to put before the model at the beginning of a step, as they are due. */
+	reminders(): Promise<readonly string[]>;
+	/** Told of a step that failed, before the turn fails. */
+	stepFailed(error: TurnError): void;
 	readonly clock: Clock;
 	/** Uniform in [0, 1). */
 	readonly random: () => number;

@@ -31,9 +31,11 @@ export async function runStep(
 	if (answer.kind === "failed") return { kind: "failed", error: toTurnError(answer.failure) };
 
 	const { assembly, calls, usage, messageId } = answer;
+	// Tools that are running already may switch it at any moment: what counts is what was told.
+	const toldPlanMode = dependencies.planMode();
 	try {
 		if (usage !== null) await context.append([{ type: "usage", tokenCount: inputTokens(usage) }]);
-		await dependencies.emit(answerStatus(model, usage, messageId, dependencies.planMode()));
+		await dependencies.emit(answerStatus(model, usage, messageId, toldPlanMode));
 	} catch (thrown) {
 		await calls.abandon();
 		throw thrown;
@@ -42,10 +44,11 @@ export async function runStep(
 		await calls.abandon();
 		return { kind: "cancelled" };
 	}
-
 	const settled = await settleAll(calls.results(), calls.abandon);
 	const results = settled.filter((call) => call !== null);
 	if (signal.aborted || results.length < settled.length) return { kind: "cancelled" };
+	const planMode = dependencies.planMode();
+	if (planMode !== toldPlanMode) await dependencies.emit(statusChanged({ plan_mode: planMode }));
 
 	const media = results.flatMap(({ result }) => toParts(result.output));
 	const error = missingCapability(model, media);
@@ -61,7 +64,10 @@ export async function runStep(
 	});
 	await context.append(rows);
 	await dependencies.commit();
-	return { kind: "done", wantsMore: toolCalls.length > 0 && !isStoppedByRejection(results) };
+	return {
+		kind: "done",
+		wantsMore: toolCalls.length > 0 && (dependencies.isSubagent || !isStoppedByRejection(results)),
+	};
 }
 
 /** A failure to keep or tell one result ends the others before it goes on. */

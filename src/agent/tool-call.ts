@@ -3,10 +3,17 @@ import { errorText } from "../base/errors.ts";
 import type { KeyedQueue } from "../base/keyed-queue.ts";
 import type { ToolCall, ToolReturn } from "../events/content.ts";
 import { toolError } from "../events/content.ts";
-import type { Preparation, Tool } from "../tools/tool.ts";
+import type { Preparation, Refusal, Tool } from "../tools/tool.ts";
 import { decodeArguments } from "./arguments.ts";
 import type { TurnDependencies } from "./dependencies.ts";
-import { crashedTool, rejectedByPerson, unfittingArguments, unknownTool, unparsableArguments } from "./tool-results.ts";
+import {
+	blockedByHook,
+	crashedTool,
+	rejectedByPerson,
+	unfittingArguments,
+	unknownTool,
+	unparsableArguments,
+} from "./tool-results.ts";
 
 /** How a call ended. Null stands for a call that was cut off: it has no result to tell. */
 export interface SettledCall {
@@ -15,7 +22,7 @@ export interface SettledCall {
 	readonly rejection: "plain" | "with-feedback" | null;
 }
 
-type CallDependencies = Pick<TurnDependencies, "tools" | "approve" | "journal">;
+type CallDependencies = Pick<TurnDependencies, "tools" | "approve" | "journal" | "watch" | "isSubagent">;
 
 /** The place of a call among those of its answer. */
 export interface PlaceInAnswer {
@@ -37,12 +44,36 @@ export async function runToolCall(
 	if (tool === null) return settled(unknownTool(call.function.name));
 	const decoded = decodeArguments(call.function.arguments);
 	if (!decoded.ok) return settled(unparsableArguments(decoded.reason));
-	const prepare = () => prepareCall(tool, decoded.value, call);
+	const verdict = await dependencies.watch.before(call, decoded.value);
+	if (signal.aborted) return null;
+	if (verdict.action === "block") return settled(blockedByHook(verdict.reason));
+	const allowed = await runAllowed(tool, decoded.value, call, dependencies, place, signal);
+	if (allowed === null) return null;
+	const { result, rejection, crash } = allowed;
+	if (crash === null) dependencies.watch.after(call, decoded.value, result);
+	else dependencies.watch.crashed(call, decoded.value, crash);
+	return { result, rejection };
+}
 
+/** A settled call, and the reason when the tool itself crashed. */
+interface RanCall extends SettledCall {
+	readonly crash: string | null;
+}
+
+/** Runs a call that no hook forbade. */
+async function runAllowed(
+	tool: Tool,
+	value: unknown,
+	call: ToolCall,
+	dependencies: CallDependencies,
+	place: PlaceInAnswer,
+	signal: AbortSignal,
+): Promise<RanCall | null> {
+	const prepare = () => prepareCall(tool, value, call);
 	const preparation = await prepare();
 	place.isPrepared();
 	if (signal.aborted) return null;
-	if (preparation.kind === "settled") return settled(preparation.result);
+	if (preparation.kind !== "ready") return toRan(preparation);
 	const { approval, target } = preparation;
 	if (approval === null) return await execute(preparation, call, dependencies, signal);
 
@@ -50,26 +81,28 @@ export async function runToolCall(
 	if (signal.aborted) return null;
 	const outcome = await dependencies.approve(approval, call, signal);
 	if (outcome.kind === "cancelled") return null;
-	if (outcome.kind === "unattended") return settled(toolError(outcome.reason, "Rejected: nobody to ask"));
+	if (outcome.kind === "unattended") return ran(toolError(outcome.reason, "Rejected: nobody to ask"));
 	if (outcome.kind === "rejected") {
 		const rejection = outcome.feedback === "" ? "plain" : "with-feedback";
-		return { result: rejectedByPerson(outcome.feedback), rejection };
+		return { result: rejectedByPerson(outcome.feedback, dependencies.isSubagent), rejection, crash: null };
 	}
 	if (outcome.isShown || target === null) return await execute(preparation, call, dependencies, signal);
 
 	// Nobody saw the preparation, so it may follow what earlier calls of this answer did to the same target.
 	return await place.targets.run(target, async () => {
 		const anew = await prepare();
-		if (anew.kind === "settled") return settled(anew.result);
+		if (anew.kind !== "ready") return toRan(anew);
 		const isSameNeed = anew.approval?.action === approval.action;
 		return await execute(isSameNeed ? anew : preparation, call, dependencies, signal);
 	});
 }
 
-/** Opens the call; arguments that do not fit and tools that crash become results. */
-async function prepareCall(tool: Tool, value: unknown, call: ToolCall): Promise<Preparation> {
+type Crash = { readonly kind: "crash"; readonly reason: string };
+
+/** Opens the call; arguments that do not fit become results. */
+async function prepareCall(tool: Tool, value: unknown, call: ToolCall): Promise<Preparation | Crash> {
 	const opened = await attempt(() => tool.open(value, { toolCallId: call.id, rawArguments: call.function.arguments }));
-	if (!opened.ok) return { kind: "settled", result: crashedTool(opened.reason) };
+	if (!opened.ok) return { kind: "crash", reason: opened.reason };
 	return opened.value.ok
 		? opened.value.preparation
 		: { kind: "settled", result: unfittingArguments(opened.value.issue) };
@@ -81,13 +114,27 @@ async function execute(
 	call: ToolCall,
 	{ journal }: CallDependencies,
 	signal: AbortSignal,
-): Promise<SettledCall | null> {
+): Promise<RanCall | null> {
 	if (preparation.hasEffect) await journal.started(call);
 	// A cancel that arrived while the intent was being recorded still prevents the effect.
 	const executed = signal.aborted ? null : await attempt(() => preparation.execute(signal));
-	const result = executed === null ? null : executed.ok ? executed.value : crashedTool(executed.reason);
-	if (preparation.hasEffect) await journal.finished(call, result?.is_error ?? true);
-	return result === null || signal.aborted ? null : settled(result);
+	const outcome = executed === null ? null : toExecuted(executed);
+	if (preparation.hasEffect) await journal.finished(call, outcome?.result.is_error ?? true);
+	return signal.aborted ? null : outcome;
+}
+
+function toExecuted(executed: Attempt<ToolReturn | Refusal>): RanCall {
+	if (!executed.ok) return toRan({ kind: "crash", reason: executed.reason });
+	const { value } = executed;
+	return "kind" in value ? { result: value.result, rejection: "plain", crash: null } : ran(value);
+}
+
+function toRan(ended: Extract<Preparation, { kind: "settled" }> | Crash): RanCall {
+	return ended.kind === "settled" ? ran(ended.result) : { ...settled(crashedTool(ended.reason)), crash: ended.reason };
+}
+
+function ran(result: ToolReturn): RanCall {
+	return { ...settled(result), crash: null };
 }
 
 function settled(result: ToolReturn): SettledCall {

@@ -38,12 +38,20 @@ export function crashedTool(reason: string): ToolReturn {
 	return toolError(`Error running tool: ${reason}`, "Tool runtime error");
 }
 
-/** What a person's refusal tells the model; without feedback it is to stop and wait. */
-export function rejectedByPerson(feedback: string): ToolReturn {
-	return feedback === ""
-		? toolError(
-				"The tool call is rejected by the user. Stop what you are doing and wait for the user to tell you how to proceed.",
-				"Rejected by user",
-			)
-		: toolError(`The tool call is rejected by the user. User feedback: ${feedback}`, `Rejected: ${feedback}`);
+/** What a person's refusal tells the model: without feedback it is to stop and wait, a subagent to find another way. */
+export function rejectedByPerson(feedback: string, isSubagent: boolean): ToolReturn {
+	if (feedback !== "") {
+		return toolError(`The tool call is rejected by the user. User feedback: ${feedback}`, `Rejected: ${feedback}`);
+	}
+	return toolError(isSubagent ? rejectedInSubagent : rejectedInTurn, "Rejected by user");
+}
+
+const rejectedInTurn =
+	"The tool call is rejected by the user. Stop what you are doing and wait for the user to tell you how to proceed.";
+const rejectedInSubagent =
+	"The tool call is rejected by the user. Do not try the same call again; look for another way to do your task, and if there is none, say in your answer what could not be done and why.";
+
+/** A call that a hook forbade. */
+export function blockedByHook(reason: string): ToolReturn {
+	return toolError(reason === "" ? "Blocked by PreToolUse hook" : reason, "Hook blocked");
 }

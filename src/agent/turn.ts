@@ -29,12 +29,20 @@ export async function runTurn(
 	return await runSteps(model, dependencies, signal);
 }
 
+/** Goes on with a turn that had ended its steps when input was added after all. */
+export async function continueTurn(dependencies: TurnDependencies, signal: AbortSignal): Promise<TurnOutcome> {
+	const { model } = dependencies;
+	if (model === null) return { status: "finished" };
+	const { error } = await consumeSteers(model, dependencies);
+	return error === null ? await runSteps(model, dependencies, signal) : failed(error);
+}
+
 async function runSteps(model: Model, dependencies: TurnDependencies, signal: AbortSignal): Promise<TurnOutcome> {
 	const { maxSteps } = dependencies.limits;
 	for (let n = 1; n <= maxSteps; n += 1) {
 		if (signal.aborted) return { status: "cancelled" };
 		await dependencies.emit({ type: "step.started", n });
-		await dependencies.context.checkpoint();
+		await beginStep(dependencies);
 		const step = signal.aborted ? ({ kind: "cancelled" } as const) : await runStep(n, model, dependencies, signal);
 		if (step.kind === "cancelled") {
 			await dependencies.emit({ type: "step.interrupted", reason: "cancelled" });
@@ -42,13 +50,22 @@ async function runSteps(model: Model, dependencies: TurnDependencies, signal: Ab
 		}
 		if (step.kind === "failed") {
 			await dependencies.emit({ type: "step.interrupted", reason: "error" });
+			dependencies.stepFailed(step.error);
 			return failed(step.error);
 		}
 		const steered = await consumeSteers(model, dependencies);
 		if (steered.error !== null) return failed(steered.error);
-		if (!step.wantsMore && !steered.any && dependencies.steers.closeIfEmpty()) return { status: "finished" };
+		if (!step.wantsMore && !steered.any && dependencies.steers.isEmpty()) return { status: "finished" };
 	}
 	return { status: "max-steps", steps: maxSteps };
+}
+
+/** The checkpoint of a step, and the reminders due at it as one user message. */
+async function beginStep({ context, reminders }: TurnDependencies): Promise<void> {
+	const due = await reminders();
+	const texts = due.map((text) => `<system-reminder>\n${text}\n</system-reminder>`);
+	const rows = [context.checkpointRow()];
+	await context.append(texts.length === 0 ? rows : [...rows, userRow(texts.join("\n"))]);
 }
 
 /** Puts waiting steers into the context: any of them keeps the turn going, one the model cannot take fails it. */

@@ -1,10 +1,11 @@
 // Loads the program's own chunks with V8's compiled code from the user's cache directory, so that a start does not
 // compile them anew. Everything else is loaded by Node. Without a usable cache directory it just compiles.
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
+import { makeDirectory } from "./make-directory.ts";
 
 interface LoadedChunk {
 	readonly script: Script;
@@ -95,7 +96,7 @@ function withChecksum(body: Buffer): Buffer {
 function writeIfPossible(file: string, data: Buffer): void {
 	const temporary = `${file}.${process.pid}.tmp`;
 	try {
-		mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+		makeDirectory(path.dirname(file), 0o700);
 		writeFileSync(temporary, data, { mode: 0o600 });
 		renameSync(temporary, file);
 	} catch {

@@ -9,7 +9,9 @@ export type SessionChoice =
 	/** Opened, or created under this id. */
 	| { readonly kind: "id"; readonly id: string }
 	/** The last one of the work dir. */
-	| { readonly kind: "last" };
+	| { readonly kind: "last" }
+	/** Opened in whichever work dir it belongs to. */
+	| { readonly kind: "anywhere"; readonly id: string };
 
 export type ConfigurationChoice =
 	| { readonly kind: "default" }
@@ -20,17 +22,22 @@ export type ConfigurationChoice =
 export interface ServeOptions {
 	/** "wire" restricts the dialects to Kimi's; null means that no mode was asked for. */
 	readonly mode: "wire" | null;
-	readonly verbose: boolean;
 	readonly debug: boolean;
 	/** As typed; null for the current directory. */
 	readonly workDir: string | null;
 	readonly session: SessionChoice;
 	readonly configuration: ConfigurationChoice;
+	/** The path as typed; null for the default agent. */
+	readonly agentFile: string | null;
 	/** A model alias; null for the default model. */
 	readonly model: string | null;
 	/** Null for the configured default. */
 	readonly thinking: boolean | null;
 	readonly yolo: boolean;
+	/** Start in plan mode. */
+	readonly plan: boolean;
+	/** Nobody is at the keyboard. */
+	readonly afk: boolean;
 	/** Null for the configured number. */
 	readonly maxStepsPerTurn: number | null;
 	readonly maxRetriesPerStep: number | null;
@@ -62,6 +69,7 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
 }
 
 function parseCommand(command: string, rest: readonly string[], given: GivenFlags): CommandLine {
+	if (command === workerCommand) return toWorker(rest, given);
 	if (command !== "info") {
 		throw new UsageError(`There is no command '${command}'. Commands: ${commandNames.join(", ")}.`);
 	}
@@ -71,6 +79,17 @@ function parseCommand(command: string, rest: readonly string[], given: GivenFlag
 	const other = rest.find((word) => word !== "--json");
 	if (other !== undefined) throw new UsageError(`The command 'info' does not know '${other}'; it takes --json.`);
 	return { kind: "info", json: rest.length > 0 };
+}
+
+/** By this name the web backend of kimi starts a server for a session that it made. */
+const workerCommand = "__web-worker";
+
+function toWorker(rest: readonly string[], given: GivenFlags): CommandLine {
+	const [id, ...more] = rest;
+	if (id === undefined || more.length > 0 || given.all.length > 0) {
+		throw new UsageError(`The command '${workerCommand}' takes the id of a session and nothing else.`);
+	}
+	return { kind: "serve", options: { ...toServeOptions(given), mode: "wire", session: { kind: "anywhere", id } } };
 }
 
 const exclusive: readonly (readonly FlagKey[])[] = [
@@ -117,14 +136,16 @@ function toServeOptions(given: GivenFlags): ServeOptions {
 	checkAgent(given.last("agent"));
 	return {
 		mode: isWire(given) ? "wire" : null,
-		verbose: given.has("verbose"),
 		debug: given.has("debug"),
 		workDir: requiredText(given.last("work-dir")),
 		session: toSession(given),
 		configuration: toConfigurationChoice(given),
+		agentFile: requiredText(given.last("agent-file")),
 		model: given.last("model")?.value ?? null,
 		thinking: toThinking(given),
 		yolo: given.has("yolo"),
+		plan: given.has("plan"),
+		afk: given.has("afk"),
 		maxStepsPerTurn: toCount(given.last("max-steps-per-turn")),
 		maxRetriesPerStep: toCount(given.last("max-retries-per-step")),
 		prompt: requiredText(given.last("prompt"))?.trim() ?? null,

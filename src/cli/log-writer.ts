@@ -1,17 +1,18 @@
 // Writes log lines with pino; loaded only once something is to be written.
-import { mkdirSync, openSync, renameSync, statSync } from "node:fs";
+import { openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { destination, pino } from "pino";
 import type { LogFields } from "../base/log.ts";
 import { redactSecrets } from "../base/redaction.ts";
 import { toLoggable } from "./loggable.ts";
+import { makeDirectory } from "./make-directory.ts";
 
 /** Bytes at which a log is set aside when it is opened, and how many are kept. */
 const rotationSize = 10 * 1024 * 1024;
 const keptFiles = 5;
 
 export function createLogWriter(path: string) {
-	mkdirSync(dirname(path), { recursive: true });
+	makeDirectory(dirname(path));
 	rotate(path);
 	// Opened at once: pino cannot write what is left at an exit that comes before its own opening is done.
 	const file = destination({ dest: openSync(path, "a"), sync: false });

@@ -29,12 +29,12 @@ export async function checkWorkDir(typed: string | null, place: Place, files: Fi
 	throw new UsageError(`--work-dir: ${kind === null ? "there is no directory" : "not a directory:"} ${workDir}`);
 }
 
-/** The absolute path of an existing settings file. Throws UsageError. */
-export async function checkConfigFile(typed: string, place: Place, files: Files): Promise<string> {
+/** The absolute path of an existing file that a flag names. Throws UsageError. */
+export async function checkFile(flag: string, typed: string, place: Place, files: Files): Promise<string> {
 	const file = toAbsolutePath(typed, place);
-	const kind = await kindOf("--config-file", file, files);
+	const kind = await kindOf(flag, file, files);
 	if (kind !== null && kind !== "directory") return file;
-	throw new UsageError(`--config-file: ${kind === null ? "there is no file" : "is a directory:"} ${file}`);
+	throw new UsageError(`${flag}: ${kind === null ? "there is no file" : "is a directory:"} ${file}`);
 }
 
 async function kindOf(flag: string, target: string, files: Files): Promise<FileStatus["kind"] | null> {

@@ -7,6 +7,7 @@ import { randomIdentifiers } from "../base/ids.ts";
 import { redactSecrets } from "../base/redaction.ts";
 import { ConfigurationError } from "../config/configuration-error.ts";
 import { readConfiguration } from "../config/read-config.ts";
+import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Files } from "../files/port.ts";
 import { withoutSync } from "../files/without-sync.ts";
@@ -20,7 +21,7 @@ import { isSessionId } from "../store/work-dir.ts";
 import { createStdioTransport } from "../transports/stdio.ts";
 import type { ServeOptions } from "./command-line.ts";
 import { createLogFile, type LogFile } from "./log-file.ts";
-import { checkConfigFile, checkWorkDir, type Place, shareDirectory } from "./paths.ts";
+import { checkFile, checkWorkDir, type Place, shareDirectory } from "./paths.ts";
 import { UsageError } from "./usage-error.ts";
 import { productName, productVersion, wireProtocolVersion } from "./version.ts";
 
@@ -45,20 +46,19 @@ export async function runServer(executable: string, options: ServeOptions): Prom
 		process.on(signal, () => stopping.abort());
 	}
 	guardProcess(stopping, log);
-	try {
-		const { kernel, session } = await start(options, place, environment, shareDir, log);
-		// Loaded once the first answers are out: the start does not wait for it.
-		const opening = setTimeout(() => void log.open(), logOpeningDelay);
-		opening.unref();
-		return await serveSession(executable, kernel, session, stopping, log);
-	} catch (thrown) {
-		const { code, text } = startupFailure(thrown);
+	const started = await start(options, place, environment, shareDir, log).catch((thrown: unknown) => {
 		log.error("The start failed.", { error: thrown });
+		return startupFailure(thrown);
+	});
+	if ("text" in started) {
 		await log.open();
 		log.flush();
-		process.stderr.write(`${text}\n`);
-		return code;
+		process.stderr.write(`${started.text}\n`);
+		return started.code;
 	}
+	// Loaded once the first answers are out: the start does not wait for it.
+	setTimeout(() => void log.open(), logOpeningDelay).unref();
+	return await serveSession(executable, started.kernel, started.session, stopping, log);
 }
 
 async function start(
@@ -70,11 +70,13 @@ async function start(
 ): Promise<{ readonly kernel: Kernel; readonly session: Session }> {
 	const disk = createDiskFiles();
 	const workDir = await checkWorkDir(options.workDir, place, disk);
+	const agentFile = options.agentFile === null ? null : await checkFile("--agent-file", options.agentFile, place, disk);
 	const { configuration } = await readConfiguration(await toSource(options, place, shareDir, disk), disk, log);
 	const files = configuration.agentwire.sync === "off" ? withoutSync(disk) : disk;
 	const surroundings: Surroundings = {
 		environment,
 		home: place.home,
+		shareDir,
 		os: osType() === "Darwin" ? "macOS" : osType(),
 		files,
 		processes: createProcesses({
@@ -89,10 +91,16 @@ async function start(
 		trace: (line) => void process.stderr.write(`${line}\n`),
 		version: productVersion,
 	};
+	const agent = agentFile === null ? null : await loadAgentFile(agentFile, workDir, surroundings);
 	const store = createDiskStore({ files, shareDir, log, clock: systemClock, protocolVersion: wireProtocolVersion });
 	const kernel = new Kernel({ store, configuration, surroundings });
 	if (options.prompt !== null) log.warn("A prompt on the command line is not used by a server.");
-	return { kernel, session: await openSession(kernel, workDir, options) };
+	return { kernel, session: await openSession(kernel, workDir, options, agent) };
+}
+
+async function loadAgentFile(file: string, workDir: string, surroundings: Surroundings): Promise<AgentDefinition> {
+	const { loadAgent } = await import("../kernel/load-agent.ts");
+	return await loadAgent(file, workDir, surroundings);
 }
 
 /** Node throws when the directory was deleted; its last path still lets absolute paths be used and errors name it. */
@@ -111,13 +119,21 @@ async function openOutput(files: Files, file: string) {
 	return await files.openAppend(file);
 }
 
-async function openSession(kernel: Kernel, workDir: string, options: ServeOptions): Promise<Session> {
+async function openSession(
+	kernel: Kernel,
+	workDir: string,
+	options: ServeOptions,
+	agent: AgentDefinition | null,
+): Promise<Session> {
 	const sessionOptions: SessionOptions = {
 		model: options.model,
 		thinking: options.thinking,
 		yolo: options.yolo,
+		plan: options.plan,
+		afk: options.afk,
 		maxSteps: options.maxStepsPerTurn,
 		maxAttempts: options.maxRetriesPerStep,
+		...(agent === null ? {} : { agent }),
 	};
 	switch (options.session.kind) {
 		case "new":
@@ -129,6 +145,12 @@ async function openSession(kernel: Kernel, workDir: string, options: ServeOption
 				);
 			}
 			return await kernel.openOrCreate(workDir, options.session.id, sessionOptions);
+		case "anywhere": {
+			const { id } = options.session;
+			const home = await kernel.workDirOf(id);
+			if (home === null) throw new Error(`no work directory listed in kimi.json has a session ${id}`);
+			return await kernel.openOrCreate(home, id, sessionOptions);
+		}
 		case "last": {
 			const id = await kernel.lastSessionId(workDir);
 			if (id === null) throw new UsageError(`--continue: there is no earlier session in ${workDir}.`);
@@ -182,7 +204,10 @@ async function toSource(options: ServeOptions, place: Place, shareDir: string, f
 		case "text":
 			return options.configuration;
 		case "file":
-			return { kind: "file", path: await checkConfigFile(options.configuration.path, place, files) } as const;
+			return {
+				kind: "file",
+				path: await checkFile("--config-file", options.configuration.path, place, files),
+			} as const;
 	}
 }
 

@@ -68,6 +68,8 @@ export interface AgentwireSettings {
 	readonly questionTimeout: number | null;
 	readonly clientToolTimeout: number | null;
 	readonly contain: "auto" | "off";
+	/** Subagents of one session that run at the same time. */
+	readonly parallelSubagents: number;
 }
 
 export interface Configuration {
@@ -135,6 +137,7 @@ export function toConfiguration(file: ConfigurationFile): Configuration {
 			questionTimeout: orNone(agentwire.question_timeout),
 			clientToolTimeout: orNone(agentwire.client_tool_timeout),
 			contain: agentwire.contain,
+			parallelSubagents: agentwire.parallel_subagents,
 		},
 	};
 }

@@ -176,6 +176,7 @@ const agentwireTable = table({
 	question_timeout: v.optional(deadline, 0),
 	client_tool_timeout: v.optional(deadline, 600),
 	contain: v.optional(oneOf(["auto", "off"]), "auto"),
+	parallel_subagents: v.optional(integer(1, 64), 4),
 });
 
 /** The whole file. Unknown keys are dropped at every level; `{}` gives the defaults. */

@@ -18,6 +18,9 @@ export interface PromptVariables {
 	readonly shell: string;
 }
 
+/** A prompt in full. */
+export type RenderPrompt = (variables: PromptVariables) => string;
+
 export interface PromptPlace {
 	readonly files: Files;
 	/** Absolute. */

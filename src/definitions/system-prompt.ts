@@ -76,6 +76,11 @@ in and everything beneath it. Where two disagree, the deeper one counts; what th
 A sub-directory that you enter may have a further AGENTS.md: read it before you change anything there. If your work \
 makes such a file untrue, bring it up to date.`;
 
+/** A prompt with what an agent is told of its part; an empty role adds nothing. */
+export function withRole(prompt: string, role: string): string {
+	return role === "" ? prompt : `${prompt}\n\n# Your part\n\n${role}`;
+}
+
 /** The whole prompt, trimmed. Values are put in as they are: nothing in them is taken for markup. */
 export function renderSystemPrompt(variables: PromptVariables): string {
 	const { now, workDir, workDirListing, agentsMd, additionalDirsInfo, os, shell } = variables;

@@ -4,7 +4,8 @@ import { createDeferred, type Deferred } from "../base/deferred.ts";
 import type { Log } from "../base/log.ts";
 import type { Answer, AskFailure } from "../events/ask.ts";
 import type { AgentEvent, TurnOutcome } from "../events/event.ts";
-import type { Attachment, Session } from "../kernel/session.ts";
+import type { Attachment } from "../kernel/clients.ts";
+import type { Session } from "../kernel/session.ts";
 import type { Peer } from "../rpc/connection.ts";
 import type { RpcReply } from "../rpc/envelope.ts";
 
@@ -33,6 +34,9 @@ export class EventPump {
 	readonly #log: Log;
 	readonly #requestIds = new Map<string, string>();
 	readonly #turnWaiters = new Map<string, Deferred<TurnOutcome>>();
+	readonly #sideQuestionWaiters = new Map<string, Deferred<void>>();
+	/** Those that ended before anybody waited for them. */
+	readonly #endedSideQuestions = new Set<string>();
 	#lastBegun: string | null = null;
 	#lastEnded: { readonly turnId: string; readonly outcome: TurnOutcome } | null = null;
 	#pumping: Promise<void> = Promise.resolve();
@@ -58,6 +62,14 @@ export class EventPump {
 		return waiter.promise;
 	}
 
+	/** Resolves once the end of a side question was sent; to be called once, when its id is known. */
+	sideQuestionEnded(id: string): Promise<void> {
+		if (this.#endedSideQuestions.delete(id)) return Promise.resolve();
+		const waiter = createDeferred<void>();
+		this.#sideQuestionWaiters.set(id, waiter);
+		return waiter.promise;
+	}
+
 	/** Resolves when every attachment carried has ended and was sent. */
 	drained(): Promise<void> {
 		return this.#pumping;
@@ -77,10 +89,18 @@ export class EventPump {
 		// The end of a turn that could not be begun is for the one who waits for its outcome alone.
 		const isUnbegun = body.type === "turn.ended" && isOwn && turnId !== this.#lastBegun;
 		if (!isUnbegun) for (const outgoing of this.#project(event)) this.#send(outgoing);
+		if (body.type === "side-question.ended") this.#noteSideQuestion(body.id);
 		if (body.type !== "turn.ended" || turnId === null || !isOwn || body.outcome === null) return;
 		this.#lastEnded = { turnId, outcome: body.outcome };
 		this.#turnWaiters.get(turnId)?.resolve(body.outcome);
 		this.#turnWaiters.delete(turnId);
+	}
+
+	#noteSideQuestion(id: string): void {
+		const waiter = this.#sideQuestionWaiters.get(id);
+		this.#sideQuestionWaiters.delete(id);
+		if (waiter === undefined) this.#endedSideQuestions.add(id);
+		else waiter.resolve();
 	}
 
 	#send(outgoing: Outgoing): void {

@@ -47,7 +47,17 @@ export const questionAskSchema = v.object({
 	questions: v.array(questionItemSchema),
 });
 
-export const askSchema = v.variant("kind", [approvalAskSchema, clientToolAskSchema, questionAskSchema]);
+export const hookAskSchema = v.object({
+	kind: v.literal("hook"),
+	id: v.string(),
+	/** The client's own name for its subscription. */
+	subscriptionId: v.string(),
+	event: v.string(),
+	target: v.string(),
+	input: v.record(v.string(), v.unknown()),
+});
+
+export const askSchema = v.variant("kind", [approvalAskSchema, clientToolAskSchema, questionAskSchema, hookAskSchema]);
 export type ApprovalAsk = v.InferOutput<typeof approvalAskSchema>;
 export type ClientToolAsk = v.InferOutput<typeof clientToolAskSchema>;
 export type Ask = v.InferOutput<typeof askSchema>;
@@ -66,7 +76,17 @@ export const questionAnswerSchema = v.object({
 	/** Question text to chosen label or free text; empty means dismissed. */
 	answers: v.record(v.string(), v.string()),
 });
-export const answerSchema = v.variant("kind", [approvalAnswerSchema, clientToolAnswerSchema, questionAnswerSchema]);
+export const hookAnswerSchema = v.object({
+	kind: v.literal("hook"),
+	action: v.picklist(["allow", "block"]),
+	reason: v.string(),
+});
+export const answerSchema = v.variant("kind", [
+	approvalAnswerSchema,
+	clientToolAnswerSchema,
+	questionAnswerSchema,
+	hookAnswerSchema,
+]);
 export type Answer = v.InferOutput<typeof answerSchema>;
 export type AnswerTo<K extends AskKind> = Extract<Answer, { kind: K }>;
 

@@ -9,6 +9,10 @@ export type Command =
 	| { readonly type: "turn.steer"; readonly input: UserInput }
 	/** Stops the running turn. Fails `no-turn` when idle; what it causes follows later. */
 	| { readonly type: "turn.cancel" }
+	/** Switches plan mode, at any time; the new state is told even when nothing changed. */
+	| { readonly type: "plan-mode.set"; readonly enabled: boolean }
+	/** Asks something beside the conversation, whether or not a turn runs; its answer is told by `side-question.ended`. */
+	| { readonly type: "side-question.start"; readonly question: string }
 	/** Settles an ask. An unknown or settled id changes nothing. */
 	| { readonly type: "ask.answer"; readonly askId: string; readonly answer: Answer | AskFailure };
 
@@ -19,6 +23,8 @@ export interface CommandValues {
 	"turn.start": { readonly turnId: string };
 	"turn.steer": null;
 	"turn.cancel": null;
+	"side-question.start": { readonly id: string };
+	"plan-mode.set": { readonly planMode: boolean };
 	/** Whether the answer was the one that settled the ask. */
 	"ask.answer": { readonly settled: boolean };
 }

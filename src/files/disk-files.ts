@@ -228,6 +228,31 @@ async function openAppend(target: string): Promise<AppendFile> {
 	};
 }
 
+/**
+ * Makes a directory and, where it is missing, what it lies in. Node's own recursive `mkdir` never ends where making a
+ * directory fails as if its parent were missing, as below `/proc`.
+ */
+async function makeDirectories(directory: string): Promise<void> {
+	if ((await statusOf(directory)) === "directory") return;
+	const parent = path.dirname(directory);
+	if (parent !== directory) await makeDirectories(parent);
+	try {
+		await mkdir(directory);
+	} catch (thrown) {
+		// Another one may have made it meanwhile.
+		if (systemErrorCode(thrown) !== "EEXIST" || (await statusOf(directory)) !== "directory") throw thrown;
+	}
+}
+
+async function statusOf(target: string): Promise<"directory" | "other" | null> {
+	try {
+		return (await stat(target)).isDirectory() ? "directory" : "other";
+	} catch (thrown) {
+		if (systemErrorCode(thrown) === "ENOENT") return null;
+		throw thrown;
+	}
+}
+
 /** The port on the real file system. Paths should be absolute; relative ones follow the process's directory. */
 export function createDiskFiles(): Files {
 	return {
@@ -241,9 +266,7 @@ export function createDiskFiles(): Files {
 		},
 		list: listDirectory,
 		resolve: resolvePath,
-		makeDirectory: async (directory) => {
-			await mkdir(directory, { recursive: true });
-		},
+		makeDirectory: (directory) => makeDirectories(path.resolve(directory)),
 		replace: (target, content, options = {}) => replaceFile(target, content, options),
 		create: createFile,
 		rename: (from, to) => rename(from, to),

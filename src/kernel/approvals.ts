@@ -5,7 +5,7 @@ import type { ApprovalOutcome } from "../agent/dependencies.ts";
 import type { Identifiers } from "../base/ids.ts";
 import type { ApprovalAsk } from "../events/ask.ts";
 import type { ToolCall } from "../events/content.ts";
-import type { EventBody } from "../events/event.ts";
+import type { AgentPathEntry, EventBody } from "../events/event.ts";
 import type { CallRecord, StoredSession } from "../store/session-store.ts";
 import type { ApprovalNeed } from "../tools/tool.ts";
 import type { AskTable } from "./asks.ts";
@@ -18,6 +18,14 @@ interface ApprovalSettings {
 	readonly identifiers: Identifiers;
 	/** Approve everything without asking; not written to the session's state. */
 	readonly yolo: boolean;
+	/** Nobody is at the keyboard: the same, by another name. */
+	readonly afk: boolean;
+}
+
+/** Who asks: the turn, and the subagent when it is one. */
+export interface ApprovalSource {
+	readonly turnId: string;
+	readonly path: readonly AgentPathEntry[];
 }
 
 type Decided = Extract<CallRecord, { type: "decided" }>;
@@ -32,18 +40,18 @@ export class Approvals {
 		this.#settings = settings;
 	}
 
-	/** Decides one call. `turnId` names the turn it belongs to. */
+	/** Decides one call. */
 	async decide(
 		need: ApprovalNeed,
 		call: ToolCall,
-		turnId: string,
+		source: ApprovalSource,
 		emit: EmitInTurn,
 		signal: AbortSignal,
 	): Promise<ApprovalOutcome> {
 		const { stored, emitter } = this.#settings;
 		const { approval } = stored.state();
 		const decided = { type: "decided", askId: null, toolCallId: call.id, action: need.action } as const;
-		if (this.#settings.yolo || approval.yolo) {
+		if (this.#settings.yolo || this.#settings.afk || approval.yolo || approval.afk) {
 			return await this.#approveByRule({ ...decided, decision: "approve", by: "yolo" });
 		}
 		// Set by another program that knows the mode; nobody is at the keyboard to be asked.
@@ -55,7 +63,7 @@ export class Approvals {
 			await stored.appendCalls([{ ...decided, decision: "reject", by: "rule" }]);
 			return { kind: "unattended", reason: "The tool call needs an approval, and no client is connected to give it." };
 		}
-		return await this.#ask(need, call, turnId, emit, signal);
+		return await this.#ask(need, call, source, emit, signal);
 	}
 
 	async #approveByRule(record: Decided): Promise<ApprovalOutcome> {
@@ -66,7 +74,7 @@ export class Approvals {
 	async #ask(
 		need: ApprovalNeed,
 		call: ToolCall,
-		turnId: string,
+		source: ApprovalSource,
 		emit: EmitInTurn,
 		signal: AbortSignal,
 	): Promise<ApprovalOutcome> {
@@ -78,9 +86,9 @@ export class Approvals {
 			action: need.action,
 			description: need.description,
 			sourceKind: "foreground_turn",
-			sourceId: turnId,
-			agentId: null,
-			subagentType: null,
+			sourceId: source.turnId,
+			agentId: source.path.at(-1)?.agentId ?? null,
+			subagentType: source.path.at(-1)?.subagentType ?? null,
 			sourceDescription: null,
 			display: [...need.display],
 		};

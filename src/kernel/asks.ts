@@ -38,6 +38,10 @@ const rules: { readonly [K in AskKind]: AskRule<K> } = {
 		standIn: () => ({ kind: "question", answers: {} }),
 		outlivesClient: false,
 	},
+	hook: {
+		standIn: () => ({ kind: "hook", action: "allow", reason: "" }),
+		outlivesClient: false,
+	},
 };
 
 function clientToolStandIn(why: Unanswered) {
@@ -56,8 +60,8 @@ function clientToolStandIn(why: Unanswered) {
 	}
 }
 
-/** Seconds until an ask of each kind is settled without an answer; 0 means never. */
-export type AskDeadlines = { readonly [K in AskKind]: number };
+/** Seconds until an ask of each kind is settled without an answer; 0 means never. Hooks bring their own. */
+export type AskDeadlines = { readonly [K in Exclude<AskKind, "hook">]: number };
 
 /** Who gave an answer: a client, or the kernel on the strength of an approval for the session. */
 export type AnsweredBy = "client" | "session-approval";
@@ -84,9 +88,22 @@ export class AskTable {
 	}
 
 	/** Enters the ask, its deadline armed, and resolves when it is settled. The signal settles it as cancelled. */
-	wait<K extends AskKind>(ask: Extract<Ask, { kind: K }>, kind: K, signal: AbortSignal): Promise<Settlement<K>> {
+	wait<K extends Exclude<AskKind, "hook">>(
+		ask: Extract<Ask, { kind: K }>,
+		kind: K,
+		signal: AbortSignal,
+	): Promise<Settlement<K>> {
+		return this.waitFor(ask, kind, this.#deadlines[kind], signal);
+	}
+
+	/** The same with a deadline of its own, in seconds; 0 means never. */
+	waitFor<K extends AskKind>(
+		ask: Extract<Ask, { kind: K }>,
+		kind: K,
+		seconds: number,
+		signal: AbortSignal,
+	): Promise<Settlement<K>> {
 		return new Promise((resolve) => {
-			const seconds = this.#deadlines[kind];
 			const settle = (settlement: Settlement<K>) => {
 				this.#open.delete(ask.id);
 				withdraw();

@@ -4,8 +4,9 @@ import type { Identifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { type ModelSelection, selectModel } from "../config/select-model.ts";
-import { loadPromptVariables } from "../definitions/prompt-variables.ts";
-import { renderSystemPrompt } from "../definitions/system-prompt.ts";
+import type { AgentDefinition } from "../definitions/agent-definition.ts";
+import { agentTypes } from "../definitions/agent-types.ts";
+import { renderSystemPrompt, withRole } from "../definitions/system-prompt.ts";
 import type { Files } from "../files/port.ts";
 import type { Model } from "../models/model.ts";
 import { type ModelSettings, standardTimeouts } from "../models/model-settings.ts";
@@ -13,6 +14,10 @@ import { createModel } from "../models/registry.ts";
 import type { Processes } from "../processes/port.ts";
 import type { StoredSession } from "../store/session-store.ts";
 import { createTools, defaultToolPaths } from "../tools/built-in-tools.ts";
+import type { ToolEnvironment } from "../tools/tool.ts";
+import type { SessionOperations } from "./operations.ts";
+import { gatherPromptVariables } from "./prompt-place.ts";
+import { describeRepository } from "./repository.ts";
 import type { SessionParts } from "./session.ts";
 
 /** What the program around the kernel knows of the machine and the person. */
@@ -20,6 +25,8 @@ export interface Surroundings {
 	/** The environment given to children and asked for overrides. */
 	readonly environment: Readonly<Record<string, string>>;
 	readonly home: string;
+	/** Where settings, sessions and plans are kept. */
+	readonly shareDir: string;
 	/** Name of the operating system, for people. */
 	readonly os: string;
 	readonly files: Files;
@@ -40,9 +47,23 @@ export interface SessionOptions {
 	readonly model: string | null;
 	readonly thinking: boolean | null;
 	readonly yolo: boolean;
+	/** Start in plan mode. */
+	readonly plan: boolean;
+	/** Nobody is at the keyboard; kept in the session's state. */
+	readonly afk: boolean;
 	readonly maxSteps: number | null;
 	readonly maxAttempts: number | null;
+	/** An agent of the person's; absent for the default one. */
+	readonly agent?: AgentDefinition;
 }
+
+const defaultAgent: AgentDefinition = {
+	name: "default",
+	toolPaths: defaultToolPaths,
+	prompt: null,
+	role: "",
+	types: agentTypes,
+};
 
 export async function composeSession(
 	stored: StoredSession,
@@ -54,23 +75,37 @@ export async function composeSession(
 	const { environment, files, processes, home, clock, identifiers, random, log } = surroundings;
 	const selection = selectModel({ configuration, alias: options.model, thinking: options.thinking, environment });
 	const { loopControl, agentwire } = configuration;
+	const { agent = defaultAgent } = options;
+	const toolEnvironment = (operations: SessionOperations): ToolEnvironment => ({
+		...operations,
+		workDir: stored.workDir,
+		additionalDirs: () => stored.state().additionalDirs,
+		environment,
+		home,
+		outputDir: `${stored.directory ?? stored.workDir}/output`,
+		files,
+		processes,
+		todos: {
+			read: () => stored.state().todos,
+			write: (todos) => stored.updateState({ todos }),
+		},
+	});
 	return {
 		stored,
 		model: await composeModel(selection, surroundings, clientName),
 		unsetModelAlias: selection.kind === "none" ? selection.alias : null,
-		tools: createTools(defaultToolPaths, {
-			workDir: stored.workDir,
-			additionalDirs: () => stored.state().additionalDirs,
-			environment,
-			home,
-			outputDir: `${stored.directory ?? stored.workDir}/output`,
-			files,
-			processes,
-			todos: {
-				read: () => stored.state().todos,
-				write: (todos) => stored.updateState({ todos }),
+		createTools: (operations) => createTools(agent.toolPaths, toolEnvironment(operations)),
+		subagents: {
+			types: agent.types,
+			createTools: (toolPaths, operations) => createTools(toolPaths, toolEnvironment(operations)),
+			findModel: async (alias) => {
+				const isKnown = Object.hasOwn(configuration.models, alias);
+				const chosen = { configuration, alias, thinking: options.thinking, environment };
+				return isKnown ? await composeModel(selectModel(chosen), surroundings, clientName) : null;
 			},
-		}),
+			describeRepository: (signal) => describeRepository(stored.workDir, { environment, processes }, signal),
+			parallel: agentwire.parallelSubagents,
+		},
 		limits: {
 			maxSteps: options.maxSteps ?? loopControl.maxStepsPerTurn,
 			maxAttempts: options.maxAttempts ?? loopControl.maxRetriesPerStep,
@@ -81,18 +116,27 @@ export async function composeSession(
 			"client-tool": agentwire.clientToolTimeout ?? 0,
 		},
 		yolo: options.yolo || configuration.defaultYolo,
-		systemPrompt: async () =>
-			renderSystemPrompt(
-				await loadPromptVariables({
-					files,
-					workDir: stored.workDir,
-					additionalDirs: stored.state().additionalDirs,
-					now: clock.now(),
-					os: surroundings.os,
-					shell: await findShell(files),
-					log,
-				}),
-			),
+		afk: options.afk,
+		hooks: configuration.hooks.map(({ event, matcher, command, timeout, failClosed }) => ({
+			kind: "command",
+			event,
+			matcher,
+			command,
+			timeout,
+			failClosed,
+		})),
+		hookPlace: { environment, processes },
+		planPlace: {
+			files,
+			shareDir: surroundings.shareDir,
+			home,
+			startsOn: options.plan || (configuration.defaultPlanMode && !stored.existed),
+		},
+		systemPrompt: async (type) => {
+			const variables = await gatherPromptVariables(stored.workDir, stored.state().additionalDirs, surroundings);
+			if (type !== null) return (type.prompt ?? renderSystemPrompt)(variables);
+			return withRole((agent.prompt ?? renderSystemPrompt)(variables), agent.role);
+		},
 		clock,
 		identifiers,
 		random,
@@ -134,11 +178,4 @@ async function composeModel(
 		clock,
 	};
 	return await createModel(settings);
-}
-
-async function findShell(files: Files): Promise<{ readonly name: string; readonly path: string }> {
-	for (const path of ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"]) {
-		if ((await files.status(path)) !== null) return { name: "bash", path };
-	}
-	return { name: "sh", path: "/bin/sh" };
 }

@@ -2,8 +2,8 @@
 // every attached client, in the order in which it was emitted.
 import type { Clock } from "../base/clock.ts";
 import { type AgentEvent, type EventBody, type EventOrigin, eventDeclarations } from "../events/event.ts";
-import { createDeltaMerger } from "../events/merge.ts";
-import type { CallRecord, StoredSession } from "../store/session-store.ts";
+import { createDeltaMerger, type DeltaMerger } from "../events/merge.ts";
+import type { CallRecord, StoredAgent, StoredSession } from "../store/session-store.ts";
 import type { EventFeed } from "./event-feed.ts";
 
 /** What is kept together with an event, and how firmly. */
@@ -23,18 +23,23 @@ interface Entry {
 	readonly reject: (error: unknown) => void;
 }
 
+/** The log of a subagent. */
+export type AgentLog = Pick<StoredAgent, "appendEvents">;
+
 type Where = Pick<EventOrigin, "turnId" | "agentPath">;
 
 export class Emitter {
 	readonly #sessionId: string;
 	readonly #stored: StoredSession;
 	readonly #clock: Clock;
-	readonly #merger = createDeltaMerger();
+	/** One for each agent that speaks: their runs of deltas are not each other's. */
+	readonly #mergers = new Map<string | null, DeltaMerger>();
+	readonly #agentLogs = new Map<string, AgentLog>();
 	readonly #feeds = new Set<EventFeed>();
 	#waiting: Entry[] = [];
 	#draining = false;
 	/** The last turn of which something could not be kept, and why. */
-	#failed: { readonly turnId: string | null; readonly error: unknown } | null = null;
+	#failed: { readonly turnId: string; readonly error: unknown } | null = null;
 
 	constructor(stored: StoredSession, clock: Clock) {
 		this.#sessionId = stored.id;
@@ -55,6 +60,16 @@ export class Emitter {
 		this.#feeds.delete(feed);
 	}
 
+	/** From now on the events of this subagent are kept in its own log as well. */
+	addAgent(agentId: string, log: AgentLog): void {
+		this.#agentLogs.set(agentId, log);
+	}
+
+	removeAgent(agentId: string): void {
+		this.#agentLogs.delete(agentId);
+		this.#mergers.delete(agentId);
+	}
+
 	/**
 	 * Resolves once the event is kept and told; rejects, having told nothing, when it could not be kept.
 	 * While a client is slow it then waits for room, but not beyond the signal.
@@ -62,7 +77,7 @@ export class Emitter {
 	 */
 	emit(where: Where, body: EventBody, keeping: Keeping, signal: AbortSignal): Promise<void> | undefined {
 		if (this.#isRefused(where.turnId, body.type)) return Promise.reject(this.#failed?.error);
-		const ended = this.#merger.push(body);
+		const ended = this.#mergerOf(where).push(body);
 		// Of a turn with a gap no more is kept than how it ends.
 		const completed = this.#hasFailed(where.turnId) ? null : ended;
 		const isDelta = eventDeclarations[body.type].class === "volatile";
@@ -93,8 +108,16 @@ export class Emitter {
 
 	/** Tells an event that could not be kept: only for the end of what was begun. */
 	tellUnkept(where: Where, body: EventBody): void {
-		this.#merger.flush();
+		this.#mergerOf(where).flush();
 		this.#tell(this.#stamp(where, body));
+	}
+
+	#mergerOf({ turnId, agentPath }: Where): DeltaMerger {
+		// What stands beside a turn does not cut the turn's runs in two.
+		const speaker = turnId === null ? null : (agentPath.at(-1)?.agentId ?? "");
+		const merger = this.#mergers.get(speaker) ?? createDeltaMerger();
+		this.#mergers.set(speaker, merger);
+		return merger;
 	}
 
 	#stamp({ turnId, agentPath }: Where, body: EventBody): AgentEvent {
@@ -109,7 +132,9 @@ export class Emitter {
 				await this.#keep(batch);
 			} catch (thrown) {
 				for (const { events, reject } of batch) {
-					this.#failed = { turnId: events.at(-1)?.turnId ?? null, error: thrown };
+					// What stands beside a turn must not let the turn go on behind its gap.
+					const turnId = events.at(-1)?.turnId ?? null;
+					if (turnId !== null) this.#failed = { turnId, error: thrown };
 					reject(thrown);
 				}
 				continue;
@@ -147,7 +172,12 @@ export class Emitter {
 	async #keep(batch: readonly Entry[]): Promise<void> {
 		const records = batch.flatMap((entry) => entry.keeping.records ?? []);
 		if (records.length > 0) await this.#stored.appendCalls(records);
-		await this.#stored.appendEvents(batch.flatMap((entry) => entry.events));
+		const events = batch.flatMap((entry) => entry.events);
+		await this.#stored.appendEvents(events);
+		for (const [agentId, log] of this.#agentLogs) {
+			const own = events.filter(({ agentPath }) => agentPath.at(-1)?.agentId === agentId);
+			if (own.length > 0) await log.appendEvents(own);
+		}
 		if (batch.some((entry) => entry.keeping.sync === true)) await this.#stored.sync();
 	}
 

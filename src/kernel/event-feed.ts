@@ -10,6 +10,7 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 	#ended = false;
 	#reader: Deferred<void> | null = null;
 	#room: Deferred<void> | null = null;
+	#quiet: Deferred<void> | null = null;
 
 	push(event: AgentEvent): void {
 		if (this.#ended) return;
@@ -29,6 +30,13 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 		return this.#room.promise;
 	}
 
+	/** Resolves once everything held has been taken and dealt with: the reader asks for more. */
+	dealtWith(): Promise<void> {
+		if (this.#ended || (this.#events.length === 0 && this.#reader !== null)) return Promise.resolve();
+		this.#quiet ??= createDeferred();
+		return this.#quiet.promise;
+	}
+
 	/** Ends the feed after what it holds. */
 	end(): void {
 		this.#ended = true;
@@ -36,6 +44,8 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 		this.#reader = null;
 		this.#room?.resolve();
 		this.#room = null;
+		this.#quiet?.resolve();
+		this.#quiet = null;
 	}
 
 	async *[Symbol.asyncIterator](): AsyncGenerator<readonly AgentEvent[]> {
@@ -48,6 +58,8 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 				yield batch;
 			} else if (this.#ended) return;
 			else {
+				this.#quiet?.resolve();
+				this.#quiet = null;
 				this.#reader ??= createDeferred();
 				await this.#reader.promise;
 			}

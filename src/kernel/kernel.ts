@@ -5,6 +5,9 @@ import type { SessionStore, SessionSummary, StoredSession } from "../store/sessi
 import { composeSession, type SessionOptions, type Surroundings } from "./compose.ts";
 import { Session } from "./session.ts";
 
+/** Milliseconds that the hooks of a session's end may take, of the two seconds that closing has in all. */
+const hookBudget = 1000;
+
 export interface KernelParts {
 	readonly store: SessionStore;
 	readonly configuration: Configuration;
@@ -45,6 +48,11 @@ export class Kernel {
 		return this.#parts.store.lastSessionId(workDir);
 	}
 
+	/** The work dir of a session, whichever it is; null when no known one has it. */
+	workDirOf(id: string): Promise<string | null> {
+		return this.#parts.store.workDirOf(id);
+	}
+
 	list(workDir: string): Promise<SessionSummary[]> {
 		return this.#parts.store.list(workDir);
 	}
@@ -53,7 +61,7 @@ export class Kernel {
 	async close(): Promise<void> {
 		const sessions = [...this.#sessions.values()];
 		this.#sessions.clear();
-		await Promise.allSettled(sessions.map((session) => session.close()));
+		await Promise.allSettled(sessions.map((session) => session.close(AbortSignal.timeout(hookBudget))));
 		await this.#parts.surroundings.processes.endAll();
 	}
 
@@ -71,6 +79,15 @@ export class Kernel {
 		const clientName = () => this.#sessions.get(stored.id)?.clientName() ?? null;
 		const session = new Session(await composeSession(stored, options, configuration, surroundings, clientName));
 		this.#sessions.set(session.id, session);
+		try {
+			if (options.afk && !stored.state().approval.afk) {
+				await stored.updateState({ approval: { ...stored.state().approval, afk: true } });
+			}
+			await session.start();
+		} catch (thrown) {
+			// A session that cannot be written says so at its first prompt; starting is never refused for it.
+			surroundings.log.error("The start of a session could not be kept.", { session: stored.id, error: thrown });
+		}
 		return session;
 	}
 }

@@ -28,8 +28,7 @@ export interface CrashNotice {
  * any point of it, or before the notice is settled, leaves the rest to the next time.
  */
 export async function recoverCalls(stored: StoredSession, context: Context): Promise<CrashNotice | null> {
-	const lost = callsWithoutResult(context.messages);
-	if (lost.length > 0) await context.append(lost.map((id) => messageRow(toToolMessage(id, resultLost))));
+	await closeLostCalls(context);
 	const calls = stored.unfinishedCalls;
 	if (calls.length === 0) return null;
 	const unrecovered = calls.filter(({ isRecovered }) => !isRecovered);
@@ -43,6 +42,12 @@ export async function recoverCalls(stored: StoredSession, context: Context): Pro
 		text: `The program ended unexpectedly while ${names} ${verb} running. What came of it is unknown; it has not been run again.\n\n`,
 		settle: () => stored.appendCalls(calls.map(({ toolCallId }) => ({ type: "finished", toolCallId, isError: true }))),
 	};
+}
+
+/** Answers the calls at the very end of a context whose results are not in it: no provider takes it otherwise. */
+export async function closeLostCalls(context: Context): Promise<void> {
+	const lost = callsWithoutResult(context.messages);
+	if (lost.length > 0) await context.append(lost.map((id) => messageRow(toToolMessage(id, resultLost))));
 }
 
 /** Calls at the very end of the context whose results were cut off with the end of a write. */

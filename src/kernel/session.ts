@@ -1,29 +1,35 @@
 // One session: commands in, events out, one turn at a time. Owns its stored files while it lives.
-
-import { Context } from "../agent/context.ts";
-import type { TurnDependencies, TurnLimits } from "../agent/dependencies.ts";
-import { runTurn } from "../agent/turn.ts";
+import { setMaxListeners } from "node:events";
+import type { TurnLimits } from "../agent/dependencies.ts";
 import type { Clock } from "../base/clock.ts";
-import { KernelError, toKernelError } from "../base/errors.ts";
+import { KernelError } from "../base/errors.ts";
 import type { Identifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
+import type { AgentType } from "../definitions/agent-types.ts";
 import type { ClientToolAsk } from "../events/ask.ts";
 import type { Command, CommandType, CommandValues } from "../events/command.ts";
-import { type ToolReturn, textPart, type UserInput } from "../events/content.ts";
-import type { ContextRow } from "../events/conversation.ts";
-import type { AgentEvent, EventBody, TurnOutcome } from "../events/event.ts";
+import type { ToolReturn, UserInput } from "../events/content.ts";
+import { type AgentEvent, type EventBody, statusChanged } from "../events/event.ts";
+import type { CommandHook } from "../hooks/hook.ts";
 import type { Model } from "../models/model.ts";
 import type { StoredSession } from "../store/session-store.ts";
-import { toTitle } from "../store/title.ts";
 import type { Tool } from "../tools/tool.ts";
 import { Approvals } from "./approvals.ts";
 import { type AskDeadlines, AskTable } from "./asks.ts";
 import { type CheckedTools, type ClientToolDeclaration, checkClientTools } from "./client-tools.ts";
-import { Emitter, type Keeping } from "./emitter.ts";
-import { EventFeed } from "./event-feed.ts";
-import { type CrashNotice, recoverCalls } from "./recovery.ts";
-import { createSteerQueue, type OpenSteerQueue } from "./steers.ts";
+import { type Attachment, type AttachOptions, Clients } from "./clients.ts";
+import { Emitter } from "./emitter.ts";
+import { HookRunner, type HookRunnerSettings } from "./hook-runner.ts";
+import { MainAgent } from "./main-agent.ts";
+import { type RunningTurn, runMainTurn } from "./main-turn.ts";
+import { createSessionOperations, type SessionOperations } from "./operations.ts";
+import { PlanMode, type PlanModeSettings } from "./plan-mode.ts";
+import { SideQuestions } from "./side-questions.ts";
+import { createSlashCommands, type SlashCommandInfo, type SlashCommands } from "./slash-commands.ts";
+import { createSteerQueue } from "./steers.ts";
+import { createSubagents, type SubagentParts } from "./subagents.ts";
 import { createToolBox } from "./tool-box.ts";
+import type { AgentServices } from "./turn-dependencies.ts";
 
 /** What a session is made of; `compose.ts` fills it from the configuration. */
 export interface SessionParts {
@@ -31,32 +37,26 @@ export interface SessionParts {
 	/** Null when none is configured; `unsetModelAlias` then names what was asked for. */
 	readonly model: Model | null;
 	readonly unsetModelAlias: string | null;
-	/** The built-in tools, in the order in which a model is offered them. */
-	readonly tools: readonly Tool[];
+	/** Makes the built-in tools, in the order in which a model is offered them. */
+	createTools(operations: SessionOperations): readonly Tool[];
+	/** What the session's subagents are made of; their tools get the same operations. */
+	readonly subagents: Pick<SubagentParts, "types" | "findModel" | "describeRepository" | "parallel"> & {
+		createTools(toolPaths: readonly string[], operations: SessionOperations): readonly Tool[];
+	};
 	readonly limits: TurnLimits;
 	readonly deadlines: AskDeadlines;
 	readonly yolo: boolean;
-	/** Renders the system prompt of a session that has none yet. */
-	readonly systemPrompt: () => Promise<string>;
+	/** Nobody is at the keyboard: approve everything, ask nothing. */
+	readonly afk: boolean;
+	readonly hooks: readonly CommandHook[];
+	readonly hookPlace: Pick<HookRunnerSettings, "environment" | "processes">;
+	readonly planPlace: Pick<PlanModeSettings, "files" | "shareDir" | "home" | "startsOn">;
+	/** Renders the system prompt of a session that has none yet, or that of a subagent of some type but for its role. */
+	readonly systemPrompt: (type: AgentType | null) => Promise<string>;
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
 	readonly random: () => number;
 	readonly log: Log;
-}
-
-/** What a client brings when it attaches. */
-export interface AttachOptions {
-	readonly client: { readonly name: string; readonly version: string | null } | null;
-	/** Its tools, as `checkTools` gave them. */
-	readonly tools: ReadonlyMap<string, Tool>;
-}
-
-/** A client's hold on a session. Open asks are told again at its beginning. */
-export interface Attachment {
-	/** Batches of events, so that one write can serve many. Ends after `close` and when the session closes. */
-	readonly events: AsyncIterable<readonly AgentEvent[]>;
-	/** The client is gone. */
-	close(): void;
 }
 
 export interface SessionSnapshot {
@@ -68,23 +68,8 @@ export interface SessionSnapshot {
 	readonly hasHistory: boolean;
 }
 
-interface RunningTurn {
-	readonly id: string;
-	readonly controller: AbortController;
-	readonly steers: OpenSteerQueue;
-	ended: Promise<void>;
-}
-
-interface AttachedClient {
-	readonly client: AttachOptions["client"];
-	readonly feed: EventFeed;
-	readonly tools: ReadonlyMap<string, Tool>;
-}
-
-type EmitInTurn = (body: EventBody, keeping?: Keeping) => Promise<void> | undefined;
-
 type CommandHandlers = {
-	readonly [T in CommandType]: (command: Extract<Command, { type: T }>) => CommandValues[T];
+	readonly [T in CommandType]: (command: Extract<Command, { type: T }>) => CommandValues[T] | Promise<CommandValues[T]>;
 };
 
 const never = new AbortController().signal;
@@ -95,29 +80,100 @@ export class Session {
 	readonly #parts: SessionParts;
 	readonly #emitter: Emitter;
 	readonly #asks: AskTable;
-	readonly #approvals: Approvals;
-	readonly #clients = new Set<AttachedClient>();
+	readonly #plan: PlanMode;
+	readonly #hooks: HookRunner;
+	readonly #tools: readonly Tool[];
+	readonly #services: AgentServices;
+	readonly #sideQuestions: SideQuestions;
+	readonly #clients: Clients;
+	readonly #main: MainAgent;
+	readonly #commands: SlashCommands;
 	readonly #handlers: CommandHandlers;
-	#context: Context | null = null;
-	/** What a crash left behind, for the person; told once. */
-	#crashNotice: CrashNotice | null = null;
-	#isRecovered = false;
 	#turn: RunningTurn | null = null;
 	#hadTurn = false;
 	#closing = false;
 
 	constructor(parts: SessionParts) {
-		const { stored, identifiers, yolo } = parts;
+		const { stored, identifiers, clock, log, yolo, afk } = parts;
 		this.id = stored.id;
 		this.workDir = stored.workDir;
 		this.#parts = parts;
-		this.#emitter = new Emitter(stored, parts.clock);
-		this.#asks = new AskTable(parts.deadlines, parts.clock);
-		this.#approvals = new Approvals({ stored, identifiers, yolo, asks: this.#asks, emitter: this.#emitter });
+		this.#emitter = new Emitter(stored, clock);
+		this.#asks = new AskTable(parts.deadlines, clock);
+		this.#clients = new Clients(this.#emitter, () => this.#asks.clientGone());
+		this.#plan = new PlanMode({ ...parts.planPlace, stored, identifiers });
+		this.#commands = createSlashCommands({ plan: this.#plan, files: parts.planPlace.files });
+		this.#hooks = new HookRunner(
+			{
+				...parts.hookPlace,
+				commands: parts.hooks,
+				sessionId: this.id,
+				workDir: this.workDir,
+				asks: this.#asks,
+				identifiers,
+				clock,
+				log,
+			},
+			() => this.#clients.hooks(),
+		);
+		this.#services = {
+			stored,
+			emitter: this.#emitter,
+			approvals: new Approvals({ stored, identifiers, yolo, afk, asks: this.#asks, emitter: this.#emitter }),
+			limits: parts.limits,
+			clock,
+			random: parts.random,
+			planMode: () => this.#plan.isOn,
+			kept: (work) => this.#kept(work),
+		};
+		const { subagents, model, unsetModelAlias, systemPrompt } = parts;
+		const operations: SessionOperations = createSessionOperations({
+			agents: createSubagents({
+				...subagents,
+				createTools: (toolPaths) => subagents.createTools(toolPaths, operations),
+				model,
+				unsetModelAlias,
+				systemPrompt,
+				stored,
+				services: this.#services,
+				hooks: this.#hooks,
+				identifiers,
+				clock,
+				turnId: () => this.#turn?.id ?? null,
+			}),
+			stored,
+			asks: this.#asks,
+			plan: this.#plan,
+			identifiers,
+			yolo,
+			afk,
+			can: (capability) => this.#clients.can(capability),
+			emit: (body) =>
+				this.#emitter.emit(this.#where(), body, {}, this.#turn?.controller.signal ?? never) ?? Promise.resolve(),
+		});
+		this.#tools = parts.createTools(operations);
+		this.#main = new MainAgent({
+			stored,
+			model,
+			unsetModelAlias,
+			tools: createToolBox(this.#tools, () => this.#clients.attached()),
+			systemPrompt: () => systemPrompt(null),
+			reminders: (messages) => this.#plan.reminders(messages),
+			kept: (work) => this.#kept(work),
+		});
+		this.#sideQuestions = new SideQuestions({
+			identifiers,
+			cacheKey: this.id,
+			agent: () => this.#main.load(),
+			emit: async (body, signal) => this.#emitter.emit({ turnId: null, agentPath: [] }, body, {}, signal),
+			tellUnkept: (body) => this.#emitter.tellUnkept({ turnId: null, agentPath: [] }, body),
+		});
 		this.#handlers = {
 			"turn.start": ({ input }) => this.#startTurn(input),
 			"turn.steer": ({ input }) => this.#steer(input),
 			"turn.cancel": () => this.#cancel(),
+			"side-question.start": ({ question }) => this.#startSideQuestion(question),
+			"plan-mode.set": ({ enabled }) => this.#setPlanMode(enabled),
 			"ask.answer": ({ askId, answer }) => ({ settled: this.#asks.answer(askId, answer, "client") }),
 		};
 	}
@@ -132,25 +188,40 @@ export class Session {
 	checkTools(declarations: readonly ClientToolDeclaration[]): Promise<CheckedTools> {
 		return checkClientTools(
 			declarations,
-			(name) => this.#parts.tools.some((tool) => tool.name === name),
+			(name) => this.#tools.some((tool) => tool.name === name),
 			this.#parts.identifiers,
 			(ask, signal) => this.#askClientTool(ask, signal),
 		);
 	}
 
-	attach({ client, tools }: AttachOptions): Attachment {
-		const attached: AttachedClient = { client, tools, feed: new EventFeed() };
-		this.#clients.add(attached);
-		this.#emitter.add(attached.feed);
-		for (const ask of this.#asks.asks()) attached.feed.push(this.#toldAgain({ type: "ask.requested", ask }));
-		return { events: attached.feed, close: () => this.#detach(attached) };
+	/** A client arrives; it is told first what is still asked. */
+	attach(options: AttachOptions): Attachment {
+		return this.#clients.attach(
+			options,
+			this.#asks.asks().map((ask) => this.#stamped({ type: "ask.requested", ask })),
+		);
 	}
 
 	/** Name and version of the client that attached last, for requests that name it. */
 	clientName(): string | null {
-		const client = [...this.#clients].at(-1)?.client ?? null;
-		if (client === null) return null;
-		return client.version === null ? client.name : `${client.name} ${client.version}`;
+		return this.#clients.name();
+	}
+
+	/** The commands that prompts may be, for clients to list. */
+	get slashCommands(): readonly SlashCommandInfo[] {
+		return this.#commands.infos;
+	}
+
+	/** The hooks of the settings, which run whatever clients subscribe to. */
+	get commandHooks(): readonly CommandHook[] {
+		return this.#hooks.commands;
+	}
+
+	/** Called once before anything else: takes up plan mode when it is to be on, and runs the hooks of a start. */
+	async start(): Promise<void> {
+		await this.#plan.start();
+		const source = this.#parts.stored.existed ? "resume" : "startup";
+		await this.#hooks.run({ event: "SessionStart", target: source, input: { source } }, null, never);
 	}
 
 	snapshot(): SessionSnapshot {
@@ -174,17 +245,19 @@ export class Session {
 		this.#asks.settleAll();
 		this.#turn?.controller.abort();
 		await this.#turn?.ended;
-		for (const client of this.#clients) client.feed.end();
+		await this.#sideQuestions.stop();
+		this.#clients.end();
 	}
 
-	/** Stops and gives up the stored files. */
-	async close(): Promise<void> {
+	/** Stops and gives up the stored files. `signal` bounds the hooks of an end. */
+	async close(signal: AbortSignal): Promise<void> {
 		await this.stop();
+		await this.#hooks.run({ event: "SessionEnd", target: "exit", input: { reason: "exit" } }, null, signal);
 		await this.#parts.stored.close();
 	}
 
 	#startTurn(input: UserInput): { readonly turnId: string } {
-		if (this.#closing) throw new KernelError("closed", "The session is closing.");
+		if (this.#closing) throw closing();
 		if (this.#turn !== null) throw new KernelError("busy", "An agent turn is already in progress");
 		const turn: RunningTurn = {
 			id: this.#parts.identifiers.hex(32),
@@ -192,8 +265,23 @@ export class Session {
 			steers: createSteerQueue(),
 			ended: Promise.resolve(),
 		};
+		// Every call of an answer, and every event that waits for a slow client, listens to it.
+		setMaxListeners(0, turn.controller.signal);
 		this.#turn = turn;
-		turn.ended = this.#runTurn(turn, input);
+		turn.ended = runMainTurn(turn, input, {
+			services: this.#services,
+			hooks: this.#hooks,
+			main: this.#main,
+			commands: this.#commands,
+			log: this.#parts.log,
+			begun: () => {
+				this.#hadTurn = true;
+			},
+			// Whoever hears of the end may start the next turn at once.
+			release: () => {
+				this.#turn = null;
+			},
+		});
 		return { turnId: turn.id };
 	}
 
@@ -210,101 +298,20 @@ export class Session {
 		return null;
 	}
 
-	async #runTurn(turn: RunningTurn, input: UserInput): Promise<void> {
-		const { stored, log } = this.#parts;
-		const { signal } = turn.controller;
-		const emit = (body: EventBody, keeping: Keeping = {}) =>
-			this.#emitter.emit({ turnId: turn.id, agentPath: [] }, body, keeping, signal);
-		let outcome: TurnOutcome;
-		let isBegun = false;
-		try {
-			await emit({ type: "turn.started", input }, { sync: true });
-			isBegun = true;
-			this.#hadTurn = true;
-			await stored.markStarted();
-			outcome = await runTurn(input, await this.#dependencies(turn, emit), signal);
-			if (outcome.status === "finished") await this.#deriveTitle(input);
-		} catch (thrown) {
-			log.error("A turn failed.", { session: this.id, error: thrown });
-			const { code, message, data } = toKernelError(thrown);
-			outcome = { status: "failed", error: { code, message, data } };
-		}
-		turn.steers.close();
-		const ended: EventBody = { type: "turn.ended", outcome };
-		// Whoever hears of the end may start the next turn at once.
-		const endTurn = () => {
-			this.#turn = null;
-		};
-		try {
-			// Nothing of the turn may wait for a slow client any more, nor stay open behind it.
-			turn.controller.abort();
-			if (isBegun) return await emit(ended, { sync: true, beforeTold: endTurn });
-		} catch (thrown) {
-			log.error("The end of a turn could not be kept.", { session: this.id, error: thrown });
-		}
-		// A log without the beginning of a turn is not to have its end.
-		endTurn();
-		this.#emitter.tellUnkept({ turnId: turn.id, agentPath: [] }, ended);
+	#startSideQuestion(question: string): { readonly id: string } {
+		if (this.#closing) throw closing();
+		return this.#sideQuestions.start(question);
 	}
 
-	async #dependencies(turn: RunningTurn, emit: EmitInTurn): Promise<TurnDependencies> {
-		const { stored } = this.#parts;
-		const context = await this.#loadContext();
-		return {
-			model: this.#parts.model,
-			unsetModelAlias: this.#parts.unsetModelAlias,
-			context,
-			tools: createToolBox(this.#parts.tools, () => [...this.#clients].map(({ tools }) => tools)),
-			steers: turn.steers,
-			journal: {
-				started: async (call) => {
-					const { name, arguments: text } = call.function;
-					await this.#kept(stored.appendCalls([{ type: "started", toolCallId: call.id, name, arguments: text }]));
-					await this.#kept(stored.sync());
-				},
-				finished: (call, isError) =>
-					this.#kept(stored.appendCalls([{ type: "finished", toolCallId: call.id, isError }])),
-			},
-			limits: this.#parts.limits,
-			cacheKey: this.id,
-			planMode: () => stored.state().planMode,
-			clock: this.#parts.clock,
-			random: this.#parts.random,
-			emit: (body) => {
-				if (body.type === "step.started") return this.#startStep(body, emit);
-				// Accepted input is on stable storage before it is told.
-				return emit(body, body.type === "steer.consumed" ? { sync: true } : {});
-			},
-			approve: (need, call, signal) => this.#kept(this.#approvals.decide(need, call, turn.id, emit, signal)),
-			commit: () => this.#kept(stored.sync()),
-		};
-	}
-
-	/** What a crash left behind is told inside the first step: clients show text only there. */
-	async #startStep(body: EventBody, emit: EmitInTurn): Promise<void> {
-		await emit(body);
-		const notice = this.#crashNotice;
-		if (notice === null) return;
-		this.#crashNotice = null;
-		await emit({ type: "content.delta", part: textPart(notice.text) });
-		await notice.settle();
-	}
-
-	/** The context, restored or begun; a session's system prompt is written once and kept. */
-	async #loadContext(): Promise<Context> {
-		this.#context ??= await this.#openContext();
-		if (!this.#isRecovered) this.#crashNotice = await recoverCalls(this.#parts.stored, this.#context);
-		this.#isRecovered = true;
-		return this.#context;
-	}
-
-	async #openContext(): Promise<Context> {
-		const { stored, systemPrompt } = this.#parts;
-		const hasPrompt = stored.contextRows.some((row) => row.type === "system-prompt");
-		const content = hasPrompt ? "" : await systemPrompt();
-		if (!hasPrompt) await stored.appendContext([{ type: "system-prompt", content }]);
-		const log = { appendContext: (rows: readonly ContextRow[]) => this.#kept(stored.appendContext(rows)) };
-		return new Context(log, stored.contextRows, content);
+	async #setPlanMode(enabled: boolean): Promise<{ readonly planMode: boolean }> {
+		let told: Promise<void> | undefined;
+		// A session without a context starts afresh when it is opened again, and would forget what is told here.
+		await this.#main.load();
+		await this.#plan.set(enabled, true, () => {
+			told = this.#emitter.emit(this.#where(), statusChanged({ plan_mode: enabled }), { sync: true }, never);
+		});
+		await told;
+		return { planMode: enabled };
 	}
 
 	/** Behind a failure to keep something nothing more of the turn is told, whatever else of it still runs. */
@@ -317,34 +324,28 @@ export class Session {
 		}
 	}
 
-	async #deriveTitle(input: UserInput): Promise<void> {
-		const { stored } = this.#parts;
-		const title = toTitle(input);
-		if (stored.state().customTitle === null && title !== null) await stored.updateState({ customTitle: title });
-	}
-
 	async #askClientTool(ask: ClientToolAsk, signal: AbortSignal): Promise<ToolReturn> {
-		const turn = this.#turn;
 		const settlement = this.#asks.wait(ask, "client-tool", signal);
 		// The client may have gone between the call and this.
-		if (this.#clients.size === 0) this.#asks.clientGone();
-		const where = { turnId: turn?.id ?? null, agentPath: [] };
-		await this.#emitter.emit(where, { type: "ask.requested", ask }, {}, turn?.controller.signal ?? never);
+		if (!this.#clients.any) this.#asks.clientGone();
+		const where = this.#where();
+		await this.#emitter.emit(where, { type: "ask.requested", ask }, {}, signal);
 		const { answer } = await settlement;
 		await this.#emitter.emit(where, { type: "ask.resolved", askId: ask.id, answer }, {}, signal);
 		return answer.result;
 	}
 
-	#toldAgain(body: EventBody): AgentEvent {
-		return { sessionId: this.id, turnId: this.#turn?.id ?? null, agentPath: [], at: this.#parts.clock.now(), body };
+	#where() {
+		return { turnId: this.#turn?.id ?? null, agentPath: [] };
 	}
 
-	#detach(client: AttachedClient): void {
-		client.feed.end();
-		this.#emitter.remove(client.feed);
-		this.#clients.delete(client);
-		if (this.#clients.size === 0) this.#asks.clientGone();
+	#stamped(body: EventBody): AgentEvent {
+		return { sessionId: this.id, ...this.#where(), at: this.#parts.clock.now(), body };
 	}
+}
+
+function closing(): KernelError {
+	return new KernelError("closed", "The session is closing.");
 }
 
 function noTurn(): KernelError {

@@ -5,6 +5,8 @@ import type { UserInput } from "../events/content.ts";
 export interface OpenSteerQueue extends SteerQueue {
 	/** False when the turn takes no more. */
 	add(input: UserInput): boolean;
+	/** Takes no more if nothing waits; false when something does. */
+	closeIfEmpty(): boolean;
 	/** Takes no more from now on. */
 	close(): void;
 }
@@ -18,6 +20,7 @@ export function createSteerQueue(): OpenSteerQueue {
 			waiting.push(input);
 			return true;
 		},
+		isEmpty: () => waiting.length === 0,
 		close() {
 			isClosed = true;
 		},

@@ -95,6 +95,14 @@ function request<S extends v.GenericSchema<unknown, object>>(since: string | nul
 	return { kind: "request", since, schema };
 }
 
+export const hookRequestSchema = v.object({
+	id: v.string(),
+	subscription_id: v.string(),
+	event: v.string(),
+	target: v.string(),
+	input_data: v.record(v.string(), v.unknown()),
+});
+
 export const messageDeclarations = {
 	TurnBegin: event("1.0", v.object({ user_input: userInputSchema })),
 	TurnEnd: event("1.2", empty),
@@ -122,6 +130,7 @@ export const messageDeclarations = {
 	ApprovalRequest: request("1.0", approvalRequestSchema),
 	ToolCallRequest: request("1.1", toolCallRequestSchema),
 	QuestionRequest: request("1.4", questionRequestSchema),
+	HookRequest: request("1.7", hookRequestSchema),
 };
 
 export type MessageType = keyof typeof messageDeclarations;

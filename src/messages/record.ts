@@ -1,6 +1,7 @@
 // Which events the session log keeps, and how its records become events again.
 import * as v from "valibot";
 import { isRecord } from "../base/json.ts";
+import type { Ask } from "../events/ask.ts";
 import type { AgentEvent, AgentPathEntry, EventBody, EventType } from "../events/event.ts";
 import { type Message, type MessageType, messageDeclarations, type PayloadOf, toMessageType } from "./message.ts";
 import { toMessage, wrapForSubagent } from "./to-message.ts";
@@ -21,12 +22,15 @@ const notKept: ReadonlySet<EventType> = new Set<EventType>([
 	"ask.resolved",
 ]);
 
+/** Approvals and hooks are not in the log; questions and client tools are. */
+const keptAsks: ReadonlySet<Ask["kind"]> = new Set<Ask["kind"]>(["client-tool", "question"]);
+
 /** The log record of an event, or null when the log does not keep it (wire-protocol §8.2). */
 export function toRecord(event: Pick<AgentEvent, "agentPath" | "body">): MessageRecord | null {
 	const { body, agentPath } = event;
 	if (notKept.has(body.type)) return null;
 	// Asks of subagents travel unwrapped, as they do on the wire.
-	if (body.type === "ask.requested") return body.ask.kind === "approval" ? null : toMessage(body);
+	if (body.type === "ask.requested") return keptAsks.has(body.ask.kind) ? toMessage(body) : null;
 	const message = toMessage(body);
 	return message === null ? null : wrapForSubagent(message, agentPath);
 }
@@ -111,6 +115,17 @@ const readers: { readonly [T in MessageType]: Reader } = {
 	QuestionRequest: bodyReader("QuestionRequest", ({ id, tool_call_id, questions }) => ({
 		type: "ask.requested",
 		ask: { kind: "question", id, toolCallId: tool_call_id, questions },
+	})),
+	HookRequest: bodyReader("HookRequest", (payload) => ({
+		type: "ask.requested",
+		ask: {
+			kind: "hook",
+			id: payload.id,
+			subscriptionId: payload.subscription_id,
+			event: payload.event,
+			target: payload.target,
+			input: payload.input_data,
+		},
 	})),
 	SubagentEvent: reader("SubagentEvent", ({ event, parent_tool_call_id, agent_id, subagent_type }) => {
 		const inner = fromRecord(event);

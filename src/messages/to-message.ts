@@ -43,6 +43,17 @@ export function toAskMessage(ask: Ask): Message {
 				type: "QuestionRequest",
 				payload: { id: ask.id, tool_call_id: ask.toolCallId, questions: ask.questions },
 			};
+		case "hook":
+			return {
+				type: "HookRequest",
+				payload: {
+					id: ask.id,
+					subscription_id: ask.subscriptionId,
+					event: ask.event,
+					target: ask.target,
+					input_data: ask.input,
+				},
+			};
 	}
 }
 

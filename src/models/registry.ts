@@ -27,7 +27,9 @@ export function createModel(settings: ModelSettings): Promise<Model> {
 }
 
 async function refuse({ providerType }: ModelSettings): Promise<never> {
-	throw new ModelConfigurationError(`The provider type "${providerType}" is not available yet.`);
+	throw new ModelConfigurationError(
+		`The provider type "${providerType}" is not available in this version; "kimi" and "openai_legacy" are. Choose another model with --model or default_model.`,
+	);
 }
 
 async function createScripted(settings: ModelSettings): Promise<Model> {

@@ -7,13 +7,14 @@ import type { Log } from "../base/log.ts";
 import type { AgentEvent } from "../events/event.ts";
 import type { Files } from "../files/port.ts";
 import { sweepTemporaries } from "../files/temporaries.ts";
+import { createAgentFiles, failStaleAgents, openAgentFiles } from "./agent-files.ts";
 import { readUnfinished, toCallLine } from "./call-journal.ts";
 import { createContextLog, readContext } from "./context-log.ts";
 import { readEvents, toEventLine, toHeader } from "./event-log.ts";
 import { type Lease, takeLease } from "./lease.ts";
 import { createLineFile, type LineFile } from "./line-file.ts";
 import { createNameSync } from "./name-sync.ts";
-import { type FoundSession, readSummary, removeSession, type SessionPaths } from "./session-directory.ts";
+import { type FoundSession, isPrepared, readSummary, removeSession, type SessionPaths } from "./session-directory.ts";
 import type { SessionIndex } from "./session-index.ts";
 import type { StoredSession } from "./session-store.ts";
 import { openStateFile } from "./state-file.ts";
@@ -68,6 +69,7 @@ export async function openDiskSession(
 			if (!hadContent || found.contextPath === paths.oldContext) await makeDirectory();
 			names.directoryMade(paths.directory);
 		});
+		await failStaleAgents({ files, clock, directory: paths.directory });
 		await sweep(paths.directory, openedAt);
 		// Other processes write there too: theirs are left alone while they may still be at it.
 		for (const directory of [paths.shareDir, path.dirname(paths.lease)]) await sweep(directory, openedAt - sharedAge);
@@ -84,7 +86,7 @@ export async function openDiskSession(
 
 	const contextRows = found.contextPath === null ? [] : await readContext(files, found.contextPath, log);
 	const unfinishedCalls = await readUnfinished(files, paths.calls, log);
-	const existed = found.contextPath !== null;
+	const existed = found.contextPath !== null && !isPrepared(found);
 	const stateFile = await openStateFile({ files, log, directory: paths.directory, fresh: !existed, prepare });
 	const lineFile = (file: string, knownSize: number, header?: string): LineFile =>
 		createLineFile({
@@ -101,6 +103,26 @@ export async function openDiskSession(
 	const callLines = lineFile(paths.calls, found.callsSize);
 	const contextLog = createContextLog(contextLines, contextRows);
 	const lineFiles = [contextLines, eventLines, callLines];
+	let closed: Promise<void> | null = null;
+	const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
+		closed === null ? work() : Promise.reject(new KernelError("closed", "The session is closed."));
+
+	const agentOptions = {
+		files,
+		clock,
+		directory: paths.directory,
+		protocolVersion: options.protocolVersion,
+		whileOpen,
+		prepare,
+		directoryMade: names.directoryMade,
+		nameMade: names.nameMade,
+		readContext: (file: string) => readContext(files, file, log),
+		lineFile(file: string, knownSize: number, header?: string): LineFile {
+			const lines = lineFile(file, knownSize, header);
+			lineFiles.push(lines);
+			return lines;
+		},
+	};
 
 	const leave = async (): Promise<void> => {
 		await stateFile.settled();
@@ -110,6 +132,8 @@ export async function openDiskSession(
 		await lease.check();
 		const summary = await readSummary(files, paths);
 		if (!summary.empty) return index.setLastSession(workDir, options.id);
+		// Whoever prepared it means to come back to it.
+		if (isPrepared(found)) return;
 		await removeSession(files, paths, log);
 		await index.clearLastSession(workDir, options.id);
 	};
@@ -120,10 +144,6 @@ export async function openDiskSession(
 			await lease?.release();
 		}
 	};
-	let closed: Promise<void> | null = null;
-	const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
-		closed === null ? work() : Promise.reject(new KernelError("closed", "The session is closed."));
-
 	async function* events(): AsyncGenerator<AgentEvent> {
 		// What is told while the log is being read does not belong to it.
 		const length = await eventLines.size();
@@ -143,6 +163,8 @@ export async function openDiskSession(
 		appendEvents: (batch) => whileOpen(() => eventLines.append(batch.flatMap((event) => toEventLine(event) ?? []))),
 		appendCalls: (records) =>
 			whileOpen(() => callLines.append(records.map((record) => toCallLine(record, clock.now())))),
+		createAgent: (description) => createAgentFiles(description, agentOptions),
+		openAgent: (id) => openAgentFiles(id, agentOptions),
 		async sync() {
 			await Promise.all([...lineFiles.map((lines) => lines.sync()), names.sync()]);
 		},

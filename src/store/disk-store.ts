@@ -49,6 +49,8 @@ function createBarredSession(id: string, workDir: string, directory: string, err
 		appendContext: refuse,
 		appendEvents: refuse,
 		appendCalls: refuse,
+		createAgent: refuse,
+		openAgent: async () => null,
 		sync: async () => {},
 		events,
 		markStarted: refuse,
@@ -119,6 +121,13 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 				const seen = await findSession(files, paths);
 				return seen.contextPath === null ? null : openSeen(workDir, id, seen);
 			});
+		},
+		async workDirOf(id) {
+			checkSessionId(id);
+			for (const workDir of await index.workDirs()) {
+				if ((await findSession(files, pathsOf(workDir, id))).contextPath !== null) return workDir;
+			}
+			return null;
 		},
 		async lastSessionId(spelled) {
 			const workDir = toWorkDir(spelled);

@@ -5,16 +5,52 @@ import type { ContextRow } from "../events/conversation.ts";
 import type { AgentEvent } from "../events/event.ts";
 import { fromRecord, type MessageRecord, toRecord } from "../messages/record.ts";
 import { noteCall } from "./call-journal.ts";
-import type { SessionState, SessionStore, SessionSummary, StoredSession, UnfinishedCall } from "./session-store.ts";
+import type {
+	AgentDescription,
+	SessionState,
+	SessionStore,
+	SessionSummary,
+	StoredAgent,
+	StoredSession,
+	UnfinishedCall,
+} from "./session-store.ts";
 import { initialState } from "./state-file.ts";
 import { toTitle, untitled } from "./title.ts";
 import { checkSessionId, toWorkDir } from "./work-dir.ts";
+
+interface KeptAgent {
+	readonly description: AgentDescription;
+	context: readonly ContextRow[];
+}
+
+/** `write` carries a change out while the session is open. */
+function openKeptAgent(
+	agents: Map<string, KeptAgent>,
+	description: AgentDescription,
+	write: (change: () => void) => Promise<void>,
+): StoredAgent {
+	const kept = agents.get(description.id) ?? { description, context: [] };
+	agents.set(description.id, kept);
+	return {
+		description,
+		contextRows: kept.context,
+		begin: () => write(() => {}),
+		setStatus: () => write(() => {}),
+		appendContext: (rows) =>
+			write(() => {
+				kept.context = [...kept.context, ...rows];
+			}),
+		appendEvents: () => write(() => {}),
+		writeOutput: () => write(() => {}),
+	};
+}
 
 interface KeptSession {
 	context: ContextRow[];
 	/** Whether anything was ever appended to the context: then opening finds the session. */
 	hasContext: boolean;
 	readonly events: { readonly at: number; readonly message: MessageRecord }[];
+	readonly agents: Map<string, KeptAgent>;
 	readonly openCalls: UnfinishedCall[];
 	state: SessionState;
 	/** The number of the last append, counted over the store: the session written last is the newest. */
@@ -22,7 +58,15 @@ interface KeptSession {
 }
 
 function createKeptSession(): KeptSession {
-	return { context: [], hasContext: false, events: [], openCalls: [], state: initialState(), writtenAt: 0 };
+	return {
+		context: [],
+		hasContext: false,
+		events: [],
+		openCalls: [],
+		agents: new Map(),
+		state: initialState(),
+		writtenAt: 0,
+	};
 }
 
 function isEmpty(kept: KeptSession): boolean {
@@ -113,6 +157,11 @@ export function createMemoryStore(): SessionStore {
 				write(() => {
 					for (const record of records) noteCall(kept.openCalls, record);
 				}),
+			createAgent: async (description) => openKeptAgent(kept.agents, description, write),
+			async openAgent(agentId) {
+				const agent = kept.agents.get(agentId);
+				return agent === undefined ? null : openKeptAgent(kept.agents, agent.description, write);
+			},
 			sync: async () => {},
 			events,
 			async markStarted() {
@@ -145,6 +194,11 @@ export function createMemoryStore(): SessionStore {
 			checkSessionId(id);
 			const kept = find(workDir, id);
 			return kept?.hasContext === true ? openKept(workDir, id, kept) : null;
+		},
+		async workDirOf(id) {
+			checkSessionId(id);
+			const found = [...workDirs].find(([, sessions]) => sessions.get(id)?.hasContext === true);
+			return found?.[0] ?? null;
 		},
 		async lastSessionId(spelled) {
 			const workDir = toWorkDir(spelled);

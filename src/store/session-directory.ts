@@ -58,6 +58,11 @@ export function isThere({ contextPath, contextSize, eventsSize, callsSize, hasSt
 	return contextPath !== null || contextSize + eventsSize + callsSize > 0 || hasState;
 }
 
+/** Whether another program made the session for later and nothing has happened in it yet (clients of a web backend). */
+export function isPrepared({ contextPath, contextSize, eventsSize, callsSize, hasState }: FoundSession): boolean {
+	return contextPath !== null && contextSize + eventsSize + callsSize === 0 && !hasState;
+}
+
 export async function findSession(files: Files, paths: SessionPaths): Promise<FoundSession> {
 	const contextSize = await fileSize(files, paths.context);
 	const oldSize = contextSize === null ? await fileSize(files, paths.oldContext) : null;

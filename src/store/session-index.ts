@@ -15,6 +15,8 @@ export interface SessionIndex {
 	register(workDir: string): Promise<void>;
 	/** Null when there is none, or when the file cannot be read. */
 	lastSessionId(workDir: string): Promise<string | null>;
+	/** The work dirs listed, in their order; none when the file cannot be read. */
+	workDirs(): Promise<readonly string[]>;
 	/** Lists the work dir with this last session. Fails `storage-failed`. */
 	setLastSession(workDir: string, id: string): Promise<void>;
 	/** Forgets the last session if it is this one. Fails `storage-failed`. */
@@ -122,6 +124,13 @@ export function createSessionIndex(options: {
 				return null;
 			}
 			return findEntry(content, workDir)?.last_session_id ?? null;
+		},
+		async workDirs() {
+			const content = (await read().catch(() => null)) ?? emptyContent;
+			return content.entries.flatMap((entry) => {
+				const parsed = v.safeParse(localEntrySchema, entry);
+				return parsed.success ? [parsed.output.path] : [];
+			});
 		},
 		setLastSession: (workDir, id) =>
 			update((content) =>

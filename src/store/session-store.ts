@@ -45,6 +45,33 @@ export interface UnfinishedCall {
 	readonly isRecovered: boolean;
 }
 
+export type AgentStatus = "idle" | "running_foreground" | "running_background" | "completed" | "failed" | "killed";
+
+/** What a subagent is. `createdAt` is milliseconds since the epoch. */
+export interface AgentDescription {
+	readonly id: string;
+	readonly type: string;
+	readonly description: string;
+	readonly createdAt: number;
+	/** The model alias asked for, and the one used; null for the session's own. */
+	readonly modelOverride: string | null;
+	readonly effectiveModel: string | null;
+}
+
+/** One subagent's files, in its session's. */
+export interface StoredAgent {
+	readonly description: AgentDescription;
+	readonly contextRows: readonly ContextRow[];
+	/** Keeps the prompt and marks the subagent as running. */
+	begin(prompt: string): Promise<void>;
+	setStatus(status: AgentStatus): Promise<void>;
+	appendContext(rows: readonly ContextRow[]): Promise<void>;
+	/** Appends the events of the subagent that its log keeps. */
+	appendEvents(events: readonly AgentEvent[]): Promise<void>;
+	/** Replaces the text for people that says what came of it. */
+	writeOutput(text: string): Promise<void>;
+}
+
 /** One session's files, held by one owner. Calls on one log are carried out in order. */
 export interface StoredSession {
 	readonly id: string;
@@ -66,6 +93,10 @@ export interface StoredSession {
 	appendCalls(records: readonly CallRecord[]): Promise<void>;
 	/** Puts everything appended so far on stable storage. */
 	sync(): Promise<void>;
+	/** The files of a subagent, new or known. */
+	createAgent(description: AgentDescription): Promise<StoredAgent>;
+	/** The subagent of this id; null when there is none. */
+	openAgent(id: string): Promise<StoredAgent | null>;
 	/** The logged events from the first, read as they are asked for. */
 	events(): AsyncIterable<AgentEvent>;
 	/** Called when the first turn begins: makes the session the work dir's last one. */
@@ -87,6 +118,8 @@ export interface SessionStore {
 	open(workDir: string, id: string): Promise<StoredSession | null>;
 	/** The session that `--continue` names; null when there is none. */
 	lastSessionId(workDir: string): Promise<string | null>;
+	/** The work dir of a session that is there, whichever it is; null when no known one has it. */
+	workDirOf(id: string): Promise<string | null>;
 	/** The non-empty sessions of a work dir, newest first. */
 	list(workDir: string): Promise<SessionSummary[]>;
 }

@@ -4,11 +4,13 @@ import * as v from "valibot";
 import { systemErrorCode } from "../base/errors.ts";
 import { type ToolReturn, toolError } from "../events/content.ts";
 import { issueSentence } from "./argument-schemas.ts";
-import type { JsonSchema, OpenedCall, Preparation, Tool, ToolCallContext } from "./tool.ts";
+import type { ClientCapability, JsonSchema, OpenedCall, Preparation, Refusal, Tool, ToolCallContext } from "./tool.ts";
 
 export interface ToolDefinition<Schema extends v.GenericSchema> {
 	readonly name: string;
 	readonly description: string;
+	/** What a client must be able to do before a model is offered the tool. */
+	readonly needs?: readonly ClientCapability[];
 	readonly schema: Schema;
 	/** The brief of a failure of the file system; without it such a failure is a defect. */
 	readonly failureBrief?: string;
@@ -22,7 +24,7 @@ export function settled(result: ToolReturn): Preparation {
 }
 
 /** A call that needs no approval because it changes nothing. */
-export function readOnly(execute: (signal: AbortSignal) => Promise<ToolReturn>): Preparation {
+export function readOnly(execute: (signal: AbortSignal) => Promise<ToolReturn | Refusal>): Preparation {
 	return { kind: "ready", approval: null, hasEffect: false, target: null, execute };
 }
 
@@ -35,7 +37,10 @@ export function cancelledResult(): ToolReturn {
 async function toParameters(schema: v.GenericSchema): Promise<JsonSchema> {
 	const { toJsonSchema } = await import("@valibot/to-json-schema");
 	// Of a piece that coerces, the output is what a model should write.
-	const { $schema, additionalProperties, required, ...parameters } = toJsonSchema(schema, { typeMode: "output" });
+	const { $schema, additionalProperties, required, ...parameters } = toJsonSchema(schema, {
+		typeMode: "output",
+		ignoreActions: ["check"],
+	});
 	// Older drafts do not know an empty list here.
 	return required === undefined || required.length === 0 ? parameters : { ...parameters, required };
 }
@@ -58,6 +63,7 @@ export function defineTool<Schema extends v.GenericSchema>(definition: ToolDefin
 
 	return {
 		name: definition.name,
+		needs: definition.needs ?? [],
 		description: definition.description,
 		parameters() {
 			parameters ??= toParameters(definition.schema);
@@ -73,7 +79,7 @@ export function defineTool<Schema extends v.GenericSchema>(definition: ToolDefin
 				preparation: {
 					...preparation,
 					execute: (signal) =>
-						guard(
+						guard<ToolReturn | Refusal>(
 							() => preparation.execute(signal),
 							(result) => result,
 						),

@@ -23,6 +23,8 @@ export interface FileChange {
 	readonly failureBrief: string;
 	/** The message once it is done. */
 	readonly message: string;
+	/** Whether it goes without approval, as the plan file does in plan mode. */
+	readonly isFree: boolean;
 }
 
 export type FileContent =
@@ -53,6 +55,24 @@ export async function readForChange(
 	return { ok: true, bytes: await environment.files.read(location.resolved) };
 }
 
+export type PlanVerdict =
+	/** Not in plan mode: the usual rules hold. */
+	| { readonly kind: "free" }
+	/** The plan's own file: it is written without asking. */
+	| { readonly kind: "plan-file" }
+	| { readonly kind: "refused"; readonly refusal: Preparation };
+
+/** What plan mode says to a change of this file. */
+export async function planVerdict(location: Location, { plan, files }: ToolEnvironment): Promise<PlanVerdict> {
+	const file = plan.file();
+	if (file === null) return { kind: "free" };
+	// Where the plan file itself is a link it leads elsewhere: that is no longer the plan's own file.
+	const own = path.join(await files.resolve(path.dirname(file)), path.basename(file));
+	if (location.resolved === own) return { kind: "plan-file" };
+	const message = `Plan mode is on: only the plan file ${file} may be changed. Hand the plan in with ExitPlanMode before changing anything else.`;
+	return { kind: "refused", refusal: settled(toolError(message, "Plan mode restriction")) };
+}
+
 /** Whether the directory that is to hold the file is there. */
 export async function hasParentDirectory(location: Location, environment: ToolEnvironment): Promise<boolean> {
 	return (await environment.files.status(path.dirname(location.resolved)))?.kind === "directory";
@@ -76,11 +96,13 @@ export async function prepareFileChange(change: FileChange, environment: ToolEnv
 
 	return {
 		kind: "ready",
-		approval: {
-			action: location.inside ? "edit file" : "edit file outside of working directory",
-			description: change.description,
-			display,
-		},
+		approval: change.isFree
+			? null
+			: {
+					action: location.inside ? "edit file" : "edit file outside of working directory",
+					description: change.description,
+					display,
+				},
 		hasEffect: true,
 		target: location.resolved,
 		execute: (signal) =>
@@ -92,6 +114,7 @@ export async function prepareFileChange(change: FileChange, environment: ToolEnv
 						change.failureBrief,
 					);
 				}
+				if (change.isFree) await files.makeDirectory(path.dirname(location.resolved));
 				await files.replace(location.resolved, after);
 				return toolSuccess({ message: change.message, display });
 			}),

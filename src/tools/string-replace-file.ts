@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { toolError } from "../events/content.ts";
 import { boolean } from "./argument-schemas.ts";
 import { defineTool, settled } from "./define-tool.ts";
-import { prepareFileChange, readForChange } from "./file-change.ts";
+import { planVerdict, prepareFileChange, readForChange } from "./file-change.ts";
 import { decodeTextFile, encodeTextFile, type LineEnding, toLineFeeds } from "./text-file.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
 import { locateFile } from "./workspace-paths.ts";
@@ -90,10 +90,18 @@ export function createStringReplaceFile(environment: ToolEnvironment): Tool {
 			const found = await locateFile(path, environment);
 			if (!found.ok) return settled(found.refusal);
 			const { location } = found;
+			const verdict = await planVerdict(location, environment);
+			if (verdict.kind === "refused") return verdict.refusal;
 			const existing = await readForChange(location, environment, failureBrief);
 			if (!existing.ok) return existing.refusal;
 			const before = existing.bytes;
-			if (before === null) return settled(toolError(`\`${path}\` does not exist.`, "File not found"));
+			if (before === null) {
+				return settled(
+					verdict.kind === "plan-file"
+						? toolError("The plan file does not exist yet. Write it with WriteFile first.", "Plan file not created")
+						: toolError(`\`${path}\` does not exist.`, "File not found"),
+				);
+			}
 			const old = decodeTextFile(before);
 			if (old === null) return settled(toolError(`\`${path}\` is not UTF-8 text.`, failureBrief));
 			const edits = Array.isArray(edit) ? edit : [edit];
@@ -108,6 +116,7 @@ export function createStringReplaceFile(environment: ToolEnvironment): Tool {
 					description: `Edit file \`${location.path}\``,
 					failureBrief,
 					message: `File successfully edited. Applied ${edits.length} edit(s) with ${edited.replacements} total replacement(s).`,
+					isFree: verdict.kind === "plan-file",
 				},
 				environment,
 			);

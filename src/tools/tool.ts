@@ -3,6 +3,7 @@
 import type { DisplayBlock, Todo, ToolReturn } from "../events/content.ts";
 import type { Files } from "../files/port.ts";
 import type { Processes } from "../processes/port.ts";
+import type { AgentOperations, PlanOperations, QuestionOperations } from "./operations.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -28,8 +29,14 @@ export type Preparation =
 			 */
 			readonly target: string | null;
 			/** Runs once. Rejects only on a defect; after an abort it settles as soon as its effects are ended. */
-			execute(signal: AbortSignal): Promise<ToolReturn>;
+			execute(signal: AbortSignal): Promise<ToolReturn | Refusal>;
 	  };
+
+/** A result by which a person refused to go on: it stops the turn like a rejected approval. */
+export interface Refusal {
+	readonly kind: "refusal";
+	readonly result: ToolReturn;
+}
 
 /** What a call knows beside its arguments. */
 export interface ToolCallContext {
@@ -43,8 +50,13 @@ export type OpenedCall =
 	| { readonly ok: true; readonly preparation: Preparation }
 	| { readonly ok: false; readonly issue: string };
 
+/** What a client must be able to do before a model is offered the tool. */
+export type ClientCapability = "questions" | "plan-mode";
+
 export interface Tool {
 	readonly name: string;
+	/** Hidden from the model, though not from calls, unless an attached client can do all of it. Default: nothing. */
+	readonly needs?: readonly ClientCapability[];
 	readonly description: string;
 	/** JSON Schema of the arguments; computed when first wanted. */
 	parameters(): Promise<JsonSchema>;
@@ -66,6 +78,9 @@ export interface ToolEnvironment {
 	readonly files: Files;
 	readonly processes: Processes;
 	readonly todos: TodoOperations;
+	readonly questions: QuestionOperations;
+	readonly plan: PlanOperations;
+	readonly agents: AgentOperations;
 }
 
 export interface TodoOperations {

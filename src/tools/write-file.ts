@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { toolError } from "../events/content.ts";
 import { defineTool, settled } from "./define-tool.ts";
-import { hasParentDirectory, prepareFileChange, readForChange } from "./file-change.ts";
+import { hasParentDirectory, planVerdict, prepareFileChange, readForChange } from "./file-change.ts";
 import { decodeTextFile, encodeTextFile, toLineFeeds } from "./text-file.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
 import { locateFile } from "./workspace-paths.ts";
@@ -42,10 +42,12 @@ export function createWriteFile(environment: ToolEnvironment): Tool {
 			const found = await locateFile(path, environment);
 			if (!found.ok) return settled(found.refusal);
 			const { location } = found;
+			const verdict = await planVerdict(location, environment);
+			if (verdict.kind === "refused") return verdict.refusal;
 			const existing = await readForChange(location, environment, failureBrief);
 			if (!existing.ok) return existing.refusal;
 			const before = existing.bytes;
-			if (before === null && !(await hasParentDirectory(location, environment))) {
+			if (before === null && verdict.kind === "free" && !(await hasParentDirectory(location, environment))) {
 				return settled(
 					toolError(`The directory that is to hold \`${path}\` does not exist.`, "Parent directory not found"),
 				);
@@ -68,6 +70,7 @@ export function createWriteFile(environment: ToolEnvironment): Tool {
 					description: `Write file \`${location.path}\``,
 					failureBrief,
 					message: `File successfully ${done}. Current size: ${after.length} bytes.`,
+					isFree: verdict.kind === "plan-file",
 				},
 				environment,
 			);

@@ -1,10 +1,12 @@
 // The methods of Kimi Wire, one row each (wire-protocol §2).
 import type * as v from "valibot";
 import { KernelError } from "../../base/errors.ts";
-import type { UserInput } from "../../events/content.ts";
+import { inputText, type UserInput } from "../../events/content.ts";
 import type { TurnOutcome } from "../../events/event.ts";
+import { hookEvents } from "../../events/hook-event.ts";
+import { parseSlashCommand } from "../../events/slash-command.ts";
 import type { CheckedTools } from "../../kernel/client-tools.ts";
-import type { Attachment, AttachOptions } from "../../kernel/session.ts";
+import type { Attachment, AttachOptions } from "../../kernel/clients.ts";
 import { isRequestType, type Message } from "../../messages/message.ts";
 import { toStoredMessage } from "../../messages/record.ts";
 import type { Peer } from "../../rpc/connection.ts";
@@ -21,8 +23,16 @@ import {
 	type PromptResult,
 	protocolVersion,
 	type ReplayResult,
+	type SetPlanModeResult,
 	setPlanModeParamsSchema,
 } from "./wire.ts";
+
+/** The one slash command of this dialect itself. */
+const sideQuestion = {
+	name: "btw",
+	description: "Ask something beside the task; the answer stays out of the conversation",
+	aliases: [],
+} as const;
 
 const noTools: CheckedTools = { tools: new Map(), rejected: [] };
 
@@ -35,6 +45,9 @@ export class KimiConversation implements Conversation {
 	/** Tools accepted so far; a repeated `initialize` adds to them and replaces those of the same name. */
 	#tools: CheckedTools = noTools;
 	#client: AttachOptions["client"] = null;
+	#capabilities: AttachOptions["capabilities"] = [];
+	/** Null before the first handshake: hooks of the settings then run untold. */
+	#hooks: AttachOptions["hooks"] = null;
 	#attachment: Attachment | null = null;
 	/** Set while a handshake is made: what is sent behind `initialize` waits for it, in the order of its coming. */
 	#initializing: Promise<void> | null = null;
@@ -56,7 +69,10 @@ export class KimiConversation implements Conversation {
 		["prompt", defineMethod({ params: inputParamsSchema, handle: ({ user_input }) => this.#prompt(user_input) })],
 		["steer", defineMethod({ params: inputParamsSchema, handle: ({ user_input }) => this.#steer(user_input) })],
 		["replay", defineMethod({ params: anyParamsSchema, handle: () => this.#replayLog() })],
-		["set_plan_mode", defineMethod({ params: setPlanModeParamsSchema, handle: () => this.#setPlanMode() })],
+		[
+			"set_plan_mode",
+			defineMethod({ params: setPlanModeParamsSchema, handle: ({ enabled }) => this.#setPlanMode(enabled) }),
+		],
 		["cancel", defineMethod({ params: anyParamsSchema, handle: (_params, respond) => this.#cancel(respond) })],
 	]);
 
@@ -91,6 +107,8 @@ export class KimiConversation implements Conversation {
 		const checked = declared.length === 0 ? noTools : await this.#door.session.checkTools(declared);
 		this.#tools = { tools: new Map([...this.#tools.tools, ...checked.tools]), rejected: checked.rejected };
 		this.#client = params.client ?? this.#client;
+		this.#capabilities = params.capabilities === null ? this.#capabilities : toCapabilities(params.capabilities);
+		this.#hooks = (params.hooks ?? []).flatMap(toClientHook);
 		const attachment = this.#attach();
 		respond(this.#handshake(checked));
 		// Behind the response: nothing may precede it, and what is still open is asked again right after it.
@@ -98,13 +116,24 @@ export class KimiConversation implements Conversation {
 	}
 
 	#handshake({ tools, rejected }: CheckedTools): InitializeResult {
-		const handshake = { protocol_version: protocolVersion, server: this.#door.server, slash_commands: [] };
-		if (tools.size === 0 && rejected.length === 0) return handshake;
-		return { ...handshake, external_tools: { accepted: [...tools.keys()], rejected } };
+		const hasTools = tools.size > 0 || rejected.length > 0;
+		return {
+			protocol_version: protocolVersion,
+			server: this.#door.server,
+			slash_commands: [...this.#door.session.slashCommands, sideQuestion],
+			...(hasTools ? { external_tools: { accepted: [...tools.keys()], rejected } } : {}),
+			hooks: {
+				supported_events: hookEvents,
+				configured: countByEvent([...this.#door.session.commandHooks, ...(this.#hooks ?? [])]),
+			},
+			capabilities: { supports_question: true },
+		};
 	}
 
 	async #prompt(input: UserInput): Promise<PromptResult> {
 		if (this.#initializing !== null) await this.#initialized();
+		const command = parseSlashCommand(inputText(input));
+		if (command?.name === sideQuestion.name) return await this.#askAside(command.argument);
 		this.#refuseWhenBusy();
 		if (this.#attachment === null) this.#pump.carry(this.#attach());
 		this.#isPrompting = true;
@@ -116,14 +145,28 @@ export class KimiConversation implements Conversation {
 		}
 	}
 
+	/** Beside a running turn or without one, and never busy: it has no turn of its own. */
+	async #askAside(question: string): Promise<PromptResult> {
+		if (this.#attachment === null) this.#pump.carry(this.#attach());
+		const { id } = await this.#door.session.send({ type: "side-question.start", question });
+		await this.#pump.sideQuestionEnded(id);
+		return { status: "finished" };
+	}
+
 	async #steer(input: UserInput): Promise<{ readonly status: "steered" }> {
 		if (this.#initializing !== null) await this.#initialized();
 		await this.#door.session.send({ type: "turn.steer", input });
 		return { status: "steered" };
 	}
 
-	async #setPlanMode(): Promise<never> {
-		throw new KernelError("unsupported", "Plan mode is not supported");
+	async #setPlanMode(enabled: boolean): Promise<SetPlanModeResult> {
+		if (this.#initializing !== null) await this.#initialized();
+		// Its event goes to this client too, whether or not it made a handshake.
+		if (this.#attachment === null) this.#pump.carry(this.#attach());
+		const { planMode } = await this.#door.session.send({ type: "plan-mode.set", enabled });
+		// The response follows the event (wire-protocol §2.5).
+		await this.#attachment?.dealtWith();
+		return { status: "ok", plan_mode: planMode };
 	}
 
 	async #cancel(respond: Respond): Promise<void> {
@@ -167,7 +210,12 @@ export class KimiConversation implements Conversation {
 	}
 
 	#attach(): Attachment {
-		const attachment = this.#door.session.attach({ client: this.#client, tools: this.#tools.tools });
+		const attachment = this.#door.session.attach({
+			client: this.#client,
+			tools: this.#tools.tools,
+			capabilities: this.#capabilities,
+			hooks: this.#hooks,
+		});
 		this.#attachment?.close();
 		this.#attachment = attachment;
 		return attachment;
@@ -177,6 +225,31 @@ export class KimiConversation implements Conversation {
 		if (this.#replay === null && !this.#isPrompting && this.#door.session.snapshot().turnId === null) return;
 		throw new KernelError("busy", "An agent turn is already in progress");
 	}
+}
+
+function toCapabilities(declared: NonNullable<InitializeParams["capabilities"]>): AttachOptions["capabilities"] {
+	const { supports_question, supports_plan_mode } = declared;
+	return [
+		...(supports_question ? (["questions"] as const) : []),
+		...(supports_plan_mode ? (["plan-mode"] as const) : []),
+	];
+}
+
+/** Subscriptions to events nobody knows are dropped without a word. */
+function toClientHook({
+	id,
+	event,
+	matcher,
+	timeout,
+}: NonNullable<InitializeParams["hooks"]>[number]): NonNullable<AttachOptions["hooks"]> {
+	const known = hookEvents.find((name) => name === event);
+	return known === undefined ? [] : [{ kind: "client", event: known, matcher, timeout, subscriptionId: id }];
+}
+
+function countByEvent(hooks: readonly { readonly event: string }[]): Record<string, number> {
+	const counts: Record<string, number> = {};
+	for (const { event } of hooks) counts[event] = (counts[event] ?? 0) + 1;
+	return counts;
 }
 
 function toPromptResult(outcome: TurnOutcome): PromptResult {

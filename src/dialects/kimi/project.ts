@@ -6,7 +6,7 @@ import type { AgentEvent, EventType } from "../../events/event.ts";
 import { toAskMessage, toMessage, wrapForSubagent } from "../../messages/to-message.ts";
 import type { RpcReply } from "../../rpc/envelope.ts";
 import type { Outgoing } from "../event-pump.ts";
-import { approvalResultSchema, questionResultSchema, toolCallResultSchema } from "./wire.ts";
+import { approvalResultSchema, hookResultSchema, questionResultSchema, toolCallResultSchema } from "./wire.ts";
 
 type Entry = (event: AgentEvent) => readonly Outgoing[];
 
@@ -87,6 +87,10 @@ const readers: { readonly [K in Ask["kind"]]: AnswerReader } = {
 	"client-tool": ({ result }) => {
 		const parsed = v.safeParse(toolCallResultSchema, result);
 		return parsed.success ? { kind: "client-tool", result: parsed.output.return_value } : null;
+	},
+	hook: ({ result }) => {
+		const parsed = v.safeParse(hookResultSchema, result);
+		return parsed.success ? { kind: "hook", action: parsed.output.action, reason: parsed.output.reason } : null;
 	},
 	question: ({ result }) => {
 		const parsed = v.safeParse(questionResultSchema, result);

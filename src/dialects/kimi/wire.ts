@@ -43,7 +43,6 @@ export const initializeParamsSchema = v.object({
 			}),
 		),
 	),
-	// Checked like any other; nothing subscribes yet.
 	hooks: nullish(
 		v.array(
 			v.object({
@@ -86,6 +85,13 @@ export const questionResultSchema = v.object({
 	answers: v.pipe(plainObject, v.record(v.string(), v.string())),
 });
 
+/** What a client answers to a HookRequest. */
+export const hookResultSchema = v.object({
+	request_id: v.string(),
+	action: v.optional(v.picklist(["allow", "block"]), "allow"),
+	reason: v.optional(v.string(), ""),
+});
+
 export interface InitializeResult {
 	readonly protocol_version: string;
 	readonly server: { readonly name: string; readonly version: string };
@@ -99,11 +105,22 @@ export interface InitializeResult {
 		readonly accepted: readonly string[];
 		readonly rejected: readonly { readonly name: string; readonly reason: string }[];
 	};
+	readonly hooks: {
+		readonly supported_events: readonly string[];
+		/** How many hooks there are of each event that has any: those of the settings and this client's. */
+		readonly configured: Readonly<Record<string, number>>;
+	};
+	readonly capabilities: { readonly supports_question: true };
 }
 
 export type PromptResult =
 	| { readonly status: "finished" | "cancelled" }
 	| { readonly status: "max_steps_reached"; readonly steps: number };
+
+export interface SetPlanModeResult {
+	readonly status: "ok";
+	readonly plan_mode: boolean;
+}
 
 export interface ReplayResult {
 	readonly status: "finished" | "cancelled";

@@ -42,7 +42,7 @@ export class LegacyConversation implements Conversation {
 		const { session } = this.#door;
 		if (!this.#isAttached) {
 			this.#isAttached = true;
-			this.#pump.carry(session.attach({ client: null, tools: new Map() }));
+			this.#pump.carry(session.attach({ client: null, tools: new Map(), capabilities: [], hooks: null }));
 		}
 		const { turnId } = await session.send({ type: "turn.start", input });
 		return toRunResult(await this.#pump.turnEnded(turnId));

@@ -1,0 +1,19 @@
+// Makes directories for files that are written before, or without, the file port: the log and the code cache.
+import { mkdirSync, statSync } from "node:fs";
+import path from "node:path";
+
+/**
+ * Makes the directory and what it lies in. Node's own recursive `mkdir` never ends where making a directory fails as if
+ * its parent were missing, as below `/proc`.
+ */
+export function makeDirectory(directory: string, mode = 0o777): void {
+	if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true) return;
+	const parent = path.dirname(directory);
+	if (parent !== directory) makeDirectory(parent, mode);
+	try {
+		mkdirSync(directory, { mode });
+	} catch (thrown) {
+		// Another process may have made it meanwhile.
+		if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) throw thrown;
+	}
+}

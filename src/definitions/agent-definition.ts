@@ -1,0 +1,160 @@
+// An agent as the program uses it: tools, prompt and subagents, put together from an agent file. Reading the file
+// itself is agent-file.ts; the agent without a file is the default one.
+import type { Log } from "../base/log.ts";
+import type { Files } from "../files/port.ts";
+import { type AgentDeclarations, type DeclaredSubagent, type NamedFile, readAgentFile } from "./agent-file.ts";
+import { AgentFileError, type AgentFileProblem } from "./agent-file-error.ts";
+import { createPrompt } from "./agent-prompt.ts";
+import { type AgentType, agentTypes } from "./agent-types.ts";
+import { loadPromptTemplate, TemplateError } from "./prompt-template.ts";
+import type { PromptVariables, RenderPrompt } from "./prompt-variables.ts";
+import { isTruthy } from "./template-expression.ts";
+
+export interface AgentDefinition {
+	readonly name: string;
+	/** Spec paths of the tools that there are, in the order in which a model is shown them. */
+	readonly toolPaths: readonly string[];
+	/** Null for our own prompt. */
+	readonly prompt: RenderPrompt | null;
+	/** What is added to the prompt; empty for nothing. */
+	readonly role: string;
+	/** Its subagents. */
+	readonly types: readonly AgentType[];
+}
+
+/** What is known of the tools that a file may name by their spec paths. */
+export interface KnownTools {
+	/** The tools of the default agent. */
+	readonly defaults: readonly string[];
+	/** `absent` tools are known by name but not part of this program. */
+	standing(toolPath: string): "there" | "absent" | "unknown";
+	/** Whether a subagent may have it. */
+	isForSubagents(toolPath: string): boolean;
+}
+
+export interface AgentFileSettings {
+	readonly files: Files;
+	readonly tools: KnownTools;
+	/** What the prompts are tried with, so that a fault in them shows at the start. */
+	readonly variables: PromptVariables;
+	readonly log: Log;
+}
+
+/** Reads an agent file (absolute path) with everything it names. Throws AgentFileError with all that is wrong. */
+export async function loadAgentDefinition(file: string, settings: AgentFileSettings): Promise<AgentDefinition> {
+	const problems: AgentFileProblem[] = [];
+	const declared = await readAgentFile(file, settings.files, problems);
+	const own = declared === null ? null : await resolveAgent(file, declared, settings, problems);
+	const types = declared === null ? [] : await loadTypes(declared.subagents, settings, problems);
+	if (own === null || problems.length > 0) throw new AgentFileError(problems);
+	return { ...own, types };
+}
+
+type ResolvedAgent = Omit<AgentDefinition, "types">;
+
+async function resolveAgent(
+	file: string,
+	declared: AgentDeclarations,
+	settings: AgentFileSettings,
+	problems: AgentFileProblem[],
+): Promise<ResolvedAgent | null> {
+	const { name, prompt, tools } = declared;
+	const required = { name, system_prompt_path: prompt, tools };
+	for (const [key, value] of Object.entries(required)) {
+		if (value === null) problems.push({ file, key: `agent.${key}`, reason: "is required" });
+	}
+	const toolPaths = resolveTools(file, declared, settings, problems);
+	const template =
+		prompt === null || prompt === "default" ? null : await loadPrompt(prompt, declared, settings, problems);
+	if (name === null || prompt === null || toolPaths === null) return null;
+	return { name, toolPaths, prompt: template, role: prompt === "default" ? toRole(declared) : "" };
+}
+
+/** Null when the file names no tools at all. */
+function resolveTools(
+	file: string,
+	{ tools, allowedTools, excludedTools }: AgentDeclarations,
+	{ tools: known, log }: AgentFileSettings,
+	problems: AgentFileProblem[],
+): readonly string[] | null {
+	const named = allowedTools ?? (tools === "default" ? known.defaults : tools);
+	if (named === null) return null;
+	const wanted = [...new Set(named)].filter((toolPath) => !excludedTools.includes(toolPath));
+	const unknown = wanted.filter((toolPath) => known.standing(toolPath) === "unknown");
+	if (unknown.length > 0) {
+		const key = allowedTools === null ? "agent.tools" : "agent.allowed_tools";
+		const list = unknown.map((toolPath) => `'${toolPath}'`).join(", ");
+		problems.push({ file, key, reason: `Invalid tools: [${list}]` });
+	}
+	const absent = wanted.filter((toolPath) => known.standing(toolPath) === "absent");
+	if (absent.length > 0) log.info("Tools of the agent file are not available and left out.", { file, tools: absent });
+	return wanted.filter((toolPath) => known.standing(toolPath) === "there");
+}
+
+async function loadPrompt(
+	{ path, declaredIn, key }: NamedFile,
+	{ promptArguments }: AgentDeclarations,
+	{ files, variables }: AgentFileSettings,
+	problems: AgentFileProblem[],
+): Promise<RenderPrompt | null> {
+	try {
+		const prompt = createPrompt(await loadPromptTemplate(path, files), promptArguments);
+		prompt(variables);
+		return prompt;
+	} catch (thrown) {
+		if (!(thrown instanceof TemplateError)) throw thrown;
+		const { file, line, reason } = thrown;
+		problems.push(
+			line === 0 ? { file: declaredIn, key, reason: `${reason} (${file})` } : { file, key: `line ${line}`, reason },
+		);
+		return null;
+	}
+}
+
+/** Our own prompt has no place for arguments but this one, which is added to it. */
+function toRole({ promptArguments: { ROLE_ADDITIONAL: role = "" } }: AgentDeclarations): string {
+	return isTruthy(role) && typeof role !== "object" ? String(role).trim() : "";
+}
+
+async function loadTypes(
+	declared: AgentDeclarations["subagents"],
+	settings: AgentFileSettings,
+	problems: AgentFileProblem[],
+): Promise<readonly AgentType[]> {
+	if (declared === "default") return agentTypes;
+	const types: AgentType[] = [];
+	for (const [name, subagent] of Object.entries(declared)) {
+		const type = await loadType(name, subagent, settings, problems);
+		if (type !== null) types.push(type);
+	}
+	return types;
+}
+
+/** The subagents that a subagent's file declares are not read: it could not call on them. */
+async function loadType(
+	name: string,
+	{ file, description }: DeclaredSubagent,
+	settings: AgentFileSettings,
+	problems: AgentFileProblem[],
+): Promise<AgentType | null> {
+	const { path, declaredIn, key } = file;
+	const status = await settings.files.status(path).catch(() => null);
+	if (status?.kind !== "file") {
+		const reason = status === null ? "there is no such file" : "is not a file";
+		problems.push({ file: declaredIn, key, reason: `${reason} (${path})` });
+		return null;
+	}
+	const declared = await readAgentFile(path, settings.files, problems);
+	const agent = declared === null ? null : await resolveAgent(path, declared, settings, problems);
+	if (declared === null || agent === null) return null;
+	const { whenToUse, model } = declared;
+	return {
+		name,
+		whenToUse: whenToUse === null ? description : `${description} ${whenToUse}`,
+		toolPaths: agent.toolPaths.filter((toolPath) => settings.tools.isForSubagents(toolPath)),
+		model,
+		prompt: agent.prompt,
+		role: agent.role,
+		startsWithGit: false,
+	};
+}

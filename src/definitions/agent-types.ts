@@ -1,0 +1,51 @@
+// The subagents every agent can call on: what each is for, which tools it has, and what it is told of its part.
+import type { RenderPrompt } from "./prompt-variables.ts";
+
+export interface AgentType {
+	readonly name: string;
+	/** For the model that chooses. */
+	readonly whenToUse: string;
+	/** Spec paths of its tools. */
+	readonly toolPaths: readonly string[];
+	/** A model alias of its own; null for that of the session. */
+	readonly model: string | null;
+	/** A prompt of its own; absent or null for our own. */
+	readonly prompt?: RenderPrompt | null;
+	/** What it is told of its part, behind the prompt; empty for nothing. */
+	readonly role: string;
+	/** Whether a summary of the repository's state goes before its first task. */
+	readonly startsWithGit: boolean;
+}
+
+const reading = ["kimi_cli.tools.file:ReadFile", "kimi_cli.tools.file:Glob", "kimi_cli.tools.file:Grep"];
+const writing = ["kimi_cli.tools.file:WriteFile", "kimi_cli.tools.file:StrReplaceFile"];
+const shell = "kimi_cli.tools.shell:Shell";
+
+const report = `You work for another agent, not for a person: nobody reads along, and nobody can answer questions. Decide what is open, and say what you assumed. Your last message is your report. It must stand by itself: what you found or did, with the paths and line numbers that matter, what you left, and what you are unsure of.`;
+
+export const agentTypes: readonly AgentType[] = [
+	{
+		name: "coder",
+		whenToUse: "does a piece of work that stands by itself: a fix, a feature, a test, a refactoring.",
+		toolPaths: [shell, ...reading, ...writing],
+		model: null,
+		role: `${report}\n\nDo the task and nothing beside it. Run what shows that it works before you report.`,
+		startsWithGit: false,
+	},
+	{
+		name: "explore",
+		whenToUse: "answers questions about a codebase without changing it: where something is, how it works, who uses it.",
+		toolPaths: [shell, ...reading],
+		model: null,
+		role: `${report}\n\nYou look and change nothing: no edits, no commands that write. Search broadly first, then read what matters closely.`,
+		startsWithGit: true,
+	},
+	{
+		name: "plan",
+		whenToUse: "designs how something should be built, from the code as it is, without changing it.",
+		toolPaths: reading,
+		model: null,
+		role: `${report}\n\nYou design and change nothing. Report the steps in order, the files each touches, what could go wrong, and which other way you rejected and why.`,
+		startsWithGit: false,
+	},
+];

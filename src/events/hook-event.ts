@@ -1,0 +1,18 @@
+// The points at which hooks run, in the order in which they are told to clients.
+
+export const hookEvents = [
+	"PreToolUse",
+	"PostToolUse",
+	"PostToolUseFailure",
+	"UserPromptSubmit",
+	"Stop",
+	"StopFailure",
+	"SessionStart",
+	"SessionEnd",
+	"SubagentStart",
+	"SubagentStop",
+	"PreCompact",
+	"PostCompact",
+	"Notification",
+] as const;
+export type HookEvent = (typeof hookEvents)[number];

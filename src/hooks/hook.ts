@@ -1,0 +1,47 @@
+// What a hook is, and what it decides. Types only.
+import type { HookEvent } from "../events/hook-event.ts";
+
+/** Something happens at which hooks may run. `target` is what matchers are searched in. */
+export interface HookPoint {
+	readonly event: HookEvent;
+	readonly target: string;
+	/** JSON; what the hook is told beside event, session and work dir. */
+	readonly input: Readonly<Record<string, unknown>>;
+}
+
+export interface HookDecision {
+	readonly action: "allow" | "block";
+	/** Empty when allowed. */
+	readonly reason: string;
+}
+
+export const allowed: HookDecision = { action: "allow", reason: "" };
+
+export function blocked(reason: string): HookDecision {
+	return { action: "block", reason };
+}
+
+interface HookBase {
+	readonly event: HookEvent;
+	/** A regular expression searched in the target; empty matches all, an invalid one never matches. */
+	readonly matcher: string;
+	/** Seconds. */
+	readonly timeout: number;
+}
+
+/** A hook from the settings: a shell command. */
+export interface CommandHook extends HookBase {
+	readonly kind: "command";
+	readonly command: string;
+	/** Whether a hook that crashes or times out blocks instead of allowing. */
+	readonly failClosed: boolean;
+}
+
+/** A hook that a client decides. */
+export interface ClientHook extends HookBase {
+	readonly kind: "client";
+	/** The client's own name for the subscription. */
+	readonly subscriptionId: string;
+}
+
+export type Hook = CommandHook | ClientHook;

@@ -1,0 +1,65 @@
+// The session's own agent: its context restored or begun when first wanted, and what a crash left behind in it.
+import { Context } from "../agent/context.ts";
+import type { ToolBox } from "../agent/dependencies.ts";
+import type { ContextRow, ConversationMessage } from "../events/conversation.ts";
+import type { Model } from "../models/model.ts";
+import type { StoredSession } from "../store/session-store.ts";
+import { type CrashNotice, recoverCalls } from "./recovery.ts";
+import type { Agent } from "./turn-dependencies.ts";
+
+export interface MainAgentSettings {
+	readonly stored: StoredSession;
+	readonly model: Model | null;
+	readonly unsetModelAlias: string | null;
+	readonly tools: ToolBox;
+	/** Renders the system prompt of a session that has none yet. */
+	systemPrompt(): Promise<string>;
+	reminders(messages: readonly ConversationMessage[]): Promise<readonly string[]>;
+	kept<T>(work: Promise<T>): Promise<T>;
+}
+
+export class MainAgent {
+	readonly #settings: MainAgentSettings;
+	#agent: Agent | null = null;
+	#loading: Promise<Agent> | null = null;
+	#isRecovered = false;
+	#notice: CrashNotice | null = null;
+
+	constructor(settings: MainAgentSettings) {
+		this.#settings = settings;
+	}
+
+	/** The agent, ready for a turn. Who asks while it is being made waits for the same; a failure may be tried again. */
+	load(): Promise<Agent> {
+		this.#loading ??= this.#make().catch((thrown: unknown) => {
+			this.#loading = null;
+			throw thrown;
+		});
+		return this.#loading;
+	}
+
+	/** What a crash left behind, for the person; given once. */
+	takeNotice(): CrashNotice | null {
+		const notice = this.#notice;
+		this.#notice = null;
+		return notice;
+	}
+
+	async #make(): Promise<Agent> {
+		this.#agent ??= await this.#open();
+		if (!this.#isRecovered) this.#notice = await recoverCalls(this.#settings.stored, this.#agent.context);
+		this.#isRecovered = true;
+		return this.#agent;
+	}
+
+	/** A session's system prompt is written once and kept. */
+	async #open(): Promise<Agent> {
+		const { stored, model, unsetModelAlias, tools, systemPrompt, reminders, kept } = this.#settings;
+		const hasPrompt = stored.contextRows.some((row) => row.type === "system-prompt");
+		const content = hasPrompt ? "" : await systemPrompt();
+		if (!hasPrompt) await stored.appendContext([{ type: "system-prompt", content }]);
+		const log = { appendContext: (rows: readonly ContextRow[]) => kept(stored.appendContext(rows)) };
+		const context = new Context(log, stored.contextRows, content);
+		return { path: [], model, unsetModelAlias, context, tools, reminders: () => reminders(context.messages) };
+	}
+}

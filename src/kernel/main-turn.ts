@@ -1,0 +1,139 @@
+// One turn of a session from its input to its end: the hooks around it, the agent's run, the title, the outcome told.
+import type { TurnDependencies } from "../agent/dependencies.ts";
+import { continueTurn, runTurn } from "../agent/turn.ts";
+import { toKernelError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { inputText, textPart, type UserInput } from "../events/content.ts";
+import type { EventBody, TurnOutcome } from "../events/event.ts";
+import type { StoredSession } from "../store/session-store.ts";
+import { toTitle } from "../store/title.ts";
+import type { HookRunner } from "./hook-runner.ts";
+import type { MainAgent } from "./main-agent.ts";
+import type { SlashCommands } from "./slash-commands.ts";
+import type { OpenSteerQueue } from "./steers.ts";
+import { createToolWatch, type WatchedTurn } from "./tool-watch.ts";
+import { type AgentServices, createTurnDependencies, createTurnEmit, type EmitInTurn } from "./turn-dependencies.ts";
+
+export interface RunningTurn {
+	readonly id: string;
+	readonly controller: AbortController;
+	readonly steers: OpenSteerQueue;
+	/** Resolves when its end was told. */
+	ended: Promise<void>;
+}
+
+export interface MainTurnSettings {
+	readonly services: AgentServices;
+	readonly hooks: HookRunner;
+	readonly main: MainAgent;
+	readonly commands: SlashCommands;
+	readonly log: Log;
+	/** Called once its beginning was kept and told. */
+	begun(): void;
+	/** Called right before the end is told: whoever hears of it may start the next turn at once. */
+	release(): void;
+}
+
+/** A turn while it runs: what was told of it, and how to tell more. */
+interface Telling {
+	readonly emit: EmitInTurn;
+	/** Whether its beginning was kept and told. */
+	isBegun: boolean;
+}
+
+/** Runs the turn; never rejects. Its outcome is in the event that ends it. */
+export async function runMainTurn(turn: RunningTurn, input: UserInput, settings: MainTurnSettings): Promise<void> {
+	const { services, hooks, log, release } = settings;
+	const { signal } = turn.controller;
+	const { stored, emitter, clock } = services;
+	const telling: Telling = { emit: createTurnEmit(services, [], turn.id, signal), isBegun: false };
+	const watch = createToolWatch(hooks, telling.emit, clock, signal);
+	let outcome: TurnOutcome;
+	try {
+		outcome = await runPrompt(turn, input, telling, watch, settings);
+	} catch (thrown) {
+		log.error("A turn failed.", { session: stored.id, error: thrown });
+		const { code, message, data } = toKernelError(thrown);
+		outcome = { status: "failed", error: { code, message, data } };
+	}
+	turn.steers.close();
+	await watch.end();
+	const ended: EventBody = { type: "turn.ended", outcome };
+	try {
+		// Nothing of the turn may wait for a slow client any more, nor stay open behind it.
+		turn.controller.abort();
+		if (telling.isBegun) return await telling.emit(ended, { sync: true, beforeTold: release });
+	} catch (thrown) {
+		log.error("The end of a turn could not be kept.", { session: stored.id, error: thrown });
+	}
+	// A log without the beginning of a turn is not to have its end.
+	release();
+	emitter.tellUnkept({ turnId: turn.id, agentPath: [] }, ended);
+}
+
+/** Hooks before it, the run, hooks behind it: one of those may send the agent back to work once. */
+async function runPrompt(
+	turn: RunningTurn,
+	input: UserInput,
+	telling: Telling,
+	watch: WatchedTurn,
+	settings: MainTurnSettings,
+): Promise<TurnOutcome> {
+	const { services, hooks, commands } = settings;
+	const { emit } = telling;
+	const { signal } = turn.controller;
+	const prompt = typeof input === "string" ? input : "";
+	const verdict = await hooks.run({ event: "UserPromptSubmit", target: prompt, input: { prompt } }, emit, signal);
+	await emit({ type: "turn.started", input }, { sync: true });
+	telling.isBegun = true;
+	settings.begun();
+	await services.stored.markStarted();
+	if (verdict.action === "block") {
+		const text = verdict.reason === "" ? "Prompt blocked by hook." : verdict.reason;
+		await emit({ type: "content.delta", part: textPart(text) });
+		return { status: "finished" };
+	}
+	// First of all: a session without a context starts afresh when it is opened again, and would forget what a command
+	// changed.
+	const dependencies = await prepareRun(turn, telling, watch, settings);
+	const isCommand = await commands.run(inputText(input), emit);
+	let outcome: TurnOutcome = isCommand ? { status: "finished" } : await runTurn(input, dependencies, signal);
+	if (outcome.status !== "finished") return outcome;
+	const stop = { event: "Stop", target: "", input: { stop_hook_active: false } } as const;
+	const { action, reason } = await hooks.run(stop, emit, signal);
+	if (signal.aborted) return { status: "cancelled" };
+	if (action === "block" && reason !== "") outcome = await runTurn(reason, dependencies, signal);
+	// What was added while the hooks ran keeps the turn going as well.
+	while (outcome.status === "finished" && !turn.steers.closeIfEmpty()) {
+		outcome = await continueTurn(dependencies, signal);
+	}
+	if (outcome.status === "finished" && !isCommand) await deriveTitle(services.stored, input);
+	return outcome;
+}
+
+/** All that the agent needs for this turn. */
+async function prepareRun(
+	turn: RunningTurn,
+	{ emit }: Telling,
+	watch: WatchedTurn,
+	{ services, main }: MainTurnSettings,
+): Promise<TurnDependencies> {
+	const { id, steers, controller } = turn;
+	const { signal } = controller;
+	const stepStarted = () => tellCrashNotice(main, emit);
+	return createTurnDependencies(services, await main.load(), { id, signal, steers, watch, stepStarted });
+}
+
+/** What a crash left behind is told inside the first step: clients show text only there. */
+async function tellCrashNotice(main: MainAgent, emit: EmitInTurn): Promise<void> {
+	const notice = main.takeNotice();
+	if (notice === null) return;
+	await emit({ type: "content.delta", part: textPart(notice.text) });
+	await notice.settle();
+}
+
+/** A session without a title is named after the first input that was answered. */
+async function deriveTitle(stored: StoredSession, input: UserInput): Promise<void> {
+	const title = toTitle(input);
+	if (stored.state().customTitle === null && title !== null) await stored.updateState({ customTitle: title });
+}

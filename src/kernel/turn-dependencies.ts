@@ -1,0 +1,108 @@
+// What a turn of one agent is given: the loop's dependencies, made of the services of its session.
+import type { Context } from "../agent/context.ts";
+import type { ToolBox, TurnDependencies, TurnLimits } from "../agent/dependencies.ts";
+import type { Clock } from "../base/clock.ts";
+import type { AgentPathEntry, EventBody, TurnError } from "../events/event.ts";
+import type { Model } from "../models/model.ts";
+import type { StoredSession } from "../store/session-store.ts";
+import type { Approvals } from "./approvals.ts";
+import type { Emitter, Keeping } from "./emitter.ts";
+import type { OpenSteerQueue } from "./steers.ts";
+import type { WatchedTurn } from "./tool-watch.ts";
+
+/** What all agents of a session share. */
+export interface AgentServices {
+	readonly stored: StoredSession;
+	readonly emitter: Emitter;
+	readonly approvals: Approvals;
+	readonly limits: TurnLimits;
+	readonly clock: Clock;
+	/** Uniform in [0, 1). */
+	readonly random: () => number;
+	readonly planMode: () => boolean;
+	/** Passes the work through; when it could not be kept, nothing more of the turn is told. */
+	kept<T>(work: Promise<T>): Promise<T>;
+}
+
+/** One agent of a session: its own, or a subagent. */
+export interface Agent {
+	/** Empty for the session's own agent. */
+	readonly path: readonly AgentPathEntry[];
+	readonly model: Model | null;
+	readonly unsetModelAlias: string | null;
+	readonly context: Context;
+	readonly tools: ToolBox;
+	reminders(): Promise<readonly string[]>;
+}
+
+/** One run of an agent. */
+export interface AgentTurn {
+	readonly id: string;
+	readonly signal: AbortSignal;
+	readonly steers: OpenSteerQueue;
+	readonly watch: WatchedTurn;
+	/** Called when a step was begun and told. */
+	stepStarted(): Promise<void> | undefined;
+}
+
+export type EmitInTurn = (body: EventBody, keeping?: Keeping) => Promise<void> | undefined;
+
+/** Emits for an agent within a turn; what waits for a slow client waits no longer than the turn. */
+export function createTurnEmit(
+	{ emitter }: AgentServices,
+	path: readonly AgentPathEntry[],
+	turnId: string,
+	signal: AbortSignal,
+): EmitInTurn {
+	const where = { turnId, agentPath: path };
+	return (body, keeping = {}) => emitter.emit(where, body, keeping, signal);
+}
+
+export function createTurnDependencies(services: AgentServices, agent: Agent, turn: AgentTurn): TurnDependencies {
+	const { stored, approvals, kept } = services;
+	const emit = createTurnEmit(services, agent.path, turn.id, turn.signal);
+	const startStep = async (body: EventBody) => {
+		await emit(body);
+		await turn.stepStarted();
+	};
+	return {
+		model: agent.model,
+		unsetModelAlias: agent.unsetModelAlias,
+		context: agent.context,
+		tools: agent.tools,
+		steers: turn.steers,
+		journal: {
+			started: async (call) => {
+				const { name, arguments: text } = call.function;
+				await kept(stored.appendCalls([{ type: "started", toolCallId: call.id, name, arguments: text }]));
+				await kept(stored.sync());
+			},
+			finished: (call, isError) => kept(stored.appendCalls([{ type: "finished", toolCallId: call.id, isError }])),
+		},
+		limits: services.limits,
+		cacheKey: stored.id,
+		isSubagent: agent.path.length > 0,
+		planMode: services.planMode,
+		watch: turn.watch,
+		reminders: () => agent.reminders(),
+		stepFailed: (error) => turn.watch.runBeside(stopFailure(error)),
+		clock: services.clock,
+		random: services.random,
+		emit: (body) => {
+			if (body.type === "step.started") return startStep(body);
+			// Accepted input is on stable storage before it is told.
+			return emit(body, body.type === "steer.consumed" ? { sync: true } : {});
+		},
+		approve: (need, call, signal) =>
+			kept(approvals.decide(need, call, { turnId: turn.id, path: agent.path }, emit, signal)),
+		commit: () => kept(stored.sync()),
+	};
+}
+
+function stopFailure({ code, message }: TurnError) {
+	return {
+		event: "StopFailure",
+		target: code,
+		input: { error_type: code, error_message: message },
+	} as const;
+}

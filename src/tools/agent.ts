@@ -1,0 +1,54 @@
+// Agent: hands a task to a subagent with a context of its own and returns what it reports.
+import * as v from "valibot";
+import { toolError } from "../events/content.ts";
+import { boolean, integer } from "./argument-schemas.ts";
+import { defineTool, readOnly, settled } from "./define-tool.ts";
+import type { AgentOperations } from "./operations.ts";
+import type { Tool, ToolEnvironment } from "./tool.ts";
+
+const introduction = `Give a task to a subagent. It works in the same directory with a context of its own and returns a report; what it read and did along the way stays out of yours.
+
+- Use it for work that is large to read and short to report: searching a codebase, reviewing a change, doing a part of a task that stands by itself.
+- It knows nothing of this conversation. Put everything it needs into \`prompt\`: the goal, the places, the limits, the form of the report.
+- Several calls in one answer run at the same time. Do not give two of them the same files to change.
+- Its report is not shown to the user. Say yourself what matters of it.
+- \`resume\` goes on with an earlier subagent, by the id its report names, with everything it knows.
+
+Types:`;
+
+const schema = v.looseObject({
+	description: v.pipe(v.string(), v.description("The task in three to five words.")),
+	prompt: v.pipe(v.string(), v.minLength(1), v.description("The task itself, complete.")),
+	subagent_type: v.optional(v.pipe(v.string(), v.description("One of the types named above.")), "coder"),
+	model: v.optional(
+		v.nullable(v.pipe(v.string(), v.description("Another model, by its alias in the settings."))),
+		null,
+	),
+	resume: v.optional(v.nullable(v.pipe(v.string(), v.description("The id of a subagent to go on with."))), null),
+	run_in_background: v.optional(v.pipe(boolean(), v.description("Not available in this version.")), false),
+	timeout: v.optional(
+		v.nullable(v.pipe(integer(), v.minValue(30), v.maxValue(3600), v.description("Seconds it may take."))),
+		null,
+	),
+});
+
+export function createAgent({ agents }: ToolEnvironment): Tool {
+	return defineTool({
+		name: "Agent",
+		description: `${introduction}\n${describeTypes(agents)}`,
+		schema,
+		prepare(input, { toolCallId }) {
+			if (input.run_in_background) {
+				return settled(toolError("Subagents cannot run in the background in this version.", "Background start failed"));
+			}
+			const { description, prompt, subagent_type: type, model, resume, timeout } = input;
+			return readOnly((signal) =>
+				agents.run({ description, prompt, type, model, resume, timeout }, toolCallId, signal),
+			);
+		},
+	});
+}
+
+function describeTypes({ types }: AgentOperations): string {
+	return types.map(({ name, whenToUse, tools }) => `- ${name}: ${whenToUse} Tools: ${tools.join(", ")}.`).join("\n");
+}

@@ -1,0 +1,65 @@
+// What a session does for the tools that need it. Types only; the kernel fulfils them.
+import type { ToolReturn } from "../events/content.ts";
+
+/** A question as a model words it. */
+export interface Question {
+	readonly question: string;
+	readonly header: string;
+	readonly options: readonly { readonly label: string; readonly description: string }[];
+	readonly multi_select: boolean;
+	/** How the client's own free-text option is to be named; "Other" by default. */
+	readonly other_label?: string;
+}
+
+export type QuestionOutcome =
+	/** By question; several selections are one comma-separated text. Never empty. */
+	| { readonly kind: "answered"; readonly answers: Readonly<Record<string, string>> }
+	| { readonly kind: "dismissed" }
+	/** Nobody is at the keyboard, so nobody was asked. */
+	| { readonly kind: "away" }
+	/** No attached client can ask questions. */
+	| { readonly kind: "unsupported" };
+
+export interface QuestionOperations {
+	ask(questions: readonly Question[], toolCallId: string, signal: AbortSignal): Promise<QuestionOutcome>;
+}
+
+export interface PlanOperations {
+	isOn(): boolean;
+	/** The plan's file; null while plan mode is off. */
+	file(): string | null;
+	/** The plan; null when nothing is written yet. */
+	read(): Promise<{ readonly file: string; readonly text: string } | null>;
+	set(enabled: boolean): Promise<void>;
+	/** Shows the plan to the person. */
+	show(content: string, file: string): Promise<void>;
+	/** Whether a client is there that can be asked. */
+	canAsk(): boolean;
+	/** Whether entering needs no consent, as nobody wants to be asked for anything. */
+	entersFreely(): boolean;
+	/** Whether nobody is at the keyboard. */
+	isAway(): boolean;
+	/** What the model is told about working in plan mode. */
+	workflow(file: string): string;
+	readonly questions: QuestionOperations;
+}
+
+/** A task for a subagent, as a model words it. */
+export interface AgentRequest {
+	readonly description: string;
+	readonly prompt: string;
+	readonly type: string;
+	/** A model alias; null for the one of the type, or the session's own. */
+	readonly model: string | null;
+	/** The id of a subagent to go on with; its type then counts. */
+	readonly resume: string | null;
+	/** Seconds; null for none. */
+	readonly timeout: number | null;
+}
+
+export interface AgentOperations {
+	/** The types there are, for the model to choose from. */
+	readonly types: readonly { readonly name: string; readonly whenToUse: string; readonly tools: readonly string[] }[];
+	/** Runs the task to its end and gives its result; failures are results. */
+	run(request: AgentRequest, toolCallId: string, signal: AbortSignal): Promise<ToolReturn>;
+}
