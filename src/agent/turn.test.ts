@@ -113,7 +113,7 @@ describe("steers", () => {
 				{ type: "text", text: "second" },
 			],
 		});
-		expect(subject.steers.add("late")).toBe(false);
+		expect(subject.steers.isEmpty()).toBe(true);
 	});
 
 	it("fail the turn when the model cannot take one, without an interrupted step", async () => {

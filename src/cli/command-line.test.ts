@@ -5,14 +5,16 @@ import { UsageError, usageErrorText } from "./usage-error.ts";
 
 const defaults: ServeOptions = {
 	mode: null,
-	verbose: false,
 	debug: false,
 	workDir: null,
 	session: { kind: "new" },
 	configuration: { kind: "default" },
+	agentFile: null,
 	model: null,
 	thinking: null,
 	yolo: false,
+	plan: false,
+	afk: false,
 	maxStepsPerTurn: null,
 	maxRetriesPerStep: null,
 	prompt: null,
@@ -63,7 +65,7 @@ describe("parseCommandLine", () => {
 	});
 
 	it.each<[string, Partial<ServeOptions>]>([
-		["--verbose", { verbose: true }],
+		["--verbose", {}],
 		["--debug", { debug: true }],
 		["-w d", { workDir: "d" }],
 		["-wd", { workDir: "d" }],
@@ -84,10 +86,13 @@ describe("parseCommandLine", () => {
 		["--no-thinking --thinking", { thinking: true }],
 		["--yes", { yolo: true }],
 		["-y", { yolo: true }],
+		["--plan", { plan: true }],
+		["--afk", { afk: true }],
 		["-yCw d", { yolo: true, session: { kind: "last" }, workDir: "d" }],
 		["--ui wire", { mode: "wire" }],
 		["--ui=wire --wire", { mode: "wire" }],
 		["--agent default", {}],
+		["--agent-file f", { agentFile: "f" }],
 		["--max-steps-per-turn 5", { maxStepsPerTurn: 5 }],
 		["--max-retries-per-step=1", { maxRetriesPerStep: 1 }],
 		["--wire -p hello", { mode: "wire", prompt: "hello" }],
@@ -142,6 +147,7 @@ describe("parseCommandLine", () => {
 		["-c=", "-c must not be empty."],
 		["--config ''", "--config must not be empty."],
 		["--config-file=", "--config-file must not be empty."],
+		["--agent-file=", "--agent-file must not be empty."],
 		["--work-dir ''", "--work-dir must not be empty."],
 		["--model", "--model needs a value (ALIAS)."],
 		["--model --wire", "--model needs a value (ALIAS)."],
@@ -175,21 +181,35 @@ describe("parseCommandLine", () => {
 
 	it.each([
 		["--wire --add-dir d", "--add-dir"],
-		["--plan", "--plan"],
-		["--afk", "--afk"],
 		["--print", "--print"],
 		["--acp", "--acp"],
 		["--print --input-format text", "--print, --input-format"],
 		["--print --output-format text", "--print, --output-format"],
 		["--print --final-message-only", "--print, --final-message-only"],
 		["--quiet", "--quiet"],
-		["--agent-file f", "--agent-file"],
 		["--mcp-config-file f --mcp-config-file g", "--mcp-config-file"],
 		["--mcp-config {}", "--mcp-config"],
 		["--skills-dir d", "--skills-dir"],
 		["--max-ralph-iterations 1", "--max-ralph-iterations"],
 	])("names the missing feature: %s", (line, names) => {
 		expect(refusal(line)).toBe(`${names}: not available in this version.`);
+	});
+});
+
+describe("__web-worker", () => {
+	it("serves a session wherever it belongs, in Kimi's dialects", () => {
+		const plain = parseCommandLine(["--wire"]);
+		if (plain.kind !== "serve") throw new Error("It does not serve.");
+		const session = { kind: "anywhere", id: "some-id" };
+		expect(parseCommandLine(["__web-worker", "some-id"])).toEqual({ ...plain, options: { ...plain.options, session } });
+	});
+
+	it.each(["", "one two", "one --wire"])("refuses %j behind it", (rest) => {
+		expect(() => parseCommandLine(["__web-worker", ...words(rest)])).toThrow(UsageError);
+	});
+
+	it("refuses flags before it", () => {
+		expect(() => parseCommandLine(["--yolo", "__web-worker", "one"])).toThrow(UsageError);
 	});
 });
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createDiskFiles } from "../files/disk-files.ts";
-import { checkConfigFile, checkWorkDir, type Place, shareDirectory, toAbsolutePath } from "./paths.ts";
+import { checkFile, checkWorkDir, type Place, shareDirectory, toAbsolutePath } from "./paths.ts";
 import { UsageError } from "./usage-error.ts";
 
 const files = createDiskFiles();
@@ -38,12 +38,16 @@ describe("checkWorkDir", () => {
 	});
 });
 
-describe("checkConfigFile", () => {
+describe("checkFile", () => {
 	it("wants an existing file", async () => {
 		const file = path.join(place.currentDir, "settings.toml");
-		expect(await checkConfigFile("settings.toml", place, files)).toBe(file);
-		await expect(checkConfigFile("none", place, files)).rejects.toBeInstanceOf(UsageError);
-		await expect(checkConfigFile("home", place, files)).rejects.toBeInstanceOf(UsageError);
+		expect(await checkFile("--config-file", "settings.toml", place, files)).toBe(file);
+		await expect(checkFile("--config-file", "none", place, files)).rejects.toEqual(
+			new UsageError(`--config-file: there is no file ${path.join(place.currentDir, "none")}`),
+		);
+		await expect(checkFile("--agent-file", "home", place, files)).rejects.toEqual(
+			new UsageError(`--agent-file: is a directory: ${place.home}`),
+		);
 	});
 });
 

@@ -81,6 +81,7 @@ const defaults: Configuration = {
 		questionTimeout: null,
 		clientToolTimeout: 600,
 		contain: "auto",
+		parallelSubagents: 4,
 	},
 };
 
@@ -195,7 +196,14 @@ const full: Configuration = {
 		{ event: "PreToolUse", command: "check", matcher: "Shell", timeout: 600, failClosed: true },
 		{ event: "Stop", command: "bell", matcher: "", timeout: 30, failClosed: false },
 	],
-	agentwire: { sync: "off", approvalTimeout: 1.5, questionTimeout: 60, clientToolTimeout: null, contain: "off" },
+	agentwire: {
+		sync: "off",
+		approvalTimeout: 1.5,
+		questionTimeout: 60,
+		clientToolTimeout: null,
+		contain: "off",
+		parallelSubagents: 4,
+	},
 };
 
 describe("settings as text", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { call, createModelGate, createScriptedModel, done, say } from "../../test/support/scripted-model.ts";
+import { plainAttachment } from "../../test/support/session-doubles.ts";
 import { createSessionSubject } from "../../test/support/session-subject.ts";
 import { createToolDouble, editNeed } from "../../test/support/turn-subject.ts";
 import { createDeferred } from "../base/deferred.ts";
@@ -31,7 +32,7 @@ async function createSubject(model: Model) {
 	};
 	const pump = new EventPump(session, peer, project, silentLog);
 	const attach = () => {
-		const attachment = session.attach({ client: null, tools: new Map() });
+		const attachment = session.attach(plainAttachment);
 		pump.carry(attachment);
 		return attachment;
 	};
@@ -102,5 +103,21 @@ describe("EventPump", () => {
 		expect(isDrained).toBe(false);
 		await session.stop();
 		await drained;
+	});
+
+	it("resolves the end of a side question once it was sent, also when asked later", async () => {
+		const { session, sent, pump, attach } = await createSubject(
+			createScriptedModel([
+				[say("a"), done()],
+				[say("b"), done()],
+			]),
+		);
+		attach();
+		const first = await session.send({ type: "side-question.start", question: "one?" });
+		await pump.sideQuestionEnded(first.id);
+		expect(sent.at(-1)).toContain('"BtwEnd"');
+		const second = await session.send({ type: "side-question.start", question: "two?" });
+		while (!sent.at(-1)?.includes(second.id) || !sent.at(-1)?.includes("BtwEnd")) await settled();
+		await pump.sideQuestionEnded(second.id);
 	});
 });

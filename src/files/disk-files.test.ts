@@ -194,6 +194,10 @@ describe("files on disk", () => {
 		expect(await text("file")).toBe("one");
 	});
 
+	it.runIf(process.platform === "linux")("comes to an end where no directory can be made", async () => {
+		await expect(files.makeDirectory("/proc/none/such/directory")).rejects.toMatchObject({ code: "ENOENT" });
+	});
+
 	it("makes, renames, truncates and removes", async () => {
 		await files.makeDirectory(at("a/b"));
 		await files.makeDirectory(at("a/b"));

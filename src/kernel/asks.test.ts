@@ -106,6 +106,38 @@ describe("AskTable", () => {
 		table.settleAll();
 	});
 
+	it("allows what a hook was asked for, whatever stands in for its answer", async () => {
+		const hook = sample("hook");
+		const allow = { kind: "hook", action: "allow", reason: "" };
+		const table = new AskTable(none, createFakeClock());
+		const controller = new AbortController();
+		const settle: readonly (() => void)[] = [
+			() => table.answer(hook.id, { kind: "error-reply", message: "no" }, "client"),
+			() => table.answer(hook.id, { kind: "malformed" }, "client"),
+			() => table.clientGone(),
+			() => table.settleAll(),
+			() => controller.abort(),
+		];
+		for (const act of settle) {
+			const settlement = table.waitFor(hook, "hook", 30, controller.signal);
+			act();
+			expect((await settlement).answer).toEqual(allow);
+		}
+	});
+
+	it("gives a hook the time of its own, and no answer counts behind it", async () => {
+		const hook = sample("hook");
+		const clock = createFakeClock();
+		const table = new AskTable(none, clock);
+		const settlement = table.waitFor(hook, "hook", 5, live());
+		clock.advance(5000);
+		expect(table.answer(hook.id, { kind: "hook", action: "block", reason: "late" }, "client")).toBe(false);
+		expect(await settlement).toEqual({
+			answer: { kind: "hook", action: "allow", reason: "" },
+			by: { kind: "deadline", seconds: 5 },
+		});
+	});
+
 	it("settles as cancelled at an abort, also at one that came before", async () => {
 		const clock = createFakeClock();
 		const table = new AskTable({ ...none, approval: 5 }, clock);

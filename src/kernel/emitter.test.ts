@@ -118,4 +118,34 @@ describe("Emitter", () => {
 		const event = { sessionId: expect.any(String), turnId: "t1", agentPath: [], at: 1, body: step(1) };
 		expect(seen).toEqual([[event], [event]]);
 	});
+
+	it("does not let a turn go on behind its gap because something beside it failed as well", async () => {
+		const { double, emitter, told, emit } = await createSubject();
+		double.failEvents = true;
+		await expect(emit(step(1))).rejects.toBe(storageFailure);
+		const beside = emitter.emit({ turnId: null, agentPath: [] }, step(9), {}, live);
+		await expect(beside).rejects.toBe(storageFailure);
+		double.failEvents = false;
+		await expect(emit(step(2))).rejects.toBe(storageFailure);
+		await emitter.emit({ turnId: null, agentPath: [] }, step(3), {}, live);
+		await settled();
+		expect(told).toEqual(["step.started"]);
+	});
+
+	it("keeps the events of a subagent in its own log too, while it runs", async () => {
+		const { emitter } = await createSubject();
+		const own: unknown[] = [];
+		const path = [{ parentToolCallId: "P", agentId: "a1", subagentType: "coder" }];
+		const speak = (n: number, agentPath = path) => emitter.emit({ turnId: "t1", agentPath }, step(n), {}, live);
+		emitter.addAgent("a1", { appendEvents: async (events) => void own.push(...events.map(({ body }) => body)) });
+		await speak(1);
+		await speak(2, []);
+		await speak(
+			3,
+			path.map((entry) => ({ ...entry, agentId: "a2" })),
+		);
+		emitter.removeAgent("a1");
+		await speak(4);
+		expect(own).toEqual([step(1)]);
+	});
 });

@@ -269,7 +269,7 @@ describe("tools of a client", () => {
 
 	it("are asked of it, and settled when it goes", async () => {
 		const { session, attach } = await createSessionSubject(model());
-		const client = attach((await session.checkTools([declaration])).tools);
+		const client = attach({ tools: (await session.checkTools([declaration])).tools });
 		const rest = attach();
 		await session.send(start());
 		const { ask } = await client.next("ask.requested");
@@ -285,7 +285,7 @@ describe("tools of a client", () => {
 	it("have an error for a result when the client goes while it is asked", async () => {
 		const scripted = model();
 		const { session, attach } = await createSessionSubject(scripted);
-		const client = attach((await session.checkTools([declaration])).tools);
+		const client = attach({ tools: (await session.checkTools([declaration])).tools });
 		await session.send(start());
 		await client.next("ask.requested");
 		client.attachment.close();
@@ -296,7 +296,7 @@ describe("tools of a client", () => {
 	it("have an error for a result when the client went before it could be asked", async () => {
 		const scripted = model();
 		const { session, attach, double } = await createSessionSubject(scripted);
-		const client = attach((await session.checkTools([declaration])).tools);
+		const client = attach({ tools: (await session.checkTools([declaration])).tools });
 		double.holdCalls = createDeferred();
 		await session.send(start());
 		while (!double.writes.includes("started")) await settled();

@@ -11,7 +11,7 @@ const keptNever: ReadonlySet<EventType> = new Set<EventType>([
 ]);
 const isKept = (body: EventBody) =>
 	!keptNever.has(body.type) &&
-	!(body.type === "ask.requested" && body.ask.kind === "approval") &&
+	!(body.type === "ask.requested" && (body.ask.kind === "approval" || body.ask.kind === "hook")) &&
 	!(body.type === "step.interrupted" && body.reason === "cancelled");
 const kept = allSamples.filter(isKept);
 const path = [{ parentToolCallId: "P", agentId: "a1b2c3d4e", subagentType: "coder" }];
@@ -37,7 +37,7 @@ describe("records of the log", () => {
 		expect(fromRecord(JSON.parse(JSON.stringify(toRecord({ body, agentPath }))))).toEqual({ agentPath, body });
 	});
 
-	it("are not made of approvals, deltas and cancelled steps", () => {
+	it("are not made of approvals, hooks, deltas and cancelled steps", () => {
 		expect(allSamples.filter((body) => !isKept(body)).map((body) => toRecord({ body, agentPath: [] }))).toEqual(
 			allSamples.filter((body) => !isKept(body)).map(() => null),
 		);

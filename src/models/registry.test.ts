@@ -16,7 +16,9 @@ describe("the registry", () => {
 		"says that %s is not available yet",
 		async (providerType) => {
 			await expect(createModel({ ...plainModelSettings, providerType })).rejects.toThrow(
-				new ModelConfigurationError(`The provider type "${providerType}" is not available yet.`),
+				new ModelConfigurationError(
+					`The provider type "${providerType}" is not available in this version; "kimi" and "openai_legacy" are. Choose another model with --model or default_model.`,
+				),
 			);
 		},
 	);

@@ -44,6 +44,27 @@ describe("sessions on disk", () => {
 		expect(await readdir(place.root)).toEqual([]);
 	});
 
+	it("keeps a session that another program prepared until something happens in it", async () => {
+		await put("context.jsonl", "");
+		const listed = { work_dirs: [{ path: place.workDir, kaos: "local", last_session_id: null }] };
+		await writeFile(path.join(place.shareDir, "kimi.json"), JSON.stringify(listed));
+		expect(await place.openStore().workDirOf(id)).toBe(place.workDir);
+		const idle = await open();
+		expect([idle.existed, idle.contextRows]).toEqual([false, []]);
+		await idle.close();
+		expect(await readdir(directory)).toEqual(["context.jsonl"]);
+		const used = await open();
+		await used.appendContext([promptRow]);
+		await used.close();
+		expect((await open()).existed).toBe(true);
+		expect(await text("context.jsonl")).toBe('{"role":"user","content":"Say hello"}\n');
+	});
+
+	it("knows no work dir of a session that kimi.json does not list", async () => {
+		await put("context.jsonl", "");
+		expect(await place.openStore().workDirOf(id)).toBeNull();
+	});
+
 	it("writes the files of the layout, and registers the work dir", async () => {
 		const session = await open();
 		await session.appendContext([

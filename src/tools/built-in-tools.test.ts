@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createToolPlace, issueOf, type ToolPlace } from "../../test/support/tool-environment.ts";
 import { KernelError } from "../base/errors.ts";
-import { createTools, defaultToolPaths, isBuiltInToolPath } from "./built-in-tools.ts";
+import { createTools, defaultToolPaths, isBuiltInToolPath, isForSubagents, toolStanding } from "./built-in-tools.ts";
 import type { Tool } from "./tool.ts";
 
 let place: ToolPlace;
@@ -41,6 +41,8 @@ const status = { type: "string", enum: ["pending", "in_progress", "done"] };
 describe("createTools", () => {
 	it("makes the default agent's tools in their order", () => {
 		expect(createTools(defaultToolPaths, place.environment).map((tool) => tool.name)).toEqual([
+			"Agent",
+			"AskUserQuestion",
 			"SetTodoList",
 			"Shell",
 			"ReadFile",
@@ -48,6 +50,8 @@ describe("createTools", () => {
 			"Grep",
 			"WriteFile",
 			"StrReplaceFile",
+			"ExitPlanMode",
+			"EnterPlanMode",
 		]);
 	});
 
@@ -168,5 +172,29 @@ describe("arguments", () => {
 		["Grep", { pattern: "x", offset: "x".repeat(200) }, expect.stringMatching(/^.{0,200}…\.$/)],
 	])("of %s that do not fit are named: %j", async (name, value, issue) => {
 		expect(await issueOf(named(name), value)).toEqual(issue);
+	});
+});
+
+describe("the paths that agent files name", () => {
+	it("are those of the reference", () => {
+		const others = ["background:TaskList", "background:TaskOutput", "background:TaskStop", "file:ReadMediaFile"]
+			.concat(
+				"web:SearchWeb",
+				"web:FetchURL",
+				"dmail:SendDMail",
+				"think:Think",
+				"test:Plus",
+				"test:Compare",
+				"test:Panic",
+			)
+			.map((name) => `kimi_cli.tools.${name}`);
+		expect([...defaultToolPaths, ...others].filter((toolPath) => toolStanding(toolPath) === "unknown")).toEqual([]);
+		expect(defaultToolPaths.filter((toolPath) => toolStanding(toolPath) !== "there")).toEqual([]);
+		expect(["kimi_cli.tools.shell:shell", "Shell", ""].map(toolStanding)).toEqual(["unknown", "unknown", "unknown"]);
+	});
+
+	it("give a subagent no tools that need the person or the session's own agent", () => {
+		const names = defaultToolPaths.filter(isForSubagents).map((toolPath) => toolPath.split(":")[1]);
+		expect(names).toEqual(["Shell", "ReadFile", "Glob", "Grep", "WriteFile", "StrReplaceFile"]);
 	});
 });

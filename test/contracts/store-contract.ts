@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ContextRow } from "../../src/events/conversation.ts";
 import { type AgentEvent, type AgentPathEntry, type EventBody, statusChanged } from "../../src/events/event.ts";
-import type { SessionStore, StoredSession } from "../../src/store/session-store.ts";
+import type { AgentDescription, SessionStore, StoredSession } from "../../src/store/session-store.ts";
 
 export interface StoreSubject {
 	/** A store over the same sessions each time, as another run of the program has it. */
@@ -348,6 +348,81 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				await expect(store.open(workDir, bad)).rejects.toMatchObject({ code: "invalid-input" });
 			},
 		);
+
+		describe("its subagents", () => {
+			const known: AgentDescription = {
+				id: "a0d984db6",
+				type: "coder",
+				description: "count lines",
+				createdAt: 1_700_000_000_000,
+				modelOverride: "fast",
+				effectiveModel: "fast",
+			};
+
+			it("are found again with what they know, in this session alone", async () => {
+				const session = await store.openOrCreate(workDir, id);
+				await session.appendContext([promptRow]);
+				expect(await session.openAgent(known.id)).toBeNull();
+				const agent = await session.createAgent(known);
+				expect(agent.contextRows).toEqual([]);
+				await agent.begin("Count the lines");
+				await agent.appendContext(everyRow.slice(0, 4));
+				await agent.appendContext(everyRow.slice(4));
+				await agent.appendEvents([eventAt({ type: "step.started", n: 1 }, 1_700_000_000_000, [subagent])]);
+				await agent.writeOutput("Three.");
+				await agent.setStatus("idle");
+				for (const holder of [session, await reopen()]) {
+					const again = await holder.openAgent(known.id);
+					expect(again?.description).toEqual(known);
+					expect(again?.contextRows).toEqual(everyRow);
+				}
+				const other = await store.openOrCreate(workDir, otherId);
+				expect(await other.openAgent(known.id)).toBeNull();
+			});
+
+			it("leave the session's own logs alone", async () => {
+				const session = await store.openOrCreate(workDir, id);
+				await session.appendContext([promptRow]);
+				const agent = await session.createAgent(known);
+				await agent.begin("Count the lines");
+				await agent.appendContext(everyRow);
+				await agent.appendEvents([eventAt({ type: "step.started", n: 1 }, 1_700_000_000_000, [subagent])]);
+				const again = await reopen();
+				expect(again.contextRows).toEqual([promptRow]);
+				expect(await readAll(again)).toEqual([]);
+			});
+
+			it.each(["", "..", "../a0d984db6", "a/b", "unheard-of"])("are not found under %j", async (name) => {
+				const session = await store.openOrCreate(workDir, id);
+				await (await session.createAgent(known)).begin("Count the lines");
+				expect(await session.openAgent(name)).toBeNull();
+			});
+
+			it("take nothing after the end of ownership", async () => {
+				const session = await store.openOrCreate(workDir, id);
+				await session.appendContext([promptRow]);
+				const agent = await session.createAgent(known);
+				await session.close();
+				const closed = { code: "closed" };
+				await expect(agent.begin("Count the lines")).rejects.toMatchObject(closed);
+				await expect(agent.setStatus("idle")).rejects.toMatchObject(closed);
+				await expect(agent.appendContext([promptRow])).rejects.toMatchObject(closed);
+				await expect(agent.appendEvents([])).rejects.toMatchObject(closed);
+				await expect(agent.writeOutput("Three.")).rejects.toMatchObject(closed);
+			});
+		});
+
+		it("knows the work dir of a session by its id", async () => {
+			expect(await store.workDirOf(id)).toBeNull();
+			const other = await store.openOrCreate(`${workDir}-other`, otherId);
+			await other.appendContext([promptRow]);
+			const session = await store.openOrCreate(workDir, id);
+			expect(await store.workDirOf(id)).toBeNull();
+			await session.appendContext([promptRow]);
+			expect(await subject.openStore().workDirOf(id)).toBe(workDir);
+			expect(await subject.openStore().workDirOf(otherId)).toBe(`${workDir}-other`);
+			await expect(store.workDirOf("../x")).rejects.toMatchObject({ code: "invalid-input" });
+		});
 
 		it("refuses a relative work dir", async () => {
 			await expect(store.openOrCreate("here", id)).rejects.toMatchObject({ code: "invalid-input" });

@@ -101,6 +101,8 @@ describe("a client like the Go SDK", () => {
 					protocol_version: "1.10",
 					server: { name: "agentwire", version: expect.any(String) },
 					slash_commands: expect.any(Array),
+					hooks: { supported_events: expect.any(Array), configured: {} },
+					capabilities: { supports_question: true },
 				},
 			},
 		]);

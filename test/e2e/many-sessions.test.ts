@@ -15,6 +15,7 @@ import type { Session } from "../../src/kernel/session.ts";
 import { createProcesses } from "../../src/processes/children.ts";
 import { createDiskStore } from "../../src/store/disk-store.ts";
 import { toolCall } from "../support/executable.ts";
+import { plainAttachment } from "../support/session-doubles.ts";
 
 interface Place {
 	readonly root: string;
@@ -68,6 +69,7 @@ function createPlace(): Place {
 				surroundings: {
 					environment: { PATH: process.env["PATH"] ?? "", ...variables },
 					home: root,
+					shareDir: path.join(root, "share"),
 					os: "Linux",
 					files,
 					processes: createProcesses({ openSink: (file) => files.openAppend(file), log: silentLog }),
@@ -85,11 +87,11 @@ function createPlace(): Place {
 	};
 }
 
-const plainOptions = { thinking: null, yolo: true, maxSteps: null, maxAttempts: null };
+const plainOptions = { thinking: null, yolo: true, plan: false, afk: false, maxSteps: null, maxAttempts: null };
 
 /** Runs a turn and gives its events; `react` sees each as it is told. */
 async function run(session: Session, text: string, react: (body: EventBody) => unknown = () => {}) {
-	const attachment = session.attach({ client: null, tools: new Map() });
+	const attachment = session.attach(plainAttachment);
 	const bodies: EventBody[] = [];
 	await session.send({ type: "turn.start", input: text });
 	for await (const batch of attachment.events) {

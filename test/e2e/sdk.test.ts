@@ -206,10 +206,4 @@ describe("steering and stopping", () => {
 		expect(result).toEqual({ status: "cancelled" });
 		expect(types.at(-1)).toBe("TurnEnd");
 	});
-
-	it("refuses plan mode, which does not exist yet", async () => {
-		const session = openSession(createStage());
-		await run(session.prompt("hi"));
-		await expect(session.setPlanMode(true)).rejects.toMatchObject({ code: "INVALID_STATE", numericCode: -32000 });
-	});
 });

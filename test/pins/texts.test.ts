@@ -15,7 +15,7 @@ import { textPart, toolError, toolSuccess } from "../../src/events/content.ts";
 import { createTools, defaultToolPaths } from "../../src/tools/built-in-tools.ts";
 import { createScriptedModel } from "../support/scripted-model.ts";
 import { createSessionSubject } from "../support/session-subject.ts";
-import { createToolPlace, type ToolPlace } from "../support/tool-environment.ts";
+import { createToolPlace, resultOf, type ToolPlace } from "../support/tool-environment.ts";
 import { createToolDouble, createTurnSubject } from "../support/turn-subject.ts";
 
 const brief = (text: string) => [{ type: "brief", text }];
@@ -50,8 +50,8 @@ it("pins the results the loop gives", () => {
 			unparsableArguments("R"),
 			unfittingArguments("R"),
 			crashedTool("R"),
-			rejectedByPerson(""),
-			rejectedByPerson("F"),
+			rejectedByPerson("", false),
+			rejectedByPerson("F", false),
 		].map(({ is_error, output, message, display }) => [is_error, output, message, display]),
 	).toEqual([
 		[true, "", "Tool `X` not found", brief("Tool `X` not found")],
@@ -142,9 +142,11 @@ describe("built-in tools", () => {
 
 	it("pin the messages of success that are compared", async () => {
 		const { signal } = new AbortController();
-		const shell = await (await ready("Shell", { command: "echo a" })).execute(signal);
+		const shell = resultOf(await (await ready("Shell", { command: "echo a" })).execute(signal));
 		expect([shell.output, shell.message]).toEqual(["a\n", "Command executed successfully."]);
-		const todo = await (await ready("SetTodoList", { todos: [{ title: "t", status: "done" }] })).execute(signal);
+		const todo = resultOf(
+			await (await ready("SetTodoList", { todos: [{ title: "t", status: "done" }] })).execute(signal),
+		);
 		expect([todo.output, todo.message]).toEqual(["Todo list updated", "Todo list updated"]);
 	});
 });

@@ -5,7 +5,73 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTools, defaultToolPaths } from "../../src/tools/built-in-tools.ts";
 import { createToolPlace, type ToolPlace } from "../support/tool-environment.ts";
 
+const nullableText = { anyOf: [{ type: "string" }, { type: "null" }], default: null };
+
 const schemas = {
+	Agent: {
+		type: "object",
+		properties: {
+			description: { type: "string" },
+			prompt: { type: "string", minLength: 1 },
+			subagent_type: { type: "string", default: "coder" },
+			model: nullableText,
+			resume: nullableText,
+			run_in_background: { type: "boolean", default: false },
+			timeout: { anyOf: [{ type: "integer", minimum: 30, maximum: 3600 }, { type: "null" }], default: null },
+		},
+		required: ["description", "prompt"],
+	},
+	AskUserQuestion: {
+		type: "object",
+		properties: {
+			questions: {
+				type: "array",
+				items: {
+					type: "object",
+					properties: {
+						question: { type: "string", minLength: 1 },
+						header: { type: "string", default: "" },
+						options: {
+							type: "array",
+							items: {
+								type: "object",
+								properties: { label: { type: "string", minLength: 1 }, description: { type: "string", default: "" } },
+								required: ["label"],
+							},
+							minItems: 2,
+							maxItems: 4,
+						},
+						multi_select: { type: "boolean", default: false },
+					},
+					required: ["question", "options"],
+				},
+				minItems: 1,
+				maxItems: 4,
+			},
+		},
+		required: ["questions"],
+	},
+	ExitPlanMode: {
+		type: "object",
+		properties: {
+			options: {
+				anyOf: [
+					{
+						type: "array",
+						items: {
+							type: "object",
+							properties: { label: { type: "string", minLength: 1 }, description: { type: "string", default: "" } },
+							required: ["label"],
+						},
+						maxItems: 3,
+					},
+					{ type: "null" },
+				],
+				default: null,
+			},
+		},
+	},
+	EnterPlanMode: { type: "object", properties: {} },
 	SetTodoList: {
 		type: "object",
 		properties: {
@@ -139,6 +205,8 @@ it("pins the schemas of the built-in tools", async () => {
 
 it("pins names and order of the default tools", () => {
 	expect(createTools(defaultToolPaths, place.environment).map(({ name }) => name)).toEqual([
+		"Agent",
+		"AskUserQuestion",
 		"SetTodoList",
 		"Shell",
 		"ReadFile",
@@ -146,5 +214,7 @@ it("pins names and order of the default tools", () => {
 		"Grep",
 		"WriteFile",
 		"StrReplaceFile",
+		"ExitPlanMode",
+		"EnterPlanMode",
 	]);
 });

@@ -73,6 +73,7 @@ it("pins the message types", () => {
 		["ApprovalRequest", "request", "1.0"],
 		["ToolCallRequest", "request", "1.1"],
 		["QuestionRequest", "request", "1.4"],
+		["HookRequest", "request", "1.7"],
 	]);
 });
 

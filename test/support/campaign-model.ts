@@ -30,6 +30,8 @@ export function createGatedModel(): GatedModel {
 	let queue: ModelMove[] = [];
 	let isOpen = false;
 	let activity = 0;
+	/** Who is in the middle of an answer: moves are not dealt out between the answers of several agents. */
+	let speaker: symbol | null = null;
 	const waiters = new Set<() => void>();
 	const wake = () => {
 		for (const waiter of [...waiters]) waiter();
@@ -49,22 +51,34 @@ export function createGatedModel(): GatedModel {
 		activity += 1;
 		const complaint = whatIsIllegal(messages);
 		if (complaint !== null) complaints.push(complaint);
-		while (!signal.aborted) {
-			const move = queue.shift() ?? null;
-			if (move === null && !isOpen) {
-				await moved(signal);
-				continue;
+		const self = Symbol();
+		const fallSilent = () => {
+			if (speaker === self) speaker = null;
+			wake();
+		};
+		signal.addEventListener("abort", fallSilent, { once: true });
+		try {
+			while (!signal.aborted) {
+				const move = speaker === null || speaker === self ? (queue.shift() ?? null) : null;
+				if (move === null && !isOpen) {
+					await moved(signal);
+					continue;
+				}
+				activity += 1;
+				if (move === null) {
+					yield { type: "parts", parts: [{ type: "text", text: "Well." }] };
+					if (!signal.aborted) yield { type: "done", usage: null, messageId: null };
+					return;
+				}
+				speaker = self;
+				if (move.kind === "break") return;
+				const chunk = toChunk(move);
+				yield chunk;
+				if (chunk.type !== "parts") return;
 			}
-			activity += 1;
-			if (move === null) {
-				yield { type: "parts", parts: [{ type: "text", text: "Well." }] };
-				if (!signal.aborted) yield { type: "done", usage: null, messageId: null };
-				return;
-			}
-			if (move.kind === "break") return;
-			const chunk = toChunk(move);
-			yield chunk;
-			if (chunk.type !== "parts") return;
+		} finally {
+			signal.removeEventListener("abort", fallSilent);
+			fallSilent();
 		}
 	}
 

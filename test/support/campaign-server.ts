@@ -6,12 +6,14 @@ import type { AskDeadlines } from "../../src/kernel/asks.ts";
 import { Session } from "../../src/kernel/session.ts";
 import { type Serving, serve } from "../../src/server/serve.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
-import type { SessionStore, StoredSession } from "../../src/store/session-store.ts";
+import type { SessionStore, StoredAgent, StoredSession } from "../../src/store/session-store.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { createMemoryTransport, type MemoryClient } from "../../src/transports/memory.ts";
 import { createFakeClock, type FakeClock } from "./campaign-clock.ts";
 import { createGatedModel, type GatedModel } from "./campaign-model.ts";
-import { createCountingTools, type Effect } from "./campaign-tools.ts";
+import { createCountingTools, createTalkingTools, type Effect } from "./campaign-tools.ts";
+import { createMemoryFiles, type MemoryFiles } from "./memory-files.ts";
+import { createQuietParts } from "./session-doubles.ts";
 
 export interface CampaignServer {
 	readonly session: Session;
@@ -23,6 +25,10 @@ export interface CampaignServer {
 	readonly effects: readonly Effect[];
 	/** Rows of the context since the start, in order. */
 	readonly contextRows: readonly ContextRow[];
+	/** The same of each subagent, by its id. */
+	readonly agentRows: ReadonlyMap<string, readonly ContextRow[]>;
+	/** Whether plan mode is on, as the session keeps it. */
+	planMode(): boolean;
 	/** Counts what happens behind the wire. */
 	activity(): number;
 	close(): Promise<void>;
@@ -31,6 +37,8 @@ export interface CampaignServer {
 export interface CampaignServerOptions {
 	/** A store that lives longer than this server; a new one when absent. */
 	readonly store?: SessionStore;
+	/** Where plans are kept; new ones when absent. */
+	readonly files?: MemoryFiles;
 	readonly sessionId?: string;
 	/** Turns of the event loop that every write to the store takes. */
 	readonly latency?: number;
@@ -50,21 +58,33 @@ export async function createCampaignServer(options: CampaignServerOptions = {}):
 	const gate = createGatedModel();
 	const effects: Effect[] = [];
 	const contextRows: ContextRow[] = [];
+	const agentRows = new Map<string, ContextRow[]>();
 	let storeActivity = 0;
 	const store = options.store ?? createMemoryStore();
+	const files = options.files ?? createMemoryFiles();
 	const stored = await store.openOrCreate("/work/project", options.sessionId ?? sessionId);
-	const watched = watch(stored, options, contextRows, () => {
+	const watched = watch(stored, options, contextRows, agentRows, () => {
 		storeActivity += 1;
 	});
-	const tools: readonly Tool[] = createCountingTools(clock, (effect) => {
-		effects.push(effect);
-		options.onEffect?.(effect);
-	});
+	const countingTools = (isInside: boolean): readonly Tool[] =>
+		createCountingTools(clock, isInside, (effect) => {
+			effects.push(effect);
+			options.onEffect?.(effect);
+		});
+	const quiet = createQuietParts();
 	const session = new Session({
 		stored: watched,
 		model: gate.model,
 		unsetModelAlias: null,
-		tools,
+		...quiet,
+		createTools: (operations) => [...countingTools(false), ...createTalkingTools(operations, files)],
+		planPlace: { ...quiet.planPlace, files },
+		subagents: {
+			...quiet.subagents,
+			types: [{ name: "coder", whenToUse: "does it.", toolPaths: [], model: null, role: "", startsWithGit: false }],
+			createTools: () => countingTools(true),
+			parallel: 2,
+		},
 		limits: { maxSteps: 4, maxAttempts: 3 },
 		deadlines: options.deadlines ?? noDeadlines,
 		yolo: false,
@@ -85,8 +105,10 @@ export async function createCampaignServer(options: CampaignServerOptions = {}):
 		gate,
 		effects,
 		contextRows,
+		agentRows,
+		planMode: () => watched.state().planMode,
 		activity: () => storeActivity + gate.activity() + effects.length,
-		close: () => session.close(),
+		close: () => session.close(AbortSignal.timeout(1000)),
 	};
 }
 
@@ -108,6 +130,7 @@ function watch(
 	stored: StoredSession,
 	{ latency = 0, failsWrite = () => false }: CampaignServerOptions,
 	contextRows: ContextRow[],
+	agentRows: Map<string, ContextRow[]>,
 	onActivity: () => void,
 ): StoredSession {
 	let writes = 0;
@@ -120,8 +143,30 @@ function watch(
 		await work();
 		onActivity();
 	};
+	const watchAgent = (agent: StoredAgent): StoredAgent => {
+		const { id } = agent.description;
+		const rows = agentRows.get(id) ?? [...agent.contextRows];
+		agentRows.set(id, rows);
+		return {
+			...agent,
+			begin: (prompt) => slowly(() => agent.begin(prompt)),
+			appendContext: (added) =>
+				slowly(async () => {
+					await agent.appendContext(added);
+					rows.push(...added);
+				}),
+			appendEvents: (events) => slowly(() => agent.appendEvents(events)),
+			setStatus: (status) => slowly(() => agent.setStatus(status)),
+			writeOutput: (text) => slowly(() => agent.writeOutput(text)),
+		};
+	};
 	return {
 		...stored,
+		createAgent: async (description) => watchAgent(await stored.createAgent(description)),
+		async openAgent(id) {
+			const agent = await stored.openAgent(id);
+			return agent === null ? null : watchAgent(agent);
+		},
 		appendContext: (rows) =>
 			slowly(async () => {
 				await stored.appendContext(rows);

@@ -1,30 +1,88 @@
-// Tools that do nothing but count: two that need an approval, one that needs none, one that takes its time.
+// Tools that do nothing but count: two that need an approval, one that needs none, one that takes its time. And the real
+// ones that talk: questions, plan mode and subagents.
+import path from "node:path";
+import * as v from "valibot";
 import type { Clock } from "../../src/base/clock.ts";
 import { sleep } from "../../src/base/clock.ts";
 import { isRecord } from "../../src/base/json.ts";
 import { type ToolReturn, toolSuccess } from "../../src/events/content.ts";
-import type { OpenedCall, Tool } from "../../src/tools/tool.ts";
+import type { Files } from "../../src/files/port.ts";
+import type { SessionOperations } from "../../src/kernel/operations.ts";
+import { createAgent } from "../../src/tools/agent.ts";
+import { createAskUserQuestion } from "../../src/tools/ask-user-question.ts";
+import { defineTool, readOnly } from "../../src/tools/define-tool.ts";
+import { createEnterPlanMode, createExitPlanMode } from "../../src/tools/plan-mode.ts";
+import type { OpenedCall, Tool, ToolEnvironment } from "../../src/tools/tool.ts";
+import { noProcesses } from "./session-doubles.ts";
 
 /** An effect that began. */
 export interface Effect {
 	readonly toolCallId: string;
 	readonly action: string;
+	/** Whether a subagent's tool had it. */
+	readonly isInside: boolean;
 }
 
 /** `onEffect` is called when an effect begins. */
-export function createCountingTools(clock: Clock, onEffect: (effect: Effect) => void): readonly Tool[] {
-	return [
-		countingTool("Touch", "touch", clock, onEffect),
-		countingTool("Poke", "poke", clock, onEffect),
-		countingTool("Look", null, clock, onEffect),
-		countingTool("Doze", null, clock, onEffect),
+export function createCountingTools(
+	clock: Clock,
+	isInside: boolean,
+	onEffect: (effect: Effect) => void,
+): readonly Tool[] {
+	const make = (name: string, action: string | null) =>
+		countingTool(name, action, clock, (effect) => onEffect({ ...effect, isInside }));
+	return [make("Touch", "touch"), make("Poke", "poke"), make("Look", null), make("Doze", null)];
+}
+
+/** The real tools that talk to a person or to subagents, and one that writes the plan. */
+export function createTalkingTools(operations: SessionOperations, files: Files): readonly Tool[] {
+	const environment: ToolEnvironment = {
+		...operations,
+		workDir: "/work/project",
+		additionalDirs: () => [],
+		environment: {},
+		home: "/home/me",
+		outputDir: "/share/output",
+		files,
+		processes: noProcesses,
+		todos: { read: () => [], write: async () => {} },
+	};
+	const tools = [
+		createAgent(environment),
+		createAskUserQuestion(environment),
+		createEnterPlanMode(environment),
+		createExitPlanMode(environment),
+		createWritePlan(environment),
 	];
+	// The real parameters need a library to be loaded: time that an interleaving cannot see.
+	return tools.map((tool) => ({ ...tool, parameters: async () => ({ type: "object" }) }));
+}
+
+function createWritePlan({ plan, files }: ToolEnvironment): Tool {
+	return defineTool({
+		name: "WritePlan",
+		description: "Writes the plan.",
+		schema: v.object({}),
+		prepare: () =>
+			readOnly(async () => {
+				const file = plan.file();
+				if (file === null) return toolSuccess({ output: "no plan file" });
+				await files.makeDirectory(path.dirname(file));
+				await files.replace(file, "1. Do it.\n");
+				return toolSuccess({ output: `written to ${file}` });
+			}),
+	});
 }
 
 /** Milliseconds `Doze` takes. */
 export const dozing = 5000;
 
-function countingTool(name: string, action: string | null, clock: Clock, onEffect: (effect: Effect) => void): Tool {
+function countingTool(
+	name: string,
+	action: string | null,
+	clock: Clock,
+	onEffect: (effect: Omit<Effect, "isInside">) => void,
+): Tool {
 	return {
 		name,
 		description: name,

@@ -35,6 +35,14 @@ export const sampleAsks: readonly Ask[] = [
 			},
 		],
 	},
+	{
+		kind: "hook",
+		id: "0123456789ab",
+		subscriptionId: "s1",
+		event: "PreToolUse",
+		target: "Shell",
+		input: { hook_event_name: "PreToolUse", tool_name: "Shell" },
+	},
 ];
 
 const call = {
@@ -169,6 +177,7 @@ export const sampleEvents: { readonly [T in EventType]: readonly EventBodyOf<T>[
 		{ type: "ask.resolved", askId: "U", answer: { kind: "approval", decision: "reject", feedback: "no" } },
 		{ type: "ask.resolved", askId: "A", answer: { kind: "client-tool", result: toolSuccess({ output: "x" }) } },
 		{ type: "ask.resolved", askId: "Q", answer: { kind: "question", answers: {} } },
+		{ type: "ask.resolved", askId: "0123456789ab", answer: { kind: "hook", action: "block", reason: "no" } },
 	],
 	"steer.consumed": [{ type: "steer.consumed", input: "more" }],
 	"plan.displayed": [{ type: "plan.displayed", content: "# plan", file_path: "/plans/a.md" }],

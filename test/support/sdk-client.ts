@@ -31,14 +31,20 @@ export function openSession(stage: Stage, changes: SessionChanges = {}): Session
 	return session;
 }
 
-/** Runs a turn to its end; `react` sees every event as it comes. */
-export async function run(turn: Turn, react: (event: StreamEvent) => unknown = () => {}) {
+/** Runs a turn to its end; `react` sees every event as it comes. `unknown` are the types this client cannot read. */
+export async function run(
+	turn: Turn,
+	react: (event: StreamEvent) => unknown = () => {},
+	unknown: readonly string[] = [],
+) {
 	const events: StreamEvent[] = [];
 	for await (const event of turn) {
 		events.push(event);
 		await react(event);
 	}
-	expect(events.filter(({ type }) => type === "error")).toEqual([]);
+	expect(events.flatMap((event) => (event.type === "error" ? [event.message] : []))).toEqual(
+		unknown.map((type) => `Unknown event type: ${type}`),
+	);
 	return { events, types: events.map(({ type }) => type), result: await turn.result };
 }
 

@@ -2,18 +2,20 @@
 import { silentLog } from "../../src/base/log.ts";
 import type { AgentEvent, EventBody, EventType } from "../../src/events/event.ts";
 import type { AskDeadlines } from "../../src/kernel/asks.ts";
-import { type Attachment, Session, type SessionParts } from "../../src/kernel/session.ts";
+import type { Attachment, AttachOptions } from "../../src/kernel/clients.ts";
+import { Session, type SessionParts } from "../../src/kernel/session.ts";
 import type { Model } from "../../src/models/model.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { createFakeClock, type FakeClock } from "./campaign-clock.ts";
 import { createSessionDouble, type SessionDouble } from "./failing-session.ts";
+import { createQuietParts, plainAttachment } from "./session-doubles.ts";
 
 export interface SessionSubject {
 	readonly session: Session;
 	readonly double: SessionDouble;
 	readonly clock: FakeClock;
 	/** A client that reads everything. */
-	attach(tools?: ReadonlyMap<string, Tool>): ClientDouble;
+	attach(options?: Partial<AttachOptions>): ClientDouble;
 }
 
 export interface ClientDouble {
@@ -38,7 +40,8 @@ export async function createSessionSubject(
 		stored: kept.stored,
 		model,
 		unsetModelAlias: null,
-		tools,
+		...createQuietParts(),
+		createTools: () => tools,
 		limits: { maxSteps: 5, maxAttempts: 3 },
 		deadlines: { approval: 0, question: 0, "client-tool": 0 },
 		yolo: false,
@@ -49,11 +52,11 @@ export async function createSessionSubject(
 		log: silentLog,
 		...overrides,
 	});
-	return { session, double: kept, clock, attach: (clientTools) => attachClient(session, clientTools ?? new Map()) };
+	return { session, double: kept, clock, attach: (options = {}) => attachClient(session, options) };
 }
 
-function attachClient(session: Session, tools: ReadonlyMap<string, Tool>): ClientDouble {
-	const attachment = session.attach({ client: null, tools });
+function attachClient(session: Session, options: Partial<AttachOptions>): ClientDouble {
+	const attachment = session.attach({ ...plainAttachment, ...options });
 	const bodies: EventBody[] = [];
 	let awaited = 0;
 	const waiters: (() => void)[] = [];

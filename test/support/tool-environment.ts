@@ -5,7 +5,8 @@ import path from "node:path";
 import type { Todo, ToolReturn } from "../../src/events/content.ts";
 import { createDiskFiles } from "../../src/files/disk-files.ts";
 import { createProcesses } from "../../src/processes/children.ts";
-import type { ApprovalNeed, Tool, ToolEnvironment } from "../../src/tools/tool.ts";
+import type { ApprovalNeed, Refusal, Tool, ToolEnvironment } from "../../src/tools/tool.ts";
+import { noAgents, nobodyToAsk, noPlanMode } from "./session-doubles.ts";
 
 export interface ToolPlace {
 	/** The directory of everything: `work`, `outside`, `home` and `output` lie in it. */
@@ -41,6 +42,9 @@ export async function createToolPlace(overrides: Partial<ToolEnvironment> = {}):
 				todos = list;
 			},
 		},
+		questions: nobodyToAsk,
+		plan: noPlanMode,
+		agents: noAgents,
 		...overrides,
 	};
 	return {
@@ -66,7 +70,7 @@ export async function prepareCall(tool: Tool, value: unknown, toolCallId = "call
 	return {
 		approval: preparation.approval,
 		hasEffect: preparation.hasEffect,
-		execute: (signal = new AbortController().signal) => preparation.execute(signal),
+		execute: async (signal = new AbortController().signal) => resultOf(await preparation.execute(signal)),
 	};
 }
 
@@ -75,7 +79,13 @@ export async function call(tool: Tool, value: unknown, toolCallId = "call-1"): P
 	const opened = await tool.open(value, { toolCallId, rawArguments: JSON.stringify(value) });
 	if (!opened.ok) throw new Error(opened.issue);
 	const { preparation } = opened;
-	return preparation.kind === "settled" ? preparation.result : preparation.execute(new AbortController().signal);
+	if (preparation.kind === "settled") return preparation.result;
+	return resultOf(await preparation.execute(new AbortController().signal));
+}
+
+/** What a call tells, whether or not a person refused in it. */
+export function resultOf(outcome: ToolReturn | Refusal): ToolReturn {
+	return "kind" in outcome ? outcome.result : outcome;
 }
 
 /** The brief of an error; null when it was none. */

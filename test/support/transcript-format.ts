@@ -32,6 +32,8 @@ export interface Transcript {
 	/** How the product differs from what the transcript rightly expects; null when it does not. */
 	readonly deviation: string | null;
 	readonly yolo: boolean;
+	readonly plan: boolean;
+	readonly afk: boolean;
 	readonly maxSteps: number | null;
 	readonly maxAttempts: number | null;
 	readonly hasModel: boolean;
@@ -39,8 +41,12 @@ export interface Transcript {
 	readonly capabilities: readonly string[];
 	/** Merged over the configuration that every transcript has. */
 	readonly agentwireSettings: Readonly<Record<string, unknown>>;
+	/** Merged over the whole of it. */
+	readonly settings: Readonly<Record<string, unknown>>;
 	readonly scripts: readonly string[];
 	readonly files: ReadonlyMap<string, string>;
+	/** Files in the share directory. */
+	readonly shareFiles: ReadonlyMap<string, string>;
 	readonly sessionFiles: ReadonlyMap<string, string>;
 	/** One conversation per process; the later ones resume the session of the first. */
 	readonly conversations: readonly (readonly Move[])[];
@@ -58,7 +64,7 @@ function toSections(text: string): Section[] {
 		{ kind: "head", argument: "", firstLine: 1, lines: [] },
 	];
 	for (const [index, line] of text.split("\n").entries()) {
-		const heading = /^--- (script|file|session|conversation) ?(.*)$/.exec(line);
+		const heading = /^--- (script|file|share|session|conversation) ?(.*)$/.exec(line);
 		if (heading !== null) {
 			sections.push({ kind: heading[1] ?? "", argument: heading[2] ?? "", firstLine: index + 2, lines: [] });
 		} else sections.at(-1)?.lines.push(line);
@@ -134,7 +140,7 @@ export function parseTranscript(name: string, text: string): Transcript {
 	const sections = toSections(text);
 	const head = sections[0];
 	const options = values(head, "with");
-	const settings = values(head, "agentwire")[0];
+	const table = (key: string) => JSON.parse(values(head, key)[0] ?? "{}");
 	return {
 		name,
 		title: head?.lines[0] ?? "",
@@ -145,14 +151,18 @@ export function parseTranscript(name: string, text: string): Transcript {
 		isMemoryOnly: values(head, "memory only").length > 0,
 		deviation: values(head, "deviation")[0] ?? null,
 		yolo: options.includes("yolo"),
+		plan: options.includes("plan"),
+		afk: options.includes("afk"),
 		maxSteps: numberOption(options, "max steps"),
 		maxAttempts: numberOption(options, "max attempts"),
 		hasModel: !options.includes("no model"),
 		model: options.find((option) => option.startsWith("model "))?.slice(6) ?? null,
 		capabilities: options.flatMap((option) => (option.startsWith("capability ") ? [option.slice(11)] : [])),
-		agentwireSettings: settings === undefined ? {} : JSON.parse(settings),
+		agentwireSettings: table("agentwire"),
+		settings: table("settings"),
 		scripts: sections.filter(({ kind }) => kind === "script").map((section) => section.lines.join("\n").trim()),
 		files: named(sections, "file"),
+		shareFiles: named(sections, "share"),
 		sessionFiles: named(sections, "session"),
 		conversations: sections.filter(({ kind }) => kind === "conversation").map(toMoves),
 	};

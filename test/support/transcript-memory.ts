@@ -27,7 +27,7 @@ export async function playInMemory(transcript: Transcript): Promise<void> {
 	const place = await preparePlace(transcript);
 	// A session that is there beforehand is files; otherwise the store in memory is kept from run to run.
 	const store = transcript.sessionFiles.size > 0 ? createDirectoryStore(place) : createMemoryStore();
-	const bindings = createBindings({ "work-dir": place.workDir, version });
+	const bindings = createBindings({ "work-dir": place.workDir, "share-dir": place.shareDir, version });
 	try {
 		for (const moves of transcript.conversations) {
 			const { server, close } = await startServer(transcript, place, store);
@@ -67,6 +67,7 @@ export async function openSession(
 	const surroundings: Surroundings = {
 		environment: { PATH: process.env["PATH"] ?? "", HOME: place.home },
 		home: place.home,
+		shareDir: place.shareDir,
 		os: "Linux",
 		files,
 		processes: createProcesses({ openSink: (file) => files.openAppend(file) }),
@@ -81,6 +82,8 @@ export async function openSession(
 		model: transcript.model,
 		thinking: null,
 		yolo: transcript.yolo,
+		plan: transcript.plan,
+		afk: transcript.afk,
 		maxSteps: transcript.maxSteps,
 		maxAttempts: transcript.maxAttempts,
 	};
@@ -94,7 +97,7 @@ export async function openSession(
 	const parts = await composeSession(stored, options, configuration, surroundings, () => null);
 	const session = new Session({ ...parts, model: gates.model });
 	const close = async () => {
-		await session.close();
+		await session.close(AbortSignal.timeout(1000));
 		await surroundings.processes.endAll();
 	};
 	return { session, idleClock, gates, close };

@@ -31,17 +31,28 @@ export async function preparePlace(transcript: Transcript): Promise<TranscriptPl
 	await mkdir(shareDir, { recursive: true });
 	await writeFile(
 		scriptsFile,
-		JSON.stringify(transcript.scripts.map((script) => script.replaceAll("<work-dir>", workDir))),
+		JSON.stringify(
+			transcript.scripts.map((script) => script.replaceAll("<work-dir>", workDir).replaceAll("<share-dir>", shareDir)),
+		),
 	);
 	await writeFile(configFile, config);
 	for (const [name, text] of transcript.files) await writeFile(path.join(workDir, name), text);
-	if (transcript.sessionFiles.size > 0) await mkdir(sessionDir, { recursive: true });
-	for (const [name, text] of transcript.sessionFiles) await writeFile(path.join(sessionDir, name), text);
+	for (const [name, text] of transcript.shareFiles) {
+		await mkdir(path.dirname(path.join(shareDir, name)), { recursive: true });
+		await writeFile(path.join(shareDir, name), text);
+	}
+	for (const [name, text] of transcript.sessionFiles) {
+		await mkdir(path.dirname(path.join(sessionDir, name)), { recursive: true });
+		await writeFile(path.join(sessionDir, name), text);
+	}
 	return { home, workDir, shareDir, configFile, config, remove: () => rm(root, { recursive: true, force: true }) };
 }
 
-function toConfiguration({ hasModel, capabilities, agentwireSettings }: Transcript, scriptsFile: string): object {
-	if (!hasModel) return { agentwire: agentwireSettings };
+function toConfiguration(
+	{ hasModel, capabilities, agentwireSettings, settings }: Transcript,
+	scriptsFile: string,
+): object {
+	if (!hasModel) return { agentwire: agentwireSettings, ...settings };
 	return {
 		default_model: "scripted",
 		models: {
@@ -56,5 +67,6 @@ function toConfiguration({ hasModel, capabilities, agentwireSettings }: Transcri
 			},
 		},
 		agentwire: { sync: "off", ...agentwireSettings },
+		...settings,
 	};
 }

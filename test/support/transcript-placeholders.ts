@@ -1,14 +1,19 @@
 // Placeholders of golden transcripts: what varies from run to run. The same placeholder stands for the same value
 // throughout one playing of a transcript.
 
+const entry = "\\{[^{}]*\\}";
+
 const kinds: Readonly<Record<string, string>> = {
 	uuid: "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
+	hex8: "[0-9a-f]{8}",
+	hex12: "[0-9a-f]{12}",
 	hex32: "[0-9a-f]{32}",
 	float: "-?\\d+(?:\\.\\d+)?(?:[eE][-+]?\\d+)?",
+	list: `\\[(?:${entry}(?:,${entry})*)?\\]`,
 	text: '(?:[^"\\\\]|\\\\.)*',
 };
 
-const placeholder = /<(work-dir|version|(?:uuid|hex32|float|text)(?::[^<>]+)?)>/g;
+const placeholder = /<(work-dir|share-dir|version|(?:uuid|hex8|hex12|hex32|float|list|text)(?::[^<>]+)?)>/g;
 
 export interface Bindings {
 	/** The text with every placeholder replaced by the value it is bound to. */
@@ -17,7 +22,7 @@ export interface Bindings {
 	matches(text: string, received: string): boolean;
 }
 
-/** `given` are the values known beforehand: `work-dir` and `version`. */
+/** `given` are the values known beforehand: `work-dir`, `share-dir` and `version`. */
 export function createBindings(given: Readonly<Record<string, string>>): Bindings {
 	const bound = new Map(Object.entries(given));
 	return {

@@ -14,7 +14,7 @@ const executable = path.join(import.meta.dirname, "../../bin/agentwire");
 /** Plays every conversation of the transcript. Throws at the first difference, with what the process said on stderr. */
 export async function playOverProcess(transcript: Transcript): Promise<void> {
 	const place = await preparePlace(transcript);
-	const bindings = createBindings({ "work-dir": place.workDir, version: productVersion });
+	const bindings = createBindings({ "work-dir": place.workDir, "share-dir": place.shareDir, version: productVersion });
 	try {
 		for (const moves of transcript.conversations) {
 			const { server, complaints, kill } = startServer(transcript, place);
@@ -31,9 +31,11 @@ export async function playOverProcess(transcript: Transcript): Promise<void> {
 	}
 }
 
-function toFlags({ yolo, maxSteps, maxAttempts, model }: Transcript): string[] {
+function toFlags({ yolo, plan, afk, maxSteps, maxAttempts, model }: Transcript): string[] {
 	return [
 		...(yolo ? ["--yolo"] : []),
+		...(plan ? ["--plan"] : []),
+		...(afk ? ["--afk"] : []),
 		...(maxSteps === null ? [] : ["--max-steps-per-turn", String(maxSteps)]),
 		...(maxAttempts === null ? [] : ["--max-retries-per-step", String(maxAttempts)]),
 		...(model === null ? [] : ["--model", model]),

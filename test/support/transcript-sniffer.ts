@@ -23,7 +23,10 @@ const resultSchema = v.union([
 		server: v.strictObject({ name: text, version: text }),
 		slash_commands: v.array(slashCommand),
 		external_tools: v.optional(toolLists),
+		hooks: v.strictObject({ supported_events: v.array(text), configured: v.record(text, integer) }),
+		capabilities: v.strictObject({ supports_question: v.literal(true) }),
 	}),
+	v.strictObject({ status: v.literal("ok"), plan_mode: v.boolean() }),
 ]);
 
 const envelopeSchema = v.union([

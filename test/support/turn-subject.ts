@@ -7,9 +7,10 @@ import type { ToolCall, ToolReturn, UserInput } from "../../src/events/content.t
 import { toolSuccess } from "../../src/events/content.ts";
 import type { ContextRow } from "../../src/events/conversation.ts";
 import type { EventBody } from "../../src/events/event.ts";
+import { allowed } from "../../src/hooks/hook.ts";
 import { createSteerQueue } from "../../src/kernel/steers.ts";
 import type { Model } from "../../src/models/model.ts";
-import type { ApprovalNeed, OpenedCall, Tool } from "../../src/tools/tool.ts";
+import type { ApprovalNeed, OpenedCall, Refusal, Tool } from "../../src/tools/tool.ts";
 
 export interface TurnSubject {
 	readonly events: EventBody[];
@@ -52,7 +53,11 @@ export function createTurnSubject(
 		},
 		limits: { maxSteps: 5, maxAttempts: 3 },
 		cacheKey: "key",
+		isSubagent: false,
 		planMode: () => false,
+		watch: { before: async () => allowed, after() {}, crashed() {} },
+		reminders: async () => [],
+		stepFailed() {},
 		clock: systemClock,
 		random: () => 0,
 		async emit(body) {
@@ -87,7 +92,7 @@ export interface ToolDouble {
 	readonly target?: string | null;
 	readonly result?: ToolReturn;
 	open?(value: unknown): Promise<OpenedCall | null>;
-	execute?(signal: AbortSignal, toolCallId: string): Promise<ToolReturn>;
+	execute?(signal: AbortSignal, toolCallId: string): Promise<ToolReturn | Refusal>;
 }
 
 export function createToolDouble(name: string, double: ToolDouble = {}): Tool {

@@ -50,11 +50,12 @@ describe("events of Kimi Wire", () => {
 		]);
 	});
 
-	it("does not tell a cancelled step, nor how questions and client tools were settled", () => {
+	it("does not tell a cancelled step, nor how questions, client tools and hooks were settled", () => {
 		expect(told(sample("step.interrupted", 0))).toEqual([{ type: "StepInterrupted", payload: {} }]);
 		expect(told(sample("step.interrupted", 1))).toEqual([]);
 		expect(told(sample("ask.resolved", 1))).toEqual(["settled"]);
 		expect(told(sample("ask.resolved", 2))).toEqual(["settled"]);
+		expect(told(sample("ask.resolved", 3))).toEqual(["settled"]);
 	});
 
 	it("gives every field of a status", () => {
@@ -85,6 +86,19 @@ describe("requests of Kimi Wire", () => {
 			["U", { type: "ApprovalRequest", payload: { id: "U" } }],
 			["c9", { type: "ToolCallRequest", payload: { id: "c9", name: "open_in_ide", arguments: '{"path":"a"}' } }],
 			["Q", { type: "QuestionRequest", payload: { id: "Q", tool_call_id: "c3" } }],
+			[
+				"0123456789ab",
+				{
+					type: "HookRequest",
+					payload: {
+						id: "0123456789ab",
+						subscription_id: "s1",
+						event: "PreToolUse",
+						target: "Shell",
+						input_data: { hook_event_name: "PreToolUse", tool_name: "Shell" },
+					},
+				},
+			],
 		]);
 	});
 
@@ -113,6 +127,7 @@ describe("requests of Kimi Wire", () => {
 			{ request_id: "x", response: "reject", feedback: "F" },
 			{ tool_call_id: "x", return_value: { is_error: false, output: "o", message: "", display } },
 			{ request_id: "x", answers: { "Which DB?": "pg" } },
+			{ request_id: "x", action: "block", reason: "R" },
 		].map((result, index) => requests[index]?.toAnswer({ kind: "result", result }));
 		expect(answers).toEqual([
 			{ kind: "approval", decision: "reject", feedback: "F" },
@@ -127,6 +142,33 @@ describe("requests of Kimi Wire", () => {
 				},
 			},
 			{ kind: "question", answers: { "Which DB?": "pg" } },
+			{ kind: "hook", action: "block", reason: "R" },
 		]);
+	});
+
+	it("fills in what a hook's answer leaves out", () => {
+		expect(requests[3]?.toAnswer({ kind: "result", result: { request_id: "x" } })).toEqual({
+			kind: "hook",
+			action: "allow",
+			reason: "",
+		});
+	});
+
+	it.each<[number, unknown]>([
+		[2, null],
+		[2, { answers: {} }],
+		[2, { request_id: 1, answers: {} }],
+		[2, { request_id: "x" }],
+		[2, { request_id: "x", answers: [] }],
+		[2, { request_id: "x", answers: { "Which DB?": ["pg"] } }],
+		[2, { request_id: "x", answers: { "Which DB?": "pg", Else: 1 } }],
+		[3, null],
+		[3, { action: "allow" }],
+		[3, { request_id: 1 }],
+		[3, { request_id: "x", action: "deny" }],
+		[3, { request_id: "x", action: null }],
+		[3, { request_id: "x", reason: 1 }],
+	])("finds the answer to request %d malformed: %j", (index, result) => {
+		expect(requests[index]?.toAnswer({ kind: "result", result })).toEqual({ kind: "malformed" });
 	});
 });

@@ -35,6 +35,14 @@ describe("params of initialize", () => {
 		[{ protocol_version: "1.1", external_tools: [{ ...tool, parameters: [] }] }],
 		[{ protocol_version: "1.1", capabilities: [] }],
 		[{ protocol_version: "1.1", capabilities: { supports_question: "maybe" } }],
+		[{ protocol_version: "1.1", hooks: {} }],
+		[{ protocol_version: "1.1", hooks: ["Stop"] }],
+		[{ protocol_version: "1.1", hooks: [{ event: "Stop" }] }],
+		[{ protocol_version: "1.1", hooks: [{ id: 1, event: "Stop" }] }],
+		[{ protocol_version: "1.1", hooks: [{ id: "h" }] }],
+		[{ protocol_version: "1.1", hooks: [{ id: "h", event: "Stop", matcher: null }] }],
+		[{ protocol_version: "1.1", hooks: [{ id: "h", event: "Stop", timeout: 30.5 }] }],
+		[{ protocol_version: "1.1", hooks: [{ id: "h", event: "Stop", timeout: "soon" }] }],
 	])("refuses %j", (params) => expect(read(initializeParamsSchema, params)).toBe("refused"));
 
 	it("takes null for what may be absent", () => {
@@ -43,6 +51,23 @@ describe("params of initialize", () => {
 		expect(
 			read(initializeParamsSchema, { ...params, client: { name: "c", version: null }, external_tools: [tool] }),
 		).toEqual({ ...params, client: { name: "c", version: null }, external_tools: [tool] });
+	});
+});
+
+describe("hooks of a handshake", () => {
+	it("have defaults, and whole seconds as leniently as the reference reads them", () => {
+		const hooks = [
+			{ id: "a", event: "Stop" },
+			{ id: "b", event: "Whatever", matcher: "x", timeout: "5", more: 1 },
+			{ id: "c", event: "Stop", timeout: 30.0 },
+		];
+		expect(read(initializeParamsSchema, { protocol_version: "1.7", hooks })).toMatchObject({
+			hooks: [
+				{ id: "a", event: "Stop", matcher: "", timeout: 30 },
+				{ id: "b", event: "Whatever", matcher: "x", timeout: 5 },
+				{ id: "c", event: "Stop", matcher: "", timeout: 30 },
+			],
+		});
 	});
 });
 

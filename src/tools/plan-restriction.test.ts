@@ -1,0 +1,74 @@
+// What plan mode leaves of WriteFile and StrReplaceFile: the plan file, without approval (agent-kernel §11.2).
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { briefOf, call, createToolPlace, prepareCall, type ToolPlace } from "../../test/support/tool-environment.ts";
+import { createStringReplaceFile } from "./string-replace-file.ts";
+import type { ToolEnvironment } from "./tool.ts";
+import { createWriteFile } from "./write-file.ts";
+
+let place: ToolPlace;
+let environment: ToolEnvironment;
+let plan: string;
+beforeEach(async () => {
+	place = await createToolPlace();
+	plan = place.at("share", "plans", "amber-fern-oak.md");
+	environment = { ...place.environment, plan: { ...place.environment.plan, isOn: () => true, file: () => plan } };
+});
+afterEach(() => place.remove());
+
+const text = (file: string) => readFile(file, "utf8");
+
+describe("in plan mode", () => {
+	it("other files are not changed, inside the workspace or outside", async () => {
+		await writeFile(place.at("work", "a.txt"), "one\n");
+		const edit = { old: "one", new: "two" };
+		for (const path of ["a.txt", "new.txt", place.at("outside", "b.txt"), `${plan}.bak`]) {
+			expect(briefOf(await call(createWriteFile(environment), { path, content: "x" }))).toBe("Plan mode restriction");
+		}
+		const refused = await call(createStringReplaceFile(environment), { path: "a.txt", edit });
+		expect(briefOf(refused)).toBe("Plan mode restriction");
+		expect(refused.message).toContain(plan);
+		expect(await text(place.at("work", "a.txt"))).toBe("one\n");
+	});
+
+	it("the plan file is written without approval, its directory made, and edited", async () => {
+		const written = await prepareCall(createWriteFile(environment), { path: plan, content: "# Plan\none\n" });
+		expect([written.approval, written.hasEffect]).toEqual([null, true]);
+		expect((await written.execute()).is_error).toBe(false);
+		const spelled = `${place.at("share", "plans")}/../plans/amber-fern-oak.md`;
+		const edited = await prepareCall(createStringReplaceFile(environment), {
+			path: spelled,
+			edit: { old: "one", new: "two" },
+		});
+		expect(edited.approval).toBeNull();
+		expect((await edited.execute()).is_error).toBe(false);
+		expect(await text(plan)).toBe("# Plan\ntwo\n");
+	});
+
+	it("a plan file that leads elsewhere is no plan file", async () => {
+		await mkdir(place.at("share", "plans"), { recursive: true });
+		await writeFile(place.at("work", "a.txt"), "one\n");
+		await symlink(place.at("work", "a.txt"), plan);
+		expect(briefOf(await call(createWriteFile(environment), { path: plan, content: "x" }))).toBe(
+			"Plan mode restriction",
+		);
+		expect(await text(place.at("work", "a.txt"))).toBe("one\n");
+	});
+
+	it("the plan file is found through a directory that is a link", async () => {
+		await mkdir(place.at("elsewhere", "plans"), { recursive: true });
+		await symlink(place.at("elsewhere"), place.at("share"));
+		const written = await prepareCall(createWriteFile(environment), { path: plan, content: "# Plan\n" });
+		expect(written.approval).toBeNull();
+		expect((await written.execute()).is_error).toBe(false);
+		expect(await text(place.at("elsewhere", "plans", "amber-fern-oak.md"))).toBe("# Plan\n");
+	});
+});
+
+describe("out of plan mode", () => {
+	it("a plan file is a file like others", async () => {
+		await mkdir(place.at("share", "plans"), { recursive: true });
+		const written = await prepareCall(createWriteFile(place.environment), { path: plan, content: "x" });
+		expect(written.approval?.action).toBe("edit file outside of working directory");
+	});
+});

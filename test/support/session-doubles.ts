@@ -1,0 +1,61 @@
+// Parts of a session and of its tools that do nothing: no hooks, no plan mode, no subagents, nobody to ask.
+import { toolError } from "../../src/events/content.ts";
+import type { AttachOptions } from "../../src/kernel/clients.ts";
+import type { SessionParts } from "../../src/kernel/session.ts";
+import type { Processes } from "../../src/processes/port.ts";
+import type { AgentOperations, PlanOperations, QuestionOperations } from "../../src/tools/operations.ts";
+import { createMemoryFiles } from "./memory-files.ts";
+
+/** Starts nothing, and says so. */
+export const noProcesses: Processes = {
+	run: async () => ({
+		ended: { kind: "not-started", reason: "there are no processes here" },
+		output: "",
+		errorOutput: "",
+		outputBytes: 0,
+		truncated: false,
+		spilledTo: null,
+	}),
+	endAll: async () => {},
+};
+
+/** What a session needs for hooks, plan mode and subagents when none is used. */
+export function createQuietParts(): Pick<SessionParts, "afk" | "hooks" | "hookPlace" | "planPlace" | "subagents"> {
+	return {
+		afk: false,
+		hooks: [],
+		hookPlace: { environment: {}, processes: noProcesses },
+		planPlace: { files: createMemoryFiles(), shareDir: "/share", home: "/home/me", startsOn: false },
+		subagents: {
+			types: [],
+			createTools: () => [],
+			findModel: async () => null,
+			describeRepository: async () => "",
+			parallel: 1,
+		},
+	};
+}
+
+/** A client without a handshake. */
+export const plainAttachment: AttachOptions = { client: null, tools: new Map(), capabilities: [], hooks: null };
+
+export const noAgents: AgentOperations = {
+	types: [],
+	run: async () => toolError("There are no subagents here.", "Agent failed"),
+};
+
+export const nobodyToAsk: QuestionOperations = { ask: async () => ({ kind: "unsupported" }) };
+
+/** Plan mode that is off and cannot be asked about. */
+export const noPlanMode: PlanOperations = {
+	isOn: () => false,
+	file: () => null,
+	read: async () => null,
+	set: async () => {},
+	show: async () => {},
+	canAsk: () => false,
+	entersFreely: () => false,
+	isAway: () => false,
+	workflow: (file) => `Plan to ${file}.`,
+	questions: nobodyToAsk,
+};
