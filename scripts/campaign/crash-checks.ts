@@ -10,6 +10,8 @@ export interface SessionFiles {
 	readonly context: Buffer;
 	readonly calls: Buffer;
 	readonly state: Buffer;
+	/** The logs of each subagent. */
+	readonly agents: readonly { readonly id: string; readonly context: Buffer; readonly events: Buffer }[];
 }
 
 interface Lines {
@@ -45,6 +47,18 @@ export function checkFiles(before: SessionFiles, after: SessionFiles): string[] 
 		if (!after[name].subarray(0, whole.length).equals(whole)) faults.push(`${name}: what was there was changed`);
 		return faults;
 	});
+}
+
+/** All lines of the subagents' logs readable, and each context legal as far as it goes: its end is mended when resumed. */
+export function checkAgents({ agents }: SessionFiles): string[] {
+	return agents.flatMap(({ id, context, events }) => [
+		...[context, events]
+			.filter((bytes) => readJsonLines(bytes).unreadable > 0)
+			.map(() => `subagent ${id}: lines cannot be read`),
+		...checkContext(context)
+			.filter((fault) => !fault.startsWith("context ends"))
+			.map((fault) => `subagent ${id}: ${fault}`),
+	]);
 }
 
 interface ContextMessage {
@@ -180,6 +194,33 @@ export function checkStateHasTold(live: readonly Message[], state: Buffer): stri
 	);
 	if (!told || /"auto_approve_actions": \[\s*"run command"/.test(state.toString())) return [];
 	return ["an approval for the session was told and is not in the state"];
+}
+
+/** What was told of plan mode over all lives: switched no oftener than it was, and at the end as it is kept. */
+export function checkPlanMode(live: readonly Message[], state: Buffer, switches: number): string[] {
+	const told = live.flatMap(({ type, payload }) =>
+		type === "StatusUpdate" && typeof payload["plan_mode"] === "boolean" ? [payload["plan_mode"]] : [],
+	);
+	const changes = told.filter((mode, index) => mode !== (told[index - 1] ?? false)).length;
+	const faults = changes > switches ? [`plan mode was told to change ${changes} times: ${told.join(", ")}`] : [];
+	const kept = /"plan_mode": true/.test(state.toString());
+	const last = told.at(-1) ?? kept;
+	return last === kept ? faults : [...faults, `plan mode was told to be ${last}, and is kept as ${kept}`];
+}
+
+/** Whether what was told of subagents is in their own logs, in its order. */
+export function checkAgentsHaveTold(live: readonly Message[], { agents }: SessionFiles): string[] {
+	const left = new Map(
+		agents.map(({ id, events }) => [id, readJsonLines(events).values.map(({ message }) => JSON.stringify(message))]),
+	);
+	return live.flatMap(({ type, payload }) => {
+		if (type !== "SubagentEvent") return [];
+		const id = String(payload["agent_id"]);
+		const log = left.get(id) ?? [];
+		const found = log.indexOf(JSON.stringify(payload["event"]));
+		left.set(id, log.slice(found + 1));
+		return found === -1 ? [`told of subagent ${id} and not in its log: ${JSON.stringify(payload["event"])}`] : [];
+	});
 }
 
 /** Whether every prompt answered with a result is answered in the log by the end of its turn. */

@@ -47,6 +47,17 @@ const toolDeclaration = {
 export const replayId = "replay";
 export const promptId = (index: number): string => `prompt-${index}`;
 
+/** Answers with the first option of every question. */
+function firstChoices(questions: unknown): Record<string, string> {
+	const answers: Record<string, string> = {};
+	for (const question of Array.isArray(questions) ? questions : []) {
+		const options: unknown = isRecord(question) ? question["options"] : null;
+		const first: unknown = Array.isArray(options) ? options[0] : null;
+		if (isRecord(question) && isRecord(first)) answers[String(question["question"])] = String(first["label"]);
+	}
+	return answers;
+}
+
 /** Plays the script to its end; false when the lines ended before. */
 export async function play(script: LifeScript, channel: Channel): Promise<boolean> {
 	const isLegacy = script.dialect === "legacy";
@@ -58,6 +69,10 @@ export async function play(script: LifeScript, channel: Channel): Promise<boolea
 		if (params?.type === "ToolCallRequest") {
 			const value = { is_error: false, output: "blue", message: "", display: [] };
 			send({ id, result: { tool_call_id: params.payload["id"], return_value: value } });
+			return;
+		}
+		if (params?.type === "QuestionRequest") {
+			send({ id, result: { request_id: id, answers: firstChoices(params.payload["questions"]) } });
 			return;
 		}
 		if (script.steer !== null && !steered) {
@@ -83,12 +98,18 @@ export async function play(script: LifeScript, channel: Channel): Promise<boolea
 
 	if (!isLegacy) {
 		const tools = script.bringsTool ? { external_tools: [toolDeclaration] } : {};
-		send({ id: "initialize", method: "initialize", params: { protocol_version: "1.10", ...tools } });
+		const able = { capabilities: { supports_question: true, supports_plan_mode: true } };
+		const abilities = script.isAble ? able : {};
+		send({ id: "initialize", method: "initialize", params: { protocol_version: "1.10", ...tools, ...abilities } });
 		if (!(await until("initialize", false))) return false;
 	}
 	if (script.asksForReplay) {
 		send({ id: replayId, method: "replay" });
 		if (!(await until(replayId, false))) return false;
+	}
+	if (script.planMode !== null) {
+		send({ id: "plan-mode", method: "set_plan_mode", params: { enabled: script.planMode } });
+		if (!(await until("plan-mode", false))) return false;
 	}
 	for (const [index, text] of script.prompts.entries()) {
 		const id = promptId(index);

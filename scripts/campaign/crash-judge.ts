@@ -1,9 +1,12 @@
 // Judges one session by all its lives, the last of which ended well: runs every check of crash-checks.ts that applies.
 import {
+	checkAgents,
+	checkAgentsHaveTold,
 	checkContext,
 	checkContextHasTold,
 	checkEffects,
 	checkFiles,
+	checkPlanMode,
 	checkResults,
 	checkStateHasTold,
 	countNotices,
@@ -12,6 +15,7 @@ import {
 	type SessionFiles,
 	unfinishedCalls,
 } from "./crash-checks.ts";
+import type { Scenario } from "./crash-scenarios.ts";
 import { checkToldIsKept, committedPart, splitTold } from "./crash-told.ts";
 
 /** One session's part of one life of the server. */
@@ -33,7 +37,7 @@ export interface JudgedLife {
 type Messages = ReturnType<typeof splitTold>["live"];
 
 /** Faults as texts; none when all is well. */
-export function judge(lives: readonly JudgedLife[]): string[] {
+export function judge(lives: readonly JudgedLife[], { planSwitches }: Pick<Scenario, "planSwitches">): string[] {
 	const faults: string[] = [];
 	let known: Messages = [];
 	for (const [index, { told }] of lives.entries()) {
@@ -52,6 +56,8 @@ export function judge(lives: readonly JudgedLife[]): string[] {
 		const live = lives.flatMap(({ told }) => splitTold(told).live);
 		faults.push(...checkEffects(ran, last.after.calls), ...judgeEnd(last));
 		faults.push(...checkContextHasTold(live, last.after.context), ...checkStateHasTold(live, last.after.state));
+		faults.push(...checkPlanMode(live, last.after.state, planSwitches), ...checkAgents(last.after));
+		if (!lives.some(({ lostPower }) => lostPower)) faults.push(...checkAgentsHaveTold(live, last.after));
 	}
 	return faults;
 }

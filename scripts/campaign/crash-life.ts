@@ -11,11 +11,12 @@ import { Kernel } from "../../src/kernel/kernel.ts";
 import type { Processes } from "../../src/processes/port.ts";
 import { serve } from "../../src/server/serve.ts";
 import { createDiskStore } from "../../src/store/disk-store.ts";
+import { toDirectoryName } from "../../src/store/work-dir.ts";
 import { createMemoryTransport } from "../../src/transports/memory.ts";
 import { createFailingFiles, type Effect, type Plan } from "../../test/support/failing-files.ts";
 import type { MemoryFiles } from "../../test/support/memory-files.ts";
 import { play } from "./crash-client.ts";
-import type { LifeScript } from "./crash-scenarios.ts";
+import { type LifeScript, placeholders } from "./crash-scenarios.ts";
 
 export const shareDir = "/home/share";
 export const workDir = "/home/work";
@@ -122,6 +123,20 @@ async function buryHolders(files: Files): Promise<void> {
 	}
 }
 
+export const sessionDirectory = (index: number): string =>
+	`${shareDir}/sessions/${toDirectoryName(workDir)}/${sessionId(index)}`;
+
+/** Fills the placeholders of a model's answers from the session's files as they are. */
+async function withPlaces(answers: string, files: Files, index: number): Promise<string> {
+	const state = (await files.read(`${sessionDirectory(index)}/state.json`))?.toString() ?? "";
+	const slug = /"plan_slug": "([^"]+)"/.exec(state)?.[1] ?? "no-plan";
+	const agents = `${sessionDirectory(index)}/subagents`;
+	const names = (await files.status(agents)) === null ? [] : await files.list(agents);
+	return answers
+		.replaceAll(placeholders.planFile, `${shareDir}/plans/${slug}.md`)
+		.replaceAll(placeholders.agentId, names[0]?.name ?? "none");
+}
+
 /** Lives one life over the files, which are then no longer used: what is left is in the result. */
 export async function live({ files: disk, scripts, life, plan, port = (files) => files }: LifeOptions): Promise<Life> {
 	const happenings: Happening[] = [];
@@ -137,7 +152,9 @@ export async function live({ files: disk, scripts, life, plan, port = (files) =>
 	const isStopped = (): boolean => left !== null;
 	for (const directory of [workDir, shareDir]) await disk.makeDirectory(directory);
 	await disk.syncDirectory("/");
-	for (const [index, { model }] of scripts.entries()) await disk.replace(scriptFile(index), JSON.stringify(model));
+	for (const [index, { model }] of scripts.entries()) {
+		await disk.replace(scriptFile(index), await withPlaces(JSON.stringify(model), disk, index));
+	}
 
 	const failing = createFailingFiles(disk, plan === null ? null : { ...plan, onStruck });
 	const files = port(failing.files);
@@ -174,6 +191,8 @@ export async function live({ files: disk, scripts, life, plan, port = (files) =>
 			model: null,
 			thinking: null,
 			yolo: false,
+			plan: false,
+			afk: false,
 			maxSteps: null,
 			maxAttempts: null,
 		});
@@ -227,6 +246,7 @@ export async function live({ files: disk, scripts, life, plan, port = (files) =>
 					surroundings: {
 						environment: {},
 						home: "/home",
+						shareDir,
 						os: "Linux",
 						files: watched,
 						processes,

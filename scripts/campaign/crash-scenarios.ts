@@ -16,6 +16,10 @@ export interface LifeScript {
 	readonly asksForReplay: boolean;
 	/** Whether the client brings the tool `pick_colour`. */
 	readonly bringsTool: boolean;
+	/** Whether the client can put questions to a person and serve plan mode. */
+	readonly isAble: boolean;
+	/** Plan mode is switched so before the first prompt; null leaves it. */
+	readonly planMode: boolean | null;
 	/** Sent with the first approval request that comes. */
 	readonly steer: string | null;
 	/** Cancels behind this many lines of the first turn. */
@@ -28,10 +32,26 @@ export interface Scenario {
 	readonly earlier: LifeScript | null;
 	/** The life that is stopped: one script for each session it serves. */
 	readonly scripts: readonly LifeScript[];
+	/** How often plan mode is switched in all, off being how it begins. */
+	readonly planSwitches: number;
+	/** Whether the lives after a stop go on with the subagent. */
+	readonly resumesAgent: boolean;
+	/**
+	 * Whether a stopped life unwinds instead of hanging: tools that write files wait for each other in a queue of the
+	 * whole process, which a life that hangs in it would never leave.
+	 */
+	readonly unwinds: boolean;
+}
+
+/** Stand in a model's answer for what the files say when its life begins: the plan's file, and the first subagent. */
+export const placeholders = { planFile: "<plan file>", agentId: "<agent>" } as const;
+
+function call(id: string, name: string, argumentsValue: object): string {
+	return `tool_call: ${JSON.stringify({ id, name, arguments: JSON.stringify(argumentsValue) })}`;
 }
 
 export function shell(id: string, command: string): string {
-	return `tool_call: ${JSON.stringify({ id, name: "Shell", arguments: JSON.stringify({ command }) })}`;
+	return call(id, "Shell", { command });
 }
 
 const usage = 'usage: {"input_other": 10, "output": 5}';
@@ -45,6 +65,8 @@ function script(model: readonly string[], change: Partial<LifeScript> = {}): Lif
 		decision: { response: "approve" },
 		asksForReplay: false,
 		bringsTool: false,
+		isAble: false,
+		planMode: null,
 		steer: null,
 		cancelBehind: null,
 		...change,
@@ -65,11 +87,39 @@ const external = script(
 /** Messages of the approved turn, its two steps and their parts. */
 const cancelPoints = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] as const;
 
-const one = (name: string, life: LifeScript, earlier: LifeScript | null = null): Scenario => ({
+const one = (
+	name: string,
+	life: LifeScript,
+	earlier: LifeScript | null = null,
+	change: Partial<Scenario> = {},
+): Scenario => ({
 	name,
 	earlier,
 	scripts: [life],
+	planSwitches: 0,
+	resumesAgent: false,
+	unwinds: false,
+	...change,
 });
+
+const report = `text: ${"It is done, and this is how. ".repeat(8)}\n${usage}`;
+const writesPlan = call("call-1", "WriteFile", { path: placeholders.planFile, content: "1. Do it.\n" });
+const planned = script([writesPlan, call("call-2", "ExitPlanMode", {}), said], { isAble: true });
+const entersPlan = script([call("call-1", "EnterPlanMode", {}), said], { isAble: true });
+const agentCall = { description: "part", prompt: "Do your part." };
+const delegates = script([
+	`${call("call-1", "Agent", agentCall)}\n${usage}`,
+	// Two calls, so that half a write may keep them without their results.
+	`${shell("call-1", "echo inside >> effects")}\n${shell("call-2", "echo beside >> effects")}`,
+	report,
+	said,
+]);
+const resumes = script([
+	call("call-1", "Agent", { ...agentCall, resume: placeholders.agentId }),
+	shell("call-2", "echo more >> effects"),
+	report,
+	said,
+]);
 
 export const scenarios: readonly Scenario[] = [
 	one("plain", plain),
@@ -90,15 +140,26 @@ export const scenarios: readonly Scenario[] = [
 	{
 		name: "two sessions",
 		earlier: null,
+		planSwitches: 0,
+		resumesAgent: false,
+		unwinds: false,
 		scripts: [approved, { ...plain, prompts: ["first", "second"], model: [said, said] }],
 	},
 	one("resume", approvedAgain, approved),
 	one("legacy", { ...approved, dialect: "legacy" }),
+	one("plan mode set", { ...approved, planMode: true }, null, { planSwitches: 1 }),
+	one("plan mode entered", entersPlan, null, { planSwitches: 1 }),
+	one("plan written and approved", planned, { ...plain, planMode: true }, { planSwitches: 2, unwinds: true }),
+	one("subagent", delegates, null, { resumesAgent: true }),
+	one("subagent resumed", resumes, delegates, { resumesAgent: true }),
 ];
 
 /** What is done in each life after a stop: the same ids come again, with other effects. `life` counts from 2. */
-export function recovery(life: number): LifeScript {
-	return script([shell("call-1", `echo again-${life} >> effects`), `text: done ${life}\n${usage}`], {
+export function recovery(life: number, resumesAgent = false): LifeScript {
+	const again = call("call-2", "Agent", { ...agentCall, resume: placeholders.agentId });
+	// Without a subagent to go on with, the session's own agent does its work.
+	const model = [shell("call-1", `echo again-${life} >> effects`), `text: done ${life}\n${usage}`];
+	return script(resumesAgent ? [again, model[0] ?? "", report, model[1] ?? ""] : model, {
 		prompts: [`go on ${life}`],
 		asksForReplay: true,
 	});

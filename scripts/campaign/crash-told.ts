@@ -79,8 +79,21 @@ export function splitTold(lines: readonly string[]): { replayed: Message[] | nul
 	return { replayed: end === -1 ? null : toMessages(all.slice(0, end)), live: toMessages(all.slice(end + 1)), all };
 }
 
-/** Whether what a client of either dialect was told is the beginning of what the log has from there on. */
+/** The subagent that a message is of; empty for the session's own agent. */
+const speakerOf = ({ type, payload }: Message): string => (type === "SubagentEvent" ? String(payload["agent_id"]) : "");
+
+/**
+ * Whether what a client of either dialect was told is the beginning of what the log has from there on, for each agent
+ * that speaks: a run of one agent's parts is kept when it ends, which may be behind what another said meanwhile.
+ */
 export function checkToldIsKept(live: readonly Message[], logged: readonly Message[]): string[] {
+	return [...new Set(live.map(speakerOf))].flatMap((speaker) => {
+		const own = (messages: readonly Message[]) => messages.filter((message) => speakerOf(message) === speaker);
+		return checkSpeaker(own(live), own(logged));
+	});
+}
+
+function checkSpeaker(live: readonly Message[], logged: readonly Message[]): string[] {
 	const isLegacy = live.some(({ type }) => /^[a-z]/.test(type) && type !== "approval");
 	const common = (messages: readonly Message[]) => messages.flatMap((message) => [toCommon(message)].filter(Boolean));
 	const told: readonly unknown[] = isLegacy

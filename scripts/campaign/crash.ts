@@ -2,12 +2,11 @@
 // kill or a power loss, opens the same files again and checks what must hold; then stops the recovery too.
 
 import type { Files } from "../../src/files/port.ts";
-import { toDirectoryName } from "../../src/store/work-dir.ts";
 import { createMemoryFiles, type MemoryFiles } from "../../test/support/memory-files.ts";
 import type { CampaignOptions, CampaignReport } from "./campaign.ts";
 import type { SessionFiles } from "./crash-checks.ts";
 import { type JudgedLife, judge } from "./crash-judge.ts";
-import { type Life, live, sessionId, shareDir, workDir } from "./crash-life.ts";
+import { type Life, live, sessionDirectory } from "./crash-life.ts";
 import { checkOrder } from "./crash-order.ts";
 import { type LifeScript, recovery, type Scenario, scenarios } from "./crash-scenarios.ts";
 import { createRandom } from "./random.ts";
@@ -27,16 +26,22 @@ export interface Point {
 	readonly loss: Loss;
 }
 
-const sessionDirectory = (index: number): string =>
-	`${shareDir}/sessions/${toDirectoryName(workDir)}/${sessionId(index)}`;
-
 async function readSession(files: MemoryFiles, index: number): Promise<SessionFiles> {
 	const read = async (name: string) => (await files.read(`${sessionDirectory(index)}/${name}`)) ?? Buffer.alloc(0);
+	const subagents = `${sessionDirectory(index)}/subagents`;
+	const ids = (await files.status(subagents)) === null ? [] : await files.list(subagents);
 	return {
 		events: await read("wire.jsonl"),
 		context: await read("context.jsonl"),
 		calls: await read("calls.jsonl"),
 		state: await read("state.json"),
+		agents: await Promise.all(
+			ids.map(async ({ name }) => ({
+				id: name,
+				context: await read(`subagents/${name}/context.jsonl`),
+				events: await read(`subagents/${name}/wire.jsonl`),
+			})),
+		),
 	};
 }
 
@@ -59,7 +64,10 @@ function remains({ files }: Life, { loss }: Point, random: () => number): Memory
 	}
 }
 
-const stopAt = ({ effect, when }: Point) => ({ at: effect, mishap: { kind: "stop", when, manner: "hang" } as const });
+const stopAt = ({ effect, when }: Point, unwinds: boolean) => {
+	const manner = unwinds ? ("throw" as const) : ("hang" as const);
+	return { at: effect, mishap: { kind: "stop", when, manner } as const };
+};
 
 interface Tally {
 	readonly findings: string[];
@@ -91,7 +99,13 @@ export async function runPoints(
 	const add = async (scripts: readonly LifeScript[], point: Point | null): Promise<void> => {
 		count += 1;
 		const before = files.copy();
-		const life = await live({ files, scripts, life: count, plan: point === null ? null : stopAt(point), port });
+		const life = await live({
+			files,
+			scripts,
+			life: count,
+			plan: point === null ? null : stopAt(point, scenario.unwinds),
+			port,
+		});
 		files = point === null ? life.files : remains(life, point, random);
 		for (const [index, lives] of sessions.entries()) {
 			lives.push({
@@ -106,9 +120,12 @@ export async function runPoints(
 	};
 	if (scenario.earlier !== null) await add([scenario.earlier], null);
 	for (const [index, point] of [...points, null].entries()) {
-		await add(index === 0 ? scenario.scripts : scenario.scripts.map(() => recovery(count + 1)), point);
+		await add(
+			index === 0 ? scenario.scripts : scenario.scripts.map(() => recovery(count + 1, scenario.resumesAgent)),
+			point,
+		);
 	}
-	return sessions.flatMap(judge);
+	return sessions.flatMap((lives) => judge(lives, scenario));
 }
 
 function allPoints(effects: number): Point[] {

@@ -49,7 +49,6 @@ const texts: Choice<string> = [
 	"true",
 	"x".repeat(300),
 	"text: hi",
-	"/btw",
 	"\u0000",
 ];
 const ids: Choice<unknown> = [
@@ -71,6 +70,44 @@ const ids: Choice<unknown> = [
 	{},
 	"x".repeat(200),
 ];
+
+const hookNames: Choice<unknown> = [
+	"PreToolUse",
+	"PostToolUse",
+	"SessionEnd",
+	"Stop",
+	"UserPromptSubmit",
+	"Unheard",
+	"",
+	"__proto__",
+	"constructor",
+	null,
+	1,
+];
+const choices: Choice<unknown> = [
+	true,
+	false,
+	1,
+	0,
+	"1",
+	"true",
+	"True",
+	"TRUE",
+	"t",
+	"yes",
+	"on",
+	"off",
+	"F",
+	"n",
+	"tRUE",
+	"ON",
+];
+const noChoices: Choice<unknown> = ["maybe", "", 2, -1, 30.5, null, [], {}, " on", "true\n"];
+
+/** What may be a yes or no, leniently read. */
+function choice(random: Random): unknown {
+	return random.chance(75) ? random.pick(choices) : random.pick(noChoices);
+}
 
 function anyValue(random: Random, depth: number): unknown {
 	switch (random.below(depth > 0 ? 9 : 6)) {
@@ -132,6 +169,8 @@ function part(random: Random): unknown {
 }
 
 function input(random: Random): unknown {
+	// A question beside the conversation, with nothing to ask: answered at once, whatever runs.
+	if (random.chance(5)) return random.pick<unknown>(["/btw", " /btw\n", [{ type: "text", text: "/btw" }]]);
 	if (random.chance(30)) return random.pick(texts);
 	if (random.chance(20)) return anyValue(random, 2);
 	return Array.from({ length: random.below(3) }, () => part(random));
@@ -152,6 +191,19 @@ function tool(random: Random): unknown {
 	]);
 	const whole = { name: random.pick(["T", "Touch", "", "T"]), description: random.pick(texts), parameters };
 	return random.chance(15) ? anyValue(random, 2) : whole;
+}
+
+/** A subscription to hooks. They are asked only while turns run, which end however the hook is answered. */
+function hook(random: Random): unknown {
+	if (random.chance(15)) return anyValue(random, 2);
+	const whole: Record<string, unknown> = { id: random.pick(["h", "", "h"]), event: random.pick(hookNames) };
+	if (random.chance(50)) whole["matcher"] = random.pick<unknown>(["", "Touch", "(", "^x", "[", null, 1]);
+	if (random.chance(50)) {
+		whole["timeout"] = random.pick<unknown>([30, 0, -5, "30", " +7 ", "1.5", 30.5, 1e308, 1e21, "", null, true, "x"]);
+	}
+	if (random.chance(10)) whole["more"] = anyValue(random, 1);
+	if (random.chance(5)) delete whole[random.pick(["id", "event"])];
+	return whole;
 }
 
 function handshake(random: Random): unknown {
@@ -185,6 +237,18 @@ function handshake(random: Random): unknown {
 			{ supports_plan_mode: 30.5 },
 		]);
 	}
+	if (random.chance(30)) {
+		params["capabilities"] = {
+			...(random.chance(70) ? { supports_question: choice(random) } : {}),
+			...(random.chance(70) ? { supports_plan_mode: choice(random) } : {}),
+			...(random.chance(10) ? { more: anyValue(random, 1) } : {}),
+		};
+	}
+	if (random.chance(35)) {
+		params["hooks"] = random.chance(20)
+			? random.pick<unknown>([null, {}, "", 1, [null], [[]]])
+			: Array.from({ length: random.below(3) }, () => hook(random));
+	}
 	if (random.chance(20)) params["unknown"] = anyValue(random, 1);
 	return params;
 }
@@ -198,7 +262,7 @@ function paramsOf(method: string, random: Random): unknown {
 		case "steer":
 			return { user_input: input(random), ...(random.chance(10) ? { more: 1 } : {}) };
 		case "set_plan_mode":
-			return { enabled: random.pick<unknown>([true, false, 1, 0, "true", "off", "maybe", 2, null, [], {}]) };
+			return random.chance(10) ? {} : { enabled: choice(random), ...(random.chance(10) ? { more: 1 } : {}) };
 		case "run":
 			return random.pick<unknown>([
 				{ input: "hi" },
@@ -267,6 +331,9 @@ const traffic: Choice<string> = [
 	'{"jsonrpc":"2.0","id":"6","method":"cancel","params":{}}',
 	'{"jsonrpc":"2.0","id":"0b0e8f3e-4b43-4a7e-9a0e-3a7c4a0b6b55","result":{"request_id":"0b0e8f3e-4b43-4a7e-9a0e-3a7c4a0b6b55","response":"approve_for_session"}}',
 	'{"jsonrpc":"2.0","id":"call_1","result":{"tool_call_id":"call_1","return_value":{"is_error":false,"output":[{"type":"text","text":"fine"}],"message":"","display":[]}}}',
+	'{"jsonrpc":"2.0","id":"a1b2c3d4e5f6","result":{"request_id":"a1b2c3d4e5f6","action":"block","reason":"not like this"}}',
+	'{"jsonrpc":"2.0","id":"7d9e","result":{"request_id":"7d9e","answers":{"Which DB?":"pg","More?":"a, b"}}}',
+	'{"jsonrpc":"2.0","id":"8","method":"initialize","params":{"protocol_version":"1.10","capabilities":{"supports_question":true,"supports_plan_mode":"on"},"hooks":[{"id":"s1","event":"PreToolUse","matcher":"Shell","timeout":5}]}}',
 	'{"jsonrpc":"2.0","id":"call_1","error":{"code":-32603,"message":"it broke","data":null}}',
 	'{"jsonrpc":"2.0","method":"event","params":{"type":"ApprovalRequestResolved","payload":{"request_id":"x","response":"approve"}}}',
 	'{"jsonrpc":"2.0","id":"r1","method":"run","params":{"input":"fix the tests"}}',

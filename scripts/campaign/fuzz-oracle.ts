@@ -117,6 +117,7 @@ function predictKimi(value: unknown, state: OracleState, holdsTurns: boolean): P
 		case "replay":
 			return state.inTurn ? reply(id, busy) : reply(id, "result", "rest");
 		case "prompt":
+			if (isAside(params)) return reply(id, "result", "rest");
 			return state.inTurn ? reply(id, busy) : startTurn(id, isTextOnly(params), state, holdsTurns);
 		case "steer":
 			return state.inTurn ? reply(id, "result") : reply(id, idle);
@@ -125,7 +126,7 @@ function predictKimi(value: unknown, state: OracleState, holdsTurns: boolean): P
 			state.inTurn = false;
 			return reply(id, "result", "rest");
 		default:
-			return reply(id, "-32000 Plan mode is not supported");
+			return reply(id, "result");
 	}
 }
 
@@ -133,6 +134,14 @@ function startTurn(id: string, staysOpen: boolean, state: OracleState, holdsTurn
 	if (!staysOpen || !holdsTurns) return reply(id, "*", "rest");
 	state.inTurn = true;
 	return reply(id, "*", "turn");
+}
+
+/** Whether it is a question beside the conversation without a question: never busy, and answered at once. */
+function isAside(params: unknown): boolean {
+	if (!isObject(params)) return false;
+	const { user_input: input } = params;
+	const [only, more]: unknown[] = Array.isArray(input) ? input : [{ type: "text", text: input }];
+	return more === undefined && isObject(only) && isText(only["text"]) && only["text"].trim() === "/btw";
 }
 
 /** Whether the input asks nothing of the model but to read. */
@@ -196,46 +205,34 @@ function isPart(part: unknown): boolean {
 	return isObject(media) && isText(media["url"]) && isOptionalText(media["id"]);
 }
 
-const booleans: readonly unknown[] = [
-	true,
-	false,
-	1,
-	0,
-	"1",
-	"0",
-	"true",
-	"false",
-	"True",
-	"False",
-	"TRUE",
-	"FALSE",
-	"yes",
-	"no",
-	"on",
-	"off",
-	"y",
-	"n",
-	"t",
-	"f",
-	"T",
-	"F",
-];
+const booleanWords = ["1", "0", "true", "false", "yes", "no", "on", "off", "y", "n", "t", "f"];
 
 function isBoolean(value: unknown): boolean {
-	return booleans.includes(value);
+	if (isText(value)) return booleanWords.includes(value.toLowerCase());
+	return value === true || value === false || value === 1 || value === 0;
 }
 
 function isHandshake(params: unknown): boolean {
 	if (!isObject(params) || !isText(params["protocol_version"])) return false;
-	const { client, external_tools: tools, capabilities } = params;
+	const { client, external_tools: tools, capabilities, hooks } = params;
 	if (!isAbsent(client) && !(isObject(client) && isText(client["name"]) && isOptionalText(client["version"])))
 		return false;
 	if (!isAbsent(tools) && !(Array.isArray(tools) && tools.every(isTool))) return false;
+	if (!isAbsent(hooks) && !(Array.isArray(hooks) && hooks.every(isHook))) return false;
 	if (isAbsent(capabilities)) return true;
 	if (!isObject(capabilities)) return false;
 	return ["supports_question", "supports_plan_mode"].every(
 		(key) => !(key in capabilities) || isBoolean(capabilities[key]),
 	);
+}
+
+function isHook(hook: unknown): boolean {
+	if (!isObject(hook) || !isText(hook["id"]) || !isText(hook["event"])) return false;
+	return (!("matcher" in hook) || isText(hook["matcher"])) && (!("timeout" in hook) || isWhole(hook["timeout"]));
+}
+
+function isWhole(value: unknown): boolean {
+	return isText(value) ? /^\s*[+-]?[0-9]+\s*$/.test(value) : Number.isInteger(value);
 }
 
 function isTool(tool: unknown): boolean {

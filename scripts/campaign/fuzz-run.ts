@@ -29,6 +29,8 @@ export class FuzzSession {
 	readonly #state: OracleState = { dialect: "undecided", inTurn: false };
 	/** Prompts of held turns, answered when they are let go. */
 	#held: Expected[] = [];
+	/** Requests of the server's answered so far. */
+	#answers = 0;
 
 	constructor(target: FuzzTarget) {
 		this.#target = target;
@@ -57,6 +59,11 @@ export class FuzzSession {
 			}
 		}
 		return await this.#exchange(sent, expected, findings);
+	}
+
+	/** Questions and hooks of the server's that were answered, well or not. */
+	get answered(): number {
+		return this.#answers;
 	}
 
 	/** A prompt that works, in the dialect spoken; Kimi when there is none yet. */
@@ -123,11 +130,24 @@ export class FuzzSession {
 			if (line === null) return { replies, ended: "the server is gone" };
 			const message: unknown = JSON.parse(line);
 			if (!isRecord(message) || line.includes("\u2028")) return { replies, ended: `an unusable line: ${line}` };
-			if ("method" in message) continue;
+			if ("method" in message) {
+				await this.#answer(message);
+				continue;
+			}
 			const id = typeof message["id"] === "string" ? message["id"] : null;
 			replies.push({ id, outcome: outcomeOf(message), text: line });
 			if (isLast(id)) return { replies, ended: null };
 		}
+	}
+
+	/** Answers what the server asks, well or not: every answer ends the request. */
+	async #answer({ method, id, params }: Record<string, unknown>): Promise<void> {
+		if (method !== "request" || typeof id !== "string" || !isRecord(params) || !isRecord(params["payload"])) return;
+		const replies = toReplies(id, params["type"], params["payload"]["event"]);
+		this.#answers += 1;
+		const reply = replies[this.#answers % Math.max(1, replies.length)];
+		if (reply !== undefined)
+			await this.#target.write(Buffer.from(`${JSON.stringify({ jsonrpc: "2.0", id, ...reply })}\n`));
 	}
 
 	/** Lets held turns end; their replies are due. */
@@ -147,6 +167,42 @@ export class FuzzSession {
 		const difference = compare(expected, found);
 		return difference === null ? [] : [difference];
 	}
+}
+
+/** Replies to a question or a hook: a prompt is never blocked, so that its turn is there as the oracle says. */
+function toReplies(id: string, type: unknown, event: unknown): readonly Record<string, unknown>[] {
+	const bad = [
+		{ result: null },
+		{ result: {} },
+		{ result: [] },
+		{ result: { request_id: 1 } },
+		{ error: { code: -32000, message: "cannot" } },
+		{ error: { code: "5", message: "" } },
+	];
+	const answered = (fields: object) => ({ result: { request_id: id, ...fields } });
+	if (type === "QuestionRequest") {
+		const answers: readonly unknown[] = [
+			{},
+			{ "Which way?": "Left" },
+			{ "Which way?": ["Left"] },
+			{ "": "" },
+			[],
+			null,
+			"x",
+		];
+		return [...bad, ...answers.map((value) => answered({ answers: value }))];
+	}
+	if (type !== "HookRequest") return [];
+	const allowing = [
+		{},
+		{ action: "allow" },
+		{ action: "deny" },
+		{ action: null },
+		{ action: "block", reason: 1 },
+		{ more: 1 },
+	];
+	const blocking = event === "UserPromptSubmit" ? [] : [{ action: "block" }, { action: "block", reason: "Go on." }];
+	return [...bad, ...[...allowing, ...blocking].map(answered)];
 }
 
 function outcomeOf(message: Record<string, unknown>): string {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { createLineSplitter } from "../../src/base/lines.ts";
+import type { ModelMove } from "../../test/support/campaign-model.ts";
 import { createCampaignServer, nextTurn } from "../../test/support/campaign-server.ts";
 
 export interface FuzzTarget {
@@ -28,6 +29,14 @@ export interface FuzzTarget {
 
 export type OpenTarget = () => Promise<FuzzTarget>;
 
+const question = { question: "Which way?", options: [{ label: "Left" }, { label: "Right" }] };
+
+/** A step that asks the person, where a client can, before the last one. */
+const askingMoves: readonly ModelMove[] = [
+	{ kind: "call", id: "ask", name: "AskUserQuestion", arguments: JSON.stringify({ questions: [question] }) },
+	{ kind: "done", counted: true },
+];
+
 export const openMemoryTarget: OpenTarget = async () => {
 	const server = await createCampaignServer();
 	let ended = false;
@@ -42,7 +51,10 @@ export const openMemoryTarget: OpenTarget = async () => {
 		goodInput: "Once more.",
 		write: async (bytes) => server.client.write(bytes),
 		read: () => server.client.read(),
-		letGo: () => server.gate.open(),
+		letGo() {
+			server.gate.open();
+			server.gate.push(askingMoves);
+		},
 		hold: () => server.gate.close(),
 		async rest() {
 			for (let turn = 0; turn < 3; turn += 1) await nextTurn();

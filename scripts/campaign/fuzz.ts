@@ -18,6 +18,7 @@ interface Part {
 interface Tally {
 	lines: number;
 	replies: number;
+	answered: number;
 	slowest: number;
 	seconds: number;
 	findings: string[];
@@ -79,17 +80,18 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
 	}
 }
 
-function figures(name: string, { lines, replies, slowest, seconds }: Tally): Record<string, number> {
+function figures(name: string, { lines, replies, answered, slowest, seconds }: Tally): Record<string, number> {
 	return {
 		[`${name}: lines`]: lines,
 		[`${name}: replies`]: replies,
+		[`${name}: questions and hooks answered`]: answered,
 		[`${name}: lines per second`]: Math.round(lines / Math.max(seconds, 0.001)),
 		[`${name}: slowest batch in ms`]: Math.round(slowest),
 	};
 }
 
 async function runPart(part: Part, random: Random, log: (line: string) => void): Promise<Tally> {
-	const tally: Tally = { lines: 0, replies: 0, slowest: 0, seconds: 0, findings: [] };
+	const tally: Tally = { lines: 0, replies: 0, answered: 0, slowest: 0, seconds: 0, findings: [] };
 	const started = performance.now();
 	let nextLog = 0;
 	while (tally.lines < part.rounds && tally.findings.length < findingLimit) {
@@ -136,6 +138,7 @@ async function runConnection(part: Part, dialect: OracleState["dialect"], random
 	}
 	const ends = isSpoilt ? [] : await session.promptOnceMore();
 	const faults = await target.close();
+	tally.answered += session.answered;
 	if (isSpoilt) return;
 	tally.findings.push(...[...ends, ...faults].map((finding) => `${part.name}, ${dialect}: ${finding}`));
 }

@@ -1,7 +1,7 @@
 // The kill campaign: the real executable, killed with SIGKILL at a random moment of a scenario, started again on the same
 // session and judged as in the crash campaign.
 import { createHash } from "node:crypto";
-import { cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import { isRecord } from "../../src/base/json.ts";
 import type { CampaignOptions, CampaignReport } from "./campaign.ts";
 import type { SessionFiles } from "./crash-checks.ts";
 import { type JudgedLife, judge } from "./crash-judge.ts";
-import { type LifeScript, recovery, type Scenario, scenarios } from "./crash-scenarios.ts";
+import { type LifeScript, placeholders, recovery, type Scenario, scenarios } from "./crash-scenarios.ts";
 import { liveInProcess, type Place, type ProcessLife, sessionId } from "./kill-life.ts";
 import { createRandom } from "./random.ts";
 
@@ -30,12 +30,20 @@ async function readOrEmpty(file: string): Promise<Buffer> {
 
 async function readSession({ shareDir, workDir }: Place, index: number): Promise<SessionFiles> {
 	const name = createHash("md5").update(workDir).digest("hex");
-	const read = (file: string) => readOrEmpty(path.join(shareDir, "sessions", name, sessionId(index), file));
+	const directory = path.join(shareDir, "sessions", name, sessionId(index));
+	const read = (file: string) => readOrEmpty(path.join(directory, file));
 	return {
 		events: await read("wire.jsonl"),
 		context: await read("context.jsonl"),
 		calls: await read("calls.jsonl"),
 		state: await read("state.json"),
+		agents: await Promise.all(
+			(await readdir(path.join(directory, "subagents")).catch(() => [])).map(async (id) => ({
+				id,
+				context: await read(path.join("subagents", id, "context.jsonl")),
+				events: await read(path.join("subagents", id, "wire.jsonl")),
+			})),
+		),
 	};
 }
 
@@ -91,11 +99,12 @@ async function killScenario(
 		const scripts = [...(scenario.earlier === null ? [] : [scenario.earlier]), ...scenario.scripts, ...recoveries];
 		const ran = await effectsOf(place, scripts.flatMap(commandsOf));
 		const faults = lives.flatMap((judged, index) => {
-			const own = [scenario.earlier, scenario.scripts[index], recoveries[index]].flatMap((one) => one ?? []);
-			const commands = own.flatMap(commandsOf);
+			const scripts = [scenario.earlier, scenario.scripts[index], recoveries[index]].flatMap((one) => one ?? []);
+			const commands = scripts.flatMap(commandsOf);
 			const last = judged.at(-1);
 			if (last === undefined) return [];
-			return judge([...judged.slice(0, -1), { ...last, ran: ran.filter((command) => commands.includes(command)) }]);
+			const own = ran.filter((command) => commands.includes(command));
+			return judge([...judged.slice(0, -1), { ...last, ran: own }], scenario);
 		});
 		return {
 			faults: [...faults, ...after.flatMap(({ complaints }) => (complaints === "" ? [] : [complaints]))],
@@ -107,11 +116,18 @@ async function killScenario(
 	}
 }
 
+function needsPlaces(scripts: readonly LifeScript[]): boolean {
+	const texts = JSON.stringify(scripts.map(({ model }) => model));
+	return Object.values(placeholders).some((placeholder) => texts.includes(placeholder));
+}
+
 /** Needs the built executable. `points` bounds the scenarios used; `rounds` is the number of kills. */
 export async function runCampaign({ rounds, seed, points, log }: CampaignOptions): Promise<CampaignReport> {
 	const started = performance.now();
 	const random = createRandom(seed);
-	const used = points === "all" ? scenarios : scenarios.slice(0, points);
+	// What needs names that only the files know is left to the crash campaign.
+	const scripted = scenarios.filter(({ scripts }) => !needsPlaces(scripts));
+	const used = points === "all" ? scripted : scripted.slice(0, points);
 	const durations = new Map<Scenario, number>();
 	const findings: string[] = [];
 	let struck = 0;

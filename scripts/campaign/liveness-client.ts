@@ -2,6 +2,10 @@
 import { isRecord } from "../../src/base/json.ts";
 import type { MemoryClient } from "../../src/transports/memory.ts";
 import type { AnswerKind } from "./liveness-actions.ts";
+import { ignoredAnswers, toReply } from "./liveness-answers.ts";
+
+/** The note that is made when the client ends its input. */
+export const inputEnds = "the input ends";
 
 export interface Entry {
 	readonly from: "client" | "server" | "note";
@@ -12,7 +16,9 @@ export interface Entry {
 /** A request the client sent. */
 export interface Sent {
 	readonly id: string;
+	/** `aside` for a prompt that asks beside the conversation. */
 	readonly method: string;
+	readonly params: unknown;
 	/** Index into the transcript. */
 	readonly at: number;
 	/** Whether the server was at rest and nothing unread when it was sent. */
@@ -27,6 +33,7 @@ export interface ServerRequest {
 	readonly type: string;
 	readonly toolCallId: string;
 	readonly action: string;
+	readonly payload: Readonly<Record<string, unknown>>;
 	readonly at: number;
 	/** The first answer, and whether the server was at rest then. */
 	answer: { readonly how: AnswerKind; readonly atRest: boolean; readonly at: number } | null;
@@ -42,6 +49,8 @@ export class LivenessClient {
 	/** Whether everything that could happen had happened when the last action was over. */
 	atRest = true;
 	paused = false;
+	/** The subagent last heard of. */
+	lastAgentId = "none";
 
 	constructor(wire: MemoryClient) {
 		this.#wire = wire;
@@ -52,11 +61,12 @@ export class LivenessClient {
 		this.transcript.push({ from: "note", message: {}, text });
 	}
 
-	/** Sends a request and returns its id. */
-	request(method: string, params: unknown): string {
-		const id = `${method}-${this.sent.length + 1}`;
+	/** Sends a request and returns its id, which begins with `name`. */
+	request(method: string, params: unknown, name = method): string {
+		const id = `${name}-${this.sent.length + 1}`;
 		const inTurn = this.unanswered("prompt").length > 0;
-		this.sent.push({ id, method, at: this.transcript.length, atRest: this.atRest && !this.paused, inTurn });
+		const atRest = this.atRest && !this.paused;
+		this.sent.push({ id, method: name, params, at: this.transcript.length, atRest, inTurn });
 		this.#write({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) });
 		return id;
 	}
@@ -88,6 +98,9 @@ export class LivenessClient {
 		return this.transcript.slice(request.at + 1).some(({ from, message }) => {
 			if (from !== "server") return false;
 			const { type, payload } = eventOf(message);
+			if (type === "HookResolved" && request.type === "HookRequest") {
+				return ["event", "target"].every((key) => payload[key] === request.payload[key]);
+			}
 			return type === "TurnEnd" || (type === "ApprovalResponse" && payload["request_id"] === request.id);
 		});
 	}
@@ -108,14 +121,16 @@ export class LivenessClient {
 			this.transcript.push({ from: "server", message, text: line.length > 300 ? `${line.slice(0, 300)}…` : line });
 			const { id, method } = message;
 			if (method === undefined && typeof id === "string") this.#responses.add(id);
-			if (method !== "request" || typeof id !== "string") continue;
 			const { type, payload } = eventOf(message);
+			if (type === "SubagentEvent") this.lastAgentId = String(payload["agent_id"]);
+			if (method !== "request" || typeof id !== "string") continue;
 			const toolCallId = type === "ToolCallRequest" ? payload["id"] : payload["tool_call_id"];
 			this.requests.push({
 				id,
 				type,
 				toolCallId: String(toolCallId),
 				action: String(payload["action"] ?? ""),
+				payload,
 				at,
 				answer: null,
 			});
@@ -132,48 +147,3 @@ export function eventOf(message: Readonly<Record<string, unknown>>): {
 	if (!isRecord(params) || typeof params["type"] !== "string") return { type: "", payload: {} };
 	return { type: params["type"], payload: isRecord(params["payload"]) ? params["payload"] : {} };
 }
-
-const goodReturn = { is_error: false, output: "fetched", message: "", display: [] };
-
-function toReply(request: ServerRequest, how: AnswerKind): Record<string, unknown> {
-	const { id, type } = request;
-	const isTool = type === "ToolCallRequest";
-	const result = (approval: Record<string, unknown>) => ({
-		jsonrpc: "2.0",
-		id,
-		result: isTool ? { tool_call_id: id, return_value: goodReturn } : { request_id: id, ...approval },
-	});
-	switch (how) {
-		case "approve":
-			return result({ response: "approve" });
-		case "approve-for-session":
-			return result({ response: "approve_for_session" });
-		case "reject":
-			return result({ response: "reject" });
-		case "reject-with-words":
-			return result({ response: "reject", feedback: "Not like this." });
-		case "wrong-value":
-			return { jsonrpc: "2.0", id, result: { request_id: id, response: "maybe", tool_call_id: id, return_value: 5 } };
-		case "null":
-			return { jsonrpc: "2.0", id, result: null };
-		case "no-result":
-			return { jsonrpc: "2.0", id };
-		case "deep":
-			return {
-				jsonrpc: "2.0",
-				id,
-				result: isTool
-					? { tool_call_id: id, return_value: { ...goodReturn, extras: { deep: "<deep>" } } }
-					: { request_id: id, response: "<deep>" },
-			};
-		case "error":
-			return { jsonrpc: "2.0", id, error: { code: -32000, message: "cannot" } };
-		case "bad-error":
-			return { jsonrpc: "2.0", id, error: { code: "x", message: "cannot" } };
-		case "other-id":
-			return { ...result({ response: "approve" }), id: `${id}-other` };
-	}
-}
-
-/** Answers that are not usable at all and leave the request open. */
-export const ignoredAnswers: ReadonlySet<AnswerKind> = new Set(["no-result", "bad-error", "other-id"]);

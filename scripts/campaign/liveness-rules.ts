@@ -2,7 +2,14 @@
 import { isRecord } from "../../src/base/json.ts";
 import type { Effect } from "../../test/support/campaign-tools.ts";
 import type { AnswerKind } from "./liveness-actions.ts";
-import { type Entry, eventOf, type LivenessClient, type Sent, type ServerRequest } from "./liveness-client.ts";
+import {
+	type Entry,
+	eventOf,
+	inputEnds,
+	type LivenessClient,
+	type Sent,
+	type ServerRequest,
+} from "./liveness-client.ts";
 
 /** An effect and the length of the transcript when it began. */
 export interface ObservedEffect extends Effect {
@@ -10,6 +17,12 @@ export interface ObservedEffect extends Effect {
 }
 
 type Message = Readonly<Record<string, unknown>>;
+
+/** A message of the server's and its place in the transcript. */
+export interface Told {
+	readonly at: number;
+	readonly entry: Entry;
+}
 
 interface Outcome {
 	readonly at: number;
@@ -25,16 +38,16 @@ export function findFaults(
 	effects: readonly ObservedEffect[],
 	isComplete: boolean,
 	storeFailed: boolean,
-): readonly string[] {
+): { readonly told: readonly Told[]; readonly faults: readonly string[] } {
 	const faults: string[] = [];
 	const responses = checkResponses(client, isComplete, faults);
 	const told = withoutReplays(client, faults);
 	checkTurns(client, told, isComplete, storeFailed, faults);
-	checkStates(client, responses, faults);
+	checkStates(client, responses, storeFailed, faults);
 	if (isComplete && !storeFailed) checkOutcomes(client, responses, faults);
 	checkApprovals(client, told, isComplete && !storeFailed, faults);
 	checkEffects(client, effects, faults);
-	return faults;
+	return { told, faults };
 }
 
 /** One response per request; none for anything else, but for lines that were no messages. */
@@ -58,24 +71,74 @@ function checkResponses(client: LivenessClient, isComplete: boolean, faults: str
 }
 
 /** The server's messages without those that a replay sent again. */
-function withoutReplays(client: LivenessClient, faults: string[]): readonly { at: number; entry: Entry }[] {
+function withoutReplays(client: LivenessClient, faults: string[]): readonly Told[] {
 	const replays = new Set(client.sent.filter(({ method }) => method === "replay").map(({ id }) => id));
-	const told: { at: number; entry: Entry }[] = [];
+	const told: Told[] = [];
+	const known = new Set<string>();
+	const firsts = new Set<Told>();
+	const switches = findSwitches(client);
 	for (const [at, entry] of client.transcript.entries()) {
 		if (entry.from !== "server") continue;
 		const { id, result, method } = entry.message;
 		if (method === undefined && typeof id === "string" && replays.has(id) && isRecord(result)) {
 			let left = Number(result["events"]) + Number(result["requests"]);
+			const sentAt = client.sent.find((sent) => sent.id === id)?.at ?? 0;
+			let others = told.filter((one) => one.at > sentAt && one.entry.message["method"] !== undefined).length - left;
 			for (let index = told.length - 1; index >= 0 && left > 0; index -= 1) {
-				if (told[index]?.entry.message["method"] === undefined) continue;
+				const earlier = told[index];
+				if (earlier === undefined || earlier.entry.message["method"] === undefined) continue;
+				// What belongs to no turn may come amid a replay.
+				if (switches.has(earlier.at) && others > 0) {
+					others -= 1;
+					continue;
+				}
+				if (others > 0 && firsts.has(earlier)) {
+					others -= 1;
+					continue;
+				}
+				if (firsts.has(earlier)) known.delete(keyOf(earlier));
 				told.splice(index, 1);
 				left -= 1;
 			}
 			if (left > 0) faults.push(`${id} counts more than it sent`);
 		}
-		told.push({ at, entry });
+		const each = { at, entry };
+		told.push(each);
+		// What is told of a question beside the conversation may come amid a replay: the first time it is no replay.
+		const key = keyOf(each);
+		if (key === "") continue;
+		if (!known.has(key)) firsts.add(each);
+		known.add(key);
 	}
 	return told;
+}
+
+/** Which event of which question beside the conversation it is; empty for anything else. */
+function keyOf({ entry }: Told): string {
+	const { type, payload } = eventOf(entry.message);
+	return type === "BtwBegin" || type === "BtwEnd" ? `${type} ${String(payload["id"])}` : "";
+}
+
+/** Where plan mode was told to be switched: last before the answer to the switch. */
+function findSwitches({ transcript, sent }: LivenessClient): ReadonlySet<number> {
+	const found = new Set<number>();
+	// At the end of the input a switch may be answered without being told any more: only what is right before counts.
+	const end = transcript.findIndex(({ from, text }) => from === "note" && text === inputEnds);
+	const switchOf = (id: unknown) => sent.find((one) => one.method === "set_plan_mode" && one.id === id);
+	for (const [answeredAt, { from, message }] of transcript.entries()) {
+		const request = from === "server" ? switchOf(message["id"]) : undefined;
+		if (request === undefined || !isRecord(message["result"])) continue;
+		const first = end !== -1 && answeredAt > end ? answeredAt - 1 : request.at + 1;
+		for (let at = answeredAt - 1; at >= first; at -= 1) {
+			const entry = transcript[at];
+			if (entry === undefined || entry.from !== "server" || found.has(at)) continue;
+			const { type, payload } = eventOf(entry.message);
+			if (!isPlanModeStatus(type, payload)) continue;
+			found.add(at);
+			break;
+		}
+	}
+	return found;
 }
 
 const busyMessages: ReadonlySet<string> = new Set(["An agent turn is already in progress", "The session is closing."]);
@@ -88,7 +151,7 @@ function isRefusal(message: Message): boolean {
 /** Turns open and close in pairs before their response, steps count up, and nothing is told between turns. */
 function checkTurns(
 	client: LivenessClient,
-	told: readonly { at: number; entry: Entry }[],
+	told: readonly Told[],
 	isComplete: boolean,
 	storeFailed: boolean,
 	faults: string[],
@@ -98,6 +161,7 @@ function checkTurns(
 	let ended = 0;
 	let answered = 0;
 	let step = 0;
+	let isSteered = false;
 	for (const { at, entry } of told) {
 		const { message } = entry;
 		if (message["method"] === undefined) {
@@ -116,13 +180,17 @@ function checkTurns(
 			step = 0;
 			continue;
 		}
-		if (!open) faults.push(`${type} outside a turn at ${at}`);
+		if (!open && !isOutsideTurns(type, payload)) faults.push(`${type} outside a turn at ${at}`);
 		if (type === "TurnEnd") {
 			open = false;
 			ended += 1;
 		}
+		// The steps behind Stop hooks, and behind what was steered when the last one was over, count from 1 again.
+		if (type === "HookResolved" && payload["event"] === "Stop") step = 0;
+		if (type === "SteerInput") isSteered = true;
 		if (type === "StepBegin") {
-			step += 1;
+			step = isSteered && payload["n"] === 1 ? 1 : step + 1;
+			isSteered = false;
 			if (payload["n"] !== step) faults.push(`StepBegin ${String(payload["n"])} at ${at} should be ${step}`);
 		}
 	}
@@ -130,7 +198,19 @@ function checkTurns(
 	if (isComplete && ended !== answered) faults.push(`${ended} turns, but ${answered} prompts answered`);
 }
 
-type Verdict = "result" | "busy" | "no-turn" | "unsupported" | "other-error";
+/** What belongs to no turn, or comes before its beginning (wire-protocol §2.5, §4.12). */
+function isOutsideTurns(type: string, payload: Message): boolean {
+	if (type === "BtwBegin" || type === "BtwEnd") return true;
+	if (["HookTriggered", "HookRequest", "HookResolved"].includes(type)) return payload["event"] === "UserPromptSubmit";
+	return isPlanModeStatus(type, payload);
+}
+
+function isPlanModeStatus(type: string, payload: Message): boolean {
+	if (type !== "StatusUpdate") return false;
+	return Object.entries(payload).every(([key, value]) => (key === "plan_mode") === (value !== null));
+}
+
+type Verdict = "result" | "busy" | "no-turn" | "other-error";
 
 function verdict(message: Message): Verdict {
 	if ("result" in message) return "result";
@@ -141,8 +221,6 @@ function verdict(message: Message): Verdict {
 			return "busy";
 		case "No agent turn is in progress":
 			return "no-turn";
-		case "Plan mode is not supported":
-			return "unsupported";
 		default:
 			return "other-error";
 	}
@@ -154,13 +232,20 @@ const stateTable: Readonly<Record<string, readonly [Verdict, Verdict]>> = {
 	replay: ["result", "busy"],
 	steer: ["no-turn", "result"],
 	cancel: ["no-turn", "result"],
-	set_plan_mode: ["unsupported", "unsupported"],
+	set_plan_mode: ["result", "result"],
 };
 
-function checkStates(client: LivenessClient, responses: ReadonlyMap<string, Outcome>, faults: string[]): void {
+function checkStates(
+	client: LivenessClient,
+	responses: ReadonlyMap<string, Outcome>,
+	storeFailed: boolean,
+	faults: string[],
+): void {
 	for (const sent of client.sent) {
 		const response = responses.get(sent.id);
 		if (response === undefined) continue;
+		// What cannot be kept is not switched.
+		if (storeFailed && sent.method === "set_plan_mode" && verdict(response.message) === "other-error") continue;
 		checkState(client, sent, response, faults);
 	}
 }
@@ -168,18 +253,34 @@ function checkStates(client: LivenessClient, responses: ReadonlyMap<string, Outc
 function checkState(client: LivenessClient, sent: Sent, response: Outcome, faults: string[]): void {
 	const found = verdict(response.message);
 	const cells = stateTable[sent.method];
-	if (cells === undefined) {
-		if (sent.atRest && (found === "busy") !== sent.inTurn) faults.push(`${sent.id} is answered ${found}`);
-		if (found === "no-turn" || found === "unsupported") faults.push(`${sent.id} is answered ${found}`);
+	if (sent.method === "aside") {
+		if (found !== "result" && !isRefusal(response.message)) faults.push(`${sent.id} is answered ${found}`);
+		if (found === "busy") faults.push(`${sent.id} is answered ${found}`);
 		return;
 	}
-	const allowed = sent.atRest ? [cells[sent.inTurn ? 1 : 0]] : cells;
+	if (cells === undefined) {
+		if (sent.atRest && (found === "busy") !== sent.inTurn) faults.push(`${sent.id} is answered ${found}`);
+		if (found === "no-turn") faults.push(`${sent.id} is answered ${found}`);
+		return;
+	}
+	// Behind the last step nothing more is taken in, though hooks may keep the turn open.
+	const isClosing = sent.method === "steer" && runsTrailingHooks(client, sent.at);
+	const allowed = sent.atRest && !isClosing ? [cells[sent.inTurn ? 1 : 0]] : cells;
 	if (!allowed.includes(found)) faults.push(`${sent.id} is answered ${found} instead of ${allowed.join(" or ")}`);
 	if (sent.method !== "cancel" || !sent.atRest || found !== "result") return;
 	const early = client.transcript
 		.slice(sent.at, response.at)
 		.find(({ from, message }) => from === "server" && ["TurnEnd", "ApprovalResponse"].includes(eventOf(message).type));
 	if (early !== undefined) faults.push(`what ${sent.id} causes precedes its answer`);
+}
+
+const trailingHooks: ReadonlySet<unknown> = new Set(["Stop", "StopFailure", "PostToolUse", "PostToolUseFailure"]);
+
+/** Whether hooks that can outlast the last step were begun in the turn that runs at this place. */
+function runsTrailingHooks({ transcript }: LivenessClient, at: number): boolean {
+	const events = transcript.slice(0, at).map(({ message }) => eventOf(message));
+	const turn = events.slice(events.findLastIndex(({ type }) => type === "TurnBegin") + 1);
+	return turn.some(({ type, payload }) => type === "HookTriggered" && trailingHooks.has(payload["event"]));
 }
 
 /** A cancel at rest ends its turn as cancelled; what is steered into turns that finish is consumed. */
@@ -196,6 +297,8 @@ function checkOutcomes(client: LivenessClient, responses: ReadonlyMap<string, Ou
 		if (method !== "cancel" || !atRest || !inTurn) continue;
 		const running = prompts.find((prompt) => prompt.at < at && (responses.get(prompt.id)?.at ?? 0) > at);
 		const status = running === undefined ? "cancelled" : statusOf(running.id);
+		// What failed is not cancelled while its hooks run.
+		if (status === undefined && runsTrailingHooks(client, at)) continue;
 		if (status !== "cancelled") faults.push(`${id} did not cancel: the turn is ${String(status)}`);
 	}
 	if (!prompts.every(({ id }) => statusOf(id) === "finished")) return;
@@ -204,7 +307,19 @@ function checkOutcomes(client: LivenessClient, responses: ReadonlyMap<string, Ou
 		({ from, message }) => from === "server" && eventOf(message).type === "SteerInput",
 	);
 	const replayed = client.sent.some(({ method }) => method === "replay");
-	if (!replayed && consumed.length !== steered) faults.push(`${steered} steered, ${consumed.length} consumed`);
+	// What is steered into a turn whose prompt a hook blocks is lost with it.
+	const isBlocked = isTold(client, "UserPromptSubmit", "block");
+	if (!replayed && !isBlocked && consumed.length !== steered)
+		faults.push(`${steered} steered, ${consumed.length} consumed`);
+}
+
+/** Whether a hook of this event was decided, and so. */
+function isTold({ transcript }: LivenessClient, event: string, action: string | null = null): boolean {
+	return transcript.some(({ from, message }) => {
+		const { type, payload } = eventOf(message);
+		if (from !== "server" || type !== "HookResolved" || payload["event"] !== event) return false;
+		return action === null || payload["action"] === action;
+	});
 }
 
 const decisions: Readonly<Partial<Record<AnswerKind, string>>> = {
@@ -213,12 +328,7 @@ const decisions: Readonly<Partial<Record<AnswerKind, string>>> = {
 };
 
 /** One ApprovalResponse per ApprovalRequest, and it says what was answered first. */
-function checkApprovals(
-	client: LivenessClient,
-	told: readonly { at: number; entry: Entry }[],
-	isComplete: boolean,
-	faults: string[],
-): void {
+function checkApprovals(client: LivenessClient, told: readonly Told[], isComplete: boolean, faults: string[]): void {
 	const requests = client.requests.filter(({ type }) => type === "ApprovalRequest");
 	const resolutions = new Map<string, Outcome>();
 	for (const { at, entry } of told) {
@@ -244,12 +354,15 @@ function checkApprovals(
 /** Every effect needs an approval of its own, given before it began; one for the session covers the later ones. */
 function checkEffects(client: LivenessClient, effects: readonly ObservedEffect[], faults: string[]): void {
 	const used = new Set<ServerRequest>();
+	const isOfAgent = ({ payload }: ServerRequest) => payload["agent_id"] !== null;
 	const approvals = client.requests.filter(
 		({ type, answer }) => type === "ApprovalRequest" && answer !== null && decisions[answer.how] !== undefined,
 	);
-	for (const { at, toolCallId, action } of effects) {
+	for (const { at, toolCallId, action, isInside } of effects) {
 		const given = approvals.filter(({ answer }) => answer !== null && answer.at < at);
-		const own = given.find((request) => !used.has(request) && request.toolCallId === toolCallId);
+		const own = given.find(
+			(request) => !used.has(request) && request.toolCallId === toolCallId && isOfAgent(request) === isInside,
+		);
 		if (own !== undefined) used.add(own);
 		else if (!given.some((request) => request.action === action && request.answer?.how === "approve-for-session")) {
 			faults.push(`the effect of ${toolCallId} (${action}) was not approved`);

@@ -3,10 +3,12 @@ import { isRecord } from "../../src/base/json.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 import type { SessionStore } from "../../src/store/session-store.ts";
 import { compileJsonSchema } from "../../src/tools/json-schema.ts";
-import { whatIsIllegal } from "../../test/support/campaign-model.ts";
+import { type ModelMove, whatIsIllegal } from "../../test/support/campaign-model.ts";
 import { type CampaignServer, createCampaignServer, nextTurn } from "../../test/support/campaign-server.ts";
-import type { Action, Interleaving } from "./liveness-actions.ts";
-import { eventOf, LivenessClient } from "./liveness-client.ts";
+import { createMemoryFiles, type MemoryFiles } from "../../test/support/memory-files.ts";
+import { type Action, type Greeting, type Interleaving, lastAgent } from "./liveness-actions.ts";
+import { eventOf, inputEnds, LivenessClient } from "./liveness-client.ts";
+import { findInteractiveFaults } from "./liveness-interactive.ts";
 import { findFaults, type ObservedEffect } from "./liveness-rules.ts";
 
 export interface InterleavingReport {
@@ -38,11 +40,12 @@ interface Running {
 export async function runInterleaving(interleaving: Interleaving): Promise<InterleavingReport> {
 	await warmUp;
 	const store = createMemoryStore();
-	const running = await start(interleaving, store);
+	const files = createMemoryFiles();
+	const running = await start(interleaving, store, files);
 	const { client, server } = running;
 	const faults: string[] = [];
-	if (interleaving.greeting !== "none") {
-		perform({ do: "initialize", tools: interleaving.greeting === "tools" }, running);
+	if (interleaving.greeting !== null) {
+		perform({ do: "initialize", greeting: interleaving.greeting }, running);
 		await settle(running);
 	}
 	for (const { action, rest } of interleaving.steps) {
@@ -53,19 +56,23 @@ export async function runInterleaving(interleaving: Interleaving): Promise<Inter
 	}
 	await finish(interleaving, running, faults);
 	const isGone = interleaving.finish === "gone";
-	faults.push(
-		...findFaults(client, running.effects, !isGone, interleaving.failure !== null),
-		...server.gate.complaints,
-	);
+	const storeFailed = interleaving.failure !== null;
+	const { told, faults: found } = findFaults(client, running.effects, !isGone, storeFailed);
+	faults.push(...found, ...server.gate.complaints);
+	const isOpen = interleaving.finish !== "gone" && interleaving.finish !== "end";
+	const planMode = isOpen && !storeFailed ? server.planMode() : null;
+	faults.push(...findInteractiveFaults(client, told, { isComplete: !isGone, storeFailed, isOpen, planMode }));
 	if (
 		!meansDefect(interleaving) &&
 		client.transcript.some(({ from, message }) => from === "server" && isInternal(message))
 	) {
 		faults.push("an internal error");
 	}
-	const illegal = whatIsIllegal(server.contextRows.flatMap((row) => (row.type === "message" ? [row.message] : [])));
-	if (illegal !== null) faults.push(`the context kept is not legal: ${illegal}`);
-	if (isGone || interleaving.finish === "end") faults.push(...(await reopen(interleaving, store)));
+	for (const [agent, rows] of [["the session", server.contextRows] as const, ...server.agentRows]) {
+		const illegal = whatIsIllegal(rows.flatMap((row) => (row.type === "message" ? [row.message] : [])));
+		if (illegal !== null) faults.push(`the context kept of ${agent} is not legal: ${illegal}`);
+	}
+	if (!isOpen) faults.push(...(await reopen(interleaving, store, files, running)));
 	else await server.close();
 	const transcript = [...describe(client), ...faults.map((fault) => `✗ ${fault}`)];
 	return { faults, transcript, tally: count(client, running.effects.length) };
@@ -84,12 +91,13 @@ function isInternal({ error }: Readonly<Record<string, unknown>>): boolean {
 	return isRecord(error) && error["code"] === -32603;
 }
 
-async function start(interleaving: Interleaving, store: SessionStore): Promise<Running> {
+async function start(interleaving: Interleaving, store: SessionStore, files: MemoryFiles): Promise<Running> {
 	const effects: ObservedEffect[] = [];
 	let isMended = false;
 	const { latency, deadlines, outboxLimit, failure } = interleaving;
 	const server = await createCampaignServer({
 		store,
+		files,
 		latency,
 		outboxLimit,
 		failsWrite: (n) => failure !== null && !isMended && n >= failure.from && n < failure.from + failure.count,
@@ -120,13 +128,13 @@ function perform(action: Action, { server, client }: Running): void {
 			client.request("replay", undefined);
 			return;
 		case "initialize":
-			client.request("initialize", {
-				protocol_version: "1.7",
-				...(action.tools ? { external_tools: [clientTool] } : {}),
-			});
+			client.request("initialize", toHandshake(action.greeting));
 			return;
 		case "plan-mode":
-			client.request("set_plan_mode", { enabled: true });
+			client.request("set_plan_mode", { enabled: action.enabled });
+			return;
+		case "aside":
+			client.request("prompt", { user_input: `/btw ${action.question}` }, "aside");
 			return;
 		case "answer":
 		case "answer-late": {
@@ -137,7 +145,7 @@ function perform(action: Action, { server, client }: Running): void {
 		}
 		case "model":
 			client.note(`model: ${action.moves.map((move) => (move.kind === "call" ? move.name : move.kind)).join(", ")}`);
-			server.gate.push(action.moves);
+			server.gate.push(action.moves.map((move) => withAgent(move, client.lastAgentId)));
 			return;
 		case "wait":
 			client.note(`${action.seconds} s pass`);
@@ -156,6 +164,21 @@ function perform(action: Action, { server, client }: Running): void {
 	}
 }
 
+function toHandshake({ tools, able, hooks }: Greeting): Record<string, unknown> {
+	return {
+		protocol_version: "1.7",
+		...(tools ? { external_tools: [clientTool] } : {}),
+		capabilities: { supports_question: able, supports_plan_mode: able },
+		...(hooks.length === 0 ? {} : { hooks: hooks.map((hook, index) => ({ id: `hook-${index}`, ...hook })) }),
+	};
+}
+
+/** The move with the last subagent in the place that stands for it. */
+function withAgent(move: ModelMove, agentId: string): ModelMove {
+	if (move.kind !== "call" || move.arguments === null) return move;
+	return { ...move, arguments: move.arguments.replace(lastAgent, agentId) };
+}
+
 /** Lets everything happen that can without the client, the model or time. */
 async function settle({ server, client, latency }: Running): Promise<void> {
 	const seen = () => server.activity() + client.received;
@@ -172,7 +195,7 @@ async function finish(interleaving: Interleaving, running: Running, faults: stri
 	if (client.paused && interleaving.finish !== "gone") perform({ do: "resume" }, running);
 	switch (interleaving.finish) {
 		case "end":
-			client.note("the input ends");
+			client.note(inputEnds);
 			server.client.end();
 			return await shutDown(running, faults);
 		case "gone":
@@ -209,9 +232,14 @@ async function cancelAll(running: Running, faults: string[]): Promise<void> {
 	const { client } = running;
 	await settle(running);
 	client.atRest = true;
-	if (client.unanswered().length > 0) perform({ do: "cancel" }, running);
+	const runs = () => client.unanswered().some(({ method }) => method !== "aside");
+	if (runs()) perform({ do: "cancel" }, running);
 	await settle(running);
-	if (client.unanswered().length > 0) faults.push("a cancel does not end what runs");
+	if (runs()) faults.push("a cancel does not end what runs");
+	// Questions beside the conversation go on; the model answers them now.
+	running.server.gate.open();
+	await settle(running);
+	running.server.gate.close();
 	await promptOnceMore(running, faults);
 }
 
@@ -238,8 +266,16 @@ async function answerAll(running: Running): Promise<void> {
 	}
 }
 
-/** After everything, a prompt with one effect works. */
-async function promptOnceMore(running: Running, faults: string[]): Promise<void> {
+/** After everything, a prompt with one effect works; the effect is that of a subagent when one is to go on. */
+async function promptOnceMore(running: Running, faults: string[], resumed: string | null = null): Promise<void> {
+	const text = JSON.stringify({ description: "again", prompt: "Once more.", resume: resumed });
+	const resumption: readonly ModelMove[] =
+		resumed === null
+			? []
+			: [
+					{ kind: "call", id: "last-agent", name: "Agent", arguments: text },
+					{ kind: "done", counted: true },
+				];
 	const { server, client, effects } = running;
 	await settle(running);
 	if (client.unanswered().length > 0) {
@@ -253,26 +289,51 @@ async function promptOnceMore(running: Running, faults: string[]): Promise<void>
 	server.gate.open();
 	server.gate.close();
 	server.gate.push([
+		...resumption,
 		{ kind: "call", id: "last-call", name: "Touch", arguments: '{"n":9}' },
 		{ kind: "done", counted: true },
 	]);
 	const id = client.request("prompt", { user_input: "Once more." });
-	await settle(running);
-	for (const request of client.openRequests()) client.answer(request, "approve");
-	await settle(running);
+	await answerOpen(running);
 	server.gate.open();
-	await settle(running);
+	await answerOpen(running);
 	const end = client.transcript.find(({ from, message }) => from === "server" && message["id"] === id);
 	if (end?.text.includes('"finished"') !== true) faults.push("a good prompt does not finish");
 	if (effects.length !== before + 1) faults.push("a good prompt does not have its effect");
 }
 
-/** Opens the session again, as another process would, and uses it. */
-async function reopen(interleaving: Interleaving, store: SessionStore): Promise<readonly string[]> {
-	const again = await start({ ...interleaving, outboxLimit: 262_144, failure: null }, store);
+/** Says yes to everything until nothing more is asked. */
+async function answerOpen(running: Running): Promise<void> {
+	for (let round = 0; round < 20; round += 1) {
+		await settle(running);
+		const open = running.client.openRequests();
+		if (open.length === 0) return;
+		for (const request of open) running.client.answer(request, "approve");
+	}
+}
+
+/** Opens the session again, as another process would, and uses it and the subagent last heard of. */
+async function reopen(
+	interleaving: Interleaving,
+	store: SessionStore,
+	files: MemoryFiles,
+	{ client, server }: Running,
+): Promise<readonly string[]> {
+	const planMode = server.planMode();
+	const again = await start({ ...interleaving, outboxLimit: 262_144, failure: null }, store, files);
 	const faults: string[] = [];
-	await promptOnceMore(again, faults);
+	const { lastAgentId } = client;
+	const resumes = lastAgentId !== "none" && interleaving.failure === null;
+	await promptOnceMore(again, faults, resumes ? lastAgentId : null);
 	faults.push(...again.server.gate.complaints);
+	if (interleaving.failure === null && again.server.planMode() !== planMode) faults.push("plan mode is not as it was");
+	if (resumes && !again.client.transcript.some(({ text }) => text.includes("resumed: true"))) {
+		faults.push("the subagent does not go on");
+	}
+	for (const rows of again.server.agentRows.values()) {
+		const illegal = whatIsIllegal(rows.flatMap((row) => (row.type === "message" ? [row.message] : [])));
+		if (illegal !== null) faults.push(`the subagent's context is not legal: ${illegal}`);
+	}
 	await again.server.close();
 	return faults.map((fault) => `opened again: ${fault}`);
 }
