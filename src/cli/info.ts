@@ -1,12 +1,13 @@
 // The `info` command: versions, for clients that check them before they start a server.
-import { agentSpecVersions, emulatedVersion, productName, productVersion, wireProtocolVersion } from "./version.ts";
+import { protocolVersion } from "../messages/protocol-version.ts";
+import { agentSpecVersions, emulatedVersion, productName, productVersion } from "./version.ts";
 
 /** What `info` prints, with its newline: one line of JSON, or one labelled line for each value. */
 export function infoText(json: boolean): string {
 	const info = {
 		kimi_cli_version: emulatedVersion,
 		agent_spec_versions: agentSpecVersions,
-		wire_protocol_version: wireProtocolVersion,
+		wire_protocol_version: protocolVersion,
 		python_version: "n/a",
 		server_name: productName,
 		server_version: productVersion,

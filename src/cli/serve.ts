@@ -14,6 +14,7 @@ import { withoutSync } from "../files/without-sync.ts";
 import type { SessionOptions, Surroundings } from "../kernel/compose.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import type { Session } from "../kernel/session.ts";
+import { protocolVersion } from "../messages/protocol-version.ts";
 import { createProcesses } from "../processes/children.ts";
 import { serve } from "../server/serve.ts";
 import { createDiskStore } from "../store/disk-store.ts";
@@ -23,7 +24,7 @@ import type { ServeOptions } from "./command-line.ts";
 import { createLogFile, type LogFile } from "./log-file.ts";
 import { checkFile, checkWorkDir, type Place, shareDirectory } from "./paths.ts";
 import { UsageError } from "./usage-error.ts";
-import { productName, productVersion, wireProtocolVersion } from "./version.ts";
+import { productName, productVersion } from "./version.ts";
 
 /** Milliseconds for everything that is done between the end of serving and the end of the process; 2 s with its exit. */
 const shutdownBudget = 1900;
@@ -92,7 +93,7 @@ async function start(
 		version: productVersion,
 	};
 	const agent = agentFile === null ? null : await loadAgentFile(agentFile, workDir, surroundings);
-	const store = createDiskStore({ files, shareDir, log, clock: systemClock, protocolVersion: wireProtocolVersion });
+	const store = createDiskStore({ files, shareDir, log, clock: systemClock, protocolVersion });
 	const kernel = new Kernel({ store, configuration, surroundings });
 	if (options.prompt !== null) log.warn("A prompt on the command line is not used by a server.");
 	return { kernel, session: await openSession(kernel, workDir, options, agent) };

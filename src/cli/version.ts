@@ -6,7 +6,6 @@ export const productName = packageJson.name;
 export const productVersion = packageJson.version;
 /** The release of `kimi` that this version is compatible with. */
 export const emulatedVersion = "1.49.0";
-export const wireProtocolVersion = "1.10";
 export const agentSpecVersions: readonly string[] = ["1"];
 
 /** The line of `--version`. Clients that call the program `kimi` parse the version of that program. */

@@ -2,6 +2,7 @@
 import path from "node:path";
 import * as v from "valibot";
 import { type ToolReturn, toolError } from "../events/content.ts";
+import type { Files } from "../files/port.ts";
 import type { RunOutcome } from "../processes/port.ts";
 import { boolean, integer } from "./argument-schemas.ts";
 import { cancelledResult, defineTool, settled } from "./define-tool.ts";
@@ -43,9 +44,10 @@ const schema = v.looseObject({
 	),
 });
 
-async function findShell(environment: ToolEnvironment): Promise<string> {
+/** The shell that commands run in: bash where there is one. */
+export async function findShell(files: Files): Promise<string> {
 	for (const shellPath of shellPaths) {
-		if ((await environment.files.status(shellPath))?.kind === "file") return shellPath;
+		if ((await files.status(shellPath))?.kind === "file") return shellPath;
 	}
 	return lastShellPath;
 }
@@ -160,7 +162,7 @@ export function createShell(environment: ToolEnvironment): Tool {
 				hasEffect: true,
 				target: null,
 				async execute(signal) {
-					shell ??= findShell(environment);
+					shell ??= findShell(environment.files);
 					const file = await shell;
 					const outputPath = await chooseOutputPath(toolCallId, takenPaths, environment);
 					const outcome = await environment.processes.run(

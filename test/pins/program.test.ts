@@ -3,7 +3,8 @@
 import { expect, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { flags } from "../../src/cli/flags.ts";
-import { emulatedVersion, wireProtocolVersion } from "../../src/cli/version.ts";
+import { emulatedVersion } from "../../src/cli/version.ts";
+import { protocolVersion } from "../../src/messages/protocol-version.ts";
 
 it("pins what the package installs", () => {
 	const { name, type, bin, files, engines } = packageJson;
@@ -23,7 +24,7 @@ it("pins every dependency to one version", () => {
 });
 
 it("pins the versions that clients check", () => {
-	expect([emulatedVersion, wireProtocolVersion]).toEqual(["1.49.0", "1.10"]);
+	expect([emulatedVersion, protocolVersion]).toEqual(["1.49.0", "1.10"]);
 });
 
 it("pins the flags", () => {

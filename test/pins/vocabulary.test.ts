@@ -3,10 +3,10 @@
 import { expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { kimiDialect } from "../../src/dialects/kimi/dialect.ts";
-import { protocolVersion } from "../../src/dialects/kimi/wire.ts";
 import { legacyDialect } from "../../src/dialects/legacy/dialect.ts";
 import { eventDeclarations } from "../../src/events/event.ts";
 import { messageDeclarations } from "../../src/messages/message.ts";
+import { protocolVersion } from "../../src/messages/protocol-version.ts";
 import type { Peer } from "../../src/rpc/connection.ts";
 import { createSessionSubject } from "../support/session-subject.ts";
 

@@ -8,6 +8,7 @@ import { parseSlashCommand } from "../../events/slash-command.ts";
 import type { CheckedTools } from "../../kernel/client-tools.ts";
 import type { Attachment, AttachOptions } from "../../kernel/clients.ts";
 import { isRequestType, type Message } from "../../messages/message.ts";
+import { protocolVersion } from "../../messages/protocol-version.ts";
 import { toStoredMessage } from "../../messages/record.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type MethodTable, type Respond } from "../../rpc/methods.ts";
@@ -21,7 +22,6 @@ import {
 	initializeParamsSchema,
 	inputParamsSchema,
 	type PromptResult,
-	protocolVersion,
 	type ReplayResult,
 	type SetPlanModeResult,
 	setPlanModeParamsSchema,

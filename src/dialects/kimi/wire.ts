@@ -3,9 +3,6 @@ import * as v from "valibot";
 import { isNestedWithin, isRecord } from "../../base/json.ts";
 import { toolReturnSchema, userInputSchema } from "../../events/content.ts";
 
-/** The version we speak; clients get it whatever they ask for. */
-export const protocolVersion = "1.10";
-
 const truths: ReadonlySet<unknown> = new Set([true, 1, "1", "true", "t", "yes", "y", "on"]);
 const falsehoods: ReadonlySet<unknown> = new Set([false, 0, "0", "false", "f", "no", "n", "off"]);
 
