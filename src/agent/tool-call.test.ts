@@ -2,9 +2,12 @@ import { describe, expect, it } from "vitest";
 import { call, createModelGate, createScriptedModel, done, say, toolCall } from "../../test/support/scripted-model.ts";
 import { approveBy, createToolDouble, createTurnSubject, editNeed } from "../../test/support/turn-subject.ts";
 import { createDeferred } from "../base/deferred.ts";
+import { KernelError } from "../base/errors.ts";
 import { toolError, toolSuccess } from "../events/content.ts";
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+const notKept = new KernelError("storage-failed", "The disk is full.");
 
 describe("tools in a turn", () => {
 	const twoSteps = (...first: Parameters<typeof createScriptedModel>[0][number]) =>
@@ -126,6 +129,18 @@ describe("tools in a turn", () => {
 		expect(result?.message).toMatch(message);
 		expect(result?.display).toEqual([{ type: "brief", text: brief }]);
 	});
+
+	it.each([
+		["executes", { execute: () => Promise.reject(notKept) }],
+		["opens", { open: () => Promise.reject(notKept) }],
+	] as const)(
+		"rejects when the session cannot be kept while a tool %s, and tells the model nothing",
+		async (_when, behaviour) => {
+			const subject = createTurnSubject(twoSteps(call("c1", "Keep")), [createToolDouble("Keep", behaviour)]);
+			await expect(subject.run()).rejects.toBe(notKept);
+			expect(subject.order.filter((entry) => entry.startsWith("tool.result"))).toEqual([]);
+		},
+	);
 
 	it("stops after a refusal without a word, once the others are over", async () => {
 		const tools = [createToolDouble("E", { approval: editNeed }), createToolDouble("T")];

@@ -1,5 +1,5 @@
 // One tool call from arguments to result: look up, decode, open, approve, record the intent, execute.
-import { errorText } from "../base/errors.ts";
+import { errorText, KernelError } from "../base/errors.ts";
 import type { KeyedQueue } from "../base/keyed-queue.ts";
 import type { ToolCall, ToolReturn } from "../events/content.ts";
 import { toolError } from "../events/content.ts";
@@ -102,7 +102,7 @@ type Crash = { readonly kind: "crash"; readonly reason: string };
 /** Opens the call; arguments that do not fit become results. */
 async function prepareCall(tool: Tool, value: unknown, call: ToolCall): Promise<Preparation | Crash> {
 	const opened = await attempt(() => tool.open(value, { toolCallId: call.id, rawArguments: call.function.arguments }));
-	if (!opened.ok) return { kind: "crash", reason: opened.reason };
+	if (!opened.ok) return crashOf(opened.thrown);
 	return opened.value.ok
 		? opened.value.preparation
 		: { kind: "settled", result: unfittingArguments(opened.value.issue) };
@@ -118,13 +118,17 @@ async function execute(
 	if (preparation.hasEffect) await journal.started(call);
 	// A cancel that arrived while the intent was being recorded still prevents the effect.
 	const executed = signal.aborted ? null : await attempt(() => preparation.execute(signal));
-	const outcome = executed === null ? null : toExecuted(executed);
-	if (preparation.hasEffect) await journal.finished(call, outcome?.result.is_error ?? true);
-	return signal.aborted ? null : outcome;
+	if (preparation.hasEffect) await journal.finished(call, isFault(executed));
+	return signal.aborted || executed === null ? null : toExecuted(executed);
+}
+
+function isFault(executed: Attempt<ToolReturn | Refusal> | null): boolean {
+	if (executed === null || !executed.ok) return true;
+	return "kind" in executed.value ? executed.value.result.is_error : executed.value.is_error;
 }
 
 function toExecuted(executed: Attempt<ToolReturn | Refusal>): RanCall {
-	if (!executed.ok) return toRan({ kind: "crash", reason: executed.reason });
+	if (!executed.ok) return toRan(crashOf(executed.thrown));
 	const { value } = executed;
 	return "kind" in value ? { result: value.result, rejection: "plain", crash: null } : ran(value);
 }
@@ -141,12 +145,18 @@ function settled(result: ToolReturn): SettledCall {
 	return { result, rejection: null };
 }
 
-type Attempt<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
+/** What a tool threw, as the model is told of it. That the session could not be kept is not the tool's fault. */
+function crashOf(thrown: unknown): Crash {
+	if (thrown instanceof KernelError && thrown.code === "storage-failed") throw thrown;
+	return { kind: "crash", reason: errorText(thrown) };
+}
+
+type Attempt<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly thrown: unknown };
 
 async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
 	try {
 		return { ok: true, value: await work() };
 	} catch (thrown) {
-		return { ok: false, reason: errorText(thrown) };
+		return { ok: false, thrown };
 	}
 }

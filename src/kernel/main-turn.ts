@@ -58,6 +58,8 @@ export async function runMainTurn(turn: RunningTurn, input: UserInput, settings:
 	}
 	turn.steers.close();
 	await watch.end();
+	// A cancel that was accepted while the last hooks ran is kept to.
+	if (signal.aborted && outcome.status !== "failed") outcome = { status: "cancelled" };
 	const ended: EventBody = { type: "turn.ended", outcome };
 	try {
 		// Nothing of the turn may wait for a slow client any more, nor stay open behind it.

@@ -40,7 +40,7 @@ export function createSessionOperations(settings: OperationsSettings): SessionOp
 			read: () => plan.read(),
 			set: (enabled) => plan.set(enabled, false),
 			show: (content, file) => settings.emit({ type: "plan.displayed", content, file_path: file }),
-			canAsk: () => settings.can("questions"),
+			canAsk: () => settings.can("questions") && settings.can("plan-mode"),
 			entersFreely: () => settings.yolo || stored.state().approval.yolo || isAway(),
 			isAway,
 			workflow,

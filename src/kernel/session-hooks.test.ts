@@ -16,6 +16,7 @@ const on = (event: HookEvent, timeout = 30): ClientHook => ({
 	timeout,
 	subscriptionId: event,
 });
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 const subscriptions = (...hooks: ClientHook[]) => ({ hooks });
 
 /** Roles and texts of what the model was shown. */
@@ -188,6 +189,32 @@ describe("hooks beside the turn", () => {
 			"turn.ended",
 		]);
 	});
+
+	it.each([
+		[
+			"finished",
+			[
+				[call("c1", "T"), done()],
+				[say("ok"), done()],
+			],
+			5,
+		],
+		["reached the limit of steps", [[call("c1", "T"), done()]], 1],
+	] as const)(
+		"leave a turn that had %s cancelled when it is cancelled while they run",
+		async (_how, script, maxSteps) => {
+			const model = createScriptedModel(script.map((step) => [...step]));
+			const subject = await createSessionSubject(model, [createToolDouble("T")], {
+				limits: { maxSteps, maxAttempts: 1 },
+			});
+			const client = subject.attach(subscriptions(on("PostToolUse")));
+			await start(subject);
+			await client.next("ask.requested");
+			await settled();
+			await subject.session.send({ type: "turn.cancel" });
+			expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "cancelled" } });
+		},
+	);
 
 	it("are shown at most 2000 characters of a result, or its message", async () => {
 		const outputs = [
