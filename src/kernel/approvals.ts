@@ -18,7 +18,7 @@ interface ApprovalSettings {
 	readonly identifiers: Identifiers;
 	/** Approve everything without asking; not written to the session's state. */
 	readonly yolo: boolean;
-	/** Nobody is at the keyboard: the same, by another name. */
+	/** Nobody is at the keyboard: approve as well; not written either. */
 	readonly afk: boolean;
 }
 
@@ -51,11 +51,13 @@ export class Approvals {
 		const { stored, emitter } = this.#settings;
 		const { approval } = stored.state();
 		const decided = { type: "decided", askId: null, toolCallId: call.id, action: need.action } as const;
-		if (this.#settings.yolo || this.#settings.afk || approval.yolo || approval.afk) {
+		if (this.#settings.yolo || approval.yolo) {
 			return await this.#approveByRule({ ...decided, decision: "approve", by: "yolo" });
 		}
-		// Set by another program that knows the mode; nobody is at the keyboard to be asked.
-		if (approval.afk) return await this.#approveByRule({ ...decided, decision: "approve", by: "rule" });
+		// Nobody is at the keyboard to be asked.
+		if (this.#settings.afk || approval.afk) {
+			return await this.#approveByRule({ ...decided, decision: "approve", by: "rule" });
+		}
 		if (approval.autoApproveActions.includes(need.action)) {
 			return await this.#approveByRule({ ...decided, decision: "approve", by: "session-approval" });
 		}

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { storageFailure } from "../../test/support/failing-session.ts";
+import { createSessionDouble, storageFailure } from "../../test/support/failing-session.ts";
 import { call, createModelGate, createScriptedModel, done, say } from "../../test/support/scripted-model.ts";
 import { createSessionSubject } from "../../test/support/session-subject.ts";
 import { createToolDouble, editNeed } from "../../test/support/turn-subject.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { KernelError } from "../base/errors.ts";
 import { toolError, toolSuccess } from "../events/content.ts";
+import type { CallRecord, StoredSession } from "../store/session-store.ts";
 
 const busy = new KernelError("busy", "An agent turn is already in progress");
 const noTurn = new KernelError("no-turn", "No agent turn is in progress");
@@ -200,6 +201,26 @@ describe("approvals", () => {
 			"started",
 		]);
 		expect(double.stored.state().approval.yolo).toBe(false);
+	});
+
+	it.each([
+		["yolo", { yolo: true }, "yolo"],
+		["nobody at the keyboard", { afk: true }, "rule"],
+	] as const)("journal by whom they were given: %s", async (_name, flags, by) => {
+		const kept = await createSessionDouble();
+		const records: CallRecord[] = [];
+		const stored: StoredSession = {
+			...kept.stored,
+			async appendCalls(added) {
+				records.push(...added);
+			},
+		};
+		const { session, attach } = await createSessionSubject(twoEdits(), [edit()], flags, { ...kept, stored });
+		const client = attach();
+		await session.send(start());
+		await client.next("turn.ended");
+		expect(client.bodies.some(({ type }) => type.startsWith("ask."))).toBe(false);
+		expect(records.flatMap((record) => (record.type === "decided" ? [record.by] : []))).toEqual([by, by]);
 	});
 
 	it("run into their deadline", async () => {

@@ -1,5 +1,6 @@
 // Questions beside the conversation: answered from what the model has been told, while a turn runs or not, and left out
 // of the context.
+import { setMaxListeners } from "node:events";
 import { createAssembly } from "../agent/assembly.ts";
 import { errorText } from "../base/errors.ts";
 import type { Identifiers } from "../base/ids.ts";
@@ -31,6 +32,8 @@ export class SideQuestions {
 
 	constructor(settings: SideQuestionSettings) {
 		this.#settings = settings;
+		// Every open question may wait for a slow client.
+		setMaxListeners(0, this.#stopping.signal);
 	}
 
 	/** Starts answering; the id is that of the events. */
