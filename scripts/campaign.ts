@@ -1,5 +1,6 @@
 // The campaign command: runs one kind of campaign and prints its progress, figures and findings. Knows no campaign's insides.
 import { parseArgs } from "node:util";
+import { errorText } from "../src/base/errors.ts";
 import type { CampaignOptions, CampaignReport } from "./campaign/campaign.ts";
 
 interface CampaignModule {
@@ -28,33 +29,47 @@ function parseCount(name: string, text: string): number {
 	return count;
 }
 
-async function main(): Promise<number> {
+interface Choice {
+	readonly kind: CampaignKind;
+	readonly options: Omit<CampaignOptions, "log">;
+}
+
+function readChoice(): Choice {
 	const { values } = parseArgs({
 		options: {
-			kind: { type: "string" },
+			kind: { type: "string", default: "" },
 			rounds: { type: "string" },
 			"process-rounds": { type: "string" },
-			seed: { type: "string" },
+			seed: { type: "string", default: "1" },
 			points: { type: "string", default: "all" },
 		},
 	});
-	const kind = kinds.get(values.kind ?? "");
-	if (kind === undefined || values.kind === undefined) {
-		process.stderr.write(`${usage}\n`);
+	const kind = kinds.get(values.kind);
+	if (kind === undefined) throw new Error(`--kind needs one of ${[...kinds.keys()].join(", ")}.`);
+	const { points, seed, rounds } = values;
+	const processRounds = values["process-rounds"];
+	return {
+		kind,
+		options: {
+			rounds: rounds === undefined ? kind.rounds : parseCount("rounds", rounds),
+			seed: parseCount("seed", seed),
+			points: points === "all" ? "all" : parseCount("points", points),
+			...(processRounds === undefined ? {} : { processRounds: parseCount("process-rounds", processRounds) }),
+		},
+	};
+}
+
+async function main(): Promise<number> {
+	let choice: Choice;
+	try {
+		choice = readChoice();
+	} catch (thrown) {
+		process.stderr.write(`${errorText(thrown)}\n${usage}\n`);
 		return 2;
 	}
-	const { points } = values;
-	const rounds = values.rounds === undefined ? kind.rounds : parseCount("rounds", values.rounds);
-	const processRounds = values["process-rounds"];
 	const log = (line: string): void => void process.stdout.write(`${line}\n`);
-	const { runCampaign } = await kind.load();
-	const report = await runCampaign({
-		rounds,
-		seed: values.seed === undefined ? 1 : parseCount("seed", values.seed),
-		points: points === "all" ? "all" : parseCount("points", points),
-		...(processRounds === undefined ? {} : { processRounds: parseCount("process-rounds", processRounds) }),
-		log,
-	});
+	const { runCampaign } = await choice.kind.load();
+	const report = await runCampaign({ ...choice.options, log });
 	print(report, log);
 	return report.findings.length === 0 ? 0 : 1;
 }
