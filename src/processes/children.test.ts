@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hasBubblewrap } from "../../test/support/bubblewrap.ts";
 import { createProcesses as createAnyProcesses, type ProcessesOptions } from "./children.ts";
 import type { OpenOutputSink, RunRequest } from "./port.ts";
-import { findStragglers, markerVariable, sweepStragglers } from "./stragglers.ts";
+import { findStragglers, markerVariable, type ProcessTable, sweepStragglers } from "./stragglers.ts";
 
 const never = new AbortController().signal;
 let directory = "";
@@ -293,6 +293,35 @@ describe("stragglers", () => {
 		expect(await sweepStragglers("0123456789abcdef-absent", { now: () => 0, after: () => () => undefined })).toEqual(
 			[],
 		);
+	});
+
+	it.each([
+		["was forked by one that is gone by now", [[10], [11], [11]], { 10: [""], 11: ["marked"] }, [11]],
+		["is being executed", [[10], [10]], { 10: ["", "marked"] }, [10]],
+		["was forked by one that was forked meanwhile", [[10], [11], [12]], { 10: [""], 11: [""], 12: ["marked"] }, [12]],
+		[
+			"is named once",
+			[
+				[10, 11],
+				[10, 11],
+			],
+			{ 10: ["other"], 11: ["marked"] },
+			[11],
+		],
+	] as const)("finds one that %s", async (_how, lists, environments, found) => {
+		const read: Readonly<Record<number, readonly string[]>> = environments;
+		const reads = new Map<number, number>();
+		let looks = 0;
+		const table: ProcessTable = {
+			ids: () => [...(lists[looks++] ?? lists.at(-1) ?? [])],
+			environment(processId) {
+				const count = reads.get(processId) ?? 0;
+				reads.set(processId, count + 1);
+				const text = read[processId]?.[count] ?? "";
+				return text === "" ? "" : `${markerVariable}=${text}\0`;
+			},
+		};
+		expect(await findStragglers("marked", table)).toEqual(found);
 	});
 
 	it("does not read its own environment", async () => {

@@ -8,6 +8,8 @@ export const markerVariable = "AGENTWIRE_RUN";
 
 /** Environments read between two turns of the event loop: one takes some ten microseconds. */
 const batchSize = 200;
+/** Looks of one search: others may start processes all the time. */
+const lookLimit = 5;
 const roundLimit = 20;
 const roundPause = 10;
 
@@ -16,35 +18,52 @@ export function markerValue(inherited: string | undefined, marker: string): stri
 	return inherited === undefined || inherited === "" ? marker : `${inherited}:${marker}`;
 }
 
-function processIds(): number[] {
-	try {
-		return readdirSync("/proc")
-			.filter((name) => /^\d+$/.test(name))
-			.map(Number);
-	} catch {
-		return [];
-	}
+/** The processes of the machine. */
+export interface ProcessTable {
+	ids(): number[];
+	/** The environment of a process; empty while it is being executed, when it is gone or another user's. */
+	environment(processId: number): string;
 }
 
-function carriesMarker(processId: number, marker: string): boolean {
-	try {
-		const environment = readFileSync(`/proc/${processId}/environ`, "latin1");
-		return environment.includes(marker) && environment.includes(`${markerVariable}=`);
-	} catch {
-		// Gone meanwhile, or of another user.
-		return false;
+const procFiles: ProcessTable = {
+	ids() {
+		try {
+			return readdirSync("/proc")
+				.filter((name) => /^\d+$/.test(name))
+				.map(Number);
+		} catch {
+			return [];
+		}
+	},
+	environment(processId) {
+		try {
+			return readFileSync(`/proc/${processId}/environ`, "latin1");
+		} catch {
+			return "";
+		}
+	},
+};
+
+/**
+ * The ids of the living processes that carry the marker. One look may miss a process that was forked after the list was
+ * taken by one that was gone when it was read, or that was just being executed: it looks again until nothing is new.
+ */
+export async function findStragglers(marker: string, table: ProcessTable = procFiles): Promise<number[]> {
+	const environments = new Map<number, string>();
+	for (let look = 0; look < lookLimit; look += 1) {
+		const unread = table.ids().filter((processId) => processId !== process.pid && !environments.get(processId));
+		const isSettled = unread.every((processId) => environments.has(processId));
+		for (const [index, processId] of unread.entries()) {
+			if (index > 0 && index % batchSize === 0) await new Promise((resolve) => setImmediate(resolve));
+			environments.set(processId, table.environment(processId));
+		}
+		if (look > 0 && isSettled) break;
 	}
+	return [...environments].flatMap(([processId, environment]) => (carries(environment, marker) ? [processId] : []));
 }
 
-/** The ids of the living processes that carry the marker. */
-export async function findStragglers(marker: string): Promise<number[]> {
-	const candidates = processIds().filter((processId) => processId !== process.pid);
-	const found: number[] = [];
-	for (let start = 0; start < candidates.length; start += batchSize) {
-		if (start > 0) await new Promise((resolve) => setImmediate(resolve));
-		found.push(...candidates.slice(start, start + batchSize).filter((processId) => carriesMarker(processId, marker)));
-	}
-	return found;
+function carries(environment: string, marker: string): boolean {
+	return environment.includes(marker) && environment.includes(`${markerVariable}=`);
 }
 
 /**
