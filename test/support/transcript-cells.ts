@@ -76,7 +76,7 @@ const scenarios = words(`
 	internal-error no-model unknown-model missing-capability capability-there
 	steer-string steer-list steer-keeps-turn steer-overrides-rejection steer-capability
 	pipelined-initialize-prompt pipelined-prompts pipelined-steer pipelined-cancel
-	question-answered question-several question-free-text question-unsupported question-afk question-yolo replay-question
+	question-answered question-several question-free-text question-unsupported question-afk question-yolo afk slash-without-model replay-question
 	plan-mode-unchanged plan-enter-yes plan-enter-no plan-enter-dismissed plan-enter-yolo plan-enter-afk plan-unsupported
 	plan-exit-approve plan-exit-option plan-exit-reject plan-exit-reject-and-exit plan-exit-revise plan-exit-dismissed
 	plan-exit-without-plan plan-exit-afk plan-exit-yolo plan-edits plan-restart plan-flag plan-default
