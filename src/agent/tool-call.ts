@@ -123,13 +123,14 @@ async function execute(
 }
 
 function isFault(executed: Attempt<ToolReturn | Refusal> | null): boolean {
-	if (executed === null || !executed.ok) return true;
-	return "kind" in executed.value ? executed.value.result.is_error : executed.value.is_error;
+	return executed === null || !executed.ok || ranTo(executed.value).result.is_error;
 }
 
 function toExecuted(executed: Attempt<ToolReturn | Refusal>): RanCall {
-	if (!executed.ok) return toRan(crashOf(executed.thrown));
-	const { value } = executed;
+	return executed.ok ? ranTo(executed.value) : toRan(crashOf(executed.thrown));
+}
+
+function ranTo(value: ToolReturn | Refusal): RanCall {
 	return "kind" in value ? { result: value.result, rejection: "plain", crash: null } : ran(value);
 }
 

@@ -6,7 +6,7 @@ import { toolError, toolSuccess } from "../events/content.ts";
 import { cancelledResult, settled } from "./define-tool.ts";
 import { createDiffBlocks } from "./diff-blocks.ts";
 import type { Preparation, ToolEnvironment } from "./tool.ts";
-import type { Location } from "./workspace-paths.ts";
+import { type Location, locateFile } from "./workspace-paths.ts";
 
 /** Bytes of the largest file that is changed; the whole of it has to be in memory. */
 const sizeLimit = 64 * 1024 * 1024;
@@ -27,12 +27,41 @@ export interface FileChange {
 	readonly isFree: boolean;
 }
 
-export type FileContent =
+/** A file that may be changed. */
+export interface ChangeableFile {
+	readonly location: Location;
+	/** Null when there is none yet. */
+	readonly before: Buffer | null;
+	/** Whether it is the plan's own file, which is written without asking. */
+	readonly isPlanFile: boolean;
+}
+
+export type ChangeableFileResult =
+	| { readonly ok: true; readonly file: ChangeableFile }
+	| { readonly ok: false; readonly refusal: Preparation };
+
+/** Finds the file that a path means and reads it, or tells why it may not be changed. */
+export async function findForChange(
+	spelled: string,
+	environment: ToolEnvironment,
+	failureBrief: string,
+): Promise<ChangeableFileResult> {
+	const found = await locateFile(spelled, environment);
+	if (!found.ok) return { ok: false, refusal: settled(found.refusal) };
+	const { location } = found;
+	const verdict = await planVerdict(location, environment);
+	if (verdict.kind === "refused") return { ok: false, refusal: verdict.refusal };
+	const content = await readForChange(location, environment, failureBrief);
+	if (!content.ok) return content;
+	return { ok: true, file: { location, before: content.bytes, isPlanFile: verdict.kind === "plan-file" } };
+}
+
+type FileContent =
 	| { readonly ok: true; readonly bytes: Buffer | null }
 	| { readonly ok: false; readonly refusal: Preparation };
 
 /** The file's bytes (null when there is none), or why it cannot be changed. */
-export async function readForChange(
+async function readForChange(
 	location: Location,
 	environment: ToolEnvironment,
 	failureBrief: string,
@@ -55,7 +84,7 @@ export async function readForChange(
 	return { ok: true, bytes: await environment.files.read(location.resolved) };
 }
 
-export type PlanVerdict =
+type PlanVerdict =
 	/** Not in plan mode: the usual rules hold. */
 	| { readonly kind: "free" }
 	/** The plan's own file: it is written without asking. */
@@ -63,7 +92,7 @@ export type PlanVerdict =
 	| { readonly kind: "refused"; readonly refusal: Preparation };
 
 /** What plan mode says to a change of this file. */
-export async function planVerdict(location: Location, { plan, files }: ToolEnvironment): Promise<PlanVerdict> {
+async function planVerdict(location: Location, { plan, files }: ToolEnvironment): Promise<PlanVerdict> {
 	const file = plan.file();
 	if (file === null) return { kind: "free" };
 	// Where the plan file itself is a link it leads elsewhere: that is no longer the plan's own file.

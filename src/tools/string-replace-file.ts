@@ -3,10 +3,9 @@ import * as v from "valibot";
 import { toolError } from "../events/content.ts";
 import { boolean } from "./argument-schemas.ts";
 import { defineTool, settled } from "./define-tool.ts";
-import { planVerdict, prepareFileChange, readForChange } from "./file-change.ts";
+import { findForChange, prepareFileChange } from "./file-change.ts";
 import { decodeTextFile, encodeTextFile, type LineEnding, toLineFeeds } from "./text-file.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
-import { locateFile } from "./workspace-paths.ts";
 
 const failureBrief = "Failed to edit file";
 
@@ -87,17 +86,12 @@ export function createStringReplaceFile(environment: ToolEnvironment): Tool {
 		schema,
 		failureBrief,
 		async prepare({ path, edit }) {
-			const found = await locateFile(path, environment);
-			if (!found.ok) return settled(found.refusal);
-			const { location } = found;
-			const verdict = await planVerdict(location, environment);
-			if (verdict.kind === "refused") return verdict.refusal;
-			const existing = await readForChange(location, environment, failureBrief);
-			if (!existing.ok) return existing.refusal;
-			const before = existing.bytes;
+			const found = await findForChange(path, environment, failureBrief);
+			if (!found.ok) return found.refusal;
+			const { location, before, isPlanFile } = found.file;
 			if (before === null) {
 				return settled(
-					verdict.kind === "plan-file"
+					isPlanFile
 						? toolError("The plan file does not exist yet. Write it with WriteFile first.", "Plan file not created")
 						: toolError(`\`${path}\` does not exist.`, "File not found"),
 				);
@@ -116,7 +110,7 @@ export function createStringReplaceFile(environment: ToolEnvironment): Tool {
 					description: `Edit file \`${location.path}\``,
 					failureBrief,
 					message: `File successfully edited. Applied ${edits.length} edit(s) with ${edited.replacements} total replacement(s).`,
-					isFree: verdict.kind === "plan-file",
+					isFree: isPlanFile,
 				},
 				environment,
 			);

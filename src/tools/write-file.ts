@@ -2,10 +2,9 @@
 import * as v from "valibot";
 import { toolError } from "../events/content.ts";
 import { defineTool, settled } from "./define-tool.ts";
-import { hasParentDirectory, planVerdict, prepareFileChange, readForChange } from "./file-change.ts";
+import { findForChange, hasParentDirectory, prepareFileChange } from "./file-change.ts";
 import { decodeTextFile, encodeTextFile, toLineFeeds } from "./text-file.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
-import { locateFile } from "./workspace-paths.ts";
 
 const failureBrief = "Failed to write file";
 
@@ -39,15 +38,10 @@ export function createWriteFile(environment: ToolEnvironment): Tool {
 		schema,
 		failureBrief,
 		async prepare({ path, content, mode }) {
-			const found = await locateFile(path, environment);
-			if (!found.ok) return settled(found.refusal);
-			const { location } = found;
-			const verdict = await planVerdict(location, environment);
-			if (verdict.kind === "refused") return verdict.refusal;
-			const existing = await readForChange(location, environment, failureBrief);
-			if (!existing.ok) return existing.refusal;
-			const before = existing.bytes;
-			if (before === null && verdict.kind === "free" && !(await hasParentDirectory(location, environment))) {
+			const found = await findForChange(path, environment, failureBrief);
+			if (!found.ok) return found.refusal;
+			const { location, before, isPlanFile } = found.file;
+			if (before === null && !isPlanFile && !(await hasParentDirectory(location, environment))) {
 				return settled(
 					toolError(`The directory that is to hold \`${path}\` does not exist.`, "Parent directory not found"),
 				);
@@ -70,7 +64,7 @@ export function createWriteFile(environment: ToolEnvironment): Tool {
 					description: `Write file \`${location.path}\``,
 					failureBrief,
 					message: `File successfully ${done}. Current size: ${after.length} bytes.`,
-					isFree: verdict.kind === "plan-file",
+					isFree: isPlanFile,
 				},
 				environment,
 			);
