@@ -14,6 +14,26 @@ export interface SessionFiles {
 	readonly agents: readonly { readonly id: string; readonly context: Buffer; readonly events: Buffer }[];
 }
 
+/** Gathers them; `read` gives the bytes of a file by its name in the session directory, none for one that is not there. */
+export async function readSessionFiles(
+	agentIds: readonly string[],
+	read: (name: string) => Promise<Buffer>,
+): Promise<SessionFiles> {
+	return {
+		events: await read("wire.jsonl"),
+		context: await read("context.jsonl"),
+		calls: await read("calls.jsonl"),
+		state: await read("state.json"),
+		agents: await Promise.all(
+			agentIds.map(async (id) => ({
+				id,
+				context: await read(`subagents/${id}/context.jsonl`),
+				events: await read(`subagents/${id}/wire.jsonl`),
+			})),
+		),
+	};
+}
+
 interface Lines {
 	readonly values: readonly Record<string, unknown>[];
 	readonly unreadable: number;

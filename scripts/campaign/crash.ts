@@ -4,7 +4,7 @@
 import type { Files } from "../../src/files/port.ts";
 import { createMemoryFiles, type MemoryFiles } from "../../test/support/memory-files.ts";
 import type { CampaignOptions, CampaignReport } from "./campaign.ts";
-import type { SessionFiles } from "./crash-checks.ts";
+import { readSessionFiles, type SessionFiles } from "./crash-checks.ts";
 import { type JudgedLife, judge } from "./crash-judge.ts";
 import { type Life, live, sessionDirectory } from "./crash-life.ts";
 import { checkOrder } from "./crash-order.ts";
@@ -29,20 +29,11 @@ export interface Point {
 async function readSession(files: MemoryFiles, index: number): Promise<SessionFiles> {
 	const read = async (name: string) => (await files.read(`${sessionDirectory(index)}/${name}`)) ?? Buffer.alloc(0);
 	const subagents = `${sessionDirectory(index)}/subagents`;
-	const ids = (await files.status(subagents)) === null ? [] : await files.list(subagents);
-	return {
-		events: await read("wire.jsonl"),
-		context: await read("context.jsonl"),
-		calls: await read("calls.jsonl"),
-		state: await read("state.json"),
-		agents: await Promise.all(
-			ids.map(async ({ name }) => ({
-				id: name,
-				context: await read(`subagents/${name}/context.jsonl`),
-				events: await read(`subagents/${name}/wire.jsonl`),
-			})),
-		),
-	};
+	const agents = (await files.status(subagents)) === null ? [] : await files.list(subagents);
+	return await readSessionFiles(
+		agents.map(({ name }) => name),
+		read,
+	);
 }
 
 const toldLines = (life: Life, session: number): string[] =>

@@ -7,7 +7,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { isRecord } from "../../src/base/json.ts";
 import type { CampaignOptions, CampaignReport } from "./campaign.ts";
-import type { SessionFiles } from "./crash-checks.ts";
+import { readSessionFiles, type SessionFiles } from "./crash-checks.ts";
 import { type JudgedLife, judge } from "./crash-judge.ts";
 import { type LifeScript, placeholders, recovery, type Scenario, scenarios } from "./crash-scenarios.ts";
 import { liveInProcess, type Place, type ProcessLife, sessionId } from "./kill-life.ts";
@@ -31,20 +31,8 @@ async function readOrEmpty(file: string): Promise<Buffer> {
 async function readSession({ shareDir, workDir }: Place, index: number): Promise<SessionFiles> {
 	const name = createHash("md5").update(workDir).digest("hex");
 	const directory = path.join(shareDir, "sessions", name, sessionId(index));
-	const read = (file: string) => readOrEmpty(path.join(directory, file));
-	return {
-		events: await read("wire.jsonl"),
-		context: await read("context.jsonl"),
-		calls: await read("calls.jsonl"),
-		state: await read("state.json"),
-		agents: await Promise.all(
-			(await readdir(path.join(directory, "subagents")).catch(() => [])).map(async (id) => ({
-				id,
-				context: await read(path.join("subagents", id, "context.jsonl")),
-				events: await read(path.join("subagents", id, "wire.jsonl")),
-			})),
-		),
-	};
+	const agentIds = await readdir(path.join(directory, "subagents")).catch(() => []);
+	return await readSessionFiles(agentIds, (file) => readOrEmpty(path.join(directory, file)));
 }
 
 /** The commands that the scripts of a model call for. */
