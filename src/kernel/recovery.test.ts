@@ -7,7 +7,7 @@ import { createMemoryStore } from "../store/memory-store.ts";
 import type { SessionStore, StoredSession } from "../store/session-store.ts";
 import { recoverCalls } from "./recovery.ts";
 
-const open = (store: SessionStore) => store.openOrCreate("/work/project", sessionId);
+const open = (store: SessionStore) => store.openOrCreate("/home/me/project", sessionId);
 const contextOf = (stored: StoredSession) => new Context(stored, stored.contextRows, "");
 
 async function crash(...names: readonly string[]): Promise<SessionStore> {

@@ -3,5 +3,5 @@ import { createMemoryStore } from "./memory-store.ts";
 
 describeStoreContract("memory", async () => {
 	const store = createMemoryStore();
-	return { openStore: () => store, tick: async () => {}, workDir: "/work/project", cleanUp: async () => {} };
+	return { openStore: () => store, tick: async () => {}, workDir: "/home/me/project", cleanUp: async () => {} };
 });

@@ -62,7 +62,7 @@ export async function createCampaignServer(options: CampaignServerOptions = {}):
 	let storeActivity = 0;
 	const store = options.store ?? createMemoryStore();
 	const files = options.files ?? createMemoryFiles();
-	const stored = await store.openOrCreate("/work/project", options.sessionId ?? sessionId);
+	const stored = await store.openOrCreate("/home/me/project", options.sessionId ?? sessionId);
 	const watched = watch(stored, options, contextRows, agentRows, () => {
 		storeActivity += 1;
 	});

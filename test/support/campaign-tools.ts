@@ -38,7 +38,7 @@ export function createCountingTools(
 export function createTalkingTools(operations: SessionOperations, files: Files): readonly Tool[] {
 	const environment: ToolEnvironment = {
 		...operations,
-		workDir: "/work/project",
+		workDir: "/home/me/project",
 		additionalDirs: () => [],
 		environment: {},
 		home: "/home/me",

@@ -20,7 +20,7 @@ export const sessionId = "5ac1e9f4-0000-4000-8000-000000000001";
 export const storageFailure = new KernelError("storage-failed", "Cannot write /s/wire.jsonl: disk full");
 
 export async function createSessionDouble(store = createMemoryStore()): Promise<SessionDouble> {
-	const stored = await store.openOrCreate("/work/project", sessionId);
+	const stored = await store.openOrCreate("/home/me/project", sessionId);
 	const double: SessionDouble = {
 		writes: [],
 		failEvents: false,

@@ -60,7 +60,7 @@ export async function createStoreDirectory(): Promise<StoreDirectory> {
 	return {
 		root,
 		shareDir,
-		workDir: "/work/project",
+		workDir: "/home/me/project",
 		openStore: ({ files = createDiskFiles(), log = createMemoryLog(), clock = createSteppingClock(Date.now()) } = {}) =>
 			createDiskStore({ files: remembering(files), shareDir, log, clock, protocolVersion: "1.10" }),
 		async tick() {
