@@ -15,7 +15,8 @@ export function createLogWriter(path: string) {
 	makeDirectory(dirname(path));
 	rotate(path);
 	// Opened at once: pino cannot write what is left at an exit that comes before its own opening is done.
-	const file = destination({ dest: openSync(path, "a"), sync: false });
+	// Written at once: what an exit flushes would overtake a line that is still being written.
+	const file = destination({ dest: openSync(path, "a"), sync: true });
 	// A disk that is full, or a directory that goes away, must not end the process.
 	file.on("error", () => {});
 	const logger = pino({ level: "debug", base: { pid: process.pid } }, file);
