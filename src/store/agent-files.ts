@@ -5,7 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import type { AgentEvent } from "../events/event.ts";
 import type { Files } from "../files/port.ts";
-import { toLine } from "./context-row.ts";
+import { createContextLog } from "./context-log.ts";
 import { toEventLine, toHeader } from "./event-log.ts";
 import { type LineFile, parseLine } from "./line-file.ts";
 import type { AgentDescription, AgentStatus, StoredAgent } from "./session-store.ts";
@@ -121,7 +121,9 @@ export async function createAgentFiles(agent: AgentDescription, options: AgentFi
 	const directory = path.join(options.directory, agentsDirectory, agent.id);
 	const at = (name: string) => path.join(directory, name);
 	const sizeOf = async (name: string) => (await files.status(at(name)))?.size ?? 0;
-	const context = options.lineFile(at("context.jsonl"), await sizeOf("context.jsonl"));
+	const contextRows = await options.readContext(at("context.jsonl"));
+	const contextLines = options.lineFile(at("context.jsonl"), await sizeOf("context.jsonl"));
+	const context = createContextLog({ files, path: at("context.jsonl"), lines: contextLines, opened: contextRows });
 	const events = options.lineFile(at("wire.jsonl"), await sizeOf("wire.jsonl"), toHeader(options.protocolVersion));
 	const write = (name: string, text: string) =>
 		options.whileOpen(() =>
@@ -138,18 +140,19 @@ export async function createAgentFiles(agent: AgentDescription, options: AgentFi
 		await write(metaName, toMetaText(agent, status, clock.now()));
 		if (status === "running_foreground") return;
 		// A session may have any number of subagents; those that are over hold no file open.
-		await withStorageError(directory, () => Promise.all([context.close(), events.close()]));
+		await withStorageError(directory, () => Promise.all([contextLines.close(), events.close()]));
 	};
 
 	return {
 		description: agent,
-		contextRows: await options.readContext(at("context.jsonl")),
+		contextRows,
 		async begin(prompt) {
 			await write("prompt.txt", prompt);
 			await setStatus("running_foreground");
 		},
 		setStatus,
-		appendContext: (rows: readonly ContextRow[]) => options.whileOpen(() => context.append(rows.map(toLine))),
+		appendContext: (rows) => options.whileOpen(() => context.append(rows)),
+		replaceContext: (rows) => options.whileOpen(() => context.replace(rows)),
 		appendEvents: (batch: readonly AgentEvent[]) => {
 			const lines = batch.flatMap((event) => toEventLine({ ...event, agentPath: event.agentPath.slice(1) }) ?? []);
 			return options.whileOpen(() => events.append(lines));

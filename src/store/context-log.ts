@@ -1,4 +1,5 @@
 // The context log of a session, `context.jsonl`: its rows as read when opened, and appending to it.
+import path from "node:path";
 import type { Log } from "../base/log.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import type { Files } from "../files/port.ts";
@@ -6,15 +7,15 @@ import { fromLine, toLine } from "./context-row.ts";
 import { type LineFile, readLines } from "./line-file.ts";
 
 /** Reads as far as it goes: lines that are no rows are skipped, counted and logged, and stay in the file. */
-export async function readContext(files: Files, path: string, log: Log): Promise<ContextRow[]> {
+export async function readContext(files: Files, file: string, log: Log): Promise<ContextRow[]> {
 	const rows: ContextRow[] = [];
 	let skipped = 0;
-	for await (const line of readLines(files, path)) {
+	for await (const line of readLines(files, file)) {
 		const row = fromLine(line);
 		if (row === null) skipped += 1;
 		else rows.push(row);
 	}
-	if (skipped > 0) log.warn("lines of the context log could not be read", { path, skipped });
+	if (skipped > 0) log.warn("lines of the context log could not be read", { path: file, skipped });
 	return rows;
 }
 
@@ -24,10 +25,20 @@ export interface ContextLog {
 	 * logs of old versions lack it, and readers look for it in front.
 	 */
 	append(rows: readonly ContextRow[]): Promise<void>;
+	/** Puts the rows in place of all others, of which a copy stays beside as `context_1.jsonl` and so on. */
+	replace(rows: readonly ContextRow[]): Promise<void>;
 }
 
-/** `opened` are the rows that were in the file before. */
-export function createContextLog(lines: LineFile, opened: readonly ContextRow[]): ContextLog {
+export interface ContextLogOptions {
+	readonly files: Files;
+	/** The file of the log. */
+	readonly path: string;
+	readonly lines: LineFile;
+	/** The rows that were in the file before. */
+	readonly opened: readonly ContextRow[];
+}
+
+export function createContextLog({ files, path: file, lines, opened }: ContextLogOptions): ContextLog {
 	let lacksPrompt = opened.length > 0 && !opened.some((row) => row.type === "system-prompt");
 
 	return {
@@ -41,5 +52,18 @@ export function createContextLog(lines: LineFile, opened: readonly ContextRow[])
 			}
 			await lines.append(rows.map(toLine));
 		},
+		async replace(rows) {
+			await lines.rotate(rows.map(toLine), () => freeRotation(file, files));
+			lacksPrompt = rows.length > 0 && !rows.some((row) => row.type === "system-prompt");
+		},
 	};
+}
+
+/** The path of the first rotation that is not there: `context_1.jsonl`, `context_2.jsonl` and so on. */
+async function freeRotation(file: string, files: Files): Promise<string> {
+	const { dir, name, ext } = path.parse(file);
+	for (let count = 1; ; count += 1) {
+		const rotation = path.join(dir, `${name}_${count}${ext}`);
+		if ((await files.status(rotation)) === null) return rotation;
+	}
 }

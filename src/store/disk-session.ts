@@ -101,7 +101,12 @@ export async function openDiskSession(
 	const contextLines = lineFile(paths.context, found.contextSize);
 	const eventLines = lineFile(paths.events, found.eventsSize, toHeader(options.protocolVersion));
 	const callLines = lineFile(paths.calls, found.callsSize);
-	const contextLog = createContextLog(contextLines, contextRows);
+	const contextLog = createContextLog({
+		files,
+		path: paths.context,
+		lines: contextLines,
+		opened: contextRows,
+	});
 	const lineFiles = [contextLines, eventLines, callLines];
 	let closed: Promise<void> | null = null;
 	const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
@@ -160,6 +165,7 @@ export async function openDiskSession(
 		state: () => stateFile.state(),
 		updateState: (change) => whileOpen(() => stateFile.update(change)),
 		appendContext: (rows) => whileOpen(() => contextLog.append(rows)),
+		replaceContext: (rows) => whileOpen(() => contextLog.replace(rows)),
 		appendEvents: (batch) => whileOpen(() => eventLines.append(batch.flatMap((event) => toEventLine(event) ?? []))),
 		appendCalls: (records) =>
 			whileOpen(() => callLines.append(records.map((record) => toCallLine(record, clock.now())))),

@@ -110,6 +110,19 @@ describe("sessions on disk", () => {
 		expect(await index()).toEqual({ work_dirs: [{ ...entry, last_session_id: id }] });
 	});
 
+	it("keeps a copy of each context that was replaced, under the first free number", async () => {
+		await put("context_2.jsonl", "of somebody else\n");
+		const session = await open();
+		await session.appendContext([{ type: "system-prompt", content: "One" }]);
+		await session.replaceContext([{ type: "system-prompt", content: "Two" }]);
+		await session.replaceContext([]);
+		await session.appendContext([promptRow]);
+		expect(await text("context_1.jsonl")).toBe('{"role": "_system_prompt", "content": "One"}\n');
+		expect(await text("context_2.jsonl")).toBe("of somebody else\n");
+		expect(await text("context_3.jsonl")).toBe('{"role": "_system_prompt", "content": "Two"}\n');
+		expect(await text("context.jsonl")).toBe('{"role":"user","content":"Say hello"}\n');
+	});
+
 	it("writes the header with the first record where the log is missing or empty, and nowhere else", async () => {
 		await put("wire.jsonl", "");
 		await (await open()).appendEvents([eventAt({ type: "compaction.started" })]);

@@ -47,6 +47,7 @@ function createBarredSession(id: string, workDir: string, directory: string, err
 		state: initialState,
 		updateState: refuse,
 		appendContext: refuse,
+		replaceContext: refuse,
 		appendEvents: refuse,
 		appendCalls: refuse,
 		createAgent: refuse,

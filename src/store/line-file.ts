@@ -66,6 +66,11 @@ export interface LineFile {
 	append(lines: readonly string[]): Promise<void>;
 	/** Puts a line before everything else, with one replacement of the file. Fails `storage-failed`. */
 	prepend(line: string): Promise<void>;
+	/**
+	 * Puts the lines in place of all there is, with one replacement of the file, after a copy of it was kept at the path
+	 * that `aside` gives. Both are on stable storage then. Fails `storage-failed`, and then the file is as it was.
+	 */
+	rotate(lines: readonly string[], aside: () => Promise<string>): Promise<void>;
 	/** Puts what was appended on stable storage. Fails `storage-failed`. */
 	sync(): Promise<void>;
 	/** Waits for the calls before it and gives the file's size in bytes then, 0 when there is none. */
@@ -197,6 +202,22 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 					nameMade();
 					knownSize = changed.length;
 					unsynced = true;
+				} catch (thrown) {
+					throw toStorageError(path, thrown);
+				}
+			}),
+		rotate: (lines, aside) =>
+			inOrder(async () => {
+				await prepare();
+				try {
+					await cutFailed(await checkedSize());
+					await closeHandle();
+					const content = await files.read(path);
+					if (content !== null) await files.replace(await aside(), content, { sync: true });
+					const text = lines.map((line) => `${line}\n`).join("");
+					await files.replace(path, text, { sync: true });
+					knownSize = Buffer.byteLength(text);
+					unsynced = false;
 				} catch (thrown) {
 					throw toStorageError(path, thrown);
 				}

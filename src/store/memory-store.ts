@@ -40,6 +40,10 @@ function openKeptAgent(
 			write(() => {
 				kept.context = [...kept.context, ...rows];
 			}),
+		replaceContext: (rows) =>
+			write(() => {
+				kept.context = rows;
+			}),
 		appendEvents: () => write(() => {}),
 		writeOutput: () => write(() => {}),
 	};
@@ -143,6 +147,11 @@ export function createMemoryStore(): SessionStore {
 			appendContext: (rows) =>
 				append(() => {
 					kept.context = withRows(kept.context, rows);
+					kept.hasContext ||= rows.length > 0;
+				}),
+			replaceContext: (rows) =>
+				append(() => {
+					kept.context = [...rows];
 					kept.hasContext ||= rows.length > 0;
 				}),
 			appendEvents: (batch) =>

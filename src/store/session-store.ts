@@ -66,6 +66,7 @@ export interface StoredAgent {
 	begin(prompt: string): Promise<void>;
 	setStatus(status: AgentStatus): Promise<void>;
 	appendContext(rows: readonly ContextRow[]): Promise<void>;
+	replaceContext(rows: readonly ContextRow[]): Promise<void>;
 	/** Appends the events of the subagent that its log keeps. */
 	appendEvents(events: readonly AgentEvent[]): Promise<void>;
 	/** Replaces the text for people that says what came of it. */
@@ -88,6 +89,11 @@ export interface StoredSession {
 	updateState(change: Partial<SessionState>): Promise<void>;
 
 	appendContext(rows: readonly ContextRow[]): Promise<void>;
+	/**
+	 * Puts the rows in place of the whole context at once; on disk a copy of what was there is kept. All of it is on
+	 * stable storage when the promise resolves.
+	 */
+	replaceContext(rows: readonly ContextRow[]): Promise<void>;
 	/** Appends the events that the log keeps; others are passed over. */
 	appendEvents(events: readonly AgentEvent[]): Promise<void>;
 	appendCalls(records: readonly CallRecord[]): Promise<void>;

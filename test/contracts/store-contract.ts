@@ -128,6 +128,21 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			]);
 		});
 
+		it("puts rows in place of the whole context, and goes on behind them", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			await session.appendContext(everyRow);
+			const replacing: ContextRow[] = [{ type: "system-prompt", content: "You code." }, promptRow];
+			await session.replaceContext(replacing);
+			await session.appendContext([{ type: "usage", tokenCount: 7 }]);
+			expect((await reopen()).contextRows).toEqual([...replacing, { type: "usage", tokenCount: 7 }]);
+		});
+
+		it("replaces the context of a session that had none", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			await session.replaceContext([promptRow]);
+			expect((await reopen()).contextRows).toEqual([promptRow]);
+		});
+
 		it("gives the events back that the log keeps, with their time and speaker, but without turn", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			const kept = [
@@ -378,6 +393,18 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				}
 				const other = await store.openOrCreate(workDir, otherId);
 				expect(await other.openAgent(known.id)).toBeNull();
+			});
+
+			it("have contexts that can be replaced", async () => {
+				const session = await store.openOrCreate(workDir, id);
+				const agent = await session.createAgent(known);
+				await agent.begin("Count the lines");
+				await agent.appendContext(everyRow);
+				await agent.replaceContext([promptRow]);
+				await agent.appendContext([{ type: "checkpoint", id: 1 }]);
+				await agent.setStatus("idle");
+				const again = await (await reopen()).openAgent(known.id);
+				expect(again?.contextRows).toEqual([promptRow, { type: "checkpoint", id: 1 }]);
 			});
 
 			it("leave the session's own logs alone", async () => {
