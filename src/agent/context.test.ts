@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ContextRow } from "../events/conversation.ts";
 import { Context, messageRow, userRow } from "./context.ts";
 
-const log = { appendContext: async () => {} };
+const log = { appendContext: async () => {}, replaceContext: async () => {} };
 const user = (text: string) => ({ role: "user", content: [{ type: "text", text }] }) as const;
 
 describe("Context", () => {
@@ -18,13 +18,13 @@ describe("Context", () => {
 		const context = new Context(log, rows, "other");
 		expect([context.systemPrompt, context.tokenCount, context.messages]).toEqual(["stored", 12, [user("a")]]);
 		expect(context.checkpointRow()).toEqual({ type: "checkpoint", id: 5 });
-		await context.checkpoint();
+		await context.append([context.checkpointRow()]);
 		expect(context.checkpointRow()).toEqual({ type: "checkpoint", id: 6 });
 		expect(new Context(log, [], "other").systemPrompt).toBe("other");
 	});
 
 	it("takes rows only once they are kept", async () => {
-		const failing = { appendContext: () => Promise.reject(new Error("disk full")) };
+		const failing = { ...log, appendContext: () => Promise.reject(new Error("disk full")) };
 		const context = new Context(failing, [], "");
 		await expect(context.append([userRow("a")])).rejects.toThrow("disk full");
 		expect(context.messages).toEqual([]);

@@ -5,24 +5,29 @@ import type { ContextRow, ConversationMessage } from "../events/conversation.ts"
 /** Where the rows of a context are kept. Rows are on disk when the promise resolves. */
 export interface ContextLog {
 	appendContext(rows: readonly ContextRow[]): Promise<void>;
+	/** Puts the rows in place of all others at once. */
+	replaceContext(rows: readonly ContextRow[]): Promise<void>;
 }
+
+/** Characters that are taken for a token where nothing was counted. */
+const charactersPerToken = 4;
 
 export class Context {
 	readonly systemPrompt: string;
 	readonly #log: ContextLog;
-	readonly #messages: ConversationMessage[] = [];
+	#rows: ContextRow[] = [];
+	#messages: ConversationMessage[] = [];
 	#tokenCount = 0;
+	/** Characters of the text that came behind the last count. */
+	#uncounted = 0;
 	#nextCheckpoint = 0;
 
 	/** Restores a context from its rows. `systemPrompt` is used when no row has one. */
 	constructor(log: ContextLog, rows: readonly ContextRow[], systemPrompt: string) {
 		this.#log = log;
-		let restored: string | null = null;
-		for (const row of rows) {
-			if (row.type === "system-prompt") restored = row.content;
-			else this.#take(row);
-		}
-		this.systemPrompt = restored ?? systemPrompt;
+		const restored = rows.findLast((row) => row.type === "system-prompt");
+		this.systemPrompt = restored?.content ?? systemPrompt;
+		for (const row of rows) this.#take(row);
 	}
 
 	/** Tokens of the context as last reported by the provider, kept over restarts. */
@@ -30,8 +35,18 @@ export class Context {
 		return this.#tokenCount;
 	}
 
+	/** The same with an estimate of what has come since. */
+	get expectedTokenCount(): number {
+		return this.#tokenCount + Math.floor(this.#uncounted / charactersPerToken);
+	}
+
 	get messages(): readonly ConversationMessage[] {
 		return this.#messages;
+	}
+
+	/** How many checkpoints there are: their ids are those below it. */
+	get checkpointCount(): number {
+		return this.#nextCheckpoint;
 	}
 
 	async append(rows: readonly ContextRow[]): Promise<void> {
@@ -39,12 +54,26 @@ export class Context {
 		for (const row of rows) this.#take(row);
 	}
 
-	/** Appends a mark to which the context could be reverted. */
-	checkpoint(): Promise<void> {
-		return this.append([this.checkpointRow()]);
+	/** Begins anew behind the system prompt, with these rows; checkpoints count from 0 again. */
+	async replace(rows: readonly ContextRow[]): Promise<void> {
+		const whole: readonly ContextRow[] = [{ type: "system-prompt", content: this.systemPrompt }, ...rows];
+		await this.#log.replaceContext(whole);
+		this.#rows = [];
+		this.#messages = [];
+		this.#tokenCount = 0;
+		this.#uncounted = 0;
+		this.#nextCheckpoint = 0;
+		for (const row of whole) this.#take(row);
 	}
 
-	checkpointRow(): ContextRow {
+	/** Goes back to right before a checkpoint, which must be there. */
+	async revert(checkpoint: number): Promise<void> {
+		const end = this.#rows.findLastIndex((row) => row.type === "checkpoint" && row.id === checkpoint);
+		const kept = this.#rows.slice(0, Math.max(end, 0));
+		await this.replace(kept.filter((row) => row.type !== "system-prompt"));
+	}
+
+	checkpointRow(): ContextRow & { readonly type: "checkpoint" } {
 		return { type: "checkpoint", id: this.#nextCheckpoint };
 	}
 
@@ -61,6 +90,7 @@ export class Context {
 	}
 
 	#take(row: ContextRow): void {
+		this.#rows.push(row);
 		switch (row.type) {
 			case "system-prompt":
 				return;
@@ -69,9 +99,11 @@ export class Context {
 				return;
 			case "usage":
 				this.#tokenCount = row.tokenCount;
+				this.#uncounted = 0;
 				return;
 			case "message":
 				this.#messages.push(row.message);
+				this.#uncounted += textLength(row.message);
 				return;
 		}
 	}
@@ -80,6 +112,16 @@ export class Context {
 function isMergeable(message: ConversationMessage): boolean {
 	const first = message.content[0];
 	return message.role === "user" && !(first?.type === "text" && first.text.startsWith("<notification "));
+}
+
+function textLength({ content }: ConversationMessage): number {
+	return content.reduce((length, part) => length + (part.type === "text" ? part.text.length : 0), 0);
+}
+
+/** About how many tokens the messages are, where no provider has counted them. */
+export function estimateTokens(messages: readonly ConversationMessage[]): number {
+	const characters = messages.reduce((length, message) => length + textLength(message), 0);
+	return Math.floor(characters / charactersPerToken);
 }
 
 export function userRow(input: UserInput): ContextRow {

@@ -44,6 +44,35 @@ export interface ToolWatch {
 	crashed(call: ToolCall, input: unknown, error: string): void;
 }
 
+/** Why a context is compacted: it is full, or a person asked for it, with or without saying what matters. */
+export type CompactionTrigger = "auto" | "manual" | "manual-with-prompt";
+
+/** When a context is compacted, and who takes part. Tokens are those last counted. */
+export interface Compacting {
+	/** The part of the model's window that may be filled. */
+	readonly triggerRatio: number;
+	/** Tokens of it that must stay free. */
+	readonly reservedTokens: number;
+	/** Waited for before anything happens. */
+	before(trigger: CompactionTrigger, tokenCount: number): Promise<unknown>;
+	/** Texts for the model behind what stays of the history. */
+	notes(): Promise<readonly string[]>;
+	/** Told, and not waited for, when the context was replaced. */
+	after(trigger: CompactionTrigger, tokenCount: number): void;
+}
+
+/** A message that an agent sends back to itself at an earlier checkpoint. */
+export interface Mail {
+	readonly checkpoint: number;
+	readonly message: string;
+}
+
+/** Where such a message waits for the end of its step. */
+export interface Mailbox {
+	/** What waits, if anything; it then waits no more. */
+	take(): Mail | null;
+}
+
 export interface TurnLimits {
 	readonly maxSteps: number;
 	/** Attempts in all per model call, the first included. */
@@ -66,6 +95,9 @@ export interface TurnDependencies {
 	readonly watch: ToolWatch;
 	/** Texts to put before the model at the beginning of a step, as they are due. */
 	reminders(): Promise<readonly string[]>;
+	readonly compaction: Compacting;
+	/** Null for agents that cannot send mail to their past: those are not shown their checkpoints either. */
+	readonly mailbox: Mailbox | null;
 	/** Told of a step that failed, before the turn fails. */
 	stepFailed(error: TurnError): void;
 	readonly clock: Clock;

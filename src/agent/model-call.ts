@@ -4,6 +4,7 @@ import type { EventBody } from "../events/event.ts";
 import type { Model, ModelFailure, ModelPart, ModelRequest } from "../models/model.ts";
 import { type Assembly, createAssembly } from "./assembly.ts";
 import type { TurnDependencies } from "./dependencies.ts";
+import type { RepetitionGuard } from "./repetition.ts";
 import { emptyAnswer } from "./retries.ts";
 import { createRunningCalls, type RunningCalls } from "./running-calls.ts";
 
@@ -24,10 +25,11 @@ export async function callModel(
 	model: Model,
 	request: ModelRequest,
 	dependencies: TurnDependencies,
+	repetition: RepetitionGuard,
 	signal: AbortSignal,
 ): Promise<ModelCallOutcome> {
 	const assembly = createAssembly();
-	const calls = createRunningCalls(dependencies, signal);
+	const calls = createRunningCalls(dependencies, repetition.beginAnswer(), signal);
 	const fail = async (failure: ModelFailure): Promise<ModelCallOutcome> => {
 		await calls.abandon();
 		return signal.aborted ? { kind: "cancelled" } : { kind: "failed", failure };

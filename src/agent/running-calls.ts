@@ -5,6 +5,7 @@ import { createKeyedQueue } from "../base/keyed-queue.ts";
 import type { ToolCall } from "../events/content.ts";
 import { canonicalJson, decodeArguments } from "./arguments.ts";
 import type { TurnDependencies } from "./dependencies.ts";
+import { type AnswerRepetition, withReminder } from "./repetition.ts";
 import { runToolCall, type SettledCall } from "./tool-call.ts";
 
 export interface RunningCalls {
@@ -17,7 +18,11 @@ export interface RunningCalls {
 }
 
 /** `signal` cuts the calls off as well; the caller still awaits `abandon` or `results`. */
-export function createRunningCalls(dependencies: TurnDependencies, signal: AbortSignal): RunningCalls {
+export function createRunningCalls(
+	dependencies: TurnDependencies,
+	repetition: AnswerRepetition,
+	signal: AbortSignal,
+): RunningCalls {
 	const own = new AbortController();
 	const either = AbortSignal.any([signal, own.signal]);
 	// Each call of an answer listens, and an answer may have any number of them.
@@ -27,12 +32,14 @@ export function createRunningCalls(dependencies: TurnDependencies, signal: Abort
 	const outcomes: Promise<SettledCall | null>[] = [];
 	let allPrepared: Promise<unknown> = Promise.resolve();
 
-	const run = (call: ToolCall): Promise<SettledCall | null> => {
+	const run = async (call: ToolCall, key: string): Promise<SettledCall | null> => {
+		const count = repetition.note(key);
 		const prepared = createDeferred<void>();
 		const place = { targets, earlierPrepared: allPrepared, isPrepared: prepared.resolve };
 		allPrepared = Promise.all([allPrepared, prepared.promise]);
 		// Whatever ended the call before it was prepared, those behind it go on.
-		return runToolCall(call, dependencies, place, either).finally(prepared.resolve);
+		const settled = await runToolCall(call, dependencies, place, either).finally(prepared.resolve);
+		return settled === null ? null : { ...settled, result: withReminder(settled.result, call, count) };
 	};
 
 	const told = async (call: ToolCall, execution: Promise<SettledCall | null>): Promise<SettledCall | null> => {
@@ -45,7 +52,7 @@ export function createRunningCalls(dependencies: TurnDependencies, signal: Abort
 	return {
 		start(call) {
 			const key = identity(call);
-			const execution = executions.get(key) ?? run(call);
+			const execution = executions.get(key) ?? run(call, key);
 			executions.set(key, execution);
 			const outcome = told(call, execution);
 			// Awaited in `results` or `abandon`; until then a failure must not count as unhandled.

@@ -1,5 +1,4 @@
 // One step of a turn: the model call with its retries, the tools it asked for, and what of it enters the context.
-import { sleep } from "../base/clock.ts";
 import { inputTokens, type TokenUsage, toParts } from "../events/content.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import { type StatusFields, statusChanged, type TurnError } from "../events/event.ts";
@@ -8,13 +7,19 @@ import { missingCapability } from "./capabilities.ts";
 import { messageRow } from "./context.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 import { callModel, type ModelCallOutcome } from "./model-call.ts";
-import { retryableErrorType, retryDelay, toTurnError } from "./retries.ts";
+import type { RepetitionGuard } from "./repetition.ts";
+import { toTurnError, withRetries } from "./retries.ts";
 import type { SettledCall } from "./tool-call.ts";
 import { toToolMessage } from "./tool-results.ts";
 
 export type StepOutcome =
-	/** `wantsMore` says whether the model is to see the results of its tools. */
-	| { readonly kind: "done"; readonly wantsMore: boolean }
+	| {
+			readonly kind: "done";
+			/** Whether the model is to see the results of its tools. */
+			readonly wantsMore: boolean;
+			/** Whether a person's refusal ends the turn. */
+			readonly isRefused: boolean;
+	  }
 	| { readonly kind: "failed"; readonly error: TurnError }
 	| { readonly kind: "cancelled" };
 
@@ -23,10 +28,11 @@ export async function runStep(
 	n: number,
 	model: Model,
 	dependencies: TurnDependencies,
+	repetition: RepetitionGuard,
 	signal: AbortSignal,
 ): Promise<StepOutcome> {
 	const { context } = dependencies;
-	const answer = await callWithRetries(n, model, dependencies, signal);
+	const answer = await callWithRetries(n, model, dependencies, repetition, signal);
 	if (answer.kind === "cancelled") return answer;
 	if (answer.kind === "failed") return { kind: "failed", error: toTurnError(answer.failure) };
 
@@ -64,10 +70,8 @@ export async function runStep(
 	});
 	await context.append(rows);
 	await dependencies.commit();
-	return {
-		kind: "done",
-		wantsMore: toolCalls.length > 0 && (dependencies.isSubagent || !isStoppedByRejection(results)),
-	};
+	const isRefused = !dependencies.isSubagent && isStoppedByRejection(results);
+	return { kind: "done", wantsMore: toolCalls.length > 0 && !isRefused, isRefused };
 }
 
 /** A failure to keep or tell one result ends the others before it goes on. */
@@ -93,9 +97,10 @@ async function callWithRetries(
 	n: number,
 	model: Model,
 	dependencies: TurnDependencies,
+	repetition: RepetitionGuard,
 	signal: AbortSignal,
 ): Promise<ModelCallOutcome> {
-	const { context, limits } = dependencies;
+	const { context, limits, emit } = dependencies;
 	const request = {
 		systemPrompt: context.systemPrompt,
 		tools: await dependencies.tools.specifications(),
@@ -103,24 +108,21 @@ async function callWithRetries(
 		cacheKey: dependencies.cacheKey,
 		...(context.tokenCount > 0 ? { knownTokens: context.tokenCount } : {}),
 	};
-	for (let attempt = 1; ; attempt += 1) {
-		const outcome = await callModel(model, request, dependencies, signal);
-		if (outcome.kind !== "failed") return outcome;
-		const errorType = retryableErrorType(outcome.failure);
-		if (errorType === null || attempt >= limits.maxAttempts) return outcome;
-		const wait = retryDelay(attempt, dependencies.random);
-		await dependencies.emit({
-			type: "step.retrying",
-			n,
-			next_attempt: attempt + 1,
-			max_attempts: limits.maxAttempts,
-			wait_s: wait,
-			error_type: errorType,
-			status_code: outcome.failure.statusCode,
-		});
-		await sleep(dependencies.clock, wait * 1000, signal);
-		if (signal.aborted) return { kind: "cancelled" };
-	}
+	return await withRetries(
+		() => callModel(model, request, dependencies, repetition, signal),
+		dependencies,
+		({ attempt, wait, errorType, statusCode }) =>
+			emit({
+				type: "step.retrying",
+				n,
+				next_attempt: attempt,
+				max_attempts: limits.maxAttempts,
+				wait_s: wait,
+				error_type: errorType,
+				status_code: statusCode,
+			}),
+		signal,
+	);
 }
 
 /** The status after an answer: context counts only when the provider reported usage (wire-protocol §3.3). */

@@ -1,6 +1,7 @@
 // Tool results as the model reads them (agent-kernel §5.7), and the results the loop itself gives.
 import { type ContentPart, type ToolReturn, textPart, toolError, toParts } from "../events/content.ts";
 import type { ConversationMessage } from "../events/conversation.ts";
+import { systemText } from "./marked-text.ts";
 
 /** The tool message that answers a call. */
 export function toToolMessage(toolCallId: string, result: ToolReturn): ConversationMessage {
@@ -9,16 +10,16 @@ export function toToolMessage(toolCallId: string, result: ToolReturn): Conversat
 
 function resultContent({ is_error, message, output }: ToolReturn): ContentPart[] {
 	const parts = output === "" ? [] : toParts(output);
-	if (is_error) return [systemText(`ERROR: ${message}`), ...parts];
-	if (message !== "") return [systemText(message), ...parts];
-	if (parts.length === 0) return [systemText("Tool output is empty.")];
+	if (is_error) return [systemPart(`ERROR: ${message}`), ...parts];
+	if (message !== "") return [systemPart(message), ...parts];
+	if (parts.length === 0) return [systemPart("Tool output is empty.")];
 	if (parts.every((part) => part.type !== "text"))
-		return [systemText("The tool returned the following, not text."), ...parts];
+		return [systemPart("The tool returned the following, not text."), ...parts];
 	return parts;
 }
 
-function systemText(text: string): ContentPart {
-	return textPart(`<system>${text}</system>`);
+function systemPart(text: string): ContentPart {
+	return textPart(systemText(text));
 }
 
 export function unknownTool(name: string): ToolReturn {

@@ -1,12 +1,16 @@
 // One turn from input to outcome: the steps, the steers between them, and the decision to go on or stop.
 // Begin and end of the turn are told by whoever runs it.
 import { toParts, type UserInput } from "../events/content.ts";
+import type { ContextRow } from "../events/conversation.ts";
 import type { TurnError, TurnOutcome } from "../events/event.ts";
 import type { Model } from "../models/model.ts";
 import { missingCapability } from "./capabilities.ts";
+import { compact, isCompactionDue } from "./compaction.ts";
 import { userRow } from "./context.ts";
-import type { TurnDependencies } from "./dependencies.ts";
-import { runStep } from "./step.ts";
+import type { Mail, TurnDependencies } from "./dependencies.ts";
+import { reminderText, systemText } from "./marked-text.ts";
+import { createRepetitionGuard } from "./repetition.ts";
+import { runStep, type StepOutcome } from "./step.ts";
 
 /**
  * Runs a turn. Failures of models and tools are outcomes; it rejects only when something could not be kept, and on
@@ -24,7 +28,7 @@ export async function runTurn(
 	}
 	const error = missingCapability(model, toParts(input));
 	if (error !== null) return failed(error);
-	await context.append([context.checkpointRow(), userRow(input)]);
+	await context.append([...checkpointRows(dependencies), userRow(input)]);
 	await dependencies.commit();
 	return await runSteps(model, dependencies, signal);
 }
@@ -39,11 +43,12 @@ export async function continueTurn(dependencies: TurnDependencies, signal: Abort
 
 async function runSteps(model: Model, dependencies: TurnDependencies, signal: AbortSignal): Promise<TurnOutcome> {
 	const { maxSteps } = dependencies.limits;
+	const repetition = createRepetitionGuard();
 	for (let n = 1; n <= maxSteps; n += 1) {
 		if (signal.aborted) return { status: "cancelled" };
 		await dependencies.emit({ type: "step.started", n });
-		await beginStep(dependencies);
-		const step = signal.aborted ? ({ kind: "cancelled" } as const) : await runStep(n, model, dependencies, signal);
+		const begun = await beginStep(model, dependencies, signal);
+		const step = begun.kind === "ready" ? await runStep(n, model, dependencies, repetition, signal) : begun;
 		if (step.kind === "cancelled") {
 			await dependencies.emit({ type: "step.interrupted", reason: "cancelled" });
 			return { status: "cancelled" };
@@ -53,19 +58,51 @@ async function runSteps(model: Model, dependencies: TurnDependencies, signal: Ab
 			dependencies.stepFailed(step.error);
 			return failed(step.error);
 		}
+		const isRepeating = repetition.endAnswer();
+		const mail = dependencies.mailbox?.take() ?? null;
+		const isSentBack = mail !== null && !step.isRefused;
+		if (isSentBack) {
+			await goBack(mail, dependencies);
+			repetition.reset();
+		}
 		const steered = await consumeSteers(model, dependencies);
 		if (steered.error !== null) return failed(steered.error);
-		if (!step.wantsMore && !steered.any && dependencies.steers.isEmpty()) return { status: "finished" };
+		const goesOn = isSentBack || (step.wantsMore && !isRepeating);
+		if (!goesOn && !steered.any && dependencies.steers.isEmpty()) return { status: "finished" };
 	}
 	return { status: "max-steps", steps: maxSteps };
 }
 
-/** The checkpoint of a step, and the reminders due at it as one user message. */
-async function beginStep({ context, reminders }: TurnDependencies): Promise<void> {
-	const due = await reminders();
-	const texts = due.map((text) => `<system-reminder>\n${text}\n</system-reminder>`);
-	const rows = [context.checkpointRow()];
+type BegunStep = { readonly kind: "ready" } | Exclude<StepOutcome, { kind: "done" }>;
+
+/** Makes room in the context if there is none; then the checkpoint, and the reminders due as one user message. */
+async function beginStep(model: Model, dependencies: TurnDependencies, signal: AbortSignal): Promise<BegunStep> {
+	const { context } = dependencies;
+	if (!signal.aborted && isCompactionDue(model, dependencies)) {
+		const outcome = await compact(model, "auto", "", dependencies, signal);
+		if (outcome.kind !== "done") return outcome;
+	}
+	const due = await dependencies.reminders();
+	const texts = due.map(reminderText);
+	const rows = checkpointRows(dependencies);
 	await context.append(texts.length === 0 ? rows : [...rows, userRow(texts.join("\n"))]);
+	return signal.aborted ? { kind: "cancelled" } : { kind: "ready" };
+}
+
+/** A checkpoint; an agent that can go back to it is told its number. */
+function checkpointRows({ context, mailbox }: TurnDependencies): ContextRow[] {
+	const row = context.checkpointRow();
+	return mailbox === null ? [row] : [row, userRow(systemText(`CHECKPOINT ${row.id}`))];
+}
+
+/** Takes the agent back to a checkpoint, with what it wanted to tell itself there. Files stay as they are. */
+async function goBack({ checkpoint, message }: Mail, dependencies: TurnDependencies): Promise<void> {
+	await dependencies.context.revert(checkpoint);
+	const text = systemText(
+		`You have gone back to this point from later on. What you did since is undone in this conversation, but not in files or anywhere else. The message you sent yourself:\n\n${message}\n\nAct on it; the person has seen nothing of it.`,
+	);
+	await dependencies.context.append([...checkpointRows(dependencies), userRow(text)]);
+	await dependencies.commit();
 }
 
 /** Puts waiting steers into the context: any of them keeps the turn going, one the model cannot take fails it. */

@@ -52,9 +52,13 @@ export const mcpStatusSchema = v.object({
 
 export const eventDeclarations = {
 	"turn.started": declareEvent("stored", "A turn begins; the first event of the turn.", { input: userInputSchema }),
-	"turn.ended": declareEvent("stored", "A turn is over; its last event. The outcome is null when read from a log.", {
-		outcome: v.nullable(turnOutcomeSchema),
-	}),
+	"turn.ended": declareEvent(
+		"stored",
+		"A turn is over; its last event. The outcome is null when read from a log, and for a turn within a turn.",
+		{
+			outcome: v.nullable(turnOutcomeSchema),
+		},
+	),
 	"step.started": declareEvent("stored", "One model call with its tools begins; `n` counts from 1 in each turn.", {
 		n: integer,
 	}),

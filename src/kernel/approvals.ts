@@ -8,6 +8,7 @@ import type { ToolCall } from "../events/content.ts";
 import type { AgentPathEntry, EventBody } from "../events/event.ts";
 import type { CallRecord, StoredSession } from "../store/session-store.ts";
 import type { ApprovalNeed } from "../tools/tool.ts";
+import type { ApprovalMode } from "./approval-mode.ts";
 import type { AskTable } from "./asks.ts";
 import type { Emitter, Keeping } from "./emitter.ts";
 
@@ -16,10 +17,7 @@ interface ApprovalSettings {
 	readonly asks: AskTable;
 	readonly emitter: Emitter;
 	readonly identifiers: Identifiers;
-	/** Approve everything without asking; not written to the session's state. */
-	readonly yolo: boolean;
-	/** Nobody is at the keyboard: approve as well; not written either. */
-	readonly afk: boolean;
+	readonly mode: ApprovalMode;
 }
 
 /** Who asks: the turn, and the subagent when it is one. */
@@ -48,17 +46,16 @@ export class Approvals {
 		emit: EmitInTurn,
 		signal: AbortSignal,
 	): Promise<ApprovalOutcome> {
-		const { stored, emitter } = this.#settings;
-		const { approval } = stored.state();
+		const { stored, emitter, mode } = this.#settings;
 		const decided = { type: "decided", askId: null, toolCallId: call.id, action: need.action } as const;
-		if (this.#settings.yolo || approval.yolo) {
+		if (mode.isYolo) {
 			return await this.#approveByRule({ ...decided, decision: "approve", by: "yolo" });
 		}
 		// Nobody is at the keyboard to be asked.
-		if (this.#settings.afk || approval.afk) {
+		if (mode.isAway) {
 			return await this.#approveByRule({ ...decided, decision: "approve", by: "rule" });
 		}
-		if (approval.autoApproveActions.includes(need.action)) {
+		if (stored.state().approval.autoApproveActions.includes(need.action)) {
 			return await this.#approveByRule({ ...decided, decision: "approve", by: "session-approval" });
 		}
 		if (!emitter.hasListener) {

@@ -110,6 +110,10 @@ export async function composeSession(
 			maxSteps: options.maxSteps ?? loopControl.maxStepsPerTurn,
 			maxAttempts: options.maxAttempts ?? loopControl.maxRetriesPerStep,
 		},
+		compaction: {
+			triggerRatio: loopControl.compactionTriggerRatio,
+			reservedTokens: loopControl.reservedContextSize,
+		},
 		deadlines: {
 			approval: agentwire.approvalTimeout ?? 0,
 			question: agentwire.questionTimeout ?? 0,
@@ -117,6 +121,7 @@ export async function composeSession(
 		},
 		yolo: options.yolo || configuration.defaultYolo,
 		afk: options.afk,
+		remindsOfAbsence: !configuration.skipAfkPromptInjection,
 		hooks: configuration.hooks.map(({ event, matcher, command, timeout, failClosed }) => ({
 			kind: "command",
 			event,

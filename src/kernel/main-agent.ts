@@ -1,10 +1,10 @@
 // The session's own agent: its context restored or begun when first wanted, and what a crash left behind in it.
-import { Context } from "../agent/context.ts";
-import type { ToolBox } from "../agent/dependencies.ts";
-import type { ContextRow, ConversationMessage } from "../events/conversation.ts";
+import { Context, type ContextLog } from "../agent/context.ts";
+import type { Mailbox, ToolBox } from "../agent/dependencies.ts";
 import type { Model } from "../models/model.ts";
 import type { StoredSession } from "../store/session-store.ts";
 import { type CrashNotice, recoverCalls } from "./recovery.ts";
+import type { Reminders } from "./reminders.ts";
 import type { Agent } from "./turn-dependencies.ts";
 
 export interface MainAgentSettings {
@@ -14,7 +14,10 @@ export interface MainAgentSettings {
 	readonly tools: ToolBox;
 	/** Renders the system prompt of a session that has none yet. */
 	systemPrompt(): Promise<string>;
-	reminders(messages: readonly ConversationMessage[]): Promise<readonly string[]>;
+	readonly reminders: Reminders;
+	/** Whether it has the tool to write to its past. */
+	readonly mailbox: Mailbox | null;
+	compactionNotes(): Promise<readonly string[]>;
 	kept<T>(work: Promise<T>): Promise<T>;
 }
 
@@ -38,6 +41,11 @@ export class MainAgent {
 		return this.#loading;
 	}
 
+	/** How many checkpoints its context has; 0 before it is loaded. */
+	get checkpointCount(): number {
+		return this.#agent?.context.checkpointCount ?? 0;
+	}
+
 	/** What a crash left behind, for the person; given once. */
 	takeNotice(): CrashNotice | null {
 		const notice = this.#notice;
@@ -54,12 +62,16 @@ export class MainAgent {
 
 	/** A session's system prompt is written once and kept. */
 	async #open(): Promise<Agent> {
-		const { stored, model, unsetModelAlias, tools, systemPrompt, reminders, kept } = this.#settings;
+		const { stored, systemPrompt, kept } = this.#settings;
 		const hasPrompt = stored.contextRows.some((row) => row.type === "system-prompt");
 		const content = hasPrompt ? "" : await systemPrompt();
 		if (!hasPrompt) await stored.appendContext([{ type: "system-prompt", content }]);
-		const log = { appendContext: (rows: readonly ContextRow[]) => kept(stored.appendContext(rows)) };
+		const log: ContextLog = {
+			appendContext: (rows) => kept(stored.appendContext(rows)),
+			replaceContext: (rows) => kept(stored.replaceContext(rows)),
+		};
 		const context = new Context(log, stored.contextRows, content);
-		return { path: [], model, unsetModelAlias, context, tools, reminders: () => reminders(context.messages) };
+		const { model, unsetModelAlias, tools, reminders, mailbox, compactionNotes } = this.#settings;
+		return { path: [], model, unsetModelAlias, context, tools, reminders, mailbox, compactionNotes };
 	}
 }

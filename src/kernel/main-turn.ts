@@ -1,5 +1,4 @@
 // One turn of a session from its input to its end: the hooks around it, the agent's run, the title, the outcome told.
-import type { TurnDependencies } from "../agent/dependencies.ts";
 import { continueTurn, runTurn } from "../agent/turn.ts";
 import { toKernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -7,12 +6,19 @@ import { inputText, textPart, type UserInput } from "../events/content.ts";
 import type { EventBody, TurnOutcome } from "../events/event.ts";
 import type { StoredSession } from "../store/session-store.ts";
 import { toTitle } from "../store/title.ts";
+import { type CommandRunSettings, createCommandRun } from "./command-run.ts";
+import type { SlashCommands } from "./commands/slash-commands.ts";
 import type { HookRunner } from "./hook-runner.ts";
 import type { MainAgent } from "./main-agent.ts";
-import type { SlashCommands } from "./slash-commands.ts";
 import type { OpenSteerQueue } from "./steers.ts";
 import { createToolWatch, type WatchedTurn } from "./tool-watch.ts";
-import { type AgentServices, createTurnDependencies, createTurnEmit, type EmitInTurn } from "./turn-dependencies.ts";
+import {
+	type AgentServices,
+	type AgentTurn,
+	createTurnDependencies,
+	createTurnEmit,
+	type EmitInTurn,
+} from "./turn-dependencies.ts";
 
 export interface RunningTurn {
 	readonly id: string;
@@ -97,9 +103,13 @@ async function runPrompt(
 	}
 	// First of all: a session without a context starts afresh when it is opened again, and would forget what a command
 	// changed.
-	const dependencies = await prepareRun(turn, telling, watch, settings);
-	const isCommand = await commands.run(inputText(input), emit);
-	let outcome: TurnOutcome = isCommand ? { status: "finished" } : await runTurn(input, dependencies, signal);
+	const run = await prepareRun(turn, telling, watch, settings);
+	const { dependencies } = run;
+	const found = commands.find(inputText(input));
+	let outcome =
+		found === null
+			? await runTurn(input, dependencies, signal)
+			: await found.command.run(createCommandRun(found.argument, run));
 	if (outcome.status !== "finished") return outcome;
 	const stop = { event: "Stop", target: "", input: { stop_hook_active: false } } as const;
 	const { action, reason } = await hooks.run(stop, emit, signal);
@@ -109,7 +119,7 @@ async function runPrompt(
 	while (outcome.status === "finished" && !turn.steers.closeIfEmpty()) {
 		outcome = await continueTurn(dependencies, signal);
 	}
-	if (outcome.status === "finished" && !isCommand) await deriveTitle(services.stored, input);
+	if (outcome.status === "finished" && found === null) await deriveTitle(services.stored, input);
 	return outcome;
 }
 
@@ -119,11 +129,18 @@ async function prepareRun(
 	{ emit }: Telling,
 	watch: WatchedTurn,
 	{ services, main }: MainTurnSettings,
-): Promise<TurnDependencies> {
+): Promise<CommandRunSettings> {
 	const { id, steers, controller } = turn;
-	const { signal } = controller;
-	const stepStarted = () => tellCrashNotice(main, emit);
-	return createTurnDependencies(services, await main.load(), { id, signal, steers, watch, stepStarted });
+	const agent = await main.load();
+	const agentTurn: AgentTurn = {
+		id,
+		signal: controller.signal,
+		steers,
+		watch,
+		stepStarted: () => tellCrashNotice(main, emit),
+	};
+	const dependencies = createTurnDependencies(services, agent, agentTurn);
+	return { services, agent, turn: agentTurn, dependencies, emit };
 }
 
 /** What a crash left behind is told inside the first step: clients show text only there. */

@@ -2,9 +2,9 @@
 import type { Identifiers } from "../base/ids.ts";
 import { workflow } from "../definitions/plan-reminders.ts";
 import type { EventBody } from "../events/event.ts";
-import type { StoredSession } from "../store/session-store.ts";
-import type { AgentOperations, PlanOperations, QuestionOperations } from "../tools/operations.ts";
+import type { AgentOperations, MailOperations, PlanOperations, QuestionOperations } from "../tools/operations.ts";
 import type { ClientCapability } from "../tools/tool.ts";
+import type { ApprovalMode } from "./approval-mode.ts";
 import type { AskTable } from "./asks.ts";
 import type { PlanMode } from "./plan-mode.ts";
 
@@ -12,27 +12,28 @@ export interface SessionOperations {
 	readonly agents: AgentOperations;
 	readonly questions: QuestionOperations;
 	readonly plan: PlanOperations;
+	readonly mail: MailOperations;
 }
 
 export interface OperationsSettings {
 	readonly agents: AgentOperations;
-	readonly stored: StoredSession;
 	readonly asks: AskTable;
 	readonly plan: PlanMode;
 	readonly identifiers: Identifiers;
-	readonly yolo: boolean;
-	readonly afk: boolean;
+	readonly mode: ApprovalMode;
+	readonly mail: MailOperations;
 	/** Whether an attached client can do it. */
 	can(capability: ClientCapability): boolean;
 	emit(body: EventBody): Promise<void>;
 }
 
 export function createSessionOperations(settings: OperationsSettings): SessionOperations {
-	const { stored, plan, agents } = settings;
-	const isAway = () => settings.afk || stored.state().approval.afk;
+	const { plan, agents, mail, mode } = settings;
+	const isAway = () => mode.isAway;
 	const questions = createQuestions(settings, isAway);
 	return {
 		agents,
+		mail,
 		questions,
 		plan: {
 			isOn: () => plan.isOn,
@@ -41,7 +42,7 @@ export function createSessionOperations(settings: OperationsSettings): SessionOp
 			set: (enabled) => plan.set(enabled, false),
 			show: (content, file) => settings.emit({ type: "plan.displayed", content, file_path: file }),
 			canAsk: () => settings.can("questions") && settings.can("plan-mode"),
-			entersFreely: () => settings.yolo || stored.state().approval.yolo || isAway(),
+			entersFreely: () => mode.isYolo || mode.isAway,
 			isAway,
 			workflow,
 			questions,

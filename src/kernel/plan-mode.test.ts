@@ -152,14 +152,14 @@ describe("reminders", () => {
 
 	it("are not given out of plan mode", async () => {
 		const { plan } = await createSubject();
-		expect(await plan.reminders([])).toEqual([]);
+		expect(await plan.due([])).toEqual([]);
 	});
 
 	it("come first in full, then shortly after five answers each, every fifth in full again", async () => {
 		const { plan } = await createSubject();
 		await plan.set(true, false);
 		const kinds: string[] = [];
-		for (let count = 0; count <= 30; count += 1) kinds.push(kindOf(await plan.reminders(said(count))));
+		for (let count = 0; count <= 30; count += 1) kinds.push(kindOf(await plan.due(said(count))));
 		const due = kinds.flatMap((kind, count) => (kind === "none" ? [] : [[count, kind]]));
 		expect(due).toEqual([
 			[0, "full"],
@@ -176,45 +176,45 @@ describe("reminders", () => {
 		const { plan } = await createSubject();
 		await plan.set(true, false);
 		const message = (role: "user" | "assistant"): ConversationMessage => ({ role, content: [] });
-		await plan.reminders([]);
+		await plan.due([]);
 		const many = [message("user"), message("user"), message("user"), message("user"), message("user")];
-		expect(await plan.reminders([...many, message("assistant")])).toEqual([]);
+		expect(await plan.due([...many, message("assistant")])).toEqual([]);
 	});
 
 	it("name the plan file and say whether there is a plan", async () => {
 		const { plan, files } = await createSubject();
 		await plan.set(true, false);
 		const file = plan.file ?? "";
-		expect((await plan.reminders([])).join()).toMatch(/does not exist yet/);
-		expect((await plan.reminders(said(5))).join()).toContain(file);
+		expect((await plan.due([])).join()).toMatch(/does not exist yet/);
+		expect((await plan.due(said(5))).join()).toContain(file);
 		await write(files, file, "# Plan");
-		for (const count of [10, 15, 20]) await plan.reminders(said(count));
-		expect((await plan.reminders(said(25))).join()).toMatch(/already holds a plan/);
+		for (const count of [10, 15, 20]) await plan.due(said(count));
+		expect((await plan.due(said(25))).join()).toMatch(/already holds a plan/);
 	});
 
 	it("begin anew when plan mode is switched on again, and in a session opened again", async () => {
 		const store = createMemoryStore();
 		const { plan, stored } = await createSubject({ store });
 		await plan.set(true, false);
-		expect(kindOf(await plan.reminders(said(3)))).toBe("full");
+		expect(kindOf(await plan.due(said(3)))).toBe("full");
 		await plan.set(false, false);
 		await plan.set(true, false);
-		expect(kindOf(await plan.reminders(said(4)))).toBe("full");
+		expect(kindOf(await plan.due(said(4)))).toBe("full");
 		await stored.appendContext(oneRow);
 		await stored.close();
 		const again = await createSubject({ store });
-		expect(kindOf(await again.plan.reminders(said(4)))).toBe("full");
+		expect(kindOf(await again.plan.due(said(4)))).toBe("full");
 	});
 
 	it("point at the plan that is there when a person switched plan mode on", async () => {
 		const { plan, files } = await createSubject();
 		await plan.set(true, true);
 		await write(files, plan.file ?? "", "# Plan");
-		expect(kindOf(await plan.reminders(said(0)))).toBe("re-entry");
-		expect(kindOf(await plan.reminders(said(5)))).toBe("short");
+		expect(kindOf(await plan.due(said(0)))).toBe("re-entry");
+		expect(kindOf(await plan.due(said(5)))).toBe("short");
 		const byTool = await createSubject();
 		await byTool.plan.set(true, false);
 		await write(byTool.files, byTool.plan.file ?? "", "# Plan");
-		expect(kindOf(await byTool.plan.reminders(said(0)))).toBe("full");
+		expect(kindOf(await byTool.plan.due(said(0)))).toBe("full");
 	});
 });

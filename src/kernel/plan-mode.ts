@@ -7,6 +7,7 @@ import type { ConversationMessage } from "../events/conversation.ts";
 import type { Files } from "../files/port.ts";
 import type { StoredSession } from "../store/session-store.ts";
 import { planSlug } from "./plan-slug.ts";
+import type { Reminders } from "./reminders.ts";
 
 export interface PlanModeSettings {
 	readonly stored: StoredSession;
@@ -23,7 +24,7 @@ const messagesBetween = 5;
 const fullEvery = 5;
 const slugAttempts = 20;
 
-export class PlanMode {
+export class PlanMode implements Reminders {
 	readonly #settings: PlanModeSettings;
 	readonly #switches = createKeyedQueue();
 	#remindersGiven = 0;
@@ -84,8 +85,13 @@ export class PlanMode {
 		return null;
 	}
 
+	/** What was told of it is not in the context any more. */
+	rearm(): void {
+		this.#remindersGiven = 0;
+	}
+
 	/** The reminder due at this step: full at first and now and then, short in between, none otherwise. */
-	async reminders(messages: readonly ConversationMessage[]): Promise<readonly string[]> {
+	async due(messages: readonly ConversationMessage[]): Promise<readonly string[]> {
 		const { file } = this;
 		if (file === null) return [];
 		const spoken = messages.filter(({ role }) => role === "assistant").length;

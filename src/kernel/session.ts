@@ -14,18 +14,22 @@ import type { CommandHook } from "../hooks/hook.ts";
 import type { Model } from "../models/model.ts";
 import type { StoredSession } from "../store/session-store.ts";
 import type { Tool } from "../tools/tool.ts";
+import { ApprovalMode } from "./approval-mode.ts";
 import { Approvals } from "./approvals.ts";
 import { type AskDeadlines, AskTable } from "./asks.ts";
 import { type CheckedTools, type ClientToolDeclaration, checkClientTools } from "./client-tools.ts";
 import { type Attachment, type AttachOptions, Clients } from "./clients.ts";
+import type { SlashCommandInfo } from "./commands/command.ts";
+import { createSlashCommands, type SlashCommands } from "./commands/slash-commands.ts";
 import { Emitter } from "./emitter.ts";
 import { HookRunner, type HookRunnerSettings } from "./hook-runner.ts";
+import { createMailbox, mailboxOf } from "./mailbox.ts";
 import { MainAgent } from "./main-agent.ts";
 import { type RunningTurn, runMainTurn } from "./main-turn.ts";
 import { createSessionOperations, type SessionOperations } from "./operations.ts";
 import { PlanMode, type PlanModeSettings } from "./plan-mode.ts";
+import { createAwayReminders, joinReminders, noReminders } from "./reminders.ts";
 import { SideQuestions } from "./side-questions.ts";
-import { createSlashCommands, type SlashCommandInfo, type SlashCommands } from "./slash-commands.ts";
 import { createSteerQueue } from "./steers.ts";
 import { createSubagents, type SubagentParts } from "./subagents.ts";
 import { createToolBox } from "./tool-box.ts";
@@ -44,10 +48,13 @@ export interface SessionParts {
 		createTools(toolPaths: readonly string[], operations: SessionOperations): readonly Tool[];
 	};
 	readonly limits: TurnLimits;
+	readonly compaction: AgentServices["compaction"];
 	readonly deadlines: AskDeadlines;
 	readonly yolo: boolean;
 	/** Nobody is at the keyboard: approve everything, ask nothing. */
 	readonly afk: boolean;
+	/** Whether the model is told that nobody is at the keyboard. */
+	readonly remindsOfAbsence: boolean;
 	readonly hooks: readonly CommandHook[];
 	readonly hookPlace: Pick<HookRunnerSettings, "environment" | "processes">;
 	readonly planPlace: Pick<PlanModeSettings, "files" | "shareDir" | "home" | "startsOn">;
@@ -94,7 +101,8 @@ export class Session {
 	#closing = false;
 
 	constructor(parts: SessionParts) {
-		const { stored, identifiers, clock, log, yolo, afk } = parts;
+		const { stored, identifiers, clock, log } = parts;
+		const mode = new ApprovalMode(parts);
 		this.id = stored.id;
 		this.workDir = stored.workDir;
 		this.#parts = parts;
@@ -102,7 +110,12 @@ export class Session {
 		this.#asks = new AskTable(parts.deadlines, clock);
 		this.#clients = new Clients(this.#emitter, () => this.#asks.clientGone());
 		this.#plan = new PlanMode({ ...parts.planPlace, stored, identifiers });
-		this.#commands = createSlashCommands({ plan: this.#plan, files: parts.planPlace.files });
+		this.#commands = createSlashCommands({
+			workDir: this.workDir,
+			files: parts.planPlace.files,
+			plan: this.#plan,
+			mode,
+		});
 		this.#hooks = new HookRunner(
 			{
 				...parts.hookPlace,
@@ -119,18 +132,20 @@ export class Session {
 		this.#services = {
 			stored,
 			emitter: this.#emitter,
-			approvals: new Approvals({ stored, identifiers, yolo, afk, asks: this.#asks, emitter: this.#emitter }),
+			approvals: new Approvals({ stored, identifiers, mode, asks: this.#asks, emitter: this.#emitter }),
 			limits: parts.limits,
+			compaction: parts.compaction,
 			clock,
 			random: parts.random,
 			planMode: () => this.#plan.isOn,
 			kept: (work) => this.#kept(work),
 		};
 		const { subagents, model, unsetModelAlias, systemPrompt } = parts;
+		const mailbox = createMailbox(() => this.#main.checkpointCount);
 		const operations: SessionOperations = createSessionOperations({
 			agents: createSubagents({
 				...subagents,
-				createTools: (toolPaths) => subagents.createTools(toolPaths, operations),
+				createTools: (toolPaths, mail) => subagents.createTools(toolPaths, { ...operations, mail }),
 				model,
 				unsetModelAlias,
 				systemPrompt,
@@ -141,12 +156,11 @@ export class Session {
 				clock,
 				turnId: () => this.#turn?.id ?? null,
 			}),
-			stored,
 			asks: this.#asks,
 			plan: this.#plan,
+			mail: mailbox,
 			identifiers,
-			yolo,
-			afk,
+			mode,
 			can: (capability) => this.#clients.can(capability),
 			emit: (body) =>
 				this.#emitter.emit(this.#where(), body, {}, this.#turn?.controller.signal ?? never) ?? Promise.resolve(),
@@ -158,7 +172,9 @@ export class Session {
 			unsetModelAlias,
 			tools: createToolBox(this.#tools, () => this.#clients.attached()),
 			systemPrompt: () => systemPrompt(null),
-			reminders: (messages) => this.#plan.reminders(messages),
+			reminders: joinReminders([this.#plan, parts.remindsOfAbsence ? createAwayReminders(mode) : noReminders]),
+			mailbox: mailboxOf(this.#tools, mailbox),
+			compactionNotes: async () => [],
 			kept: (work) => this.#kept(work),
 		});
 		this.#sideQuestions = new SideQuestions({
@@ -209,7 +225,7 @@ export class Session {
 
 	/** The commands that prompts may be, for clients to list. */
 	get slashCommands(): readonly SlashCommandInfo[] {
-		return this.#commands.infos;
+		return this.#commands.all.map(({ name, description, aliases }) => ({ name, description, aliases }));
 	}
 
 	/** The hooks of the settings, which run whatever clients subscribe to. */

@@ -1,7 +1,8 @@
 // Questions beside the conversation: answered from what the model has been told, while a turn runs or not, and left out
 // of the context.
 import { setMaxListeners } from "node:events";
-import { createAssembly } from "../agent/assembly.ts";
+import { emptyAnswer } from "../agent/retries.ts";
+import { askSilently } from "../agent/silent-call.ts";
 import { errorText } from "../base/errors.ts";
 import type { Identifiers } from "../base/ids.ts";
 import { textPart } from "../events/content.ts";
@@ -73,23 +74,18 @@ export class SideQuestions {
 	}
 
 	async #ask(model: Model, { context }: Agent, question: string): Promise<Answer> {
-		const assembly = createAssembly();
 		const asked: ConversationMessage = { role: "user", content: [textPart(`${introduction}\n\n${question}`)] };
 		const request = {
 			systemPrompt: context.systemPrompt,
-			tools: [],
 			messages: [...answeredMessages(context.requestMessages()), asked],
 			cacheKey: this.#settings.cacheKey,
 		};
-		for await (const chunk of model.stream(request, this.#stopping.signal)) {
-			if (chunk.type === "failed") return failed(chunk.failure.message);
-			if (chunk.type === "parts") for (const part of chunk.parts) assembly.push(part);
-		}
-		assembly.end();
-		if (this.#stopping.signal.aborted) return failed("The question was stopped.");
-		const texts = assembly.content().flatMap((part) => (part.type === "text" ? [part.text] : []));
+		const answer = await askSilently(model, request, this.#stopping.signal);
+		if (answer.kind === "cancelled") return failed("The question was stopped.");
+		if (answer.kind === "failed") return failed(answer.failure.message);
+		const texts = answer.content.flatMap((part) => (part.type === "text" ? [part.text] : []));
 		const response = texts.join("").trim();
-		return response === "" ? failed("The model sent an empty answer.") : { response, error: null };
+		return response === "" ? failed(emptyAnswer.message) : { response, error: null };
 	}
 }
 

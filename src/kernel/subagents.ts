@@ -1,5 +1,5 @@
 // Subagents of a session: each runs turns with a context of its own, told on its parent's stream as its own.
-import { Context } from "../agent/context.ts";
+import { Context, type ContextLog } from "../agent/context.ts";
 import { runTurn } from "../agent/turn.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Identifiers } from "../base/ids.ts";
@@ -9,10 +9,12 @@ import { type ToolReturn, toolError, type UserInput } from "../events/content.ts
 import type { AgentPathEntry, TurnOutcome } from "../events/event.ts";
 import type { Model } from "../models/model.ts";
 import type { StoredAgent, StoredSession } from "../store/session-store.ts";
-import type { AgentOperations, AgentRequest } from "../tools/operations.ts";
+import type { AgentOperations, AgentRequest, MailOperations } from "../tools/operations.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { HookRunner } from "./hook-runner.ts";
+import { createMailbox, mailboxOf } from "./mailbox.ts";
 import { closeLostCalls } from "./recovery.ts";
+import { noReminders } from "./reminders.ts";
 import { createSteerQueue } from "./steers.ts";
 import { createFailureNote, cutOff, lastText, type ReportedAgent, toResult } from "./subagent-report.ts";
 import { createToolBox } from "./tool-box.ts";
@@ -25,7 +27,7 @@ export type FindModel = (alias: string) => Promise<Model | null>;
 export interface SubagentParts {
 	readonly types: readonly AgentType[];
 	/** Makes the tools of a type. */
-	createTools(toolPaths: readonly string[]): readonly Tool[];
+	createTools(toolPaths: readonly string[], mail: MailOperations): readonly Tool[];
 	findModel: FindModel;
 	/** The session's model and what was asked for when there is none. */
 	readonly model: Model | null;
@@ -230,16 +232,27 @@ async function openAgent(
 	settings: SubagentSettings,
 ): Promise<Agent> {
 	const { services, unsetModelAlias } = settings;
-	const log = {
-		appendContext: (rows: Parameters<StoredAgent["appendContext"]>[0]) => services.kept(stored.appendContext(rows)),
+	const log: ContextLog = {
+		appendContext: (rows) => services.kept(stored.appendContext(rows)),
+		replaceContext: (rows) => services.kept(stored.replaceContext(rows)),
 	};
 	const hasPrompt = stored.contextRows.some((row) => row.type === "system-prompt");
 	const content = hasPrompt ? "" : withRole(await settings.systemPrompt(type), type.role);
 	if (!hasPrompt) await log.appendContext([{ type: "system-prompt", content }]);
 	const context = new Context(log, stored.contextRows, content);
 	await closeLostCalls(context);
-	const tools = createToolBox(settings.createTools(type.toolPaths), () => []);
-	return { path, model, unsetModelAlias, context, tools, reminders: async () => [] };
+	const mailbox = createMailbox(() => context.checkpointCount);
+	const tools = settings.createTools(type.toolPaths, mailbox);
+	return {
+		path,
+		model,
+		unsetModelAlias,
+		context,
+		tools: createToolBox(tools, () => []),
+		reminders: noReminders,
+		mailbox: mailboxOf(tools, mailbox),
+		compactionNotes: async () => [],
+	};
 }
 
 /** One turn of the subagent, told from its beginning to its end. */

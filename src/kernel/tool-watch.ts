@@ -6,7 +6,7 @@ import type { Clock } from "../base/clock.ts";
 import { sleep } from "../base/clock.ts";
 import { isRecord } from "../base/json.ts";
 import type { ToolCall, ToolReturn } from "../events/content.ts";
-import type { HookPoint } from "../hooks/hook.ts";
+import type { HookDecision, HookPoint } from "../hooks/hook.ts";
 import type { EmitHookEvent, HookRunner } from "./hook-runner.ts";
 
 /** Characters of a result that a hook is shown. */
@@ -16,6 +16,8 @@ const outputLimit = 2000;
 const trailingGrace = 5000;
 
 export interface WatchedTurn extends ToolWatch {
+	/** Runs hooks of any point and waits for them. */
+	run(point: HookPoint): Promise<HookDecision>;
 	/** Runs hooks of any point beside the turn. */
 	runBeside(point: HookPoint): void;
 	/** Waits for what runs beside the turn, or ends it: at once when the turn was cancelled. */
@@ -40,6 +42,7 @@ export function createToolWatch(
 	};
 
 	return {
+		run: (point) => hooks.run(point, emit, signal),
 		before: (call, input) => hooks.run(pointOf("PreToolUse", call, input, {}), emit, signal),
 		after: (call, input, result) => {
 			const output = outputText(result).slice(0, outputLimit);

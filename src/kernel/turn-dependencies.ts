@@ -1,12 +1,13 @@
 // What a turn of one agent is given: the loop's dependencies, made of the services of its session.
 import type { Context } from "../agent/context.ts";
-import type { ToolBox, TurnDependencies, TurnLimits } from "../agent/dependencies.ts";
+import type { Compacting, Mailbox, ToolBox, TurnDependencies, TurnLimits } from "../agent/dependencies.ts";
 import type { Clock } from "../base/clock.ts";
 import type { AgentPathEntry, EventBody, TurnError } from "../events/event.ts";
 import type { Model } from "../models/model.ts";
 import type { StoredSession } from "../store/session-store.ts";
 import type { Approvals } from "./approvals.ts";
 import type { Emitter, Keeping } from "./emitter.ts";
+import type { Reminders } from "./reminders.ts";
 import type { OpenSteerQueue } from "./steers.ts";
 import type { WatchedTurn } from "./tool-watch.ts";
 
@@ -16,6 +17,7 @@ export interface AgentServices {
 	readonly emitter: Emitter;
 	readonly approvals: Approvals;
 	readonly limits: TurnLimits;
+	readonly compaction: Pick<Compacting, "triggerRatio" | "reservedTokens">;
 	readonly clock: Clock;
 	/** Uniform in [0, 1). */
 	readonly random: () => number;
@@ -32,7 +34,11 @@ export interface Agent {
 	readonly unsetModelAlias: string | null;
 	readonly context: Context;
 	readonly tools: ToolBox;
-	reminders(): Promise<readonly string[]>;
+	readonly reminders: Reminders;
+	/** Null for one without the tool for it. */
+	readonly mailbox: Mailbox | null;
+	/** What it is told behind a summary of its past. */
+	compactionNotes(): Promise<readonly string[]>;
 }
 
 /** One run of an agent. */
@@ -84,7 +90,22 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 		isSubagent: agent.path.length > 0,
 		planMode: services.planMode,
 		watch: turn.watch,
-		reminders: () => agent.reminders(),
+		reminders: () => agent.reminders.due(agent.context.messages),
+		mailbox: agent.mailbox,
+		compaction: {
+			...services.compaction,
+			before: (trigger, tokenCount) =>
+				turn.watch.run({ event: "PreCompact", target: trigger, input: { trigger, token_count: tokenCount } }),
+			notes: () => agent.compactionNotes(),
+			after: (trigger, tokenCount) => {
+				agent.reminders.rearm();
+				turn.watch.runBeside({
+					event: "PostCompact",
+					target: trigger,
+					input: { trigger, estimated_token_count: tokenCount },
+				});
+			},
+		},
 		stepFailed: (error) => turn.watch.runBeside(stopFailure(error)),
 		clock: services.clock,
 		random: services.random,

@@ -6,6 +6,7 @@ import { createGlob } from "./glob.ts";
 import { createGrep } from "./grep.ts";
 import { createEnterPlanMode, createExitPlanMode } from "./plan-mode.ts";
 import { createReadFile } from "./read-file.ts";
+import { createSendDMail } from "./send-d-mail.ts";
 import { createSetTodoList } from "./set-todo-list.ts";
 import { createShell } from "./shell.ts";
 import { createStringReplaceFile } from "./string-replace-file.ts";
@@ -28,6 +29,7 @@ const factories: ReadonlyMap<string, ToolFactory> = new Map<string, ToolFactory>
 	["kimi_cli.tools.plan:ExitPlanMode", createExitPlanMode],
 	["kimi_cli.tools.plan.enter:EnterPlanMode", createEnterPlanMode],
 	["kimi_cli.tools.think:Think", createThink],
+	["kimi_cli.tools.dmail:SendDMail", createSendDMail],
 ]);
 
 /** The tools of the default agent, in the order in which a model is shown them. */
@@ -53,7 +55,6 @@ const absentToolPaths: ReadonlySet<string> = new Set([
 	"kimi_cli.tools.file:ReadMediaFile",
 	"kimi_cli.tools.web:SearchWeb",
 	"kimi_cli.tools.web:FetchURL",
-	"kimi_cli.tools.dmail:SendDMail",
 	"kimi_cli.tools.test:Plus",
 	"kimi_cli.tools.test:Compare",
 	"kimi_cli.tools.test:Panic",

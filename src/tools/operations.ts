@@ -44,6 +44,12 @@ export interface PlanOperations {
 	readonly questions: QuestionOperations;
 }
 
+/** An agent's mail to itself at an earlier checkpoint; it is delivered when the step is over. */
+export interface MailOperations {
+	/** There can be one message in a step. */
+	send(message: string, checkpoint: number): "sent" | "already-sent" | "no-such-checkpoint";
+}
+
 /** A task for a subagent, as a model words it. */
 export interface AgentRequest {
 	readonly description: string;

@@ -3,7 +3,7 @@
 import type { DisplayBlock, Todo, ToolReturn } from "../events/content.ts";
 import type { Files } from "../files/port.ts";
 import type { Processes } from "../processes/port.ts";
-import type { AgentOperations, PlanOperations, QuestionOperations } from "./operations.ts";
+import type { AgentOperations, MailOperations, PlanOperations, QuestionOperations } from "./operations.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -81,6 +81,7 @@ export interface ToolEnvironment {
 	readonly questions: QuestionOperations;
 	readonly plan: PlanOperations;
 	readonly agents: AgentOperations;
+	readonly mail: MailOperations;
 }
 
 export interface TodoOperations {

@@ -3,7 +3,12 @@ import { toolError } from "../../src/events/content.ts";
 import type { AttachOptions } from "../../src/kernel/clients.ts";
 import type { SessionParts } from "../../src/kernel/session.ts";
 import type { Processes } from "../../src/processes/port.ts";
-import type { AgentOperations, PlanOperations, QuestionOperations } from "../../src/tools/operations.ts";
+import type {
+	AgentOperations,
+	MailOperations,
+	PlanOperations,
+	QuestionOperations,
+} from "../../src/tools/operations.ts";
 import { createMemoryFiles } from "./memory-files.ts";
 
 /** Starts nothing, and says so. */
@@ -20,9 +25,14 @@ export const noProcesses: Processes = {
 };
 
 /** What a session needs for hooks, plan mode and subagents when none is used. */
-export function createQuietParts(): Pick<SessionParts, "afk" | "hooks" | "hookPlace" | "planPlace" | "subagents"> {
+export function createQuietParts(): Pick<
+	SessionParts,
+	"afk" | "remindsOfAbsence" | "compaction" | "hooks" | "hookPlace" | "planPlace" | "subagents"
+> {
 	return {
 		afk: false,
+		remindsOfAbsence: true,
+		compaction: { triggerRatio: 0.85, reservedTokens: 0 },
 		hooks: [],
 		hookPlace: { environment: {}, processes: noProcesses },
 		planPlace: { files: createMemoryFiles(), shareDir: "/share", home: "/home/me", startsOn: false },
@@ -45,6 +55,9 @@ export const noAgents: AgentOperations = {
 };
 
 export const nobodyToAsk: QuestionOperations = { ask: async () => ({ kind: "unsupported" }) };
+
+/** No checkpoint to send anything to. */
+export const noMail: MailOperations = { send: () => "no-such-checkpoint" };
 
 /** Plan mode that is off and cannot be asked about. */
 export const noPlanMode: PlanOperations = {

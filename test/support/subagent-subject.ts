@@ -59,11 +59,9 @@ export async function createSubagentSubject(model: Model, options: SubagentOptio
 		[],
 		{
 			identifiers: { uuid: () => `ask-${++ids}`, hex: (length) => (++ids).toString(16).padStart(length, "0") },
-			createTools: ({ agents, questions, plan }) => [
+			createTools: (operations) => [
 				createAgent({
-					agents,
-					questions,
-					plan,
+					...operations,
 					workDir: "/work",
 					additionalDirs: () => [],
 					environment: {},

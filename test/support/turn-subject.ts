@@ -37,6 +37,10 @@ export function createTurnSubject(
 			rows.push(...appended);
 			order.push(`rows ${appended.map(rowName).join(" ")}`);
 		},
+		async replaceContext(replacing: readonly ContextRow[]) {
+			rows.splice(0, rows.length, ...replacing);
+			order.push(`replaced by ${replacing.map(rowName).join(" ")}`);
+		},
 	};
 	const dependencies: TurnDependencies = {
 		model,
@@ -57,6 +61,14 @@ export function createTurnSubject(
 		planMode: () => false,
 		watch: { before: async () => allowed, after() {}, crashed() {} },
 		reminders: async () => [],
+		compaction: {
+			triggerRatio: 0.85,
+			reservedTokens: 0,
+			before: async (trigger, tokens) => void order.push(`before ${trigger} ${tokens}`),
+			notes: async () => [],
+			after: (trigger, tokens) => void order.push(`after ${trigger} ${tokens}`),
+		},
+		mailbox: null,
 		stepFailed() {},
 		clock: systemClock,
 		random: () => 0,

@@ -1,0 +1,221 @@
+import { describe, expect, it } from "vitest";
+import {
+	createModelGate,
+	createScriptedModel,
+	done,
+	type ModelScript,
+	say,
+} from "../../test/support/scripted-model.ts";
+import { createSteppingClock } from "../../test/support/stepping-clock.ts";
+import { createTurnSubject } from "../../test/support/turn-subject.ts";
+import type { ContextRow, ConversationMessage } from "../events/conversation.ts";
+import { modelFailure } from "../models/model.ts";
+import { Context, messageRow } from "./context.ts";
+import type { TurnDependencies } from "./dependencies.ts";
+
+const text = (role: "user" | "assistant" | "tool", value: string): ConversationMessage => ({
+	role,
+	content: [{ type: "text", text: value }],
+});
+const usage = (input: number, output: number) => ({
+	input_other: input,
+	output,
+	input_cache_read: 0,
+	input_cache_creation: 0,
+});
+
+const history: readonly ConversationMessage[] = [
+	text("user", "first wish"),
+	{
+		role: "assistant",
+		content: [
+			{ type: "think", think: "secret thought", encrypted: null },
+			...text("assistant", "first answer").content,
+		],
+	},
+	text("user", "second wish"),
+	text("tool", "a result"),
+	text("assistant", "second answer"),
+];
+
+/** A turn whose context is that full: the model's window has 1000 tokens. */
+function createSubject(scripts: readonly ModelScript[], tokens: number, overrides: Partial<TurnDependencies> = {}) {
+	const model = createScriptedModel(scripts);
+	const kept: ContextRow[][] = [];
+	const log = {
+		appendContext: async () => {},
+		replaceContext: async (rows: readonly ContextRow[]) => void kept.push([...rows]),
+	};
+	const rows: ContextRow[] = [...history.map(messageRow), { type: "usage", tokenCount: tokens }];
+	const context = new Context(log, rows, "Be brief.");
+	const subject = createTurnSubject(model, [], { context, ...overrides });
+	return { ...subject, model, context, kept };
+}
+
+const types = (subject: { readonly events: readonly { readonly type: string }[] }) =>
+	subject.events.map(({ type }) => type);
+
+describe("automatic compaction", () => {
+	it("summarises all but the last two messages before the step goes on", async () => {
+		const subject = createSubject(
+			[
+				[say("the summary"), done(usage(850, 30))],
+				[say("ok"), done()],
+			],
+			850,
+		);
+		expect(await subject.run("third wish")).toEqual({ status: "finished" });
+		expect(types(subject).slice(0, 4)).toEqual([
+			"step.started",
+			"compaction.started",
+			"compaction.ended",
+			"content.delta",
+		]);
+		const [summary, turn] = subject.model.requests;
+		expect(summary?.tools).toEqual([]);
+		expect(summary?.messages.map(({ role }) => role)).toEqual(["user"]);
+		const asked = JSON.stringify(summary?.messages);
+		for (const part of ["first wish", "first answer", "second wish", "a result", "## Message 4"])
+			expect(asked).toContain(part);
+		for (const part of ["secret thought", "second answer", "third wish"]) expect(asked).not.toContain(part);
+		expect(turn?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+		expect(JSON.stringify(turn?.messages[0])).toContain("the summary");
+		expect(turn?.messages.slice(1)).toEqual([text("assistant", "second answer"), text("user", "third wish")]);
+	});
+
+	it("keeps the new context whole, with the tokens of the summary and an estimate of what stays", async () => {
+		const subject = createSubject(
+			[
+				[say("the summary"), done(usage(850, 30))],
+				[say("ok"), done()],
+			],
+			850,
+		);
+		await subject.run("third wish");
+		expect(subject.kept).toHaveLength(1);
+		const [prompt, checkpoint, summary, ...others] = subject.kept[0] ?? [];
+		expect([prompt, checkpoint]).toEqual([
+			{ type: "system-prompt", content: "Be brief." },
+			{ type: "checkpoint", id: 0 },
+		]);
+		expect(summary).toEqual({
+			type: "message",
+			message: {
+				role: "user",
+				content: [
+					{ type: "text", text: expect.stringMatching(/^<system>.*<\/system>$/) },
+					{ type: "text", text: "the summary" },
+				],
+			},
+		});
+		expect(others).toEqual([
+			messageRow(text("assistant", "second answer")),
+			messageRow(text("user", "third wish")),
+			{ type: "usage", tokenCount: 30 + Math.floor("second answerthird wish".length / 4) },
+		]);
+		expect(subject.order).toContain("before auto 850");
+		expect(subject.order).toContain(`after auto ${30 + 5}`);
+	});
+
+	it("estimates the tokens where the provider counted none, and adds the notes", async () => {
+		const compaction = {
+			triggerRatio: 0.85,
+			reservedTokens: 0,
+			before: async () => {},
+			notes: async () => ["a note of the program"],
+			after: () => {},
+		};
+		const subject = createSubject(
+			[
+				[say("s".repeat(80)), done()],
+				[say("ok"), done()],
+			],
+			850,
+			{ compaction },
+		);
+		await subject.run("third wish");
+		const rows = subject.kept[0] ?? [];
+		expect(rows.at(-2)).toEqual(messageRow(text("user", "a note of the program")));
+		const last = rows.at(-1);
+		expect(last?.type === "usage" && last.tokenCount).toBeGreaterThan(20 + 10);
+	});
+
+	it.each([
+		["below the ratio", 840, 0, 0],
+		["at the ratio, with what was not counted yet", 848, 0, 1],
+		["where the reserve would not be free", 400, 599, 1],
+		["where it just is", 400, 590, 0],
+	])("is due %s", async (_name, tokens, reservedTokens, count) => {
+		const compaction = {
+			triggerRatio: 0.85,
+			reservedTokens,
+			before: async () => {},
+			notes: async () => [],
+			after: () => {},
+		};
+		const scripts: ModelScript[] = [
+			[say("one"), done()],
+			[say("two"), done()],
+		];
+		const subject = createSubject(scripts, tokens, { compaction });
+		await subject.run("12345678");
+		expect(types(subject).filter((type) => type === "compaction.started")).toHaveLength(count);
+	});
+
+	it("asks no model when there is nothing to summarise", async () => {
+		const context = new Context({ appendContext: async () => {}, replaceContext: async () => {} }, [], "Be brief.");
+		const compaction = {
+			triggerRatio: 0.85,
+			reservedTokens: 1000,
+			before: async () => {},
+			notes: async () => [],
+			after: () => {},
+		};
+		const model = createScriptedModel([[say("ok"), done()]]);
+		const subject = createTurnSubject(model, [], { context, compaction });
+		expect(await subject.run("hi")).toEqual({ status: "finished" });
+		expect(types(subject).slice(0, 3)).toEqual(["step.started", "compaction.started", "compaction.ended"]);
+		expect(model.requests).toHaveLength(1);
+		expect(context.messages.slice(0, 1)).toEqual([text("user", "hi")]);
+	});
+
+	it("closes what it opened when it fails, and leaves the context as it was", async () => {
+		const subject = createSubject([[modelFailure("status", "bad request", 400)]], 900);
+		expect(await subject.run("third wish")).toMatchObject({
+			status: "failed",
+			error: { code: "provider-failed", message: "bad request" },
+		});
+		expect(types(subject)).toEqual(["step.started", "compaction.started", "compaction.ended", "step.interrupted"]);
+		expect(subject.kept).toEqual([]);
+		expect(subject.context.messages).toEqual([...history, text("user", "third wish")]);
+		expect(subject.order.some((entry) => entry.startsWith("after"))).toBe(false);
+	});
+
+	it("is tried again like any request, without a word", async () => {
+		const failure = modelFailure("status", "busy", 503);
+		const subject = createSubject([[failure], [say("the summary"), done()], [say("ok"), done()]], 900, {
+			clock: createSteppingClock(0),
+		});
+		expect(await subject.run("third wish")).toEqual({ status: "finished" });
+		expect(types(subject)).not.toContain("step.retrying");
+		expect(subject.kept).toHaveLength(1);
+	});
+
+	it("takes a summary that is thoughts alone for none", async () => {
+		const thought: ModelScript = [{ type: "parts", parts: [{ type: "think", think: "hm", encrypted: null }] }, done()];
+		const subject = createSubject([thought], 900, { limits: { maxSteps: 5, maxAttempts: 1 } });
+		expect(await subject.run("third wish")).toMatchObject({ status: "failed" });
+		expect(subject.kept).toEqual([]);
+	});
+
+	it("closes what it opened when it is cancelled", async () => {
+		const gate = createModelGate();
+		const subject = createSubject([[gate, say("late"), done()]], 900);
+		const run = subject.run("third wish");
+		await gate.reached;
+		subject.controller.abort();
+		expect(await run).toEqual({ status: "cancelled" });
+		expect(types(subject)).toEqual(["step.started", "compaction.started", "compaction.ended", "step.interrupted"]);
+		expect(subject.kept).toEqual([]);
+	});
+});

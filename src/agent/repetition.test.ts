@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { call, createScriptedModel, done, type ModelScript, say } from "../../test/support/scripted-model.ts";
+import { createSteppingClock } from "../../test/support/stepping-clock.ts";
+import { createToolDouble, createTurnSubject } from "../../test/support/turn-subject.ts";
+import { toolSuccess } from "../events/content.ts";
+import { modelFailure } from "../models/model.ts";
+
+const same: ModelScript = [call("c", "Look", '{"a":1,"b":2}'), done()];
+const other: ModelScript = [call("d", "Look", '{"a":2}'), done()];
+const end: ModelScript = [say("done"), done()];
+const limits = { maxSteps: 30, maxAttempts: 3 };
+
+async function run(scripts: readonly ModelScript[], tool = createToolDouble("Look")) {
+	const subject = createTurnSubject(createScriptedModel(scripts), [tool], { limits, clock: createSteppingClock(0) });
+	const outcome = await subject.run();
+	const outputs = subject.events.flatMap((event) => (event.type === "tool.result" ? [event.result.output] : []));
+	return { ...subject, outcome, outputs };
+}
+
+const reminded = (outputs: readonly unknown[]) =>
+	outputs.map((output) => JSON.stringify(output).includes("<system-reminder>"));
+
+describe("the same call in a row", () => {
+	it("is reminded of from the third time on, more urgently from the fifth and the eighth", async () => {
+		const { outputs, outcome } = await run([...Array.from({ length: 8 }, () => same), end]);
+		expect(outcome).toEqual({ status: "finished" });
+		expect(reminded(outputs)).toEqual([false, false, true, true, true, true, true, true]);
+		expect(outputs[2]).toBe(outputs[3]);
+		expect(String(outputs[2])).not.toContain('"a":1');
+		expect(String(outputs[4])).toContain("5 times");
+		expect(String(outputs[4])).toContain('{"a":1,"b":2}');
+		expect(String(outputs[7])).toContain("Do not call a tool");
+		expect(String(outputs[2]).startsWith("Look output")).toBe(true);
+	});
+
+	it("ends the turn at the twelfth, with its result in the context", async () => {
+		const { outcome, outputs, rows } = await run(Array.from({ length: 20 }, () => same));
+		expect(outcome).toEqual({ status: "finished" });
+		expect(outputs).toHaveLength(12);
+		expect(rows.at(-1)).toMatchObject({ type: "message", message: { role: "tool" } });
+		expect(JSON.stringify(rows.at(-1))).toContain("12 times");
+	});
+
+	it("is the same whatever the order of its arguments, and another call in between begins anew", async () => {
+		const turned: ModelScript = [call("e", "Look", '{ "b": 2, "a": 1 }'), done()];
+		expect(reminded((await run([same, turned, same, end])).outputs)).toEqual([false, false, true]);
+		expect(reminded((await run([same, same, other, same, same, end])).outputs)).toEqual([
+			false,
+			false,
+			false,
+			false,
+			false,
+		]);
+	});
+
+	it("counts once for all its copies in one answer", async () => {
+		const twice: ModelScript = [call("c1", "Look"), call("c2", "Look"), done()];
+		expect(reminded((await run([twice, twice, twice, end])).outputs)).toEqual([false, false, false, false, true, true]);
+	});
+
+	it("does not count in an attempt that was given up", async () => {
+		const broken: ModelScript = [call("c", "Look", '{"a":1,"b":2}'), say("x"), modelFailure("connection", "gone")];
+		const { outputs } = await run([same, broken, same, end]);
+		expect(reminded(outputs)).toEqual([false, false]);
+	});
+
+	it("is reminded of behind parts as well", async () => {
+		const result = toolSuccess({ output: [{ type: "text", text: "seen" }] });
+		const { outputs } = await run([same, same, same, end], createToolDouble("Look", { result }));
+		expect(outputs[2]).toEqual([
+			{ type: "text", text: "seen" },
+			{ type: "text", text: expect.stringContaining("<system-reminder>") },
+		]);
+	});
+});

@@ -1,0 +1,41 @@
+// A request whose answer is for the program alone: nothing of it is told while it streams, and it has no tools.
+import type { ContentPart, TokenUsage } from "../events/content.ts";
+import type { ConversationMessage } from "../events/conversation.ts";
+import type { Model, ModelFailure } from "../models/model.ts";
+import { createAssembly } from "./assembly.ts";
+import { emptyAnswer } from "./retries.ts";
+
+export interface SilentRequest {
+	readonly systemPrompt: string;
+	readonly messages: readonly ConversationMessage[];
+	readonly cacheKey: string;
+	readonly knownTokens?: number;
+}
+
+export type SilentAnswer =
+	| { readonly kind: "answered"; readonly content: readonly ContentPart[]; readonly usage: TokenUsage | null }
+	| { readonly kind: "failed"; readonly failure: ModelFailure }
+	| { readonly kind: "cancelled" };
+
+const brokenOff: ModelFailure = {
+	kind: "connection",
+	message: "The model's answer broke off.",
+	statusCode: null,
+};
+
+/** Makes the request once; the answer without its thoughts. An answer that says nothing is a failure. */
+export async function askSilently(model: Model, request: SilentRequest, signal: AbortSignal): Promise<SilentAnswer> {
+	const assembly = createAssembly();
+	for await (const chunk of model.stream({ ...request, tools: [] }, signal)) {
+		if (signal.aborted) break;
+		if (chunk.type === "failed") return { kind: "failed", failure: chunk.failure };
+		if (chunk.type === "parts") for (const part of chunk.parts) assembly.push(part);
+		else {
+			assembly.end();
+			const content = assembly.content().filter((part) => part.type !== "think");
+			if (assembly.isEmpty() || content.length === 0) return { kind: "failed", failure: emptyAnswer };
+			return { kind: "answered", content, usage: chunk.usage };
+		}
+	}
+	return signal.aborted ? { kind: "cancelled" } : { kind: "failed", failure: brokenOff };
+}

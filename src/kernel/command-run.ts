@@ -1,0 +1,63 @@
+// What a slash command is given of the turn it runs in.
+import { compact } from "../agent/compaction.ts";
+import type { TurnDependencies } from "../agent/dependencies.ts";
+import { runTurn } from "../agent/turn.ts";
+import { textPart, type UserInput } from "../events/content.ts";
+import type { CommandRun, NestedRun } from "./commands/command.ts";
+import { createSteerQueue } from "./steers.ts";
+import {
+	type Agent,
+	type AgentServices,
+	type AgentTurn,
+	createTurnDependencies,
+	type EmitInTurn,
+} from "./turn-dependencies.ts";
+
+export interface CommandRunSettings {
+	readonly services: AgentServices;
+	/** The session's own agent, and its run in this turn. */
+	readonly agent: Agent;
+	readonly turn: AgentTurn;
+	readonly dependencies: TurnDependencies;
+	readonly emit: EmitInTurn;
+}
+
+export function createCommandRun(argument: string, settings: CommandRunSettings): CommandRun {
+	const { agent, turn, dependencies, emit } = settings;
+	const { signal } = turn;
+	const tell: CommandRun["tell"] = async (body) => emit(body);
+	return {
+		argument,
+		signal,
+		agent,
+		tell,
+		say: (text) => tell({ type: "content.delta", part: textPart(text) }),
+		runAgent: (input) => runTurn(input, dependencies, signal),
+		runWithin: (input, other) => runWithin(input, other, settings),
+		async compact(trigger, focus) {
+			return agent.model === null ? null : await compact(agent.model, trigger, focus, dependencies, signal);
+		},
+	};
+}
+
+/** A turn of an agent inside the turn; the outcome of the outer one is what a client waits for. */
+async function runWithin(
+	input: UserInput,
+	agent: Agent,
+	{ services, turn, emit, agent: own }: CommandRunSettings,
+): Promise<NestedRun> {
+	let steps = 0;
+	const nested: AgentTurn = {
+		...turn,
+		// What is added meanwhile is for the session's own agent.
+		steers: agent.context === own.context ? turn.steers : createSteerQueue(),
+		stepStarted() {
+			steps += 1;
+			return turn.stepStarted();
+		},
+	};
+	await emit({ type: "turn.started", input });
+	const outcome = await runTurn(input, createTurnDependencies(services, agent, nested), turn.signal);
+	await emit({ type: "turn.ended", outcome: null });
+	return { outcome, steps };
+}

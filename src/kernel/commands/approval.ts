@@ -1,0 +1,36 @@
+// `/yolo` and `/afk`: who approves, and whether anybody is there to be asked.
+import { userRow } from "../../agent/context.ts";
+import { reminderText } from "../../agent/marked-text.ts";
+import { backReminder } from "../../definitions/away-reminders.ts";
+import type { ApprovalMode } from "../approval-mode.ts";
+import { answering, type SlashCommand } from "./command.ts";
+
+export function createApprovalCommands(mode: ApprovalMode): readonly SlashCommand[] {
+	return [
+		{
+			name: "yolo",
+			description: "Approve every action without asking, or ask again",
+			aliases: [],
+			run: answering(async () => {
+				await mode.setYolo(!mode.isYolo);
+				if (mode.isYolo) return "Yolo is on: every action is approved without asking.";
+				return mode.isAway
+					? "Yolo is off. Actions are still approved by themselves, because afk is on."
+					: "Yolo is off: actions are asked for again.";
+			}),
+		},
+		{
+			name: "afk",
+			description: "Say that nobody is at the keyboard, or that somebody is again",
+			aliases: [],
+			run: answering(async ({ agent }) => {
+				await mode.setAway(!mode.isAway);
+				if (mode.isAway) return "Afk is on: every action is approved, and questions are left to the agent.";
+				await agent.context.append([userRow(reminderText(backReminder))]);
+				return mode.isYolo
+					? "Afk is off: questions are asked again. Actions are still approved without asking, because yolo is on."
+					: "Afk is off: questions and actions are asked for again.";
+			}),
+		},
+	];
+}

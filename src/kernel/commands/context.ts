@@ -1,0 +1,51 @@
+// `/compact` and `/clear`: make room in the context of the session's own agent.
+import { statusChanged } from "../../events/event.ts";
+import type { Agent } from "../turn-dependencies.ts";
+import { type CommandRun, finished, type SlashCommand } from "./command.ts";
+
+export const compactCommand: SlashCommand = {
+	name: "compact",
+	description: "Summarise the conversation so far to make room; what you write behind it is kept above all",
+	aliases: [],
+	async run(run) {
+		const { agent, argument } = run;
+		if (agent.context.checkpointCount === 0) {
+			await run.say("The context is empty.");
+			return finished;
+		}
+		const outcome = await run.compact(argument === "" ? "manual" : "manual-with-prompt", argument);
+		if (outcome === null) {
+			return { status: "failed", error: { code: "model-not-set", message: "LLM is not set", data: null } };
+		}
+		if (outcome.kind === "failed") return { status: "failed", error: outcome.error };
+		if (outcome.kind === "cancelled") return { status: "cancelled" };
+		return await tellRoom("The context has been compacted.", run);
+	},
+};
+
+export const clearCommand: SlashCommand = {
+	name: "clear",
+	description: "Forget the conversation; todos, plan and approvals stay",
+	aliases: ["reset"],
+	async run(run) {
+		await run.agent.context.replace([]);
+		run.agent.reminders.rearm();
+		return await tellRoom("The context has been cleared.", run);
+	},
+};
+
+async function tellRoom(text: string, { agent, say, tell }: CommandRun) {
+	await say(text);
+	await tell(contextStatus(agent));
+	return finished;
+}
+
+/** How full the context is; of a session without a model nothing is known. */
+function contextStatus({ context, model }: Agent) {
+	const size = model?.maxContextSize ?? 0;
+	return statusChanged({
+		context_usage: size === 0 ? 0 : context.tokenCount / size,
+		context_tokens: context.tokenCount,
+		max_context_tokens: size,
+	});
+}

@@ -1,0 +1,48 @@
+// `/init`: lets an agent with an empty context of its own look at the project and write AGENTS.md.
+import path from "node:path";
+import { Context, type ContextLog, userRow } from "../../agent/context.ts";
+import { systemText } from "../../agent/marked-text.ts";
+import type { Files } from "../../files/port.ts";
+import { noReminders } from "../reminders.ts";
+import { finished, type SlashCommand } from "./command.ts";
+
+const task = `\
+Write the file AGENTS.md in the root of this project: what an agent, or a new colleague, must know to work here.
+
+Look before you write: the listing, the build files and their scripts, the tests, the continuous integration, the README and other documents, and enough of the code to know how it is laid out and what its habits are. If AGENTS.md is there already, keep what still holds and correct the rest.
+
+It should say, as far as it is true of this project and not obvious:
+- what the project is, in a sentence or two, and what it is built with;
+- the commands to install, build, run, check and test, the test of a single file included, each as it really is;
+- how the code is laid out, where what belongs, and which way dependencies run;
+- the habits of the code: names, style, errors, tests, commits;
+- what is easily done wrong.
+
+Write only what you have seen. Be short: a page or two, in the language of the project's own documents.`;
+
+/** Nothing of the side run is kept as a conversation. */
+const unkept: ContextLog = { appendContext: async () => {}, replaceContext: async () => {} };
+
+/** Bytes of the file that the session's own agent is shown. */
+const sizeLimit = 32 * 1024;
+
+export function createInitCommand(workDir: string, files: Files): SlashCommand {
+	return {
+		name: "init",
+		description: "Look at the project and write AGENTS.md, which tells agents how to work in it",
+		aliases: [],
+		async run({ agent, runWithin }) {
+			const context = new Context(unkept, [], agent.context.systemPrompt);
+			const { outcome } = await runWithin(task, { ...agent, context, reminders: noReminders, mailbox: null });
+			if (outcome.status !== "finished") return outcome;
+			const file = path.join(workDir, "AGENTS.md");
+			const content = (await files.readRange(file, 0, sizeLimit).catch(() => null))?.toString("utf8").trim();
+			const told =
+				content === undefined
+					? `The person had /init run to write AGENTS.md, but there is no ${file}.`
+					: `The person had /init run, which wrote ${file}. Follow it from now on:\n\n${content}`;
+			await agent.context.append([userRow(systemText(told))]);
+			return finished;
+		},
+	};
+}

@@ -1,0 +1,51 @@
+// `/plan`: switches plan mode, shows its plan, clears it.
+import { errorText } from "../../base/errors.ts";
+import { statusChanged } from "../../events/event.ts";
+import type { Files } from "../../files/port.ts";
+import type { PlanMode } from "../plan-mode.ts";
+import { type CommandRun, finished, type SlashCommand } from "./command.ts";
+
+export function createPlanCommand(plan: PlanMode, files: Files): SlashCommand {
+	const turn = async (enabled: boolean, { say, tell }: CommandRun): Promise<void> => {
+		await plan.set(enabled, true);
+		await say(enabled ? `Plan mode is on. The plan goes to ${plan.file ?? "its file"}.` : "Plan mode is off.");
+		await tell(statusChanged({ plan_mode: plan.isOn }));
+	};
+	const carryOut = async (run: CommandRun): Promise<void> => {
+		switch (run.argument.toLowerCase()) {
+			case "":
+				return await turn(!plan.isOn, run);
+			case "on":
+				return await turn(true, run);
+			case "off":
+				return await turn(false, run);
+			case "view":
+				return await run.say((await plan.read())?.text ?? "There is no plan.");
+			case "clear":
+				return await run.say(await clearPlan(plan.file, files));
+			default:
+				return await run.say(
+					`/plan does not know "${run.argument}". It takes on, off, view, clear, or nothing to toggle.`,
+				);
+		}
+	};
+	return {
+		name: "plan",
+		description: "Switch plan mode, or see its plan: on, off, view, clear; without a word it toggles",
+		aliases: [],
+		async run(run) {
+			await carryOut(run);
+			return finished;
+		},
+	};
+}
+
+async function clearPlan(file: string | null, files: Files): Promise<string> {
+	if (file === null) return "Plan mode is off: there is no plan to clear.";
+	try {
+		await files.remove(file);
+		return "The plan was cleared.";
+	} catch (thrown) {
+		return `The plan could not be cleared: ${errorText(thrown)}`;
+	}
+}

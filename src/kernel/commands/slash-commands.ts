@@ -1,0 +1,48 @@
+// The slash commands of a session: prompts that the kernel answers itself, in the order in which clients list them.
+import { parseSlashCommand } from "../../events/slash-command.ts";
+import type { Files } from "../../files/port.ts";
+import type { ApprovalMode } from "../approval-mode.ts";
+import type { PlanMode } from "../plan-mode.ts";
+import { createApprovalCommands } from "./approval.ts";
+import { answering, type SlashCommand } from "./command.ts";
+import { clearCommand, compactCommand } from "./context.ts";
+import { createInitCommand } from "./init.ts";
+import { createPlanCommand } from "./plan.ts";
+
+export interface SlashCommandSettings {
+	readonly workDir: string;
+	readonly files: Files;
+	readonly plan: PlanMode;
+	readonly mode: ApprovalMode;
+}
+
+export interface SlashCommands {
+	readonly all: readonly SlashCommand[];
+	/** The command that a prompt is, and what stands behind its name; null when the prompt is none. */
+	find(prompt: string): { readonly command: SlashCommand; readonly argument: string } | null;
+}
+
+export function createSlashCommands(settings: SlashCommandSettings): SlashCommands {
+	const { workDir, files, plan, mode } = settings;
+	const all = [
+		createInitCommand(workDir, files),
+		compactCommand,
+		clearCommand,
+		...createApprovalCommands(mode),
+		createPlanCommand(plan, files),
+	];
+	return {
+		all,
+		find(prompt) {
+			const parsed = parseSlashCommand(prompt);
+			if (parsed === null) return null;
+			const { name, argument } = parsed;
+			const command = all.find((one) => one.name === name || one.aliases.includes(name)) ?? unknownCommand(name);
+			return { command, argument };
+		},
+	};
+}
+
+function unknownCommand(name: string): SlashCommand {
+	return { name, description: "", aliases: [], run: answering(async () => `Unknown slash command "/${name}".`) };
+}
