@@ -37,7 +37,7 @@ export interface AgentFilesOptions {
 	/** Makes an append-only file that is synced and closed with the session's own. */
 	lineFile(file: string, knownSize: number, header?: string): LineFile;
 	/** Reads the rows of a context file; what cannot be read is skipped and logged. */
-	readContext(file: string): Promise<readonly ContextRow[]>;
+	readContext(file: string): Promise<() => readonly ContextRow[]>;
 	/** Does the work while the session is open; fails `closed` after. */
 	whileOpen<T>(work: () => Promise<T>): Promise<T>;
 	/** Runs before each write, as for the session's own files. */
@@ -145,7 +145,7 @@ export async function createAgentFiles(agent: AgentDescription, options: AgentFi
 
 	return {
 		description: agent,
-		contextRows,
+		contextRows: contextRows(),
 		async begin(prompt) {
 			await write("prompt.txt", prompt);
 			await setStatus("running_foreground");

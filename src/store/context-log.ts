@@ -4,17 +4,26 @@ import type { Log } from "../base/log.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import type { Files } from "../files/port.ts";
 import { fromLine, toLine } from "./context-row.ts";
-import { type LineFile, readLines } from "./line-file.ts";
+import { type LineFile, parseLines } from "./line-file.ts";
 
-/** Reads as far as it goes: lines that are no rows are skipped, counted and logged, and stay in the file. */
-export async function readContext(files: Files, file: string, log: Log): Promise<ContextRow[]> {
-	const rows: ContextRow[] = [];
-	let skipped = 0;
-	for await (const line of readLines(files, file)) {
-		const row = fromLine(line);
-		if (row === null) skipped += 1;
-		else rows.push(row);
-	}
+/**
+ * Reads the file and gives its rows when they are first asked for: a client that only looks need not wait for thousands
+ * of them. Lines that are no rows are skipped, counted and logged, and stay in the file.
+ */
+export async function readContext(files: Files, file: string, log: Log): Promise<() => readonly ContextRow[]> {
+	let bytes = await files.read(file);
+	let rows: readonly ContextRow[] | null = null;
+	return () => {
+		rows ??= parseContext(bytes ?? Buffer.alloc(0), file, log);
+		bytes = null;
+		return rows;
+	};
+}
+
+function parseContext(bytes: Buffer, file: string, log: Log): readonly ContextRow[] {
+	const lines = parseLines(bytes);
+	const rows = lines.flatMap((line) => fromLine(line) ?? []);
+	const skipped = lines.length - rows.length;
 	if (skipped > 0) log.warn("lines of the context log could not be read", { path: file, skipped });
 	return rows;
 }
@@ -34,15 +43,16 @@ export interface ContextLogOptions {
 	/** The file of the log. */
 	readonly path: string;
 	readonly lines: LineFile;
-	/** The rows that were in the file before. */
-	readonly opened: readonly ContextRow[];
+	/** Gives the rows that were in the file before. */
+	opened(): readonly ContextRow[];
 }
 
 export function createContextLog({ files, path: file, lines, opened }: ContextLogOptions): ContextLog {
-	let lacksPrompt = opened.length > 0 && !opened.some((row) => row.type === "system-prompt");
+	let lacksPrompt: boolean | null = null;
 
 	return {
 		async append(rows) {
+			lacksPrompt ??= isWithoutPrompt(opened());
 			const [first, ...others] = rows;
 			if (lacksPrompt && first?.type === "system-prompt") {
 				await lines.prepend(toLine(first));
@@ -54,9 +64,13 @@ export function createContextLog({ files, path: file, lines, opened }: ContextLo
 		},
 		async replace(rows) {
 			await lines.rotate(rows.map(toLine), () => freeRotation(file, files));
-			lacksPrompt = rows.length > 0 && !rows.some((row) => row.type === "system-prompt");
+			lacksPrompt = isWithoutPrompt(rows);
 		},
 	};
+}
+
+function isWithoutPrompt(rows: readonly ContextRow[]): boolean {
+	return rows.length > 0 && !rows.some((row) => row.type === "system-prompt");
 }
 
 /** The path of the first rotation that is not there: `context_1.jsonl`, `context_2.jsonl` and so on. */

@@ -1,57 +1,88 @@
 // Rows of the context log as lines of `context.jsonl` and back (wire-protocol §8.3, agent-kernel §13.4).
 import * as v from "valibot";
-import { toJsonLine } from "../base/json.ts";
-import { type ContentPart, contentPartSchema, toolCallSchema } from "../events/content.ts";
-import type { ContextRow, ConversationMessage } from "../events/conversation.ts";
+import { isRecord, toJsonLine } from "../base/json.ts";
+import { type ContentPart, contentPartSchema, textPartSchema, toolCallSchema } from "../events/content.ts";
+import type { ContextRow, ConversationMessage, MessageRole } from "../events/conversation.ts";
 
 const integer = v.pipe(v.number(), v.integer());
 const optionalText = v.optional(v.nullable(v.string()), null);
 
-const rowSchema = v.variant("role", [
-	v.object({ role: v.literal("_system_prompt"), content: v.string() }),
-	v.object({ role: v.literal("_checkpoint"), id: integer }),
-	v.object({ role: v.literal("_usage"), token_count: integer }),
-	v.object({
-		role: v.picklist(["user", "assistant", "tool", "system"]),
-		name: optionalText,
-		content: v.optional(v.nullable(v.union([v.string(), v.array(contentPartSchema)])), null),
-		tool_calls: v.optional(v.nullable(v.array(toolCallSchema)), null),
-		tool_call_id: optionalText,
-	}),
-]);
+// A long session has thousands of rows: each is checked against the one schema it can fit, chosen by its role and the
+// type of its parts, instead of against all in turn.
+const promptSchema = v.object({ content: v.string() });
+const checkpointSchema = v.object({ id: integer });
+const usageSchema = v.object({ token_count: integer });
+const messageSchema = v.object({
+	name: optionalText,
+	content: v.unknown(),
+	tool_calls: v.optional(v.nullable(v.array(toolCallSchema)), null),
+	tool_call_id: optionalText,
+});
 
 /** The row a line holds; null for unknown roles and for shapes that do not fit. */
 export function fromLine(line: Record<string, unknown> | null): ContextRow | null {
-	const parsed = v.safeParse(rowSchema, line);
-	if (!parsed.success) return null;
-	const row = parsed.output;
-	switch (row.role) {
+	const role = line?.["role"];
+	switch (role) {
 		case "_system_prompt":
-			return { type: "system-prompt", content: row.content };
+			return rowOf(promptSchema, line, ({ content }) => ({ type: "system-prompt", content }));
 		case "_checkpoint":
-			return { type: "checkpoint", id: row.id };
+			return rowOf(checkpointSchema, line, ({ id }) => ({ type: "checkpoint", id }));
 		case "_usage":
-			return { type: "usage", tokenCount: row.token_count };
+			return rowOf(usageSchema, line, ({ token_count }) => ({ type: "usage", tokenCount: token_count }));
 		case "user":
 		case "assistant":
 		case "tool":
 		case "system":
-			return {
-				type: "message",
-				message: {
-					role: row.role,
-					content: toContent(row.content),
-					...(row.tool_calls === null ? {} : { toolCalls: row.tool_calls }),
-					...(row.tool_call_id === null ? {} : { toolCallId: row.tool_call_id }),
-					...(row.name === null ? {} : { name: row.name }),
-				},
-			};
+			return rowOf(messageSchema, line, (message) => toMessageRow(role, message));
+		default:
+			return null;
 	}
 }
 
-function toContent(content: string | ContentPart[] | null): ContentPart[] {
-	if (content === null) return [];
-	return typeof content === "string" ? [{ type: "text", text: content }] : content;
+function rowOf<Schema extends v.GenericSchema>(
+	schema: Schema,
+	line: unknown,
+	toRow: (value: v.InferOutput<Schema>) => ContextRow | null,
+): ContextRow | null {
+	const parsed = v.safeParse(schema, line);
+	return parsed.success ? toRow(parsed.output) : null;
+}
+
+function toMessageRow(
+	role: MessageRole,
+	{ name, content, tool_calls, tool_call_id }: v.InferOutput<typeof messageSchema>,
+): ContextRow | null {
+	const parts = toContent(content);
+	if (parts === null) return null;
+	return {
+		type: "message",
+		message: {
+			role,
+			content: parts,
+			...(tool_calls === null ? {} : { toolCalls: tool_calls }),
+			...(tool_call_id === null ? {} : { toolCallId: tool_call_id }),
+			...(name === null ? {} : { name }),
+		},
+	};
+}
+
+/** Null for what is no content. */
+function toContent(content: unknown): ContentPart[] | null {
+	if (content === null || content === undefined) return [];
+	if (typeof content === "string") return [{ type: "text", text: content }];
+	if (!Array.isArray(content)) return null;
+	const parts: ContentPart[] = [];
+	for (const value of content) {
+		const part = toPart(value);
+		if (part === null) return null;
+		parts.push(part);
+	}
+	return parts;
+}
+
+function toPart(value: unknown): ContentPart | null {
+	const parsed = v.safeParse(isRecord(value) && value["type"] === "text" ? textPartSchema : contentPartSchema, value);
+	return parsed.success ? parsed.output : null;
 }
 
 /** The line of a row, without its newline. */

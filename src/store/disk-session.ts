@@ -84,7 +84,7 @@ export async function openDiskSession(
 		await lease?.check();
 	};
 
-	const contextRows = found.contextPath === null ? [] : await readContext(files, found.contextPath, log);
+	const contextRows = await readContext(files, found.contextPath ?? paths.context, log);
 	const unfinishedCalls = await readUnfinished(files, paths.calls, log);
 	const existed = found.contextPath !== null && !isPrepared(found);
 	const stateFile = await openStateFile({ files, log, directory: paths.directory, fresh: !existed, prepare });
@@ -160,7 +160,9 @@ export async function openDiskSession(
 		workDir,
 		directory: paths.directory,
 		existed,
-		contextRows,
+		get contextRows() {
+			return contextRows();
+		},
 		unfinishedCalls,
 		state: () => stateFile.state(),
 		updateState: (change) => whileOpen(() => stateFile.update(change)),

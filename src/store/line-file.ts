@@ -2,7 +2,7 @@
 // What a line means is its users' matter.
 import { KernelError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
-import { createLineSplitter } from "../base/lines.ts";
+import { createLineSplitter, type Line } from "../base/lines.ts";
 import type { Log } from "../base/log.ts";
 import type { AppendFile, Files } from "../files/port.ts";
 import { toStorageError } from "./storage-error.ts";
@@ -22,29 +22,39 @@ export function parseLine(text: string): Record<string, unknown> | null {
 	}
 }
 
+/** The JSON object of a line, or null when it holds none. */
+type ParsedLine = Record<string, unknown> | null;
+
+function parseAll(lines: readonly Line[]): ParsedLine[] {
+	return lines.flatMap((line) => {
+		if (line.kind === "oversized") return [null];
+		return line.text.trim() === "" ? [] : [parseLine(line.text)];
+	});
+}
+
+/** Every line that is not blank. */
+export function parseLines(bytes: Buffer): ParsedLine[] {
+	const splitter = createLineSplitter(lineLimit);
+	return [...parseAll(splitter.push(bytes)), ...parseAll(splitter.end())];
+}
+
 /**
- * Every line that is not blank, read piece by piece, as the JSON object it holds or null when it holds none.
- * With `length` only that many bytes are read. Nothing for a file that is not there.
+ * Every line that is not blank, read piece by piece. With `length` only that many bytes are read. Nothing for a file
+ * that is not there.
  */
 export async function* readLines(
 	files: Files,
 	path: string,
 	length: number = Number.POSITIVE_INFINITY,
-): AsyncGenerator<Record<string, unknown> | null> {
+): AsyncGenerator<ParsedLine> {
 	const splitter = createLineSplitter(lineLimit);
 	let left = length;
 	for await (const piece of files.readPieces(path)) {
-		for (const line of splitter.push(piece.subarray(0, left))) {
-			if (line.kind === "oversized") yield null;
-			else if (line.text.trim() !== "") yield parseLine(line.text);
-		}
+		yield* parseAll(splitter.push(piece.subarray(0, left)));
 		left -= piece.length;
 		if (left <= 0) break;
 	}
-	for (const line of splitter.end()) {
-		if (line.kind === "oversized") yield null;
-		else if (line.text.trim() !== "") yield parseLine(line.text);
-	}
+	yield* parseAll(splitter.end());
 }
 
 /** The bytes behind the last newline of a file of `size` bytes, read from its end. */

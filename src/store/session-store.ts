@@ -81,7 +81,7 @@ export interface StoredSession {
 	readonly directory: string | null;
 	/** Whether it was there before, with a context. */
 	readonly existed: boolean;
-	/** Rows read when opened; what could not be read was skipped and logged. */
+	/** The rows there were when it was opened; what could not be read was skipped and logged. */
 	readonly contextRows: readonly ContextRow[];
 	readonly unfinishedCalls: readonly UnfinishedCall[];
 	state(): SessionState;
