@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { startChild, type Target } from "./child.ts";
+import { logSize, longLog, manyMessages } from "./long-session.ts";
 
 /** Parts of the long turn and bytes of text in each. */
 export const partCount = 20_000;
@@ -85,6 +86,45 @@ export async function measureFirstEvent(target: Target, files: BenchFiles): Prom
 	await child.finish();
 	if (!line.includes('"TurnBegin"')) throw new Error(`${target.name}: the first line is no TurnBegin: ${line}`);
 	return at - child.startedAt;
+}
+
+/** Milliseconds from the start of the process to the end of a short turn in a session of many messages. */
+export async function measureResume(target: Target, files: BenchFiles): Promise<number> {
+	return await measureTurn(target, [...wireArguments(files, files.shortConfig), "--session", manyMessages]);
+}
+
+/** The same in a new session. */
+export async function measureNewSession(target: Target, files: BenchFiles): Promise<number> {
+	return await measureTurn(target, wireArguments(files, files.shortConfig));
+}
+
+/** The prompt is sent at once. */
+async function measureTurn(target: Target, words: readonly string[]): Promise<number> {
+	const child = startChild(target, words);
+	child.send("prompt", "1", { user_input: "hello" });
+	const { line, at } = await child.reply("1");
+	await child.finish();
+	if (!line.includes('"finished"')) throw new Error(`${target.name}: the turn failed: ${line}`);
+	return at - child.startedAt;
+}
+
+export interface ReplayMeasurement {
+	/** Of the log, per second. */
+	readonly megabytesPerSecond: number;
+	/** Bytes; null where the system does not tell. */
+	readonly peakMemory: number | null;
+}
+
+/** The replay of a long log, from the start of the process to the response, read as fast as it comes. */
+export async function measureReplay(target: Target, files: BenchFiles): Promise<ReplayMeasurement> {
+	const child = startChild(target, [...wireArguments(files, files.shortConfig), "--session", longLog]);
+	child.send("replay", "1", {});
+	const { line, at } = await child.reply("1");
+	const peak = child.peakMemory();
+	const peakAtEnd = await child.finish();
+	if (!line.includes('"finished"')) throw new Error(`${target.name}: the replay failed: ${line}`);
+	const seconds = (at - child.startedAt) / 1000;
+	return { megabytesPerSecond: logSize / 1_000_000 / seconds, peakMemory: peak ?? peakAtEnd };
 }
 
 /** One turn of many parts, read as fast as it comes. */

@@ -6,11 +6,15 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { Target } from "../bench/child.ts";
+import { logSize, messageCount, writeLongSessions } from "../bench/long-session.ts";
 import {
 	measureBareNode,
 	measureFirstEvent,
 	measureInitialize,
 	measureLongTurn,
+	measureNewSession,
+	measureReplay,
+	measureResume,
 	partCount,
 	writeBenchFiles,
 } from "../bench/measurements.ts";
@@ -67,8 +71,14 @@ async function run(choice: Choice, folder: string): Promise<void> {
 	const columns = () => new Map<string, number[]>([...targets.map(({ name }) => name), bare].map((name) => [name, []]));
 	const initialize = columns();
 	const firstEvent = columns();
-	const rate = new Map<string, number[]>(targets.map(({ name }) => [name, []]));
-	const memory = new Map<string, number[]>(targets.map(({ name }) => [name, []]));
+	const perTarget = () => new Map<string, number[]>(targets.map(({ name }) => [name, []]));
+	const rate = perTarget();
+	const memory = perTarget();
+	const newSession = perTarget();
+	const resume = perTarget();
+	const replay = perTarget();
+	const replayMemory = perTarget();
+	for (const { environment } of targets) writeLongSessions(environment["KIMI_SHARE_DIR"] ?? "", files.workDir);
 	const firstStart = new Map<string, number>();
 
 	// Round 0 fills the caches of disk and compiler and is not counted, but for what it is: the very first start.
@@ -92,6 +102,16 @@ async function run(choice: Choice, folder: string): Promise<void> {
 			rate.get(target.name)?.push(eventsPerSecond);
 			if (peakMemory !== null) memory.get(target.name)?.push(peakMemory / 1_000_000);
 		}
+		for (const target of targets) {
+			const fresh = await measureNewSession(target, files);
+			const resumed = await measureResume(target, files);
+			const replayed = await measureReplay(target, files);
+			if (!isCounted) continue;
+			newSession.get(target.name)?.push(fresh);
+			resume.get(target.name)?.push(resumed);
+			replay.get(target.name)?.push(replayed.megabytesPerSecond);
+			if (replayed.peakMemory !== null) replayMemory.get(target.name)?.push(replayed.peakMemory / 1_000_000);
+		}
 	}
 	if (!choice.json) process.stderr.write("\r");
 
@@ -100,6 +120,10 @@ async function run(choice: Choice, folder: string): Promise<void> {
 		{ name: "start to first event", unit: "ms", values: firstEvent },
 		{ name: `turn of ${partCount.toLocaleString("en-US")} parts`, unit: "events/s", values: rate },
 		{ name: "its peak memory", unit: "MB", values: memory },
+		{ name: "start to end of a short turn", unit: "ms", values: newSession },
+		{ name: `the same behind ${messageCount.toLocaleString("en-US")} messages`, unit: "ms", values: resume },
+		{ name: `replay of ${logSize / 1_000_000} MB`, unit: "MB/s", values: replay },
+		{ name: "its peak memory", unit: "MB", values: replayMemory },
 	];
 	const facts = machineFacts();
 	if (choice.json) {
