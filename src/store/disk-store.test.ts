@@ -3,6 +3,7 @@ import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from "node:
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { describeStoreContract, eventAt, promptRow, readAll } from "../../test/contracts/store-contract.ts";
+import { createFailingFiles } from "../../test/support/failing-files.ts";
 import { createMemoryLog, createStoreDirectory, type StoreDirectory } from "../../test/support/store-directory.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
@@ -42,6 +43,31 @@ describe("sessions on disk", () => {
 		await session.sync();
 		await session.close();
 		expect(await readdir(place.root)).toEqual([]);
+	});
+
+	it("reads a context without a lease and without writing anything", async () => {
+		await put("context.jsonl", '{"role": "_checkpoint", "id": 0}\n{"role":"user","content":"Say hello"}\n{"role":"us');
+		const before = await readdir(place.root, { recursive: true });
+		const counting = createFailingFiles(createDiskFiles());
+		const rows = await place.openStore({ files: counting.files }).readContext(place.workDir, id);
+		expect(rows).toEqual([{ type: "checkpoint", id: 0 }, promptRow]);
+		expect(counting.effects).toEqual([]);
+		expect(await readdir(place.root, { recursive: true })).toEqual(before);
+	});
+
+	it("reads a context of the layout before session directories", async () => {
+		await mkdir(path.dirname(directory), { recursive: true });
+		await writeFile(`${directory}.jsonl`, '{"role":"user","content":"Say hello"}\n');
+		expect(await place.openStore().readContext(place.workDir, id)).toEqual([promptRow]);
+		expect(await readdir(path.dirname(directory))).toEqual([`${id}.jsonl`]);
+	});
+
+	it("says where a context lies that cannot be read", async () => {
+		const files = { ...createDiskFiles(), status: () => Promise.reject(new Error("EIO")) };
+		await expect(place.openStore({ files }).readContext(place.workDir, id)).rejects.toMatchObject({
+			code: "storage-failed",
+			message: `Cannot read the session in ${directory}: EIO`,
+		});
 	});
 
 	it("keeps a session that another program prepared until something happens in it", async () => {

@@ -5,6 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import { errorText, KernelError, toKernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
+import { readContext } from "./context-log.ts";
 import { openDiskSession } from "./disk-session.ts";
 import { takeLease } from "./lease.ts";
 import {
@@ -121,6 +122,15 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			return reading(paths, async () => {
 				const seen = await findSession(files, paths);
 				return seen.contextPath === null ? null : openSeen(workDir, id, seen);
+			});
+		},
+		async readContext(spelled, id) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			const paths = pathsOf(workDir, id);
+			return reading(paths, async () => {
+				const { contextPath } = await findSession(files, paths);
+				return contextPath === null ? null : readContext(files, contextPath, log);
 			});
 		},
 		async workDirOf(id) {

@@ -204,6 +204,12 @@ export function createMemoryStore(): SessionStore {
 			const kept = find(workDir, id);
 			return kept?.hasContext === true ? openKept(workDir, id, kept) : null;
 		},
+		async readContext(spelled, id) {
+			const workDir = toWorkDir(spelled);
+			checkSessionId(id);
+			const kept = find(workDir, id);
+			return kept?.hasContext === true ? kept.context : null;
+		},
 		async workDirOf(id) {
 			checkSessionId(id);
 			const found = [...workDirs].find(([, sessions]) => sessions.get(id)?.hasContext === true);

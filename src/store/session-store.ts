@@ -122,6 +122,11 @@ export interface SessionStore {
 	openOrCreate(workDir: string, id: string): Promise<StoredSession>;
 	/** Null when there is no such session. */
 	open(workDir: string, id: string): Promise<StoredSession | null>;
+	/**
+	 * The rows of a session's context as they are now, for whoever only looks: nothing is taken over, made or changed, and
+	 * another process may be writing the session meanwhile. Null when there is no such session.
+	 */
+	readContext(workDir: string, id: string): Promise<readonly ContextRow[] | null>;
 	/** The session that `--continue` names; null when there is none. */
 	lastSessionId(workDir: string): Promise<string | null>;
 	/** The work dir of a session that is there, whichever it is; null when no known one has it. */

@@ -361,6 +361,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			async (bad) => {
 				await expect(store.openOrCreate(workDir, bad)).rejects.toMatchObject({ code: "invalid-input" });
 				await expect(store.open(workDir, bad)).rejects.toMatchObject({ code: "invalid-input" });
+				await expect(store.readContext(workDir, bad)).rejects.toMatchObject({ code: "invalid-input" });
 			},
 		);
 
@@ -437,6 +438,23 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				await expect(agent.appendEvents([])).rejects.toMatchObject(closed);
 				await expect(agent.writeOutput("Three.")).rejects.toMatchObject(closed);
 			});
+		});
+
+		it("reads the context of a session that another one has open, and leaves it to that one", async () => {
+			expect(await store.readContext(workDir, id)).toBeNull();
+			const session = await store.openOrCreate(workDir, id);
+			expect(await subject.openStore().readContext(workDir, id)).toBeNull();
+			await session.appendContext(everyRow);
+			expect(await subject.openStore().readContext(`${workDir}/x/..`, id)).toEqual(everyRow);
+			await session.appendContext([promptRow]);
+			expect(await store.readContext(workDir, id)).toEqual([...everyRow, promptRow]);
+			await session.replaceContext([promptRow]);
+			expect(await subject.openStore().readContext(workDir, id)).toEqual([promptRow]);
+			await session.appendContext([promptRow]);
+			await session.close();
+			expect(await subject.openStore().readContext(workDir, id)).toEqual([promptRow, promptRow]);
+			expect(await store.readContext(workDir, otherId)).toBeNull();
+			expect(await store.readContext(`${workDir}-other`, id)).toBeNull();
 		});
 
 		it("knows the work dir of a session by its id", async () => {
