@@ -23,7 +23,8 @@ function withHome(spelled: string, home: string): string {
 	return spelled === "~" || spelled.startsWith("~/") ? path.join(home, spelled.slice(1)) : spelled;
 }
 
-function contains(root: string, target: string): boolean {
+/** Whether a path is the root or lies below it; both absolute and resolved. */
+export function contains(root: string, target: string): boolean {
 	return target === root || target.startsWith(root.endsWith(path.sep) ? root : root + path.sep);
 }
 

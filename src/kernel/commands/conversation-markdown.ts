@@ -1,0 +1,137 @@
+// A conversation as Markdown for people to read: who said what, which tools were called, what they gave.
+import type { ContentPart, ToolCall } from "../../events/content.ts";
+import type { ConversationMessage } from "../../events/conversation.ts";
+import { cutLine } from "../../tools/text-limits.ts";
+import { closed, codeBlock, codeSpan, quote } from "./markdown.ts";
+
+/** Lines of a tool's result that are shown from its start and its end, and the length at which a line is cut. */
+const firstLines = 30;
+const lastLines = 10;
+const lineLength = 500;
+
+/** What the program says to the model behind the person's back; of no interest once it was said. */
+const hiddenStarts: readonly string[] = ["<system-reminder>", "<notification "];
+const importStart = "<imported_context ";
+/** What the program put into the context in the place of a person. */
+const noteStarts: readonly string[] = ["<system>", importStart];
+
+/** The conversation by turns; empty when nobody has said anything yet. */
+export function conversationMarkdown(messages: readonly ConversationMessage[]): string {
+	const sections: string[] = [];
+	const toolNames = new Map<string, string>();
+	let turns = 0;
+	/** Whether what a person says now was said into a running turn. */
+	let isRunning = false;
+	for (const message of messages) {
+		for (const call of message.toolCalls ?? []) toolNames.set(call.id, call.function.name);
+		const shown = toSection(message, toolNames);
+		if (shown === null) continue;
+		if (shown.isPrompt && !isRunning) {
+			turns += 1;
+			sections.push(`## Turn ${turns}`);
+		}
+		sections.push(shown.text);
+		if (!shown.isPrompt) isRunning = message.role === "tool";
+	}
+	return sections.join("\n\n");
+}
+
+interface Section {
+	readonly text: string;
+	/** Whether a person said it. */
+	readonly isPrompt: boolean;
+}
+
+/** Null for a message that is not shown. */
+function toSection(message: ConversationMessage, toolNames: ReadonlyMap<string, string>): Section | null {
+	switch (message.role) {
+		case "user":
+			return toUserSection(message.content);
+		case "assistant": {
+			const calls = (message.toolCalls ?? []).flatMap(toCallBlocks);
+			return section("### Assistant", [...message.content.map(toBlock), ...calls], false);
+		}
+		case "tool": {
+			const { toolCallId: id = "" } = message;
+			const name = toolNames.get(id);
+			const heading = `**Result${name === undefined ? "" : ` of ${codeSpan(name)}`}** (${codeSpan(id)})`;
+			const blocks = toResultBlocks(message.content);
+			return section(heading, blocks.length === 0 ? ["*Nothing.*"] : blocks, false);
+		}
+		case "system":
+			return section(noteHeading, message.content.map(toBlock), false);
+	}
+}
+
+const noteHeading = "### Note to the model";
+
+/** Null when there is nothing under the heading. */
+function section(heading: string, blocks: readonly string[], isPrompt: boolean): Section | null {
+	const filled = blocks.filter((block) => block !== "");
+	return filled.length === 0 ? null : { text: [heading, ...filled].join("\n\n"), isPrompt };
+}
+
+function toUserSection(content: readonly ContentPart[]): Section | null {
+	const shown = content.filter((part) => !startsWithOneOf(part, hiddenStarts));
+	const isNote = shown.some((part) => startsWithOneOf(part, noteStarts));
+	const blocks = shown.map((part) =>
+		startsWithOneOf(part, [importStart]) ? toResultBlocks([part]).join("\n\n") : toBlock(part),
+	);
+	return section(isNote ? noteHeading : "### User", blocks, !isNote);
+}
+
+function startsWithOneOf(part: ContentPart, starts: readonly string[]): boolean {
+	return part.type === "text" && starts.some((start) => part.text.startsWith(start));
+}
+
+/** A part in full, media aside. */
+function toBlock(part: ContentPart): string {
+	switch (part.type) {
+		case "text":
+			return closed(part.text);
+		case "think":
+			return part.think.trim() === "" ? "" : `*Thinking:*\n\n${quote(part.think)}`;
+		case "image_url":
+			return placeholder("image", part.image_url.url);
+		case "audio_url":
+			return placeholder("audio", part.audio_url.url);
+		case "video_url":
+			return placeholder("video", part.video_url.url);
+	}
+}
+
+/** Says what is not shown; data in the address itself is left out. */
+function placeholder(kind: string, url: string): string {
+	const [, mediaType = ""] = /^data:([\w.+-]+\/[\w.+-]+)?/i.exec(url) ?? [];
+	const what = /^data:/i.test(url) ? mediaType : codeSpan(url);
+	return `*[${kind}${what === "" ? "" : `: ${what}`}]*`;
+}
+
+function toCallBlocks({ id, function: { name, arguments: text } }: ToolCall): string[] {
+	const heading = `**Call of ${codeSpan(name)}** (${codeSpan(id)})`;
+	return text === null || text.trim() === "" ? [heading] : [heading, toArgumentsBlock(text)];
+}
+
+function toArgumentsBlock(text: string): string {
+	try {
+		return codeBlock(JSON.stringify(JSON.parse(text), null, 2), "json");
+	} catch {
+		// No JSON, or nested too deep to be written again.
+		return codeBlock(text);
+	}
+}
+
+function toResultBlocks(content: readonly ContentPart[]): string[] {
+	const text = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+	const others = content.filter((part) => part.type !== "text").map(toBlock);
+	return text.trim() === "" ? others : [codeBlock(shorten(text)), ...others];
+}
+
+/** The first and the last lines, none of them long. */
+function shorten(text: string): string {
+	const lines = text.trimEnd().split("\n");
+	const left = lines.length - firstLines - lastLines;
+	const shown =
+		left <= 1 ? lines : [...lines.slice(0, firstLines), `[... ${left} lines left out ...]`, ...lines.slice(-lastLines)];
+	return shown.map((line) => cutLine(line, lineLength, " [...]")).join("\n");
+}

@@ -1,0 +1,256 @@
+import { symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createToolPlace, type ToolPlace } from "../../../test/support/tool-environment.ts";
+import { type ContentPart, type ToolCall, textPart } from "../../events/content.ts";
+import type { ConversationMessage, MessageRole } from "../../events/conversation.ts";
+import { type ExportPlace, exportConversation, toMarkdown } from "./export-conversation.ts";
+
+function say(role: MessageRole, ...parts: readonly (string | ContentPart)[]): ConversationMessage {
+	return { role, content: parts.map((part) => (typeof part === "string" ? textPart(part) : part)) };
+}
+
+function calling(id: string, name: string, text: string | null): ConversationMessage {
+	const call: ToolCall = { type: "function", id, function: { name, arguments: text }, extras: null };
+	return { role: "assistant", content: [], toolCalls: [call] };
+}
+
+const result = (toolCallId: string, ...parts: readonly (string | ContentPart)[]): ConversationMessage => ({
+	...say("tool", ...parts),
+	toolCallId,
+});
+
+const image = (url: string): ContentPart => ({ type: "image_url", image_url: { url, id: null } });
+
+/** What follows the facts. */
+function body(...messages: readonly ConversationMessage[]): string {
+	const text = toMarkdown({ ...facts, messages });
+	return text
+		.slice(text.indexOf("- Tokens in the context: 12\n\n") + "- Tokens in the context: 12\n\n".length)
+		.trimEnd();
+}
+
+const facts = {
+	sessionId: "0d5c1234-aaaa",
+	title: "Mend the\nbuild",
+	workDir: "/home/me/project",
+	now: Date.UTC(2026, 10, 21, 7, 8, 9),
+	tokenCount: 12,
+	modelName: "k2",
+};
+
+describe("toMarkdown", () => {
+	it("begins with its mark, the title and the facts", () => {
+		const text = toMarkdown({ ...facts, messages: [say("user", "Hi")] });
+		expect(text.split("\n").slice(0, 12)).toEqual([
+			"<!-- A conversation, exported by agentwire -->",
+			"",
+			"# Mend the build",
+			"",
+			"- Session: `0d5c1234-aaaa`",
+			"- Work directory: `/home/me/project`",
+			"- Exported: 2026-11-21T07:08:09.000Z",
+			"- Model: `k2`",
+			"- Messages: 1",
+			"- Tokens in the context: 12",
+			"",
+			"## Turn 1",
+		]);
+		expect(text.endsWith("Hi\n")).toBe(true);
+	});
+
+	it("does without title, model and messages", () => {
+		const text = toMarkdown({ ...facts, title: " ", modelName: null, messages: [] });
+		expect(text).toContain("\n# Conversation\n");
+		expect(text).not.toContain("Model");
+		expect(text.endsWith("*Nothing has been said yet.*\n")).toBe(true);
+	});
+
+	it("shows turns, thoughts, calls and results", () => {
+		const answer = say("assistant", { type: "think", think: "First\n\nlook", encrypted: "x" }, "I look.");
+		const text = body(
+			say("user", "Look"),
+			{ ...answer, toolCalls: calling("c1", "Shell", '{"command":"ls","n":1}').toolCalls ?? [] },
+			result("c1", "<system>Done.</system>", "a.txt\n"),
+			say("assistant", "One file."),
+			say("user", "Thanks"),
+		);
+		expect(text).toBe(
+			[
+				"## Turn 1\n\n### User\n\nLook",
+				"### Assistant\n\n*Thinking:*\n\n> First\n>\n> look\n\nI look.",
+				'**Call of `Shell`** (`c1`)\n\n```json\n{\n  "command": "ls",\n  "n": 1\n}\n```',
+				"**Result of `Shell`** (`c1`)\n\n```\n<system>Done.</system>\na.txt\n```",
+				"### Assistant\n\nOne file.",
+				"## Turn 2\n\n### User\n\nThanks",
+			].join("\n\n"),
+		);
+	});
+
+	it("keeps what was said into a running turn in it, and begins another one behind a turn without an answer", () => {
+		const text = body(
+			say("user", "Start"),
+			calling("c1", "Shell", "{}"),
+			result("c1", "x"),
+			say("user", "Stop after this"),
+			say("user", "and be brief"),
+			say("assistant", "Done"),
+			say("user", "Cancelled at once"),
+			say("user", "Go on"),
+		);
+		expect(text.match(/## (Turn \d|User)/g)).toEqual(
+			["Turn 1", "User", "User", "User", "Turn 2", "User", "Turn 3", "User"].map((name) => `## ${name}`),
+		);
+	});
+
+	it("leaves reminders and notifications out, and marks what the program said to the model", () => {
+		const text = body(
+			say("user", "<system-reminder>\nPlan mode is on.\n</system-reminder>"),
+			say("user", '<notification id="n1">\nTitle\n</notification>'),
+			say("user", "<system>Earlier context:</system>", "Three questions were answered."),
+			say("system", "Be brief."),
+			say("user", "Go", "<system-reminder>\nPlan mode is on.\n</system-reminder>"),
+		);
+		expect(text).toBe(
+			[
+				"### Note to the model\n\n<system>Earlier context:</system>\n\nThree questions were answered.",
+				"### Note to the model\n\nBe brief.",
+				"## Turn 1\n\n### User\n\nGo",
+			].join("\n\n"),
+		);
+	});
+
+	it("fences arguments and results with more backticks than they have, whatever they are", () => {
+		const text = body(
+			calling("c1", "WriteFile", '{"content":"```\\n````"}'),
+			result("c1", "````js"),
+			calling("c2", "Broken", '{"cut'),
+			calling("c3", "Deep", "[".repeat(100_000) + "]".repeat(100_000)),
+			calling("c4", "Bare", null),
+			result("c9", "of nobody"),
+			result("c4"),
+		);
+		expect(text).toContain('`````json\n{\n  "content": "```\\n````"\n}\n`````');
+		expect(text).toContain("`````\n````js\n`````");
+		expect(text).toContain('**Call of `Broken`** (`c2`)\n\n```\n{"cut\n```');
+		expect(text).toContain(`**Call of \`Deep\`** (\`c3\`)\n\n\`\`\`\n${"[".repeat(100_000)}`);
+		expect(text).toContain("**Result** (`c9`)\n\n```\nof nobody\n```");
+		expect(
+			text.endsWith(
+				"**Call of `Bare`** (`c4`)\n\n**Result** (`c9`)\n\n```\nof nobody\n```\n\n**Result of `Bare`** (`c4`)\n\n*Nothing.*",
+			),
+		).toBe(true);
+	});
+
+	it("shows first and last lines of a long result, and cuts long lines", () => {
+		const lines = Array.from({ length: 100 }, (_, n) => `line ${n + 1}`);
+		const text = body(result("c1", [...lines, "x".repeat(10_000)].join("\n")));
+		expect(text).toContain("line 30\n[... 61 lines left out ...]\nline 92\n");
+		expect(text).not.toContain("line 31\n");
+		expect(text.length).toBeLessThan(1500);
+		expect(text.endsWith("x [...]\n```")).toBe(true);
+		const whole = lines.slice(0, 41).join("\n");
+		expect(body(result("c1", whole))).toContain(`\`\`\`\n${whole}\n\`\`\``);
+	});
+
+	it("says which media there were, without their data", () => {
+		const text = body(
+			say("user", "See", image("data:image/png;base64,AAAA"), image("data:,AAAA"), image("https://example.org/a.png")),
+			result("c1", { type: "video_url", video_url: { url: "DATA:video/mp4;base64,AAAA", id: null } }),
+			say("assistant", { type: "audio_url", audio_url: { url: "file:///a.mp3", id: "a" } }),
+		);
+		expect(text).toContain("See\n\n*[image: image/png]*\n\n*[image]*\n\n*[image: `https://example.org/a.png`]*");
+		expect(text).toContain("(`c1`)\n\n*[video: video/mp4]*");
+		expect(text).toContain("*[audio: `file:///a.mp3`]*");
+		expect(text).not.toContain("AAAA");
+	});
+
+	it("shortens what was imported", () => {
+		const text = body(say("user", `<imported_context source="a">\n${"more\n".repeat(1000)}</imported_context>`));
+		expect(text.startsWith("### Note to the model\n\n```\n<imported_context")).toBe(true);
+		expect(text.length).toBeLessThan(500);
+	});
+
+	it("lets no message swallow the next one", () => {
+		expect(body(say("user", "```\nopen"), say("assistant", "~~~\nopen"))).toContain(
+			"```\nopen\n```\n\n### Assistant\n\n~~~\nopen\n~~~",
+		);
+	});
+
+	it("passes over messages with nothing in them", () => {
+		expect(
+			body(say("user"), say("assistant", ""), say("assistant", { type: "think", think: " ", encrypted: "x" })),
+		).toBe("*Nothing has been said yet.*");
+	});
+});
+
+describe("exportConversation", () => {
+	let place: ToolPlace;
+	let exportPlace: ExportPlace;
+	const name = "kimi-export-0d5c1234-20260307-040509.md";
+	const markdown = toMarkdown({ ...facts, messages: [] });
+
+	beforeEach(async () => {
+		place = await createToolPlace();
+		const { files, workDir, home } = place.environment;
+		exportPlace = { files, workDir, home, now: new Date(2026, 2, 7, 4, 5, 9).getTime(), sessionId: facts.sessionId };
+	});
+	afterEach(() => place.remove());
+
+	const read = async (...names: readonly string[]) => (await exportPlace.files.read(place.at(...names)))?.toString();
+
+	it.each([
+		["", ["work", name]],
+		["  ", ["work", name]],
+		["talk.md", ["work", "talk.md"]],
+		["../outside", ["outside", name]],
+		["~/talk", ["home", "talk"]],
+		["~", ["home", name]],
+	])("%j leads to %j", async (target, expected) => {
+		const done = await exportConversation(target, exportPlace, markdown);
+		expect(done).toEqual({ ok: true, path: place.at(...expected) });
+		expect(await read(...expected)).toBe(markdown);
+	});
+
+	it("takes an absolute path", async () => {
+		expect(await exportConversation(place.at("outside", "x.md"), exportPlace, markdown)).toMatchObject({ ok: true });
+		expect(await read("outside", "x.md")).toBe(markdown);
+	});
+
+	it("writes over an earlier export, and over nothing else", async () => {
+		await exportConversation("talk.md", exportPlace, markdown);
+		expect(await exportConversation("talk.md", exportPlace, `${markdown}more\n`)).toMatchObject({ ok: true });
+		expect(await read("work", "talk.md")).toBe(`${markdown}more\n`);
+		for (const [file, content] of [
+			["mine.md", "# Mine\n"],
+			["empty", ""],
+		] as const) {
+			await writeFile(place.at("work", file), content);
+			expect(await exportConversation(file, exportPlace, markdown)).toEqual({
+				ok: false,
+				reason: `${place.at("work", file)} is there already and is no export. Give another name, or remove it first.`,
+			});
+			expect(await read("work", file)).toBe(content);
+		}
+		await symlink("mine.md", place.at("work", "link.md"));
+		expect(await exportConversation("link.md", exportPlace, markdown)).toMatchObject({ ok: false });
+	});
+
+	it.each([
+		["none/talk.md", "There is no directory ROOT/work/none."],
+		["none/", "There is no directory ROOT/work/none."],
+		["a\0b", "A file path has no NUL character."],
+	])("says why not: %j", async (target, reason) => {
+		const done = await exportConversation(target, exportPlace, markdown);
+		expect(done).toEqual({ ok: false, reason: reason.replace("ROOT", place.root) });
+		expect(await exportPlace.files.list(place.at("work"))).toEqual([]);
+	});
+
+	it("says what the disk says", async () => {
+		const failing = { ...exportPlace.files, replace: () => Promise.reject(new Error("ENOSPC: no space")) };
+		expect(await exportConversation("", { ...exportPlace, files: failing }, markdown)).toEqual({
+			ok: false,
+			reason: `The export could not be written to ${path.join(place.root, "work")}: ENOSPC: no space`,
+		});
+	});
+});

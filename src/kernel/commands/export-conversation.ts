@@ -1,0 +1,100 @@
+// `/export`: the conversation of a session as a Markdown file for people.
+import path from "node:path";
+import { errorText } from "../../base/errors.ts";
+import type { ConversationMessage } from "../../events/conversation.ts";
+import type { Files } from "../../files/port.ts";
+import { beginning } from "../../tools/text-limits.ts";
+import { absolutePath } from "../../tools/workspace-paths.ts";
+import { conversationMarkdown } from "./conversation-markdown.ts";
+import { codeSpan, oneLine } from "./markdown.ts";
+
+/** The first line of every export, by which one is known again. It is not shown to readers. */
+const mark = "<!-- A conversation, exported by agentwire -->";
+
+export interface ExportedConversation {
+	readonly sessionId: string;
+	readonly title: string | null;
+	readonly workDir: string;
+	/** Milliseconds since the epoch. */
+	readonly now: number;
+	/** Tokens of the context. */
+	readonly tokenCount: number;
+	readonly modelName: string | null;
+	readonly messages: readonly ConversationMessage[];
+}
+
+/** The whole text of an export. */
+export function toMarkdown(conversation: ExportedConversation): string {
+	const { sessionId, title, workDir, now, tokenCount, modelName, messages } = conversation;
+	const facts: readonly (readonly [string, string | null])[] = [
+		["Session", codeSpan(sessionId)],
+		["Work directory", codeSpan(workDir)],
+		["Exported", new Date(now).toISOString()],
+		["Model", modelName === null ? null : codeSpan(modelName)],
+		["Messages", String(messages.length)],
+		["Tokens in the context", String(tokenCount)],
+	];
+	const body = conversationMarkdown(messages);
+	const blocks = [
+		mark,
+		`# ${oneLine(title ?? "") || "Conversation"}`,
+		facts.flatMap(([name, value]) => (value === null ? [] : `- ${name}: ${value}`)).join("\n"),
+		body === "" ? "*Nothing has been said yet.*" : body,
+	];
+	return `${blocks.join("\n\n")}\n`;
+}
+
+export interface ExportPlace {
+	readonly files: Files;
+	readonly workDir: string;
+	readonly home: string;
+	/** Milliseconds since the epoch. */
+	readonly now: number;
+	readonly sessionId: string;
+}
+
+export type ExportResult =
+	/** The absolute path of the file that was written. */
+	{ readonly ok: true; readonly path: string } | { readonly ok: false; readonly reason: string };
+
+/**
+ * Writes an export to the file or the directory that a person named; to a file of its own in the work dir when that is
+ * empty. Only an earlier export is written over.
+ */
+export async function exportConversation(target: string, place: ExportPlace, markdown: string): Promise<ExportResult> {
+	const refuse = (reason: string): ExportResult => ({ ok: false, reason });
+	if (target.includes("\0")) return refuse("A file path has no NUL character.");
+	const named = absolutePath(target.trim() === "" ? "." : target.trim(), place);
+	try {
+		const { files } = place;
+		const isDirectory = (await files.status(named))?.kind === "directory";
+		if (!isDirectory && target.trim().endsWith("/")) return refuse(`There is no directory ${named}.`);
+		const file = isDirectory ? path.join(named, exportName(place)) : named;
+		const parent = path.dirname(file);
+		if ((await files.status(parent))?.kind !== "directory") return refuse(`There is no directory ${parent}.`);
+		if (!(await mayBeWritten(file, files))) {
+			return refuse(`${file} is there already and is no export. Give another name, or remove it first.`);
+		}
+		await files.replace(file, markdown);
+		return { ok: true, path: file };
+	} catch (thrown) {
+		return refuse(`The export could not be written to ${named}: ${errorText(thrown)}`);
+	}
+}
+
+async function mayBeWritten(file: string, files: Files): Promise<boolean> {
+	const status = await files.status(file);
+	if (status === null) return true;
+	if (status.kind !== "file") return false;
+	const start = await files.readRange(file, 0, mark.length);
+	return start?.toString("latin1") === mark;
+}
+
+/** The local time, because people look for it. */
+function exportName({ sessionId, now }: ExportPlace): string {
+	const time = new Date(now);
+	const two = (value: number): string => String(value).padStart(2, "0");
+	const day = `${time.getFullYear()}${two(time.getMonth() + 1)}${two(time.getDate())}`;
+	const moment = `${two(time.getHours())}${two(time.getMinutes())}${two(time.getSeconds())}`;
+	return `kimi-export-${beginning(sessionId, 8)}-${day}-${moment}.md`;
+}

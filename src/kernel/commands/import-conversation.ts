@@ -1,0 +1,156 @@
+// `/import`: a text file, or what was said in another session, as context for the model.
+import path from "node:path";
+import { errorText } from "../../base/errors.ts";
+import type { ConversationMessage } from "../../events/conversation.ts";
+import type { Files } from "../../files/port.ts";
+import { isSessionId } from "../../store/work-dir.ts";
+import { detectFileKind } from "../../tools/file-kinds.ts";
+import { isSensitiveFile } from "../../tools/sensitive-files.ts";
+import { decodeTextFile } from "../../tools/text-file.ts";
+import { absolutePath } from "../../tools/workspace-paths.ts";
+import { conversationMarkdown } from "./conversation-markdown.ts";
+import { oneLine } from "./markdown.ts";
+
+/** Bytes of the longest text that is imported. */
+const sizeLimit = 10 * 1024 * 1024;
+const sizeLimitText = "10 MiB";
+
+const textSuffixes: ReadonlySet<string> = new Set([
+	// prose and records
+	...[".txt", ".text", ".md", ".mdx", ".markdown", ".rst", ".adoc", ".asciidoc", ".org", ".tex", ".bib", ".log"],
+	// data and settings
+	...[".json", ".jsonl", ".ndjson", ".json5", ".jsonc", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".config"],
+	...[".properties", ".csv", ".tsv", ".xml", ".xsd", ".xsl", ".svg", ".plist", ".lock", ".ipynb"],
+	// web
+	...[
+		".html",
+		".htm",
+		".xhtml",
+		".css",
+		".scss",
+		".sass",
+		".less",
+		".js",
+		".mjs",
+		".cjs",
+		".jsx",
+		".ts",
+		".mts",
+		".cts",
+	],
+	...[".tsx", ".vue", ".svelte", ".astro", ".graphql", ".gql"],
+	// programs
+	...[".py", ".pyi", ".rb", ".php", ".pl", ".pm", ".lua", ".r", ".jl", ".java", ".kt", ".kts", ".scala", ".groovy"],
+	...[".gradle", ".clj", ".cljs", ".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".m", ".mm", ".cs", ".fs", ".vb"],
+	...[
+		".go",
+		".rs",
+		".swift",
+		".zig",
+		".nim",
+		".d",
+		".dart",
+		".ex",
+		".exs",
+		".erl",
+		".hs",
+		".ml",
+		".mli",
+		".el",
+		".lisp",
+	],
+	...[".scm", ".sql", ".proto", ".thrift", ".asm", ".s", ".sol", ".v", ".sv"],
+	// shells, builds and changes
+	...[".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat", ".cmd", ".awk", ".mk", ".cmake", ".tf", ".hcl", ".nix", ".bzl"],
+	...[".dockerfile", ".diff", ".patch"],
+]);
+
+export interface ImportPlace {
+	readonly files: Files;
+	readonly workDir: string;
+	readonly home: string;
+	/** The session that imports. */
+	readonly sessionId: string;
+	/** The messages of another session of the work dir, which is only looked at; null when there is none. */
+	openSession(id: string): Promise<readonly ConversationMessage[] | null>;
+}
+
+export type ImportResult =
+	/** `source` says where the text comes from. */
+	| { readonly ok: true; readonly source: string; readonly text: string }
+	| { readonly ok: false; readonly reason: string };
+
+const refuse = (reason: string): ImportResult => ({ ok: false, reason });
+
+/** Reads what a person named: a file, or else the id of a session. Changes nothing. */
+export async function readImport(source: string, place: ImportPlace): Promise<ImportResult> {
+	const named = source.trim();
+	if (named === "") return refuse("Name a text file, or the id of another session of this work directory.");
+	if (named.includes("\0")) return refuse("A file path has no NUL character.");
+	const file = absolutePath(named, place);
+	try {
+		const status = await place.files.status(file);
+		if (status === null) return await readSession(named, file, place);
+		if (status.kind === "directory") return refuse(`${file} is a directory. Name a text file in it.`);
+		if (status.kind !== "file") return refuse(`${file} is not a file.`);
+		return await readTextFile(file, place.files);
+	} catch (thrown) {
+		return refuse(`${named} cannot be read: ${errorText(thrown)}`);
+	}
+}
+
+async function readTextFile(file: string, files: Files): Promise<ImportResult> {
+	if (isSensitiveFile(file) || isSensitiveFile(await files.resolve(file))) {
+		return refuse(`${file} may hold secrets and is not imported, to protect them.`);
+	}
+	const suffix = path.extname(file).toLowerCase();
+	if (suffix !== "" && !textSuffixes.has(suffix)) {
+		return refuse(`Files that end in ${suffix} are not imported. Give a text file, or a copy under a name in .txt.`);
+	}
+	const bytes = await readAtMost(file, sizeLimit, files);
+	if (bytes === null) return refuse(`${file} is larger than ${sizeLimitText}. Import a part of it.`);
+	const isText = detectFileKind(file, bytes) === "text" && !bytes.includes(0);
+	const decoded = isText ? decodeTextFile(bytes) : null;
+	if (decoded === null) return refuse(`${file} is not text in UTF-8.`);
+	if (decoded.text.trim() === "") return refuse(`There is nothing in ${file}.`);
+	return { ok: true, source: file, text: decoded.text };
+}
+
+/** Null when there is more: the size that a file says it has may be another than what can be read of it. */
+async function readAtMost(file: string, limit: number, files: Files): Promise<Buffer | null> {
+	const pieces: Buffer[] = [];
+	let length = 0;
+	for await (const piece of files.readPieces(file)) {
+		pieces.push(piece);
+		length += piece.length;
+		if (length > limit) return null;
+	}
+	return Buffer.concat(pieces);
+}
+
+async function readSession(id: string, file: string, place: ImportPlace): Promise<ImportResult> {
+	if (id === place.sessionId) return refuse("A session cannot import itself. Name another one.");
+	const messages = isSessionId(id) ? await place.openSession(id) : null;
+	if (messages === null) {
+		return refuse(
+			isSessionId(id)
+				? `There is neither a file ${file} nor a session ${id} of this work directory.`
+				: `There is no file ${file}.`,
+		);
+	}
+	const text = conversationMarkdown(messages);
+	if (text === "") return refuse(`Nothing was said in the session ${id}.`);
+	if (Buffer.byteLength(text) > sizeLimit) {
+		return refuse(`The session ${id} is larger than ${sizeLimitText} as text. Export it, and import a part of that.`);
+	}
+	return { ok: true, source: `session ${id}`, text };
+}
+
+const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+/** The text as the model is given it. Nothing in source or text can end it early. */
+export function importedContext(source: string, text: string): string {
+	const attribute = oneLine(source).replace(/[&<>"]/g, (character) => entities[character] ?? character);
+	const body = text.replace(/<(?=\s*\/\s*imported_context)/gi, "&lt;");
+	return `<imported_context source="${attribute}">\n${body}\n</imported_context>`;
+}
