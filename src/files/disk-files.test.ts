@@ -143,6 +143,42 @@ describe("files on disk", () => {
 		});
 	});
 
+	describe("replacing by pieces", () => {
+		async function* pieces(...texts: readonly string[]) {
+			for (const text of texts) yield Buffer.from(text);
+		}
+		async function* failing() {
+			yield Buffer.from("one");
+			throw new Error("no more");
+		}
+
+		it("writes them in order, with the mode asked for", async () => {
+			await files.replaceByPieces(at("file"), pieces("one", "", "two"), { mode: 0o600, sync: true });
+			expect(await text("file")).toBe("onetwo");
+			expect(await mode("file")).toBe(0o600);
+			await files.replaceByPieces(at("file"), pieces());
+			expect(await text("file")).toBe("");
+		});
+
+		it("asks for a piece when the one before is written", async () => {
+			async function* watched() {
+				for (const text of ["one", "two"]) {
+					const names = await readdir(root);
+					yield Buffer.from(`${text}:${names.length}:${(await stat(at(names[0] ?? ""))).size} `);
+				}
+			}
+			await files.replaceByPieces(at("file"), watched());
+			expect(await text("file")).toBe("one:1:0 two:1:8 ");
+		});
+
+		it("leaves the old file alone, and nothing beside it, when a piece cannot be had", async () => {
+			await writeFile(at("file"), "old");
+			await expect(files.replaceByPieces(at("file"), failing())).rejects.toThrow("no more");
+			expect(await text("file")).toBe("old");
+			expect(await readdir(root)).toEqual(["file"]);
+		});
+	});
+
 	describe("appending", () => {
 		it("appends in the order of the calls, making the file", async () => {
 			const file = await files.openAppend(at("log"));

@@ -86,7 +86,11 @@ async function followLinks(start: string): Promise<string> {
 	throw Object.assign(new Error(`ELOOP: too many symbolic links, '${start}'`), { code: "ELOOP", path: start });
 }
 
-async function replaceFile(target: string, content: string | Uint8Array, options: ReplaceOptions): Promise<void> {
+async function replaceFile(
+	target: string,
+	content: string | Uint8Array | AsyncIterable<Uint8Array>,
+	options: ReplaceOptions,
+): Promise<void> {
 	const destination = await followLinks(target);
 	const directory = path.dirname(destination);
 	const old = await orNullWhenMissing(stat(destination));
@@ -97,7 +101,9 @@ async function replaceFile(target: string, content: string | Uint8Array, options
 		// A file that will be private is private from its first byte on.
 		const handle = await open(temporary, "wx", mode === null ? newFileMode : mode & 0o777);
 		try {
-			await writeWhole(handle, typeof content === "string" ? Buffer.from(content) : content);
+			if (typeof content === "string") await writeWhole(handle, Buffer.from(content));
+			else if (content instanceof Uint8Array) await writeWhole(handle, content);
+			else for await (const piece of content) await writeWhole(handle, piece);
 			if (mode !== null) await chmod(temporary, mode);
 			if (options.sync === true) await handle.sync();
 		} finally {
@@ -268,6 +274,7 @@ export function createDiskFiles(): Files {
 		resolve: resolvePath,
 		makeDirectory: (directory) => makeDirectories(path.resolve(directory)),
 		replace: (target, content, options = {}) => replaceFile(target, content, options),
+		replaceByPieces: (target, pieces, options = {}) => replaceFile(target, pieces, options),
 		create: createFile,
 		rename: (from, to) => rename(from, to),
 		truncate: (target, length) => truncate(target, length),

@@ -48,6 +48,11 @@ export interface Files {
 	makeDirectory(path: string): Promise<void>;
 	/** Writes a temporary file beside `path` and renames it over it: readers see the old or the new, never a part. */
 	replace(path: string, content: string | Uint8Array, options?: ReplaceOptions): Promise<void>;
+	/**
+	 * The same, of content that comes in pieces and is never held whole. When getting a piece fails, nothing has changed
+	 * and the failure is passed on.
+	 */
+	replaceByPieces(path: string, pieces: AsyncIterable<Uint8Array>, options?: ReplaceOptions): Promise<void>;
 	/** Creates the file with this content; false when it exists already. */
 	create(path: string, content: string): Promise<boolean>;
 	rename(from: string, to: string): Promise<void>;

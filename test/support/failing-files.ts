@@ -138,6 +138,8 @@ export function createFailingFiles(inner: Files, plan: Plan | null = null): Fail
 							.slice(0, content.length / 2),
 					),
 			}),
+		replaceByPieces: (path, pieces, options) =>
+			run("replace", path, { perform: () => inner.replaceByPieces(path, pieces, options) }),
 		create: (path, content) =>
 			run("create", path, {
 				perform: () => inner.create(path, content),

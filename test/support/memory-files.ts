@@ -1,7 +1,7 @@
 // The file port in memory, with what a crash leaves: a copy as a killed process leaves it, and one as a power loss does,
 // where only what was synced is certain.
 import path from "node:path";
-import type { FileStatus, Files } from "../../src/files/port.ts";
+import type { FileStatus, Files, ReplaceOptions } from "../../src/files/port.ts";
 
 interface FileNode {
 	readonly kind: "file";
@@ -79,6 +79,15 @@ function createOver(root: DirectoryNode, firstTime: number): MemoryFiles {
 		return file;
 	};
 
+	const replace = async (target: string, content: Uint8Array, options: ReplaceOptions): Promise<void> => {
+		const old = findFile(target);
+		const file = put(target, Buffer.from(content), options.mode ?? old?.mode ?? 0o644);
+		if (options.sync !== true) return;
+		file.synced = file.content;
+		const parent = parentOf(target);
+		parent.synced = new Map(parent.names);
+	};
+
 	return {
 		async read(target) {
 			const file = findFile(target);
@@ -114,13 +123,11 @@ function createOver(root: DirectoryNode, firstTime: number): MemoryFiles {
 				node = next;
 			}
 		},
-		async replace(target, content, options = {}) {
-			const old = findFile(target);
-			const file = put(target, Buffer.from(content), options.mode ?? old?.mode ?? 0o644);
-			if (options.sync !== true) return;
-			file.synced = file.content;
-			const parent = parentOf(target);
-			parent.synced = new Map(parent.names);
+		replace: (target, content, options = {}) => replace(target, Buffer.from(content), options),
+		async replaceByPieces(target, pieces, options = {}) {
+			const content: Uint8Array[] = [];
+			for await (const piece of pieces) content.push(piece);
+			await replace(target, Buffer.concat(content), options);
 		},
 		async create(target, content) {
 			if (find(target) !== null) return false;
