@@ -120,6 +120,15 @@ describe("parseCommandLine", () => {
 		["info --json", { kind: "info", json: true }],
 		["info -h", { kind: "help", command: "info" }],
 		["info --json --help", { kind: "help", command: "info" }],
+		["export", { kind: "export", options: { sessionId: null, output: null, yes: false } }],
+		["export -y some-id", { kind: "export", options: { sessionId: "some-id", output: null, yes: true } }],
+		["export --output p id --yes", { kind: "export", options: { sessionId: "id", output: "p", yes: true } }],
+		["export --output=-p", { kind: "export", options: { sessionId: null, output: "-p", yes: false } }],
+		["export -o a -o=b", { kind: "export", options: { sessionId: null, output: "b", yes: false } }],
+		["export -yop", { kind: "export", options: { sessionId: null, output: "p", yes: true } }],
+		["export -- -id", { kind: "export", options: { sessionId: "-id", output: null, yes: false } }],
+		["export id -h", { kind: "help", command: "export" }],
+		["export --help", { kind: "help", command: "export" }],
 	])("%s is its own command", (line, expected) => {
 		expect(parseCommandLine(words(line))).toEqual(expected);
 	});
@@ -166,10 +175,20 @@ describe("parseCommandLine", () => {
 		["-x", "Unknown flag -x."],
 		["-yx", "Unknown flag -x."],
 		["--help --wier", "Unknown flag --wier. Did you mean --wire?"],
-		["login", "There is no command 'login'. Commands: info."],
-		["--wire -", "There is no command '-'. Commands: info."],
+		["login", "There is no command 'login'. Commands: info, export."],
+		["--wire -", "There is no command '-'. Commands: info, export."],
 		["--wire info", "Cannot combine the command 'info' with --wire."],
 		["info --jsn", "The command 'info' does not know '--jsn'; it takes --json."],
+		["--yes export", "Cannot combine the command 'export' with --yes."],
+		["export a b", "The command 'export' takes one session at most."],
+		["export ''", "The command 'export' needs the id of a session, or none at all."],
+		["export -o", "-o needs a value (PATH)."],
+		["export -o -y", "-o needs a value (PATH)."],
+		["export --output=", "--output needs a value (PATH)."],
+		["export --output ''", "--output needs a value (PATH)."],
+		["export --yes=1", "--yes takes no value."],
+		["export -yx", "The command 'export' does not know '-x'; it takes --output and --yes."],
+		["export --force", "The command 'export' does not know '--force'; it takes --output and --yes."],
 	])("refuses: %s", (line, message) => {
 		expect(refusal(line)).toBe(message);
 	});

@@ -22,9 +22,27 @@ export function helpText(executableName: string, command: CommandName | null): s
 			"",
 		].join("\n");
 	}
+	if (command === "export") {
+		return [
+			`Usage: ${executableName} export [SESSION_ID] [--output PATH] [--yes]`,
+			"",
+			"Put a session into a ZIP file: its conversation, events and subagents, its plan, and the program's logs.",
+			"Without an id it is the last session of the current directory. The session is only read.",
+			"",
+			toLine({
+				names: ["--output", "-o"],
+				value: "PATH",
+				about: "File or directory to write to. Default: session-<id>.zip here.",
+			}),
+			toLine({ names: ["--yes", "-y"], value: null, about: "Do not ask, although there may be secrets in it." }),
+			toLine({ names: ["--help", "-h"], value: null, about: "Show this text and exit." }),
+			"",
+		].join("\n");
+	}
 	return [
 		`Usage: ${executableName} [flags]`,
 		`       ${executableName} info [--json]`,
+		`       ${executableName} export [SESSION_ID] [--output PATH] [--yes]`,
 		"",
 		"A coding agent that other programs drive over stdin and stdout.",
 		"",
@@ -36,6 +54,7 @@ export function helpText(executableName: string, command: CommandName | null): s
 		"",
 		"Commands:",
 		toLine({ names: ["info"], value: null, about: "Show versions; 'info --json' for programs." }),
+		toLine({ names: ["export"], value: null, about: "Put a session into a ZIP file." }),
 		"",
 		"Settings are read from config.toml in $KIMI_SHARE_DIR, by default ~/.kimi.",
 		"",

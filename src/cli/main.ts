@@ -13,6 +13,8 @@ export async function main(executable: string, argv: readonly string[]): Promise
 				return print((await import("./version.ts")).versionText(executable));
 			case "info":
 				return print((await import("./info.ts")).infoText(command.json));
+			case "export":
+				return await (await import("./export-session.ts")).runExport(executable, command.options);
 			case "serve": {
 				if (command.options.mode === null && process.stdin.isTTY) {
 					return complain((await import("./help.ts")).startText(executable));

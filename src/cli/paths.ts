@@ -10,6 +10,17 @@ export interface Place {
 	readonly home: string;
 }
 
+/** Node throws when the directory was deleted; its last path still lets absolute paths be used and errors name it. */
+export function currentDirectory(): string {
+	try {
+		return process.cwd();
+	} catch (thrown) {
+		const last = process.env["PWD"] ?? "";
+		if (path.isAbsolute(last)) return last;
+		throw new UsageError("The current directory does not exist any more.", { cause: thrown });
+	}
+}
+
 /** Absolute and normalised. Session directories are named after this form of a work dir, so links stay. */
 export function toAbsolutePath(typed: string, place: Place): string {
 	const expanded = typed === "~" || typed.startsWith("~/") ? place.home + typed.slice(1) : typed;

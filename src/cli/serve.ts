@@ -22,7 +22,7 @@ import { isSessionId } from "../store/work-dir.ts";
 import { createStdioTransport } from "../transports/stdio.ts";
 import type { ServeOptions } from "./command-line.ts";
 import { createLogFile, type LogFile } from "./log-file.ts";
-import { checkFile, checkWorkDir, type Place, shareDirectory } from "./paths.ts";
+import { checkFile, checkWorkDir, currentDirectory, type Place, shareDirectory } from "./paths.ts";
 import { UsageError } from "./usage-error.ts";
 import { productName, productVersion } from "./version.ts";
 
@@ -102,17 +102,6 @@ async function start(
 async function loadAgentFile(file: string, workDir: string, surroundings: Surroundings): Promise<AgentDefinition> {
 	const { loadAgent } = await import("../kernel/load-agent.ts");
 	return await loadAgent(file, workDir, surroundings);
-}
-
-/** Node throws when the directory was deleted; its last path still lets absolute paths be used and errors name it. */
-function currentDirectory(): string {
-	try {
-		return process.cwd();
-	} catch (thrown) {
-		const last = process.env["PWD"] ?? "";
-		if (path.isAbsolute(last)) return last;
-		throw new UsageError("The current directory does not exist any more.", { cause: thrown });
-	}
 }
 
 async function openOutput(files: Files, file: string) {

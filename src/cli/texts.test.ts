@@ -51,8 +51,9 @@ describe("helpText", () => {
 		expect(existing?.startsWith("Usage: kimi [flags]\n")).toBe(true);
 	});
 
-	it("has a text for info and one for a bare start", () => {
+	it("has a text for each command and one for a bare start", () => {
 		expect(helpText("kimi", "info")).toContain("kimi info [--json]");
+		expect(helpText("kimi", "export")).toContain("kimi export [SESSION_ID] [--output PATH] [--yes]");
 		expect(startText("kimi")).toContain("kimi --wire");
 	});
 });

@@ -148,6 +148,11 @@ export async function readTitle(
 	return { title: stored?.custom_title ?? null, damaged };
 }
 
+/** The slug of the plan that a session is at; null when it is at none. */
+export async function readPlanSlug(files: Files, directory: string): Promise<string | null> {
+	return (await find(files, directory)).stored?.plan_slug ?? null;
+}
+
 export interface StateFile {
 	state(): SessionState;
 	/** Saves the change. Fails `storage-failed`, and then nothing has changed. */

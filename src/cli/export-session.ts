@@ -1,0 +1,107 @@
+// The command `export`: a session as one ZIP file, to be kept or to be sent to somebody.
+import { homedir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { systemClock } from "../base/clock.ts";
+import { errorText } from "../base/errors.ts";
+import { createDiskFiles } from "../files/disk-files.ts";
+import type { Files } from "../files/port.ts";
+import { isSessionId } from "../store/work-dir.ts";
+import type { ExportOptions } from "./export-options.ts";
+import { currentDirectory, type Place, shareDirectory, toAbsolutePath } from "./paths.ts";
+import { type ArchivePlace, ExportFailure, findArchivedSession, toEntries } from "./session-archive.ts";
+import { UsageError } from "./usage-error.ts";
+import { zipPieces } from "./zip-archive.ts";
+
+/** What the export needs of the process around it. */
+export interface ExportSurroundings extends ArchivePlace {
+	/** Milliseconds since the epoch. */
+	now(): number;
+	/** Asks the person; null when there is none. */
+	readonly ask: ((question: string) => Promise<boolean>) | null;
+	print(line: string): void;
+	complain(line: string): void;
+}
+
+/** Exports and returns the exit code. Throws UsageError. */
+export async function runExport(executable: string, options: ExportOptions): Promise<number> {
+	const place: Place = { currentDir: currentDirectory(), home: homedir() };
+	const stopping = new AbortController();
+	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+		process.removeAllListeners(signal);
+		process.on(signal, () => stopping.abort(new ExportFailure("The export was stopped; nothing was written.")));
+	}
+	return await exportSession(options, {
+		executableName: path.basename(executable),
+		files: createDiskFiles(),
+		...place,
+		shareDir: shareDirectory(process.env, place),
+		now: () => systemClock.now(),
+		ask: process.stdin.isTTY ? (question) => askOnTerminal(question, stopping.signal) : null,
+		print: (line) => void process.stdout.write(`${line}\n`),
+		complain: (line) => void process.stderr.write(`${line}\n`),
+		signal: stopping.signal,
+	});
+}
+
+async function askOnTerminal(question: string, signal: AbortSignal): Promise<boolean> {
+	const lines = createInterface({ input: process.stdin, output: process.stderr });
+	return await new Promise<boolean>((resolve) => {
+		let answer: string | null = null;
+		lines.on("close", () => {
+			// Whoever ended the question without an answer is still on its line.
+			if (answer === null) process.stderr.write("\n");
+			resolve(/^y(es)?$/i.test(answer?.trim() ?? ""));
+		});
+		signal.addEventListener("abort", () => lines.close(), { once: true });
+		lines.question(question, (line) => {
+			answer = line;
+			lines.close();
+		});
+	});
+}
+
+/** Finds the session, asks, and writes the archive. Throws UsageError. */
+export async function exportSession(options: ExportOptions, surroundings: ExportSurroundings): Promise<number> {
+	const { files, print, complain } = surroundings;
+	if (options.sessionId !== null && !isSessionId(options.sessionId)) {
+		throw new UsageError(`${JSON.stringify(options.sessionId)} cannot be the id of a session.`);
+	}
+	try {
+		const session = await findArchivedSession(options.sessionId, surroundings);
+		const target = await toTarget(options.output, `session-${session.id}.zip`, files, surroundings);
+		if (!options.yes && surroundings.ask !== null) {
+			complain(`Session ${session.id} in ${session.workDir}: ${session.title}`);
+			complain(
+				"The archive will hold all that was said and done in it, and the program's logs: look for secrets in it.",
+			);
+			if (!(await surroundings.ask(`Write ${target}? [y/N] `))) throw new ExportFailure("Nothing was exported.");
+		}
+		const leftOut = [...session.leftOut];
+		const archive = zipPieces(toEntries(session, leftOut, surroundings.now(), surroundings));
+		// It holds what others have no business with, as the directory of the sessions does.
+		await files.replaceByPieces(target, archive, { mode: 0o600 });
+		for (const { name, reason } of leftOut) complain(`Left out: ${name} (${reason})`);
+		print(target);
+		return 0;
+	} catch (thrown) {
+		if (thrown instanceof ExportFailure) complain(thrown.message);
+		else complain(`The session could not be exported: ${errorText(thrown)}`);
+		return 1;
+	}
+}
+
+/** The absolute path to write to. An existing file is written over only if it is an archive. */
+async function toTarget(typed: string | null, name: string, files: Files, place: Place): Promise<string> {
+	const named = toAbsolutePath(typed ?? ".", place);
+	const isDirectory = (await files.status(named))?.kind === "directory";
+	if (!isDirectory && typed?.endsWith("/")) throw new ExportFailure(`There is no directory ${named}.`);
+	const target = isDirectory ? path.join(named, name) : named;
+	const parent = path.dirname(target);
+	if ((await files.status(parent))?.kind !== "directory") throw new ExportFailure(`There is no directory ${parent}.`);
+	const status = await files.status(target);
+	if (status === null) return target;
+	const start = status.kind === "file" ? await files.readRange(target, 0, 4) : null;
+	if (start?.toString("latin1") === "PK\x03\x04") return target;
+	throw new ExportFailure(`${target} is there already and is no ZIP file. Give another path with --output.`);
+}

@@ -1,0 +1,48 @@
+// A ZIP archive as a stream of pieces: no file is ever held whole. What goes into it is its users' matter.
+
+export interface ArchiveEntry {
+	/** Relative, with slashes. */
+	readonly name: string;
+	/** Milliseconds since the epoch. */
+	readonly modifiedAt: number;
+	readonly pieces: AsyncIterable<Uint8Array>;
+}
+
+/** Bytes that an archive may have: beyond four gigabytes the format knows no sizes. */
+export const archiveLimit = 4_000_000_000;
+/** Entries that it may have. */
+export const entryLimit = 65_535;
+
+/** The years that the format can tell. */
+const firstTime = new Date(1980, 0, 2).getTime();
+const lastTime = new Date(2099, 11, 30).getTime();
+
+/** The archive of the entries, each read when it is its turn. Fails with what reading an entry fails with. */
+export async function* zipPieces(entries: AsyncIterable<ArchiveEntry>): AsyncGenerator<Uint8Array> {
+	const { Zip, ZipDeflate } = await import("fflate");
+	let waiting: Uint8Array[] = [];
+	let failure: Error | null = null;
+	const zip = new Zip((error, data) => {
+		if (error !== null) failure = error;
+		else waiting.push(data);
+	});
+	const take = (): Uint8Array[] => {
+		if (failure !== null) throw failure;
+		const taken = waiting;
+		waiting = [];
+		return taken;
+	};
+	for await (const { name, modifiedAt, pieces } of entries) {
+		const entry = new ZipDeflate(name);
+		entry.mtime = Math.min(Math.max(modifiedAt, firstTime), lastTime);
+		zip.add(entry);
+		for await (const piece of pieces) {
+			entry.push(piece);
+			yield* take();
+		}
+		entry.push(new Uint8Array(), true);
+		yield* take();
+	}
+	zip.end();
+	yield* take();
+}
