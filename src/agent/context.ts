@@ -9,6 +9,8 @@ export interface ContextLog {
 	replaceContext(rows: readonly ContextRow[]): Promise<void>;
 }
 
+type MessageRow = Extract<ContextRow, { type: "message" }>;
+
 /** Characters that are taken for a token where nothing was counted. */
 const charactersPerToken = 4;
 
@@ -124,10 +126,10 @@ export function estimateTokens(messages: readonly ConversationMessage[]): number
 	return Math.floor(characters / charactersPerToken);
 }
 
-export function userRow(input: UserInput): ContextRow {
+export function userRow(input: UserInput): MessageRow {
 	return { type: "message", message: { role: "user", content: toParts(input) } };
 }
 
-export function messageRow(message: ConversationMessage): ContextRow {
+export function messageRow(message: ConversationMessage): MessageRow {
 	return { type: "message", message };
 }

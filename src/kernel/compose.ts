@@ -7,6 +7,7 @@ import { type ModelSelection, selectModel } from "../config/select-model.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import { agentTypes } from "../definitions/agent-types.ts";
 import { renderSystemPrompt, withRole } from "../definitions/system-prompt.ts";
+import type { ContextRow } from "../events/conversation.ts";
 import type { Files } from "../files/port.ts";
 import type { Model } from "../models/model.ts";
 import { type ModelSettings, standardTimeouts } from "../models/model-settings.ts";
@@ -57,6 +58,14 @@ export interface SessionOptions {
 	readonly agent?: AgentDefinition;
 }
 
+/** What a session learns of its kernel. */
+export interface SessionLinks {
+	/** Name and version of its client, for requests that name it. */
+	clientName(): string | null;
+	/** The context of another session of its work dir; null when there is none. */
+	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
+}
+
 const defaultAgent: AgentDefinition = {
 	name: "default",
 	toolPaths: defaultToolPaths,
@@ -70,7 +79,7 @@ export async function composeSession(
 	options: SessionOptions,
 	configuration: Configuration,
 	surroundings: Surroundings,
-	clientName: () => string | null,
+	links: SessionLinks,
 ): Promise<SessionParts> {
 	const { environment, files, processes, home, clock, identifiers, random, log } = surroundings;
 	const selection = selectModel({ configuration, alias: options.model, thinking: options.thinking, environment });
@@ -92,7 +101,8 @@ export async function composeSession(
 	});
 	return {
 		stored,
-		model: await composeModel(selection, surroundings, clientName),
+		readContext: links.readContext,
+		model: await composeModel(selection, surroundings, links.clientName),
 		unsetModelAlias: selection.kind === "none" ? selection.alias : null,
 		createTools: (operations) => createTools(agent.toolPaths, toolEnvironment(operations)),
 		subagents: {
@@ -101,7 +111,7 @@ export async function composeSession(
 			findModel: async (alias) => {
 				const isKnown = Object.hasOwn(configuration.models, alias);
 				const chosen = { configuration, alias, thinking: options.thinking, environment };
-				return isKnown ? await composeModel(selectModel(chosen), surroundings, clientName) : null;
+				return isKnown ? await composeModel(selectModel(chosen), surroundings, links.clientName) : null;
 			},
 			describeRepository: (signal) => describeRepository(stored.workDir, { environment, processes }, signal),
 			parallel: agentwire.parallelSubagents,

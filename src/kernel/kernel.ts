@@ -2,7 +2,7 @@
 import { KernelError } from "../base/errors.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { SessionStore, SessionSummary, StoredSession } from "../store/session-store.ts";
-import { composeSession, type SessionOptions, type Surroundings } from "./compose.ts";
+import { composeSession, type SessionLinks, type SessionOptions, type Surroundings } from "./compose.ts";
 import { Session } from "./session.ts";
 
 /** Milliseconds that the hooks of a session's end may take, of the two seconds that closing has in all. */
@@ -75,9 +75,12 @@ export class Kernel {
 	}
 
 	async #load(stored: StoredSession, options: SessionOptions): Promise<Session> {
-		const { configuration, surroundings } = this.#parts;
-		const clientName = () => this.#sessions.get(stored.id)?.clientName() ?? null;
-		const session = new Session(await composeSession(stored, options, configuration, surroundings, clientName));
+		const { store, configuration, surroundings } = this.#parts;
+		const links: SessionLinks = {
+			clientName: () => this.#sessions.get(stored.id)?.clientName() ?? null,
+			readContext: (id) => store.readContext(stored.workDir, id),
+		};
+		const session = new Session(await composeSession(stored, options, configuration, surroundings, links));
 		this.#sessions.set(session.id, session);
 		try {
 			if (options.afk && !stored.state().approval.afk) {

@@ -9,6 +9,7 @@ import type { AgentType } from "../definitions/agent-types.ts";
 import type { ClientToolAsk } from "../events/ask.ts";
 import type { Command, CommandType, CommandValues } from "../events/command.ts";
 import type { ToolReturn, UserInput } from "../events/content.ts";
+import type { ContextRow } from "../events/conversation.ts";
 import { type AgentEvent, type EventBody, statusChanged } from "../events/event.ts";
 import type { CommandHook } from "../hooks/hook.ts";
 import type { Model } from "../models/model.ts";
@@ -38,6 +39,8 @@ import type { AgentServices } from "./turn-dependencies.ts";
 /** What a session is made of; `compose.ts` fills it from the configuration. */
 export interface SessionParts {
 	readonly stored: StoredSession;
+	/** The context of another session of the work dir; null when there is none. */
+	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
 	/** Null when none is configured; `unsetModelAlias` then names what was asked for. */
 	readonly model: Model | null;
 	readonly unsetModelAlias: string | null;
@@ -111,8 +114,11 @@ export class Session {
 		this.#clients = new Clients(this.#emitter, () => this.#asks.clientGone());
 		this.#plan = new PlanMode({ ...parts.planPlace, stored, identifiers });
 		this.#commands = createSlashCommands({
-			workDir: this.workDir,
+			stored,
 			files: parts.planPlace.files,
+			home: parts.planPlace.home,
+			clock,
+			readContext: parts.readContext,
 			plan: this.#plan,
 			mode,
 		});

@@ -130,7 +130,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			const paths = pathsOf(workDir, id);
 			return reading(paths, async () => {
 				const { contextPath } = await findSession(files, paths);
-				return contextPath === null ? null : readContext(files, contextPath, log);
+				return contextPath === null ? null : (await readContext(files, contextPath, log))();
 			});
 		},
 		async workDirOf(id) {

@@ -27,9 +27,10 @@ export const noProcesses: Processes = {
 /** What a session needs for hooks, plan mode and subagents when none is used. */
 export function createQuietParts(): Pick<
 	SessionParts,
-	"afk" | "remindsOfAbsence" | "compaction" | "hooks" | "hookPlace" | "planPlace" | "subagents"
+	"readContext" | "afk" | "remindsOfAbsence" | "compaction" | "hooks" | "hookPlace" | "planPlace" | "subagents"
 > {
 	return {
+		readContext: async () => null,
 		afk: false,
 		remindsOfAbsence: true,
 		compaction: { triggerRatio: 0.85, reservedTokens: 0 },

@@ -94,7 +94,10 @@ export async function openSession(
 	}
 	const gates = createGatedModel(transcript.scripts);
 	const stored = await store.openOrCreate(place.workDir, sessionId);
-	const parts = await composeSession(stored, options, configuration, surroundings, () => null);
+	const parts = await composeSession(stored, options, configuration, surroundings, {
+		clientName: () => null,
+		readContext: (id) => store.readContext(place.workDir, id),
+	});
 	const session = new Session({ ...parts, model: gates.model });
 	const close = async () => {
 		await session.close(AbortSignal.timeout(1000));

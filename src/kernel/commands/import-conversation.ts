@@ -15,55 +15,21 @@ import { oneLine } from "./markdown.ts";
 const sizeLimit = 10 * 1024 * 1024;
 const sizeLimitText = "10 MiB";
 
-const textSuffixes: ReadonlySet<string> = new Set([
-	// prose and records
-	...[".txt", ".text", ".md", ".mdx", ".markdown", ".rst", ".adoc", ".asciidoc", ".org", ".tex", ".bib", ".log"],
-	// data and settings
-	...[".json", ".jsonl", ".ndjson", ".json5", ".jsonc", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".config"],
-	...[".properties", ".csv", ".tsv", ".xml", ".xsd", ".xsl", ".svg", ".plist", ".lock", ".ipynb"],
-	// web
-	...[
-		".html",
-		".htm",
-		".xhtml",
-		".css",
-		".scss",
-		".sass",
-		".less",
-		".js",
-		".mjs",
-		".cjs",
-		".jsx",
-		".ts",
-		".mts",
-		".cts",
-	],
-	...[".tsx", ".vue", ".svelte", ".astro", ".graphql", ".gql"],
-	// programs
-	...[".py", ".pyi", ".rb", ".php", ".pl", ".pm", ".lua", ".r", ".jl", ".java", ".kt", ".kts", ".scala", ".groovy"],
-	...[".gradle", ".clj", ".cljs", ".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".m", ".mm", ".cs", ".fs", ".vb"],
-	...[
-		".go",
-		".rs",
-		".swift",
-		".zig",
-		".nim",
-		".d",
-		".dart",
-		".ex",
-		".exs",
-		".erl",
-		".hs",
-		".ml",
-		".mli",
-		".el",
-		".lisp",
-	],
-	...[".scm", ".sql", ".proto", ".thrift", ".asm", ".s", ".sol", ".v", ".sv"],
-	// shells, builds and changes
-	...[".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat", ".cmd", ".awk", ".mk", ".cmake", ".tf", ".hcl", ".nix", ".bzl"],
-	...[".dockerfile", ".diff", ".patch"],
-]);
+/** Prose, data and settings, the web, programs, shells and builds. */
+const textSuffixes: ReadonlySet<string> = new Set(
+	`
+	txt text md mdx markdown rst adoc asciidoc org tex bib log
+	json jsonl ndjson json5 jsonc yaml yml toml ini cfg conf config properties csv tsv xml xsd xsl svg plist lock
+	ipynb
+	html htm xhtml css scss sass less js mjs cjs jsx ts mts cts tsx vue svelte astro graphql gql
+	py pyi rb php pl pm lua r jl java kt kts scala groovy gradle clj cljs c h cc cpp cxx hh hpp m mm cs fs vb go rs
+	swift zig nim d dart ex exs erl hs ml mli el lisp scm sql proto thrift asm s sol v sv
+	sh bash zsh fish ps1 bat cmd awk mk cmake tf hcl nix bzl dockerfile diff patch
+	`
+		.trim()
+		.split(/\s+/)
+		.map((suffix) => `.${suffix}`),
+);
 
 export interface ImportPlace {
 	readonly files: Files;

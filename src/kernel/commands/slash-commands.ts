@@ -1,17 +1,15 @@
 // The slash commands of a session: prompts that the kernel answers itself, in the order in which clients list them.
 import { parseSlashCommand } from "../../events/slash-command.ts";
-import type { Files } from "../../files/port.ts";
 import type { ApprovalMode } from "../approval-mode.ts";
 import type { PlanMode } from "../plan-mode.ts";
 import { createApprovalCommands } from "./approval.ts";
 import { answering, type SlashCommand } from "./command.ts";
 import { clearCommand, compactCommand } from "./context.ts";
+import { createFileCommands, type FileCommandSettings } from "./files.ts";
 import { createInitCommand } from "./init.ts";
 import { createPlanCommand } from "./plan.ts";
 
-export interface SlashCommandSettings {
-	readonly workDir: string;
-	readonly files: Files;
+export interface SlashCommandSettings extends FileCommandSettings {
 	readonly plan: PlanMode;
 	readonly mode: ApprovalMode;
 }
@@ -23,13 +21,14 @@ export interface SlashCommands {
 }
 
 export function createSlashCommands(settings: SlashCommandSettings): SlashCommands {
-	const { workDir, files, plan, mode } = settings;
+	const { stored, files, plan, mode } = settings;
 	const all = [
-		createInitCommand(workDir, files),
+		createInitCommand(stored.workDir, files),
 		compactCommand,
 		clearCommand,
 		...createApprovalCommands(mode),
 		createPlanCommand(plan, files),
+		...createFileCommands(settings),
 	];
 	return {
 		all,
