@@ -81,7 +81,7 @@ describe("mail to an earlier checkpoint", () => {
 		const both: ModelScript = [...send(0).slice(0, 1), call("e", "Edit"), done()];
 		const approve = approveBy({ e: { kind: "rejected", feedback: "" } });
 		const subject = createSubject([both], { approve });
-		expect(await subject.run()).toEqual({ status: "finished" });
+		expect(await subject.run()).toEqual({ status: "finished", stoppedBy: "refusal" });
 		expect(subject.context.messages.some(({ role }) => role === "tool")).toBe(true);
 	});
 });

@@ -35,7 +35,7 @@ describe("the same call in a row", () => {
 
 	it("ends the turn at the twelfth, with its result in the context", async () => {
 		const { outcome, outputs, rows } = await run(Array.from({ length: 20 }, () => same));
-		expect(outcome).toEqual({ status: "finished" });
+		expect(outcome).toEqual({ status: "finished", stoppedBy: "repetition" });
 		expect(outputs).toHaveLength(12);
 		expect(rows.at(-1)).toMatchObject({ type: "message", message: { role: "tool" } });
 		expect(JSON.stringify(rows.at(-1))).toContain("12 times");

@@ -147,7 +147,7 @@ describe("tools in a turn", () => {
 		const subject = createTurnSubject(createScriptedModel([[call("c1", "E"), call("c2", "T"), done()]]), tools, {
 			approve: approveBy({ c1: { kind: "rejected", feedback: "" } }),
 		});
-		expect(await subject.run()).toEqual({ status: "finished" });
+		expect(await subject.run()).toEqual({ status: "finished", stoppedBy: "refusal" });
 		expect(subject.events).toContainEqual({
 			type: "tool.result",
 			toolCallId: "c1",

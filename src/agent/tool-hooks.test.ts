@@ -153,7 +153,7 @@ describe("a refusal in a tool", () => {
 	it("stops the turn of the session's own agent, not that of a subagent", async () => {
 		for (const isSubagent of [false, true]) {
 			const subject = createTurnSubject(scripts(), [refusing], { isSubagent });
-			expect(await subject.run()).toEqual({ status: "finished" });
+			expect(await subject.run()).toEqual({ status: "finished", ...(isSubagent ? {} : { stoppedBy: "refusal" }) });
 			expect(subject.events.filter(({ type }) => type === "step.started")).toHaveLength(isSubagent ? 2 : 1);
 		}
 	});

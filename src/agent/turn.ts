@@ -68,7 +68,9 @@ async function runSteps(model: Model, dependencies: TurnDependencies, signal: Ab
 		const steered = await consumeSteers(model, dependencies);
 		if (steered.error !== null) return failed(steered.error);
 		const goesOn = isSentBack || (step.wantsMore && !isRepeating);
-		if (!goesOn && !steered.any && dependencies.steers.isEmpty()) return { status: "finished" };
+		if (goesOn || steered.any || !dependencies.steers.isEmpty()) continue;
+		if (step.isRefused) return { status: "finished", stoppedBy: "refusal" };
+		return isRepeating ? { status: "finished", stoppedBy: "repetition" } : { status: "finished" };
 	}
 	return { status: "max-steps", steps: maxSteps };
 }

@@ -23,9 +23,12 @@ function declareEvent<S extends v.ObjectEntries>(eventClass: EventClass, doc: st
 const integer = v.pipe(v.number(), v.integer());
 const nullable = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
 
-/** How a turn ended. `failed` carries a kernel error code and its text. */
+/**
+ * How a turn ended. `finished` may say what stopped it while the model still wanted more: a person's refusal, or the
+ * guard against repeated calls. `failed` carries a kernel error code and its text.
+ */
 export const turnOutcomeSchema = v.variant("status", [
-	v.object({ status: v.literal("finished") }),
+	v.object({ status: v.literal("finished"), stoppedBy: v.optional(v.picklist(["refusal", "repetition"])) }),
 	v.object({ status: v.literal("cancelled") }),
 	v.object({ status: v.literal("max-steps"), steps: integer }),
 	v.object({
