@@ -7,6 +7,7 @@ import { isNestedWithin, isRecord } from "../base/json.ts";
 import type { Files } from "../files/port.ts";
 import type { AgentFileProblem } from "./agent-file-error.ts";
 import type { TemplateValue } from "./template-expression.ts";
+import { parseYaml } from "./yaml-text.ts";
 
 /** A file that another one names, and where it does. */
 export interface NamedFile {
@@ -166,7 +167,7 @@ async function parseAgentTable(source: string, file: string, problems: AgentFile
 		problems.push({ file, key, reason });
 		return null;
 	};
-	const document = await parseYaml(source);
+	const document = await parseYaml(source, "typed");
 	if ("reason" in document) return refuse("", document.reason);
 	const { content } = document;
 	if (!isNestedWithin(content, depthLimit)) return refuse("", "its values nest too deeply, or hold themselves");
@@ -181,19 +182,6 @@ async function parseAgentTable(source: string, file: string, problems: AgentFile
 	for (const issue of checked.issues)
 		refuse(v.getDotPath(issue) ? `agent.${v.getDotPath(issue)}` : "agent", issue.message);
 	return null;
-}
-
-async function parseYaml(source: string): Promise<{ readonly content: unknown } | { readonly reason: string }> {
-	const { parseDocument } = await import("yaml");
-	const firstLine = (message: string) => message.split("\n")[0]?.replace(/:$/, "") ?? "";
-	try {
-		const document = parseDocument(source, { merge: true });
-		const [error] = document.errors;
-		if (error !== undefined) return { reason: `Invalid YAML: ${firstLine(error.message)}` };
-		return { content: document.toJS() };
-	} catch (thrown) {
-		return { reason: `Invalid YAML: ${firstLine(errorText(thrown))}` };
-	}
 }
 
 /** Absent keys inherit, present ones replace; a list that is null is empty; arguments of the prompt are merged. */

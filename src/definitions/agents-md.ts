@@ -4,6 +4,7 @@ import path from "node:path";
 import { errorText } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
+import { projectDirectories } from "./project-root.ts";
 
 /** Bytes of the merged text, annotations and separators included. */
 export const agentsMdBudget = 32 * 1024;
@@ -36,25 +37,6 @@ export async function loadAgentsMd(files: Files, workDir: string, log: Log): Pro
 		remaining -= overhead + Buffer.byteLength(body);
 	}
 	return kept.join(separator);
-}
-
-/** From the project root (the nearest directory upwards that has `.git`, else the work dir) down to the work dir. */
-async function projectDirectories(files: Files, workDir: string): Promise<string[]> {
-	const upwards = [workDir];
-	for (let current = workDir; path.dirname(current) !== current; ) {
-		current = path.dirname(current);
-		upwards.push(current);
-	}
-	const marked = await Promise.all(
-		upwards.map((directory) =>
-			files.status(path.join(directory, ".git")).then(
-				(status) => status !== null,
-				() => false,
-			),
-		),
-	);
-	const root = marked.indexOf(true);
-	return upwards.slice(0, root === -1 ? 1 : root + 1).reverse();
 }
 
 async function readDirectory(files: Files, directory: string, log: Log): Promise<Found[]> {
