@@ -1,0 +1,114 @@
+// One skill, read from its file as far as it takes to list it. What cannot be used is logged and left out.
+import { errorText } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { Files } from "../files/port.ts";
+import type { Flow } from "./flow.ts";
+import { type FrontmatterText, parseFrontmatter, splitFrontmatter } from "./frontmatter.ts";
+import { type Skill, type SkillScope, toText } from "./skill.ts";
+
+/** A file that may be a skill. */
+export interface SkillFile {
+	/** Absolute. */
+	readonly path: string;
+	/** Its name unless it says another. */
+	readonly name: string;
+	readonly scope: SkillScope;
+}
+
+/** Bytes of the largest file that is taken for a skill. */
+const sizeLimit = 1024 * 1024;
+
+/** Bytes that are read first; mostly they have all that is needed. */
+const headLength = 16 * 1024;
+
+const descriptionLimit = 240;
+
+/** Twice the limit, because some characters count as two, and a little, because the last one may be cut in half. */
+const sufficientBody = 2 * descriptionLimit + 8;
+
+const namePattern = /^[A-Za-z0-9_-]+$/;
+
+/** Null when there is no such file, or none that can be used. */
+export async function readSkill(file: SkillFile, files: Files, log: Log): Promise<Skill | null> {
+	const { path, scope } = file;
+	const leaveOut = (reason: string): null => {
+		log.warn("A skill is left out.", { path, reason });
+		return null;
+	};
+	try {
+		const status = await files.status(path);
+		if (status === null) return null;
+		if (status.kind !== "file") return leaveOut("is not a file");
+		if (status.size > sizeLimit) return leaveOut(`has ${status.size} bytes, more than 1 MiB`);
+		const { text, parts } = await readHead(path, status.size, files);
+		if (text.trim() === "") return leaveOut("is empty");
+		if (parts === null) return leaveOut('its frontmatter is not closed: a line "---" is missing');
+		const fields = await readFields(parts.source ?? "");
+		if ("reason" in fields) return leaveOut(fields.reason);
+		const { name = file.name, description = defaultDescription(parts.body), type = "standard" } = fields;
+		if (!namePattern.test(name)) {
+			return leaveOut(`${JSON.stringify(name)} cannot be its name: only letters, digits, "-" and "_" can be in one`);
+		}
+		if (type !== "standard" && type !== "flow") {
+			log.warn("The type of a skill is unknown; it is taken for an ordinary one.", { path, type });
+		}
+		return { name, description, scope, path, flow: type === "flow" ? await readFlow(path, files, log) : null };
+	} catch (thrown) {
+		return leaveOut(errorText(thrown));
+	}
+}
+
+/** So much of a file that frontmatter and first line of the body are in it. */
+async function readHead(
+	path: string,
+	size: number,
+	files: Files,
+): Promise<{ readonly text: string; readonly parts: FrontmatterText | null }> {
+	const head = await readText(path, Math.min(size, headLength), files);
+	const parts = splitFrontmatter(head);
+	const isEnough = parts !== null && parts.body.trimStart().length >= sufficientBody;
+	if (size <= headLength || isEnough) return { text: head, parts };
+	const text = await readText(path, size, files);
+	return { text, parts: splitFrontmatter(text) };
+}
+
+async function readText(path: string, length: number, files: Files): Promise<string> {
+	return toText((await files.readRange(path, 0, length)) ?? Buffer.alloc(0));
+}
+
+interface SkillFields {
+	readonly name?: string;
+	readonly description?: string;
+	readonly type?: string;
+}
+
+/** What the frontmatter says, each on one line; what is empty is absent. */
+async function readFields(source: string): Promise<SkillFields | { readonly reason: string }> {
+	const frontmatter = await parseFrontmatter(source);
+	if (!frontmatter.ok) return frontmatter;
+	const fields: Record<string, string> = {};
+	for (const key of ["name", "description", "type"]) {
+		const value = frontmatter.fields.get(key) ?? "";
+		if (typeof value !== "string") return { reason: `its "${key}" is not a text` };
+		const text = value.replace(/\s+/g, " ").trim();
+		if (text !== "") fields[key] = text;
+	}
+	return fields;
+}
+
+function defaultDescription(body: string): string {
+	const line = /\S.*/.exec(body)?.[0] ?? "No description.";
+	return Array.from(line.slice(0, 2 * descriptionLimit))
+		.slice(0, descriptionLimit)
+		.join("")
+		.trim();
+}
+
+/** Null, with a line in the log, when the skill has no flow that can be read. */
+async function readFlow(path: string, files: Files, log: Log): Promise<Flow | null> {
+	const { parseFlow } = await import("./flow-source.ts");
+	const parsed = parseFlow(await readText(path, sizeLimit, files));
+	if (parsed.ok) return parsed.flow;
+	log.warn("The flow of a skill cannot be read; it is taken for an ordinary one.", { path, reason: parsed.reason });
+	return null;
+}
