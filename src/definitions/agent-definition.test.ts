@@ -13,6 +13,7 @@ const variables: PromptVariables = {
 	workDir: "/work",
 	workDirListing: "└── a",
 	agentsMd: "Use tabs.",
+	skills: "### User",
 	additionalDirsInfo: "",
 	os: "Linux",
 	shell: "bash (/bin/bash)",
@@ -74,7 +75,7 @@ describe("an agent file", () => {
 			"system.md": names.map((name) => `\${KIMI_${name}}`).join("|"),
 		});
 		expect(prompt?.({ ...variables, additionalDirsInfo: "/more" })).toBe(
-			"2026-01-02T03:04:05+01:00|/work|└── a|Use tabs.|There are no skills.|/more|Plan 9|bash (/bin/bash)",
+			"2026-01-02T03:04:05+01:00|/work|└── a|Use tabs.|### User|/more|Plan 9|bash (/bin/bash)",
 		);
 	});
 

@@ -3,6 +3,7 @@ import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
 import { loadAgentsMd } from "./agents-md.ts";
 import { listDirectoryTree } from "./directory-listing.ts";
+import { describeSkills, type Skill } from "./skill.ts";
 
 /** What a prompt may mention. All values are ready to be put into the text. */
 export interface PromptVariables {
@@ -12,6 +13,8 @@ export interface PromptVariables {
 	readonly workDirListing: string;
 	/** Empty when there are no instructions. */
 	readonly agentsMd: string;
+	/** The list of skills, or a sentence that there are none. */
+	readonly skills: string;
 	/** Further workspace roots with what is in them; empty when there are none. */
 	readonly additionalDirsInfo: string;
 	readonly os: string;
@@ -23,6 +26,7 @@ export type RenderPrompt = (variables: PromptVariables) => string;
 
 export interface PromptPlace {
 	readonly files: Files;
+	readonly skills: readonly Skill[];
 	/** Absolute. */
 	readonly workDir: string;
 	readonly additionalDirs: readonly string[];
@@ -36,7 +40,7 @@ export interface PromptPlace {
 
 /** Reads listing and instructions. Does not fail for what cannot be read. */
 export async function loadPromptVariables(place: PromptPlace): Promise<PromptVariables> {
-	const { files, workDir, additionalDirs, now, os, shell, log } = place;
+	const { files, skills, workDir, additionalDirs, now, os, shell, log } = place;
 	const [workDirListing, agentsMd, additional] = await Promise.all([
 		listDirectoryTree(files, workDir),
 		loadAgentsMd(files, workDir, log),
@@ -49,6 +53,7 @@ export async function loadPromptVariables(place: PromptPlace): Promise<PromptVar
 		workDir,
 		workDirListing,
 		agentsMd,
+		skills: describeSkills(skills),
 		additionalDirsInfo: additional.join("\n\n"),
 		os,
 		shell: `${shell.name} (${shell.path})`,

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { silentLog } from "../base/log.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import { loadPromptVariables, type PromptVariables } from "./prompt-variables.ts";
+import { describeSkills } from "./skill.ts";
 import { renderSystemPrompt } from "./system-prompt.ts";
 
 let root: string;
@@ -21,6 +22,7 @@ const variables: PromptVariables = {
 	workDir: "/work",
 	workDirListing: "└── $& {{now}}",
 	agentsMd: "<!-- From: /work/AGENTS.md -->\nUse tabs.",
+	skills: "### Project\n\n- deploy",
 	additionalDirsInfo: "/more\n\n└── b",
 	os: "Linux",
 	shell: "bash (/bin/bash)",
@@ -29,7 +31,15 @@ const variables: PromptVariables = {
 describe("renderSystemPrompt", () => {
 	it("holds every value as it is, the changing ones last", () => {
 		const text = renderSystemPrompt(variables);
-		const places = ["AGENTS.md -->\nUse tabs.", "Linux", "bash (/bin/bash)", "2026-01-02T03:04:05+01:00", "/work. "]
+		const places = [
+			"AGENTS.md -->\nUse tabs.",
+			"# Skills",
+			"### Project\n\n- deploy",
+			"Linux",
+			"bash (/bin/bash)",
+			"2026-01-02T03:04:05+01:00",
+			"/work. ",
+		]
 			.concat("└── $& {{now}}", "/more\n\n└── b")
 			.map((value) => text.indexOf(value));
 		expect(places.every((place) => place > 0)).toBe(true);
@@ -38,21 +48,24 @@ describe("renderSystemPrompt", () => {
 		expect(text).not.toMatch(/undefined|\\/);
 	});
 
-	it("does without instructions and additional directories", () => {
-		const text = renderSystemPrompt({ ...variables, agentsMd: "", additionalDirsInfo: "" });
+	it("does without instructions, skills and additional directories", () => {
+		const text = renderSystemPrompt({ ...variables, agentsMd: "", skills: describeSkills([]), additionalDirsInfo: "" });
+		expect(text).not.toMatch(/skill/i);
 		expect(text).not.toContain("Additional directories that");
 		expect(text.endsWith("└── $& {{now}}")).toBe(true);
 	});
 });
 
 describe("loadPromptVariables", () => {
-	it("gathers time, place, listing and instructions", async () => {
+	it("gathers time, place, listing, instructions and skills", async () => {
 		const more = path.join(root, "more");
 		await createDiskFiles().makeDirectory(more);
 		await writeFile(path.join(root, "AGENTS.md"), "Use tabs.");
+		const skill = { name: "a", description: "Does it.", scope: "user", path: "/a.md", flow: null } as const;
 		const now = Date.UTC(2026, 0, 2, 3, 4, 5);
 		const loaded = await loadPromptVariables({
 			files: createDiskFiles(),
+			skills: [skill],
 			workDir: root,
 			additionalDirs: [more],
 			now,
@@ -65,6 +78,7 @@ describe("loadPromptVariables", () => {
 			workDir: root,
 			workDirListing: "├── more/\n└── AGENTS.md",
 			agentsMd: `<!-- From: ${root}/AGENTS.md -->\nUse tabs.`,
+			skills: describeSkills([skill]),
 			additionalDirsInfo: `${more}\n\n(empty directory)`,
 			os: "Linux",
 			shell: "bash (/bin/bash)",

@@ -1,6 +1,7 @@
 // The system prompt of the default agent, rendered from data. What changes between sessions stands at the end,
 // so that providers can cache the rest.
 import type { PromptVariables } from "./prompt-variables.ts";
+import { noSkills } from "./skill.ts";
 
 const instructions = `\
 You are a coding agent. You work in a person's project, on their computer, through the tools you are given. The person \
@@ -76,6 +77,14 @@ in and everything beneath it. Where two disagree, the deeper one counts; what th
 A sub-directory that you enter may have a further AGENTS.md: read it before you change anything there. If your work \
 makes such a file untrue, bring it up to date.`;
 
+const aboutSkills = `\
+# Skills
+
+A skill is a file with instructions for one kind of task. Those there are stand below, with what each is for. When one \
+fits the task, read its file before you begin and do as it says; leave the others unread. Paths in it are relative to the \
+directory it is in. The person can also call on a skill: then its text is their message. Where several fit, the more \
+specific one counts; what the person says counts more than any.`;
+
 /** A prompt with what an agent is told of its part; an empty role adds nothing. */
 export function withRole(prompt: string, role: string): string {
 	return role === "" ? prompt : `${prompt}\n\n# Your part\n\n${role}`;
@@ -83,10 +92,11 @@ export function withRole(prompt: string, role: string): string {
 
 /** The whole prompt, trimmed. Values are put in as they are: nothing in them is taken for markup. */
 export function renderSystemPrompt(variables: PromptVariables): string {
-	const { now, workDir, workDirListing, agentsMd, additionalDirsInfo, os, shell } = variables;
+	const { now, workDir, workDirListing, agentsMd, skills, additionalDirsInfo, os, shell } = variables;
 	const sections = [
 		instructions,
 		agentsMd === "" ? "There are no such instructions for this working directory." : agentsMd,
+		...(skills === noSkills ? [] : [aboutSkills, skills]),
 		`# Surroundings
 
 - Operating system: ${os}

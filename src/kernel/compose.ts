@@ -148,7 +148,7 @@ export async function composeSession(
 			startsOn: options.plan || (configuration.defaultPlanMode && !stored.existed),
 		},
 		systemPrompt: async (type) => {
-			const variables = await gatherPromptVariables(stored.workDir, stored.state().additionalDirs, surroundings);
+			const variables = await gatherPromptVariables(stored.workDir, stored.state().additionalDirs, [], surroundings);
 			if (type !== null) return (type.prompt ?? renderSystemPrompt)(variables);
 			return withRole((agent.prompt ?? renderSystemPrompt)(variables), agent.role);
 		},

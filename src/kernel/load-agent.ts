@@ -12,6 +12,6 @@ export async function loadAgent(file: string, workDir: string, surroundings: Sur
 		files,
 		log,
 		tools: { defaults: defaultToolPaths, standing: toolStanding, isForSubagents },
-		variables: await gatherPromptVariables(workDir, [], surroundings),
+		variables: await gatherPromptVariables(workDir, [], [], surroundings),
 	});
 }

@@ -1,6 +1,7 @@
 // What prompts say of the machine and the work dir, gathered from the program's surroundings.
 import path from "node:path";
 import { loadPromptVariables, type PromptVariables } from "../definitions/prompt-variables.ts";
+import type { Skill } from "../definitions/skill.ts";
 import { findShell } from "../tools/shell.ts";
 import type { Surroundings } from "./compose.ts";
 
@@ -8,9 +9,10 @@ import type { Surroundings } from "./compose.ts";
 export async function gatherPromptVariables(
 	workDir: string,
 	additionalDirs: readonly string[],
+	skills: readonly Skill[],
 	{ files, clock, os, log }: Surroundings,
 ): Promise<PromptVariables> {
 	const shellPath = await findShell(files);
 	const shell = { name: path.basename(shellPath), path: shellPath };
-	return await loadPromptVariables({ files, workDir, additionalDirs, now: clock.now(), os, shell, log });
+	return await loadPromptVariables({ files, skills, workDir, additionalDirs, now: clock.now(), os, shell, log });
 }
