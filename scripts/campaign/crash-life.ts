@@ -7,6 +7,7 @@ import type { Identifiers } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { readConfiguration } from "../../src/config/read-config.ts";
 import type { Files } from "../../src/files/port.ts";
+import { plainSessionOptions } from "../../src/kernel/compose.ts";
 import { Kernel } from "../../src/kernel/kernel.ts";
 import type { Processes } from "../../src/processes/port.ts";
 import { serve } from "../../src/server/serve.ts";
@@ -187,15 +188,7 @@ export async function live({ files: disk, scripts, life, plan, port = (files) =>
 	const store = createDiskStore({ files: watched, shareDir, log: silentLog, clock, protocolVersion: "1.10" });
 
 	const playOne = async (script: LifeScript, index: number, kernel: Kernel): Promise<boolean> => {
-		const session = await kernel.openOrCreate(workDir, sessionId(index), {
-			model: null,
-			thinking: null,
-			yolo: false,
-			plan: false,
-			afk: false,
-			maxSteps: null,
-			maxAttempts: null,
-		});
+		const session = await kernel.openOrCreate(workDir, sessionId(index), plainSessionOptions);
 		const { transport, client } = createMemoryTransport(100 * 1024 * 1024, 1024 * 1024);
 		const told = {
 			...transport,
@@ -247,6 +240,7 @@ export async function live({ files: disk, scripts, life, plan, port = (files) =>
 						environment: {},
 						home: "/home",
 						shareDir,
+						builtInSkillsDir: null,
 						os: "Linux",
 						files: watched,
 						processes,

@@ -9,7 +9,11 @@ const defaults: ServeOptions = {
 	workDir: null,
 	session: { kind: "new" },
 	configuration: { kind: "default" },
+	agent: "default",
 	agentFile: null,
+	maxLoopIterations: null,
+	additionalDirs: [],
+	skillsDirs: [],
 	model: null,
 	thinking: null,
 	yolo: false,
@@ -92,7 +96,13 @@ describe("parseCommandLine", () => {
 		["--ui wire", { mode: "wire" }],
 		["--ui=wire --wire", { mode: "wire" }],
 		["--agent default", {}],
+		["--agent okabe", { agent: "okabe" }],
 		["--agent-file f", { agentFile: "f" }],
+		["--add-dir a --add-dir=b", { additionalDirs: ["a", "b"] }],
+		["--skills-dir a --skills-dir b", { skillsDirs: ["a", "b"] }],
+		["--max-ralph-iterations 3", { maxLoopIterations: 3 }],
+		["--max-ralph-iterations=-1", { maxLoopIterations: -1 }],
+		["--max-ralph-iterations 0", { maxLoopIterations: 0 }],
 		["--max-steps-per-turn 5", { maxStepsPerTurn: 5 }],
 		["--max-retries-per-step=1", { maxRetriesPerStep: 1 }],
 		["--wire -p hello", { mode: "wire", prompt: "hello" }],
@@ -168,7 +178,9 @@ describe("parseCommandLine", () => {
 		["--max-retries-per-step 1.5", "--max-retries-per-step must be an integer of at least 1."],
 		["--max-retries-per-step=", "--max-retries-per-step must be an integer of at least 1."],
 		["--ui shell", "--ui shell: not available in this version; only '--ui wire' is."],
-		["--agent okabe", "--agent okabe: not available in this version; only '--agent default' is."],
+		["--agent nobody", "--agent nobody: there is no such agent; there are default and okabe."],
+		["--max-ralph-iterations=-2", "--max-ralph-iterations must be an integer of at least -1."],
+		["--add-dir=", "--add-dir must not be empty."],
 		["--wier", "Unknown flag --wier. Did you mean --wire?"],
 		["--work_dir x", "Unknown flag --work_dir. Did you mean --work-dir?"],
 		["--frobnicate", "Unknown flag --frobnicate."],
@@ -199,7 +211,6 @@ describe("parseCommandLine", () => {
 	});
 
 	it.each([
-		["--wire --add-dir d", "--add-dir"],
 		["--print", "--print"],
 		["--acp", "--acp"],
 		["--print --input-format text", "--print, --input-format"],
@@ -208,8 +219,6 @@ describe("parseCommandLine", () => {
 		["--quiet", "--quiet"],
 		["--mcp-config-file f --mcp-config-file g", "--mcp-config-file"],
 		["--mcp-config {}", "--mcp-config"],
-		["--skills-dir d", "--skills-dir"],
-		["--max-ralph-iterations 1", "--max-ralph-iterations"],
 	])("names the missing feature: %s", (line, names) => {
 		expect(refusal(line)).toBe(`${names}: not available in this version.`);
 	});

@@ -1,5 +1,7 @@
 // The command line as data: which command, with which options, or a usage error that names the flag at fault.
 // Looks at no file and no environment.
+
+import { type BuiltInAgentName, builtInAgentNames } from "../kernel/agent-names.ts";
 import { type ExportOptions, toExportOptions } from "./export-options.ts";
 import type { FlagKey } from "./flags.ts";
 import { type GivenFlag, type GivenFlags, splitFlags } from "./given-flags.ts";
@@ -28,7 +30,9 @@ export interface ServeOptions {
 	readonly workDir: string | null;
 	readonly session: SessionChoice;
 	readonly configuration: ConfigurationChoice;
-	/** The path as typed; null for the default agent. */
+	/** The built-in agent, unless there is a file. */
+	readonly agent: BuiltInAgentName;
+	/** The path as typed. */
 	readonly agentFile: string | null;
 	/** A model alias; null for the default model. */
 	readonly model: string | null;
@@ -42,6 +46,11 @@ export interface ServeOptions {
 	/** Null for the configured number. */
 	readonly maxStepsPerTurn: number | null;
 	readonly maxRetriesPerStep: number | null;
+	/** At least -1. */
+	readonly maxLoopIterations: number | null;
+	/** As typed. */
+	readonly additionalDirs: readonly string[];
+	readonly skillsDirs: readonly string[];
 	/** Not used by a server, which should log that it was given. */
 	readonly prompt: string | null;
 }
@@ -143,13 +152,13 @@ function refuseMissingFeatures(given: GivenFlags): void {
 
 function toServeOptions(given: GivenFlags): ServeOptions {
 	checkInterface(given.last("ui"));
-	checkAgent(given.last("agent"));
 	return {
 		mode: isWire(given) ? "wire" : null,
 		debug: given.has("debug"),
 		workDir: requiredText(given.last("work-dir")),
 		session: toSession(given),
 		configuration: toConfigurationChoice(given),
+		agent: toAgent(given.last("agent")),
 		agentFile: requiredText(given.last("agent-file")),
 		model: given.last("model")?.value ?? null,
 		thinking: toThinking(given),
@@ -158,6 +167,9 @@ function toServeOptions(given: GivenFlags): ServeOptions {
 		afk: given.has("afk"),
 		maxStepsPerTurn: toCount(given.last("max-steps-per-turn")),
 		maxRetriesPerStep: toCount(given.last("max-retries-per-step")),
+		maxLoopIterations: toCount(given.last("max-ralph-iterations"), -1),
+		additionalDirs: toTexts(given, "add-dir"),
+		skillsDirs: toTexts(given, "skills-dir"),
 		prompt: requiredText(given.last("prompt"))?.trim() ?? null,
 	};
 }
@@ -167,9 +179,11 @@ function checkInterface(ui: GivenFlag | null): void {
 	throw new UsageError(`--ui ${ui.value}: not available in this version; only '--ui wire' is.`);
 }
 
-function checkAgent(agent: GivenFlag | null): void {
-	if (agent === null || agent.value === "default") return;
-	throw new UsageError(`--agent ${agent.value}: not available in this version; only '--agent default' is.`);
+function toAgent(agent: GivenFlag | null): BuiltInAgentName {
+	if (agent === null) return "default";
+	const known = builtInAgentNames.find((name) => name === agent.value);
+	if (known !== undefined) return known;
+	throw new UsageError(`--agent ${agent.value}: there is no such agent; there are ${builtInAgentNames.join(" and ")}.`);
 }
 
 function toSession(given: GivenFlags): SessionChoice {
@@ -200,9 +214,14 @@ function requiredText(given: GivenFlag | null): string | null {
 	return given.value;
 }
 
-function toCount(given: GivenFlag | null): number | null {
+function toCount(given: GivenFlag | null, minimum = 1): number | null {
 	if (given === null) return null;
-	const value = /^\+?\d+$/.test(given.value ?? "") ? Number(given.value) : 0;
-	if (value >= 1 && Number.isSafeInteger(value)) return value;
-	throw new UsageError(`${given.name} must be an integer of at least 1.`);
+	const value = /^[+-]?\d+$/.test(given.value ?? "") ? Number(given.value) : Number.NaN;
+	if (value >= minimum && Number.isSafeInteger(value)) return value;
+	throw new UsageError(`${given.name} must be an integer of at least ${minimum}.`);
+}
+
+/** The values of a flag that may be repeated. */
+function toTexts(given: GivenFlags, key: FlagKey): readonly string[] {
+	return given.all.filter(({ flag }) => flag.key === key).map((one) => requiredText(one) ?? "");
 }

@@ -59,6 +59,12 @@ const existing: readonly Omit<Flag, "exists">[] = [
 		about: "Work in this directory. Default: the current one.",
 	},
 	{
+		key: "add-dir",
+		names: ["--add-dir"],
+		value: "DIR",
+		about: "Further directory of the workspace; may be repeated.",
+	},
+	{
 		key: "session",
 		names: ["--session", "--resume", "-S", "-r"],
 		value: "ID",
@@ -85,9 +91,15 @@ const existing: readonly Omit<Flag, "exists">[] = [
 		key: "agent",
 		names: ["--agent"],
 		value: "NAME",
-		about: "Built-in agent. Only 'default' exists in this version.",
+		about: "Built-in agent: default, or okabe, which can send messages to its own past.",
 	},
 	{ key: "agent-file", names: ["--agent-file"], value: "FILE", about: "Agent of your own, from a YAML file." },
+	{
+		key: "skills-dir",
+		names: ["--skills-dir"],
+		value: "DIR",
+		about: "Skills from this directory instead of the project's and your own; may be repeated.",
+	},
 	{
 		key: "yolo",
 		names: ["--yolo", "--yes", "-y", "--auto-approve"],
@@ -109,6 +121,12 @@ const existing: readonly Omit<Flag, "exists">[] = [
 		about: "Most attempts at one model call, at least 1. Overrides the settings.",
 	},
 	{
+		key: "max-ralph-iterations",
+		names: ["--max-ralph-iterations"],
+		value: "N",
+		about: "Go over each prompt again until the model says it is done, N times at most; -1 for any number.",
+	},
+	{
 		key: "prompt",
 		names: ["--prompt", "-p", "--command", "-c"],
 		value: "TEXT",
@@ -121,7 +139,6 @@ const existing: readonly Omit<Flag, "exists">[] = [
 ];
 
 const missing: readonly Omit<Flag, "exists">[] = [
-	{ key: "add-dir", names: ["--add-dir"], value: "DIR", about: "Further directory of the workspace." },
 	{ key: "print", names: ["--print"], value: null, about: "Answer one prompt and exit." },
 	{ key: "acp", names: ["--acp"], value: null, about: "Serve the Agent Client Protocol." },
 	{ key: "input-format", names: ["--input-format"], value: "FORMAT", about: "Input of --print." },
@@ -130,8 +147,6 @@ const missing: readonly Omit<Flag, "exists">[] = [
 	{ key: "quiet", names: ["--quiet"], value: null, about: "--print with its shortest output." },
 	{ key: "mcp-config-file", names: ["--mcp-config-file"], value: "FILE", about: "MCP servers from a file." },
 	{ key: "mcp-config", names: ["--mcp-config"], value: "TEXT", about: "MCP servers from JSON text." },
-	{ key: "skills-dir", names: ["--skills-dir"], value: "DIR", about: "Skills from this directory." },
-	{ key: "max-ralph-iterations", names: ["--max-ralph-iterations"], value: "N", about: "Loop over a prompt." },
 ];
 
 /** Every flag, in the order of the help. */

@@ -14,7 +14,7 @@ export async function launch(executable: string, argv: readonly string[]): Promi
 	const cacheRoot = process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache");
 	const cache = createCodeCache(path.join(cacheRoot, "agentwire", `${process.version}-${process.arch}`));
 	const program = cache.require(path.join(__dirname, "main.cjs")) as { readonly main: typeof main };
-	const code = await program.main(executable, argv);
+	const code = await program.main(executable, argv, path.dirname(__dirname));
 	cache.save();
 	process.exit(code);
 }

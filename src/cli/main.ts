@@ -2,8 +2,11 @@
 import { parseCommandLine } from "./command-line.ts";
 import { UsageError, usageErrorText } from "./usage-error.ts";
 
-/** Runs the program to its end and returns the exit code (agent-kernel §1.3). */
-export async function main(executable: string, argv: readonly string[]): Promise<number> {
+/**
+ * Runs the program to its end and returns the exit code (agent-kernel §1.3). `packageDir` is where the program is
+ * installed, with the files that come with it.
+ */
+export async function main(executable: string, argv: readonly string[], packageDir: string): Promise<number> {
 	try {
 		const command = parseCommandLine(argv);
 		switch (command.kind) {
@@ -20,7 +23,7 @@ export async function main(executable: string, argv: readonly string[]): Promise
 					return complain((await import("./help.ts")).startText(executable));
 				}
 				const { runServer } = await import("./serve.ts");
-				return await runServer(executable, command.options);
+				return await runServer(executable, command.options, packageDir);
 			}
 		}
 	} catch (thrown) {

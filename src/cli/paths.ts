@@ -34,10 +34,15 @@ export function shareDirectory(environment: Readonly<Record<string, string | und
 
 /** The absolute path of an existing work dir; null means the current directory. Throws UsageError. */
 export async function checkWorkDir(typed: string | null, place: Place, files: Files): Promise<string> {
-	const workDir = toAbsolutePath(typed ?? ".", place);
-	const kind = await kindOf("--work-dir", workDir, files);
-	if (kind === "directory") return workDir;
-	throw new UsageError(`--work-dir: ${kind === null ? "there is no directory" : "not a directory:"} ${workDir}`);
+	return await checkDirectory("--work-dir", typed ?? ".", place, files);
+}
+
+/** The absolute path of an existing directory that a flag names. Throws UsageError. */
+export async function checkDirectory(flag: string, typed: string, place: Place, files: Files): Promise<string> {
+	const directory = toAbsolutePath(typed, place);
+	const kind = await kindOf(flag, directory, files);
+	if (kind === "directory") return directory;
+	throw new UsageError(`${flag}: ${kind === null ? "there is no directory" : "not a directory:"} ${directory}`);
 }
 
 /** The absolute path of an existing file that a flag names. Throws UsageError. */

@@ -11,6 +11,7 @@ import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Files } from "../files/port.ts";
 import { withoutSync } from "../files/without-sync.ts";
+import { builtInAgents } from "../kernel/built-in-agents.ts";
 import type { SessionOptions, Surroundings } from "../kernel/compose.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import type { Session } from "../kernel/session.ts";
@@ -22,7 +23,7 @@ import { isSessionId } from "../store/work-dir.ts";
 import { createStdioTransport } from "../transports/stdio.ts";
 import type { ServeOptions } from "./command-line.ts";
 import { createLogFile, type LogFile } from "./log-file.ts";
-import { checkFile, checkWorkDir, currentDirectory, type Place, shareDirectory } from "./paths.ts";
+import { checkDirectory, checkFile, checkWorkDir, currentDirectory, type Place, shareDirectory } from "./paths.ts";
 import { UsageError } from "./usage-error.ts";
 import { productName, productVersion } from "./version.ts";
 
@@ -36,7 +37,7 @@ const readingBudget = 1500;
 const logOpeningDelay = 100;
 
 /** Serves until the client is gone; returns the exit code. Throws UsageError. */
-export async function runServer(executable: string, options: ServeOptions): Promise<number> {
+export async function runServer(executable: string, options: ServeOptions, packageDir: string): Promise<number> {
 	const place: Place = { currentDir: currentDirectory(), home: homedir() };
 	const environment = definedVariables(process.env);
 	const shareDir = shareDirectory(environment, place);
@@ -47,7 +48,7 @@ export async function runServer(executable: string, options: ServeOptions): Prom
 		process.on(signal, () => stopping.abort());
 	}
 	guardProcess(stopping, log);
-	const started = await start(options, place, environment, shareDir, log).catch((thrown: unknown) => {
+	const started = await start(options, place, { environment, shareDir, packageDir }, log).catch((thrown: unknown) => {
 		log.error("The start failed.", { error: thrown });
 		return startupFailure(thrown);
 	});
@@ -62,15 +63,25 @@ export async function runServer(executable: string, options: ServeOptions): Prom
 	return await serveSession(executable, started.kernel, started.session, stopping, log);
 }
 
+/** Where the program, its settings and its person are. */
+interface Installation {
+	readonly environment: Readonly<Record<string, string>>;
+	readonly shareDir: string;
+	readonly packageDir: string;
+}
+
 async function start(
 	options: ServeOptions,
 	place: Place,
-	environment: Readonly<Record<string, string>>,
-	shareDir: string,
+	{ environment, shareDir, packageDir }: Installation,
 	log: LogFile,
 ): Promise<{ readonly kernel: Kernel; readonly session: Session }> {
 	const disk = createDiskFiles();
 	const workDir = await checkWorkDir(options.workDir, place, disk);
+	const checkAll = (flag: string, typed: readonly string[]) =>
+		Promise.all(typed.map((directory) => checkDirectory(flag, directory, place, disk)));
+	const additionalDirs = await checkAll("--add-dir", options.additionalDirs);
+	const skillsDirs = await checkAll("--skills-dir", options.skillsDirs);
 	const agentFile = options.agentFile === null ? null : await checkFile("--agent-file", options.agentFile, place, disk);
 	const { configuration } = await readConfiguration(await toSource(options, place, shareDir, disk), disk, log);
 	const files = configuration.agentwire.sync === "off" ? withoutSync(disk) : disk;
@@ -78,6 +89,7 @@ async function start(
 		environment,
 		home: place.home,
 		shareDir,
+		builtInSkillsDir: path.join(packageDir, "skills"),
 		os: osType() === "Darwin" ? "macOS" : osType(),
 		files,
 		processes: createProcesses({
@@ -92,11 +104,12 @@ async function start(
 		trace: (line) => void process.stderr.write(`${line}\n`),
 		version: productVersion,
 	};
-	const agent = agentFile === null ? null : await loadAgentFile(agentFile, workDir, surroundings);
+	const agent =
+		agentFile === null ? builtInAgents[options.agent] : await loadAgentFile(agentFile, workDir, surroundings);
 	const store = createDiskStore({ files, shareDir, log, clock: systemClock, protocolVersion });
 	const kernel = new Kernel({ store, configuration, surroundings });
 	if (options.prompt !== null) log.warn("A prompt on the command line is not used by a server.");
-	return { kernel, session: await openSession(kernel, workDir, options, agent) };
+	return { kernel, session: await openSession(kernel, workDir, { ...options, additionalDirs, skillsDirs }, agent) };
 }
 
 async function loadAgentFile(file: string, workDir: string, surroundings: Surroundings): Promise<AgentDefinition> {
@@ -113,7 +126,7 @@ async function openSession(
 	kernel: Kernel,
 	workDir: string,
 	options: ServeOptions,
-	agent: AgentDefinition | null,
+	agent: AgentDefinition,
 ): Promise<Session> {
 	const sessionOptions: SessionOptions = {
 		model: options.model,
@@ -121,9 +134,12 @@ async function openSession(
 		yolo: options.yolo,
 		plan: options.plan,
 		afk: options.afk,
+		additionalDirs: options.additionalDirs,
+		skillsDirs: options.skillsDirs,
 		maxSteps: options.maxStepsPerTurn,
 		maxAttempts: options.maxRetriesPerStep,
-		...(agent === null ? {} : { agent }),
+		maxLoopIterations: options.maxLoopIterations,
+		agent,
 	};
 	switch (options.session.kind) {
 		case "new":

@@ -5,7 +5,7 @@ import type { Log } from "../base/log.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { type ModelSelection, selectModel } from "../config/select-model.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
-import { agentTypes } from "../definitions/agent-types.ts";
+import { discoverSkills } from "../definitions/skill-discovery.ts";
 import { renderSystemPrompt, withRole } from "../definitions/system-prompt.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import type { Files } from "../files/port.ts";
@@ -14,8 +14,9 @@ import { type ModelSettings, standardTimeouts } from "../models/model-settings.t
 import { createModel } from "../models/registry.ts";
 import type { Processes } from "../processes/port.ts";
 import type { StoredSession } from "../store/session-store.ts";
-import { createTools, defaultToolPaths } from "../tools/built-in-tools.ts";
+import { createTools } from "../tools/built-in-tools.ts";
 import type { ToolEnvironment } from "../tools/tool.ts";
+import { builtInAgents } from "./built-in-agents.ts";
 import type { SessionOperations } from "./operations.ts";
 import { gatherPromptVariables } from "./prompt-place.ts";
 import { describeRepository } from "./repository.ts";
@@ -28,6 +29,8 @@ export interface Surroundings {
 	readonly home: string;
 	/** Where settings, sessions and plans are kept. */
 	readonly shareDir: string;
+	/** The skills that come with the program; null for none. */
+	readonly builtInSkillsDir: string | null;
 	/** Name of the operating system, for people. */
 	readonly os: string;
 	readonly files: Files;
@@ -52,11 +55,31 @@ export interface SessionOptions {
 	readonly plan: boolean;
 	/** Nobody is at the keyboard; kept in the session's state. */
 	readonly afk: boolean;
+	/** Further roots of the workspace, absolute; kept in the session's state. */
+	readonly additionalDirs: readonly string[];
+	/** Directories of skills, absolute, that take the place of those of project and person. */
+	readonly skillsDirs: readonly string[];
 	readonly maxSteps: number | null;
 	readonly maxAttempts: number | null;
+	/** How often a prompt is gone over again behind its first time; -1 for any number. */
+	readonly maxLoopIterations: number | null;
 	/** An agent of the person's; absent for the default one. */
 	readonly agent?: AgentDefinition;
 }
+
+/** Nothing asked for: all is left to the configuration. */
+export const plainSessionOptions: SessionOptions = {
+	model: null,
+	thinking: null,
+	yolo: false,
+	plan: false,
+	afk: false,
+	additionalDirs: [],
+	skillsDirs: [],
+	maxSteps: null,
+	maxAttempts: null,
+	maxLoopIterations: null,
+};
 
 /** What a session learns of its kernel. */
 export interface SessionLinks {
@@ -65,14 +88,6 @@ export interface SessionLinks {
 	/** The context of another session of its work dir; null when there is none. */
 	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
 }
-
-const defaultAgent: AgentDefinition = {
-	name: "default",
-	toolPaths: defaultToolPaths,
-	prompt: null,
-	role: "",
-	types: agentTypes,
-};
 
 export async function composeSession(
 	stored: StoredSession,
@@ -84,11 +99,26 @@ export async function composeSession(
 	const { environment, files, processes, home, clock, identifiers, random, log } = surroundings;
 	const selection = selectModel({ configuration, alias: options.model, thinking: options.thinking, environment });
 	const { loopControl, agentwire } = configuration;
-	const { agent = defaultAgent } = options;
+	const { agent = builtInAgents.default } = options;
+	const [model, skills] = await Promise.all([
+		composeModel(selection, surroundings, links.clientName),
+		discoverSkills({
+			files,
+			workDir: stored.workDir,
+			home,
+			shareDir: surroundings.shareDir,
+			skillsDirs: options.skillsDirs,
+			extraSkillDirs: configuration.extraSkillDirs,
+			mergeAll: configuration.mergeAllAvailableSkills,
+			builtInDir: surroundings.builtInSkillsDir,
+			log,
+		}),
+	]);
 	const toolEnvironment = (operations: SessionOperations): ToolEnvironment => ({
 		...operations,
 		workDir: stored.workDir,
 		additionalDirs: () => stored.state().additionalDirs,
+		skillDirs: skills.roots,
 		environment,
 		home,
 		outputDir: `${stored.directory ?? stored.workDir}/output`,
@@ -102,7 +132,7 @@ export async function composeSession(
 	return {
 		stored,
 		readContext: links.readContext,
-		model: await composeModel(selection, surroundings, links.clientName),
+		model,
 		unsetModelAlias: selection.kind === "none" ? selection.alias : null,
 		createTools: (operations) => createTools(agent.toolPaths, toolEnvironment(operations)),
 		subagents: {
@@ -147,8 +177,15 @@ export async function composeSession(
 			home,
 			startsOn: options.plan || (configuration.defaultPlanMode && !stored.existed),
 		},
+		skills: skills.skills,
+		loopIterations: options.maxLoopIterations ?? loopControl.maxRalphIterations,
 		systemPrompt: async (type) => {
-			const variables = await gatherPromptVariables(stored.workDir, stored.state().additionalDirs, [], surroundings);
+			const variables = await gatherPromptVariables(
+				stored.workDir,
+				stored.state().additionalDirs,
+				skills.skills,
+				surroundings,
+			);
 			if (type !== null) return (type.prompt ?? renderSystemPrompt)(variables);
 			return withRole((agent.prompt ?? renderSystemPrompt)(variables), agent.role);
 		},

@@ -1,7 +1,9 @@
 // The kernel: opens and creates sessions, holds them while they live, and closes them all at the end.
 import { KernelError } from "../base/errors.ts";
 import type { Configuration } from "../config/configuration.ts";
+import type { Files } from "../files/port.ts";
 import type { SessionStore, SessionSummary, StoredSession } from "../store/session-store.ts";
+import { checkAdditionalDirectory } from "./commands/additional-directory.ts";
 import { composeSession, type SessionLinks, type SessionOptions, type Surroundings } from "./compose.ts";
 import { Session } from "./session.ts";
 
@@ -83,6 +85,7 @@ export class Kernel {
 		const session = new Session(await composeSession(stored, options, configuration, surroundings, links));
 		this.#sessions.set(session.id, session);
 		try {
+			await addDirectories(stored, options.additionalDirs, surroundings.files);
 			if (options.afk && !stored.state().approval.afk) {
 				await stored.updateState({ approval: { ...stored.state().approval, afk: true } });
 			}
@@ -93,4 +96,15 @@ export class Kernel {
 		}
 		return session;
 	}
+}
+
+/** Adds to the workspace what it lacks, and drops from it what is not there any more. */
+async function addDirectories(stored: StoredSession, added: readonly string[], files: Files): Promise<void> {
+	const known = stored.state().additionalDirs;
+	const additionalDirs: string[] = [];
+	for (const directory of [...known, ...added]) {
+		const place = { files, workDir: stored.workDir, home: "/", additionalDirs };
+		if ((await checkAdditionalDirectory(directory, place)).ok) additionalDirs.push(directory);
+	}
+	if (additionalDirs.join("\n") !== known.join("\n")) await stored.updateState({ additionalDirs });
 }

@@ -8,6 +8,7 @@ import type { StoredSession } from "../store/session-store.ts";
 import { toTitle } from "../store/title.ts";
 import { type CommandRunSettings, createCommandRun } from "./command-run.ts";
 import type { SlashCommands } from "./commands/slash-commands.ts";
+import { loopOver, runFlow } from "./flow-run.ts";
 import type { HookRunner } from "./hook-runner.ts";
 import type { MainAgent } from "./main-agent.ts";
 import type { OpenSteerQueue } from "./steers.ts";
@@ -33,6 +34,8 @@ export interface MainTurnSettings {
 	readonly hooks: HookRunner;
 	readonly main: MainAgent;
 	readonly commands: SlashCommands;
+	/** How often a prompt is gone over again; see `loopOver`. */
+	readonly loopIterations: number;
 	readonly log: Log;
 	/** Called once its beginning was kept and told. */
 	begun(): void;
@@ -106,10 +109,7 @@ async function runPrompt(
 	const run = await prepareRun(turn, telling, watch, settings);
 	const { dependencies } = run;
 	const found = commands.find(inputText(input));
-	let outcome =
-		found === null
-			? await runTurn(input, dependencies, signal)
-			: await found.command.run(createCommandRun(found.argument, run));
+	let outcome = await runInput(input, found, run, settings.loopIterations);
 	if (outcome.status !== "finished") return outcome;
 	const stop = { event: "Stop", target: "", input: { stop_hook_active: false } } as const;
 	const { action, reason } = await hooks.run(stop, emit, signal);
@@ -121,6 +121,18 @@ async function runPrompt(
 	}
 	if (outcome.status === "finished" && found === null) await deriveTitle(services.stored, input);
 	return outcome;
+}
+
+/** What the prompt itself is: a command, a task to go over again, or simply a task. */
+async function runInput(
+	input: UserInput,
+	found: ReturnType<SlashCommands["find"]>,
+	run: CommandRunSettings,
+	loopIterations: number,
+): Promise<TurnOutcome> {
+	if (found !== null) return await found.command.run(createCommandRun(found.argument, run));
+	if (loopIterations === 0) return await runTurn(input, run.dependencies, run.turn.signal);
+	return await runFlow(loopOver(input, loopIterations), createCommandRun("", run));
 }
 
 /** All that the agent needs for this turn. */

@@ -6,6 +6,7 @@ import { KernelError } from "../base/errors.ts";
 import type { Identifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { AgentType } from "../definitions/agent-types.ts";
+import type { Skill } from "../definitions/skill.ts";
 import type { ClientToolAsk } from "../events/ask.ts";
 import type { Command, CommandType, CommandValues } from "../events/command.ts";
 import type { ToolReturn, UserInput } from "../events/content.ts";
@@ -61,6 +62,9 @@ export interface SessionParts {
 	readonly hooks: readonly CommandHook[];
 	readonly hookPlace: Pick<HookRunnerSettings, "environment" | "processes">;
 	readonly planPlace: Pick<PlanModeSettings, "files" | "shareDir" | "home" | "startsOn">;
+	readonly skills: readonly Skill[];
+	/** How often a prompt is gone over again behind its first time; 0 for never, -1 for as often as the model wants. */
+	readonly loopIterations: number;
 	/** Renders the system prompt of a session that has none yet, or that of a subagent of some type but for its role. */
 	readonly systemPrompt: (type: AgentType | null) => Promise<string>;
 	readonly clock: Clock;
@@ -121,6 +125,7 @@ export class Session {
 			readContext: parts.readContext,
 			plan: this.#plan,
 			mode,
+			skills: parts.skills,
 		});
 		this.#hooks = new HookRunner(
 			{
@@ -295,6 +300,7 @@ export class Session {
 			hooks: this.#hooks,
 			main: this.#main,
 			commands: this.#commands,
+			loopIterations: this.#parts.loopIterations,
 			log: this.#parts.log,
 			begun: () => {
 				this.#hadTurn = true;

@@ -8,7 +8,7 @@ import { boolean } from "./argument-schemas.ts";
 import { cancelledResult, defineTool, readOnly, settled } from "./define-tool.ts";
 import { type PatternStep, parseGlobPattern } from "./glob-pattern.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
-import { absolutePath, isAbsolutePath, isInsideWorkspace } from "./workspace-paths.ts";
+import { absolutePath, isAbsolutePath, isSearchable } from "./workspace-paths.ts";
 
 const maximumMatches = 1000;
 const listingLength = 200;
@@ -146,7 +146,7 @@ async function findDirectory(
 	const refuse = (message: string, brief: string) => ({ refusal: toolError(message, brief) });
 	if (!isAbsolutePath(spelled)) return refuse(`\`${spelled}\` is not an absolute path.`, "Invalid directory");
 	const root = await environment.files.resolve(absolutePath(spelled, environment));
-	if (!(await isInsideWorkspace(root, environment))) {
+	if (!(await isSearchable(root, environment))) {
 		return refuse(`\`${spelled}\` is outside of the workspace.`, "Directory outside workspace");
 	}
 	const status = await environment.files.status(root);

@@ -69,6 +69,8 @@ export interface ToolEnvironment {
 	readonly workDir: string;
 	/** Further workspace roots, as they are now. */
 	additionalDirs(): readonly string[];
+	/** Directories of skills: they may be searched as well. */
+	readonly skillDirs: readonly string[];
 	/** The environment for children; tools never read the process's own. */
 	readonly environment: Readonly<Record<string, string>>;
 	/** The user's home directory, for `~`. */

@@ -2,6 +2,7 @@
 // Reads nothing but links; whether the file may be touched is decided by the tools.
 import path from "node:path";
 import { type ToolReturn, toolError } from "../events/content.ts";
+import type { Files } from "../files/port.ts";
 import type { ToolEnvironment } from "./tool.ts";
 
 export interface Location {
@@ -40,8 +41,18 @@ export function absolutePath(spelled: string, environment: Pick<ToolEnvironment,
 
 /** Whether a resolved path lies in the workspace; its roots are resolved, too. */
 export async function isInsideWorkspace(resolved: string, environment: ToolEnvironment): Promise<boolean> {
-	for (const root of [environment.workDir, ...environment.additionalDirs()]) {
-		if (contains(await environment.files.resolve(root), resolved)) return true;
+	return await isInsideAny(resolved, [environment.workDir, ...environment.additionalDirs()], environment.files);
+}
+
+/** Whether a resolved path may be searched: in the workspace, and where skills are. */
+export async function isSearchable(resolved: string, environment: ToolEnvironment): Promise<boolean> {
+	if (await isInsideWorkspace(resolved, environment)) return true;
+	return await isInsideAny(resolved, environment.skillDirs, environment.files);
+}
+
+async function isInsideAny(resolved: string, roots: readonly string[], files: Files): Promise<boolean> {
+	for (const root of roots) {
+		if (contains(await files.resolve(root), resolved)) return true;
 	}
 	return false;
 }

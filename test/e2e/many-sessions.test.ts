@@ -10,6 +10,7 @@ import { readConfiguration } from "../../src/config/read-config.ts";
 import type { ApprovalAsk } from "../../src/events/ask.ts";
 import type { EventBody } from "../../src/events/event.ts";
 import { createDiskFiles } from "../../src/files/disk-files.ts";
+import { plainSessionOptions } from "../../src/kernel/compose.ts";
 import { Kernel } from "../../src/kernel/kernel.ts";
 import type { Session } from "../../src/kernel/session.ts";
 import { createProcesses } from "../../src/processes/children.ts";
@@ -70,6 +71,7 @@ function createPlace(): Place {
 					environment: { PATH: process.env["PATH"] ?? "", ...variables },
 					home: root,
 					shareDir: path.join(root, "share"),
+					builtInSkillsDir: null,
 					os: "Linux",
 					files,
 					processes: createProcesses({ openSink: (file) => files.openAppend(file), log: silentLog }),
@@ -87,7 +89,7 @@ function createPlace(): Place {
 	};
 }
 
-const plainOptions = { thinking: null, yolo: true, plan: false, afk: false, maxSteps: null, maxAttempts: null };
+const plainOptions = { ...plainSessionOptions, yolo: true };
 
 /** Runs a turn and gives its events; `react` sees each as it is told. */
 async function run(session: Session, text: string, react: (body: EventBody) => unknown = () => {}) {

@@ -40,6 +40,7 @@ export function createTalkingTools(operations: SessionOperations, files: Files):
 		...operations,
 		workDir: "/home/me/project",
 		additionalDirs: () => [],
+		skillDirs: [],
 		environment: {},
 		home: "/home/me",
 		outputDir: "/share/output",

@@ -27,9 +27,20 @@ export const noProcesses: Processes = {
 /** What a session needs for hooks, plan mode and subagents when none is used. */
 export function createQuietParts(): Pick<
 	SessionParts,
-	"readContext" | "afk" | "remindsOfAbsence" | "compaction" | "hooks" | "hookPlace" | "planPlace" | "subagents"
+	| "skills"
+	| "loopIterations"
+	| "readContext"
+	| "afk"
+	| "remindsOfAbsence"
+	| "compaction"
+	| "hooks"
+	| "hookPlace"
+	| "planPlace"
+	| "subagents"
 > {
 	return {
+		skills: [],
+		loopIterations: 0,
 		readContext: async () => null,
 		afk: false,
 		remindsOfAbsence: true,

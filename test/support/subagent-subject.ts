@@ -64,6 +64,7 @@ export async function createSubagentSubject(model: Model, options: SubagentOptio
 					...operations,
 					workDir: "/work",
 					additionalDirs: () => [],
+					skillDirs: [],
 					environment: {},
 					home: "/home/me",
 					outputDir: "/output",

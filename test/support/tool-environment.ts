@@ -25,6 +25,7 @@ export async function createToolPlace(overrides: Partial<ToolEnvironment> = {}):
 	const environment: ToolEnvironment = {
 		workDir: path.join(root, "work"),
 		additionalDirs: () => [],
+		skillDirs: [],
 		environment: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: path.join(root, "home") },
 		home: path.join(root, "home"),
 		outputDir: path.join(root, "output"),

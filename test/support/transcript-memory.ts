@@ -3,7 +3,12 @@ import { silentLog } from "../../src/base/log.ts";
 import { readConfiguration } from "../../src/config/read-config.ts";
 import { createDiskFiles } from "../../src/files/disk-files.ts";
 import { withoutSync } from "../../src/files/without-sync.ts";
-import { composeSession, type SessionOptions, type Surroundings } from "../../src/kernel/compose.ts";
+import {
+	composeSession,
+	plainSessionOptions,
+	type SessionOptions,
+	type Surroundings,
+} from "../../src/kernel/compose.ts";
 import { Kernel } from "../../src/kernel/kernel.ts";
 import { Session } from "../../src/kernel/session.ts";
 import { createProcesses } from "../../src/processes/children.ts";
@@ -68,6 +73,7 @@ export async function openSession(
 		environment: { PATH: process.env["PATH"] ?? "", HOME: place.home },
 		home: place.home,
 		shareDir: place.shareDir,
+		builtInSkillsDir: null,
 		os: "Linux",
 		files,
 		processes: createProcesses({ openSink: (file) => files.openAppend(file) }),
@@ -79,8 +85,8 @@ export async function openSession(
 		version,
 	};
 	const options: SessionOptions = {
+		...plainSessionOptions,
 		model: transcript.model,
-		thinking: null,
 		yolo: transcript.yolo,
 		plan: transcript.plan,
 		afk: transcript.afk,

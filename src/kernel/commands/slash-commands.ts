@@ -1,4 +1,6 @@
 // The slash commands of a session: prompts that the kernel answers itself, in the order in which clients list them.
+
+import type { Skill } from "../../definitions/skill.ts";
 import { parseSlashCommand } from "../../events/slash-command.ts";
 import type { ApprovalMode } from "../approval-mode.ts";
 import type { PlanMode } from "../plan-mode.ts";
@@ -8,10 +10,12 @@ import { clearCommand, compactCommand } from "./context.ts";
 import { createFileCommands, type FileCommandSettings } from "./files.ts";
 import { createInitCommand } from "./init.ts";
 import { createPlanCommand } from "./plan.ts";
+import { createSkillCommands } from "./skills.ts";
 
 export interface SlashCommandSettings extends FileCommandSettings {
 	readonly plan: PlanMode;
 	readonly mode: ApprovalMode;
+	readonly skills: readonly Skill[];
 }
 
 export interface SlashCommands {
@@ -21,7 +25,7 @@ export interface SlashCommands {
 }
 
 export function createSlashCommands(settings: SlashCommandSettings): SlashCommands {
-	const { stored, files, plan, mode } = settings;
+	const { stored, files, plan, mode, skills } = settings;
 	const all = [
 		createInitCommand(stored.workDir, files),
 		compactCommand,
@@ -29,6 +33,7 @@ export function createSlashCommands(settings: SlashCommandSettings): SlashComman
 		...createApprovalCommands(mode),
 		createPlanCommand(plan, files),
 		...createFileCommands(settings),
+		...createSkillCommands(skills, files),
 	];
 	return {
 		all,

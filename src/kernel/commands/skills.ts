@@ -1,0 +1,39 @@
+// `/skill:NAME` and `/flow:NAME`: the skills there are, called on by a person.
+import { loadSkillText, type Skill, skillPrompt } from "../../definitions/skill.ts";
+import type { Files } from "../../files/port.ts";
+import { runFlow, skillFlow } from "../flow-run.ts";
+import { finished, type SlashCommand } from "./command.ts";
+
+/** Those of all skills first, then those of their flows. */
+export function createSkillCommands(skills: readonly Skill[], files: Files): readonly SlashCommand[] {
+	return [
+		...skills.map((skill) => createSkillCommand(skill, files)),
+		...skills.flatMap(({ name, description, flow }): SlashCommand[] =>
+			flow === null
+				? []
+				: [
+						{
+							name: `flow:${name}`,
+							description,
+							aliases: [],
+							run: (run) => runFlow(skillFlow(flow, run.argument), run),
+						},
+					],
+		),
+	];
+}
+
+function createSkillCommand(skill: Skill, files: Files): SlashCommand {
+	const { name, description, path } = skill;
+	return {
+		name: `skill:${name}`,
+		description,
+		aliases: [],
+		async run({ argument, say, runAgent }) {
+			const text = await loadSkillText(skill, files);
+			if (text !== null) return await runAgent(skillPrompt(text, argument));
+			await say(`The skill ${name} cannot be read: ${path}`);
+			return finished;
+		},
+	};
+}
