@@ -1,6 +1,6 @@
 // Finds the skills there are for a work dir: which directories are looked at, and which skill of a name counts.
 import path from "node:path";
-import { errorText, systemErrorCode } from "../base/errors.ts";
+import { errorText } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { DirectoryEntry, Files } from "../files/port.ts";
 import { projectDirectories } from "./project-root.ts";
@@ -93,16 +93,20 @@ interface Root {
 }
 
 async function findRoots({ scope, groups, takes, isNamed }: Source, files: Files, log: Log): Promise<Root[]> {
+	const leaveOut = (directory: string, reason: string): Root[] => {
+		log.warn("A directory of skills is left out.", { path: directory, reason });
+		return [];
+	};
 	const look = async (directory: string): Promise<Root[]> => {
 		try {
+			// Most of them are not there, and a status is the cheapest way to see that.
+			const status = await files.status(directory);
+			if (status === null) return isNamed ? leaveOut(directory, "there is no such directory") : [];
+			if (status.kind !== "directory") return isNamed ? leaveOut(directory, "is not a directory") : [];
 			const [entries, resolved] = await Promise.all([files.list(directory), files.resolve(directory)]);
 			return [{ directory, resolved, scope, entries }];
 		} catch (thrown) {
-			const isMissing = ["ENOENT", "ENOTDIR"].includes(systemErrorCode(thrown) ?? "");
-			if (isNamed || !isMissing) {
-				log.warn("A directory of skills is left out.", { path: directory, reason: errorText(thrown) });
-			}
-			return [];
+			return leaveOut(directory, errorText(thrown));
 		}
 	};
 	const found = await Promise.all(groups.map(async (group) => (await Promise.all(group.map(look))).flat()));
