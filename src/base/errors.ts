@@ -44,6 +44,11 @@ export function errorText(thrown: unknown): string {
 	return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
+/** Whether the operating system refused something, as opposed to a defect of ours. */
+export function isSystemError(thrown: unknown): thrown is Error {
+	return /^E[A-Z0-9]+$/.test(systemErrorCode(thrown) ?? "");
+}
+
 /** The system error code (`ENOENT`, `ENOSPC`, …) of anything thrown, or null. */
 export function systemErrorCode(thrown: unknown): string | null {
 	if (!(thrown instanceof Error) || !("code" in thrown)) return null;

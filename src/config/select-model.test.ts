@@ -3,7 +3,7 @@ import { silentLog } from "../base/log.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 import { readConfiguration } from "./read-config.ts";
-import { type Environment, type ModelSelection, selectModel } from "./select-model.ts";
+import { type Environment, type ModelSelection, selectDefaultProvider, selectModel } from "./select-model.ts";
 
 const provider = (type: string, more: object = {}) => ({
 	type,
@@ -212,5 +212,26 @@ describe("selectModel", () => {
 			KIMI_SCRIPTED_ECHO_SCRIPTS: "/own",
 			KIMI_SCRIPTED_ECHO_TRACE: "1",
 		});
+	});
+});
+
+describe("selectDefaultProvider", () => {
+	const other = { ...configuration, defaultModel: "old" };
+	const none = { ...configuration, defaultModel: "" };
+
+	it.each([
+		["the default model's", configuration, {}, "https://kimi.example.com", "file-key"],
+		[
+			"a variable instead",
+			configuration,
+			{ KIMI_API_KEY: "from-variable" },
+			"https://kimi.example.com",
+			"from-variable",
+		],
+		["the variables of its kind only", other, { KIMI_API_KEY: "k", OPENAI_BASE_URL: "o" }, "o", "file-key"],
+		["nothing without a model", none, {}, "", ""],
+		["variables without a model", none, { KIMI_API_KEY: "k", KIMI_BASE_URL: "b" }, "b", "k"],
+	])("gives %s", (_name, settingsOf, environment, baseUrl, apiKey) => {
+		expect(selectDefaultProvider(settingsOf, environment)).toMatchObject({ baseUrl, apiKey });
 	});
 });

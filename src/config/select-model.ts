@@ -111,6 +111,16 @@ export function selectModel(request: ModelSelectionRequest): ModelSelection {
 	};
 }
 
+/**
+ * The provider of the configured default model, with what environment variables say in place of the settings. Its URL
+ * and key may be empty, and are when no default model is configured and no variable stands in.
+ */
+export function selectDefaultProvider(configuration: Configuration, environment: Environment): SelectedProvider {
+	const model = find(configuration.models, configuration.defaultModel) ?? blankModel;
+	const provider = find(configuration.providers, model.provider) ?? blankProvider;
+	return applyProviderVariables(model.provider, provider, environment);
+}
+
 function find<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
 	return Object.hasOwn(table, name) ? table[name] : undefined;
 }

@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Identifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { Configuration } from "../config/configuration.ts";
-import { type ModelSelection, selectModel } from "../config/select-model.ts";
+import { type ModelSelection, selectDefaultProvider, selectModel } from "../config/select-model.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import { discoverSkills } from "../definitions/skill-discovery.ts";
 import { renderSystemPrompt, withRole } from "../definitions/system-prompt.ts";
@@ -18,6 +18,7 @@ import { createTools } from "../tools/built-in-tools.ts";
 import type { ToolEnvironment } from "../tools/tool.ts";
 import { builtInAgents } from "./built-in-agents.ts";
 import type { SessionOperations } from "./operations.ts";
+import { loadPluginTools } from "./plugins.ts";
 import { gatherPromptVariables } from "./prompt-place.ts";
 import { describeRepository } from "./repository.ts";
 import type { SessionParts } from "./session.ts";
@@ -129,15 +130,23 @@ export async function composeSession(
 			write: (todos) => stored.updateState({ todos }),
 		},
 	});
+	const pluginTools = await loadPluginTools(surroundings, async () => {
+		const { apiKey, baseUrl } = selectDefaultProvider(configuration, environment);
+		return { api_key: apiKey, base_url: baseUrl };
+	});
+	const composeTools = (toolPaths: readonly string[], operations: SessionOperations) => [
+		...createTools(toolPaths, toolEnvironment(operations)),
+		...pluginTools,
+	];
 	return {
 		stored,
 		readContext: links.readContext,
 		model,
 		unsetModelAlias: selection.kind === "none" ? selection.alias : null,
-		createTools: (operations) => createTools(agent.toolPaths, toolEnvironment(operations)),
+		createTools: (operations) => composeTools(agent.toolPaths, operations),
 		subagents: {
 			types: agent.types,
-			createTools: (toolPaths, operations) => createTools(toolPaths, toolEnvironment(operations)),
+			createTools: composeTools,
 			findModel: async (alias) => {
 				const isKnown = Object.hasOwn(configuration.models, alias);
 				const chosen = { configuration, alias, thinking: options.thinking, environment };

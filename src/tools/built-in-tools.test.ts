@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createToolPlace, issueOf, type ToolPlace } from "../../test/support/tool-environment.ts";
 import { KernelError } from "../base/errors.ts";
-import { createTools, defaultToolPaths, isBuiltInToolPath, isForSubagents, toolStanding } from "./built-in-tools.ts";
+import {
+	createTools,
+	defaultToolPaths,
+	isBuiltInToolName,
+	isBuiltInToolPath,
+	isForSubagents,
+	toolStanding,
+} from "./built-in-tools.ts";
 import type { Tool } from "./tool.ts";
 
 let place: ToolPlace;
@@ -53,6 +60,11 @@ describe("createTools", () => {
 			"ExitPlanMode",
 			"EnterPlanMode",
 		]);
+	});
+
+	it("knows the names of all of them, whether or not an agent has them", () => {
+		expect(tools.map(({ name }) => name).filter((name) => !isBuiltInToolName(name))).toEqual([]);
+		expect(["shell", "ell", "", "shell:Shell", "Nothing"].filter(isBuiltInToolName)).toEqual([]);
 	});
 
 	it("names the paths it does not know", () => {

@@ -89,6 +89,11 @@ export function isBuiltInToolPath(toolPath: string): boolean {
 	return factories.has(toolPath);
 }
 
+/** Whether it is the name of one of our tools, also of one that the agent at hand does not have. */
+export function isBuiltInToolName(name: string): boolean {
+	return [...factories.keys()].some((toolPath) => toolPath.slice(toolPath.lastIndexOf(":") + 1) === name);
+}
+
 /** Makes the tools in the order of their paths. Throws `invalid-input` that names the paths it does not know. */
 export function createTools(toolPaths: readonly string[], environment: ToolEnvironment): Tool[] {
 	const unknown = toolPaths.filter((toolPath) => !isBuiltInToolPath(toolPath));

@@ -1,7 +1,7 @@
 // Declares a tool from a schema and a function: checks arguments, shows them as JSON Schema, turns the errors of the
 // file system into results. Knows no particular tool.
 import * as v from "valibot";
-import { systemErrorCode } from "../base/errors.ts";
+import { isSystemError } from "../base/errors.ts";
 import { type ToolReturn, toolError } from "../events/content.ts";
 import { issueSentence } from "./argument-schemas.ts";
 import type { ClientCapability, JsonSchema, OpenedCall, Preparation, Refusal, Tool, ToolCallContext } from "./tool.ts";
@@ -43,10 +43,6 @@ async function toParameters(schema: v.GenericSchema): Promise<JsonSchema> {
 	});
 	// Older drafts do not know an empty list here.
 	return required === undefined || required.length === 0 ? parameters : { ...parameters, required };
-}
-
-function isSystemError(thrown: unknown): thrown is Error {
-	return /^E[A-Z0-9]+$/.test(systemErrorCode(thrown) ?? "");
 }
 
 export function defineTool<Schema extends v.GenericSchema>(definition: ToolDefinition<Schema>): Tool {
