@@ -139,6 +139,12 @@ describe("parseCommandLine", () => {
 		["export -- -id", { kind: "export", options: { sessionId: "-id", output: null, yes: false } }],
 		["export id -h", { kind: "help", command: "export" }],
 		["export --help", { kind: "help", command: "export" }],
+		["plugin install ./demo.zip", { kind: "plugin", action: { name: "install", source: "./demo.zip" } }],
+		["plugin list", { kind: "plugin", action: { name: "list" } }],
+		["plugin remove demo", { kind: "plugin", action: { name: "remove", plugin: "demo" } }],
+		["plugin info demo", { kind: "plugin", action: { name: "info", plugin: "demo" } }],
+		["plugin --help", { kind: "help", command: "plugin" }],
+		["plugin install -h", { kind: "help", command: "plugin" }],
 	])("%s is its own command", (line, expected) => {
 		expect(parseCommandLine(words(line))).toEqual(expected);
 	});
@@ -187,10 +193,6 @@ describe("parseCommandLine", () => {
 		["-x", "Unknown flag -x."],
 		["-yx", "Unknown flag -x."],
 		["--help --wier", "Unknown flag --wier. Did you mean --wire?"],
-		["login", "There is no command 'login'. Commands: info, export."],
-		["--wire -", "There is no command '-'. Commands: info, export."],
-		["--wire info", "Cannot combine the command 'info' with --wire."],
-		["info --jsn", "The command 'info' does not know '--jsn'; it takes --json."],
 		["--yes export", "Cannot combine the command 'export' with --yes."],
 		["export a b", "The command 'export' takes one session at most."],
 		["export ''", "The command 'export' needs the id of a session, or none at all."],
@@ -201,6 +203,21 @@ describe("parseCommandLine", () => {
 		["export --yes=1", "--yes takes no value."],
 		["export -yx", "The command 'export' does not know '-x'; it takes --output and --yes."],
 		["export --force", "The command 'export' does not know '--force'; it takes --output and --yes."],
+		["login", "There is no command 'login'. Commands: info, export, plugin."],
+		["--wire -", "There is no command '-'. Commands: info, export, plugin."],
+		["--wire info", "Cannot combine the command 'info' with --wire."],
+		["info --jsn", "The command 'info' does not know '--jsn'; it takes --json."],
+		["--yolo plugin list", "Cannot combine the command 'plugin' with --yolo."],
+		["plugin", "The command 'plugin' needs one of install, list, remove, info."],
+		["plugin update", "The command 'plugin' does not know 'update'; it takes install, list, remove, info."],
+		["plugin --json", "The command 'plugin' does not know '--json'; it takes install, list, remove, info."],
+		["plugin install", "The command 'plugin install' needs SOURCE."],
+		["plugin install ''", "The command 'plugin install' needs SOURCE."],
+		["plugin install a b", "The command 'plugin install' takes one SOURCE, found 'b' too."],
+		["plugin install --force a", "The command 'plugin install' does not know '--force'."],
+		["plugin remove", "The command 'plugin remove' needs NAME."],
+		["plugin info a b", "The command 'plugin info' takes one NAME, found 'b' too."],
+		["plugin list a", "The command 'plugin list' does not know 'a'."],
 	])("refuses: %s", (line, message) => {
 		expect(refusal(line)).toBe(message);
 	});

@@ -1,8 +1,7 @@
 // The command line as data: which command, with which options, or a usage error that names the flag at fault.
 // Looks at no file and no environment.
-
 import { type BuiltInAgentName, builtInAgentNames } from "../kernel/agent-names.ts";
-import { type ExportOptions, toExportOptions } from "./export-options.ts";
+import { type CommandCall, type CommandName, commandNames, commands, isCommandName } from "./commands.ts";
 import type { FlagKey } from "./flags.ts";
 import { type GivenFlag, type GivenFlags, splitFlags } from "./given-flags.ts";
 import { UsageError } from "./usage-error.ts";
@@ -55,15 +54,11 @@ export interface ServeOptions {
 	readonly prompt: string | null;
 }
 
-export const commandNames = ["info", "export"] as const;
-export type CommandName = (typeof commandNames)[number];
-
 export type CommandLine =
 	/** `command` is null for the program itself. */
 	| { readonly kind: "help"; readonly command: CommandName | null }
 	| { readonly kind: "version" }
-	| { readonly kind: "info"; readonly json: boolean }
-	| { readonly kind: "export"; readonly options: ExportOptions }
+	| CommandCall
 	| { readonly kind: "serve"; readonly options: ServeOptions };
 
 /** Reads the arguments after the executable's name. Throws UsageError (exit code 2). */
@@ -81,23 +76,12 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
 
 function parseCommand(command: string, rest: readonly string[], given: GivenFlags): CommandLine {
 	if (command === workerCommand) return toWorker(rest, given);
-	if (command === "export") return toExport(rest, given);
-	if (command !== "info") {
+	if (!isCommandName(command)) {
 		throw new UsageError(`There is no command '${command}'. Commands: ${commandNames.join(", ")}.`);
 	}
 	const before = given.all[0];
-	if (before !== undefined) throw new UsageError(`Cannot combine the command 'info' with ${before.name}.`);
-	if (rest.includes("--help") || rest.includes("-h")) return { kind: "help", command };
-	const other = rest.find((word) => word !== "--json");
-	if (other !== undefined) throw new UsageError(`The command 'info' does not know '${other}'; it takes --json.`);
-	return { kind: "info", json: rest.length > 0 };
-}
-
-function toExport(rest: readonly string[], given: GivenFlags): CommandLine {
-	const before = given.all[0];
-	if (before !== undefined) throw new UsageError(`Cannot combine the command 'export' with ${before.name}.`);
-	const options = toExportOptions(rest);
-	return options === null ? { kind: "help", command: "export" } : { kind: "export", options };
+	if (before !== undefined) throw new UsageError(`Cannot combine the command '${command}' with ${before.name}.`);
+	return commands[command].parse(rest) ?? { kind: "help", command };
 }
 
 /** By this name the web backend of kimi starts a server for a session that it made. */

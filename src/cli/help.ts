@@ -1,5 +1,5 @@
-// Texts that tell a person how to call the program, made from the table of flags.
-import type { CommandName } from "./command-line.ts";
+// Texts that tell a person how to call the program, made from the tables of flags and commands.
+import { type CommandName, commandNames, commands } from "./commands.ts";
 import { type Flag, flags } from "./flags.ts";
 
 const nameColumn = 44;
@@ -11,38 +11,10 @@ function toLine({ names, value, about }: Pick<Flag, "names" | "value" | "about">
 
 /** The text of `--help`, with its newline. */
 export function helpText(executableName: string, command: CommandName | null): string {
-	if (command === "info") {
-		return [
-			`Usage: ${executableName} info [--json]`,
-			"",
-			"Show the versions of program, agent files and protocol.",
-			"",
-			toLine({ names: ["--json"], value: null, about: "One line of JSON." }),
-			toLine({ names: ["--help", "-h"], value: null, about: "Show this text and exit." }),
-			"",
-		].join("\n");
-	}
-	if (command === "export") {
-		return [
-			`Usage: ${executableName} export [SESSION_ID] [--output PATH] [--yes]`,
-			"",
-			"Put a session into a ZIP file: its conversation, events and subagents, its plan, and the program's logs.",
-			"Without an id it is the last session of the current directory. The session is only read.",
-			"",
-			toLine({
-				names: ["--output", "-o"],
-				value: "PATH",
-				about: "File or directory to write to. Default: session-<id>.zip here.",
-			}),
-			toLine({ names: ["--yes", "-y"], value: null, about: "Do not ask, although there may be secrets in it." }),
-			toLine({ names: ["--help", "-h"], value: null, about: "Show this text and exit." }),
-			"",
-		].join("\n");
-	}
+	if (command !== null) return commandHelp(executableName, command);
 	return [
 		`Usage: ${executableName} [flags]`,
-		`       ${executableName} info [--json]`,
-		`       ${executableName} export [SESSION_ID] [--output PATH] [--yes]`,
+		`       ${executableName} COMMAND --help`,
 		"",
 		"A coding agent that other programs drive over stdin and stdout.",
 		"",
@@ -53,10 +25,23 @@ export function helpText(executableName: string, command: CommandName | null): s
 		`  ${flags.flatMap(({ exists, names }) => (exists ? [] : names[0])).join(" ")}`,
 		"",
 		"Commands:",
-		toLine({ names: ["info"], value: null, about: "Show versions; 'info --json' for programs." }),
-		toLine({ names: ["export"], value: null, about: "Put a session into a ZIP file." }),
+		...commandNames.map((name) => toLine({ names: [name], value: null, about: commands[name].about })),
 		"",
 		"Settings are read from config.toml in $KIMI_SHARE_DIR, by default ~/.kimi.",
+		"",
+	].join("\n");
+}
+
+function commandHelp(executableName: string, command: CommandName): string {
+	const { forms, purpose, flags: ownFlags } = commands[command];
+	return [
+		...forms.map(({ words }, index) => `${index === 0 ? "Usage:" : "      "} ${executableName} ${command} ${words}`),
+		"",
+		purpose,
+		"",
+		...forms.flatMap(({ words, about }) => (about === undefined ? [] : toLine({ names: [words], value: null, about }))),
+		...ownFlags.map(toLine),
+		toLine({ names: ["--help", "-h"], value: null, about: "Show this text and exit." }),
 		"",
 	].join("\n");
 }

@@ -18,6 +18,8 @@ export async function main(executable: string, argv: readonly string[], packageD
 				return print((await import("./info.ts")).infoText(command.json));
 			case "export":
 				return await (await import("./export-session.ts")).runExport(executable, command.options);
+			case "plugin":
+				return await (await import("./plugin.ts")).runPlugin(command.action);
 			case "serve": {
 				if (command.options.mode === null && process.stdin.isTTY) {
 					return complain((await import("./help.ts")).startText(executable));

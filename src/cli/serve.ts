@@ -22,6 +22,7 @@ import { createDiskStore } from "../store/disk-store.ts";
 import { isSessionId } from "../store/work-dir.ts";
 import { createStdioTransport } from "../transports/stdio.ts";
 import type { ServeOptions } from "./command-line.ts";
+import { environmentVariables } from "./environment.ts";
 import { createLogFile, type LogFile } from "./log-file.ts";
 import { checkDirectory, checkFile, checkWorkDir, currentDirectory, type Place, shareDirectory } from "./paths.ts";
 import { UsageError } from "./usage-error.ts";
@@ -39,7 +40,7 @@ const logOpeningDelay = 100;
 /** Serves until the client is gone; returns the exit code. Throws UsageError. */
 export async function runServer(executable: string, options: ServeOptions, packageDir: string): Promise<number> {
 	const place: Place = { currentDir: currentDirectory(), home: homedir() };
-	const environment = definedVariables(process.env);
+	const environment = environmentVariables();
 	const shareDir = shareDirectory(environment, place);
 	const log = createLogFile(path.join(shareDir, "logs", "agentwire.log"), options.debug);
 	const stopping = new AbortController();
@@ -222,10 +223,4 @@ function startupFailure(thrown: unknown): { readonly code: number; readonly text
 	if (thrown instanceof ConfigurationError)
 		return { code: thrown.category === "text" ? 2 : 1, text: redactSecrets(thrown.message) };
 	return { code: 1, text: redactSecrets(`agentwire could not start: ${errorText(thrown)}`) };
-}
-
-function definedVariables(environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
-	return Object.fromEntries(
-		Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
-	);
 }

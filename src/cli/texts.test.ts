@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
+import { commandNames, commands } from "./commands.ts";
 import { flags } from "./flags.ts";
 import { helpText, startText } from "./help.ts";
 import { infoText } from "./info.ts";
@@ -51,9 +52,21 @@ describe("helpText", () => {
 		expect(existing?.startsWith("Usage: kimi [flags]\n")).toBe(true);
 	});
 
-	it("has a text for each command and one for a bare start", () => {
-		expect(helpText("kimi", "info")).toContain("kimi info [--json]");
-		expect(helpText("kimi", "export")).toContain("kimi export [SESSION_ID] [--output PATH] [--yes]");
+	it("shows every command, and every way to call it in its own text", () => {
+		const all = helpText("kimi", null).split("Commands:\n")[1] ?? "";
+		for (const name of commandNames) {
+			expect(all).toContain(`  ${name}  `);
+			const own = helpText("kimi", name).split("\n");
+			const { forms, flags: ownFlags } = commands[name];
+			expect(own.slice(0, forms.length).map((line) => line.slice("Usage: ".length))).toEqual(
+				forms.map(({ words }) => `kimi ${name} ${words}`),
+			);
+			for (const flag of ownFlags) expect(own.join("\n")).toContain(flag.about);
+		}
+		expect(helpText("kimi", "info")).toMatch(/^Usage: kimi info \[--json\]\n/);
+	});
+
+	it("has a text for a bare start", () => {
 		expect(startText("kimi")).toContain("kimi --wire");
 	});
 });

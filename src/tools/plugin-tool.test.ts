@@ -163,8 +163,8 @@ describe("injected values", () => {
 				},
 			},
 		};
-		let count = 0;
-		const inject = async () => ({ "search.api_key": "dotted", token: `t${(count += 1)}` });
+		const tokens = ["t1", "t2"];
+		const inject = async () => ({ "search.api_key": "dotted", token: tokens.shift() ?? "" });
 		const tool = await made({ command: sh('printf %s "$token"') }, inject, environment);
 		expect([(await call(tool, {})).output, (await call(tool, {})).output]).toEqual(["t1", "t2"]);
 		expect(requests[0]?.environment).toEqual({ PATH: "/bin:/usr/bin", "search.api_key": "dotted", token: "t1" });

@@ -1,0 +1,113 @@
+// The one table of commands: their help, and how the words behind their names are read. The program without a command
+// is command-line.ts; showing the table is help.ts.
+import { type ExportOptions, toExportOptions } from "./export-options.ts";
+import type { Flag } from "./flags.ts";
+import { UsageError } from "./usage-error.ts";
+
+export type PluginAction =
+	/** A directory, a zip file or a git URL, as typed. */
+	| { readonly name: "install"; readonly source: string }
+	| { readonly name: "list" }
+	| { readonly name: "remove"; readonly plugin: string }
+	| { readonly name: "info"; readonly plugin: string };
+
+export type CommandCall =
+	| { readonly kind: "info"; readonly json: boolean }
+	| { readonly kind: "export"; readonly options: ExportOptions }
+	| { readonly kind: "plugin"; readonly action: PluginAction };
+
+export interface Command {
+	/** A line for the list of commands. */
+	readonly about: string;
+	/** What stands over the command's own help. */
+	readonly purpose: string;
+	/** What may follow the name, one for each way to call it; with a line on it where there are several. */
+	readonly forms: readonly { readonly words: string; readonly about?: string }[];
+	readonly flags: readonly Pick<Flag, "names" | "value" | "about">[];
+	/** Reads the words behind the name; null when they ask for help. Throws UsageError. */
+	parse(words: readonly string[]): CommandCall | null;
+}
+
+export const commandNames = ["info", "export", "plugin"] as const;
+export type CommandName = (typeof commandNames)[number];
+
+export const commands: Readonly<Record<CommandName, Command>> = {
+	info: {
+		about: "Show versions; 'info --json' for programs.",
+		purpose: "Show the versions of program, agent files and protocol.",
+		forms: [{ words: "[--json]" }],
+		flags: [{ names: ["--json"], value: null, about: "One line of JSON." }],
+		parse(words) {
+			if (asksForHelp(words)) return null;
+			const other = words.find((word) => word !== "--json");
+			if (other !== undefined) throw new UsageError(`The command 'info' does not know '${other}'; it takes --json.`);
+			return { kind: "info", json: words.length > 0 };
+		},
+	},
+	export: {
+		about: "Put a session into a ZIP file.",
+		purpose: `Put a session into a ZIP file: its conversation, events and subagents, its plan, and the program's logs.
+Without an id it is the last session of the current directory. The session is only read.`,
+		forms: [{ words: "[SESSION_ID] [--output PATH] [--yes]" }],
+		flags: [
+			{
+				names: ["--output", "-o"],
+				value: "PATH",
+				about: "File or directory to write to. Default: session-<id>.zip here.",
+			},
+			{ names: ["--yes", "-y"], value: null, about: "Do not ask, although there may be secrets in it." },
+		],
+		parse(words) {
+			const options = toExportOptions(words);
+			return options === null ? null : { kind: "export", options };
+		},
+	},
+	plugin: {
+		about: "Install, list, show and remove plugins.",
+		purpose: "Manage plugins, which bring tools of their own.",
+		forms: [
+			{
+				words: "install SOURCE",
+				about: "Install from a directory, a zip file or a git URL, in place of an earlier version.",
+			},
+			{ words: "list", about: "Show the installed plugins." },
+			{ words: "remove NAME", about: "Remove a plugin with all its files." },
+			{ words: "info NAME", about: "Show what a plugin is and brings." },
+		],
+		flags: [],
+		parse: (words) => (asksForHelp(words) ? null : { kind: "plugin", action: toPluginAction(words) }),
+	},
+};
+
+export const isCommandName = (word: string): word is CommandName => commandNames.some((name) => name === word);
+
+const asksForHelp = (words: readonly string[]) => words.includes("--help") || words.includes("-h");
+
+function toPluginAction([name, ...words]: readonly string[]): PluginAction {
+	switch (name) {
+		case "install":
+			return { name, source: oneWord("plugin install", "SOURCE", words) };
+		case "remove":
+		case "info":
+			return { name, plugin: oneWord(`plugin ${name}`, "NAME", words) };
+		case "list": {
+			const [other] = words;
+			if (other !== undefined) throw new UsageError(`The command 'plugin list' does not know '${other}'.`);
+			return { name };
+		}
+		case undefined:
+			throw new UsageError("The command 'plugin' needs one of install, list, remove, info.");
+		default:
+			throw new UsageError(`The command 'plugin' does not know '${name}'; it takes install, list, remove, info.`);
+	}
+}
+
+/** The one word that a command takes, called `wanted` in its help. */
+function oneWord(command: string, wanted: string, words: readonly string[]): string {
+	const flag = words.find((word) => word.startsWith("-"));
+	if (flag !== undefined) throw new UsageError(`The command '${command}' does not know '${flag}'.`);
+	const [word, other] = words;
+	if (word === undefined || word.trim() === "") throw new UsageError(`The command '${command}' needs ${wanted}.`);
+	if (other !== undefined) throw new UsageError(`The command '${command}' takes one ${wanted}, found '${other}' too.`);
+	return word;
+}

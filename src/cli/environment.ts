@@ -1,0 +1,8 @@
+// The environment that the process was started with.
+
+/** The variables of the environment. */
+export function environmentVariables(): Readonly<Record<string, string>> {
+	return Object.fromEntries(
+		Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+	);
+}
