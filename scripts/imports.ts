@@ -33,7 +33,7 @@ export const importTable: readonly FolderRule[] = [
 	{
 		folder: "definitions",
 		floor: 2,
-		owns: "prompts, agent files, AGENTS.md, skills: read into data",
+		owns: "prompts, agent files, AGENTS.md, skills, plugins: read into data",
 		mayImport: ["files"],
 	},
 	{ folder: "config", floor: 2, owns: "reading, merging and checking settings", mayImport: ["files"] },
