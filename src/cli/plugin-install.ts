@@ -1,7 +1,7 @@
 // Installs a plugin: its files are put together and checked in a hidden directory beside the others, then renamed into
 // place. What fails before that leaves an earlier version as it was.
 import path from "node:path";
-import { errorText } from "../base/errors.ts";
+import { errorText, isSystemError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import {
 	chooseInjected,
@@ -76,19 +76,29 @@ export async function installPlugin(typed: string, settings: InstallSettings): P
 	}
 }
 
-/** Removes what killed installations left, and brings back a version that one had just moved aside. */
-async function clearLeftovers(root: string, { files, now }: InstallSettings): Promise<void> {
+/** Looks after what killed installations left. That it cannot is no reason not to install. */
+async function clearLeftovers(root: string, settings: InstallSettings): Promise<void> {
+	const { files, now } = settings;
 	for (const { name, kind } of await files.list(root)) {
 		if (kind !== "directory" || !isTemporaryName(name)) continue;
 		const workspace = path.join(root, name);
-		const status = await files.status(workspace);
-		if (status === null || status.modifiedAt > now() - leftoverAge) continue;
-		const earlier = path.join(workspace, earlierName);
-		const reading = await readPlugin(earlier, files);
-		const home = reading.ok ? path.join(root, reading.plugin.name) : null;
-		if (home !== null && (await files.status(home)) === null) await files.rename(earlier, home);
-		await files.remove(workspace);
+		try {
+			const status = await files.status(workspace);
+			const isOld = status !== null && status.modifiedAt <= now() - leftoverAge;
+			if (isOld) await clearWorkspace(workspace, root, files);
+		} catch (thrown) {
+			if (!isSystemError(thrown)) throw thrown;
+		}
 	}
+}
+
+/** Removes a workspace, and brings back the version that had just been moved aside when it was left. */
+async function clearWorkspace(workspace: string, root: string, files: Files): Promise<void> {
+	const earlier = path.join(workspace, earlierName);
+	const reading = await readPlugin(earlier, files);
+	const home = reading.ok ? path.join(root, reading.plugin.name) : null;
+	if (home !== null && (await files.status(home)) === null) await files.rename(earlier, home);
+	await files.remove(workspace);
 }
 
 async function checkPlugin(directory: string, files: Files): Promise<Plugin> {
