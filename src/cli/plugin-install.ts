@@ -51,9 +51,6 @@ export async function installPlugin(typed: string, settings: InstallSettings): P
 	try {
 		const staged = path.join(workspace, "plugin");
 		const tree = await openSource(typed, path.join(workspace, "clone"), settings);
-		if (!tree.some((file) => file.path === manifestName)) {
-			throw new PluginError(`There is no ${manifestName} in ${typed}.`);
-		}
 		await writeTree(tree, staged, files);
 		const plugin = await checkPlugin(staged, files);
 		await writeRuntime(staged, settings);

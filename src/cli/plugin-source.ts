@@ -46,19 +46,23 @@ export async function openSource(typed: string, cloneDir: string, settings: Sour
 	const { files, place } = settings;
 	const location = toAbsolutePath(typed, place);
 	const status = await files.status(location);
-	if (status?.kind === "directory") return await openDirectory(location, files);
+	if (status?.kind === "directory") return await openDirectory(location, typed, files);
 	if (status?.kind === "file") {
 		if (status.size > sizeLimit) throw tooLarge();
-		return await openZip(location, files);
+		return await openZip(location, typed, files);
 	}
 	if (!gitUrl.test(typed)) {
 		throw new PluginError(`There is no directory or zip file ${location}, and '${typed}' is no git URL.`);
 	}
 	await clone(typed, cloneDir, settings);
-	return await openDirectory(cloneDir, files);
+	return await openDirectory(cloneDir, typed, files);
 }
 
-async function openDirectory(directory: string, files: Files): Promise<SourceFile[]> {
+const noManifest = (typed: string) => new PluginError(`There is no ${manifestName} in ${typed}.`);
+
+async function openDirectory(directory: string, typed: string, files: Files): Promise<SourceFile[]> {
+	// First, lest a whole home directory be walked through for nothing.
+	if ((await files.status(path.join(directory, manifestName))) === null) throw noManifest(typed);
 	const root = await files.resolve(directory);
 	const found: SourceFile[] = [];
 	let total = 0;
@@ -98,7 +102,7 @@ async function openDirectory(directory: string, files: Files): Promise<SourceFil
 	return found;
 }
 
-async function openZip(location: string, files: Files): Promise<SourceFile[]> {
+async function openZip(location: string, typed: string, files: Files): Promise<SourceFile[]> {
 	const { readZip, ZipError } = await import("./zip-reader.ts");
 	const explained = <T>(work: () => T): T => {
 		try {
@@ -112,6 +116,7 @@ async function openZip(location: string, files: Files): Promise<SourceFile[]> {
 	const entries = explained(() => readZip(bytes)).filter((entry) => !entry.path.startsWith("__MACOSX/"));
 	if (entries.reduce((total, { size }) => total + size, 0) > sizeLimit) throw tooLarge();
 	const top = topDirectory(entries.map((entry) => entry.path));
+	if (!entries.some((entry) => entry.path === `${top}${manifestName}`)) throw noManifest(typed);
 	return entries.map(({ path: file, mode, size, read }) => ({
 		path: file.slice(top.length),
 		mode,
