@@ -8,6 +8,8 @@ import type { Message } from "./crash-told.ts";
 export interface SessionFiles {
 	readonly events: Buffer;
 	readonly context: Buffer;
+	/** The contexts that another one took the place of, oldest first. */
+	readonly rotations: readonly Buffer[];
 	readonly calls: Buffer;
 	readonly state: Buffer;
 	/** The logs of each subagent. */
@@ -22,6 +24,7 @@ export async function readSessionFiles(
 	return {
 		events: await read("wire.jsonl"),
 		context: await read("context.jsonl"),
+		rotations: await readRotations(read),
 		calls: await read("calls.jsonl"),
 		state: await read("state.json"),
 		agents: await Promise.all(
@@ -32,6 +35,15 @@ export async function readSessionFiles(
 			})),
 		),
 	};
+}
+
+async function readRotations(read: (name: string) => Promise<Buffer>): Promise<Buffer[]> {
+	const found: Buffer[] = [];
+	for (let count = 1; ; count += 1) {
+		const bytes = await read(`context_${count}.jsonl`);
+		if (bytes.length === 0) return found;
+		found.push(bytes);
+	}
 }
 
 interface Lines {
@@ -64,7 +76,10 @@ export function checkFiles(before: SessionFiles, after: SessionFiles): string[] 
 		if (unreadable > 0) faults.push(`${name}: ${unreadable} lines cannot be read`);
 		if (after[name].length > 0 && after[name].at(-1) !== 10) faults.push(`${name}: the last line is not ended`);
 		const whole = before[name].subarray(0, before[name].lastIndexOf(10) + 1);
-		if (!after[name].subarray(0, whole.length).equals(whole)) faults.push(`${name}: what was there was changed`);
+		const places = name === "context" ? [after.context, ...after.rotations] : [after[name]];
+		if (!places.some((place) => place.subarray(0, whole.length).equals(whole))) {
+			faults.push(`${name}: what was there was changed`);
+		}
 		return faults;
 	});
 }
@@ -185,9 +200,12 @@ export function checkEffects(commands: readonly string[], calls: Buffer): string
 	return faults;
 }
 
-/** Whether the context has the input of every turn and the results of every step that were told to be over. */
-export function checkContextHasTold(live: readonly Message[], context: Buffer): string[] {
-	const messages = toContextMessages(context);
+/**
+ * Whether the context, with those before it, has the input of every turn and the results of every step that were told to
+ * be over.
+ */
+export function checkContextHasTold(live: readonly Message[], { context, rotations }: SessionFiles): string[] {
+	const messages = [...rotations, context].flatMap(toContextMessages);
 	let inputs = 0;
 	let results = 0;
 	let inStep = 0;

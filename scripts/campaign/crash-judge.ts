@@ -55,7 +55,7 @@ export function judge(lives: readonly JudgedLife[], { planSwitches }: Pick<Scena
 		const ran = lives.flatMap((life) => life.ran);
 		const live = lives.flatMap(({ told }) => splitTold(told).live);
 		faults.push(...checkEffects(ran, last.after.calls), ...judgeEnd(last));
-		faults.push(...checkContextHasTold(live, last.after.context), ...checkStateHasTold(live, last.after.state));
+		faults.push(...checkContextHasTold(live, last.after), ...checkStateHasTold(live, last.after.state));
 		faults.push(...checkPlanMode(live, last.after.state, planSwitches), ...checkAgents(last.after));
 		if (!lives.some(({ lostPower }) => lostPower)) faults.push(...checkAgentsHaveTold(live, last.after));
 	}

@@ -102,6 +102,7 @@ const one = (
 	...change,
 });
 
+const summary = `think: hm\ntext: It was done.\n${usage}`;
 const report = `text: ${"It is done, and this is how. ".repeat(8)}\n${usage}`;
 const writesPlan = call("call-1", "WriteFile", { path: placeholders.planFile, content: "1. Do it.\n" });
 const planned = script([writesPlan, call("call-2", "ExitPlanMode", {}), said], { isAble: true });
@@ -150,6 +151,13 @@ export const scenarios: readonly Scenario[] = [
 	one("plan mode set", { ...approved, planMode: true }, null, { planSwitches: 1 }),
 	one("plan mode entered", entersPlan, null, { planSwitches: 1 }),
 	one("plan written and approved", planned, { ...plain, planMode: true }, { planSwitches: 2, unwinds: true }),
+	one("compaction", { ...plain, prompts: ["one", "two", "/compact", "three"], model: [said, said, summary, said] }),
+	one("context cleared", { ...plain, prompts: ["one", "/clear", "two"], model: [said, said] }),
+	one(
+		"compaction behind a call",
+		{ ...approved, prompts: ["do it", "/compact what was run"], model: [...approved.model, summary] },
+		plain,
+	),
 	one("subagent", delegates, null, { resumesAgent: true }),
 	one("subagent resumed", resumes, delegates, { resumesAgent: true }),
 ];
