@@ -34,6 +34,8 @@ export interface Greeting {
 
 export type Action =
 	| { readonly do: "prompt" }
+	/** A prompt that is a slash command. */
+	| { readonly do: "command"; readonly text: string }
 	/** A question beside the conversation. */
 	| { readonly do: "aside"; readonly question: string }
 	| { readonly do: "steer" }
@@ -198,6 +200,13 @@ const greeting: fc.Arbitrary<Greeting> = fc.record({
 
 const action: fc.Arbitrary<Action> = fc.oneof(
 	{ weight: 4, arbitrary: fc.constant<Action>({ do: "prompt" }) },
+	{
+		weight: 1,
+		arbitrary: fc.record({
+			do: fc.constant("command" as const),
+			text: fc.constantFrom("/compact", "/compact the rest", "/clear", "/init", "/nothing"),
+		}),
+	},
 	{ weight: 2, arbitrary: fc.constant<Action>({ do: "steer" }) },
 	{ weight: 2, arbitrary: fc.constant<Action>({ do: "cancel" }) },
 	{ weight: 1, arbitrary: fc.constant<Action>({ do: "replay" }) },

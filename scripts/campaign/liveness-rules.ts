@@ -157,7 +157,10 @@ function checkTurns(
 	faults: string[],
 ): void {
 	const prompts = new Set(client.sent.filter(({ method }) => method === "prompt").map(({ id }) => id));
-	let open = false;
+	/** The turn, and the turn within it that `/init` runs. */
+	let depth = 0;
+	let mayNest = false;
+	let isCompacting = false;
 	let ended = 0;
 	let answered = 0;
 	let step = 0;
@@ -169,21 +172,28 @@ function checkTurns(
 			// Of a turn that could not be begun the error alone is told.
 			if (storeFailed && answered === ended && isRecord(message["error"])) continue;
 			answered += 1;
-			if (open) faults.push(`the prompt is answered at ${at} while its turn is open`);
+			if (depth > 0) faults.push(`the prompt is answered at ${at} while its turn is open`);
 			if (answered > ended) faults.push(`the prompt is answered at ${at} without a turn`);
 			continue;
 		}
 		const { type, payload } = eventOf(message);
 		if (type === "TurnBegin") {
-			if (open) faults.push(`a second TurnBegin at ${at}`);
-			open = true;
+			if (depth > (mayNest ? 1 : 0)) faults.push(`a TurnBegin too many at ${at}`);
+			if (depth === 0) mayNest = payload["user_input"] === "/init";
+			depth += 1;
 			step = 0;
 			continue;
 		}
-		if (!open && !isOutsideTurns(type, payload)) faults.push(`${type} outside a turn at ${at}`);
+		if (depth === 0 && !isOutsideTurns(type, payload)) faults.push(`${type} outside a turn at ${at}`);
 		if (type === "TurnEnd") {
-			open = false;
-			ended += 1;
+			depth -= 1;
+			step = 0;
+			if (depth === 0) ended += 1;
+			if (isCompacting) faults.push(`TurnEnd at ${at} while the context is being compacted`);
+		}
+		if (type === "CompactionBegin" || type === "CompactionEnd") {
+			if (isCompacting === (type === "CompactionBegin")) faults.push(`${type} at ${at} is out of place`);
+			isCompacting = type === "CompactionBegin";
 		}
 		// The steps behind Stop hooks, and behind what was steered when the last one was over, count from 1 again.
 		if (type === "HookResolved" && payload["event"] === "Stop") step = 0;
@@ -194,7 +204,7 @@ function checkTurns(
 			if (payload["n"] !== step) faults.push(`StepBegin ${String(payload["n"])} at ${at} should be ${step}`);
 		}
 	}
-	if (isComplete && open) faults.push("a turn has no TurnEnd");
+	if (isComplete && depth > 0) faults.push("a turn has no TurnEnd");
 	if (isComplete && ended !== answered) faults.push(`${ended} turns, but ${answered} prompts answered`);
 }
 

@@ -118,6 +118,9 @@ function perform(action: Action, { server, client }: Running): void {
 		case "prompt":
 			client.request("prompt", { user_input: "Do it." });
 			return;
+		case "command":
+			client.request("prompt", { user_input: action.text });
+			return;
 		case "steer":
 			client.request("steer", { user_input: [{ type: "text", text: "This way." }] });
 			return;

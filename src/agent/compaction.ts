@@ -67,7 +67,13 @@ export async function compact(
 	await compaction.before(trigger, context.tokenCount);
 	if (signal.aborted) return { kind: "cancelled" };
 	await emit({ type: "compaction.started" });
-	const outcome = await replaceOlder(model, focus, dependencies, signal);
+	let outcome: CompactionOutcome;
+	try {
+		outcome = await replaceOlder(model, focus, dependencies, signal);
+	} catch (thrown) {
+		await emit({ type: "compaction.ended" });
+		throw thrown;
+	}
 	await emit({ type: "compaction.ended" });
 	if (outcome.kind === "done") compaction.after(trigger, context.tokenCount);
 	return outcome;

@@ -47,8 +47,10 @@ async function runWithin(
 	{ services, turn, emit, agent: own }: CommandRunSettings,
 ): Promise<NestedRun> {
 	let steps = 0;
+	const watch = turn.watch.fork();
 	const nested: AgentTurn = {
 		...turn,
+		watch,
 		// What is added meanwhile is for the session's own agent.
 		steers: agent.context === own.context ? turn.steers : createSteerQueue(),
 		stepStarted() {
@@ -56,8 +58,16 @@ async function runWithin(
 			return turn.stepStarted();
 		},
 	};
+	const ended = { type: "turn.ended", outcome: null } as const;
 	await emit({ type: "turn.started", input });
-	const outcome = await runTurn(input, createTurnDependencies(services, agent, nested), turn.signal);
-	await emit({ type: "turn.ended", outcome: null });
-	return { outcome, steps };
+	try {
+		const outcome = await runTurn(input, createTurnDependencies(services, agent, nested), turn.signal);
+		await watch.end();
+		await emit(ended);
+		return { outcome, steps };
+	} catch (thrown) {
+		// What was begun is ended, also where that cannot be kept.
+		services.emitter.tellUnkept({ turnId: turn.id, agentPath: [] }, ended);
+		throw thrown;
+	}
 }

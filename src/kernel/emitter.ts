@@ -26,6 +26,8 @@ interface Entry {
 /** The log of a subagent. */
 export type AgentLog = Pick<StoredAgent, "appendEvents">;
 
+const ends: ReadonlySet<EventBody["type"]> = new Set(["turn.ended", "compaction.ended", "ask.resolved"]);
+
 type Where = Pick<EventOrigin, "turnId" | "agentPath">;
 
 export class Emitter {
@@ -135,6 +137,8 @@ export class Emitter {
 					// What stands beside a turn must not let the turn go on behind its gap.
 					const turnId = events.at(-1)?.turnId ?? null;
 					if (turnId !== null) this.#failed = { turnId, error: thrown };
+					// That a compaction is over is told all the same: nobody else will.
+					for (const event of events) if (event.body.type === "compaction.ended") this.#tell(event);
 					reject(thrown);
 				}
 				continue;
@@ -160,9 +164,9 @@ export class Emitter {
 		});
 	}
 
-	/** Behind something that could not be kept nothing of its turn is told but how open asks and the turn itself end. */
+	/** Behind something that could not be kept nothing of its turn is told but how what was begun ends. */
 	#isRefused(turnId: string | null, type: EventBody["type"]): boolean {
-		return this.#hasFailed(turnId) && type !== "turn.ended" && type !== "ask.resolved";
+		return this.#hasFailed(turnId) && !ends.has(type);
 	}
 
 	#hasFailed(turnId: string | null): boolean {

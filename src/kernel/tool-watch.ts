@@ -18,6 +18,8 @@ const trailingGrace = 5000;
 export interface WatchedTurn extends ToolWatch {
 	/** Runs hooks of any point and waits for them. */
 	run(point: HookPoint): Promise<HookDecision>;
+	/** A watch for a turn within this one, ended by itself. */
+	fork(): WatchedTurn;
 	/** Runs hooks of any point beside the turn. */
 	runBeside(point: HookPoint): void;
 	/** Waits for what runs beside the turn, or ends it: at once when the turn was cancelled. */
@@ -42,6 +44,7 @@ export function createToolWatch(
 	};
 
 	return {
+		fork: () => createToolWatch(hooks, emit, clock, signal),
 		run: (point) => hooks.run(point, emit, signal),
 		before: (call, input) => hooks.run(pointOf("PreToolUse", call, input, {}), emit, signal),
 		after: (call, input, result) => {

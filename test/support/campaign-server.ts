@@ -155,6 +155,11 @@ function watch(
 					await agent.appendContext(added);
 					rows.push(...added);
 				}),
+			replaceContext: (replacing) =>
+				slowly(async () => {
+					await agent.replaceContext(replacing);
+					rows.splice(0, rows.length, ...replacing);
+				}),
 			appendEvents: (events) => slowly(() => agent.appendEvents(events)),
 			setStatus: (status) => slowly(() => agent.setStatus(status)),
 			writeOutput: (text) => slowly(() => agent.writeOutput(text)),
@@ -171,6 +176,11 @@ function watch(
 			slowly(async () => {
 				await stored.appendContext(rows);
 				contextRows.push(...rows);
+			}),
+		replaceContext: (rows) =>
+			slowly(async () => {
+				await stored.replaceContext(rows);
+				contextRows.splice(0, contextRows.length, ...rows);
 			}),
 		appendEvents: (events) => slowly(() => stored.appendEvents(events)),
 		appendCalls: (records) => slowly(() => stored.appendCalls(records)),
