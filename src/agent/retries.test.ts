@@ -27,6 +27,18 @@ describe("retries", () => {
 		expect(retryDelay(5, () => 0.99)).toBe(5);
 	});
 
+	it.each([
+		[failure("connection"), true],
+		[failure("timeout"), true],
+		[failure("empty"), true],
+		[failure("status", 503), true],
+		[failure("status", 401), undefined],
+		[failure("provider"), undefined],
+		[failure("defect"), undefined],
+	])("says of %j whether the turn may succeed later", (fault, retryable) =>
+		expect(toTurnError(fault).retryable).toBe(retryable),
+	);
+
 	it("gives the provider's own text, but nothing of a defect", () => {
 		expect(toTurnError(failure("status", 400))).toEqual({ code: "provider-failed", message: "m", data: null });
 		expect(toTurnError(failure("defect"))).toEqual({

@@ -67,9 +67,11 @@ export async function withRetries<T extends Attempted>(
 }
 
 export function toTurnError(failure: ModelFailure): TurnError {
-	return failure.kind === "defect"
-		? { code: "internal", message: "Internal error; the log has the details.", data: null }
-		: { code: "provider-failed", message: failure.message, data: null };
+	if (failure.kind === "defect") {
+		return { code: "internal", message: "Internal error; the log has the details.", data: null };
+	}
+	const error = { code: "provider-failed", message: failure.message, data: null } as const;
+	return retryableErrorType(failure) === null ? error : { ...error, retryable: true };
 }
 
 export const emptyAnswer: ModelFailure = {

@@ -50,12 +50,12 @@ describe("retries of a turn", () => {
 	});
 
 	it.each([
-		["a stream that breaks off", [say("a")], "The model's answer broke off."],
-		["an empty answer", [done()], "The model sent an empty answer."],
-		["a refusal", [modelFailure("status", "bad key", 401)], "bad key"],
-	])("fails with %s after the last attempt", async (_name, script, message) => {
+		["a stream that breaks off", [say("a")], { message: "The model's answer broke off.", retryable: true }],
+		["an empty answer", [done()], { message: "The model sent an empty answer.", retryable: true }],
+		["a refusal", [modelFailure("status", "bad key", 401)], { message: "bad key" }],
+	])("fails with %s after the last attempt", async (_name, script, error) => {
 		const subject = createTurnSubject(createScriptedModel([script]), [], { limits: { maxSteps: 5, maxAttempts: 1 } });
-		expect(await subject.run()).toEqual({ status: "failed", error: { code: "provider-failed", message, data: null } });
+		expect(await subject.run()).toEqual({ status: "failed", error: { code: "provider-failed", data: null, ...error } });
 		expect(subject.order.at(-1)).toBe("step.interrupted");
 		expect(subject.events.at(-1)).toEqual({ type: "step.interrupted", reason: "error" });
 	});

@@ -33,7 +33,14 @@ export const turnOutcomeSchema = v.variant("status", [
 	v.object({ status: v.literal("max-steps"), steps: integer }),
 	v.object({
 		status: v.literal("failed"),
-		error: v.object({ code: v.picklist(kernelErrorCodes), message: v.string(), data: v.unknown() }),
+		error: v.object({
+			code: v.picklist(kernelErrorCodes),
+			message: v.string(),
+			/** For the client, as it is. */
+			data: v.unknown(),
+			/** Whether the same turn may well succeed later; absent where it would not. */
+			retryable: v.exactOptional(v.boolean()),
+		}),
 	}),
 ]);
 export type TurnOutcome = v.InferOutput<typeof turnOutcomeSchema>;
