@@ -32,6 +32,16 @@ describe("createOutbox", () => {
 		expect(texts()).toEqual(["a\nb\n", "c\nd\n"]);
 	});
 
+	it("puts nothing behind text that is to go out as it is", async () => {
+		const texts: string[] = [];
+		const outbox = createOutbox((text) => void texts.push(text), 10, "");
+		outbox.send("a");
+		outbox.send("b\n");
+		await settled();
+		expect(texts).toEqual(["ab\n"]);
+		expect(outbox.queued()).toBe(3);
+	});
+
 	it("is ready below its limit only, counting what is being written", async () => {
 		const { outbox, writes, isPending } = createSubject(6);
 		outbox.send("abc");

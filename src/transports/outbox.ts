@@ -16,8 +16,8 @@ export interface Outbox {
 	readonly gone: AbortSignal;
 }
 
-/** `limit` is the number of queued UTF-16 units above which `ready` waits. */
-export function createOutbox(write: WriteText, limit: number): Outbox {
+/** `limit` is the number of queued UTF-16 units above which `ready` waits; `ending` is put behind everything sent. */
+export function createOutbox(write: WriteText, limit: number, ending = "\n"): Outbox {
 	const gone = new AbortController();
 	let queued: string[] = [];
 	let size = 0;
@@ -49,7 +49,7 @@ export function createOutbox(write: WriteText, limit: number): Outbox {
 		scheduled = false;
 		// One write at a time: what comes meanwhile is joined into the next.
 		if (inFlight > 0 || queued.length === 0) return;
-		const text = `${queued.join("\n")}\n`;
+		const text = `${queued.join(ending)}${ending}`;
 		inFlight = size;
 		queued = [];
 		size = 0;
@@ -66,7 +66,7 @@ export function createOutbox(write: WriteText, limit: number): Outbox {
 		send(line) {
 			if (gone.signal.aborted) return;
 			queued.push(line);
-			size += line.length + 1;
+			size += line.length + ending.length;
 			if (scheduled) return;
 			scheduled = true;
 			queueMicrotask(drain);

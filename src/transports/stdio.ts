@@ -2,9 +2,9 @@
 import { createWriteStream, fstatSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
-import { createLineSplitter } from "../base/lines.ts";
+import { createLineSplitter, type Line } from "../base/lines.ts";
 import type { LineTransport } from "../rpc/transport.ts";
-import { createOutbox } from "./outbox.ts";
+import { createOutbox, type Outbox } from "./outbox.ts";
 
 /** The longest line taken, in bytes (wire-protocol §1.5). */
 export const lineLimit = 104_857_600;
@@ -19,10 +19,7 @@ export const outboxLimit = 262_144;
 export const replyLimit = 16_777_216;
 
 export function createStdioTransport(): LineTransport {
-	const output = openOutput();
-	const outbox = createOutbox((text, done) => void output.write(text, done), outboxLimit);
-	output.on("error", (error) => outbox.abandon(error));
-	output.on("close", () => outbox.abandon(new Error("stdout was closed")));
+	const outbox = createStdoutOutbox("\n");
 	const input: Readable = process.stdin;
 	const splitter = createLineSplitter(lineLimit);
 	return {
@@ -53,6 +50,37 @@ export function createStdioTransport(): LineTransport {
 		gone: outbox.gone,
 		close: () => input.destroy(),
 	};
+}
+
+/** stdout for text that goes out just as it is given. */
+export function createTextOutput(): Outbox {
+	return createStdoutOutbox("");
+}
+
+/** stdin line by line; it is read as the lines are asked for. A broken stdin ends like any other. */
+export async function* readInputLines(): AsyncGenerator<Line> {
+	const splitter = createLineSplitter(lineLimit);
+	try {
+		for await (const bytes of process.stdin) yield* splitter.push(bytes);
+	} catch {
+		// What was complete before is taken all the same.
+	}
+	yield* splitter.end();
+}
+
+/** Everything that stdin says until its end. Rejects when it cannot be read. */
+export async function readInput(): Promise<string> {
+	const pieces: Buffer[] = [];
+	for await (const bytes of process.stdin) pieces.push(bytes);
+	return Buffer.concat(pieces).toString("utf8");
+}
+
+function createStdoutOutbox(ending: string): Outbox {
+	const output = openOutput();
+	const outbox = createOutbox((text, done) => void output.write(text, done), outboxLimit, ending);
+	output.on("error", (error) => outbox.abandon(error));
+	output.on("close", () => outbox.abandon(new Error("stdout was closed")));
+	return outbox;
 }
 
 /**
