@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type CommandLine, parseCommandLine, type ServeOptions } from "./command-line.ts";
+import { type CommandLine, type PrintOptions, parseCommandLine, type ServeOptions } from "./command-line.ts";
 import { flags } from "./flags.ts";
 import { UsageError, usageErrorText } from "./usage-error.ts";
 
@@ -113,6 +113,33 @@ describe("parseCommandLine", () => {
 		expect(serve(line)).toEqual({ ...defaults, ...options });
 	});
 
+	it.each<[string, Partial<PrintOptions>]>([
+		["--print", {}],
+		["--print -p hello", { prompt: "hello" }],
+		["--print --command=hello", { prompt: "hello" }],
+		["-yc hello --print", { yolo: true, prompt: "hello" }],
+		["--print --input-format text --output-format text", {}],
+		["--print --input-format stream-json", { inputFormat: "stream-json" }],
+		["--print --output-format=stream-json", { outputFormat: "stream-json" }],
+		[
+			"--print --output-format stream-json --final-message-only",
+			{ outputFormat: "stream-json", finalMessageOnly: true },
+		],
+		["--quiet", { finalMessageOnly: true }],
+		["--quiet --print", { finalMessageOnly: true }],
+		["--quiet --output-format text", { finalMessageOnly: true }],
+		["--quiet --input-format stream-json", { inputFormat: "stream-json", finalMessageOnly: true }],
+		["--print -C -w d -m k", { session: { kind: "last" }, workDir: "d", model: "k" }],
+		["--print -S x --plan --afk", { session: { kind: "id", id: "x" }, plan: true, afk: true }],
+		["--print --max-steps-per-turn 5 --agent-file f", { maxStepsPerTurn: 5, agentFile: "f" }],
+	])("prints: %s", (line, options) => {
+		const { mode: _, ...shared } = defaults;
+		expect(parseCommandLine(words(line))).toEqual({
+			kind: "print",
+			options: { ...shared, inputFormat: "text", outputFormat: "text", finalMessageOnly: false, ...options },
+		});
+	});
+
 	it("trims the prompt", () => {
 		expect(parseCommandLine(["--prompt", "  do it \n"])).toEqual({
 			kind: "serve",
@@ -162,6 +189,11 @@ describe("parseCommandLine", () => {
 		["--quiet --acp", "Cannot combine --quiet and --acp."],
 		["--quiet --output-format stream-json", "Cannot combine --quiet with an output format other than text."],
 		["--input-format text", "--input-format works only with --print."],
+		["--print --input-format json", "--input-format must be text or stream-json."],
+		["--print --output-format ''", "--output-format must be text or stream-json."],
+		["--print --output-format", "--output-format needs a value (FORMAT)."],
+		["--print --session", "--session needs the id of a session."],
+		["--print --prompt ''", "--prompt must not be empty."],
 		["--wire --output-format text", "--output-format works only with --print."],
 		["--final-message-only", "--final-message-only works only with --print."],
 		["--session", "--session needs the id of a session."],
@@ -228,12 +260,7 @@ describe("parseCommandLine", () => {
 	});
 
 	it.each([
-		["--print", "--print"],
 		["--acp", "--acp"],
-		["--print --input-format text", "--print, --input-format"],
-		["--print --output-format text", "--print, --output-format"],
-		["--print --final-message-only", "--print, --final-message-only"],
-		["--quiet", "--quiet"],
 		["--mcp-config-file f --mcp-config-file g", "--mcp-config-file"],
 		["--mcp-config {}", "--mcp-config"],
 	])("names the missing feature: %s", (line, names) => {

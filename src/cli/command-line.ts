@@ -21,9 +21,8 @@ export type ConfigurationChoice =
 	/** The path as typed. */
 	| { readonly kind: "file"; readonly path: string };
 
-export interface ServeOptions {
-	/** "wire" restricts the dialects to Kimi's; null means that no mode was asked for. */
-	readonly mode: "wire" | null;
+/** What every mode of the program understands. */
+export interface ProgramOptions {
 	readonly debug: boolean;
 	/** As typed; null for the current directory. */
 	readonly workDir: string | null;
@@ -50,8 +49,23 @@ export interface ServeOptions {
 	/** As typed. */
 	readonly additionalDirs: readonly string[];
 	readonly skillsDirs: readonly string[];
-	/** Not used by a server, which should log that it was given. */
+	/** Trimmed. Not used by a server, which should log that it was given. */
 	readonly prompt: string | null;
+}
+
+export interface ServeOptions extends ProgramOptions {
+	/** "wire" restricts the dialects to Kimi's; null means that no mode was asked for. */
+	readonly mode: "wire" | null;
+}
+
+export const printFormats = ["text", "stream-json"] as const;
+export type PrintFormat = (typeof printFormats)[number];
+
+export interface PrintOptions extends ProgramOptions {
+	readonly inputFormat: PrintFormat;
+	readonly outputFormat: PrintFormat;
+	/** Print nothing but the last message of each turn. */
+	readonly finalMessageOnly: boolean;
 }
 
 export type CommandLine =
@@ -59,7 +73,8 @@ export type CommandLine =
 	| { readonly kind: "help"; readonly command: CommandName | null }
 	| { readonly kind: "version" }
 	| CommandCall
-	| { readonly kind: "serve"; readonly options: ServeOptions };
+	| { readonly kind: "serve"; readonly options: ServeOptions }
+	| { readonly kind: "print"; readonly options: PrintOptions };
 
 /** Reads the arguments after the executable's name. Throws UsageError (exit code 2). */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
@@ -69,9 +84,11 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
 	const [command, ...rest] = given.rest;
 	if (command !== undefined) return parseCommand(command, rest, given);
 	checkCombinations(given);
-	const options = toServeOptions(given);
+	const parsed: CommandLine = isPrint(given)
+		? { kind: "print", options: toPrintOptions(given) }
+		: { kind: "serve", options: toServeOptions(given) };
 	refuseMissingFeatures(given);
-	return { kind: "serve", options };
+	return parsed;
 }
 
 function parseCommand(command: string, rest: readonly string[], given: GivenFlags): CommandLine {
@@ -114,7 +131,7 @@ function checkCombinations(given: GivenFlags): void {
 	if (given.has("quiet") && format !== null && format.value !== "text") {
 		throw new UsageError("Cannot combine --quiet with an output format other than text.");
 	}
-	if (given.has("print") || given.has("quiet")) return;
+	if (isPrint(given)) return;
 	for (const key of printOnly) {
 		if (given.has(key)) throw new UsageError(`--${key} works only with --print.`);
 	}
@@ -126,6 +143,7 @@ function spelling(given: GivenFlags, key: FlagKey): string | null {
 	return given.last(key)?.name ?? null;
 }
 
+const isPrint = (given: GivenFlags) => given.has("print") || given.has("quiet");
 const isWire = (given: GivenFlags) => given.has("wire") || given.last("ui")?.value === "wire";
 
 function refuseMissingFeatures(given: GivenFlags): void {
@@ -135,9 +153,28 @@ function refuseMissingFeatures(given: GivenFlags): void {
 }
 
 function toServeOptions(given: GivenFlags): ServeOptions {
+	return { ...toProgramOptions(given), mode: isWire(given) ? "wire" : null };
+}
+
+function toPrintOptions(given: GivenFlags): PrintOptions {
+	return {
+		...toProgramOptions(given),
+		inputFormat: toFormat(given.last("input-format")),
+		outputFormat: toFormat(given.last("output-format")),
+		finalMessageOnly: given.has("final-message-only") || given.has("quiet"),
+	};
+}
+
+function toFormat(given: GivenFlag | null): PrintFormat {
+	if (given === null) return "text";
+	const format = printFormats.find((name) => name === given.value);
+	if (format !== undefined) return format;
+	throw new UsageError(`${given.name} must be ${printFormats.join(" or ")}.`);
+}
+
+function toProgramOptions(given: GivenFlags): ProgramOptions {
 	checkInterface(given.last("ui"));
 	return {
-		mode: isWire(given) ? "wire" : null,
 		debug: given.has("debug"),
 		workDir: requiredText(given.last("work-dir")),
 		session: toSession(given),

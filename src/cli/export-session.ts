@@ -10,6 +10,7 @@ import { isSessionId } from "../store/work-dir.ts";
 import type { ExportOptions } from "./export-options.ts";
 import { currentDirectory, type Place, shareDirectory, toAbsolutePath } from "./paths.ts";
 import { type ArchivePlace, ExportFailure, findArchivedSession, toEntries } from "./session-archive.ts";
+import { handleStopSignals } from "./stop-signals.ts";
 import { UsageError } from "./usage-error.ts";
 import { zipPieces } from "./zip-archive.ts";
 
@@ -27,10 +28,7 @@ export interface ExportSurroundings extends ArchivePlace {
 export async function runExport(executable: string, options: ExportOptions): Promise<number> {
 	const place: Place = { currentDir: currentDirectory(), home: homedir() };
 	const stopping = new AbortController();
-	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-		process.removeAllListeners(signal);
-		process.on(signal, () => stopping.abort(new ExportFailure("The export was stopped; nothing was written.")));
-	}
+	handleStopSignals(() => stopping.abort(new ExportFailure("The export was stopped; nothing was written.")));
 	return await exportSession(options, {
 		executableName: path.basename(executable),
 		files: createDiskFiles(),

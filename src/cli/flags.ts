@@ -53,6 +53,42 @@ const existing: readonly Omit<Flag, "exists">[] = [
 	{ key: "wire", names: ["--wire"], value: null, about: "Serve Kimi Wire (and its elder) on stdin and stdout." },
 	{ key: "ui", names: ["--ui"], value: "NAME", about: "Old spelling: '--ui wire' means --wire." },
 	{
+		key: "print",
+		names: ["--print"],
+		value: null,
+		about: "Answer the prompt of --prompt or stdin on stdout, approve everything, and exit. For scripts.",
+	},
+	{
+		key: "prompt",
+		names: ["--prompt", "-p", "--command", "-c"],
+		value: "TEXT",
+		about: "The prompt of --print. A server does not use it: its client sends the prompts.",
+	},
+	{
+		key: "quiet",
+		names: ["--quiet"],
+		value: null,
+		about: "Short for --print --output-format text --final-message-only.",
+	},
+	{
+		key: "input-format",
+		names: ["--input-format"],
+		value: "FORMAT",
+		about: "With --print: 'text', all of stdin being one prompt, or 'stream-json', a JSON message a line.",
+	},
+	{
+		key: "output-format",
+		names: ["--output-format"],
+		value: "FORMAT",
+		about: "With --print: 'text' for people, or 'stream-json', a JSON message a line.",
+	},
+	{
+		key: "final-message-only",
+		names: ["--final-message-only"],
+		value: null,
+		about: "With --print: nothing but the last message of each answer.",
+	},
+	{
 		key: "work-dir",
 		names: ["--work-dir", "-w"],
 		value: "DIR",
@@ -126,12 +162,6 @@ const existing: readonly Omit<Flag, "exists">[] = [
 		value: "N",
 		about: "Go over each prompt again until the model says it is done, N times at most; -1 for any number.",
 	},
-	{
-		key: "prompt",
-		names: ["--prompt", "-p", "--command", "-c"],
-		value: "TEXT",
-		about: "Accepted for compatibility; a client sends the prompts.",
-	},
 	{ key: "verbose", names: ["--verbose"], value: null, about: "Accepted for compatibility; --debug says more." },
 	{ key: "debug", names: ["--debug"], value: null, about: "Write more to the log file." },
 	{ key: "version", names: ["--version", "-V"], value: null, about: "Show the version and exit." },
@@ -139,12 +169,7 @@ const existing: readonly Omit<Flag, "exists">[] = [
 ];
 
 const missing: readonly Omit<Flag, "exists">[] = [
-	{ key: "print", names: ["--print"], value: null, about: "Answer one prompt and exit." },
 	{ key: "acp", names: ["--acp"], value: null, about: "Serve the Agent Client Protocol." },
-	{ key: "input-format", names: ["--input-format"], value: "FORMAT", about: "Input of --print." },
-	{ key: "output-format", names: ["--output-format"], value: "FORMAT", about: "Output of --print." },
-	{ key: "final-message-only", names: ["--final-message-only"], value: null, about: "Shorter output of --print." },
-	{ key: "quiet", names: ["--quiet"], value: null, about: "--print with its shortest output." },
 	{ key: "mcp-config-file", names: ["--mcp-config-file"], value: "FILE", about: "MCP servers from a file." },
 	{ key: "mcp-config", names: ["--mcp-config"], value: "TEXT", about: "MCP servers from JSON text." },
 ];

@@ -14,6 +14,7 @@ export function helpText(executableName: string, command: CommandName | null): s
 	if (command !== null) return commandHelp(executableName, command);
 	return [
 		`Usage: ${executableName} [flags]`,
+		`       ${executableName} --print [--prompt TEXT] [flags]`,
 		`       ${executableName} COMMAND --help`,
 		"",
 		"A coding agent that other programs drive over stdin and stdout.",
@@ -49,8 +50,9 @@ function commandHelp(executableName: string, command: CommandName): string {
 /** The usage error for a person who starts the program on a terminal without saying what it should do. */
 export function startText(executableName: string): string {
 	return [
-		"This program has no interface of its own: a client drives it over stdin and stdout.",
+		"This program has no interface of its own: a client or a script drives it over stdin and stdout.",
 		"",
+		`  ${executableName} --print -p TEXT  answer one prompt and exit`,
 		`  ${executableName} --wire           serve on this terminal all the same, one JSON message a line`,
 		`  ${executableName} info --json      show versions`,
 		`  ${executableName} --help           show all flags`,

@@ -1,5 +1,6 @@
 // Entry of the executable: reads the command line and hands over. Everything but serving is loaded when wanted.
 import { parseCommandLine } from "./command-line.ts";
+import { handleStopSignals, stopSignals } from "./stop-signals.ts";
 import { UsageError, usageErrorText } from "./usage-error.ts";
 
 /**
@@ -26,6 +27,12 @@ export async function main(executable: string, argv: readonly string[], packageD
 				}
 				const { runServer } = await import("./serve.ts");
 				return await runServer(executable, command.options, packageDir);
+			}
+			case "print": {
+				// A script must not take being stopped for success, however early it comes.
+				handleStopSignals((signal) => process.exit(stopSignals[signal]));
+				const { runPrint } = await import("./print.ts");
+				return await runPrint(executable, command.options, packageDir);
 			}
 		}
 	} catch (thrown) {

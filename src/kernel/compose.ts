@@ -56,6 +56,8 @@ export interface SessionOptions {
 	readonly plan: boolean;
 	/** Nobody is at the keyboard; kept in the session's state. */
 	readonly afk: boolean;
+	/** The same for as long as the program runs: nothing of it is kept. */
+	readonly unattended: boolean;
 	/** Further roots of the workspace, absolute; kept in the session's state. */
 	readonly additionalDirs: readonly string[];
 	/** Directories of skills, absolute, that take the place of those of project and person. */
@@ -75,6 +77,7 @@ export const plainSessionOptions: SessionOptions = {
 	yolo: false,
 	plan: false,
 	afk: false,
+	unattended: false,
 	additionalDirs: [],
 	skillsDirs: [],
 	maxSteps: null,
@@ -169,7 +172,7 @@ export async function composeSession(
 			"client-tool": agentwire.clientToolTimeout ?? 0,
 		},
 		yolo: options.yolo || configuration.defaultYolo,
-		afk: options.afk,
+		afk: options.afk || options.unattended,
 		remindsOfAbsence: !configuration.skipAfkPromptInjection,
 		hooks: configuration.hooks.map(({ event, matcher, command, timeout, failClosed }) => ({
 			kind: "command",

@@ -90,6 +90,7 @@ export async function openSession(
 		yolo: transcript.yolo,
 		plan: transcript.plan,
 		afk: transcript.afk,
+		unattended: false,
 		maxSteps: transcript.maxSteps,
 		maxAttempts: transcript.maxAttempts,
 	};

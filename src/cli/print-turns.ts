@@ -1,0 +1,52 @@
+// The turns of a print run: starts them one after the other as the session's client, and passes on what is told.
+import { createDeferred, type Deferred } from "../base/deferred.ts";
+import type { UserInput } from "../events/content.ts";
+import type { AgentEvent, TurnOutcome } from "../events/event.ts";
+import type { AttachOptions } from "../kernel/clients.ts";
+import type { Session } from "../kernel/session.ts";
+
+export interface Turns {
+	/** Runs one turn; resolves once its end was passed on. Not to be called while one runs. */
+	run(input: UserInput): Promise<TurnOutcome>;
+}
+
+/**
+ * With nobody at the keyboard the session itself answers questions and agrees to plans: a client that can be asked
+ * is what makes it offer the model the tools for them.
+ */
+const attachOptions: AttachOptions = {
+	client: null,
+	tools: new Map(),
+	capabilities: ["questions", "plan-mode"],
+	hooks: null,
+};
+
+/** `take` gets every event; `ready` resolves when it may get more. */
+export function createTurns(session: Session, take: (event: AgentEvent) => void, ready: () => Promise<void>): Turns {
+	const attachment = session.attach(attachOptions);
+	let current: Deferred<TurnOutcome> | null = null;
+
+	const pump = async (): Promise<void> => {
+		for await (const batch of attachment.events) {
+			for (const event of batch) {
+				take(event);
+				const { body, agentPath } = event;
+				if (body.type === "turn.ended" && agentPath.length === 0 && body.outcome !== null)
+					current?.resolve(body.outcome);
+			}
+			await ready();
+		}
+	};
+	// A session that stops tells its last turn's end first: behind that there is none to come.
+	const over = pump().then((): TurnOutcome => ({ status: "cancelled" }));
+	over.catch(() => {});
+
+	return {
+		async run(input) {
+			const waiter = createDeferred<TurnOutcome>();
+			current = waiter;
+			await session.send({ type: "turn.start", input });
+			return await Promise.race([waiter.promise, over]);
+		},
+	};
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import type { TurnOutcome } from "../events/event.ts";
+import { onOneLine, toFailure, withoutControls } from "./printer.ts";
+
+type Failed = Extract<TurnOutcome, { status: "failed" }>["error"];
+const failed = (error: Partial<Failed>): TurnOutcome => ({
+	status: "failed",
+	error: { code: "provider-failed", message: "m", data: null, ...error },
+});
+
+describe("toFailure", () => {
+	it("is none of a finished turn", () => expect(toFailure({ status: "finished" })).toBeNull());
+
+	it.each<[TurnOutcome, string, number]>([
+		[{ status: "cancelled" }, "cancelled", 1],
+		[{ status: "max-steps", steps: 3 }, "max-steps", 1],
+		[failed({}), "provider-failed", 1],
+		[failed({ retryable: false }), "provider-failed", 1],
+		[failed({ retryable: true }), "provider-failed", 75],
+		[failed({ code: "storage-failed" }), "storage-failed", 1],
+	])("of %j has a code and an exit code", (outcome, code, exitCode) => {
+		expect(toFailure(outcome)).toMatchObject({ code, exitCode });
+	});
+
+	it("says how many steps there were, and which flag sets them", () => {
+		expect(toFailure({ status: "max-steps", steps: 3 })?.message).toMatch(/3 steps.*--max-steps-per-turn/);
+	});
+
+	it("says which model is missing", () => {
+		const unset = { code: "model-not-set", message: "LLM is not set" } as const;
+		expect(toFailure(failed({ ...unset, data: { model: "k" } }))?.message).toBe(
+			'LLM is not set: the settings have no model "k"',
+		);
+		expect(toFailure(failed(unset))?.message).toMatch(/^LLM is not set: .*default_model.*--model/);
+	});
+});
+
+describe("withoutControls", () => {
+	it.each([
+		["a\tb\r\nc", "a\tb\r\nc"],
+		["\u001b[31mred\u001b[0m", "[31mred[0m"],
+		["a\u0000\u0007\u007f\u009bb", "ab"],
+		["naïve 日本 🙂", "naïve 日本 🙂"],
+	])("%j becomes %j", (text, expected) => expect(withoutControls(text)).toBe(expected));
+});
+
+describe("onOneLine", () => {
+	it.each([
+		["  a\n\n b\t\u001bc ", 10, "a b c"],
+		["abcdef", 6, "abcdef"],
+		["abcdefg", 6, "abcde…"],
+		["🙂🙂🙂", 2, "🙂…"],
+		[`${" ".repeat(9)}a`, 1, ""],
+		["", 5, ""],
+	])("%j within %i", (text, limit, expected) => expect(onOneLine(text, limit)).toBe(expected));
+
+	it("does not read all of a long text", () => {
+		expect(onOneLine("x".repeat(10_000_000), 5)).toBe("xxxx…");
+	});
+});

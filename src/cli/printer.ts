@@ -1,0 +1,66 @@
+// What print mode makes of events: the contract of its formats, why a run failed, and text made fit for one line.
+import type { AgentEvent, TurnOutcome } from "../events/event.ts";
+
+/** Turns events into text on stdout. One per format. */
+export interface Printer {
+	take(event: AgentEvent): void;
+	/** Tells that the last turn did not finish, behind its last event. */
+	fail(failure: PrintFailure): void;
+}
+
+/** Takes text for stdout. */
+export type Write = (text: string) => void;
+
+export interface PrintFailure {
+	/** A kernel error code, `max-steps` or `cancelled`. */
+	readonly code: string;
+	readonly message: string;
+	readonly exitCode: number;
+}
+
+/** EX_TEMPFAIL: the same command may well succeed later. */
+const tryAgainLater = 75;
+
+/** Why a turn did not do what it was asked; null when it did. */
+export function toFailure(outcome: TurnOutcome): PrintFailure | null {
+	switch (outcome.status) {
+		case "finished":
+			return null;
+		case "cancelled":
+			return { code: "cancelled", message: "The turn was cancelled.", exitCode: 1 };
+		case "max-steps":
+			return {
+				code: "max-steps",
+				message: `The turn was stopped after ${outcome.steps} steps, the most it may take; --max-steps-per-turn sets how many.`,
+				exitCode: 1,
+			};
+		case "failed": {
+			const { code, message, data, retryable = false } = outcome.error;
+			const hint = code === "model-not-set" ? `: ${missingModel(data)}` : "";
+			return { code, message: `${message}${hint}`, exitCode: retryable ? tryAgainLater : 1 };
+		}
+	}
+}
+
+function missingModel(data: unknown): string {
+	if (typeof data === "object" && data !== null && "model" in data) {
+		return `the settings have no model ${JSON.stringify(data.model)}`;
+	}
+	return "the settings name no default_model, and --model was not given";
+}
+
+/** The text without what would drive a terminal; tabs and line ends stay. */
+export function withoutControls(text: string): string {
+	return text.replace(/[^\P{Cc}\t\n\r]/gu, "");
+}
+
+/** The text on one line of at most `limit` characters, with an ellipsis where it was cut. */
+export function onOneLine(text: string, limit: number): string {
+	// Cut before it is worked on: outputs may be large.
+	const line = text
+		.slice(0, limit * 8)
+		.replace(/[\p{Cc}\s]+/gu, " ")
+		.trim();
+	const characters = Array.from(line);
+	return characters.length <= limit ? line : `${characters.slice(0, limit - 1).join("")}…`;
+}
