@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createModelGate, createScriptedModel, done, say } from "../../test/support/scripted-model.ts";
+import { call, createModelGate, createScriptedModel, done, say } from "../../test/support/scripted-model.ts";
 import { createSessionSubject } from "../../test/support/session-subject.ts";
+import { createToolDouble, editNeed } from "../../test/support/turn-subject.ts";
 import { modelFailure } from "../models/model.ts";
 import { createTurns } from "./print-turns.ts";
 
@@ -47,6 +48,28 @@ describe("createTurns", () => {
 		release();
 		expect(await running).toEqual({ status: "finished" });
 		expect(taken).toBeGreaterThan(2000);
+	});
+
+	it("refuses what is asked, with a word that lets the turn go on", async () => {
+		const model = createScriptedModel([
+			[call("c1", "E"), done()],
+			[say("ok"), done()],
+		]);
+		const tool = createToolDouble("E", { approval: editNeed, hasEffect: true });
+		const { session } = await createSessionSubject(model, [tool]);
+		const answers: unknown[] = [];
+		const turns = createTurns(
+			session,
+			({ body }) => {
+				if (body.type === "ask.resolved") answers.push(body.answer);
+			},
+			ready,
+		);
+		expect(await turns.run("hi")).toEqual({ status: "finished" });
+		expect(answers).toEqual([
+			{ kind: "approval", decision: "reject", feedback: expect.stringContaining("print mode") },
+		]);
+		expect(model.requests).toHaveLength(2);
 	});
 
 	it("is cancelled when the session stops", async () => {

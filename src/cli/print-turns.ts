@@ -1,5 +1,6 @@
 // The turns of a print run: starts them one after the other as the session's client, and passes on what is told.
 import { createDeferred, type Deferred } from "../base/deferred.ts";
+import type { Answer, Ask, AskFailure } from "../events/ask.ts";
 import type { UserInput } from "../events/content.ts";
 import type { AgentEvent, TurnOutcome } from "../events/event.ts";
 import type { AttachOptions } from "../kernel/clients.ts";
@@ -21,6 +22,16 @@ const attachOptions: AttachOptions = {
 	hooks: null,
 };
 
+/**
+ * What is asked all the same, as when `/afk` has called the person back. A word with the refusal lets the model go on;
+ * for all other asks the session has a stand-in.
+ */
+function answerFor(ask: Ask): Answer | AskFailure {
+	const message = "Nobody is there to be asked: the program runs in print mode.";
+	if (ask.kind === "approval") return { kind: "approval", decision: "reject", feedback: message };
+	return { kind: "error-reply", message };
+}
+
 /** `take` gets every event; `ready` resolves when it may get more. */
 export function createTurns(session: Session, take: (event: AgentEvent) => void, ready: () => Promise<void>): Turns {
 	const attachment = session.attach(attachOptions);
@@ -31,6 +42,10 @@ export function createTurns(session: Session, take: (event: AgentEvent) => void,
 			for (const event of batch) {
 				take(event);
 				const { body, agentPath } = event;
+				if (body.type === "ask.requested") {
+					const { ask } = body;
+					await session.send({ type: "ask.answer", askId: ask.id, answer: answerFor(ask) });
+				}
 				if (body.type === "turn.ended" && agentPath.length === 0 && body.outcome !== null)
 					current?.resolve(body.outcome);
 			}

@@ -251,6 +251,31 @@ describe("nobody at the keyboard", () => {
 		expect(objects(stdout).at(-1)).toEqual({ role: "assistant", content: "Done." });
 		expect(JSON.parse(readFileSync(path.join(stage.sessionDir("s"), "state.json"), "utf8")).plan_mode).toBe(false);
 	});
+
+	it("that was called back by /afk refuses what is asked, and plans are shown", async () => {
+		const stage = createStage({ scripts: ["text: I plan."] });
+		await stage.run("--print", "-p", "plan it", "--plan", "--session", "s");
+		const state = JSON.parse(readFileSync(path.join(stage.sessionDir("s"), "state.json"), "utf8"));
+		const file = path.join(stage.shareDir, "plans", `${state.plan_slug}.md`);
+		stage.setScripts([
+			toolCall("call-1", "WriteFile", { path: file, content: "# The plan\n" }),
+			toolCall("call-2", "ExitPlanMode", {}),
+			toolCall("call-3", "Shell", { command: "echo no > made" }),
+			"text: Still here.",
+		]);
+		const script = `${toStdin(user("/afk"), user("go on"))} | "$agentwire" --print -S s --input-format stream-json --output-format stream-json`;
+		const { code, stdout } = await shell(stage, script);
+		expect(code).toBe(0);
+		const printed = objects(stdout);
+		expect(printed).toContainEqual({ type: "PlanDisplay", payload: { content: "# The plan\n", file_path: file } });
+		expect(printed).toContainEqual({
+			role: "tool",
+			content: expect.stringContaining("Nobody is there to be asked"),
+			tool_call_id: "call-3",
+		});
+		expect(printed.at(-1)).toEqual({ role: "assistant", content: "Still here." });
+		expect(existsSync(path.join(stage.workDir, "made"))).toBe(false);
+	});
 });
 
 describe("sessions", () => {
