@@ -12,6 +12,7 @@ import {
 	turnEnds,
 	turnIsCancelled,
 } from "../../test/support/printed-events.ts";
+import type { EventBody } from "../events/event.ts";
 import { createFinalPrinter } from "./print-final.ts";
 
 type Events = Parameters<typeof playEvents> extends [unknown, ...infer Rest] ? Rest : never;
@@ -47,6 +48,12 @@ describe("createFinalPrinter", () => {
 
 	it("discards what a failed attempt said", () => {
 		expect(play(turnBegins, step(1), text("half"), retry, text("whole"), turnEnds).text).toBe("whole\n");
+	});
+
+	it("gives one message for a turn of several turns", () => {
+		const innerEnds: EventBody = { type: "turn.ended", outcome: null };
+		const events = [turnBegins, turnBegins, step(1), text("a"), innerEnds, turnBegins, step(1), text("b"), innerEnds];
+		expect(play(...events, turnEnds).text).toBe("b\n");
 	});
 
 	it("gives one message for each turn", () => {

@@ -125,6 +125,18 @@ describe("createProgress", () => {
 		expect(shown()).toBe("waiting for the model, 0 s");
 	});
 
+	it("stays through turns within the turn", () => {
+		const { take, shown } = createSubject();
+		take(turnBegins);
+		take(turnBegins);
+		take(step(1));
+		expect(shown(1000)).toBe("waiting for the model, step 1, 1 s");
+		take({ type: "turn.ended", outcome: null });
+		take(turnBegins);
+		take(step(1));
+		expect(shown(1000)).toBe("waiting for the model, step 1, 2 s");
+	});
+
 	it("ends for good, also within a turn", () => {
 		const { take, shown, progress, clock, written } = createSubject();
 		take(turnBegins);

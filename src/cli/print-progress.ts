@@ -37,6 +37,7 @@ export function createProgress({ clock, write, columns, mayDraw }: ProgressSetti
 	let startedAt = clock.now();
 	let shown = "";
 	let withdraw: (() => void) | null = null;
+	let isRunning = false;
 	let hasEnded = false;
 
 	const render = (): string => {
@@ -60,20 +61,23 @@ export function createProgress({ clock, write, columns, mayDraw }: ProgressSetti
 		withdraw = clock.after(interval, tick);
 	};
 	const stop = (): void => {
+		isRunning = false;
 		withdraw?.();
 		withdraw = null;
 		clear();
 	};
 
 	const take = (body: EventBody): void => {
-		if (body.type === "turn.started") {
+		// A turn within a turn, which has no outcome of its own, goes on counting.
+		if (body.type === "turn.started" && !isRunning) {
+			isRunning = true;
 			calls.clear();
 			doing = waiting;
 			step = 0;
 			startedAt = clock.now();
-			if (!hasEnded) withdraw ??= clock.after(interval, tick);
+			if (!hasEnded) withdraw = clock.after(interval, tick);
 		}
-		if (body.type === "turn.ended") stop();
+		if (body.type === "turn.ended" && body.outcome !== null) stop();
 		if (body.type === "step.started") step = body.n;
 		if (body.type === "step.retrying") calls.clear();
 		if (body.type === "tool-call.completed") calls.set(body.call.id, onOneLine(callLine(body.call), 80));

@@ -177,6 +177,12 @@ describe("exit codes", () => {
 		expect(await shell(stage, script)).toMatchObject({ code: 0, stdout: "failed with 75\nError: busy\n" });
 	});
 
+	it("0 of a prompt that is gone over again, with one last message", async () => {
+		const stage = createStage({ scripts: ["text: begun", "text: more <choice>STOP</choice>"] });
+		const { code, stdout } = await stage.run("--quiet", "-p", "hi", "--max-ralph-iterations", "3");
+		expect({ code, stdout }).toEqual({ code: 0, stdout: "more <choice>STOP</choice>\n" });
+	});
+
 	it("1 behind the last step, with how many there were", async () => {
 		const stage = createStage({ scripts: [shellCall("true"), shellCall("true")] });
 		const { code, stdout } = await stage.run("--quiet", "-p", "hi", "--max-steps-per-turn", "1");
