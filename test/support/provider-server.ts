@@ -19,12 +19,17 @@ export interface ProviderServer {
 	/** Without a slash at the end. */
 	readonly url: string;
 	readonly requests: readonly ReceivedRequest[];
-	/** Queues the answer of the next request; without one a request is answered with 500. */
+	/** Queues the answer of the next request. */
 	answerNext(answer: AnswerRequest): void;
 	close(): Promise<void>;
 }
 
-export async function startProviderServer(): Promise<ProviderServer> {
+const unexpected = () => sendJson(500, {}, { error: { message: "no answer was queued" } });
+
+/** `answerOther` answers the requests for which nothing is queued, by their bodies; without it that is an error. */
+export async function startProviderServer(
+	answerOther: (body: unknown) => AnswerRequest = unexpected,
+): Promise<ProviderServer> {
 	const requests: ReceivedRequest[] = [];
 	const answers: AnswerRequest[] = [];
 	const server = createServer(async (request, response) => {
@@ -33,7 +38,7 @@ export async function startProviderServer(): Promise<ProviderServer> {
 		for await (const piece of request) pieces.push(piece);
 		const body: unknown = JSON.parse(Buffer.concat(pieces).toString("utf8"));
 		requests.push({ path: request.url ?? "", headers: request.headers, body, closed });
-		const answer = answers.shift() ?? sendJson(500, {}, { error: { message: "no answer was queued" } });
+		const answer = answers.shift() ?? answerOther(body);
 		await answer(response);
 	});
 	server.listen(0, "127.0.0.1");
