@@ -20,8 +20,8 @@ export interface ChildGroup {
 	readonly errors: Readable;
 	/** Settles when the leader has exited, with the pipes possibly still open. */
 	readonly exit: Promise<ChildExit>;
-	/** TERM to the group, KILL after `grace` milliseconds. True when the whole group is gone. */
-	end(clock: Clock, grace: number): Promise<boolean>;
+	/** TERM to the group, KILL after `grace` milliseconds or when `hurry` aborts. True when the whole group is gone. */
+	end(clock: Clock, grace: number, hurry: AbortSignal): Promise<boolean>;
 }
 
 export type StartedGroup =
@@ -82,24 +82,26 @@ function isGroupAlive(groupId: number): boolean {
 	return signalGroup(groupId, 0) && livingMembers(groupId) !== 0;
 }
 
-async function waitUntilGone(groupId: number, clock: Clock, patience: number): Promise<boolean> {
+const never = new AbortController().signal;
+
+async function waitUntilGone(groupId: number, clock: Clock, patience: number, hurry: AbortSignal): Promise<boolean> {
 	const deadline = clock.now() + patience;
 	for (let poll = 1; signalGroup(groupId, 0); poll += 1) {
 		if (poll % pollsPerLook === 0 && !isGroupAlive(groupId)) return true;
-		if (clock.now() >= deadline) return !isGroupAlive(groupId);
-		await sleep(clock, pollInterval, new AbortController().signal);
+		if (clock.now() >= deadline || hurry.aborted) return !isGroupAlive(groupId);
+		await sleep(clock, pollInterval, never);
 	}
 	return true;
 }
 
-async function endGroup(groupId: number, clock: Clock, grace: number): Promise<boolean> {
+async function endGroup(groupId: number, clock: Clock, grace: number, hurry: AbortSignal): Promise<boolean> {
 	if (!isGroupAlive(groupId)) return true;
 	signalGroup(groupId, "SIGTERM");
 	// A stopped process takes no TERM before it goes on.
 	signalGroup(groupId, "SIGCONT");
-	if (await waitUntilGone(groupId, clock, grace)) return true;
+	if (await waitUntilGone(groupId, clock, grace, hurry)) return true;
 	signalGroup(groupId, "SIGKILL");
-	return waitUntilGone(groupId, clock, killPatience);
+	return waitUntilGone(groupId, clock, killPatience, never);
 }
 
 /**
@@ -154,6 +156,12 @@ export async function startGroup(request: RunRequest, marker: string): Promise<S
 	stdin?.end(request.input);
 	return {
 		ok: true,
-		group: { id: pid, output: stdout, errors: stderr, exit, end: (clock, grace) => endGroup(pid, clock, grace) },
+		group: {
+			id: pid,
+			output: stdout,
+			errors: stderr,
+			exit,
+			end: (clock, grace, hurry) => endGroup(pid, clock, grace, hurry),
+		},
 	};
 }

@@ -148,6 +148,32 @@ describe.each(modes)("with containment %s", (contain) => {
 			expect(await isAlive(child)).toBe(false);
 		});
 
+		it("gives a child no more time once there is haste", async () => {
+			const [abort, hurry] = [new AbortController(), new AbortController()];
+			const run = createProcesses({ grace: 60_000 }).run(
+				bash("trap '' TERM; echo $$ > child; while true; do sleep 60; done", { hurry: hurry.signal }),
+				abort.signal,
+			);
+			const child = await processIdIn("child");
+			hurry.abort();
+			expect(await isAlive(child)).toBe(true);
+			abort.abort();
+			expect((await run).ended).toEqual({ kind: "aborted" });
+			expect(await isAlive(child)).toBe(false);
+		});
+
+		it("hastens an end that is under way", async () => {
+			const [abort, hurry] = [new AbortController(), new AbortController()];
+			const command = "trap 'echo > asked' TERM; echo $$ > child; while true; do sleep 0.05; done";
+			const run = createProcesses({ grace: 60_000 }).run(bash(command, { hurry: hurry.signal }), abort.signal);
+			const child = await processIdIn("child");
+			abort.abort();
+			while (!existsSync(path.join(directory, "asked"))) await new Promise((resolve) => setTimeout(resolve, 5));
+			hurry.abort();
+			expect((await run).ended).toEqual({ kind: "aborted" });
+			expect(await isAlive(child)).toBe(false);
+		});
+
 		it("lets a child that takes TERM clean up", async () => {
 			const abort = new AbortController();
 			const run = createProcesses({ grace: 5000 }).run(
@@ -216,6 +242,30 @@ describe.each(modes)("with containment %s", (contain) => {
 		it("keeps the first bytes and counts the rest", async () => {
 			const outcome = await createProcesses().run(bash("printf 'ab€cd\\nefgh\\n'", { outputLimit: 4 }), never);
 			expect(outcome).toMatchObject({ output: "ab", outputBytes: 13, truncated: true, spilledTo: null });
+		});
+
+		it("goes to a sink as it comes, whose child is told by its process id", async () => {
+			const file = path.join(directory, "out.log");
+			const started: number[] = [];
+			const outcome = await createProcesses().run(
+				bash("printf one; until [ -e go ]; do sleep 0.01; done; echo two >&2", {
+					outputTo: {
+						sink: {
+							async append(text) {
+								await appendFile(file, text);
+								if (text === "one") await writeFile(path.join(directory, "go"), "");
+							},
+							close: async () => undefined,
+						},
+						limit: 1000,
+					},
+					onStart: (processId) => started.push(processId),
+				}),
+				never,
+			);
+			expect(outcome).toMatchObject({ ended: { kind: "exited", exitCode: 0 }, output: "", outputBytes: 7 });
+			expect(await readFile(file, "utf8")).toBe("onetwo\n");
+			expect(started).toEqual([expect.any(Number)]);
 		});
 
 		it("spills all of it, the first bytes included", async () => {

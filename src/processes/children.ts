@@ -9,6 +9,7 @@ import { type ChildGroup, type StartedGroup, startGroup } from "./child-group.ts
 import { startContainedGroup } from "./contained-group.ts";
 import { type Containment, findBubblewrap, findContainable } from "./containment.ts";
 import { createOutputCapture, type OutputCapture, type OutputSource } from "./output-capture.ts";
+import { createOutputForwarding } from "./output-forwarding.ts";
 import type { OpenOutputSink, Processes, RunOutcome, RunRequest } from "./port.ts";
 import { sweepStragglers } from "./stragglers.ts";
 import { startWatchdog } from "./watchdog.ts";
@@ -133,7 +134,7 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 	};
 
 	const endEverything = async (group: ChildGroup, marker: string, request: RunRequest): Promise<void> => {
-		const gone = await group.end(clock, grace);
+		const gone = await group.end(clock, grace, request.hurry ?? new AbortController().signal);
 		const stubborn = await sweepStragglers(marker, clock);
 		if (!gone || stubborn.length > 0) {
 			log.warn("Processes survived the end of their command", { file: request.file, stragglers: stubborn });
@@ -158,6 +159,17 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 		return null;
 	};
 
+	const captureFor = (request: RunRequest): OutputCapture => {
+		const { outputLimit: limit, separateStderr: separate = false, spillPath, spillLimit, outputTo } = request;
+		const { openSink } = options;
+		if (outputTo !== undefined) return createOutputForwarding(outputTo, log);
+		const spill =
+			spillPath === undefined || openSink === undefined
+				? null
+				: { path: spillPath, limit: spillLimit ?? Number.POSITIVE_INFINITY, open: openSink };
+		return createOutputCapture({ limit, separate, spill, log });
+	};
+
 	const carryOut = async (
 		request: RunRequest,
 		signal: AbortSignal,
@@ -174,16 +186,8 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 		}
 		const { group } = started;
 		watchdog.watch(group.id);
-		const { openSink } = options;
-		const capture = createOutputCapture({
-			limit: request.outputLimit,
-			separate: request.separateStderr ?? false,
-			spill:
-				request.spillPath === undefined || openSink === undefined
-					? null
-					: { path: request.spillPath, limit: request.spillLimit ?? Number.POSITIVE_INFINITY, open: openSink },
-			log,
-		});
+		request.onStart?.(group.id);
+		const capture = captureFor(request);
 		const pipes = readPipes(group, capture);
 		const ended = await waitForEnd(group, request, signal);
 		if (ended.kind === "exited" || ended.kind === "signalled") await within(clock, drain, pipes.closed);

@@ -175,7 +175,7 @@ export async function startContainedGroup(
 		if (told?.isAlone === true || child.exitCode !== null || child.signalCode !== null) return true;
 		return told !== null && (livingMembers(group) ?? 0) <= ownProcesses;
 	};
-	const terminate = async (group: number, clock: Clock, grace: number): Promise<void> => {
+	const terminate = async (group: number, clock: Clock, grace: number, hurry: AbortSignal): Promise<void> => {
 		if (isFinished(group)) return;
 		signalGroup(group, "SIGTERM");
 		// A stopped process takes no TERM before it goes on.
@@ -183,8 +183,8 @@ export async function startContainedGroup(
 		const deadline = clock.now() + grace;
 		const finished = new AbortController();
 		void exit.promise.then(() => finished.abort());
-		await sleep(clock, grace, finished.signal);
-		while (!isFinished(group) && clock.now() < deadline) {
+		await sleep(clock, grace, AbortSignal.any([finished.signal, hurry]));
+		while (!isFinished(group) && clock.now() < deadline && !hurry.aborted) {
 			await sleep(clock, pollInterval, new AbortController().signal);
 		}
 	};
@@ -193,8 +193,8 @@ export async function startContainedGroup(
 		output,
 		errors,
 		exit: exit.promise,
-		async end(clock, grace) {
-			if (inner !== null) await terminate(inner, clock, grace);
+		async end(clock, grace, hurry) {
+			if (inner !== null) await terminate(inner, clock, grace, hurry);
 			// With bwrap goes the init of the namespace, and with that everything in it.
 			signalGroup(pid, "SIGKILL");
 			lifeline.destroy();

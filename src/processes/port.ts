@@ -17,6 +17,12 @@ export interface RunRequest {
 	readonly spillLimit?: number;
 	/** True keeps stderr apart; false (the default) interleaves it with stdout line by line, as lines come. */
 	readonly separateStderr?: boolean;
+	/** Takes all output as it comes, in place of memory; after `limit` bytes the rest is dropped. It is the caller's to close. */
+	readonly outputTo?: { readonly sink: OutputSink; readonly limit: number };
+	/** Told the process id of the group's leader once it runs. */
+	readonly onStart?: (processId: number) => void;
+	/** Once it aborts, what is being ended is killed without waiting for it. Ends nothing by itself. */
+	readonly hurry?: AbortSignal;
 }
 
 export interface RunOutcome {
@@ -46,6 +52,25 @@ export interface Processes {
 	run(request: RunRequest, signal: AbortSignal): Promise<RunOutcome>;
 	/** Ends every group still running and resolves once they are gone. */
 	endAll(): Promise<void>;
+}
+
+/** What to start as a process of its own. */
+export interface DetachedRequest {
+	readonly file: string;
+	readonly arguments: readonly string[];
+	readonly workDir: string;
+	readonly environment: Readonly<Record<string, string>>;
+}
+
+/** A process in a session of its own, which may outlive this one. Its stdin is a pipe that closes when this one goes. */
+export interface DetachedProcess {
+	readonly processId: number;
+	/** Resolves with its exit code once it has gone; null when a signal ended it. */
+	readonly gone: Promise<number | null>;
+	/** Writes a line to its stdin. */
+	send(line: string): void;
+	/** Closes its stdin and no more. */
+	release(): void;
 }
 
 /** A file that takes the output which does not fit in memory. One append is one write. */

@@ -1,0 +1,46 @@
+// Passes what a child prints on to a sink as it comes, both streams alike, and keeps nothing of it.
+import { StringDecoder } from "node:string_decoder";
+import { errorText } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { OutputCapture, OutputSource } from "./output-capture.ts";
+import type { RunRequest } from "./port.ts";
+
+/** A sink that fails is given up, logged; the child goes on and its output is dropped. The sink is not closed here. */
+export function createOutputForwarding({ sink, limit }: NonNullable<RunRequest["outputTo"]>, log: Log): OutputCapture {
+	const decoders: Record<OutputSource, StringDecoder> = {
+		output: new StringDecoder("utf8"),
+		error: new StringDecoder("utf8"),
+	};
+	let total = 0;
+	let failed = false;
+	let last: Promise<void> = Promise.resolve();
+
+	const attempt = async (work: () => Promise<void>): Promise<void> => {
+		if (failed) return;
+		try {
+			await work();
+		} catch (thrown) {
+			failed = true;
+			log.warn("Output could not be kept", { cause: errorText(thrown) });
+		}
+	};
+	const append = (text: string): Promise<void> | null => {
+		if (failed || text === "") return null;
+		last = last.then(() => attempt(() => sink.append(text)));
+		return last;
+	};
+
+	return {
+		push(source, bytes) {
+			const room = Math.max(0, limit - total);
+			total += bytes.length;
+			return append(decoders[source].write(bytes.subarray(0, room)));
+		},
+		async finish() {
+			for (const decoder of Object.values(decoders)) await append(decoder.end());
+			if (total > limit) await append(`\n[output beyond ${limit} bytes was not kept]\n`);
+			await last;
+			return { output: "", errorOutput: "", outputBytes: total, truncated: total > limit, spilledTo: null };
+		},
+	};
+}
