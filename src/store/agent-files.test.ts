@@ -171,12 +171,26 @@ describe("the files of a subagent", () => {
 		}
 	});
 
-	it("left as running by a process that is gone say failed once the session is written to again", async () => {
+	it("of a background task name it, and keep its name", async () => {
+		const session = await open();
+		const stored = await session.createAgent(agent);
+		await stored.begin("Count the lines", "agent-00000001");
+		const meta = async () => JSON.parse(await text("meta.json"));
+		expect(await meta()).toMatchObject({ status: "running_background", last_task_id: "agent-00000001" });
+		await stored.setStatus("idle");
+		await (await session.openAgent(agent.id))?.begin("Count again");
+		expect(await meta()).toMatchObject({ status: "running_foreground", last_task_id: "agent-00000001" });
+	});
+
+	it.each([
+		["running_foreground", undefined],
+		["running_background", "agent-00000001"],
+	])("left as %s by a process that is gone say failed once the session is written to again", async (left, taskId) => {
 		const crashed = await open();
 		await crashed.appendContext([promptRow]);
-		await run(crashed);
+		await (await crashed.createAgent(agent)).begin("Count the lines", taskId);
 		const session = await open();
-		expect(await status()).toBe("running_foreground");
+		expect(await status()).toBe(left);
 		await session.appendContext([{ type: "checkpoint", id: 1 }]);
 		expect(await status()).toBe("failed");
 		expect(JSON.parse(await text("meta.json"))).toMatchObject({ description: "count lines", subagent_type: "coder" });

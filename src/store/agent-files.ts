@@ -19,6 +19,7 @@ const metaSchema = v.looseObject({
 	status: v.picklist(statuses),
 	description: v.optional(v.string(), ""),
 	created_at: v.number(),
+	last_task_id: v.optional(v.nullable(v.string()), null),
 	launch_spec: v.optional(
 		v.looseObject({
 			model_override: v.optional(v.nullable(v.string()), null),
@@ -40,11 +41,8 @@ export interface AgentFilesOptions {
 	readContext(file: string): Promise<() => readonly ContextRow[]>;
 	/** Does the work while the session is open; fails `closed` after. */
 	whileOpen<T>(work: () => Promise<T>): Promise<T>;
-	/** Runs before each write, as for the session's own files. */
-	prepare(): Promise<void>;
-	/** Told of the subagent's directory, and of each file that was replaced in it: their names are to be synced. */
-	directoryMade(directory: string): void;
-	nameMade(file: string): void;
+	/** Puts a whole file in its place, and makes its directory. */
+	replace(file: string, text: string): Promise<void>;
 }
 
 const agentsDirectory = "subagents";
@@ -56,7 +54,7 @@ const idPattern = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 export async function openAgentFiles(id: string, options: AgentFilesOptions): Promise<StoredAgent | null> {
 	if (!idPattern.test(id)) return null;
 	const meta = await readMeta(path.join(options.directory, agentsDirectory, id, metaName), options.files);
-	return meta === null ? null : await createAgentFiles(toDescription(id, meta), options);
+	return meta === null ? null : await createAgentFiles(toDescription(id, meta), options, meta.last_task_id);
 }
 
 /** Marks the subagents that a process which is gone left as running as failed. Fails `storage-failed`. */
@@ -68,10 +66,15 @@ export async function failStaleAgents(
 	for (const { name } of await options.files.list(parent)) {
 		const file = path.join(parent, name, metaName);
 		const meta = await readMeta(file, options.files);
-		if (meta?.status !== "running_foreground") continue;
-		const text = toMetaText(toDescription(name, meta), "failed", options.clock.now());
+		if (meta === null || !isRunning(meta.status)) continue;
+		const text = toMetaText(toDescription(name, meta), "failed", meta.last_task_id, options.clock.now());
 		await withStorageError(file, () => options.files.replace(file, text));
 	}
+}
+
+/** No subagent outlives the process that runs it. */
+function isRunning(status: AgentStatus): boolean {
+	return status === "running_foreground" || status === "running_background";
 }
 
 /** Null for a file that is not there or says nothing that fits. */
@@ -94,7 +97,7 @@ function toDescription(id: string, meta: v.InferOutput<typeof metaSchema>): Agen
 }
 
 /** `now` is milliseconds since the epoch; the file has seconds. */
-function toMetaText(agent: AgentDescription, status: AgentStatus, now: number): string {
+function toMetaText(agent: AgentDescription, status: AgentStatus, lastTaskId: string | null, now: number): string {
 	const { id, type, description, createdAt, modelOverride, effectiveModel } = agent;
 	const meta = {
 		agent_id: id,
@@ -103,7 +106,7 @@ function toMetaText(agent: AgentDescription, status: AgentStatus, now: number): 
 		description,
 		created_at: createdAt / 1000,
 		updated_at: now / 1000,
-		last_task_id: null,
+		last_task_id: lastTaskId,
 		launch_spec: {
 			agent_id: id,
 			subagent_type: type,
@@ -116,7 +119,11 @@ function toMetaText(agent: AgentDescription, status: AgentStatus, now: number): 
 }
 
 /** The files of a subagent, new or old. Nothing is written before the first call. */
-export async function createAgentFiles(agent: AgentDescription, options: AgentFilesOptions): Promise<StoredAgent> {
+export async function createAgentFiles(
+	agent: AgentDescription,
+	options: AgentFilesOptions,
+	knownTaskId: string | null = null,
+): Promise<StoredAgent> {
 	const { files, clock } = options;
 	const directory = path.join(options.directory, agentsDirectory, agent.id);
 	const at = (name: string) => path.join(directory, name);
@@ -125,20 +132,12 @@ export async function createAgentFiles(agent: AgentDescription, options: AgentFi
 	const contextLines = options.lineFile(at("context.jsonl"), await sizeOf("context.jsonl"));
 	const context = createContextLog({ files, path: at("context.jsonl"), lines: contextLines, opened: contextRows });
 	const events = options.lineFile(at("wire.jsonl"), await sizeOf("wire.jsonl"), toHeader(options.protocolVersion));
-	const write = (name: string, text: string) =>
-		options.whileOpen(() =>
-			withStorageError(at(name), async () => {
-				await options.prepare();
-				await files.makeDirectory(directory);
-				options.directoryMade(directory);
-				await files.replace(at(name), text);
-				options.nameMade(at(name));
-			}),
-		);
+	const write = (name: string, text: string) => options.replace(at(name), text);
+	let lastTaskId = knownTaskId;
 
 	const setStatus = async (status: AgentStatus): Promise<void> => {
-		await write(metaName, toMetaText(agent, status, clock.now()));
-		if (status === "running_foreground") return;
+		await write(metaName, toMetaText(agent, status, lastTaskId, clock.now()));
+		if (isRunning(status)) return;
 		// A session may have any number of subagents; those that are over hold no file open.
 		await withStorageError(directory, () => Promise.all([contextLines.close(), events.close()]));
 	};
@@ -146,9 +145,10 @@ export async function createAgentFiles(agent: AgentDescription, options: AgentFi
 	return {
 		description: agent,
 		contextRows: contextRows(),
-		async begin(prompt) {
+		async begin(prompt, taskId) {
+			lastTaskId = taskId ?? lastTaskId;
 			await write("prompt.txt", prompt);
-			await setStatus("running_foreground");
+			await setStatus(taskId === undefined ? "running_foreground" : "running_background");
 		},
 		setStatus,
 		appendContext: (rows) => options.whileOpen(() => context.append(rows)),

@@ -14,11 +14,13 @@ import { readEvents, toEventLine, toHeader } from "./event-log.ts";
 import { type Lease, takeLease } from "./lease.ts";
 import { createLineFile, type LineFile } from "./line-file.ts";
 import { createNameSync } from "./name-sync.ts";
+import { createNotificationFiles } from "./notification-files.ts";
 import { type FoundSession, isPrepared, readSummary, removeSession, type SessionPaths } from "./session-directory.ts";
 import type { SessionIndex } from "./session-index.ts";
 import type { StoredSession } from "./session-store.ts";
 import { openStateFile } from "./state-file.ts";
 import { withStorageError } from "./storage-error.ts";
+import { createTaskFiles } from "./task-files.ts";
 
 /** Milliseconds after which a temporary file that any process may have made counts as left behind. */
 const sharedAge = 60_000;
@@ -112,15 +114,27 @@ export async function openDiskSession(
 	const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
 		closed === null ? work() : Promise.reject(new KernelError("closed", "The session is closed."));
 
+	const change = (directory: string, work: () => Promise<void>): Promise<void> =>
+		whileOpen(() =>
+			withStorageError(directory, async () => {
+				await prepare();
+				await work();
+			}),
+		);
+	const replace = (file: string, text: string, how: { readonly sync: boolean } = { sync: false }): Promise<void> =>
+		change(file, async () => {
+			await files.makeDirectory(path.dirname(file));
+			names.directoryMade(path.dirname(file));
+			await files.replace(file, text, how);
+		});
+	const taskOptions = { files, log, replace, change, now: () => clock.now() };
 	const agentOptions = {
 		files,
 		clock,
 		directory: paths.directory,
 		protocolVersion: options.protocolVersion,
 		whileOpen,
-		prepare,
-		directoryMade: names.directoryMade,
-		nameMade: names.nameMade,
+		replace,
 		readContext: (file: string) => readContext(files, file, log),
 		lineFile(file: string, knownSize: number, header?: string): LineFile {
 			const lines = lineFile(file, knownSize, header);
@@ -173,6 +187,8 @@ export async function openDiskSession(
 			whileOpen(() => callLines.append(records.map((record) => toCallLine(record, clock.now())))),
 		createAgent: (description) => createAgentFiles(description, agentOptions),
 		openAgent: (id) => openAgentFiles(id, agentOptions),
+		tasks: createTaskFiles(paths.directory, taskOptions),
+		notifications: createNotificationFiles(paths.directory, taskOptions),
 		async sync() {
 			await Promise.all([...lineFiles.map((lines) => lines.sync()), names.sync()]);
 		},

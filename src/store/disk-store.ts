@@ -53,6 +53,8 @@ function createBarredSession(id: string, workDir: string, directory: string, err
 		appendCalls: refuse,
 		createAgent: refuse,
 		openAgent: async () => null,
+		tasks: { any: async () => false, create: refuse, list: async () => [], find: async () => null },
+		notifications: { any: async () => false, list: async () => [], add: refuse, setDelivery: refuse },
 		sync: async () => {},
 		events,
 		markStarted: refuse,

@@ -5,6 +5,7 @@ import type { ContextRow } from "../events/conversation.ts";
 import type { AgentEvent } from "../events/event.ts";
 import { fromRecord, type MessageRecord, toRecord } from "../messages/record.ts";
 import { noteCall } from "./call-journal.ts";
+import { createKeptBackground, type KeptBackground, openKeptBackground } from "./memory-tasks.ts";
 import type {
 	AgentDescription,
 	SessionState,
@@ -55,6 +56,7 @@ interface KeptSession {
 	hasContext: boolean;
 	readonly events: { readonly at: number; readonly message: MessageRecord }[];
 	readonly agents: Map<string, KeptAgent>;
+	readonly background: KeptBackground;
 	readonly openCalls: UnfinishedCall[];
 	state: SessionState;
 	/** The number of the last append, counted over the store: the session written last is the newest. */
@@ -68,6 +70,7 @@ function createKeptSession(): KeptSession {
 		events: [],
 		openCalls: [],
 		agents: new Map(),
+		background: createKeptBackground(),
 		state: initialState(),
 		writtenAt: 0,
 	};
@@ -171,6 +174,7 @@ export function createMemoryStore(): SessionStore {
 				const agent = kept.agents.get(agentId);
 				return agent === undefined ? null : openKeptAgent(kept.agents, agent.description, write);
 			},
+			...openKeptBackground(kept.background, write),
 			sync: async () => {},
 			events,
 			async markStarted() {

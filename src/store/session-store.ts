@@ -3,6 +3,7 @@
 import type { Todo } from "../events/content.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import type { AgentEvent } from "../events/event.ts";
+import type { StoredNotifications, StoredTasks } from "./stored-tasks.ts";
 
 /** What a session remembers beside its context; the fields of `state.json`. */
 export interface SessionState {
@@ -62,8 +63,8 @@ export interface AgentDescription {
 export interface StoredAgent {
 	readonly description: AgentDescription;
 	readonly contextRows: readonly ContextRow[];
-	/** Keeps the prompt and marks the subagent as running. */
-	begin(prompt: string): Promise<void>;
+	/** Keeps the prompt and marks the subagent as running: in the background when it is a task's, else for its caller. */
+	begin(prompt: string, taskId?: string): Promise<void>;
 	setStatus(status: AgentStatus): Promise<void>;
 	appendContext(rows: readonly ContextRow[]): Promise<void>;
 	replaceContext(rows: readonly ContextRow[]): Promise<void>;
@@ -103,6 +104,9 @@ export interface StoredSession {
 	createAgent(description: AgentDescription): Promise<StoredAgent>;
 	/** The subagent of this id; null when there is none. */
 	openAgent(id: string): Promise<StoredAgent | null>;
+	/** Its background work. */
+	readonly tasks: StoredTasks;
+	readonly notifications: StoredNotifications;
 	/** The logged events from the first, read as they are asked for. */
 	events(): AsyncIterable<AgentEvent>;
 	/** Called when the first turn begins: makes the session the work dir's last one. */

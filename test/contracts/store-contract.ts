@@ -3,6 +3,14 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ContextRow } from "../../src/events/conversation.ts";
 import { type AgentEvent, type AgentPathEntry, type EventBody, statusChanged } from "../../src/events/event.ts";
 import type { AgentDescription, SessionStore, StoredSession } from "../../src/store/session-store.ts";
+import {
+	type Notification,
+	newRuntime,
+	noControl,
+	pendingDelivery,
+	type TaskRuntime,
+	type TaskSpec,
+} from "../../src/store/stored-tasks.ts";
 
 export interface StoreSubject {
 	/** A store over the same sessions each time, as another run of the program has it. */
@@ -437,6 +445,143 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				await expect(agent.appendContext([promptRow])).rejects.toMatchObject(closed);
 				await expect(agent.appendEvents([])).rejects.toMatchObject(closed);
 				await expect(agent.writeOutput("Three.")).rejects.toMatchObject(closed);
+			});
+		});
+
+		describe("its background work", () => {
+			const spec: TaskSpec = {
+				id: "agent-0a1b2c3d",
+				kind: "agent",
+				sessionId: id,
+				description: "a look around",
+				toolCallId: "call-1",
+				createdAt: 1_700_000_000_250,
+				timeout: 900,
+				command: null,
+				agent: { agentId: "a0d984db6", subagentType: "explore", prompt: "Look", modelOverride: null },
+			};
+			const runtime: TaskRuntime = {
+				...newRuntime,
+				status: "failed",
+				startedAt: 1_700_000_001_000,
+				finishedAt: 1_700_000_002_500,
+				exitCode: 2,
+				timedOut: true,
+				failureReason: "Too slow.",
+			};
+			const notification: Notification = {
+				id: "n0a1b2c3d",
+				category: "task",
+				type: "task.failed",
+				sourceKind: "background_task",
+				sourceId: spec.id,
+				title: "Failed: a look around",
+				body: "It failed.",
+				severity: "error",
+				createdAt: 1_700_000_003_000,
+				payload: { task_id: spec.id, exit_code: null, list: [1] },
+				targets: ["llm", "wire"],
+				dedupeKey: "a-key",
+			};
+			const delivery = { llm: pendingDelivery, wire: { status: "acked", claimedAt: null, ackedAt: 1000 } } as const;
+
+			it("is none in a new session, nor in another one", async () => {
+				const session = await store.openOrCreate(workDir, id);
+				await session.appendContext([promptRow]);
+				const isNone = async ({ tasks, notifications }: StoredSession) => [
+					await tasks.any(),
+					await tasks.list(),
+					await tasks.find(spec.id),
+					await notifications.any(),
+					await notifications.list(),
+				];
+				expect(await isNone(session)).toEqual([false, [], null, false, []]);
+				await session.tasks.create(spec);
+				await session.notifications.add({ notification, delivery });
+				expect(await isNone(await store.openOrCreate(workDir, otherId))).toEqual([false, [], null, false, []]);
+			});
+
+			it("is a new task until it is said how it does", async () => {
+				const session = await store.openOrCreate(workDir, id);
+				const task = await session.tasks.create(spec);
+				expect(task.spec).toEqual(spec);
+				expect([await task.runtime(), await task.control()]).toEqual([newRuntime, noControl]);
+				expect(await task.outputTail(10)).toEqual({ bytes: Buffer.alloc(0), size: 0 });
+			});
+
+			it("is found again with all that is known of it", async () => {
+				const session = await store.openOrCreate(workDir, id);
+				await session.appendContext([promptRow]);
+				const task = await session.tasks.create(spec);
+				const control = { killRequestedAt: 1_700_000_002_000, killReason: "enough", force: true };
+				await task.setRuntime(runtime);
+				await task.setControl(control);
+				await task.appendOutput("one\n");
+				await task.appendOutput("two\n");
+				await task.noteSeen(8);
+				for (const holder of [session, await reopen()]) {
+					expect(await holder.tasks.any()).toBe(true);
+					const again = await holder.tasks.find(spec.id);
+					expect(again?.spec).toEqual(spec);
+					expect([await again?.runtime(), await again?.control()]).toEqual([runtime, control]);
+					expect(await again?.outputTail(5)).toEqual({ bytes: Buffer.from("\ntwo\n"), size: 8 });
+					expect((await holder.tasks.list()).map((each) => each.spec)).toEqual([spec]);
+				}
+			});
+
+			it("lists tasks in the order in which they were made", async () => {
+				const session = await store.openOrCreate(workDir, id);
+				for (const [index, name] of ["agent-00000002", "agent-00000001", "agent-00000003"].entries()) {
+					await session.tasks.create({ ...spec, id: name, createdAt: 1000 * (index + 1) });
+				}
+				const ids = (await session.tasks.list()).map((task) => task.spec.id);
+				expect(ids).toEqual(["agent-00000002", "agent-00000001", "agent-00000003"]);
+			});
+
+			it("forgets a task that never ran", async () => {
+				const session = await store.openOrCreate(workDir, id);
+				const task = await session.tasks.create(spec);
+				await task.remove();
+				expect([await session.tasks.find(spec.id), await session.tasks.list()]).toEqual([null, []]);
+			});
+
+			it.each(["", "..", "../x", "a/b", "A-B", "unheard-of"])("knows no task %j", async (name) => {
+				const session = await store.openOrCreate(workDir, id);
+				await session.tasks.create(spec);
+				expect(await session.tasks.find(name)).toBeNull();
+			});
+
+			it("gives notifications back with where they have arrived", async () => {
+				const session = await store.openOrCreate(workDir, id);
+				await session.appendContext([promptRow]);
+				const later = { ...notification, id: "n00000001", createdAt: 1_700_000_004_000, dedupeKey: null };
+				await session.notifications.add({ notification, delivery });
+				await session.notifications.add({ notification: later, delivery });
+				const arrived = { ...delivery, llm: { status: "acked", claimedAt: null, ackedAt: 5000 } } as const;
+				await session.notifications.setDelivery(later.id, arrived);
+				for (const holder of [session, await reopen()]) {
+					expect(await holder.notifications.any()).toBe(true);
+					expect(await holder.notifications.list()).toEqual([
+						{ notification, delivery },
+						{ notification: later, delivery: arrived },
+					]);
+				}
+			});
+
+			it("takes nothing after the end of ownership", async () => {
+				const session = await store.openOrCreate(workDir, id);
+				await session.appendContext([promptRow]);
+				const task = await session.tasks.create(spec);
+				await session.close();
+				const closed = { code: "closed" };
+				await expect(session.tasks.create(spec)).rejects.toMatchObject(closed);
+				await expect(task.setRuntime(runtime)).rejects.toMatchObject(closed);
+				await expect(task.setControl(noControl)).rejects.toMatchObject(closed);
+				await expect(task.noteSeen(1)).rejects.toMatchObject(closed);
+				await expect(task.appendOutput("x")).rejects.toMatchObject(closed);
+				await expect(task.remove()).rejects.toMatchObject(closed);
+				await expect(session.notifications.add({ notification, delivery })).rejects.toMatchObject(closed);
+				await expect(session.notifications.setDelivery("n0a1b2c3d", delivery)).rejects.toMatchObject(closed);
 			});
 		});
 
