@@ -44,6 +44,13 @@ export interface ToolWatch {
 	crashed(call: ToolCall, input: unknown, error: string): void;
 }
 
+/** News for the model, to be put before it as a message of its own. */
+export interface Notice {
+	readonly text: string;
+	/** To be called once the text is kept in the context. */
+	kept(): Promise<void>;
+}
+
 /** Why a context is compacted: it is full, or a person asked for it, with or without saying what matters. */
 export type CompactionTrigger = "auto" | "manual" | "manual-with-prompt";
 
@@ -93,6 +100,8 @@ export interface TurnDependencies {
 	readonly isSubagent: boolean;
 	readonly planMode: () => boolean;
 	readonly watch: ToolWatch;
+	/** News to put before the model at the beginning of a step; empty for subagents. */
+	notices(): Promise<readonly Notice[]>;
 	/** Texts to put before the model at the beginning of a step, as they are due. */
 	reminders(): Promise<readonly string[]>;
 	readonly compaction: Compacting;

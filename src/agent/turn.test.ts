@@ -128,3 +128,41 @@ describe("steers", () => {
 		expect(subject.order).not.toContain("steer.consumed");
 	});
 });
+
+describe("news for the model", () => {
+	const notice = (text: string, kept: string[]) => ({
+		text,
+		kept: async () => void kept.push(text),
+	});
+
+	it("comes at the beginning of a step, each a message of its own, and is settled once it is kept", async () => {
+		const kept: string[] = [];
+		const waiting = [[notice("<notification one>", kept), notice("<notification two>", kept)], []];
+		const model = createScriptedModel([[say("ok"), done()]]);
+		const subject = createTurnSubject(model, [], {
+			notices: async () => waiting.shift() ?? [],
+			reminders: async () => ["Mind it."],
+		});
+		await subject.run();
+		expect(subject.order.slice(2, 4)).toEqual(["step.started", "rows checkpoint user user user"]);
+		expect(
+			model.requests[0]?.messages.map(({ content }) => content.map((part) => part.type === "text" && part.text)),
+		).toEqual([
+			["hi"],
+			["<notification one>"],
+			["<notification two>"],
+			["<system-reminder>\nMind it.\n</system-reminder>"],
+		]);
+		expect(kept).toEqual(["<notification one>", "<notification two>"]);
+	});
+
+	it("that could not be kept is not settled", async () => {
+		const kept: string[] = [];
+		const subject = createTurnSubject(createScriptedModel([[say("ok"), done()]]), [], {
+			notices: async () => [notice("<notification one>", kept)],
+		});
+		subject.failRowsOf("<notification one>");
+		await expect(subject.run()).rejects.toThrow("disk full");
+		expect(kept).toEqual([]);
+	});
+});

@@ -77,17 +77,22 @@ async function runSteps(model: Model, dependencies: TurnDependencies, signal: Ab
 
 type BegunStep = { readonly kind: "ready" } | Exclude<StepOutcome, { kind: "done" }>;
 
-/** Makes room in the context if there is none; then the checkpoint, and the reminders due as one user message. */
+/**
+ * Makes room in the context if there is none; then the checkpoint, the news as a user message each, and the reminders
+ * due as one.
+ */
 async function beginStep(model: Model, dependencies: TurnDependencies, signal: AbortSignal): Promise<BegunStep> {
 	const { context } = dependencies;
 	if (!signal.aborted && isCompactionDue(model, dependencies)) {
 		const outcome = await compact(model, "auto", "", dependencies, signal);
 		if (outcome.kind !== "done") return outcome;
 	}
+	const news = await dependencies.notices();
 	const due = await dependencies.reminders();
 	const texts = due.map(reminderText);
-	const rows = checkpointRows(dependencies);
+	const rows = [...checkpointRows(dependencies), ...news.map(({ text }) => userRow(text))];
 	await context.append(texts.length === 0 ? rows : [...rows, userRow(texts.join("\n"))]);
+	for (const notice of news) await notice.kept();
 	return signal.aborted ? { kind: "cancelled" } : { kind: "ready" };
 }
 

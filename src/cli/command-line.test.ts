@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type CommandLine, type PrintOptions, parseCommandLine, type ServeOptions } from "./command-line.ts";
 import { flags } from "./flags.ts";
+import { toTaskWorkerArguments } from "./task-worker-flags.ts";
 import { UsageError, usageErrorText } from "./usage-error.ts";
 
 const defaults: ServeOptions = {
@@ -282,6 +283,50 @@ describe("__web-worker", () => {
 
 	it("refuses flags before it", () => {
 		expect(() => parseCommandLine(["--yolo", "__web-worker", "one"])).toThrow(UsageError);
+	});
+});
+
+describe("the worker of a background command", () => {
+	const flags = {
+		taskDirectory: "/s/tasks/bash-1",
+		heartbeatInterval: 1,
+		controlPollInterval: 2,
+		killGracePeriod: 3,
+		keep: true,
+		contain: "auto",
+	} as const;
+
+	it.each([[flags], [{ ...flags, keep: false, contain: "off" } as const]])(
+		"is started with what it reads: %j",
+		(given) => {
+			expect(parseCommandLine(toTaskWorkerArguments(given))).toEqual({ kind: "task-worker", flags: given });
+		},
+	);
+
+	it("has the intervals of the reference unless told otherwise", () => {
+		expect(parseCommandLine(["__background-task-worker", "--task-dir", "/t"])).toEqual({
+			kind: "task-worker",
+			flags: {
+				taskDirectory: "/t",
+				heartbeatInterval: 5000,
+				controlPollInterval: 500,
+				killGracePeriod: 2000,
+				keep: false,
+				contain: "off",
+			},
+		});
+	});
+
+	it.each([
+		["", "--task-dir"],
+		["--task-dir", "--task-dir"],
+		["--task-dir /t --keep=1", "--keep=1"],
+		["--task-dir /t more", "more"],
+		["--task-dir /t --heartbeat-interval-ms 0", "--heartbeat-interval-ms"],
+		["--task-dir /t --control-poll-interval-ms x", "--control-poll-interval-ms"],
+		["--task-dir /t --kill-grace-period-ms", "--kill-grace-period-ms"],
+	])("refuses %j, naming what is wrong", (rest, named) => {
+		expect(() => parseCommandLine(["__background-task-worker", ...words(rest)])).toThrow(named);
 	});
 });
 

@@ -4,6 +4,7 @@ import { type BuiltInAgentName, builtInAgentNames } from "../kernel/agent-names.
 import { type CommandCall, type CommandName, commandNames, commands, isCommandName } from "./commands.ts";
 import type { FlagKey } from "./flags.ts";
 import { type GivenFlag, type GivenFlags, splitFlags } from "./given-flags.ts";
+import { parseTaskWorker, type TaskWorkerFlags, taskWorkerCommand } from "./task-worker-flags.ts";
 import { UsageError } from "./usage-error.ts";
 
 export type SessionChoice =
@@ -73,11 +74,13 @@ export type CommandLine =
 	| { readonly kind: "help"; readonly command: CommandName | null }
 	| { readonly kind: "version" }
 	| CommandCall
+	| { readonly kind: "task-worker"; readonly flags: TaskWorkerFlags }
 	| { readonly kind: "serve"; readonly options: ServeOptions }
 	| { readonly kind: "print"; readonly options: PrintOptions };
 
 /** Reads the arguments after the executable's name. Throws UsageError (exit code 2). */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
+	if (argv[0] === taskWorkerCommand) return { kind: "task-worker", flags: parseTaskWorker(argv.slice(1)) };
 	const given = splitFlags(argv);
 	const first = given.last("help", "version");
 	if (first !== null) return given.has("help") ? { kind: "help", command: null } : { kind: "version" };

@@ -24,6 +24,7 @@ import type { ProgramOptions, SessionChoice } from "./command-line.ts";
 import type { LogFile } from "./log-file.ts";
 import { checkDirectory, checkFile, checkWorkDir, type Place } from "./paths.ts";
 import type { ProgramProcess } from "./program-process.ts";
+import { createWorkerStarter } from "./start-worker.ts";
 import { UsageError } from "./usage-error.ts";
 import { productVersion } from "./version.ts";
 
@@ -127,6 +128,7 @@ async function start(
 			contain: configuration.agentwire.contain,
 			log,
 		}),
+		startWorker: createWorkerStarter(packageDir, environment, configuration.agentwire.contain),
 		clock: systemClock,
 		identifiers: randomIdentifiers,
 		random: Math.random,

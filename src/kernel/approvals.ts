@@ -20,9 +20,10 @@ interface ApprovalSettings {
 	readonly mode: ApprovalMode;
 }
 
-/** Who asks: the turn, and the subagent when it is one. */
+/** Who asks: the turn or the background task, and the subagent when it is one. */
 export interface ApprovalSource {
-	readonly turnId: string;
+	readonly kind: NonNullable<ApprovalAsk["sourceKind"]>;
+	readonly id: string;
 	readonly path: readonly AgentPathEntry[];
 }
 
@@ -84,8 +85,8 @@ export class Approvals {
 			sender: call.function.name,
 			action: need.action,
 			description: need.description,
-			sourceKind: "foreground_turn",
-			sourceId: source.turnId,
+			sourceKind: source.kind,
+			sourceId: source.id,
 			agentId: source.path.at(-1)?.agentId ?? null,
 			subagentType: source.path.at(-1)?.subagentType ?? null,
 			sourceDescription: null,

@@ -17,6 +17,7 @@ import type { StoredSession } from "../store/session-store.ts";
 import { createTools } from "../tools/built-in-tools.ts";
 import type { ToolEnvironment } from "../tools/tool.ts";
 import { builtInAgents } from "./built-in-agents.ts";
+import type { StartWorker } from "./command-task.ts";
 import type { SessionOperations } from "./operations.ts";
 import { loadPluginTools } from "./plugins.ts";
 import { gatherPromptVariables } from "./prompt-place.ts";
@@ -36,6 +37,8 @@ export interface Surroundings {
 	readonly os: string;
 	readonly files: Files;
 	readonly processes: Processes;
+	/** Starts the worker of a background command. */
+	readonly startWorker: StartWorker;
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
 	/** Uniform in [0, 1). */
@@ -149,7 +152,7 @@ export async function composeSession(
 		createTools: (operations) => composeTools(agent.toolPaths, operations),
 		subagents: {
 			types: agent.types,
-			createTools: composeTools,
+			createTools: (toolPaths, operations) => composeTools(toolPaths, { ...operations, tasks: null }),
 			findModel: async (alias) => {
 				const isKnown = Object.hasOwn(configuration.models, alias);
 				const chosen = { configuration, alias, thinking: options.thinking, environment };
@@ -157,6 +160,11 @@ export async function composeSession(
 			},
 			describeRepository: (signal) => describeRepository(stored.workDir, { environment, processes }, signal),
 			parallel: agentwire.parallelSubagents,
+		},
+		background: {
+			settings: configuration.background,
+			startWorker: surroundings.startWorker,
+			claimStaleAfter: configuration.notifications.claimStaleAfterMs,
 		},
 		limits: {
 			maxSteps: options.maxSteps ?? loopControl.maxStepsPerTurn,

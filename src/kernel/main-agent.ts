@@ -1,8 +1,10 @@
 // The session's own agent: its context restored or begun when first wanted, and what a crash left behind in it.
 import { Context, type ContextLog } from "../agent/context.ts";
 import type { Mailbox, ToolBox } from "../agent/dependencies.ts";
+import type { ConversationMessage } from "../events/conversation.ts";
 import type { Model } from "../models/model.ts";
 import type { StoredSession } from "../store/session-store.ts";
+import type { AgentNotice } from "./notifications.ts";
 import { type CrashNotice, recoverCalls } from "./recovery.ts";
 import type { Reminders } from "./reminders.ts";
 import type { Agent } from "./turn-dependencies.ts";
@@ -15,6 +17,7 @@ export interface MainAgentSettings {
 	/** Renders the system prompt of a session that has none yet. */
 	systemPrompt(): Promise<string>;
 	readonly reminders: Reminders;
+	notices(messages: readonly ConversationMessage[]): Promise<readonly AgentNotice[]>;
 	/** Whether it has the tool to write to its past. */
 	readonly mailbox: Mailbox | null;
 	compactionNotes(): Promise<readonly string[]>;
@@ -72,6 +75,7 @@ export class MainAgent {
 		};
 		const context = new Context(log, stored.contextRows, content);
 		const { model, unsetModelAlias, tools, reminders, mailbox, compactionNotes } = this.#settings;
-		return { path: [], model, unsetModelAlias, context, tools, reminders, mailbox, compactionNotes };
+		const notices = () => this.#settings.notices(context.messages);
+		return { path: [], model, unsetModelAlias, context, tools, reminders, notices, mailbox, compactionNotes };
 	}
 }

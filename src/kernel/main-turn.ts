@@ -11,6 +11,7 @@ import type { SlashCommands } from "./commands/slash-commands.ts";
 import { loopOver, runFlow } from "./flow-run.ts";
 import type { HookRunner } from "./hook-runner.ts";
 import type { MainAgent } from "./main-agent.ts";
+import type { Notifications } from "./notifications.ts";
 import type { OpenSteerQueue } from "./steers.ts";
 import { createToolWatch, type WatchedTurn } from "./tool-watch.ts";
 import {
@@ -36,6 +37,7 @@ export interface MainTurnSettings {
 	readonly commands: SlashCommands;
 	/** How often a prompt is gone over again; see `loopOver`. */
 	readonly loopIterations: number;
+	readonly notifications: Pick<Notifications, "openTurn" | "closeTurn">;
 	readonly log: Log;
 	/** Called once its beginning was kept and told. */
 	begun(): void;
@@ -67,6 +69,7 @@ export async function runMainTurn(turn: RunningTurn, input: UserInput, settings:
 	}
 	turn.steers.close();
 	await watch.end();
+	await settings.notifications.closeTurn();
 	// A cancel that was accepted while the last hooks ran is kept to.
 	if (signal.aborted && outcome.status !== "failed") outcome = { status: "cancelled" };
 	const ended: EventBody = { type: "turn.ended", outcome };
@@ -99,6 +102,7 @@ async function runPrompt(
 	telling.isBegun = true;
 	settings.begun();
 	await services.stored.markStarted();
+	await settings.notifications.openTurn(emit);
 	if (verdict.action === "block") {
 		const text = verdict.reason === "" ? "Prompt blocked by hook." : verdict.reason;
 		await emit({ type: "content.delta", part: textPart(text) });

@@ -1,8 +1,14 @@
-// What the session does for its tools: asking questions, and plan mode.
+// What the session does for its tools: asking questions, plan mode, subagents and background work.
 import type { Identifiers } from "../base/ids.ts";
 import { workflow } from "../definitions/plan-reminders.ts";
 import type { EventBody } from "../events/event.ts";
-import type { AgentOperations, MailOperations, PlanOperations, QuestionOperations } from "../tools/operations.ts";
+import type {
+	AgentOperations,
+	MailOperations,
+	PlanOperations,
+	QuestionOperations,
+	TaskOperations,
+} from "../tools/operations.ts";
 import type { ClientCapability } from "../tools/tool.ts";
 import type { ApprovalMode } from "./approval-mode.ts";
 import type { AskTable } from "./asks.ts";
@@ -13,10 +19,13 @@ export interface SessionOperations {
 	readonly questions: QuestionOperations;
 	readonly plan: PlanOperations;
 	readonly mail: MailOperations;
+	/** Null for subagents. */
+	readonly tasks: TaskOperations | null;
 }
 
 export interface OperationsSettings {
 	readonly agents: AgentOperations;
+	readonly tasks: TaskOperations;
 	readonly asks: AskTable;
 	readonly plan: PlanMode;
 	readonly identifiers: Identifiers;
@@ -28,11 +37,12 @@ export interface OperationsSettings {
 }
 
 export function createSessionOperations(settings: OperationsSettings): SessionOperations {
-	const { plan, agents, mail, mode } = settings;
+	const { plan, agents, tasks, mail, mode } = settings;
 	const isAway = () => mode.isAway;
 	const questions = createQuestions(settings, isAway);
 	return {
 		agents,
+		tasks,
 		mail,
 		questions,
 		plan: {

@@ -15,10 +15,13 @@ import { type AgentEvent, type EventBody, statusChanged } from "../events/event.
 import type { CommandHook } from "../hooks/hook.ts";
 import type { Model } from "../models/model.ts";
 import type { StoredSession } from "../store/session-store.ts";
+import type { TaskView } from "../tools/operations.ts";
 import type { Tool } from "../tools/tool.ts";
+import { startAgentTask } from "./agent-task.ts";
 import { ApprovalMode } from "./approval-mode.ts";
 import { Approvals } from "./approvals.ts";
 import { type AskDeadlines, AskTable } from "./asks.ts";
+import { type BackgroundParts, BackgroundTasks } from "./background-tasks.ts";
 import { type CheckedTools, type ClientToolDeclaration, checkClientTools } from "./client-tools.ts";
 import { type Attachment, type AttachOptions, Clients } from "./clients.ts";
 import type { SlashCommandInfo } from "./commands/command.ts";
@@ -28,12 +31,14 @@ import { HookRunner, type HookRunnerSettings } from "./hook-runner.ts";
 import { createMailbox, mailboxOf } from "./mailbox.ts";
 import { MainAgent } from "./main-agent.ts";
 import { type RunningTurn, runMainTurn } from "./main-turn.ts";
+import { Notifications } from "./notifications.ts";
 import { createSessionOperations, type SessionOperations } from "./operations.ts";
 import { PlanMode, type PlanModeSettings } from "./plan-mode.ts";
 import { createAwayReminders, joinReminders, noReminders } from "./reminders.ts";
 import { SideQuestions } from "./side-questions.ts";
 import { createSteerQueue } from "./steers.ts";
 import { createSubagents, type SubagentParts } from "./subagents.ts";
+import { activeViews, createTaskOperations, toCompactionNotes } from "./task-view.ts";
 import { createToolBox } from "./tool-box.ts";
 import type { AgentServices } from "./turn-dependencies.ts";
 
@@ -51,6 +56,7 @@ export interface SessionParts {
 	readonly subagents: Pick<SubagentParts, "types" | "findModel" | "describeRepository" | "parallel"> & {
 		createTools(toolPaths: readonly string[], operations: SessionOperations): readonly Tool[];
 	};
+	readonly background: BackgroundParts;
 	readonly limits: TurnLimits;
 	readonly compaction: AgentServices["compaction"];
 	readonly deadlines: AskDeadlines;
@@ -99,6 +105,8 @@ export class Session {
 	readonly #tools: readonly Tool[];
 	readonly #services: AgentServices;
 	readonly #sideQuestions: SideQuestions;
+	readonly #background: BackgroundTasks;
+	readonly #notifications: Notifications;
 	readonly #clients: Clients;
 	readonly #main: MainAgent;
 	readonly #commands: SlashCommands;
@@ -144,6 +152,7 @@ export class Session {
 			stored,
 			emitter: this.#emitter,
 			approvals: new Approvals({ stored, identifiers, mode, asks: this.#asks, emitter: this.#emitter }),
+			sourceKind: "foreground_turn",
 			limits: parts.limits,
 			compaction: parts.compaction,
 			clock,
@@ -153,20 +162,40 @@ export class Session {
 		};
 		const { subagents, model, unsetModelAlias, systemPrompt } = parts;
 		const mailbox = createMailbox(() => this.#main.checkpointCount);
+		const agents = createSubagents({
+			...subagents,
+			createTools: (toolPaths, mail) => subagents.createTools(toolPaths, { ...operations, mail }),
+			model,
+			unsetModelAlias,
+			systemPrompt,
+			stored,
+			services: this.#services,
+			hooks: this.#hooks,
+			identifiers,
+			clock,
+			turnId: () => this.#turn?.id ?? null,
+		});
+		this.#notifications = new Notifications({
+			stored: stored.notifications,
+			clock,
+			identifiers,
+			log,
+			claimStaleAfter: parts.background.claimStaleAfter,
+			describeSource: (notification) => this.#background.describeSource(notification),
+		});
+		this.#background = new BackgroundTasks({
+			...parts.background,
+			stored,
+			runAgent: (work) => startAgentTask(work, { stored, services: this.#services, clock, log }),
+			subagents: agents,
+			notifications: this.#notifications,
+			clock,
+			identifiers,
+			log,
+		});
 		const operations: SessionOperations = createSessionOperations({
-			agents: createSubagents({
-				...subagents,
-				createTools: (toolPaths, mail) => subagents.createTools(toolPaths, { ...operations, mail }),
-				model,
-				unsetModelAlias,
-				systemPrompt,
-				stored,
-				services: this.#services,
-				hooks: this.#hooks,
-				identifiers,
-				clock,
-				turnId: () => this.#turn?.id ?? null,
-			}),
+			agents: { ...agents, start: (request, toolCallId) => this.#background.startAgent(request, toolCallId) },
+			tasks: createTaskOperations(this.#background, stored.tasks),
 			asks: this.#asks,
 			plan: this.#plan,
 			mail: mailbox,
@@ -184,8 +213,9 @@ export class Session {
 			tools: createToolBox(this.#tools, () => this.#clients.attached()),
 			systemPrompt: () => systemPrompt(null),
 			reminders: joinReminders([this.#plan, parts.remindsOfAbsence ? createAwayReminders(mode) : noReminders]),
+			notices: (messages) => this.#notifications.notices(messages),
 			mailbox: mailboxOf(this.#tools, mailbox),
-			compactionNotes: async () => [],
+			compactionNotes: async () => toCompactionNotes(await activeViews(this.#background)),
 			kept: (work) => this.#kept(work),
 		});
 		this.#sideQuestions = new SideQuestions({
@@ -246,6 +276,8 @@ export class Session {
 
 	/** Called once before anything else: takes up plan mode when it is to be on, and runs the hooks of a start. */
 	async start(): Promise<void> {
+		// Not waited for: the first answer does not depend on it.
+		void this.#background.find();
 		await this.#plan.start();
 		const source = this.#parts.stored.existed ? "resume" : "startup";
 		await this.#hooks.run({ event: "SessionStart", target: source, input: { source } }, null, never);
@@ -261,6 +293,16 @@ export class Session {
 		};
 	}
 
+	/** The background tasks that are not over, oldest first. */
+	backgroundTasks(): Promise<readonly TaskView[]> {
+		return activeViews(this.#background);
+	}
+
+	/** Resolves when the next background task ends, or the signal aborts. */
+	backgroundTaskEnded(signal: AbortSignal): Promise<void> {
+		return this.#background.nextEnd(signal);
+	}
+
 	/** The session's log from its beginning. */
 	records(): AsyncIterable<AgentEvent> {
 		return this.#parts.stored.events();
@@ -269,9 +311,11 @@ export class Session {
 	/** Ends the running turn as cancelled, settles every ask and ends the clients' events. Idempotent. */
 	async stop(): Promise<void> {
 		this.#closing = true;
+		// Its time runs beside what else has to end; `close` waits for it.
+		void this.#background.end();
 		this.#asks.settleAll();
 		this.#turn?.controller.abort();
-		await this.#turn?.ended;
+		await Promise.all([this.#turn?.ended, this.#background.endAgents()]);
 		await this.#sideQuestions.stop();
 		this.#clients.end();
 	}
@@ -279,7 +323,8 @@ export class Session {
 	/** Stops and gives up the stored files. `signal` bounds the hooks of an end. */
 	async close(signal: AbortSignal): Promise<void> {
 		await this.stop();
-		await this.#hooks.run({ event: "SessionEnd", target: "exit", input: { reason: "exit" } }, null, signal);
+		const hook = { event: "SessionEnd", target: "exit", input: { reason: "exit" } } as const;
+		await Promise.all([this.#hooks.run(hook, null, signal), this.#background.end()]);
 		await this.#parts.stored.close();
 	}
 
@@ -301,6 +346,13 @@ export class Session {
 			main: this.#main,
 			commands: this.#commands,
 			loopIterations: this.#parts.loopIterations,
+			notifications: {
+				openTurn: async (tell) => {
+					await this.#background.find();
+					await this.#notifications.openTurn(tell);
+				},
+				closeTurn: () => this.#notifications.closeTurn(),
+			},
 			log: this.#parts.log,
 			begun: () => {
 				this.#hadTurn = true;

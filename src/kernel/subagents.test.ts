@@ -242,7 +242,6 @@ describe("a subagent that does not report", () => {
 		["an unknown id", { resume: "a00000000" }, "Agent failed", "a00000000"],
 		["an id that is a path", { resume: "../../x" }, "Agent failed", "../../x"],
 		["an unknown model", { model: "nope" }, "Invalid model alias", "nope"],
-		["work in the background", { run_in_background: true }, "Background start failed", "background"],
 	])("is not started for %s", async (_name, changes, brief, told) => {
 		const { run, events } = await createSubagentSubject(createCallingModel([agentCall("P", changes)]));
 		const { P } = await run();

@@ -1,74 +1,45 @@
-// Subagents of a session: each runs turns with a context of its own, told on its parent's stream as its own.
-import { Context, type ContextLog } from "../agent/context.ts";
-import { runTurn } from "../agent/turn.ts";
-import type { Clock } from "../base/clock.ts";
-import type { Identifiers } from "../base/ids.ts";
-import type { AgentType } from "../definitions/agent-types.ts";
-import { withRole } from "../definitions/system-prompt.ts";
-import { type ToolReturn, toolError, type UserInput } from "../events/content.ts";
-import type { AgentPathEntry, TurnOutcome } from "../events/event.ts";
-import type { Model } from "../models/model.ts";
-import type { StoredAgent, StoredSession } from "../store/session-store.ts";
-import type { AgentOperations, AgentRequest, MailOperations } from "../tools/operations.ts";
-import type { Tool } from "../tools/tool.ts";
-import type { HookRunner } from "./hook-runner.ts";
-import { createMailbox, mailboxOf } from "./mailbox.ts";
-import { closeLostCalls } from "./recovery.ts";
-import { noReminders } from "./reminders.ts";
-import { createSteerQueue } from "./steers.ts";
-import { createFailureNote, cutOff, lastText, type ReportedAgent, toResult } from "./subagent-report.ts";
-import { createToolBox } from "./tool-box.ts";
-import { createToolWatch } from "./tool-watch.ts";
-import { type Agent, type AgentServices, createTurnDependencies, createTurnEmit } from "./turn-dependencies.ts";
+// Subagents of a session: who may run, how many at the same time, and that no two runs are of the same one.
+import { type ToolReturn, toolError } from "../events/content.ts";
+import type { AgentOperations, AgentRequest } from "../tools/operations.ts";
+import { cutOff, type ReportedAgent } from "./subagent-report.ts";
+import {
+	type AgentRefusal,
+	type FinishedRun,
+	type PreparedAgent,
+	prepareAgent,
+	type RunPlace,
+	type RunSettings,
+	runAgent,
+} from "./subagent-run.ts";
+import type { AgentServices } from "./turn-dependencies.ts";
 
-/** A model for subagents: null when the alias names none. */
-export type FindModel = (alias: string) => Promise<Model | null>;
-
-export interface SubagentParts {
-	readonly types: readonly AgentType[];
-	/** Makes the tools of a type. */
-	createTools(toolPaths: readonly string[], mail: MailOperations): readonly Tool[];
-	findModel: FindModel;
-	/** The session's model and what was asked for when there is none. */
-	readonly model: Model | null;
-	readonly unsetModelAlias: string | null;
-	/** The prompt of a type but for its role. */
-	systemPrompt(type: AgentType): Promise<string>;
-	/** The state of the repository in a few lines; empty when there is none. */
-	describeRepository(signal: AbortSignal): Promise<string>;
-	/** How many run at the same time; the others wait. */
+export interface SubagentParts extends Omit<RunSettings, "stored" | "hooks" | "identifiers" | "clock"> {
+	/** How many run for their callers at the same time; the others wait. */
 	readonly parallel: number;
 }
 
-export interface SubagentSettings extends SubagentParts {
-	readonly stored: StoredSession;
+export interface SubagentSettings extends RunSettings, SubagentParts {
 	readonly services: AgentServices;
-	readonly hooks: HookRunner;
-	readonly identifiers: Identifiers;
-	readonly clock: Clock;
 	/** The running turn of the session; null when there is none. */
 	turnId(): string | null;
 }
 
-/** Characters below which a report is asked for again. */
-const shortReport = 200;
-/** Characters of prompts and reports that hooks are shown. */
-const hookText = 500;
-
-const continuation =
-	"Your report is very short. Write it again for someone who has seen nothing of your work: what you found or did, where, what follows from it, and what is open.";
-
-interface Prepared extends ReportedAgent {
-	readonly stored: StoredAgent;
-	readonly type: AgentType;
-	readonly model: Model | null;
+/** A subagent that nobody else may run until it is released. */
+export interface HeldAgent extends ReportedAgent {
+	run(request: AgentRequest, place: RunPlace, signal: AbortSignal): Promise<FinishedRun>;
+	release(): void;
 }
 
-type Preparation =
-	| { readonly ok: true; readonly agent: Prepared }
-	| { readonly ok: false; readonly result: ToolReturn };
+export type Hold =
+	| { readonly ok: true; readonly agent: HeldAgent }
+	| { readonly ok: false; readonly refusal: AgentRefusal };
 
-export function createSubagents(settings: SubagentSettings): AgentOperations {
+export interface Subagents extends Pick<AgentOperations, "types" | "run"> {
+	/** Takes hold of the subagent that a request means. */
+	hold(request: AgentRequest): Promise<Hold>;
+}
+
+export function createSubagents(settings: SubagentSettings): Subagents {
 	const running = new Set<string>();
 	const waiting: (() => void)[] = [];
 	let free = settings.parallel;
@@ -86,6 +57,45 @@ export function createSubagents(settings: SubagentSettings): AgentOperations {
 		else next();
 	};
 
+	const toHeld = (agent: PreparedAgent): HeldAgent => ({
+		id: agent.id,
+		typeName: agent.typeName,
+		isResumed: agent.isResumed,
+		run: (request, place, signal) => runAgent(request, agent, place, settings, signal),
+		release: () => void running.delete(agent.id),
+	});
+
+	const hold = async (request: AgentRequest): Promise<Hold> => {
+		const { resume } = request;
+		if (resume !== null && running.has(resume)) {
+			const message = `The subagent ${resume} is still running.`;
+			return { ok: false, refusal: { message, brief: "Agent already running" } };
+		}
+		// Held before anything is awaited: two calls of one answer may name the same.
+		if (resume !== null) running.add(resume);
+		let isHeld = false;
+		try {
+			const prepared = await prepareAgent(request, settings);
+			if (!prepared.ok) return prepared;
+			isHeld = true;
+			running.add(prepared.agent.id);
+			return { ok: true, agent: toHeld(prepared.agent) };
+		} finally {
+			if (resume !== null && !isHeld) running.delete(resume);
+		}
+	};
+
+	const runForCaller = async (request: AgentRequest, toolCallId: string, signal: AbortSignal): Promise<ToolReturn> => {
+		const held = await hold(request);
+		if (!held.ok) return toForegroundError(held.refusal);
+		const place = { toolCallId, turnId: settings.turnId() ?? "", services: settings.services };
+		try {
+			return (await held.agent.run(request, place, signal)).result;
+		} finally {
+			held.agent.release();
+		}
+	};
+
 	return {
 		types: settings.types.map(({ name, whenToUse, toolPaths }) => ({
 			name,
@@ -95,181 +105,16 @@ export function createSubagents(settings: SubagentSettings): AgentOperations {
 		async run(request, toolCallId, signal) {
 			await inTurn();
 			try {
-				return signal.aborted ? cutOff() : await runHeld(request, toolCallId, settings, running, signal);
+				return signal.aborted ? cutOff() : await runForCaller(request, toolCallId, signal);
 			} finally {
 				leave();
 			}
 		},
+		hold,
 	};
 }
 
-/** Runs the subagent while its id is held: a second call that resumes it meanwhile is refused. */
-async function runHeld(
-	request: AgentRequest,
-	toolCallId: string,
-	settings: SubagentSettings,
-	running: Set<string>,
-	signal: AbortSignal,
-): Promise<ToolReturn> {
-	const { resume } = request;
-	if (resume !== null && running.has(resume)) {
-		return toolError(`The subagent ${resume} is still running.`, "Agent failed");
-	}
-	// Held before anything is awaited: two calls of one answer may name the same.
-	if (resume !== null) running.add(resume);
-	try {
-		const prepared = await prepareAgent(request, settings);
-		if (!prepared.ok) return prepared.result;
-		const { id } = prepared.agent;
-		running.add(id);
-		try {
-			return await runAgent(request, prepared.agent, toolCallId, settings, signal);
-		} finally {
-			running.delete(id);
-		}
-	} finally {
-		if (resume !== null) running.delete(resume);
-	}
-}
-
-async function prepareAgent(request: AgentRequest, settings: SubagentSettings): Promise<Preparation> {
-	const { stored, types, identifiers, clock } = settings;
-	const refuse = (message: string, brief: string): Preparation => ({ ok: false, result: toolError(message, brief) });
-	const known = request.resume === null ? null : await stored.openAgent(request.resume);
-	if (request.resume !== null && known === null) {
-		return refuse(`There is no subagent ${request.resume} in this session.`, "Agent failed");
-	}
-	const wanted = known?.description.type ?? request.type;
-	const type = types.find(({ name }) => name === wanted);
-	if (type === undefined) {
-		const names = types.map(({ name }) => name).join(", ");
-		return refuse(`There is no subagent type ${wanted}. Types: ${names}.`, "Agent failed");
-	}
-	const alias = request.model ?? known?.description.modelOverride ?? type.model;
-	const model = alias === null ? settings.model : await settings.findModel(alias);
-	if (alias !== null && model === null) {
-		return refuse(`There is no model ${alias} in the settings.`, "Invalid model alias");
-	}
-	const agent =
-		known ??
-		(await stored.createAgent({
-			id: `a${identifiers.hex(8)}`,
-			type: type.name,
-			description: request.description,
-			createdAt: clock.now(),
-			modelOverride: request.model,
-			effectiveModel: alias,
-		}));
-	const { id } = agent.description;
-	return { ok: true, agent: { id, typeName: type.name, stored: agent, type, model, isResumed: known !== null } };
-}
-
-async function runAgent(
-	request: AgentRequest,
-	prepared: Prepared,
-	toolCallId: string,
-	settings: SubagentSettings,
-	signal: AbortSignal,
-): Promise<ToolReturn> {
-	const { services, hooks } = settings;
-	const { id, stored, type } = prepared;
-	const path = [{ parentToolCallId: toolCallId, agentId: id, subagentType: type.name }];
-	const turnId = settings.turnId() ?? "";
-	const deadline = createDeadline(request.timeout, settings.clock);
-	const either = AbortSignal.any([signal, deadline.signal]);
-	const emitAsParent = createTurnEmit(services, [], turnId, signal);
-
-	const started = { agent_name: type.name, prompt: request.prompt.slice(0, hookText) };
-	await hooks.run({ event: "SubagentStart", target: type.name, input: started }, emitAsParent, either);
-	await services.kept(stored.begin(request.prompt));
-	services.emitter.addAgent(id, stored);
-	try {
-		const note = createFailureNote(prepared.model);
-		const agent = await openAgent({ ...prepared, model: note.model }, path, settings);
-		const opening = type.startsWithGit && !prepared.isResumed ? await settings.describeRepository(either) : "";
-		const prompt = opening === "" ? request.prompt : `${opening}\n\n${request.prompt}`;
-		let outcome = await runOnce(prompt, agent, turnId, settings, either);
-		let report = outcome.status === "finished" ? lastText(agent.context) : "";
-		if (outcome.status === "finished" && report.length < shortReport) {
-			outcome = await runOnce(continuation, agent, turnId, settings, either);
-			report = (outcome.status === "finished" && lastText(agent.context)) || report;
-		}
-		deadline.withdraw();
-		if (outcome.status === "finished") {
-			const stopped = { agent_name: type.name, response: report.slice(0, hookText) };
-			const watch = createToolWatch(hooks, emitAsParent, settings.clock, signal);
-			watch.runBeside({ event: "SubagentStop", target: type.name, input: stopped });
-			await watch.end();
-		}
-		const isTimedOut = outcome.status === "cancelled" && !signal.aborted;
-		const result = toResult(request, prepared, { outcome, report, isTimedOut, statusCode: note.statusCode() });
-		await services.kept(stored.writeOutput(`${report === "" ? result.message : report}\n`));
-		await services.kept(
-			stored.setStatus(outcome.status === "finished" ? "idle" : signal.aborted ? "killed" : "failed"),
-		);
-		return result;
-	} catch (thrown) {
-		// Where not even this can be kept, the next run of the program finds it out.
-		await stored.setStatus("failed").catch(() => {});
-		throw thrown;
-	} finally {
-		deadline.withdraw();
-		services.emitter.removeAgent(id);
-	}
-}
-
-/** Aborts after so many seconds, unless withdrawn; never for null. */
-function createDeadline(seconds: number | null, clock: Clock): { readonly signal: AbortSignal; withdraw(): void } {
-	const controller = new AbortController();
-	const withdraw = seconds === null ? () => {} : clock.after(seconds * 1000, () => controller.abort());
-	return { signal: controller.signal, withdraw };
-}
-
-/** The agent, its context restored or begun. */
-async function openAgent(
-	{ stored, type, model }: Prepared,
-	path: readonly AgentPathEntry[],
-	settings: SubagentSettings,
-): Promise<Agent> {
-	const { services, unsetModelAlias } = settings;
-	const log: ContextLog = {
-		appendContext: (rows) => services.kept(stored.appendContext(rows)),
-		replaceContext: (rows) => services.kept(stored.replaceContext(rows)),
-	};
-	const hasPrompt = stored.contextRows.some((row) => row.type === "system-prompt");
-	const content = hasPrompt ? "" : withRole(await settings.systemPrompt(type), type.role);
-	if (!hasPrompt) await log.appendContext([{ type: "system-prompt", content }]);
-	const context = new Context(log, stored.contextRows, content);
-	await closeLostCalls(context);
-	const mailbox = createMailbox(() => context.checkpointCount);
-	const tools = settings.createTools(type.toolPaths, mailbox);
-	return {
-		path,
-		model,
-		unsetModelAlias,
-		context,
-		tools: createToolBox(tools, () => []),
-		reminders: noReminders,
-		mailbox: mailboxOf(tools, mailbox),
-		compactionNotes: async () => [],
-	};
-}
-
-/** One turn of the subagent, told from its beginning to its end. */
-async function runOnce(
-	input: UserInput,
-	agent: Agent,
-	turnId: string,
-	{ services, hooks, clock }: SubagentSettings,
-	signal: AbortSignal,
-): Promise<TurnOutcome> {
-	const emit = createTurnEmit(services, agent.path, turnId, signal);
-	const watch = createToolWatch(hooks, emit, clock, signal);
-	const steers = createSteerQueue();
-	const run = { id: turnId, signal, steers, watch, stepStarted: () => undefined };
-	await emit({ type: "turn.started", input });
-	const outcome = await runTurn(input, createTurnDependencies(services, agent, run), signal);
-	await watch.end();
-	await emit({ type: "turn.ended", outcome });
-	return outcome;
+/** A caller that waits is told apart from a background task by one brief for most refusals. */
+function toForegroundError({ message, brief }: AgentRefusal): ToolReturn {
+	return toolError(message, brief === "Invalid model alias" ? brief : "Agent failed");
 }

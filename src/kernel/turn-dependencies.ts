@@ -1,12 +1,13 @@
 // What a turn of one agent is given: the loop's dependencies, made of the services of its session.
 import type { Context } from "../agent/context.ts";
-import type { Compacting, Mailbox, ToolBox, TurnDependencies, TurnLimits } from "../agent/dependencies.ts";
+import type { Compacting, Mailbox, Notice, ToolBox, TurnDependencies, TurnLimits } from "../agent/dependencies.ts";
 import type { Clock } from "../base/clock.ts";
 import type { AgentPathEntry, EventBody, TurnError } from "../events/event.ts";
 import type { Model } from "../models/model.ts";
 import type { StoredSession } from "../store/session-store.ts";
-import type { Approvals } from "./approvals.ts";
+import type { ApprovalSource, Approvals } from "./approvals.ts";
 import type { Emitter, Keeping } from "./emitter.ts";
+import type { AgentNotice } from "./notifications.ts";
 import type { Reminders } from "./reminders.ts";
 import type { OpenSteerQueue } from "./steers.ts";
 import type { WatchedTurn } from "./tool-watch.ts";
@@ -14,8 +15,10 @@ import type { WatchedTurn } from "./tool-watch.ts";
 /** What all agents of a session share. */
 export interface AgentServices {
 	readonly stored: StoredSession;
-	readonly emitter: Emitter;
+	readonly emitter: Pick<Emitter, "emit" | "tellUnkept" | "addAgent" | "removeAgent">;
 	readonly approvals: Approvals;
+	/** What its agents' work is part of, for those who are asked to approve it. */
+	readonly sourceKind: ApprovalSource["kind"];
 	readonly limits: TurnLimits;
 	readonly compaction: Pick<Compacting, "triggerRatio" | "reservedTokens">;
 	readonly clock: Clock;
@@ -35,6 +38,7 @@ export interface Agent {
 	readonly context: Context;
 	readonly tools: ToolBox;
 	readonly reminders: Reminders;
+	notices(): Promise<readonly AgentNotice[]>;
 	/** Null for one without the tool for it. */
 	readonly mailbox: Mailbox | null;
 	/** What it is told behind a summary of its past. */
@@ -90,6 +94,7 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 		isSubagent: agent.path.length > 0,
 		planMode: services.planMode,
 		watch: turn.watch,
+		notices: async () => (await agent.notices()).map((notice) => toNotice(notice, services, turn)),
 		reminders: () => agent.reminders.due(agent.context.messages),
 		mailbox: agent.mailbox,
 		compaction: {
@@ -115,8 +120,21 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 			return emit(body, body.type === "steer.consumed" ? { sync: true } : {});
 		},
 		approve: (need, call, signal) =>
-			kept(approvals.decide(need, call, { turnId: turn.id, path: agent.path }, emit, signal)),
+			kept(approvals.decide(need, call, { kind: services.sourceKind, id: turn.id, path: agent.path }, emit, signal)),
 		commit: () => kept(stored.sync()),
+	};
+}
+
+/** The hooks of a notice run beside the turn, once the model is given it. */
+function toNotice({ text, hook, kept }: AgentNotice, services: AgentServices, { watch }: AgentTurn): Notice {
+	return {
+		text,
+		async kept() {
+			watch.runBeside(hook);
+			// That it has arrived must not outlast the context that has it.
+			await services.kept(services.stored.sync());
+			await kept();
+		},
 	};
 }
 

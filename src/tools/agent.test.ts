@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { noAgents } from "../../test/support/session-doubles.ts";
 import {
 	briefOf,
 	call,
@@ -9,7 +10,7 @@ import {
 } from "../../test/support/tool-environment.ts";
 import { toolSuccess } from "../events/content.ts";
 import { createAgent } from "./agent.ts";
-import type { AgentOperations, AgentRequest } from "./operations.ts";
+import type { AgentOperations, AgentRequest, TaskView } from "./operations.ts";
 
 let place: ToolPlace;
 let requests: [AgentRequest, string][];
@@ -17,6 +18,7 @@ let requests: [AgentRequest, string][];
 beforeEach(async () => {
 	requests = [];
 	const agents: AgentOperations = {
+		...noAgents,
 		types: [
 			{ name: "coder", whenToUse: "does work.", tools: ["Shell", "ReadFile"] },
 			{ name: "plan", whenToUse: "designs.", tools: ["ReadFile"] },
@@ -53,9 +55,50 @@ describe("Agent", () => {
 		expect(await prepareCall(createAgent(place.environment), task)).toMatchObject({ approval: null, hasEffect: false });
 	});
 
-	it("does not run in the background", async () => {
+	it("returns at once from the background, with the task in place of a report", async () => {
+		const view: TaskView = {
+			id: "agent-0a1b2c3d",
+			kind: "agent",
+			status: "running",
+			description: "a task",
+			timeout: 900,
+			command: null,
+			agent: { id: "a00000001", type: "coder" },
+			exitCode: null,
+			interrupted: false,
+			timedOut: false,
+			reason: null,
+			outputPath: null,
+		};
+		const starts: [AgentRequest, string][] = [];
+		const start: AgentOperations["start"] = async (request, toolCallId) => {
+			starts.push([request, toolCallId]);
+			return { ok: true, task: view };
+		};
+		const { environment } = place;
+		const tool = createAgent({ ...environment, agents: { ...environment.agents, start } });
+		const result = await call(tool, { ...task, run_in_background: true, timeout: 60 }, "P");
+		expect(starts).toEqual([[{ ...task, type: "coder", model: null, resume: null, timeout: 60 }, "P"]]);
+		expect(requests).toEqual([]);
+		expect(result).toMatchObject({ is_error: false, message: "Background task started.", display: [] });
+		const lines = String(result.output).split("\n");
+		expect(lines.slice(0, 7)).toEqual([
+			"task_id: agent-0a1b2c3d",
+			"kind: agent",
+			"status: running",
+			"description: a task",
+			"agent_id: a00000001",
+			"actual_subagent_type: coder",
+			"automatic_notification: true",
+		]);
+		expect(lines.slice(7).map((line) => line.split(":")[0])).toEqual(["next_step", "next_step", "resume_hint"]);
+	});
+
+	it("returns why it could not be started in the background", async () => {
 		const result = await call(createAgent(place.environment), { ...task, run_in_background: true });
 		expect(briefOf(result)).toBe("Background start failed");
+		const ofSubagent = createAgent({ ...place.environment, tasks: null });
+		expect(briefOf(await call(ofSubagent, { ...task, run_in_background: true }))).toBe("Background task unavailable");
 		expect(requests).toEqual([]);
 	});
 

@@ -1,9 +1,9 @@
 // Agent: hands a task to a subagent with a context of its own and returns what it reports.
 import * as v from "valibot";
-import { toolError } from "../events/content.ts";
 import { boolean, integer } from "./argument-schemas.ts";
 import { defineTool, readOnly, settled } from "./define-tool.ts";
 import type { AgentOperations } from "./operations.ts";
+import { noBackgroundWork, startedResult } from "./task-results.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
 
 const introduction = `Give a task to a subagent. It works in the same directory with a context of its own and returns a report; what it read and did along the way stays out of yours.
@@ -12,6 +12,7 @@ const introduction = `Give a task to a subagent. It works in the same directory 
 - It knows nothing of this conversation. Put everything it needs into \`prompt\`: the goal, the places, the limits, the form of the report.
 - Several calls in one answer run at the same time. Do not give two of them the same files to change.
 - Its report is not shown to the user. Say yourself what matters of it.
+- With \`run_in_background\` the call returns at once with a task id, and you are notified when the subagent is done. Use it when you have other work meanwhile.
 - \`resume\` goes on with an earlier subagent, by the id its report names, with everything it knows.
 
 Types:`;
@@ -25,26 +26,27 @@ const schema = v.looseObject({
 		null,
 	),
 	resume: v.optional(v.nullable(v.pipe(v.string(), v.description("The id of a subagent to go on with."))), null),
-	run_in_background: v.optional(v.pipe(boolean(), v.description("Not available in this version.")), false),
+	run_in_background: v.optional(v.pipe(boolean(), v.description("Whether to start it and go on without it.")), false),
 	timeout: v.optional(
 		v.nullable(v.pipe(integer(), v.minValue(30), v.maxValue(3600), v.description("Seconds it may take."))),
 		null,
 	),
 });
 
-export function createAgent({ agents }: ToolEnvironment): Tool {
+export function createAgent({ agents, tasks }: ToolEnvironment): Tool {
 	return defineTool({
 		name: "Agent",
 		description: `${introduction}\n${describeTypes(agents)}`,
 		schema,
 		prepare(input, { toolCallId }) {
-			if (input.run_in_background) {
-				return settled(toolError("Subagents cannot run in the background in this version.", "Background start failed"));
-			}
 			const { description, prompt, subagent_type: type, model, resume, timeout } = input;
-			return readOnly((signal) =>
-				agents.run({ description, prompt, type, model, resume, timeout }, toolCallId, signal),
-			);
+			const request = { description, prompt, type, model, resume, timeout };
+			if (!input.run_in_background) return readOnly((signal) => agents.run(request, toolCallId, signal));
+			if (tasks === null) return settled(noBackgroundWork());
+			return readOnly(async () => {
+				const started = await agents.start(request, toolCallId);
+				return started.ok ? startedResult(started.task) : started.result;
+			});
 		},
 	});
 }

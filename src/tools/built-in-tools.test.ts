@@ -52,6 +52,9 @@ describe("createTools", () => {
 			"AskUserQuestion",
 			"SetTodoList",
 			"Shell",
+			"TaskList",
+			"TaskOutput",
+			"TaskStop",
 			"ReadFile",
 			"Glob",
 			"Grep",
@@ -95,7 +98,34 @@ describe("parameters", () => {
 			},
 			[],
 		],
-		["Shell", { command: text, timeout: { type: "integer", minimum: 1, maximum: 300, default: 60 } }, ["command"]],
+		[
+			"Shell",
+			{
+				command: text,
+				timeout: { type: "integer", minimum: 1, maximum: 86_400, default: 60 },
+				run_in_background: { type: "boolean", default: false },
+				description: { type: "string", default: "" },
+			},
+			["command"],
+		],
+		[
+			"TaskList",
+			{
+				active_only: { type: "boolean", default: true },
+				limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
+			},
+			[],
+		],
+		[
+			"TaskOutput",
+			{
+				task_id: text,
+				block: { type: "boolean", default: false },
+				timeout: { type: "integer", minimum: 0, maximum: 3600, default: 30 },
+			},
+			["task_id"],
+		],
+		["TaskStop", { task_id: text, reason: { type: "string", default: expect.any(String) } }, ["task_id"]],
 		[
 			"ReadFile",
 			{
@@ -170,7 +200,7 @@ describe("arguments", () => {
 		["Shell", null, "The arguments must be a JSON object."],
 		["Shell", {}, "Argument `command` is required."],
 		["Shell", { command: 5 }, "Argument `command` is invalid: expected string but received 5."],
-		["Shell", { command: "x", timeout: 301 }, "Argument `timeout` is invalid: expected <=300 but received 301."],
+		["Shell", { command: "x", timeout: 86_401 }, "Argument `timeout` is invalid: expected <=86400 but received 86401."],
 		[
 			"ReadFile",
 			{ path: "x", line_offset: 0 },
@@ -189,7 +219,7 @@ describe("arguments", () => {
 
 describe("the paths that agent files name", () => {
 	it("are those of the reference", () => {
-		const others = ["background:TaskList", "background:TaskOutput", "background:TaskStop", "file:ReadMediaFile"]
+		const others = ["file:ReadMediaFile"]
 			.concat(
 				"web:SearchWeb",
 				"web:FetchURL",

@@ -10,6 +10,9 @@ import { createSendDMail } from "./send-d-mail.ts";
 import { createSetTodoList } from "./set-todo-list.ts";
 import { createShell } from "./shell.ts";
 import { createStringReplaceFile } from "./string-replace-file.ts";
+import { createTaskList } from "./task-list.ts";
+import { createTaskOutput } from "./task-output.ts";
+import { createTaskStop } from "./task-stop.ts";
 import { createThink } from "./think.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
 import { createWriteFile } from "./write-file.ts";
@@ -21,6 +24,9 @@ const factories: ReadonlyMap<string, ToolFactory> = new Map<string, ToolFactory>
 	["kimi_cli.tools.ask_user:AskUserQuestion", createAskUserQuestion],
 	["kimi_cli.tools.todo:SetTodoList", createSetTodoList],
 	["kimi_cli.tools.shell:Shell", createShell],
+	["kimi_cli.tools.background:TaskList", createTaskList],
+	["kimi_cli.tools.background:TaskOutput", createTaskOutput],
+	["kimi_cli.tools.background:TaskStop", createTaskStop],
 	["kimi_cli.tools.file:ReadFile", createReadFile],
 	["kimi_cli.tools.file:Glob", createGlob],
 	["kimi_cli.tools.file:Grep", createGrep],
@@ -38,6 +44,9 @@ export const defaultToolPaths: readonly string[] = [
 	"kimi_cli.tools.ask_user:AskUserQuestion",
 	"kimi_cli.tools.todo:SetTodoList",
 	"kimi_cli.tools.shell:Shell",
+	"kimi_cli.tools.background:TaskList",
+	"kimi_cli.tools.background:TaskOutput",
+	"kimi_cli.tools.background:TaskStop",
 	"kimi_cli.tools.file:ReadFile",
 	"kimi_cli.tools.file:Glob",
 	"kimi_cli.tools.file:Grep",
@@ -49,9 +58,6 @@ export const defaultToolPaths: readonly string[] = [
 
 /** Tools that agent files may name and that are not part of this program. */
 const absentToolPaths: ReadonlySet<string> = new Set([
-	"kimi_cli.tools.background:TaskList",
-	"kimi_cli.tools.background:TaskOutput",
-	"kimi_cli.tools.background:TaskStop",
 	"kimi_cli.tools.file:ReadMediaFile",
 	"kimi_cli.tools.web:SearchWeb",
 	"kimi_cli.tools.web:FetchURL",

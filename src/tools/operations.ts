@@ -1,5 +1,6 @@
 // What a session does for the tools that need it. Types only; the kernel fulfils them.
 import type { ToolReturn } from "../events/content.ts";
+import type { TaskKind, TaskStatus } from "../events/task-status.ts";
 
 /** A question as a model words it. */
 export interface Question {
@@ -68,4 +69,62 @@ export interface AgentOperations {
 	readonly types: readonly { readonly name: string; readonly whenToUse: string; readonly tools: readonly string[] }[];
 	/** Runs the task to its end and gives its result; failures are results. */
 	run(request: AgentRequest, toolCallId: string, signal: AbortSignal): Promise<ToolReturn>;
+	/** Starts it in the background; a result instead when it cannot be started. */
+	start(request: AgentRequest, toolCallId: string): Promise<StartedTask>;
+}
+
+/** A background task as it is at the moment. */
+export interface TaskView {
+	readonly id: string;
+	readonly kind: TaskKind;
+	readonly status: TaskStatus;
+	readonly description: string;
+	/** Seconds; null for none. */
+	readonly timeout: number | null;
+	/** Null for agents. */
+	readonly command: string | null;
+	/** Null for commands. */
+	readonly agent: { readonly id: string; readonly type: string } | null;
+	readonly exitCode: number | null;
+	/** Whether it was ended on request. */
+	readonly interrupted: boolean;
+	readonly timedOut: boolean;
+	/** Why it failed; of a task that waits for an approval, what it wants to do. */
+	readonly reason: string | null;
+	/** The file of its output; null when there is none. */
+	readonly outputPath: string | null;
+}
+
+export type StartedTask =
+	| { readonly ok: true; readonly task: TaskView }
+	| { readonly ok: false; readonly result: ToolReturn };
+
+export interface CommandRequest {
+	readonly command: string;
+	readonly description: string;
+	/** Seconds. */
+	readonly timeout: number;
+	readonly shellPath: string;
+}
+
+export interface TaskOutput {
+	readonly text: string;
+	/** Bytes of the text, and of all of the output. */
+	readonly previewBytes: number;
+	readonly size: number;
+}
+
+export interface TaskOperations {
+	/** Starts a command; a result instead when it cannot be started. */
+	startCommand(request: CommandRequest, toolCallId: string): Promise<StartedTask>;
+	/** The newest first. */
+	list(activeOnly: boolean): Promise<readonly TaskView[]>;
+	/** The task of this id; null when there is none. */
+	find(id: string): Promise<TaskView | null>;
+	/** Waits until the task is over, at most so many seconds. */
+	wait(id: string, seconds: number, signal: AbortSignal): Promise<void>;
+	/** The last bytes of a task's output; null when there is no such task. */
+	output(id: string, limit: number): Promise<TaskOutput | null>;
+	/** Asks that the task be ended; gives it as it is then, or null when there is none. */
+	stop(id: string, reason: string): Promise<TaskView | null>;
 }

@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { noTasks } from "../../test/support/session-doubles.ts";
 import { briefOf, call, createToolPlace, prepareCall, type ToolPlace } from "../../test/support/tool-environment.ts";
+import type { CommandRequest, TaskView } from "./operations.ts";
 import { createShell } from "./shell.ts";
 import type { Tool } from "./tool.ts";
 
@@ -66,12 +68,18 @@ describe("Shell", () => {
 		expect(briefOf(await running)).toBe("Cancelled");
 	});
 
-	it("refuses an empty command and a background command", async () => {
-		expect(briefOf(await call(shell, { command: "  " }))).toBe("Empty command");
-		const background = await call(shell, { command: "sleep 1", run_in_background: "true", description: "x" });
-		expect(background).toMatchObject({ is_error: true, message: expect.stringContaining("not available") });
-		expect(briefOf(background)).toBe("Start failed");
-		expect((await call(shell, { command: "true", run_in_background: false })).is_error).toBe(false);
+	it.each([
+		[{ command: "  " }, "Empty command"],
+		[{ command: "true", timeout: 301 }, "Invalid arguments"],
+		[{ command: " ", run_in_background: true, description: "x" }, "Empty command"],
+		[{ command: "true", run_in_background: true }, "Invalid arguments"],
+		[{ command: "true", run_in_background: true, description: " " }, "Invalid arguments"],
+	])("refuses %j", async (value, brief) => {
+		expect(briefOf(await call(shell, value))).toBe(brief);
+	});
+
+	it("takes a call that says it is in the foreground", async () => {
+		expect((await call(shell, { command: "true", timeout: 300, run_in_background: false })).is_error).toBe(false);
 	});
 
 	it("tells when it cannot be started", async () => {
@@ -96,5 +104,96 @@ describe("Shell", () => {
 		expect(again.message).toContain(second);
 		expect(await readFile(second, "utf8")).toBe("x".repeat(3000));
 		expect(await readFile(file, "utf8")).toBe(whole);
+	});
+});
+
+describe("Shell in the background", () => {
+	const task: TaskView = {
+		id: "bash-0a1b2c3d",
+		kind: "bash",
+		status: "starting",
+		description: "the server",
+		timeout: 3600,
+		command: "serve --port 1",
+		agent: null,
+		exitCode: null,
+		interrupted: false,
+		timedOut: false,
+		reason: null,
+		outputPath: "/s/tasks/bash-0a1b2c3d/output.log",
+	};
+	const value = { command: "serve --port 1", run_in_background: true, description: " the server ", timeout: 3600 };
+	const started: [CommandRequest, string][] = [];
+	const withTasks = () =>
+		createShell({
+			...place.environment,
+			tasks: {
+				...noTasks,
+				async startCommand(request, toolCallId) {
+					started.push([request, toolCallId]);
+					return { ok: true, task };
+				},
+			},
+		});
+
+	it("asks for more than a command in the foreground does, and starts what it showed", async () => {
+		const prepared = await prepareCall(withTasks(), value, "c1");
+		expect(prepared).toMatchObject({
+			approval: {
+				action: "run background command",
+				description: "Run background command `serve --port 1`",
+				display: [{ type: "shell", language: "bash", command: "serve --port 1" }],
+			},
+			hasEffect: true,
+		});
+		expect(started).toEqual([]);
+		const result = await prepared.execute();
+		const request = { command: "serve --port 1", description: "the server", timeout: 3600 };
+		expect(started).toEqual([[{ ...request, shellPath: expect.stringMatching(/\/bash$/) }, "c1"]]);
+		expect(result).toMatchObject({
+			is_error: false,
+			message: "Background task started.",
+			display: [
+				{ type: "brief", text: "Started bash-0a1b2c3d" },
+				{
+					type: "background_task",
+					task_id: "bash-0a1b2c3d",
+					kind: "bash",
+					status: "starting",
+					description: "the server",
+				},
+			],
+		});
+		const lines = String(result.output).split("\n");
+		expect(lines.slice(0, 6)).toEqual([
+			"task_id: bash-0a1b2c3d",
+			"kind: bash",
+			"status: starting",
+			"description: the server",
+			"command: serve --port 1",
+			"automatic_notification: true",
+		]);
+		expect(lines.slice(6).map((line) => line.split(":")[0])).toEqual([
+			"next_step",
+			"next_step",
+			"next_step",
+			"human_shell_hint",
+		]);
+	});
+
+	it("shows people a command that they can paste", async () => {
+		const spaced: TaskView = { ...task, outputPath: "/it's here/output.log" };
+		const startCommand = async () => ({ ok: true, task: spaced }) as const;
+		const tool = createShell({ ...place.environment, tasks: { ...noTasks, startCommand } });
+		expect((await call(tool, value)).output).toMatch(/tail -f '\/it'\\''s here\/output\.log'$/);
+	});
+
+	it("returns why it could not be started", async () => {
+		expect(briefOf(await call(shell, value))).toBe("Start failed");
+	});
+
+	it("is not there for a subagent", async () => {
+		const ofSubagent = createShell({ ...place.environment, tasks: null });
+		expect(briefOf(await call(ofSubagent, value))).toBe("Background task unavailable");
 	});
 });

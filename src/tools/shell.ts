@@ -6,13 +6,16 @@ import type { Files } from "../files/port.ts";
 import type { RunOutcome } from "../processes/port.ts";
 import { boolean, integer } from "./argument-schemas.ts";
 import { cancelledResult, defineTool, settled } from "./define-tool.ts";
+import type { CommandRequest } from "./operations.ts";
 import { createOutputBuilder, outputLimit } from "./output-builder.ts";
+import { noBackgroundWork, startedResult } from "./task-results.ts";
 import { cutLine } from "./text-limits.ts";
-import type { Tool, ToolEnvironment } from "./tool.ts";
+import type { Preparation, Tool, ToolEnvironment } from "./tool.ts";
 
 const shellPaths = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
 const lastShellPath = "/bin/sh";
 const maximumTimeout = 300;
+const maximumBackgroundTimeout = 86_400;
 /** Bytes kept in memory: what the answer can hold, were every character the longest. */
 const memoryLimit = 4 * outputLimit;
 /** Bytes of a file with the rest; a command that prints without end must not fill the disk. */
@@ -28,6 +31,7 @@ const description = `Run a command with bash in the working directory.
 - Every call is a new shell: variables and \`cd\` do not last. Put what belongs together into one command with \`&&\`.
 - There is no input and no terminal. Give options that keep programs from asking or paging.
 - A command that takes longer than \`timeout\` seconds is ended, at most ${maximumTimeout}. Whatever it left running is ended with it.
+- For what takes longer, such as a server, a watcher or a long build, set \`run_in_background\` with a \`description\` and a \`timeout\` of up to ${maximumBackgroundTimeout}. The call then returns at once with a task id, and you are notified when the command is over. Never use \`&\` or \`nohup\` for that.
 - To read, search and change files, prefer the tools made for that.
 - Quote paths that have spaces. Do not run what may harm the system or what the user has not asked for.`;
 
@@ -37,10 +41,15 @@ const schema = v.looseObject({
 		v.pipe(
 			integer(),
 			v.minValue(1),
-			v.maxValue(maximumTimeout),
-			v.description("Seconds after which the command is ended."),
+			v.maxValue(maximumBackgroundTimeout),
+			v.description(`Seconds after which the command is ended; more than ${maximumTimeout} only in the background.`),
 		),
 		60,
+	),
+	run_in_background: v.optional(v.pipe(boolean(), v.description("Whether to start it and go on without it.")), false),
+	description: v.optional(
+		v.pipe(v.string(), v.description("What the command does in a few words; needed in the background.")),
+		"",
 	),
 });
 
@@ -50,6 +59,14 @@ export async function findShell(files: Files): Promise<string> {
 		if ((await files.status(shellPath))?.kind === "file") return shellPath;
 	}
 	return lastShellPath;
+}
+
+/** The environment of a command: it must not wait for a password that nobody can type. */
+export function commandEnvironment(
+	environment: Readonly<Record<string, string>>,
+	shellPath: string,
+): Readonly<Record<string, string>> {
+	return { GIT_TERMINAL_PROMPT: "0", ...environment, SHELL: shellPath };
 }
 
 /** The first of several names that is free: tool call ids may repeat, and an older output must stay readable. */
@@ -133,24 +150,55 @@ async function toResult(
 	}
 }
 
+function prepareBackground(
+	request: Omit<CommandRequest, "shellPath">,
+	toolCallId: string,
+	{ tasks }: ToolEnvironment,
+	shellPath: () => Promise<string>,
+): Preparation {
+	const { command, description: label } = request;
+	if (label === "") {
+		return settled(toolError("A background command needs a `description`.", "Invalid arguments"));
+	}
+	if (tasks === null) return settled(noBackgroundWork());
+	return {
+		kind: "ready",
+		approval: {
+			action: "run background command",
+			description: `Run background command \`${command}\``,
+			display: [{ type: "shell", language: "bash", command }],
+		},
+		hasEffect: true,
+		target: null,
+		async execute() {
+			const started = await tasks.startCommand({ ...request, shellPath: await shellPath() }, toolCallId);
+			return started.ok ? startedResult(started.task) : started.result;
+		},
+	};
+}
+
 export function createShell(environment: ToolEnvironment): Tool {
 	const takenPaths = new Set<string>();
 	let shell: Promise<string> | null = null;
+	const shellPath = (): Promise<string> => {
+		shell ??= findShell(environment.files);
+		return shell;
+	};
 
 	return defineTool({
 		name: "Shell",
 		description,
 		schema,
 		failureBrief: "Execution failed",
-		prepare({ command, timeout, run_in_background: inBackground }, { toolCallId }) {
+		prepare({ command, timeout, run_in_background: inBackground, description: label }, { toolCallId }) {
 			if (command.trim() === "") return settled(toolError("The command is empty.", "Empty command"));
-			if (v.safeParse(v.pipe(boolean(), v.literal(true)), inBackground).success) {
-				return settled(
-					toolError(
-						"Background commands are not available. Run the command without `run_in_background`.",
-						"Start failed",
-					),
-				);
+			if (inBackground) {
+				const request = { command, timeout, description: label.trim() };
+				return prepareBackground(request, toolCallId, environment, shellPath);
+			}
+			if (timeout > maximumTimeout) {
+				const message = `A \`timeout\` of more than ${maximumTimeout} s needs \`run_in_background\`.`;
+				return settled(toolError(message, "Invalid arguments"));
 			}
 			return {
 				kind: "ready",
@@ -162,15 +210,14 @@ export function createShell(environment: ToolEnvironment): Tool {
 				hasEffect: true,
 				target: null,
 				async execute(signal) {
-					shell ??= findShell(environment.files);
-					const file = await shell;
+					const file = await shellPath();
 					const outputPath = await chooseOutputPath(toolCallId, takenPaths, environment);
 					const outcome = await environment.processes.run(
 						{
 							file,
 							arguments: ["-c", command],
 							workDir: environment.workDir,
-							environment: { GIT_TERMINAL_PROMPT: "0", ...environment.environment, SHELL: file },
+							environment: commandEnvironment(environment.environment, file),
 							timeout: timeout * 1000,
 							outputLimit: memoryLimit,
 							spillPath: outputPath,

@@ -3,7 +3,13 @@
 import type { DisplayBlock, Todo, ToolReturn } from "../events/content.ts";
 import type { Files } from "../files/port.ts";
 import type { Processes } from "../processes/port.ts";
-import type { AgentOperations, MailOperations, PlanOperations, QuestionOperations } from "./operations.ts";
+import type {
+	AgentOperations,
+	MailOperations,
+	PlanOperations,
+	QuestionOperations,
+	TaskOperations,
+} from "./operations.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -84,6 +90,8 @@ export interface ToolEnvironment {
 	readonly plan: PlanOperations;
 	readonly agents: AgentOperations;
 	readonly mail: MailOperations;
+	/** Null for subagents, which have no background work. */
+	readonly tasks: TaskOperations | null;
 }
 
 export interface TodoOperations {

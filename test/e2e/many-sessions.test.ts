@@ -17,6 +17,7 @@ import { createProcesses } from "../../src/processes/children.ts";
 import { createDiskStore } from "../../src/store/disk-store.ts";
 import { toolCall } from "../support/executable.ts";
 import { plainAttachment } from "../support/session-doubles.ts";
+import { noWorkers } from "../support/task-workers.ts";
 
 interface Place {
 	readonly root: string;
@@ -75,6 +76,7 @@ function createPlace(): Place {
 					os: "Linux",
 					files,
 					processes: createProcesses({ openSink: (file) => files.openAppend(file), log: silentLog }),
+					startWorker: noWorkers,
 					clock: systemClock,
 					identifiers: randomIdentifiers,
 					random: Math.random,

@@ -96,8 +96,34 @@ const schemas = {
 	},
 	Shell: {
 		type: "object",
-		properties: { command: { type: "string" }, timeout: { type: "integer", minimum: 1, maximum: 300, default: 60 } },
+		properties: {
+			command: { type: "string" },
+			timeout: { type: "integer", minimum: 1, maximum: 86_400, default: 60 },
+			run_in_background: { type: "boolean", default: false },
+			description: { type: "string", default: "" },
+		},
 		required: ["command"],
+	},
+	TaskList: {
+		type: "object",
+		properties: {
+			active_only: { type: "boolean", default: true },
+			limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
+		},
+	},
+	TaskOutput: {
+		type: "object",
+		properties: {
+			task_id: { type: "string" },
+			block: { type: "boolean", default: false },
+			timeout: { type: "integer", minimum: 0, maximum: 3600, default: 30 },
+		},
+		required: ["task_id"],
+	},
+	TaskStop: {
+		type: "object",
+		properties: { task_id: { type: "string" }, reason: { type: "string", default: "Stopped with TaskStop." } },
+		required: ["task_id"],
 	},
 	ReadFile: {
 		type: "object",
@@ -209,6 +235,9 @@ it("pins names and order of the default tools", () => {
 		"AskUserQuestion",
 		"SetTodoList",
 		"Shell",
+		"TaskList",
+		"TaskOutput",
+		"TaskStop",
 		"ReadFile",
 		"Glob",
 		"Grep",

@@ -1,4 +1,7 @@
 // Parts of a session and of its tools that do nothing: no hooks, no plan mode, no subagents, nobody to ask.
+import * as v from "valibot";
+import { toConfiguration } from "../../src/config/configuration.ts";
+import { configurationFileSchema } from "../../src/config/schema.ts";
 import { toolError } from "../../src/events/content.ts";
 import type { AttachOptions } from "../../src/kernel/clients.ts";
 import type { SessionParts } from "../../src/kernel/session.ts";
@@ -8,8 +11,10 @@ import type {
 	MailOperations,
 	PlanOperations,
 	QuestionOperations,
+	TaskOperations,
 } from "../../src/tools/operations.ts";
 import { createMemoryFiles } from "./memory-files.ts";
+import { noWorkers } from "./task-workers.ts";
 
 /** Starts nothing, and says so. */
 export const noProcesses: Processes = {
@@ -24,7 +29,12 @@ export const noProcesses: Processes = {
 	endAll: async () => {},
 };
 
-/** What a session needs for hooks, plan mode and subagents when none is used. */
+/** The settings of background work when nothing is set. */
+export const backgroundSettings: SessionParts["background"]["settings"] = toConfiguration(
+	v.parse(configurationFileSchema, {}),
+).background;
+
+/** What a session needs for hooks, plan mode, subagents and background work when none is used. */
 export function createQuietParts(): Pick<
 	SessionParts,
 	| "skills"
@@ -37,11 +47,13 @@ export function createQuietParts(): Pick<
 	| "hookPlace"
 	| "planPlace"
 	| "subagents"
+	| "background"
 > {
 	return {
 		skills: [],
 		loopIterations: 0,
 		readContext: async () => null,
+		background: { settings: backgroundSettings, startWorker: noWorkers, claimStaleAfter: 15_000 },
 		afk: false,
 		remindsOfAbsence: true,
 		compaction: { triggerRatio: 0.85, reservedTokens: 0 },
@@ -64,6 +76,16 @@ export const plainAttachment: AttachOptions = { client: null, tools: new Map(), 
 export const noAgents: AgentOperations = {
 	types: [],
 	run: async () => toolError("There are no subagents here.", "Agent failed"),
+	start: async () => ({ ok: false, result: toolError("There are no subagents here.", "Background start failed") }),
+};
+
+export const noTasks: TaskOperations = {
+	startCommand: async () => ({ ok: false, result: toolError("There are no background tasks here.", "Start failed") }),
+	list: async () => [],
+	find: async () => null,
+	wait: async () => {},
+	output: async () => null,
+	stop: async () => null,
 };
 
 export const nobodyToAsk: QuestionOperations = { ask: async () => ({ kind: "unsupported" }) };

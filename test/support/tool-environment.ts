@@ -6,7 +6,7 @@ import type { Todo, ToolReturn } from "../../src/events/content.ts";
 import { createDiskFiles } from "../../src/files/disk-files.ts";
 import { createProcesses } from "../../src/processes/children.ts";
 import type { ApprovalNeed, Refusal, Tool, ToolEnvironment } from "../../src/tools/tool.ts";
-import { noAgents, nobodyToAsk, noMail, noPlanMode } from "./session-doubles.ts";
+import { noAgents, nobodyToAsk, noMail, noPlanMode, noTasks } from "./session-doubles.ts";
 
 export interface ToolPlace {
 	/** The directory of everything: `work`, `outside`, `home` and `output` lie in it. */
@@ -47,6 +47,7 @@ export async function createToolPlace(overrides: Partial<ToolEnvironment> = {}):
 		plan: noPlanMode,
 		agents: noAgents,
 		mail: noMail,
+		tasks: noTasks,
 		...overrides,
 	};
 	return {

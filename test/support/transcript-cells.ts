@@ -6,7 +6,7 @@ import { messageDeclarations } from "../../src/messages/message.ts";
 import { legacyPayloads } from "./transcript-sniffer.ts";
 
 /** Messages that nothing produces yet; they are in the replay of an old log alone. Strike out what gets a producer. */
-const notProducedYet: readonly string[] = ["MCPLoadingBegin", "MCPLoadingEnd", "Notification"];
+const notProducedYet: readonly string[] = ["MCPLoadingBegin", "MCPLoadingEnd"];
 
 /** Numbers that nothing leads to yet: an expired login, and media in front of a model of the legacy dialect. */
 const unreachableErrors: readonly string[] = ["-32004"];
@@ -37,6 +37,8 @@ const outcomes = words(`
 	approval/extra-keys approval/mismatched-request-id approval/envelope-variants approval/wrong-id
 	approval/duplicate approval/late approval/cancel approval/late-after-cancel
 	approval/end-of-input approval/end-of-input-several approval/deadline approval/event-form
+	approval/background approval/background-cancel approval/background-repeated-initialize
+	approval/background-end-of-input
 	client-tool/error-reply client-tool/malformed-null client-tool/malformed-text
 	client-tool/malformed-missing-tool-call-id client-tool/malformed-tool-call-id-number
 	client-tool/malformed-missing-return-value client-tool/malformed-missing-is-error
@@ -79,6 +81,7 @@ const scenarios = words(`
 	hook-post-tool hook-post-tool-error hook-stop-failure hook-session
 	subagent subagent-short-report subagent-approve subagent-reject subagent-approve-for-session subagents-at-once
 	subagent-resumed subagent-failed subagent-cancelled subagent-cancelled-approval
+	background-command background-command-in-turn background-agent background-tools
 	compact compact-empty compact-focus compact-failed compact-without-model auto-compaction auto-compaction-failed
 	skill skill-arguments skill-unknown flow flow-rejected flow-cancelled flow-failed loop loop-limit
 	slash-add-dir slash-export slash-import clear clear-without-model slash-yolo slash-yolo-flag slash-afk init init-cancelled

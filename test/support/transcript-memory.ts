@@ -18,6 +18,7 @@ import { createMemoryStore } from "../../src/store/memory-store.ts";
 import type { SessionStore } from "../../src/store/session-store.ts";
 import { createMemoryTransport } from "../../src/transports/memory.ts";
 import { lineLimit, outboxLimit } from "../../src/transports/stdio.ts";
+import { createInProcessWorkers } from "./task-workers.ts";
 import { createIdleClock, type IdleClock } from "./transcript-clock.ts";
 import type { Transcript } from "./transcript-format.ts";
 import { createGatedModel, type GatedModel } from "./transcript-gates.ts";
@@ -69,15 +70,19 @@ export async function openSession(
 	const idleClock = createIdleClock();
 	const files = withoutSync(createDiskFiles());
 	const { configuration } = await readConfiguration({ kind: "text", text: place.config }, files, silentLog);
+	const environment = { PATH: process.env["PATH"] ?? "", HOME: place.home };
+	const { clock } = idleClock;
+	const workerParts = { files, processes: createProcesses(), environment, clock, log: silentLog };
 	const surroundings: Surroundings = {
-		environment: { PATH: process.env["PATH"] ?? "", HOME: place.home },
+		environment,
 		home: place.home,
 		shareDir: place.shareDir,
 		builtInSkillsDir: null,
 		os: "Linux",
 		files,
 		processes: createProcesses({ openSink: (file) => files.openAppend(file) }),
-		clock: idleClock.clock,
+		startWorker: createInProcessWorkers(workerParts),
+		clock,
 		identifiers: createCountingIdentifiers(),
 		random: () => 0,
 		log: silentLog,
@@ -137,7 +142,8 @@ async function startServer(
 			write: client.write,
 			closeInput: client.end,
 			read: () => idleClock.whileIdle(client.read()),
-			exitCode: () => over,
+			// What takes time at the end takes none here.
+			exitCode: () => idleClock.whileIdle(over),
 			openGate: () => openGate(gates),
 		},
 		async close() {

@@ -19,6 +19,8 @@ export interface TurnSubject {
 	readonly order: string[];
 	readonly controller: AbortController;
 	readonly steers: ReturnType<typeof createSteerQueue>;
+	/** From now on rows that hold the text cannot be kept. */
+	failRowsOf(text: string): void;
 	run(input?: UserInput): ReturnType<typeof runTurn>;
 }
 
@@ -32,8 +34,10 @@ export function createTurnSubject(
 	const order: string[] = [];
 	const controller = new AbortController();
 	const steers = createSteerQueue();
+	let unkept: string | null = null;
 	const log = {
 		async appendContext(appended: readonly ContextRow[]) {
+			if (unkept !== null && JSON.stringify(appended).includes(unkept)) throw new Error("disk full");
 			rows.push(...appended);
 			order.push(`rows ${appended.map(rowName).join(" ")}`);
 		},
@@ -60,6 +64,7 @@ export function createTurnSubject(
 		isSubagent: false,
 		planMode: () => false,
 		watch: { before: async () => allowed, after() {}, crashed() {} },
+		notices: async () => [],
 		reminders: async () => [],
 		compaction: {
 			triggerRatio: 0.85,
@@ -86,6 +91,9 @@ export function createTurnSubject(
 		order,
 		controller,
 		steers,
+		failRowsOf(text) {
+			unkept = text;
+		},
 		run: (input = "hi") => runTurn(input, dependencies, controller.signal),
 	};
 }

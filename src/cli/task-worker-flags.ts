@@ -1,0 +1,58 @@
+// The command line of the worker of a background command: written by the server that starts it, read by the worker.
+import { UsageError } from "./usage-error.ts";
+
+/** By this name the program runs itself as a worker. */
+export const taskWorkerCommand = "__background-task-worker";
+
+/** Intervals and the grace period in milliseconds. */
+export interface TaskWorkerFlags {
+	readonly taskDirectory: string;
+	readonly heartbeatInterval: number;
+	readonly controlPollInterval: number;
+	readonly killGracePeriod: number;
+	/** Whether the command goes on when whoever started the worker is gone. */
+	readonly keep: boolean;
+	readonly contain: "auto" | "off";
+}
+
+const defaults = { heartbeatInterval: 5000, controlPollInterval: 500, killGracePeriod: 2000 };
+
+export function toTaskWorkerArguments(flags: TaskWorkerFlags): string[] {
+	return [
+		taskWorkerCommand,
+		...["--task-dir", flags.taskDirectory],
+		...["--heartbeat-interval-ms", String(flags.heartbeatInterval)],
+		...["--control-poll-interval-ms", String(flags.controlPollInterval)],
+		...["--kill-grace-period-ms", String(flags.killGracePeriod)],
+		...(flags.keep ? ["--keep"] : []),
+		...(flags.contain === "auto" ? ["--contain"] : []),
+	];
+}
+
+/** Reads the words behind the command. Throws UsageError. */
+export function parseTaskWorker(words: readonly string[]): TaskWorkerFlags {
+	let flags: TaskWorkerFlags = { taskDirectory: "", ...defaults, keep: false, contain: "off" };
+	for (let index = 0; index < words.length; index += 1) {
+		const name = words[index];
+		const value = () => {
+			index += 1;
+			return words[index] ?? "";
+		};
+		if (name === "--task-dir") flags = { ...flags, taskDirectory: value() };
+		else if (name === "--heartbeat-interval-ms") flags = { ...flags, heartbeatInterval: toMilliseconds(name, value()) };
+		else if (name === "--control-poll-interval-ms") {
+			flags = { ...flags, controlPollInterval: toMilliseconds(name, value()) };
+		} else if (name === "--kill-grace-period-ms") flags = { ...flags, killGracePeriod: toMilliseconds(name, value()) };
+		else if (name === "--keep") flags = { ...flags, keep: true };
+		else if (name === "--contain") flags = { ...flags, contain: "auto" };
+		else throw new UsageError(`The command '${taskWorkerCommand}' does not know '${name}'.`);
+	}
+	if (flags.taskDirectory === "") throw new UsageError(`The command '${taskWorkerCommand}' needs --task-dir.`);
+	return flags;
+}
+
+function toMilliseconds(name: string, text: string): number {
+	const value = /^\d+$/.test(text) ? Number(text) : 0;
+	if (value >= 1 && Number.isSafeInteger(value)) return value;
+	throw new UsageError(`${name} must be an integer of at least 1.`);
+}

@@ -1,0 +1,54 @@
+// The process of a background command's worker: its lifeline is stdin, and signals end the command in good order.
+import { homedir } from "node:os";
+import path from "node:path";
+import { systemClock } from "../base/clock.ts";
+import { createDeferred } from "../base/deferred.ts";
+import { createDiskFiles } from "../files/disk-files.ts";
+import { type Lifeline, runTaskWorker } from "../kernel/task-worker.ts";
+import { createProcesses } from "../processes/children.ts";
+import { environmentVariables } from "./environment.ts";
+import { createLogFile } from "./log-file.ts";
+import { currentDirectory, shareDirectory, toAbsolutePath } from "./paths.ts";
+import { handleStopSignals } from "./stop-signals.ts";
+import type { TaskWorkerFlags } from "./task-worker-flags.ts";
+
+/** Runs the worker to its end; returns the exit code. */
+export async function runWorker(flags: TaskWorkerFlags): Promise<number> {
+	const place = { currentDir: currentDirectory(), home: homedir() };
+	const environment = environmentVariables();
+	const log = createLogFile(path.join(shareDirectory(environment, place), "logs", "agentwire.log"), false);
+	await log.open();
+	const processes = createProcesses({ grace: flags.killGracePeriod, contain: flags.contain, log });
+	process.on("unhandledRejection", (reason) => log.error("A rejection was not handled.", { error: reason }));
+	const isRun = await runTaskWorker({
+		directory: toAbsolutePath(flags.taskDirectory, place),
+		files: createDiskFiles(),
+		processes,
+		environment,
+		processId: process.pid,
+		heartbeatInterval: flags.heartbeatInterval,
+		controlPollInterval: flags.controlPollInterval,
+		lifeline: createLifeline(flags.keep),
+		clock: systemClock,
+		log,
+	});
+	log.flush();
+	return isRun ? 0 : 1;
+}
+
+/** A line on stdin nudges; its end cuts, unless the command is to be kept. */
+function createLifeline(keep: boolean): Lifeline {
+	const cut = new AbortController();
+	let nudge = createDeferred<void>();
+	handleStopSignals((signal) => cut.abort(`The worker of the command was ended by ${signal}.`));
+	const letGo = (): void => {
+		if (!keep) cut.abort("The program that had started the command is gone.");
+	};
+	process.stdin.on("data", () => {
+		nudge.resolve();
+		nudge = createDeferred();
+	});
+	process.stdin.once("end", letGo);
+	process.stdin.once("error", letGo);
+	return { cut: cut.signal, nudged: () => nudge.promise };
+}

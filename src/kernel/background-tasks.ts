@@ -1,0 +1,291 @@
+// The background tasks of a session: started within a limit, followed to their end, found again after a restart, ended
+// with the session. What ends a task also makes its notification.
+import { type Clock, sleep } from "../base/clock.ts";
+import { createDeferred } from "../base/deferred.ts";
+import { errorText } from "../base/errors.ts";
+import type { Identifiers } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import type { BackgroundSettings } from "../config/configuration.ts";
+import { isFinal } from "../events/task-status.ts";
+import type { StoredSession } from "../store/session-store.ts";
+import { type Notification, newRuntime, type StoredTask, type TaskSpec } from "../store/stored-tasks.ts";
+import type { AgentRequest, CommandRequest, StartedTask } from "../tools/operations.ts";
+import type { ActiveTask } from "./active-task.ts";
+import type { AgentWork } from "./agent-task.ts";
+import { conclude, type FollowSettings, followFoundWorker, followOwnWorker, type StartWorker } from "./command-task.ts";
+import type { Notifications } from "./notifications.ts";
+import type { Subagents } from "./subagents.ts";
+import { lastLines, taskSource, toNotification, toTaskBlock } from "./task-news.ts";
+import { refuseStart, toView } from "./task-view.ts";
+
+/** What background work needs of the world; `compose.ts` fills it. */
+export interface BackgroundParts {
+	readonly settings: BackgroundSettings;
+	readonly startWorker: StartWorker;
+	/** Milliseconds after which another program's claim to a delivery counts as given up. */
+	readonly claimStaleAfter: number;
+}
+
+export interface BackgroundTaskSettings extends BackgroundParts {
+	readonly stored: StoredSession;
+	/** Starts the run of a subagent that is held for it. */
+	runAgent(work: AgentWork): Promise<ActiveTask>;
+	readonly subagents: Pick<Subagents, "hold">;
+	readonly notifications: Pick<Notifications, "load" | "publish">;
+	readonly clock: Clock;
+	readonly identifiers: Identifiers;
+	readonly log: Log;
+}
+
+const endReason = "The session ended.";
+const agentLostReason = "The program ended while the subagent was at work.";
+
+/** Milliseconds that tasks have to end when the session does, and then once more when they are hurried. */
+const endPatience = 1000;
+const hurriedPatience = 600;
+/** Milliseconds for what is still being written of tasks that are followed no more. */
+const lastPatience = 200;
+
+export class BackgroundTasks {
+	readonly #settings: BackgroundTaskSettings;
+	readonly #follow: FollowSettings;
+	readonly #active = new Map<string, ActiveTask>();
+	#starting = 0;
+	#finding: Promise<void> | null = null;
+	#endingAgents: Promise<void> | null = null;
+	#ending: Promise<void> | null = null;
+	#nextEnd = createDeferred<void>();
+
+	constructor(settings: BackgroundTaskSettings) {
+		const { clock } = settings;
+		const { waitPollIntervalMs, workerStaleAfterMs } = settings.settings;
+		this.#settings = settings;
+		this.#follow = { clock, pollInterval: waitPollIntervalMs, staleAfter: workerStaleAfterMs };
+	}
+
+	/** Takes up what an earlier process left: once, whoever calls. Never rejects. */
+	find(): Promise<void> {
+		this.#finding ??= this.#findAll().catch((thrown: unknown) => {
+			this.#settings.log.error("The background tasks of a session could not be taken up.", { error: thrown });
+		});
+		return this.#finding;
+	}
+
+	/** The tasks that are not over, oldest first. */
+	async active(): Promise<readonly ActiveTask[]> {
+		await this.find();
+		return [...this.#active.values()];
+	}
+
+	/** Resolves when the next task ends, or the signal aborts. */
+	async nextEnd(signal: AbortSignal): Promise<void> {
+		const aborted = new Promise<void>((resolve) => {
+			signal.addEventListener("abort", () => resolve(), { once: true });
+			if (signal.aborted) resolve();
+		});
+		await Promise.race([this.#nextEnd.promise, aborted]);
+	}
+
+	/** Waits until a task is over, at most so many milliseconds. */
+	async wait(id: string, milliseconds: number, signal: AbortSignal): Promise<void> {
+		await this.find();
+		const task = this.#active.get(id);
+		if (task === undefined) return;
+		const late = new AbortController();
+		await Promise.race([
+			this.#endOf(task),
+			sleep(this.#settings.clock, milliseconds, AbortSignal.any([signal, late.signal])),
+		]);
+		late.abort();
+	}
+
+	/** Asks that the task be ended, unless it is over. */
+	async stop(id: string, reason: string): Promise<void> {
+		await this.find();
+		await this.#active.get(id)?.stop(reason);
+	}
+
+	async startCommand(request: CommandRequest, toolCallId: string): Promise<StartedTask> {
+		return await this.#inPlace("Start failed", async () => {
+			const { stored, startWorker, settings } = this.#settings;
+			const { command, shellPath, description, timeout } = request;
+			if (stored.directory === null) {
+				return refuseStart("A background command needs a session that is kept on disk.", "Start failed");
+			}
+			const task = await stored.tasks.create({
+				...this.#newSpec("bash", description, toolCallId, timeout),
+				command: { text: command, shellPath, workDir: stored.workDir },
+				agent: null,
+			});
+			await task.setRuntime({ ...newRuntime, status: "starting", updatedAt: this.#settings.clock.now() });
+			try {
+				const worker = await startWorker(task.directory ?? "", {
+					heartbeatInterval: settings.workerHeartbeatIntervalMs,
+					controlPollInterval: settings.waitPollIntervalMs,
+					killGracePeriod: settings.killGracePeriodMs,
+					keep: settings.keepAliveOnExit,
+				});
+				this.#track(followOwnWorker(task, worker, this.#follow));
+			} catch (thrown) {
+				await task.remove();
+				return refuseStart(`The command could not be started: ${errorText(thrown)}.`, "Start failed");
+			}
+			return { ok: true, task: toView(task, { ...newRuntime, status: "starting" }) };
+		});
+	}
+
+	async startAgent(request: AgentRequest, toolCallId: string): Promise<StartedTask> {
+		return await this.#inPlace("Background start failed", async () => {
+			const { stored, subagents, settings } = this.#settings;
+			const held = await subagents.hold(request);
+			if (!held.ok) return refuseStart(held.refusal.message, held.refusal.brief);
+			const { agent } = held;
+			const timeout = request.timeout ?? settings.agentTaskTimeoutS;
+			try {
+				const task = await stored.tasks.create({
+					...this.#newSpec("agent", request.description, toolCallId, timeout),
+					command: null,
+					agent: {
+						agentId: agent.id,
+						subagentType: agent.typeName,
+						prompt: request.prompt,
+						modelOverride: request.model,
+					},
+				});
+				this.#track(await this.#settings.runAgent({ task, agent, request: { ...request, timeout } }));
+				return { ok: true, task: toView(task, { ...newRuntime, status: "running" }) };
+			} catch (thrown) {
+				agent.release();
+				throw thrown;
+			}
+		});
+	}
+
+	/** Ends the subagents, and waits for them as long as there is time: what they still ask is settled and told. Idempotent. */
+	endAgents(): Promise<void> {
+		this.#endingAgents ??= this.#endThose(({ canOutlive }) => !canOutlive);
+		return this.#endingAgents;
+	}
+
+	/** Ends what is not to be kept, in a second or two, and follows nothing any more. Idempotent. */
+	end(): Promise<void> {
+		this.#ending ??= this.#endAll();
+		return this.#ending;
+	}
+
+	/** What the model is told of a task beside its notification. */
+	async describeSource({ sourceKind, sourceId }: Notification): Promise<string | null> {
+		if (sourceKind !== taskSource) return null;
+		const { notificationTailChars, notificationTailLines } = this.#settings.settings;
+		const task = await this.#settings.stored.tasks.find(sourceId);
+		const runtime = (await task?.runtime()) ?? null;
+		if (task === null || runtime === null) return null;
+		const { bytes } = await task.outputTail(notificationTailChars);
+		return toTaskBlock(task.spec, runtime, lastLines(bytes, notificationTailLines));
+	}
+
+	#newSpec(kind: TaskSpec["kind"], description: string, toolCallId: string, timeout: number) {
+		const { stored, identifiers, clock } = this.#settings;
+		const id = `${kind}-${identifiers.hex(8)}`;
+		return { id, kind, sessionId: stored.id, description, toolCallId, createdAt: clock.now(), timeout };
+	}
+
+	/** Starts a task if there is a place for it. */
+	async #inPlace(brief: string, start: () => Promise<StartedTask>): Promise<StartedTask> {
+		await this.find();
+		const limit = this.#settings.settings.maxRunningTasks;
+		if (this.#ending !== null) return refuseStart("The session is closing.", brief);
+		if (this.#active.size + this.#starting >= limit) {
+			return refuseStart(`There are ${limit} background tasks already, which is the limit. Stop one, or wait.`, brief);
+		}
+		this.#starting += 1;
+		try {
+			return await start();
+		} finally {
+			this.#starting -= 1;
+		}
+	}
+
+	#track(task: ActiveTask): void {
+		const { id } = task.stored.spec;
+		this.#active.set(id, task);
+		void this.#awaitEnd(task)
+			.catch((thrown: unknown) => {
+				this.#settings.log.error("The end of a background task could not be kept.", { task: id, error: thrown });
+			})
+			.finally(() => {
+				this.#active.delete(id);
+				this.#nextEnd.resolve();
+				this.#nextEnd = createDeferred();
+			});
+	}
+
+	async #awaitEnd({ stored, ended }: ActiveTask): Promise<void> {
+		const runtime = await ended;
+		if (runtime === null) return;
+		this.#settings.log.info("A background task is over.", { task: stored.spec.id, status: runtime.status });
+		await this.#settings.notifications.publish((id, now) => toNotification(stored.spec, runtime, id, now));
+	}
+
+	/** Resolves once the task is over and that was told, or it is not followed any more. */
+	async #endOf(task: ActiveTask): Promise<void> {
+		while (this.#active.get(task.stored.spec.id) === task) await this.#nextEnd.promise;
+	}
+
+	async #findAll(): Promise<void> {
+		const { stored, notifications } = this.#settings;
+		const { tasks } = stored;
+		const [areAny] = await Promise.all([tasks.any(), notifications.load()]);
+		if (!areAny) return;
+		for (const task of await tasks.list()) {
+			try {
+				await this.#takeUp(task);
+			} catch (thrown) {
+				const cause = errorText(thrown);
+				this.#settings.log.warn("A background task could not be taken up.", { task: task.spec.id, cause });
+			}
+		}
+	}
+
+	/** Follows a task that goes on, and makes up for the notification of one that is over. */
+	async #takeUp(task: StoredTask): Promise<void> {
+		const { notifications, clock } = this.#settings;
+		const runtime = await task.runtime();
+		if (runtime === null) return;
+		if (task.spec.kind === "bash" && !isFinal(runtime.status)) {
+			this.#track(followFoundWorker(task, this.#follow));
+			return;
+		}
+		// A subagent went with the process that ran it.
+		const final = await conclude(task, agentLostReason, clock.now());
+		if (final !== null) await notifications.publish((id, now) => toNotification(task.spec, final, id, now));
+	}
+
+	async #endAll(): Promise<void> {
+		const isKept = this.#settings.settings.keepAliveOnExit;
+		await Promise.all([this.endAgents(), isKept ? null : this.#endThose(({ canOutlive }) => canOutlive)]);
+		const rest = [...this.#active.values()];
+		for (const task of rest) task.leave();
+		await this.#areOver(rest, lastPatience);
+	}
+
+	async #endThose(isMeant: (task: ActiveTask) => boolean): Promise<void> {
+		await this.find();
+		const tasks = [...this.#active.values()].filter(isMeant);
+		await Promise.allSettled(tasks.map((task) => task.stop(endReason)));
+		if (await this.#areOver(tasks, endPatience)) return;
+		await Promise.allSettled(tasks.map((task) => task.hurry()));
+		await this.#areOver(tasks, hurriedPatience);
+	}
+
+	async #areOver(tasks: readonly ActiveTask[], milliseconds: number): Promise<boolean> {
+		if (tasks.length === 0) return true;
+		const late = new AbortController();
+		const isOver = await Promise.race([
+			Promise.all(tasks.map((task) => this.#endOf(task))).then(() => true),
+			sleep(this.#settings.clock, milliseconds, late.signal).then(() => false),
+		]);
+		late.abort();
+		return isOver;
+	}
+}

@@ -1,0 +1,35 @@
+// Workers of background commands for tests: none at all, or the worker's own function in this process.
+import { createDeferred } from "../../src/base/deferred.ts";
+import type { StartWorker } from "../../src/kernel/command-task.ts";
+import { runTaskWorker, type TaskWorkerOptions } from "../../src/kernel/task-worker.ts";
+
+export const noWorkers: StartWorker = async () => {
+	throw new Error("there are no workers here");
+};
+
+/** The lifeline of such a worker goes when it is released, as if the process that started it had gone. */
+export function createInProcessWorkers(
+	surroundings: Pick<TaskWorkerOptions, "files" | "processes" | "environment" | "clock" | "log">,
+): StartWorker {
+	return async (directory, { keep, ...options }) => {
+		const cut = new AbortController();
+		let nudge = createDeferred<void>();
+		const gone = runTaskWorker({
+			...surroundings,
+			...options,
+			directory,
+			processId: process.pid,
+			lifeline: { cut: cut.signal, nudged: () => nudge.promise },
+		});
+		return {
+			gone,
+			nudge() {
+				nudge.resolve();
+				nudge = createDeferred();
+			},
+			release() {
+				if (!keep) cut.abort("The program that had started the command is gone.");
+			},
+		};
+	};
+}
