@@ -9,12 +9,16 @@ import { fileURLToPath } from "node:url";
 import { createDeferred } from "../../src/base/deferred.ts";
 import { type HostileTree, toCommand } from "./orphans-trees.ts";
 
-export const endings = ["cancel", "timeout", "exit", "end of input", "SIGTERM", "SIGKILL"] as const;
+const commonEndings = ["timeout", "exit", "end of input", "SIGTERM", "SIGKILL"] as const;
+export const foregroundEndings = ["cancel", ...commonEndings] as const;
+export const backgroundEndings = ["SIGKILL of the worker", ...commonEndings] as const;
+export const endings = ["cancel", ...backgroundEndings] as const;
 export type Ending = (typeof endings)[number];
 
 export interface Round {
 	readonly tree: HostileTree;
 	readonly ending: Ending;
+	readonly isBackground: boolean;
 	readonly contain: "auto" | "off";
 	/** Milliseconds after the tool call at which the end comes; null for when the tree is grown. */
 	readonly endAfter: number | null;
@@ -101,12 +105,16 @@ async function waitUntilNone(find: () => readonly Found[], limit: number): Promi
 	}
 }
 
-function prepare(root: string, command: string, { ending, contain }: Round): void {
+function prepare(root: string, command: string, { ending, contain, isBackground }: Round): void {
 	const scriptFile = path.join(root, "scripts.json");
 	const call = {
 		id: "call",
 		name: "Shell",
-		arguments: JSON.stringify({ command, timeout: ending === "timeout" ? 1 : 300 }),
+		arguments: JSON.stringify({
+			command,
+			timeout: ending === "timeout" ? 1 : 300,
+			...(isBackground ? { run_in_background: true, description: "a tree" } : {}),
+		}),
 	};
 	writeFileSync(scriptFile, JSON.stringify([`tool_call: ${JSON.stringify(call)}`, "text: done"]));
 	writeFileSync(
@@ -117,6 +125,7 @@ function prepare(root: string, command: string, { ending, contain }: Round): voi
 			'[providers.p]\ntype = "_scripted_echo"\nbase_url = ""\napi_key = ""',
 			`env = { KIMI_SCRIPTED_ECHO_SCRIPTS = ${JSON.stringify(scriptFile)} }`,
 			`[agentwire]\ncontain = "${contain}"`,
+			"[background]\nkill_grace_period_ms = 300",
 		].join("\n"),
 	);
 }
@@ -173,16 +182,32 @@ async function grow({ tree, token, endAfter }: Round): Promise<void> {
 	if (endAfter !== null) return void (await delay(endAfter));
 	const wanted = Math.max(1, tree.resting);
 	const isGrown = (text: string) => (tree.resting === 0 ? text.includes(token) : text.startsWith(token));
+	await waitFor(() => findProcesses(isGrown).length >= wanted, "the tree did not grow");
+}
+
+async function waitFor(isSo: () => boolean, complaint: string): Promise<void> {
 	const deadline = performance.now() + growth;
-	while (findProcesses(isGrown).length < wanted) {
-		if (performance.now() > deadline) throw new Error("the tree did not grow");
+	while (!isSo()) {
+		if (performance.now() > deadline) throw new Error(complaint);
 		await delay(pollInterval);
 	}
 }
 
+/** Ends a command in the background in one of the ways in which one in the foreground does not end. */
+async function endInBackground(round: Round, root: string): Promise<void> {
+	// The answer comes before the command runs: a look at once would find nothing.
+	await waitFor(() => findProcesses((text) => text.includes(round.token)).length > 0, "the tree did not begin");
+	if (round.ending !== "SIGKILL of the worker") return;
+	await grow(round);
+	for (const { processId } of workersOf(root)) killQuietly(processId);
+}
+
+const workersOf = (root: string) =>
+	findProcesses((text) => text.includes("__background-task-worker") && text.includes(root));
+
 /** Plays one round. What the tree left is killed before it returns. */
 export async function playRound(round: Round): Promise<RoundResult> {
-	const { tree, token, ending } = round;
+	const { tree, token, ending, isBackground } = round;
 	const root = mkdtempSync(path.join(tmpdir(), "agentwire-orphans-"));
 	prepare(root, toCommand(tree, token, ending === "exit"), round);
 	const server = spawn(executable, ["--wire", "--yolo", "--work-dir", root], {
@@ -197,15 +222,16 @@ export async function playRound(round: Round): Promise<RoundResult> {
 	try {
 		client.send({ id: "prompt", method: "prompt", params: { user_input: "go" } });
 		await within(client.called, answerPatience, "tool call");
+		const isServerEnd = ending === "end of input" || ending === "SIGTERM" || ending === "SIGKILL";
 		// A tree that is left or timed out ends when it likes.
-		if (ending !== "exit" && ending !== "timeout") await grow(round);
-		watchdogs = watchdogsOf(server.pid ?? 0);
+		if (isServerEnd || ending === "cancel") await grow(round);
+		watchdogs = [server.pid ?? 0, ...workersOf(root).map(({ processId }) => processId)].flatMap(watchdogsOf);
 		start = performance.now();
 		if (ending === "cancel") client.send({ id: "cancel", method: "cancel" });
 		if (ending === "end of input") server.stdin.end();
 		if (ending === "SIGTERM" || ending === "SIGKILL") server.kill(ending);
-		const isServerEnd = ending === "end of input" || ending === "SIGTERM" || ending === "SIGKILL";
 		await within(isServerEnd ? client.gone : client.answered, answerPatience, isServerEnd ? "end" : "answer");
+		if (isBackground && !isServerEnd) await endInBackground(round, root);
 		if (!isServerEnd) start = performance.now();
 	} catch (thrown) {
 		trouble = `${String(thrown)} ${client.stderr()}`.trim();
@@ -225,6 +251,7 @@ export async function playRound(round: Round): Promise<RoundResult> {
 		() => findProcesses((text) => text.includes("agentwire-watchdog")).filter(({ processId }) => ids.has(processId)),
 		patience,
 	);
+	await waitUntilNone(() => workersOf(root), patience);
 	rmSync(root, { recursive: true, force: true, maxRetries: 5 });
 	return { survivors: left.map(({ text }) => text), goneAfter, watchdogs: lateDogs.left.length, trouble };
 }

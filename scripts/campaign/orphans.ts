@@ -3,7 +3,14 @@
 import { randomUUID } from "node:crypto";
 import { hasBubblewrap } from "../../test/support/bubblewrap.ts";
 import type { CampaignOptions, CampaignReport } from "./campaign.ts";
-import { endings, playRound, type Round, type RoundResult } from "./orphans-round.ts";
+import {
+	backgroundEndings,
+	endings,
+	foregroundEndings,
+	playRound,
+	type Round,
+	type RoundResult,
+} from "./orphans-round.ts";
 import { hostileTrees } from "./orphans-trees.ts";
 import { createRandom, type Random } from "./random.ts";
 
@@ -18,20 +25,25 @@ const commandLength = 200;
 /** Rounds in a hundred that end before the tree is known to be grown, and how long after the tool call at most. */
 const earlyPercent = 30;
 const earlyLimit = 60;
+/** Rounds in a hundred whose command runs in the background. */
+const backgroundPercent = 33;
 
 function chooseRound(random: Random, modes: readonly ["off", ..."auto"[]]): Round {
+	const isBackground = random.chance(backgroundPercent);
 	return {
 		tree: random.pick(hostileTrees),
-		ending: random.pick(endings),
+		ending: isBackground ? random.pick(backgroundEndings) : random.pick(foregroundEndings),
+		isBackground,
 		contain: random.pick(modes),
 		endAfter: random.chance(earlyPercent) ? random.below(earlyLimit) : null,
 		token: `orphan-${randomUUID()}`,
 	};
 }
 
-function describeRound(number: number, { tree, ending, contain, endAfter }: Round): string {
+function describeRound(number: number, { tree, ending, contain, endAfter, isBackground }: Round): string {
+	const place = isBackground ? " in the background" : "";
 	const when = endAfter === null ? "" : ` ${endAfter} ms after the call`;
-	return `round ${number}: ${tree.name}, ended by ${ending}${when}, containment ${contain}`;
+	return `round ${number}: ${tree.name}${place}, ended by ${ending}${when}, containment ${contain}`;
 }
 
 /** The faults of a round; what only containment catches is none without it. */
@@ -73,6 +85,10 @@ function toFigures(played: readonly Played[]): Record<string, string> {
 		for (const ending of endings) {
 			const ofEnding = ofMode.filter(({ round }) => round.ending === ending);
 			if (ofEnding.length > 0) figures[`${name}, ${ending}`] = `${count(ofEnding)}; gone: ${timesToGo(ofEnding)}`;
+		}
+		const inBackground = ofMode.filter(({ round }) => round.isBackground);
+		if (inBackground.length > 0) {
+			figures[`${name}, in the background`] = `${count(inBackground)}; gone: ${timesToGo(inBackground)}`;
 		}
 		for (const tree of hostileTrees) {
 			const ofTree = ofMode.filter(({ round }) => round.tree === tree);
