@@ -267,7 +267,20 @@ describe("what it asks", () => {
 		expect((await subject.runtime())?.status).toBe("completed");
 	});
 
-	it("is settled when the task is stopped, and the effect never happens", async () => {
+	it("is settled when the task is stopped, and told so", async () => {
+		const subject = await createSubject(createScriptedModel([touch, report]));
+		const ask = await asking(subject);
+		const { id } = (await subject.task()).spec;
+		await subject.operations().tasks?.stop(id, "enough");
+		expect(await subject.client.next("ask.resolved")).toMatchObject({
+			askId: ask.id,
+			answer: { decision: "reject" },
+		});
+		await subject.over();
+		expect(await subject.runtime()).toMatchObject({ status: "killed", interrupted: true, failureReason: "enough" });
+	});
+
+	it("is settled when the session ends, and the effect never happens", async () => {
 		let effects = 0;
 		const tool = createToolDouble("E", {
 			approval: { action: "edit file", description: "Edit it", display: [] },
@@ -324,6 +337,22 @@ describe("what it asks", () => {
 		expect((await subject.runtime())?.status).toBe("completed");
 		expect(subject.client.bodies.filter(({ type }) => type.startsWith("hook."))).toEqual([]);
 	});
+});
+
+it("is named to the model behind a summary of its past, as long as it is at work", async () => {
+	const gate = createModelGate();
+	const subject = await createSubject(createScriptedModel([[gate, ...report]]));
+	await subject.run();
+	const { id } = (await subject.task()).spec;
+	await subject.session.send({ type: "turn.start", input: "/compact" });
+	await subject.client.next("turn.ended");
+	await subject.client.next("turn.ended");
+	await subject.run();
+	const about = (request: ModelRequest | undefined) =>
+		texts(request).filter((text) => text.includes(id) && text.includes("not over"));
+	expect(about(subject.model.requests.at(-1))).toHaveLength(1);
+	gate.open();
+	await subject.over();
 });
 
 it("that the model is given news is shown to hooks beside the turn", async () => {

@@ -152,7 +152,7 @@ export async function composeSession(
 		createTools: (operations) => composeTools(agent.toolPaths, operations),
 		subagents: {
 			types: agent.types,
-			createTools: (toolPaths, operations) => composeTools(toolPaths, { ...operations, tasks: null }),
+			createTools: composeTools,
 			findModel: async (alias) => {
 				const isKnown = Object.hasOwn(configuration.models, alias);
 				const chosen = { configuration, alias, thinking: options.thinking, environment };

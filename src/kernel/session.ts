@@ -164,7 +164,7 @@ export class Session {
 		const mailbox = createMailbox(() => this.#main.checkpointCount);
 		const agents = createSubagents({
 			...subagents,
-			createTools: (toolPaths, mail) => subagents.createTools(toolPaths, { ...operations, mail }),
+			createTools: (toolPaths, mail) => subagents.createTools(toolPaths, { ...operations, mail, tasks: null }),
 			model,
 			unsetModelAlias,
 			systemPrompt,

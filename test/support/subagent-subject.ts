@@ -2,6 +2,7 @@
 import type { AgentType } from "../../src/definitions/agent-types.ts";
 import type { AgentEvent, EventBody } from "../../src/events/event.ts";
 import type { AttachOptions } from "../../src/kernel/clients.ts";
+import type { SessionOperations } from "../../src/kernel/operations.ts";
 import type { SessionParts } from "../../src/kernel/session.ts";
 import type { Model, ModelChunk } from "../../src/models/model.ts";
 import { createAgent } from "../../src/tools/agent.ts";
@@ -33,6 +34,8 @@ export const subagentTypes: readonly AgentType[] = [
 export const longReport = `All is well. ${"Nothing else was found in the files. ".repeat(6)}End.`;
 
 export interface SubagentSubject extends SessionSubject {
+	/** What the session does for its own agent's tools. */
+	operations(): SessionOperations;
 	readonly client: ClientDouble;
 	readonly events: AgentEvent[];
 	/** Starts a turn and resolves with the results of its calls by id, once it has ended. */
@@ -54,25 +57,29 @@ export async function createSubagentSubject(model: Model, options: SubagentOptio
 	const { models = {}, parallel = 4, parts = {} } = options;
 	const tool = options.tool ?? createToolDouble("E", { approval: editNeed, hasEffect: true });
 	let ids = 0;
+	let operations: SessionOperations | null = null;
 	const subject = await createSessionSubject(
 		model,
 		[],
 		{
 			identifiers: { uuid: () => `ask-${++ids}`, hex: (length) => (++ids).toString(16).padStart(length, "0") },
-			createTools: (operations) => [
-				createAgent({
-					...operations,
-					workDir: "/work",
-					additionalDirs: () => [],
-					skillDirs: [],
-					environment: {},
-					home: "/home/me",
-					outputDir: "/output",
-					files: createMemoryFiles(),
-					processes: noProcesses,
-					todos: { read: () => [], write: async () => {} },
-				}),
-			],
+			createTools: (given) => {
+				operations = given;
+				return [
+					createAgent({
+						...given,
+						workDir: "/work",
+						additionalDirs: () => [],
+						skillDirs: [],
+						environment: {},
+						home: "/home/me",
+						outputDir: "/output",
+						files: createMemoryFiles(),
+						processes: noProcesses,
+						todos: { read: () => [], write: async () => {} },
+					}),
+				];
+			},
 			subagents: {
 				types: subagentTypes,
 				createTools: (toolPaths) => (toolPaths.length === 0 ? [] : [tool]),
@@ -90,6 +97,10 @@ export async function createSubagentSubject(model: Model, options: SubagentOptio
 	const start = async () => void (await subject.session.send({ type: "turn.start", input: "go" }));
 	return {
 		...subject,
+		operations() {
+			if (operations === null) throw new Error("no tools were made");
+			return operations;
+		},
 		client,
 		events,
 		start,
