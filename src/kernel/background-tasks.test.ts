@@ -67,7 +67,6 @@ describe("the background tasks of a session", () => {
 		return new BackgroundTasks({
 			settings: { ...backgroundSettings, ...changes },
 			startWorker,
-			claimStaleAfter: 15_000,
 			stored,
 			runAgent: () => Promise.reject(new Error("no subagents here")),
 			subagents: { hold: () => Promise.reject(new Error("no subagents here")) },

@@ -1,39 +1,26 @@
 // The background tasks of a session: started within a limit, followed to their end, found again after a restart, ended
 // with the session. What ends a task also makes its notification.
-import { type Clock, sleep } from "../base/clock.ts";
+import { sleep } from "../base/clock.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { errorText } from "../base/errors.ts";
-import type { Identifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
-import type { BackgroundSettings } from "../config/configuration.ts";
 import { isFinal } from "../events/task-status.ts";
-import type { StoredSession } from "../store/session-store.ts";
-import { type Notification, newRuntime, type StoredTask, type TaskSpec } from "../store/stored-tasks.ts";
+import type { Notification, StoredTask } from "../store/stored-tasks.ts";
 import type { AgentRequest, CommandRequest, StartedTask } from "../tools/operations.ts";
 import type { ActiveTask } from "./active-task.ts";
-import type { AgentWork } from "./agent-task.ts";
-import { conclude, type FollowSettings, followFoundWorker, followOwnWorker, type StartWorker } from "./command-task.ts";
+import { conclude, type FollowSettings, followFoundWorker } from "./command-task.ts";
 import type { Notifications } from "./notifications.ts";
-import type { Subagents } from "./subagents.ts";
+import { refuseStart, type StartSettings, startAgent, startCommand, type TaskStart } from "./start-task.ts";
 import { lastLines, taskSource, toNotification, toTaskBlock } from "./task-news.ts";
-import { refuseStart, toView } from "./task-view.ts";
 
 /** What background work needs of the world; `compose.ts` fills it. */
-export interface BackgroundParts {
-	readonly settings: BackgroundSettings;
-	readonly startWorker: StartWorker;
+export interface BackgroundParts extends Pick<StartSettings, "settings" | "startWorker"> {
 	/** Milliseconds after which another program's claim to a delivery counts as given up. */
 	readonly claimStaleAfter: number;
 }
 
-export interface BackgroundTaskSettings extends BackgroundParts {
-	readonly stored: StoredSession;
-	/** Starts the run of a subagent that is held for it. */
-	runAgent(work: AgentWork): Promise<ActiveTask>;
-	readonly subagents: Pick<Subagents, "hold">;
+export interface BackgroundTaskSettings extends StartSettings {
 	readonly notifications: Pick<Notifications, "load" | "publish">;
-	readonly clock: Clock;
-	readonly identifiers: Identifiers;
 	readonly log: Log;
 }
 
@@ -41,7 +28,7 @@ const endReason = "The session ended.";
 const agentLostReason = "The program ended while the subagent was at work.";
 
 /** Milliseconds that tasks have to end when the session does, and then once more when they are hurried. */
-const endPatience = 1000;
+const endPatience = 800;
 const hurriedPatience = 600;
 /** Milliseconds for what is still being written of tasks that are followed no more. */
 const lastPatience = 200;
@@ -105,60 +92,12 @@ export class BackgroundTasks {
 		await this.#active.get(id)?.stop(reason);
 	}
 
-	async startCommand(request: CommandRequest, toolCallId: string): Promise<StartedTask> {
-		return await this.#inPlace("Start failed", async () => {
-			const { stored, startWorker, settings } = this.#settings;
-			const { command, shellPath, description, timeout } = request;
-			if (stored.directory === null) {
-				return refuseStart("A background command needs a session that is kept on disk.", "Start failed");
-			}
-			const task = await stored.tasks.create({
-				...this.#newSpec("bash", description, toolCallId, timeout),
-				command: { text: command, shellPath, workDir: stored.workDir },
-				agent: null,
-			});
-			await task.setRuntime({ ...newRuntime, status: "starting", updatedAt: this.#settings.clock.now() });
-			try {
-				const worker = await startWorker(task.directory ?? "", {
-					heartbeatInterval: settings.workerHeartbeatIntervalMs,
-					controlPollInterval: settings.waitPollIntervalMs,
-					killGracePeriod: settings.killGracePeriodMs,
-					keep: settings.keepAliveOnExit,
-				});
-				this.#track(followOwnWorker(task, worker, this.#follow));
-			} catch (thrown) {
-				await task.remove();
-				return refuseStart(`The command could not be started: ${errorText(thrown)}.`, "Start failed");
-			}
-			return { ok: true, task: toView(task, { ...newRuntime, status: "starting" }) };
-		});
+	startCommand(request: CommandRequest, toolCallId: string): Promise<StartedTask> {
+		return this.#inPlace("Start failed", () => startCommand(request, toolCallId, this.#settings, this.#follow));
 	}
 
-	async startAgent(request: AgentRequest, toolCallId: string): Promise<StartedTask> {
-		return await this.#inPlace("Background start failed", async () => {
-			const { stored, subagents, settings } = this.#settings;
-			const held = await subagents.hold(request);
-			if (!held.ok) return refuseStart(held.refusal.message, held.refusal.brief);
-			const { agent } = held;
-			const timeout = request.timeout ?? settings.agentTaskTimeoutS;
-			try {
-				const task = await stored.tasks.create({
-					...this.#newSpec("agent", request.description, toolCallId, timeout),
-					command: null,
-					agent: {
-						agentId: agent.id,
-						subagentType: agent.typeName,
-						prompt: request.prompt,
-						modelOverride: request.model,
-					},
-				});
-				this.#track(await this.#settings.runAgent({ task, agent, request: { ...request, timeout } }));
-				return { ok: true, task: toView(task, { ...newRuntime, status: "running" }) };
-			} catch (thrown) {
-				agent.release();
-				throw thrown;
-			}
-		});
+	startAgent(request: AgentRequest, toolCallId: string): Promise<StartedTask> {
+		return this.#inPlace("Background start failed", () => startAgent(request, toolCallId, this.#settings));
 	}
 
 	/** Ends the subagents, and waits for them as long as there is time: what they still ask is settled and told. Idempotent. */
@@ -184,14 +123,8 @@ export class BackgroundTasks {
 		return toTaskBlock(task.spec, runtime, lastLines(bytes, notificationTailLines));
 	}
 
-	#newSpec(kind: TaskSpec["kind"], description: string, toolCallId: string, timeout: number) {
-		const { stored, identifiers, clock } = this.#settings;
-		const id = `${kind}-${identifiers.hex(8)}`;
-		return { id, kind, sessionId: stored.id, description, toolCallId, createdAt: clock.now(), timeout };
-	}
-
 	/** Starts a task if there is a place for it. */
-	async #inPlace(brief: string, start: () => Promise<StartedTask>): Promise<StartedTask> {
+	async #inPlace(brief: string, start: () => Promise<TaskStart>): Promise<StartedTask> {
 		await this.find();
 		const limit = this.#settings.settings.maxRunningTasks;
 		if (this.#ending !== null) return refuseStart("The session is closing.", brief);
@@ -200,7 +133,10 @@ export class BackgroundTasks {
 		}
 		this.#starting += 1;
 		try {
-			return await start();
+			const started = await start();
+			if (!started.ok) return started;
+			this.#track(started.active);
+			return { ok: true, task: started.task };
 		} finally {
 			this.#starting -= 1;
 		}

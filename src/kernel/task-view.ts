@@ -1,11 +1,10 @@
 // Background tasks as tools see them, and what tools can do with them.
 import path from "node:path";
 import { reminderText } from "../agent/marked-text.ts";
-import { toolError } from "../events/content.ts";
 import { isFinal } from "../events/task-status.ts";
 import type { StoredTask, StoredTasks, TaskRuntime } from "../store/stored-tasks.ts";
 import { outputName } from "../store/task-files.ts";
-import type { StartedTask, TaskOperations, TaskView } from "../tools/operations.ts";
+import type { TaskOperations, TaskView } from "../tools/operations.ts";
 import type { BackgroundTasks } from "./background-tasks.ts";
 
 export function toView({ spec, directory }: StoredTask, runtime: TaskRuntime): TaskView {
@@ -23,10 +22,6 @@ export function toView({ spec, directory }: StoredTask, runtime: TaskRuntime): T
 		reason: runtime.failureReason,
 		outputPath: directory === null ? null : path.join(directory, outputName),
 	};
-}
-
-export function refuseStart(message: string, brief: string): StartedTask {
-	return { ok: false, result: toolError(message, brief) };
 }
 
 /** The tasks whose state can be read. */

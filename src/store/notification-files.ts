@@ -5,6 +5,7 @@ import { errorText } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
 import { parseLine } from "./line-file.ts";
+import { toMilliseconds, toSeconds } from "./seconds.ts";
 import {
 	type Delivery,
 	type KeptNotification,
@@ -41,9 +42,6 @@ const deliverySchema = v.looseObject({
 		v.looseObject({ status: v.picklist(["pending", "claimed", "acked"]), claimed_at: time, acked_at: time }),
 	),
 });
-
-const seconds = (milliseconds: number | null) => (milliseconds === null ? null : milliseconds / 1000);
-const milliseconds = (time: number | null) => (time === null ? null : time * 1000);
 
 function toEventText(notification: Notification): string {
 	const { sourceKind, sourceId, createdAt, dedupeKey, payload, targets, ...plain } = notification;
@@ -88,7 +86,7 @@ function fromEvent(value: unknown): Notification | null {
 function toDeliveryText(delivery: Delivery): string {
 	const sinks = Object.entries(delivery).map(([name, { status, claimedAt, ackedAt }]) => [
 		name,
-		{ status, claimed_at: seconds(claimedAt), acked_at: seconds(ackedAt) },
+		{ status, claimed_at: toSeconds(claimedAt), acked_at: toSeconds(ackedAt) },
 	]);
 	return JSON.stringify({ sinks: Object.fromEntries(sinks) }, null, 2);
 }
@@ -98,7 +96,7 @@ function fromDelivery(value: unknown): Delivery | null {
 	if (!parsed.success) return null;
 	const sinks = Object.entries(parsed.output.sinks).map(([name, { status, claimed_at, acked_at }]) => [
 		name,
-		{ status, claimedAt: milliseconds(claimed_at), ackedAt: milliseconds(acked_at) },
+		{ status, claimedAt: toMilliseconds(claimed_at), ackedAt: toMilliseconds(acked_at) },
 	]);
 	return Object.fromEntries(sinks);
 }
