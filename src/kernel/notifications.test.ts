@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { createFakeClock, type FakeClock } from "../../test/support/campaign-clock.ts";
 import { createMemoryLog } from "../../test/support/store-directory.ts";
+import { createDeferred } from "../base/deferred.ts";
 import { textPart } from "../events/content.ts";
 import type { ConversationMessage } from "../events/conversation.ts";
 import type { EventBody } from "../events/event.ts";
@@ -88,6 +89,25 @@ describe("the notifications of a session", () => {
 			["n00000003", ["wire"]],
 			["n00000004", []],
 		]);
+	});
+
+	it("that are just being kept are waited for by a turn that begins", async () => {
+		const hold = createDeferred<void>();
+		const slow: StoredNotifications = {
+			...stored,
+			async add(kept) {
+				await hold.promise;
+				await stored.add(kept);
+			},
+		};
+		const notifications = create(slow);
+		const { told, tell } = createTold();
+		void notifications.publish((id, now) => about(id, now));
+		await settle();
+		const opened = notifications.openTurn(tell);
+		hold.resolve();
+		await opened;
+		expect(told).toEqual(["n00000001"]);
 	});
 
 	it("are told as they are", async () => {

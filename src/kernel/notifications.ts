@@ -43,11 +43,16 @@ export interface NotificationSettings {
 	describeSource(notification: Notification): Promise<string | null>;
 }
 
+/** Null for no notification after all. */
+type MakeNotification = (id: string, now: number) => Notification | null;
+
 export class Notifications {
 	readonly #settings: NotificationSettings;
 	readonly #known = new Map<string, KeptNotification>();
 	readonly #keys = new Set<string>();
 	readonly #queue = createKeyedQueue();
+	/** What is on its way to the store. */
+	readonly #keeping = new Set<Promise<void>>();
 	#loading: Promise<boolean> | null = null;
 	/** Tells an event in the running turn; null between turns. */
 	#tell: EmitInTurn | null = null;
@@ -57,7 +62,18 @@ export class Notifications {
 	}
 
 	/** Keeps the notification that `make` gives for a fresh id, unless one of its key is there, and tells it in a turn. */
-	async publish(make: (id: string, now: number) => Notification | null): Promise<void> {
+	async publish(make: MakeNotification): Promise<void> {
+		const keeping = this.#keep(make);
+		this.#keeping.add(keeping);
+		try {
+			await keeping;
+		} finally {
+			this.#keeping.delete(keeping);
+		}
+		void this.#tellPending();
+	}
+
+	async #keep(make: MakeNotification): Promise<void> {
 		// Without knowing what is there already nothing is added: the next opening makes up for it.
 		if (!(await this.load())) return;
 		const { stored, identifiers, clock } = this.#settings;
@@ -74,17 +90,18 @@ export class Notifications {
 			throw thrown;
 		}
 		this.#known.set(id, kept);
-		void this.#tellPending();
 	}
 
-	/** A turn has begun: tells what waits, and from now on whatever comes. */
+	/** A turn has begun: tells what waits, and from now on whatever comes. What is just being kept counts as waiting. */
 	async openTurn(tell: EmitInTurn): Promise<void> {
+		await Promise.allSettled(this.#keeping);
 		this.#tell = tell;
 		await this.#tellPending();
 	}
 
 	/** The turn is about to end: tells what still waits, and then nothing until the next. */
 	async closeTurn(): Promise<void> {
+		await Promise.allSettled(this.#keeping);
 		await this.#tellPending();
 		this.#tell = null;
 	}

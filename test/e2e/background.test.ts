@@ -29,6 +29,9 @@ const waitFor = (check: () => void, timeout = 5000) => vi.waitFor(check, { timeo
 const waitForOutput = (stage: Stage, text: string) =>
 	waitFor(() => expect(taskFile(stage, "output.log")).toContain(text));
 const waitForStatus = (stage: Stage, status: string) => waitFor(() => expect(runtimeOf(stage).status).toBe(status));
+/** From here on a turn that begins is told of the end of a task. */
+const waitForNews = (stage: Stage) =>
+	waitFor(() => expect(existsSync(path.join(stage.sessionDir(id), "notifications"))).toBe(true));
 const running = (stage: Stage, word: string) => stage.commands().filter((command) => command.includes(word));
 
 async function turn(server: Server, text: string): Promise<readonly ServerLine[]> {
@@ -68,7 +71,7 @@ describe("a background command", () => {
 		expect(result).toMatchObject({
 			return_value: { is_error: false, output: expect.stringContaining(`task_id: ${taskId}\nkind: bash\n`) },
 		});
-		await waitFor(() => expect(existsSync(path.join(stage.sessionDir(id), "notifications"))).toBe(true));
+		await waitForNews(stage);
 		const second = await turn(server, "second");
 		expect(types(second).slice(0, 3)).toEqual(["TurnBegin", "Notification", "StepBegin"]);
 		expect(payloads(second, "Notification")).toMatchObject(news("completed", { task_id: taskId, exit_code: 0 }));
@@ -96,6 +99,7 @@ describe("a background command", () => {
 		process.kill(runtimeOf(stage).worker_pid, "SIGKILL");
 		await waitForStatus(stage, "lost");
 		await waitFor(() => expect(running(stage, "sleep 1000")).toEqual([]));
+		await waitForNews(stage);
 		expect(payloads(await turn(server, "second"), "Notification")).toMatchObject(news("lost"));
 	});
 });
@@ -202,7 +206,7 @@ describe("when the server goes", () => {
 		await waitForStatus(stage, "killed");
 		expect(runtimeOf(stage)).toMatchObject({ interrupted: true, failure_reason: "enough" });
 		await waitFor(() => expect(running(stage, "sleep 1000")).toEqual([]));
-		await waitFor(() => expect(existsSync(path.join(stage.sessionDir(id), "notifications"))).toBe(true));
+		await waitForNews(stage);
 		expect(payloads(await turn(again, "third"), "Notification")).toMatchObject(news("killed"));
 		await close(again);
 	});
