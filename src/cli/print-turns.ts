@@ -6,9 +6,14 @@ import type { AgentEvent, TurnOutcome } from "../events/event.ts";
 import type { AttachOptions } from "../kernel/clients.ts";
 import type { Session } from "../kernel/session.ts";
 
+/** Whether the input is the program's own, and no person's. */
+export interface TurnOrigin {
+	readonly isOwn: boolean;
+}
+
 export interface Turns {
 	/** Runs one turn; resolves once its end was passed on. Not to be called while one runs. */
-	run(input: UserInput): Promise<TurnOutcome>;
+	run(input: UserInput, origin?: TurnOrigin): Promise<TurnOutcome>;
 }
 
 /**
@@ -57,10 +62,10 @@ export function createTurns(session: Session, take: (event: AgentEvent) => void,
 	over.catch(() => {});
 
 	return {
-		async run(input) {
+		async run(input, { isOwn } = { isOwn: false }) {
 			const waiter = createDeferred<TurnOutcome>();
 			current = waiter;
-			await session.send({ type: "turn.start", input });
+			await session.send({ type: "turn.start", input, isOwn });
 			return await Promise.race([waiter.promise, over]);
 		},
 	};

@@ -7,6 +7,7 @@ import type { UserInput } from "../events/content.ts";
 import type { Outbox } from "../transports/outbox.ts";
 import { createTextOutput, readInput, readInputLines } from "../transports/stdio.ts";
 import type { PrintOptions } from "./command-line.ts";
+import { awaitBackgroundWork } from "./print-background.ts";
 import { createFinalPrinter } from "./print-final.ts";
 import { readMessages, readPrompt } from "./print-input.ts";
 import { createProgress, noProgress, type Progress } from "./print-progress.ts";
@@ -50,7 +51,7 @@ export async function runPrint(executable: string, options: PrintOptions, packag
 		() => output.ready(),
 	);
 	const prompts = readPrompts(first, isText, screen.complain);
-	const work = runPrompts(prompts, turns, printer, program, early.signal);
+	const work = runPrompts(prompts, isText, turns, printer, program, early.signal);
 	await Promise.race([work.then(() => output.flush()), aborted(early.signal)]);
 	screen.progress.end();
 	const workCode = early.signal.aborted ? 1 : await work;
@@ -69,9 +70,11 @@ export async function runPrint(executable: string, options: PrintOptions, packag
 /** Runs the prompts until one fails or the signal aborts; gives the exit code. Never rejects. */
 async function runPrompts(
 	prompts: AsyncIterable<UserInput>,
+	/** Whether there is one prompt, behind which background work is waited for. */
+	isText: boolean,
 	turns: Turns,
 	printer: Printer,
-	{ log }: Program,
+	{ log, session, configuration }: Program,
 	signal: AbortSignal,
 ): Promise<number> {
 	const stopped = aborted(signal).then(() => null);
@@ -80,7 +83,10 @@ async function runPrompts(
 		while (!signal.aborted) {
 			const next = await Promise.race([iterator.next(), stopped]);
 			if (next === null || next.done === true) break;
-			const failure = toFailure(await turns.run(next.value));
+			const ran = toFailure(await turns.run(next.value));
+			const ceiling = configuration.background.printWaitCeilingS;
+			const wait = { session, turns, ceiling, clock: systemClock };
+			const failure = ran ?? (isText ? await awaitBackgroundWork(wait, signal) : null);
 			if (failure !== null) {
 				printer.fail(failure);
 				return failure.exitCode;

@@ -6,6 +6,7 @@ import { sleep, systemClock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import { randomIdentifiers } from "../base/ids.ts";
 import { redactSecrets } from "../base/redaction.ts";
+import type { Configuration } from "../config/configuration.ts";
 import { ConfigurationError } from "../config/configuration-error.ts";
 import { readConfiguration } from "../config/read-config.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
@@ -41,6 +42,7 @@ const logOpeningDelay = 100;
 export interface Program {
 	readonly kernel: Kernel;
 	readonly session: Session;
+	readonly configuration: Configuration;
 	readonly log: LogFile;
 }
 
@@ -106,7 +108,7 @@ async function start(
 	options: ProgramOptions,
 	mode: Pick<SessionOptions, "unattended">,
 	{ place, environment, shareDir, packageDir, log }: ProgramProcess,
-): Promise<{ readonly kernel: Kernel; readonly session: Session }> {
+): Promise<Omit<Program, "log">> {
 	const disk = createDiskFiles();
 	const workDir = await checkWorkDir(options.workDir, place, disk);
 	const checkAll = (flag: string, typed: readonly string[]) =>
@@ -154,7 +156,7 @@ async function start(
 		maxLoopIterations: options.maxLoopIterations,
 		agent,
 	};
-	return { kernel, session: await openSession(kernel, workDir, options.session, sessionOptions) };
+	return { kernel, configuration, session: await openSession(kernel, workDir, options.session, sessionOptions) };
 }
 
 async function loadAgentFile(file: string, workDir: string, surroundings: Surroundings): Promise<AgentDefinition> {

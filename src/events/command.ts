@@ -3,8 +3,11 @@ import type { Answer, AskFailure } from "./ask.ts";
 import type { UserInput } from "./content.ts";
 
 export type Command =
-	/** Starts a turn; the value names it, its end is told by `turn.ended`. Fails `busy` when one runs. */
-	| { readonly type: "turn.start"; readonly input: UserInput }
+	/**
+	 * Starts a turn; the value names it, its end is told by `turn.ended`. Fails `busy` when one runs. An input that is the
+	 * program's own and no person's (`isOwn`) is not shown to hooks of prompts.
+	 */
+	| { readonly type: "turn.start"; readonly input: UserInput; readonly isOwn?: boolean }
 	/** Adds input to the running turn. Fails `no-turn` when idle. */
 	| { readonly type: "turn.steer"; readonly input: UserInput }
 	/** Stops the running turn. Fails `no-turn` when idle; what it causes follows later. */

@@ -4,6 +4,7 @@ import { toKernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { inputText, textPart, type UserInput } from "../events/content.ts";
 import type { EventBody, TurnOutcome } from "../events/event.ts";
+import { allowed } from "../hooks/hook.ts";
 import type { StoredSession } from "../store/session-store.ts";
 import { toTitle } from "../store/title.ts";
 import { type CommandRunSettings, createCommandRun } from "./command-run.ts";
@@ -30,6 +31,13 @@ export interface RunningTurn {
 	ended: Promise<void>;
 }
 
+/** What a turn is started with. */
+export interface TurnStart {
+	readonly input: UserInput;
+	/** Whether it is the program's own: then no hook of prompts sees it. */
+	readonly isOwn: boolean;
+}
+
 export interface MainTurnSettings {
 	readonly services: AgentServices;
 	readonly hooks: HookRunner;
@@ -53,7 +61,7 @@ interface Telling {
 }
 
 /** Runs the turn; never rejects. Its outcome is in the event that ends it. */
-export async function runMainTurn(turn: RunningTurn, input: UserInput, settings: MainTurnSettings): Promise<void> {
+export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings: MainTurnSettings): Promise<void> {
 	const { services, hooks, log, release } = settings;
 	const { signal } = turn.controller;
 	const { stored, emitter, clock } = services;
@@ -61,7 +69,7 @@ export async function runMainTurn(turn: RunningTurn, input: UserInput, settings:
 	const watch = createToolWatch(hooks, telling.emit, clock, signal);
 	let outcome: TurnOutcome;
 	try {
-		outcome = await runPrompt(turn, input, telling, watch, settings);
+		outcome = await runPrompt(turn, start, telling, watch, settings);
 	} catch (thrown) {
 		log.error("A turn failed.", { session: stored.id, error: thrown });
 		const { code, message, data } = toKernelError(thrown);
@@ -88,7 +96,7 @@ export async function runMainTurn(turn: RunningTurn, input: UserInput, settings:
 /** Hooks before it, the run, hooks behind it: one of those may send the agent back to work once. */
 async function runPrompt(
 	turn: RunningTurn,
-	input: UserInput,
+	{ input, isOwn }: TurnStart,
 	telling: Telling,
 	watch: WatchedTurn,
 	settings: MainTurnSettings,
@@ -97,7 +105,8 @@ async function runPrompt(
 	const { emit } = telling;
 	const { signal } = turn.controller;
 	const prompt = typeof input === "string" ? input : "";
-	const verdict = await hooks.run({ event: "UserPromptSubmit", target: prompt, input: { prompt } }, emit, signal);
+	const point = { event: "UserPromptSubmit", target: prompt, input: { prompt } } as const;
+	const verdict = isOwn ? allowed : await hooks.run(point, emit, signal);
 	await emit({ type: "turn.started", input }, { sync: true });
 	telling.isBegun = true;
 	settings.begun();

@@ -226,7 +226,7 @@ export class Session {
 			tellUnkept: (body) => this.#emitter.tellUnkept({ turnId: null, agentPath: [] }, body),
 		});
 		this.#handlers = {
-			"turn.start": ({ input }) => this.#startTurn(input),
+			"turn.start": ({ input, isOwn = false }) => this.#startTurn(input, isOwn),
 			"turn.steer": ({ input }) => this.#steer(input),
 			"turn.cancel": () => this.#cancel(),
 			"side-question.start": ({ question }) => this.#startSideQuestion(question),
@@ -328,7 +328,7 @@ export class Session {
 		await this.#parts.stored.close();
 	}
 
-	#startTurn(input: UserInput): { readonly turnId: string } {
+	#startTurn(input: UserInput, isOwn: boolean): { readonly turnId: string } {
 		if (this.#closing) throw closing();
 		if (this.#turn !== null) throw new KernelError("busy", "An agent turn is already in progress");
 		const turn: RunningTurn = {
@@ -340,28 +340,32 @@ export class Session {
 		// Every call of an answer, and every event that waits for a slow client, listens to it.
 		setMaxListeners(0, turn.controller.signal);
 		this.#turn = turn;
-		turn.ended = runMainTurn(turn, input, {
-			services: this.#services,
-			hooks: this.#hooks,
-			main: this.#main,
-			commands: this.#commands,
-			loopIterations: this.#parts.loopIterations,
-			notifications: {
-				openTurn: async (tell) => {
-					await this.#background.find();
-					await this.#notifications.openTurn(tell);
+		turn.ended = runMainTurn(
+			turn,
+			{ input, isOwn },
+			{
+				services: this.#services,
+				hooks: this.#hooks,
+				main: this.#main,
+				commands: this.#commands,
+				loopIterations: this.#parts.loopIterations,
+				notifications: {
+					openTurn: async (tell) => {
+						await this.#background.find();
+						await this.#notifications.openTurn(tell);
+					},
+					closeTurn: () => this.#notifications.closeTurn(),
 				},
-				closeTurn: () => this.#notifications.closeTurn(),
+				log: this.#parts.log,
+				begun: () => {
+					this.#hadTurn = true;
+				},
+				// Whoever hears of the end may start the next turn at once.
+				release: () => {
+					this.#turn = null;
+				},
 			},
-			log: this.#parts.log,
-			begun: () => {
-				this.#hadTurn = true;
-			},
-			// Whoever hears of the end may start the next turn at once.
-			release: () => {
-				this.#turn = null;
-			},
-		});
+		);
 		return { turnId: turn.id };
 	}
 

@@ -54,6 +54,35 @@ describe("text output", () => {
 	});
 });
 
+describe("background work", () => {
+	const inBackground = (command: string, timeout: number) =>
+		toolCall("b1", "Shell", { command, timeout, run_in_background: true, description: "a short job" });
+
+	it("is waited for, and the agent hears of its end", async () => {
+		const stage = createStage({
+			scripts: [inBackground("sleep 0.3; echo finished > done.txt", 30), "text: Started.", "text: It is over."],
+		});
+		const { code, stdout } = await shell(stage, '"$agentwire" --print --session s -p "do it" && cat done.txt');
+		expect(code).toBe(0);
+		expect(stdout).toContain("Started.");
+		expect(stdout).toMatch(/It is over\.\nfinished\n$/);
+		expect(readFileSync(path.join(stage.sessionDir("s"), "context.jsonl"), "utf8")).toContain("<task-notification>");
+	});
+
+	it("is ended when it takes too long, with 1", async () => {
+		const stage = createStage({ scripts: [inBackground("sleep 30; touch late.txt", 60), "text: Started."] });
+		const config = JSON.stringify({ ...JSON.parse(stage.configText), background: { print_wait_ceiling_s: 1 } });
+		const { code, stdout } = await runExecutable(executablePath, ["--print", "-p", "do it", "--config", config], {
+			cwd: stage.workDir,
+			env: stage.environment,
+		});
+		expect(code).toBe(1);
+		expect(stdout).toMatch(/Background tasks were still running after 1 s and are ended: bash-[a-z0-9]{8}\./);
+		await vi.waitFor(() => expect(stage.commands()).toEqual([]));
+		expect(existsSync(path.join(stage.workDir, "late.txt"))).toBe(false);
+	});
+});
+
 describe("stream-json output", () => {
 	it("is the conversation, a message a line", async () => {
 		const stage = createStage({ scripts: [`text: I look.\n${shellCall("echo hello")}`, "think: so\ntext: Hello."] });
