@@ -18,6 +18,7 @@ export interface ServerEvent {
 export interface PlainAnswer {
 	readonly status: number;
 	readonly statusText: string;
+	readonly headers: Headers;
 	readonly contentType: string;
 	readonly body: string;
 }
@@ -31,6 +32,8 @@ export interface EventStreamRequest {
 	/** Milliseconds of silence allowed from now on; asked before each read. */
 	readonly idleTimeout: () => number;
 	readonly clock: Clock;
+	/** The platform's own when absent. */
+	readonly fetch?: typeof globalThis.fetch;
 	readonly toFailure: (answer: PlainAnswer) => ModelFailure;
 }
 
@@ -47,10 +50,11 @@ export async function* streamServerEvents(
 	signal: AbortSignal,
 ): AsyncGenerator<readonly ServerEvent[], void> {
 	const exchange = createExchange(request.clock, signal);
+	const send = request.fetch ?? globalThis.fetch;
 	try {
 		const response = await exchange.within(request.responseTimeout, (abort) =>
 			// A redirect would carry the key to wherever the answer points.
-			fetch(request.url, {
+			send(request.url, {
 				method: "POST",
 				headers: request.headers,
 				body: request.body,
@@ -61,8 +65,8 @@ export async function* streamServerEvents(
 		const contentType = response.headers.get("content-type") ?? "";
 		if (!response.ok || /\bjson\b|\bhtml\b/i.test(contentType)) {
 			const body = await readStart(response, exchange, request.idleTimeout());
-			const { status, statusText } = response;
-			throw requestFailureOf(request.toFailure({ status, statusText, contentType, body }));
+			const { status, statusText, headers } = response;
+			throw requestFailureOf(request.toFailure({ status, statusText, headers, contentType, body }));
 		}
 		if (response.body === null) return;
 		yield* readEvents(response.body, exchange, request.idleTimeout);

@@ -1,0 +1,43 @@
+// What every HTTP request to a provider has: an address below the configured root, and headers that name us.
+import type { ModelSettings } from "../model-settings.ts";
+import { requestFailure } from "./request-failure.ts";
+
+/** The root of a provider's API. Throws RequestFailure when it is no http(s) URL without credentials. */
+export function toBaseUrl(baseUrl: string): URL {
+	const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+	if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
+		throw requestFailure("provider", "The provider's base_url is not an http(s) URL without credentials.");
+	}
+	return url;
+}
+
+export type HeaderSettings = Pick<ModelSettings, "customHeaders" | "version" | "clientName">;
+
+/**
+ * The headers of a request for an event stream: our own, those given, then the custom ones over them. Throws
+ * RequestFailure for names or values that HTTP forbids.
+ */
+export function toRequestHeaders(settings: HeaderSettings, given: Readonly<Record<string, string>>): Headers {
+	const headers = new Headers({
+		accept: "text/event-stream",
+		"content-type": "application/json",
+		"user-agent": userAgent(settings),
+	});
+	try {
+		for (const [name, value] of Object.entries(given)) headers.set(name, value);
+		for (const [name, value] of Object.entries(settings.customHeaders)) headers.set(name, value);
+	} catch {
+		// The error itself would quote the value.
+		throw requestFailure("provider", "The provider's api_key or custom_headers hold what HTTP does not allow.");
+	}
+	return headers;
+}
+
+function userAgent({ version, clientName }: HeaderSettings): string {
+	const own = `agentwire/${version}`;
+	const client =
+		clientName()
+			?.replace(/[^\x20-\x7e]|[()\\]/g, "")
+			.trim() ?? "";
+	return client === "" ? own : `${own} (${client})`;
+}

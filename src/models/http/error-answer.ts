@@ -1,0 +1,90 @@
+// Reads the error objects of providers: the kind of failure and the provider's own words. What the marks in them mean
+// differs between providers and is given as data.
+import { isRecord } from "../../base/json.ts";
+import type { ModelFailure } from "../model.ts";
+import type { PlainAnswer } from "./event-stream.ts";
+
+const messageLimit = 2000;
+
+export interface ErrorRules {
+	/** Marks of an account that cannot pay: asking again is of no use, whatever the status. */
+	readonly moneyMarks: ReadonlySet<string>;
+	/** The status that an error inside a stream would have had before it. */
+	readonly statusOfMark: ReadonlyMap<string, number>;
+}
+
+export interface ErrorReader {
+	/** An answer that is no event stream: an error status, or an error body sent with status 200. */
+	answer(answer: PlainAnswer): ModelFailure;
+	/** An error object found in an event of a stream that had begun well. */
+	event(value: unknown): ModelFailure;
+}
+
+interface ProviderError {
+	readonly message: string | null;
+	/** Codes and types, as far as they are text. */
+	readonly marks: readonly string[];
+	readonly numericCode: number | null;
+}
+
+export function createErrorReader(rules: ErrorRules): ErrorReader {
+	const toFailure = (error: ProviderError, answered: number | null, fallback: string): ModelFailure => {
+		const message = (error.message ?? fallback).slice(0, messageLimit);
+		if (error.marks.some((mark) => rules.moneyMarks.has(mark))) return failure("provider", message);
+		const status = answered ?? error.numericCode ?? statusOf(error.marks, rules);
+		return status === null ? failure("provider", message) : failure("status", message, status);
+	};
+	return {
+		answer(answer) {
+			const error = readErrorBody(answer.body);
+			const fallback = `HTTP ${answer.status} ${answer.statusText}`.trim();
+			if (answer.status >= 200 && answer.status < 300) {
+				if (error !== null) return toFailure(error, null, "The provider sent an error without a message.");
+				return failure("provider", `The provider answered with ${answer.contentType} instead of an event stream.`);
+			}
+			const isPlainText = error === null && /^text\/plain\b/i.test(answer.contentType) && answer.body.trim() !== "";
+			const found = error ?? { message: isPlainText ? answer.body.trim() : null, marks: [], numericCode: null };
+			return toFailure(found, answer.status, fallback);
+		},
+		event: (value) => toFailure(readError(value), null, "The provider ended the answer with an error."),
+	};
+}
+
+function failure(kind: ModelFailure["kind"], message: string, statusCode: number | null = null): ModelFailure {
+	return { kind, message, statusCode };
+}
+
+function statusOf(marks: readonly string[], { statusOfMark }: ErrorRules): number | null {
+	return marks.map((mark) => statusOfMark.get(mark)).find((status) => status !== undefined) ?? null;
+}
+
+function readErrorBody(body: string): ProviderError | null {
+	let parsed: unknown;
+	try {
+		parsed = JSON.parse(body);
+	} catch {
+		return null;
+	}
+	// On its stream routes Google wraps the object in a list of one.
+	const value: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
+	if (!isRecord(value)) return null;
+	if (value["error"] !== undefined && value["error"] !== null) return readError(value["error"]);
+	const error = readError(value);
+	return error.message === null ? null : error;
+}
+
+function readError(value: unknown): ProviderError {
+	if (typeof value === "string") return { message: toText(value), marks: [], numericCode: null };
+	if (!isRecord(value)) return { message: null, marks: [], numericCode: null };
+	const { code, type, status, details } = value;
+	const finer = isRecord(details) ? details["error_code"] : null;
+	return {
+		message: toText(value["message"]) ?? toText(value["detail"]),
+		marks: [finer, code, type, status].filter((mark) => typeof mark === "string"),
+		numericCode: typeof code === "number" && code >= 400 && code <= 599 ? code : null,
+	};
+}
+
+function toText(value: unknown): string | null {
+	return typeof value === "string" && value.trim() !== "" ? value.trim() : null;
+}
