@@ -1,0 +1,156 @@
+// The conversation and the tools of a request as a `LanguageModelV3` takes them.
+import type {
+	LanguageModelV3FunctionTool,
+	LanguageModelV3Message,
+	LanguageModelV3Prompt,
+	LanguageModelV3ToolResultOutput,
+	LanguageModelV3ToolResultPart,
+} from "@ai-sdk/provider";
+import { isRecord } from "../../base/json.ts";
+import type { ContentPart } from "../../events/content.ts";
+import type { ConversationMessage } from "../../events/conversation.ts";
+import type { ModelRequest, ToolSpecification } from "../model.ts";
+import { type CallIds, createCallIds } from "./call-ids.ts";
+import { type MediaKind, type MediaPart, toResultMedia, toUserMedia } from "./media.ts";
+import { type ProviderMemory, readExtras, readSeal, toProviderOptions } from "./memory.ts";
+
+type AssistantMessage = Extract<LanguageModelV3Message, { role: "assistant" }>;
+type UserMessage = Extract<LanguageModelV3Message, { role: "user" }>;
+
+export interface PromptRules {
+	readonly memory: ProviderMemory;
+	/** Whether thoughts go back to the provider that had them. */
+	readonly sendsThoughts: boolean;
+	/** What the model can be given; a line of text stands for the rest. */
+	readonly media: ReadonlySet<MediaKind>;
+	/** Maps the id of a call to letters that the provider takes. */
+	readonly spellCallId: (id: string) => string;
+}
+
+/**
+ * The system prompt and all messages. Blank texts are left out, as are thoughts of others; results that follow each other
+ * are one message; a later system message becomes a marked text of the user, for few providers know any other.
+ */
+export function toPrompt(request: ModelRequest, rules: PromptRules): LanguageModelV3Prompt {
+	const prompt: LanguageModelV3Prompt = [];
+	const ids = createCallIds(rules.spellCallId);
+	const toolNames = new Map<string, string>();
+	if (request.systemPrompt !== "") prompt.push({ role: "system", content: request.systemPrompt });
+
+	for (const message of request.messages) {
+		switch (message.role) {
+			case "user":
+				pushFilled(prompt, toUserMessage(message.content, rules));
+				break;
+			case "system":
+				pushFilled(
+					prompt,
+					toUserMessage([{ type: "text", text: `<system>${textOf(message.content)}</system>` }], rules),
+				);
+				break;
+			case "assistant":
+				for (const call of message.toolCalls ?? []) toolNames.set(call.id, call.function.name);
+				pushFilled(prompt, toAssistantMessage(message, ids, rules));
+				break;
+			case "tool": {
+				const id = message.toolCallId ?? "";
+				const toolName = message.name ?? toolNames.get(id) ?? "";
+				const output = toOutput(message.content, rules);
+				pushResult(prompt, { type: "tool-result", toolCallId: ids.ofResult(id), toolName, output });
+				break;
+			}
+		}
+	}
+	return prompt;
+}
+
+export function toFunctionTools(tools: readonly ToolSpecification[]): LanguageModelV3FunctionTool[] {
+	return tools.map(({ name, description, parameters }) => ({
+		type: "function",
+		name,
+		description,
+		inputSchema: { ...parameters },
+	}));
+}
+
+function pushFilled(prompt: LanguageModelV3Prompt, message: AssistantMessage | UserMessage): void {
+	if (message.content.length > 0) prompt.push(message);
+}
+
+function pushResult(prompt: LanguageModelV3Prompt, result: LanguageModelV3ToolResultPart): void {
+	const last = prompt.at(-1);
+	if (last?.role === "tool") last.content.push(result);
+	else prompt.push({ role: "tool", content: [result] });
+}
+
+function toUserMessage(parts: readonly ContentPart[], rules: PromptRules): UserMessage {
+	const content: UserMessage["content"] = [];
+	for (const part of parts) {
+		if (part.type === "text") {
+			if (!isBlank(part.text)) content.push({ type: "text", text: part.text });
+		} else if (part.type !== "think") content.push(toUserMedia(part, rules.media));
+	}
+	return { role: "user", content };
+}
+
+function toAssistantMessage(message: ConversationMessage, ids: CallIds, rules: PromptRules): AssistantMessage {
+	const { memory } = rules;
+	const content: AssistantMessage["content"] = [];
+	for (const part of message.content) {
+		if (part.type === "text") {
+			if (!isBlank(part.text)) content.push({ type: "text", text: part.text });
+		} else if (part.type === "think") {
+			const seal = readSeal(memory, part.encrypted);
+			const options = toProviderOptions(memory, seal?.kept ?? {});
+			const last = content.at(-1);
+			if (seal?.kind === "text") {
+				if (last?.type === "text") Object.assign(last, options);
+			} else if (seal?.kind === "thought" && rules.sendsThoughts) {
+				content.push({ type: "reasoning", text: part.think, ...options });
+			}
+		}
+	}
+	for (const call of message.toolCalls ?? []) {
+		content.push({
+			type: "tool-call",
+			toolCallId: ids.ofCall(call.id),
+			toolName: call.function.name,
+			input: toInput(call.function.arguments),
+			...toProviderOptions(memory, readExtras(memory, call.extras)),
+		});
+	}
+	return { role: "assistant", content };
+}
+
+/** Providers refuse arguments that are no object; the result of such a call says what was wrong with them. */
+function toInput(argumentsText: string | null): Record<string, unknown> {
+	try {
+		const value: unknown = JSON.parse(argumentsText || "{}");
+		return isRecord(value) ? value : {};
+	} catch {
+		return {};
+	}
+}
+
+function toOutput(parts: readonly ContentPart[], { media }: PromptRules): LanguageModelV3ToolResultOutput {
+	if (!parts.some(isMedia)) return { type: "text", value: textOf(parts) };
+	return {
+		type: "content",
+		value: parts.flatMap((part) => {
+			if (isMedia(part)) return [toResultMedia(part, media)];
+			return part.type === "text" && !isBlank(part.text) ? [{ type: "text" as const, text: part.text }] : [];
+		}),
+	};
+}
+
+function isMedia(part: ContentPart): part is MediaPart {
+	return part.type !== "text" && part.type !== "think";
+}
+
+function textOf(parts: readonly ContentPart[]): string {
+	return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}
+
+function isBlank(text: string): boolean {
+	return text.trim() === "";
+}

@@ -1,0 +1,197 @@
+// Reads the stream parts of a `LanguageModelV3` as parts of our contract: pieces of one tool call follow each other,
+// whatever else streams meanwhile, and what a provider wants back goes out with the part it belongs to.
+import type { LanguageModelV3StreamPart, LanguageModelV3Usage, SharedV3ProviderMetadata } from "@ai-sdk/provider";
+import type { ContentPart, TokenUsage } from "../../events/content.ts";
+import { requestFailure } from "../http/request-failure.ts";
+import type { ModelPart } from "../model.ts";
+import { isNothing, type Kept, type ProviderMemory, pickKept, toExtras, toSeal } from "./memory.ts";
+
+export type FinishPart = Extract<LanguageModelV3StreamPart, { type: "finish" }>;
+
+export interface PartReader {
+	/** Takes the next part of the stream. Throws RequestFailure when it is an error. */
+	read(part: LanguageModelV3StreamPart): void;
+	/** The parts that may go out now. */
+	take(): ModelPart[];
+	readonly answer: Answer;
+}
+
+export interface Answer {
+	/** Null until the package has said that the answer ended. */
+	readonly finish: FinishPart | null;
+	readonly messageId: string | null;
+	/** Whether nothing but thoughts has come. */
+	readonly isEmpty: boolean;
+}
+
+interface CallDraft {
+	readonly id: string;
+	readonly name: string;
+	readonly kept: Kept;
+	arguments: string;
+	/** Open calls stream, the others wait for it to be complete. */
+	state: "waiting" | "open" | "closed";
+	isComplete: boolean;
+}
+
+type Waiting =
+	| { readonly kind: "content"; readonly part: ContentPart }
+	| { readonly kind: "call"; readonly call: CallDraft };
+
+export function createPartReader(memory: ProviderMemory): PartReader {
+	const answer: { -readonly [Key in keyof Answer]: Answer[Key] } = { finish: null, messageId: null, isEmpty: true };
+	const calls: CallDraft[] = [];
+	const waiting: Waiting[] = [];
+	/** The call that streams now. */
+	let current: CallDraft | null = null;
+	/** The thought that was not sealed yet. */
+	let thought: { readonly id: string; kept: Kept } | null = null;
+	let ready: ModelPart[] = [];
+
+	const release = () => {
+		for (;;) {
+			if (current !== null && !current.isComplete && answer.finish === null) return;
+			if (current !== null) current.state = "closed";
+			current = null;
+			const next = waiting.shift();
+			if (next === undefined) return;
+			if (next.kind === "content") {
+				ready.push(next.part);
+				continue;
+			}
+			current = next.call;
+			current.state = "open";
+			const { id, name, kept } = current;
+			const given = current.arguments === "" ? null : current.arguments;
+			ready.push({ type: "function", id, function: { name, arguments: given }, extras: toExtras(memory, kept) });
+		}
+	};
+
+	const addContent = (part: ContentPart) => {
+		waiting.push({ kind: "content", part });
+		release();
+	};
+	const endThought = () => {
+		const ended = thought;
+		thought = null;
+		if (ended !== null && !isNothing(ended.kept)) addContent(toSeal(memory, "thought", ended.kept));
+	};
+	const addThought = (id: string, text: string, metadata: SharedV3ProviderMetadata | undefined) => {
+		if (thought?.id !== id) {
+			endThought();
+			thought = { id, kept: {} };
+		}
+		if (text !== "") addContent({ type: "think", think: text, encrypted: null });
+		thought.kept = { ...thought.kept, ...pickKept(memory, "thought", metadata) };
+	};
+	const addText = (text: string, metadata: SharedV3ProviderMetadata | undefined) => {
+		endThought();
+		if (text !== "") {
+			answer.isEmpty = false;
+			addContent({ type: "text", text });
+		}
+		const kept = pickKept(memory, "text", metadata);
+		if (!isNothing(kept)) addContent(toSeal(memory, "text", kept));
+	};
+
+	const findCall = (id: string): CallDraft | null =>
+		calls.findLast((call) => call.id === id && !call.isComplete) ?? null;
+	const beginCall = (id: string, name: string, metadata: SharedV3ProviderMetadata | undefined): CallDraft => {
+		endThought();
+		answer.isEmpty = false;
+		const kept = pickKept(memory, "call", metadata);
+		const call: CallDraft = { id, name, kept, arguments: "", state: "waiting", isComplete: false };
+		calls.push(call);
+		waiting.push({ kind: "call", call });
+		return call;
+	};
+	const extendCall = (call: CallDraft, piece: string) => {
+		if (piece === "") return;
+		call.arguments += piece;
+		if (call.state === "open") ready.push({ type: "tool_call_part", arguments_part: piece });
+	};
+
+	const finish = (part: FinishPart) => {
+		endThought();
+		const last = calls.at(-1);
+		// Cut off before its arguments began: it must not run with none, so they are left unreadable.
+		if (part.finishReason.unified === "length" && last?.arguments === "") extendCall(last, "{");
+		answer.finish = part;
+		release();
+	};
+
+	return {
+		answer,
+		take() {
+			const parts = ready;
+			ready = [];
+			return parts;
+		},
+		read(part) {
+			switch (part.type) {
+				case "text-start":
+				case "text-end":
+					addText("", part.providerMetadata);
+					break;
+				case "text-delta":
+					addText(part.delta, part.providerMetadata);
+					break;
+				case "reasoning-start":
+					addThought(part.id, "", part.providerMetadata);
+					break;
+				case "reasoning-delta":
+					addThought(part.id, part.delta, part.providerMetadata);
+					break;
+				case "reasoning-end":
+					addThought(part.id, "", part.providerMetadata);
+					endThought();
+					break;
+				case "tool-input-start":
+					if (part.providerExecuted === true) break;
+					beginCall(part.id, part.toolName, part.providerMetadata);
+					release();
+					break;
+				case "tool-input-delta": {
+					const call = findCall(part.id);
+					if (call !== null) extendCall(call, part.delta);
+					break;
+				}
+				case "tool-call": {
+					if (part.providerExecuted === true) break;
+					const call = findCall(part.toolCallId) ?? beginCall(part.toolCallId, part.toolName, part.providerMetadata);
+					// Packages write {} where nothing was streamed.
+					if (call.arguments === "" && part.input !== "{}") extendCall(call, part.input);
+					call.isComplete = true;
+					release();
+					break;
+				}
+				case "response-metadata":
+					answer.messageId ??= part.id ?? null;
+					break;
+				case "finish":
+					finish(part);
+					break;
+				case "error":
+					throw requestFailure("provider", "The provider sent an event that does not fit its protocol.");
+				case "stream-start":
+				case "raw":
+				case "tool-input-end":
+				case "tool-approval-request":
+				case "tool-result":
+				case "file":
+				case "source":
+					break;
+			}
+		},
+	};
+}
+
+/** The four counts, which do not overlap; null when the provider counted nothing. */
+export function toTokenUsage({ inputTokens, outputTokens }: LanguageModelV3Usage): TokenUsage | null {
+	const read = inputTokens.cacheRead ?? 0;
+	const creation = inputTokens.cacheWrite ?? 0;
+	const other = inputTokens.noCache ?? Math.max(0, (inputTokens.total ?? 0) - read - creation);
+	const output = outputTokens.total ?? (outputTokens.text ?? 0) + (outputTokens.reasoning ?? 0);
+	if (read + creation + other + output === 0) return null;
+	return { input_other: other, output, input_cache_read: read, input_cache_creation: creation };
+}

@@ -1,0 +1,153 @@
+// The `fetch` a package is given. It sends the request as the adapter mends it, under our deadlines and abort, and hands
+// the package only events that the adapter let pass; how the exchange ended is known here, not from the package.
+
+import { type PlainAnswer, type ServerEvent, streamServerEvents } from "../http/event-stream.ts";
+import { RequestFailure, requestFailure } from "../http/request-failure.ts";
+import type { ModelFailure } from "../model.ts";
+import type { ModelSettings } from "../model-settings.ts";
+import { toModelFailure } from "./failures.ts";
+
+/** A request as a package would send it; header names are in lower case. */
+export interface PackageRequest {
+	readonly url: string;
+	readonly headers: Readonly<Record<string, string>>;
+	/** The decoded body. */
+	readonly body: unknown;
+}
+
+export interface ProviderRequest {
+	readonly url: URL;
+	readonly headers: Headers;
+	readonly body: unknown;
+}
+
+/** What becomes of an event: the package reads its data, maybe mended, or does not see it. `last` is the end mark. */
+export type EventReading =
+	| { readonly kind: "pass" | "last"; readonly data: string }
+	| { readonly kind: "skip" }
+	| { readonly kind: "failed"; readonly failure: ModelFailure };
+
+export interface Protocol {
+	/** The request that is sent in place of the package's. May throw RequestFailure. */
+	toRequest(request: PackageRequest): ProviderRequest | Promise<ProviderRequest>;
+	readEvent(event: ServerEvent): EventReading;
+	/** An answer that is no event stream. */
+	toFailure(answer: PlainAnswer): ModelFailure;
+}
+
+export type TransportOutcome =
+	| { readonly kind: "open" | "complete" }
+	| { readonly kind: "failed"; readonly failure: ModelFailure };
+
+export interface Transport {
+	readonly fetch: typeof globalThis.fetch;
+	/** Complete once the end mark was read. */
+	outcome(): TransportOutcome;
+	/** Ends the exchange and its socket. */
+	close(): void;
+}
+
+const cutOff: ModelFailure = {
+	kind: "connection",
+	message: "The provider's stream ended before the answer was complete.",
+	statusCode: null,
+};
+
+/** For one exchange. `fetch` is what truly sends. */
+export function createTransport(
+	{ timeouts, clock }: Pick<ModelSettings, "timeouts" | "clock">,
+	protocol: Protocol,
+	signal: AbortSignal,
+	fetch: typeof globalThis.fetch,
+): Transport {
+	const controller = new AbortController();
+	const close = () => controller.abort();
+	let outcome: TransportOutcome = { kind: "open" };
+
+	const openEvents = async (request: PackageRequest): Promise<AsyncGenerator<readonly ServerEvent[], void>> => {
+		const { url, headers, body } = await protocol.toRequest(request);
+		return streamServerEvents(
+			{
+				url,
+				headers,
+				body: JSON.stringify(body),
+				responseTimeout: timeouts.response,
+				idleTimeout: () => timeouts.idle,
+				clock,
+				fetch,
+				toFailure: protocol.toFailure,
+			},
+			AbortSignal.any([signal, controller.signal]),
+		);
+	};
+
+	/** Reads events until one ends the stream, so that what came before an error is still told. */
+	const readBatch = (batch: readonly ServerEvent[]): string => {
+		let text = "";
+		for (const event of batch) {
+			const reading = protocol.readEvent(event);
+			if (reading.kind === "skip") continue;
+			if (reading.kind === "failed") {
+				outcome = reading;
+				break;
+			}
+			text += toEventText(reading.data);
+			if (reading.kind === "pass") continue;
+			outcome = { kind: "complete" };
+			break;
+		}
+		return text;
+	};
+
+	/** The next text for the package; empty at the end, whatever ended it: an error would cost it what it has not read yet. */
+	const pull = async (events: AsyncGenerator<readonly ServerEvent[], void>): Promise<string> => {
+		try {
+			while (outcome.kind === "open") {
+				const { done, value } = await events.next();
+				if (done) outcome = { kind: "failed", failure: cutOff };
+				else {
+					const text = readBatch(value);
+					if (text !== "") return text;
+				}
+			}
+		} catch (thrown) {
+			outcome = { kind: "failed", failure: toModelFailure(thrown) };
+		}
+		close();
+		return "";
+	};
+
+	const send: typeof globalThis.fetch = async (input, init) => {
+		const events = await openEvents(toPackageRequest(input, init));
+		let next: string | null = await pull(events);
+		if (next === "" && outcome.kind === "failed") throw new RequestFailure(outcome.failure);
+		const encoder = new TextEncoder();
+		const body = new ReadableStream<Uint8Array>(
+			{
+				async pull(stream) {
+					const text = next ?? (await pull(events));
+					next = null;
+					if (text === "") stream.close();
+					else stream.enqueue(encoder.encode(text));
+				},
+				cancel: close,
+			},
+			// Nothing is read that the package did not ask for.
+			{ highWaterMark: 0 },
+		);
+		return new Response(body, { status: 200, headers: { "content-type": "text/event-stream" } });
+	};
+
+	return { fetch: send, outcome: () => outcome, close };
+}
+
+function toEventText(data: string): string {
+	return `data: ${data.replaceAll("\n", "\ndata: ")}\n\n`;
+}
+
+function toPackageRequest(...[input, init]: Parameters<typeof globalThis.fetch>): PackageRequest {
+	const body = init?.body;
+	if (typeof body !== "string") throw requestFailure("defect", "The provider's package sent a body that is not text.");
+	const url = input instanceof Request ? input.url : input.toString();
+	return { url, headers: Object.fromEntries(new Headers(init?.headers)), body: JSON.parse(body) };
+}
