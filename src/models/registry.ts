@@ -9,7 +9,7 @@ const factories: Readonly<Record<ProviderType, Factory>> = {
 	kimi: async (settings) => createLazyModel(settings, () => loadKimi(settings)),
 	openai_legacy: async (settings) => createLazyModel(settings, () => loadOpenaiLegacy(settings)),
 	openai_responses: refuse,
-	anthropic: refuse,
+	anthropic: async (settings) => createLazyModel(settings, () => loadAnthropic(settings)),
 	google_genai: refuse,
 	gemini: refuse,
 	vertexai: refuse,
@@ -28,7 +28,7 @@ export function createModel(settings: ModelSettings): Promise<Model> {
 
 async function refuse({ providerType }: ModelSettings): Promise<never> {
 	throw new ModelConfigurationError(
-		`The provider type "${providerType}" is not available in this version; "kimi" and "openai_legacy" are. Choose another model with --model or default_model.`,
+		`The provider type "${providerType}" is not available in this version; "kimi", "openai_legacy" and "anthropic" are. Choose another model with --model or default_model.`,
 	);
 }
 
@@ -60,6 +60,11 @@ async function loadOpenaiLegacy(settings: ModelSettings): Promise<Stream> {
 		import("./openai-compatible/openai-legacy.ts"),
 	]);
 	return (request, signal) => streamChatCompletion(settings, openaiLegacyFlavour, request, signal);
+}
+
+async function loadAnthropic(settings: ModelSettings): Promise<Stream> {
+	const { loadMessages } = await import("./anthropic/messages.ts");
+	return await loadMessages(settings);
 }
 
 function createLazyModel(settings: ModelSettings, load: () => Promise<Stream>): Model {

@@ -21,9 +21,9 @@ export interface ProviderRequest {
 	readonly body: unknown;
 }
 
-/** What becomes of an event: the package reads its data, maybe mended, or does not see it. `last` is the end mark. */
+/** What becomes of an event: the package reads data in its place, or does not see it. `last` is the end mark. */
 export type EventReading =
-	| { readonly kind: "pass" | "last"; readonly data: string }
+	| { readonly kind: "pass" | "last"; readonly data: readonly string[] }
 	| { readonly kind: "skip" }
 	| { readonly kind: "failed"; readonly failure: ModelFailure };
 
@@ -91,7 +91,7 @@ export function createTransport(
 				outcome = reading;
 				break;
 			}
-			text += toEventText(reading.data);
+			text += reading.data.map(toEventText).join("");
 			if (reading.kind === "pass") continue;
 			outcome = { kind: "complete" };
 			break;

@@ -1,6 +1,7 @@
 // The Kimi flavour of chat completions (provider type `kimi`).
+
+import { completionCap } from "../completion-cap.ts";
 import type { ModelRequest, ToolSpecification } from "../model.ts";
-import { completionCap } from "./completion-cap.ts";
 import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
 import { fillTypes } from "./tool-schema.ts";
 

@@ -1,6 +1,6 @@
 // The automatic limit of an answer: what the context window leaves after an estimate of the input.
-import type { ContentPart } from "../../events/content.ts";
-import type { ModelRequest } from "../model.ts";
+import type { ContentPart } from "../events/content.ts";
+import type { ModelRequest } from "./model.ts";
 
 const reserve = 1024;
 const tokensOfMedia = 2000;

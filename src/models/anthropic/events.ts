@@ -1,0 +1,169 @@
+// Reads the events of a message stream: those the package knows, with only the keys it reads, in their place. Whatever
+// else is sent (new events, blocks, deltas, keys) is passed over, as the API asks of its clients.
+import { isRecord } from "../../base/json.ts";
+import type { EventReading } from "../ai-sdk/transport.ts";
+import { createErrorReader } from "../http/error-answer.ts";
+import type { ServerEvent } from "../http/event-stream.ts";
+
+type Fields = Record<string, unknown>;
+
+export const errorReader = createErrorReader({
+	moneyMarks: new Set(["enforced_spend_limit_reached", "contract_spend_limit_reached"]),
+	statusOfMark: new Map([
+		["invalid_request_error", 400],
+		["authentication_error", 401],
+		["billing_error", 402],
+		["permission_error", 403],
+		["not_found_error", 404],
+		["request_too_large", 413],
+		["rate_limit_error", 429],
+		["api_error", 500],
+		["timeout_error", 504],
+		["overloaded_error", 529],
+	]),
+});
+
+const skip: EventReading = { kind: "skip" };
+
+export interface MessageEvents {
+	read(event: ServerEvent): EventReading;
+	/** What the provider said of a refusal, as far as the stream was read. */
+	explanation(): string | null;
+}
+
+/** For the stream of one message. */
+export function createMessageEvents(): MessageEvents {
+	const blocks = new Set<unknown>();
+	let explanation: string | null = null;
+	let outputTokens = 0;
+
+	const startMessage = (message: Fields): EventReading => {
+		const usage = isRecord(message["usage"]) ? message["usage"] : {};
+		outputTokens = toCount(usage["output_tokens"]) ?? 0;
+		return pass({
+			type: "message_start",
+			message: {
+				id: toText(message["id"]),
+				model: toText(message["model"]),
+				usage: { input_tokens: 0, ...inputCounts(usage) },
+			},
+		});
+	};
+
+	const startBlock = (index: unknown, block: Fields): EventReading => {
+		const start = (content: Fields): Fields => ({ type: "content_block_start", index, content_block: content });
+		const delta = (content: Fields): Fields => ({ type: "content_block_delta", index, delta: content });
+		blocks.add(index);
+		switch (block["type"]) {
+			case "text": {
+				const text = toText(block["text"]);
+				const early = text === null ? [] : [delta({ type: "text_delta", text })];
+				return pass(start({ type: "text", text: "" }), ...early);
+			}
+			case "thinking": {
+				const thinking = toText(block["thinking"]);
+				const early = thinking === null ? [] : [delta({ type: "thinking_delta", thinking })];
+				return pass(start({ type: "thinking", thinking: "" }), ...early);
+			}
+			case "redacted_thinking":
+				return pass(start({ type: "redacted_thinking", data: toText(block["data"]) ?? "" }));
+			case "tool_use": {
+				const { id, name, input } = block;
+				return pass(start({ type: "tool_use", id, name, input: isRecord(input) ? input : {} }));
+			}
+			default:
+				blocks.delete(index);
+				return skip;
+		}
+	};
+
+	const readDelta = (index: unknown, delta: Fields): EventReading => {
+		if (!blocks.has(index)) return skip;
+		const { type } = delta;
+		const known = knownDeltas.find((name) => name.type === type);
+		if (known === undefined) return skip;
+		const text = toText(delta[known.field]);
+		return text === null ? skip : pass({ type: "content_block_delta", index, delta: { type, [known.field]: text } });
+	};
+
+	const changeMessage = (delta: Fields, usage: Fields): EventReading => {
+		outputTokens = toCount(usage["output_tokens"]) ?? outputTokens;
+		const details = isRecord(delta["stop_details"]) ? delta["stop_details"] : {};
+		explanation = toText(details["explanation"]) ?? explanation;
+		return pass({
+			type: "message_delta",
+			delta: { stop_reason: toText(delta["stop_reason"]) },
+			usage: { output_tokens: outputTokens, ...inputCounts(usage) },
+		});
+	};
+
+	const readFields = (fields: Fields, isError: boolean): EventReading => {
+		const field = (name: string): Fields => (isRecord(fields[name]) ? fields[name] : {});
+		if (isError || fields["type"] === "error") {
+			return { kind: "failed", failure: errorReader.event(fields["error"] ?? fields) };
+		}
+		const { index } = fields;
+		switch (fields["type"]) {
+			case "message_start":
+				return startMessage(field("message"));
+			case "content_block_start":
+				return startBlock(index, field("content_block"));
+			case "content_block_delta":
+				return readDelta(index, field("delta"));
+			case "content_block_stop":
+				return blocks.delete(index) ? pass({ type: "content_block_stop", index }) : skip;
+			case "message_delta":
+				return changeMessage(field("delta"), field("usage"));
+			case "message_stop":
+				return { kind: "last", data: ['{"type":"message_stop"}'] };
+			default:
+				return skip;
+		}
+	};
+
+	return {
+		explanation: () => explanation,
+		read({ event, data, cut }) {
+			let value: unknown;
+			try {
+				value = JSON.parse(data);
+			} catch {
+				if (event === "error") return { kind: "failed", failure: errorReader.event(data) };
+				// Some gateways end every stream as chat completions do.
+				if (cut || data.trim() === "[DONE]") return skip;
+				const message = "The provider sent an event that is not JSON.";
+				return { kind: "failed", failure: { kind: "provider", message, statusCode: null } };
+			}
+			return isRecord(value) ? readFields(value, event === "error") : skip;
+		},
+	};
+}
+
+const knownDeltas = [
+	{ type: "text_delta", field: "text" },
+	{ type: "thinking_delta", field: "thinking" },
+	{ type: "signature_delta", field: "signature" },
+	{ type: "input_json_delta", field: "partial_json" },
+] as const;
+
+function pass(...events: readonly Fields[]): EventReading {
+	return { kind: "pass", data: events.map((event) => JSON.stringify(event)) };
+}
+
+/** The counts of the prompt that are there; the others are unchanged. */
+function inputCounts(usage: Fields): Record<string, number> {
+	const names = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
+	const counts = names.flatMap((name) => {
+		const count = toCount(usage[name]);
+		return count === null ? [] : [[name, count] as const];
+	});
+	return Object.fromEntries(counts);
+}
+
+function toCount(value: unknown): number | null {
+	return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.trunc(value) : null;
+}
+
+function toText(value: unknown): string | null {
+	return typeof value === "string" && value !== "" ? value : null;
+}

@@ -1,0 +1,123 @@
+// The request of a message: what the package is asked for, and what is mended in what it would send.
+import type { LanguageModelV3CallOptions, LanguageModelV3Message, LanguageModelV3Prompt } from "@ai-sdk/provider";
+import { isRecord } from "../../base/json.ts";
+import type { ProviderMemory } from "../ai-sdk/memory.ts";
+import { toFunctionTools, toPrompt } from "../ai-sdk/prompt.ts";
+import type { PackageRequest, ProviderRequest } from "../ai-sdk/transport.ts";
+import { completionCap } from "../completion-cap.ts";
+import { type HeaderSettings, toBaseUrl, toRequestHeaders } from "../http/endpoint.ts";
+import type { ModelRequest } from "../model.ts";
+import type { ModelSettings } from "../model-settings.ts";
+import { continuesWithoutThought, thinkingBudget, thinkingStyle } from "./thinking.ts";
+
+export type MessageSettings = HeaderSettings &
+	Pick<
+		ModelSettings,
+		"baseUrl" | "apiKey" | "model" | "maxContextSize" | "capabilities" | "thinking" | "sampling" | "timeouts" | "clock"
+	>;
+
+/** Tokens of an answer, which the API wants to be told. */
+const standardMaxTokens = 50_000;
+
+/** Blocks from the end in which the API looks for what it cached before is 20; beyond this many there is a second mark. */
+const blocksBetweenMarks = 15;
+
+const cached = { anthropic: { cacheControl: { type: "ephemeral" } } };
+
+/** A thought goes back only to the model that signed it. */
+export function memoryOf({ model }: Pick<MessageSettings, "model">): ProviderMemory {
+	const names = { thought: ["signature", "redactedData"], text: [], call: [] };
+	return { origin: `anthropic:${model}`, key: "anthropic", names };
+}
+
+export function toCall(request: ModelRequest, settings: MessageSettings): LanguageModelV3CallOptions {
+	const { capabilities, sampling, thinking } = settings;
+	const prompt = toPrompt(request, {
+		memory: memoryOf(settings),
+		sendsThoughts: thinking !== "off",
+		media: new Set(capabilities.has("image_in") ? ["image"] : []),
+		spellCallId: (id) => id.replace(/[^a-zA-Z0-9_-]/g, "_"),
+	});
+	const tools = toFunctionTools(request.tools);
+	const lastTool = tools.at(-1);
+	if (lastTool !== undefined) lastTool.providerOptions = cached;
+	return {
+		prompt: withCacheMarks(prompt),
+		...(tools.length === 0 ? {} : { tools }),
+		maxOutputTokens: maxTokens(request, settings),
+		...(sampling.temperature === null ? {} : { temperature: sampling.temperature }),
+		...(sampling.topP === null ? {} : { topP: sampling.topP }),
+		providerOptions: {
+			anthropic: { metadata: { userId: request.cacheKey }, toolStreaming: false, ...toThinking(request, settings) },
+		},
+	};
+}
+
+function maxTokens(request: ModelRequest, { maxContextSize, sampling }: MessageSettings): number {
+	const wanted = sampling.maxCompletionTokens ?? 0;
+	const most = wanted > 0 ? wanted : standardMaxTokens;
+	return completionCap(request, maxContextSize, most) ?? most;
+}
+
+function toThinking(request: ModelRequest, settings: MessageSettings) {
+	const { model, thinking } = settings;
+	if (thinking === "default") return {};
+	// The package knows the models that refuse this, and what comes closest to it.
+	if (thinking === "off") return { thinking: { type: "disabled" } };
+	const style = thinkingStyle(model);
+	if (style.kind === "adaptive") {
+		return { thinking: { type: "adaptive", ...(style.isSilent ? { display: "summarized" } : {}) }, effort: "high" };
+	}
+	const budgetTokens = thinkingBudget(maxTokens(request, settings));
+	if (budgetTokens === null || continuesWithoutThought(request.messages, memoryOf(settings))) return {};
+	return { thinking: { type: "enabled", budgetTokens } };
+}
+
+/** Marks the system prompt and the last message, and the one the last request ended with when it lies far behind. */
+function withCacheMarks(prompt: LanguageModelV3Prompt): LanguageModelV3Prompt {
+	const isMarkable = ({ role }: LanguageModelV3Message) => role === "user" || role === "tool";
+	const last = prompt.findLastIndex(isMarkable);
+	const before = prompt.slice(0, Math.max(0, last)).findLastIndex(isMarkable);
+	const between = prompt.slice(before + 1).reduce((count, { content }) => count + content.length, 0);
+	const marked = new Set([last, ...(prompt[0]?.role === "system" ? [0] : [])]);
+	if (between > blocksBetweenMarks) marked.add(before);
+	return prompt.map((message, index) => (marked.has(index) ? { ...message, providerOptions: cached } : message));
+}
+
+/** The request that is sent in place of the package's. Throws RequestFailure for an unusable address or header. */
+export function toRequest({ body }: PackageRequest, call: LanguageModelV3CallOptions, settings: MessageSettings) {
+	const mended = withinMaxTokens(body, call.maxOutputTokens ?? standardMaxTokens);
+	const request: ProviderRequest = {
+		url: toMessagesUrl(settings.baseUrl),
+		headers: toRequestHeaders(settings, {
+			"anthropic-version": "2023-06-01",
+			...(settings.apiKey === "" ? {} : { "x-api-key": settings.apiKey }),
+			// Lets a model with a budget think between calls, as the adaptive ones do.
+			...(hasBudget(mended) ? { "anthropic-beta": "interleaved-thinking-2025-05-14" } : {}),
+		}),
+		body: mended,
+	};
+	return request;
+}
+
+/** Below a root with or without the version of the API. */
+export function toMessagesUrl(baseUrl: string): URL {
+	const url = toBaseUrl(baseUrl);
+	const root = url.pathname.replace(/\/+$/, "");
+	url.pathname = root.endsWith("/v1") ? `${root}/messages` : `${root}/v1/messages`;
+	return url;
+}
+
+/** The package adds the budget to the tokens of the answer, though the API counts it among them. */
+function withinMaxTokens(body: unknown, most: number): unknown {
+	if (!isRecord(body) || typeof body["max_tokens"] !== "number") return body;
+	const max = Math.min(most, body["max_tokens"]);
+	if (!hasBudget(body)) return { ...body, max_tokens: max };
+	const budget = thinkingBudget(max);
+	const thinking = budget === null ? { type: "disabled" } : { type: "enabled", budget_tokens: budget };
+	return { ...body, max_tokens: max, thinking };
+}
+
+function hasBudget(body: unknown): boolean {
+	return isRecord(body) && isRecord(body["thinking"]) && body["thinking"]["type"] === "enabled";
+}

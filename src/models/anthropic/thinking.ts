@@ -1,0 +1,49 @@
+// How a Claude model is told to think: by its version, and by what the conversation allows.
+
+import type { ConversationMessage } from "../../events/conversation.ts";
+import type { ProviderMemory } from "../ai-sdk/memory.ts";
+import { readSeal } from "../ai-sdk/memory.ts";
+
+/** Tokens of thought where thinking has a budget. */
+const highBudget = 32_000;
+const smallestBudget = 1024;
+
+export interface ThinkingStyle {
+	/** Adaptive models decide how much they think; the others are given a budget. */
+	readonly kind: "adaptive" | "budget";
+	/** Whether the model keeps its thoughts to itself unless it is asked for a summary. */
+	readonly isSilent: boolean;
+}
+
+/** By the version in the model's name. A Claude without one is new; a model of another maker knows budgets only. */
+export function thinkingStyle(model: string): ThinkingStyle {
+	if (!/claude/i.test(model)) return { kind: "budget", isSilent: false };
+	const found = /claude-(?:[a-z]+-)?(\d{1,2})(?:[.-](\d{1,2}))?(?!\d)/i.exec(model);
+	if (found === null) return { kind: "adaptive", isSilent: true };
+	const version = Number(found[1]) + Number(found[2] ?? 0) / 100;
+	return { kind: version >= 4.06 ? "adaptive" : "budget", isSilent: version >= 4.07 };
+}
+
+/** The budget within `maxTokens`, which it has to leave room in; null when there is too little for any thought. */
+export function thinkingBudget(maxTokens: number): number | null {
+	const budget = Math.min(highBudget, Math.floor(maxTokens * 0.8));
+	return budget < smallestBudget ? null : budget;
+}
+
+/**
+ * Whether the last message continues a turn that began without a thought that can be sent back: with a budget, such a
+ * turn is refused. It began so under another model, or while thinking was off.
+ */
+export function continuesWithoutThought(messages: readonly ConversationMessage[], memory: ProviderMemory): boolean {
+	let first: ConversationMessage | null = null;
+	let afterResult = false;
+	for (const message of messages) {
+		if (message.role === "assistant") first ??= message;
+		else if (message.role === "tool") afterResult = true;
+		// What a user says right behind results is part of the turn.
+		else if (!afterResult) first = null;
+		if (message.role === "assistant") afterResult = false;
+	}
+	if (first === null || !afterResult) return false;
+	return !first.content.some((part) => part.type === "think" && readSeal(memory, part.encrypted) !== null);
+}
