@@ -19,8 +19,6 @@ type UserMessage = Extract<LanguageModelV3Message, { role: "user" }>;
 
 export interface PromptRules {
 	readonly memory: ProviderMemory;
-	/** Whether thoughts go back to the provider that had them. */
-	readonly sendsThoughts: boolean;
 	/** What the model can be given; a line of text stands for the rest. */
 	readonly media: ReadonlySet<MediaKind>;
 	/** Maps the id of a call to letters that the provider takes. */
@@ -105,7 +103,7 @@ function toAssistantMessage(message: ConversationMessage, ids: CallIds, rules: P
 			const last = content.at(-1);
 			if (seal?.kind === "text") {
 				if (last?.type === "text") Object.assign(last, options);
-			} else if (seal?.kind === "thought" && rules.sendsThoughts) {
+			} else if (seal?.kind === "thought") {
 				content.push({ type: "reasoning", text: part.think, ...options });
 			}
 		}

@@ -29,7 +29,7 @@ interface CallDraft {
 	readonly name: string;
 	readonly kept: Kept;
 	arguments: string;
-	/** Open calls stream, the others wait for it to be complete. */
+	/** The open call is the one whose pieces go out; what follows waits until it is complete. */
 	state: "waiting" | "open" | "closed";
 	isComplete: boolean;
 }
@@ -42,7 +42,7 @@ export function createPartReader(memory: ProviderMemory): PartReader {
 	const answer: { -readonly [Key in keyof Answer]: Answer[Key] } = { finish: null, messageId: null, isEmpty: true };
 	const calls: CallDraft[] = [];
 	const waiting: Waiting[] = [];
-	/** The call that streams now. */
+	/** The open call. */
 	let current: CallDraft | null = null;
 	/** The thought that was not sealed yet. */
 	let thought: { readonly id: string; kept: Kept } | null = null;
@@ -51,10 +51,10 @@ export function createPartReader(memory: ProviderMemory): PartReader {
 	const release = () => {
 		for (;;) {
 			if (current !== null && !current.isComplete && answer.finish === null) return;
-			if (current !== null) current.state = "closed";
-			current = null;
 			const next = waiting.shift();
 			if (next === undefined) return;
+			if (current !== null) current.state = "closed";
+			current = null;
 			if (next.kind === "content") {
 				ready.push(next.part);
 				continue;
@@ -113,11 +113,12 @@ export function createPartReader(memory: ProviderMemory): PartReader {
 
 	const finish = (part: FinishPart) => {
 		endThought();
-		const last = calls.at(-1);
-		// Cut off before its arguments began: it must not run with none, so they are left unreadable.
-		if (part.finishReason.unified === "length" && last?.arguments === "") extendCall(last, "{");
 		answer.finish = part;
 		release();
+		const last = calls.at(-1);
+		// Cut off before its arguments began: it must not run with none, so they are left unreadable.
+		if (part.finishReason.unified === "length" && last?.state === "open" && last.arguments === "")
+			extendCall(last, "{");
 	};
 
 	return {

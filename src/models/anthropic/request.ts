@@ -1,6 +1,5 @@
 // The request of a message: what the package is asked for, and what is mended in what it would send.
 import type { LanguageModelV3CallOptions, LanguageModelV3Message, LanguageModelV3Prompt } from "@ai-sdk/provider";
-import { isRecord } from "../../base/json.ts";
 import type { ProviderMemory } from "../ai-sdk/memory.ts";
 import { toFunctionTools, toPrompt } from "../ai-sdk/prompt.ts";
 import type { PackageRequest, ProviderRequest } from "../ai-sdk/transport.ts";
@@ -8,6 +7,7 @@ import { completionCap } from "../completion-cap.ts";
 import { type HeaderSettings, toBaseUrl, toRequestHeaders } from "../http/endpoint.ts";
 import type { ModelRequest } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
+import { mendBody, thinkingType } from "./body.ts";
 import { continuesWithoutThought, thinkingBudget, thinkingStyle } from "./thinking.ts";
 
 export type MessageSettings = HeaderSettings &
@@ -19,7 +19,7 @@ export type MessageSettings = HeaderSettings &
 /** Tokens of an answer, which the API wants to be told. */
 const standardMaxTokens = 50_000;
 
-/** Blocks from the end in which the API looks for what it cached before is 20; beyond this many there is a second mark. */
+/** The API looks about 20 blocks back from a mark for what it cached before: from here on there is a second one. */
 const blocksBetweenMarks = 15;
 
 const cached = { anthropic: { cacheControl: { type: "ephemeral" } } };
@@ -31,10 +31,9 @@ export function memoryOf({ model }: Pick<MessageSettings, "model">): ProviderMem
 }
 
 export function toCall(request: ModelRequest, settings: MessageSettings): LanguageModelV3CallOptions {
-	const { capabilities, sampling, thinking } = settings;
+	const { capabilities, sampling } = settings;
 	const prompt = toPrompt(request, {
 		memory: memoryOf(settings),
-		sendsThoughts: thinking !== "off",
 		media: new Set(capabilities.has("image_in") ? ["image"] : []),
 		spellCallId: (id) => id.replace(/[^a-zA-Z0-9_-]/g, "_"),
 	});
@@ -73,31 +72,34 @@ function toThinking(request: ModelRequest, settings: MessageSettings) {
 	return { thinking: { type: "enabled", budgetTokens } };
 }
 
-/** Marks the system prompt and the last message, and the one the last request ended with when it lies far behind. */
+/** Marks the system prompt and the last message, and the one the request before ended with when it lies far behind. */
 function withCacheMarks(prompt: LanguageModelV3Prompt): LanguageModelV3Prompt {
 	const isMarkable = ({ role }: LanguageModelV3Message) => role === "user" || role === "tool";
-	const last = prompt.findLastIndex(isMarkable);
-	const before = prompt.slice(0, Math.max(0, last)).findLastIndex(isMarkable);
+	const answer = prompt.findLastIndex(({ role }) => role === "assistant");
+	const before = prompt.slice(0, Math.max(0, answer)).findLastIndex(isMarkable);
 	const between = prompt.slice(before + 1).reduce((count, { content }) => count + content.length, 0);
-	const marked = new Set([last, ...(prompt[0]?.role === "system" ? [0] : [])]);
+	const marked = new Set([prompt.findLastIndex(isMarkable), prompt[0]?.role === "system" ? 0 : -1]);
 	if (between > blocksBetweenMarks) marked.add(before);
 	return prompt.map((message, index) => (marked.has(index) ? { ...message, providerOptions: cached } : message));
 }
 
 /** The request that is sent in place of the package's. Throws RequestFailure for an unusable address or header. */
-export function toRequest({ body }: PackageRequest, call: LanguageModelV3CallOptions, settings: MessageSettings) {
-	const mended = withinMaxTokens(body, call.maxOutputTokens ?? standardMaxTokens);
-	const request: ProviderRequest = {
+export function toRequest(
+	{ body }: PackageRequest,
+	call: LanguageModelV3CallOptions,
+	settings: MessageSettings,
+): ProviderRequest {
+	const mended = mendBody(body, call.maxOutputTokens ?? standardMaxTokens);
+	return {
 		url: toMessagesUrl(settings.baseUrl),
 		headers: toRequestHeaders(settings, {
 			"anthropic-version": "2023-06-01",
 			...(settings.apiKey === "" ? {} : { "x-api-key": settings.apiKey }),
 			// Lets a model with a budget think between calls, as the adaptive ones do.
-			...(hasBudget(mended) ? { "anthropic-beta": "interleaved-thinking-2025-05-14" } : {}),
+			...(thinkingType(mended) === "enabled" ? { "anthropic-beta": "interleaved-thinking-2025-05-14" } : {}),
 		}),
 		body: mended,
 	};
-	return request;
 }
 
 /** Below a root with or without the version of the API. */
@@ -106,18 +108,4 @@ export function toMessagesUrl(baseUrl: string): URL {
 	const root = url.pathname.replace(/\/+$/, "");
 	url.pathname = root.endsWith("/v1") ? `${root}/messages` : `${root}/v1/messages`;
 	return url;
-}
-
-/** The package adds the budget to the tokens of the answer, though the API counts it among them. */
-function withinMaxTokens(body: unknown, most: number): unknown {
-	if (!isRecord(body) || typeof body["max_tokens"] !== "number") return body;
-	const max = Math.min(most, body["max_tokens"]);
-	if (!hasBudget(body)) return { ...body, max_tokens: max };
-	const budget = thinkingBudget(max);
-	const thinking = budget === null ? { type: "disabled" } : { type: "enabled", budget_tokens: budget };
-	return { ...body, max_tokens: max, thinking };
-}
-
-function hasBudget(body: unknown): boolean {
-	return isRecord(body) && isRecord(body["thinking"]) && body["thinking"]["type"] === "enabled";
 }

@@ -4,9 +4,8 @@ import type { ConversationMessage } from "../../events/conversation.ts";
 import type { ProviderMemory } from "../ai-sdk/memory.ts";
 import { readSeal } from "../ai-sdk/memory.ts";
 
-/** Tokens of thought where thinking has a budget. */
-const highBudget = 32_000;
-const smallestBudget = 1024;
+/** Tokens of thought. Few sizes, as another budget makes the API forget what it cached of the messages. */
+const budgets = [32_000, 16_000, 8000, 4000, 2000, 1024];
 
 export interface ThinkingStyle {
 	/** Adaptive models decide how much they think; the others are given a budget. */
@@ -24,10 +23,9 @@ export function thinkingStyle(model: string): ThinkingStyle {
 	return { kind: version >= 4.06 ? "adaptive" : "budget", isSilent: version >= 4.07 };
 }
 
-/** The budget within `maxTokens`, which it has to leave room in; null when there is too little for any thought. */
+/** The largest budget that leaves room for an answer within `maxTokens`; null when there is too little for any. */
 export function thinkingBudget(maxTokens: number): number | null {
-	const budget = Math.min(highBudget, Math.floor(maxTokens * 0.8));
-	return budget < smallestBudget ? null : budget;
+	return budgets.find((budget) => budget <= maxTokens * 0.8) ?? null;
 }
 
 /**

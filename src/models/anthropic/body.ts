@@ -1,0 +1,39 @@
+// Mends the body that the package would send.
+import { isRecord } from "../../base/json.ts";
+import { thinkingBudget } from "./thinking.ts";
+
+/** The body with at most `most` tokens for thoughts and answer together, and with thoughts only while it thinks. */
+export function mendBody(body: unknown, most: number): unknown {
+	if (!isRecord(body)) return body;
+	const limited = withinTokens(body, most);
+	const { messages } = limited;
+	// Only the package knows which models cannot stop thinking: theirs stay.
+	return thinkingType(limited) === "disabled" && Array.isArray(messages)
+		? { ...limited, messages: messages.flatMap(withoutThoughts) }
+		: limited;
+}
+
+export function thinkingType(body: unknown): unknown {
+	return isRecord(body) && isRecord(body["thinking"]) ? body["thinking"]["type"] : undefined;
+}
+
+/** The package adds the budget of thoughts to the tokens of the answer, though the API counts it among them. */
+function withinTokens(body: Record<string, unknown>, most: number): Record<string, unknown> {
+	const asked = body["max_tokens"];
+	const tokens = typeof asked === "number" ? Math.min(most, asked) : most;
+	if (thinkingType(body) !== "enabled") return { ...body, max_tokens: tokens };
+	const budget = thinkingBudget(tokens);
+	const thinking = budget === null ? { type: "disabled" } : { type: "enabled", budget_tokens: budget };
+	return { ...body, max_tokens: tokens, thinking };
+}
+
+/** A message of nothing but thoughts goes with them. */
+function withoutThoughts(message: unknown): unknown[] {
+	if (!isRecord(message) || message["role"] !== "assistant" || !Array.isArray(message["content"])) return [message];
+	const content = message["content"].filter((block: unknown) => !isThought(block));
+	return content.length === 0 ? [] : [{ ...message, content }];
+}
+
+function isThought(block: unknown): boolean {
+	return isRecord(block) && (block["type"] === "thinking" || block["type"] === "redacted_thinking");
+}

@@ -1,0 +1,372 @@
+// The adapter against a provider on loopback: the recorded stream, the second request, and what newer or foreign servers
+// send beside what the reference shows.
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { collectChunks, contractRequest, describeModelContract } from "../../../test/contracts/model-contract.ts";
+import { describeProvider } from "../../../test/contracts/provider-contract.ts";
+import { plainModelSettings } from "../../../test/support/model-settings.ts";
+import {
+	type AnswerRequest,
+	type ProviderServer,
+	readProviderFixture,
+	sendEvents,
+	sendJson,
+	startProviderServer,
+} from "../../../test/support/provider-server.ts";
+import { createAssembly } from "../../agent/assembly.ts";
+import type { ToolCall } from "../../events/content.ts";
+import type { ConversationMessage } from "../../events/conversation.ts";
+import type { ModelChunk, ModelPart, ModelRequest } from "../model.ts";
+import type { ModelSettings } from "../model-settings.ts";
+import { createModel } from "../registry.ts";
+
+const recordedStream = readProviderFixture("anthropic-stream.sse");
+const model = "claude-sonnet-5";
+const settings = { providerType: "anthropic", model } as const;
+
+const text = (value: string): ModelPart => ({ type: "text", text: value });
+const think = (value: string): ModelPart => ({ type: "think", think: value, encrypted: null });
+const seal = (kept: Record<string, string>): ModelPart => ({
+	type: "think",
+	think: "",
+	encrypted: JSON.stringify({ from: `anthropic:${model}`, of: "thought", kept }),
+});
+const call = (id: string, name: string): ToolCall => ({
+	type: "function",
+	id,
+	function: { name, arguments: null },
+	extras: null,
+});
+const piece = (value: string): ModelPart => ({ type: "tool_call_part", arguments_part: value });
+
+function event(data: Record<string, unknown>): string {
+	return `event: ${data["type"]}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+const start = event({ type: "message_start", message: { id: "m1", usage: { input_tokens: 7, output_tokens: 1 } } });
+const block = (index: number, content_block: Record<string, unknown>) =>
+	event({ type: "content_block_start", index, content_block });
+const delta = (index: number, content: Record<string, unknown>) =>
+	event({ type: "content_block_delta", index, delta: content });
+const stop = (index: number) => event({ type: "content_block_stop", index });
+const finish = (stop_reason: string | null, others: Record<string, unknown> = {}) =>
+	event({ type: "message_delta", delta: { stop_reason, ...others }, usage: { output_tokens: 3 } }) +
+	event({ type: "message_stop" });
+const textBlock = (index: number, value: string) =>
+	block(index, { type: "text", text: "" }) + delta(index, { type: "text_delta", text: value }) + stop(index);
+
+const done: ModelChunk = {
+	type: "done",
+	usage: { input_other: 7, output: 3, input_cache_read: 0, input_cache_creation: 0 },
+	messageId: "m1",
+};
+
+describeProvider("anthropic", {
+	settings,
+	stream: recordedStream,
+	parts: [
+		think("Two facts "),
+		think("needed."),
+		seal({ signature: "EqFxSig0==" }),
+		seal({ redactedData: "EmFxRedacted==" }),
+		text("Checking both…"),
+		call("toolu_aW1", "get_weather"),
+		piece('{"city": "Os'),
+		piece('lo"}'),
+		call("toolu_bI2", "read_image"),
+		piece('{"path": "pic.png"}'),
+	],
+	last: {
+		type: "done",
+		usage: { input_other: 176, output: 96, input_cache_read: 1024, input_cache_creation: 0 },
+		messageId: "msg_fx1",
+	},
+	start: start + block(0, { type: "text", text: "" }),
+	delta: (value) => delta(0, { type: "text_delta", text: value }),
+	end: stop(0) + finish("end_turn"),
+	unknownEvent: 'event: novelty\ndata: {"type":"novelty","index":0}',
+	errors: "anthropic-errors.jsonl",
+	failures: {
+		"429 spend limit, never retry": { kind: "provider", statusCode: null },
+		"mid-stream": { kind: "status", statusCode: 529, message: "Overloaded" },
+	},
+});
+
+describeModelContract("anthropic", async (scenario) => {
+	const contractServer = await startProviderServer();
+	const answers: Record<typeof scenario, AnswerRequest> = {
+		answers: sendEvents(recordedStream),
+		fails: sendJson(500, {}, { type: "error", error: { type: "api_error", message: "Internal server error" } }),
+		long: sendEvents(start + textBlock(0, "a"), { ending: "hang" }),
+	};
+	contractServer.answerNext(answers[scenario]);
+	return {
+		model: await createModel({ ...plainModelSettings, ...settings, baseUrl: contractServer.url }),
+		requestsSeen: () => contractServer.requests.length,
+		close: contractServer.close,
+	};
+});
+
+let server: ProviderServer;
+beforeEach(async () => {
+	server = await startProviderServer();
+});
+afterEach(() => server.close());
+
+async function ask(
+	answer: AnswerRequest,
+	changed: Partial<ModelSettings> = {},
+	request: ModelRequest = contractRequest,
+): Promise<ModelChunk[]> {
+	server.answerNext(answer);
+	const made = await createModel({ ...plainModelSettings, ...settings, baseUrl: server.url, ...changed });
+	return await collectChunks(made.stream(request, new AbortController().signal));
+}
+
+function partsOf(chunks: readonly ModelChunk[]): ModelPart[] {
+	return chunks.flatMap((chunk) => (chunk.type === "parts" ? chunk.parts : []));
+}
+
+describe("the second request", () => {
+	const weatherTool = {
+		name: "get_weather",
+		description: "Weather by city",
+		parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+	};
+	const imageTool = {
+		name: "read_image",
+		description: "Load an image file",
+		parameters: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+	};
+	const question: ConversationMessage = {
+		role: "user",
+		content: [{ type: "text", text: "Weather in Oslo, and what is in pic.png?" }],
+	};
+	const picture =
+		"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC";
+	const asked: ModelRequest = {
+		systemPrompt: "Be brief.",
+		tools: [weatherTool, imageTool],
+		messages: [question],
+		cacheKey: "session-41",
+	};
+	const thinking: Partial<ModelSettings> = {
+		thinking: "on",
+		capabilities: new Set(["thinking", "image_in"]),
+		sampling: { ...plainModelSettings.sampling, maxCompletionTokens: 16_000 },
+	};
+
+	/** The request after the tools ran, with the answer as the agent keeps it. */
+	function afterTools(chunks: readonly ModelChunk[]): ModelRequest {
+		const assembly = createAssembly();
+		for (const part of partsOf(chunks)) assembly.push(part);
+		assembly.end();
+		const answer: ConversationMessage = {
+			role: "assistant",
+			content: assembly.content(),
+			toolCalls: assembly.toolCalls(),
+		};
+		const [weather, image] = assembly.toolCalls().map(({ id }) => id);
+		return {
+			...asked,
+			messages: [
+				question,
+				answer,
+				{ role: "tool", toolCallId: weather ?? "", content: [{ type: "text", text: "4 C, rain" }] },
+				{
+					role: "tool",
+					toolCallId: image ?? "",
+					content: [
+						{ type: "text", text: "1x1 image" },
+						{ type: "image_url", image_url: { url: picture, id: null } },
+					],
+				},
+			],
+		};
+	}
+
+	function recorded(name: string) {
+		const { tool_choice: _, ...body } = JSON.parse(readProviderFixture(name));
+		return { ...body, output_config: { effort: "high" }, metadata: { user_id: "session-41" } };
+	}
+
+	it("is the recorded one, but for our effort and the session's id", async () => {
+		const first = await ask(sendEvents(recordedStream), thinking, asked);
+		await ask(sendEvents(start + finish("end_turn")), thinking, afterTools(first));
+		expect(server.requests.map(({ body }) => body)).toEqual([
+			recorded("anthropic-request.json"),
+			recorded("anthropic-followup.json"),
+		]);
+	});
+
+	it("has a budget for a model that knows no other", async () => {
+		const older = { ...thinking, model: "claude-sonnet-4-5", sampling: plainModelSettings.sampling };
+		await ask(sendEvents(recordedStream), older, asked);
+		const { output_config: _, ...body } = recorded("anthropic-request.json");
+		expect(server.requests[0]?.body).toEqual({
+			...body,
+			model: "claude-sonnet-4-5",
+			max_tokens: 50_000,
+			thinking: { type: "enabled", budget_tokens: 32_000 },
+		});
+		expect(server.requests[0]?.headers["anthropic-beta"]).toBe("interleaved-thinking-2025-05-14");
+	});
+
+	it("has no thoughts of another model, and none while thinking is off", async () => {
+		const first = await ask(sendEvents(recordedStream), thinking, asked);
+		const second = afterTools(first);
+		await ask(sendEvents(start + finish("end_turn")), { ...thinking, model: "claude-opus-5" }, second);
+		await ask(sendEvents(start + finish("end_turn")), { ...thinking, thinking: "off" }, second);
+		for (const request of server.requests.slice(1)) {
+			const types = JSON.stringify(request.body).match(/"type":"(redacted_)?thinking"|EqFxSig0/g);
+			expect(types).toBeNull();
+		}
+		expect(server.requests[1]?.body).toMatchObject({ thinking: { type: "adaptive" } });
+		expect(server.requests[2]?.body).toMatchObject({ thinking: { type: "disabled" } });
+	});
+
+	it("does not think on about a turn that began without a thought it could send", async () => {
+		const second = afterTools(await ask(sendEvents(recordedStream), thinking, asked));
+		await ask(sendEvents(start + finish("end_turn")), { ...thinking, model: "claude-opus-4-5" }, second);
+		expect(server.requests[1]?.body).not.toHaveProperty("thinking");
+	});
+
+	it("goes to the right place with the right headers", async () => {
+		await ask(sendEvents(recordedStream), { customHeaders: { "X-Team": "blue" }, clientName: () => "ide 2.0" });
+		const { path, headers } = server.requests[0] ?? {};
+		expect(path).toBe("/v1/messages");
+		expect(headers).toMatchObject({
+			"x-api-key": "test-key-0123456789",
+			"anthropic-version": "2023-06-01",
+			"user-agent": "agentwire/1.2.3 (ide 2.0)",
+			"x-team": "blue",
+		});
+		expect(headers).not.toHaveProperty("anthropic-beta");
+		expect(headers).not.toHaveProperty("authorization");
+	});
+});
+
+describe("what other versions and other servers send", () => {
+	it.each([
+		[
+			"a silent thought, which is kept for its signature",
+			block(0, { type: "thinking", thinking: "", signature: "" }) +
+				delta(0, { type: "signature_delta", signature: "s" }) +
+				stop(0) +
+				textBlock(1, "a"),
+			[seal({ signature: "s" }), text("a")],
+		],
+		[
+			"unknown blocks, deltas and keys",
+			block(0, { type: "server_tool_use", id: "x", name: "web_search", input: {} }) +
+				delta(0, { type: "input_json_delta", partial_json: '{"q":1}' }) +
+				stop(0) +
+				block(1, { type: "novelty" }) +
+				delta(1, { type: "text_delta", text: "hidden" }) +
+				stop(1) +
+				block(2, { type: "text", text: "", citations: null }) +
+				delta(2, { type: "novelty_delta", text: "hidden" }) +
+				delta(2, { type: "citations_delta", citation: {} }) +
+				delta(2, { type: "text_delta", text: "a" }) +
+				stop(2),
+			[text("a")],
+		],
+		[
+			"text and thought in the start of their blocks",
+			block(0, { type: "thinking", thinking: "t" }) + stop(0) + block(1, { type: "text", text: "a" }) + stop(1),
+			[think("t"), text("a")],
+		],
+		[
+			"a call of an unknown kind with its input at the start",
+			block(0, { type: "tool_use", id: "c", name: "f", input: { a: 1 }, caller: { type: "novelty" } }) + stop(0),
+			[call("c", "f"), piece('{"a":1}')],
+		],
+		[
+			"a call without arguments",
+			block(0, { type: "tool_use", id: "c", name: "f", input: {} }) +
+				delta(0, { type: "input_json_delta", partial_json: "" }) +
+				stop(0),
+			[call("c", "f")],
+		],
+		["the mark of another protocol", `${textBlock(0, "a")}data: [DONE]\n\n`, [text("a")]],
+	])("is read: %s", async (_name, events, parts) => {
+		const chunks = await ask(sendEvents(start + events + finish("end_turn")));
+		expect([partsOf(chunks), chunks.at(-1)]).toEqual([parts, done]);
+	});
+
+	it("puts the pieces of calls that interleave behind their calls", async () => {
+		const tool = (index: number) => block(index, { type: "tool_use", id: `c${index}`, name: "f", input: {} });
+		const input = (index: number, partial_json: string) => delta(index, { type: "input_json_delta", partial_json });
+		const events =
+			tool(0) + tool(1) + input(0, '{"a"') + input(1, '{"b"') + input(0, ":1}") + stop(0) + input(1, ":2}") + stop(1);
+		const chunks = await ask(sendEvents(start + events + finish("tool_use")));
+		expect(partsOf(chunks)).toEqual([
+			call("c0", "f"),
+			piece('{"a"'),
+			piece(":1}"),
+			{ ...call("c1", "f"), function: { name: "f", arguments: '{"b"' } },
+			piece(":2}"),
+		]);
+	});
+
+	it.each([
+		["cut off inside its arguments", [delta(0, { type: "input_json_delta", partial_json: '{"a":' })], '{"a":'],
+		["cut off before its arguments", [], "{"],
+	])("leaves a call unreadable that was %s", async (_name, deltas, given) => {
+		const tool = block(0, { type: "tool_use", id: "c", name: "f", input: {} });
+		const chunks = await ask(sendEvents(start + tool + deltas.join("") + stop(0) + finish("max_tokens")));
+		expect(partsOf(chunks)).toEqual([call("c", "f"), piece(given)]);
+		expect(chunks.at(-1)).toEqual(done);
+	});
+
+	it.each([
+		[
+			"a refusal",
+			finish("refusal", { stop_details: { type: "refusal", category: "x", explanation: "Not that." } }),
+			"The provider refused to answer: Not that.",
+		],
+		["a refusal without a word", finish("refusal"), "The provider refused to answer."],
+		[
+			"a full window",
+			finish("model_context_window_exceeded"),
+			"The conversation leaves no room for an answer in the model's context window.",
+		],
+		["spent tokens", finish("max_tokens"), "The model used up all tokens of its answer before it said anything."],
+	])("says why there is no answer: %s", async (_name, end, message) => {
+		expect(await ask(sendEvents(start + end))).toEqual([
+			{ type: "failed", failure: { kind: "provider", message, statusCode: null } },
+		]);
+		const chunks = await ask(sendEvents(start + textBlock(0, "a") + end));
+		expect([partsOf(chunks), chunks.at(-1)]).toEqual([[text("a")], done]);
+	});
+});
+
+describe("usage", () => {
+	const started = (usage: unknown) => event({ type: "message_start", message: { id: "m1", usage } });
+	const ended = (usage: unknown) =>
+		event({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage }) + event({ type: "message_stop" });
+
+	it.each([
+		[
+			"with what was read from the cache and written to it",
+			started({ input_tokens: 5, cache_creation_input_tokens: 30, cache_read_input_tokens: 20, output_tokens: 1 }) +
+				ended({ output_tokens: 9 }),
+			{ input_other: 5, output: 9, input_cache_read: 20, input_cache_creation: 30 },
+		],
+		[
+			"as it was counted last",
+			started({ input_tokens: 5, cache_read_input_tokens: 1 }) +
+				event({ type: "message_delta", delta: {}, usage: { output_tokens: 4, input_tokens: 6 } }) +
+				ended({ output_tokens: 9, input_tokens: null, cache_read_input_tokens: 2 }),
+			{ input_other: 6, output: 9, input_cache_read: 2, input_cache_creation: 0 },
+		],
+		[
+			"where the end counts no output",
+			started({ input_tokens: 5, output_tokens: 2 }) + ended(null),
+			{ input_other: 5, output: 2, input_cache_read: 0, input_cache_creation: 0 },
+		],
+		["as unknown where nothing was counted", started(null) + ended(null), null],
+	])("is read %s", async (_name, events, usage) => {
+		const chunks = await ask(sendEvents(events));
+		expect(chunks).toEqual([{ type: "done", usage, messageId: "m1" }]);
+	});
+});
