@@ -32,7 +32,11 @@ export function isNothing(kept: Kept): boolean {
 }
 
 /** A part that holds what is kept of the thought, or the text, right before it. */
-export function toSeal(memory: ProviderMemory, kind: "thought" | "text", kept: Kept): ContentPart {
+export function toSeal(
+	memory: ProviderMemory,
+	kind: "thought" | "text",
+	kept: Kept,
+): Extract<ContentPart, { type: "think" }> {
 	return { type: "think", think: "", encrypted: JSON.stringify({ from: memory.origin, of: kind, kept }) };
 }
 

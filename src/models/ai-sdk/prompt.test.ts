@@ -1,0 +1,177 @@
+import { describe, expect, it } from "vitest";
+import type { ContentPart, ToolCall } from "../../events/content.ts";
+import type { ConversationMessage } from "../../events/conversation.ts";
+import { createCallIds } from "./call-ids.ts";
+import type { MediaKind } from "./media.ts";
+import { type ProviderMemory, toSeal } from "./memory.ts";
+import { toFunctionTools, toPrompt } from "./prompt.ts";
+
+const memory: ProviderMemory = {
+	origin: "maker:m1",
+	key: "maker",
+	names: { thought: ["signature"], text: ["signature"], call: ["signature"] },
+};
+const stranger: ProviderMemory = { ...memory, origin: "other:m1" };
+
+const text = (value: string): ContentPart => ({ type: "text", text: value });
+const image = (url: string): ContentPart => ({ type: "image_url", image_url: { url, id: null } });
+const video = (url: string): ContentPart => ({ type: "video_url", video_url: { url, id: null } });
+const audio = (url: string): ContentPart => ({ type: "audio_url", audio_url: { url, id: null } });
+const call = (id: string, given: string | null, extras: ToolCall["extras"] = null): ToolCall => ({
+	type: "function",
+	id,
+	function: { name: "f", arguments: given },
+	extras,
+});
+const thought = (think: string, from: ProviderMemory, kind: "thought" | "text" = "thought"): ContentPart => ({
+	...toSeal(from, kind, { signature: "s" }),
+	think,
+});
+
+function promptOf(messages: readonly ConversationMessage[], media: readonly MediaKind[] = [], systemPrompt = "") {
+	return toPrompt(
+		{ systemPrompt, tools: [], messages, cacheKey: "k" },
+		{ memory, media: new Set(media), spellCallId: (id) => id.replace(/[^a-z0-9_-]/g, "_") },
+	);
+}
+
+const user = (...content: ContentPart[]): ConversationMessage => ({ role: "user", content });
+const assistant = (content: ContentPart[], toolCalls: ToolCall[] = []): ConversationMessage => ({
+	role: "assistant",
+	content,
+	toolCalls,
+});
+const result = (toolCallId: string, ...content: ContentPart[]): ConversationMessage => ({
+	role: "tool",
+	toolCallId,
+	content,
+});
+
+describe("the prompt", () => {
+	it("begins with the system prompt, and marks what a system message says later", () => {
+		const later: ConversationMessage = { role: "system", content: [text("b"), text("c")] };
+		expect(promptOf([user(text("a")), later], [], "Be brief.")).toEqual([
+			{ role: "system", content: "Be brief." },
+			{ role: "user", content: [{ type: "text", text: "a" }] },
+			{ role: "user", content: [{ type: "text", text: "<system>b\nc</system>" }] },
+		]);
+	});
+
+	it("has no blank text, and no message that is left without content", () => {
+		expect(promptOf([user(text(" \n")), assistant([text("")]), user(text(""), text("a"))])).toEqual([
+			{ role: "user", content: [{ type: "text", text: "a" }] },
+		]);
+	});
+
+	it("gives back to each origin its own, in order", () => {
+		const message = assistant(
+			[
+				thought("one", memory),
+				thought("", memory),
+				text("a"),
+				thought("", memory, "text"),
+				thought("two", stranger),
+				{ type: "think", think: "three", encrypted: "bare signature" },
+				{ type: "think", think: "four", encrypted: null },
+			],
+			[
+				call("c1", "{}", { from: "maker:m1", kept: { signature: "u", forged: "x" } }),
+				call("c2", "{}", { from: "other:m1", kept: { signature: "v" } }),
+			],
+		);
+		const options = (signature: string) => ({ providerOptions: { maker: { signature } } });
+		expect(promptOf([message])).toEqual([
+			{
+				role: "assistant",
+				content: [
+					{ type: "reasoning", text: "one", ...options("s") },
+					{ type: "reasoning", text: "", ...options("s") },
+					{ type: "text", text: "a", ...options("s") },
+					{ type: "tool-call", toolCallId: "c1", toolName: "f", input: {}, ...options("u") },
+					{ type: "tool-call", toolCallId: "c2", toolName: "f", input: {} },
+				],
+			},
+		]);
+	});
+
+	it.each([
+		['{"a":1}', { a: 1 }],
+		[null, {}],
+		["", {}],
+		['{"a":', {}],
+		["[1]", {}],
+	])("has the arguments %j as %j", (given, input) => {
+		expect(promptOf([assistant([], [call("c1", given)])])).toMatchObject([{ content: [{ input }] }]);
+	});
+
+	it("has results that follow each other in one message, with the names and ids of their calls", () => {
+		const messages = [
+			assistant([], [call("f:0", "{}"), call("f_0", "{}")]),
+			result("f:0", text("a"), text("b")),
+			result("f_0", text("c")),
+			assistant([], [call("f:0", "{}")]),
+			result("f:0", text("d")),
+			{ ...result("lost", text("e")), name: "g" },
+		];
+		const part = (toolCallId: string, value: string, toolName = "f") => ({
+			type: "tool-result",
+			toolCallId,
+			toolName,
+			output: { type: "text", value },
+		});
+		const ask = (toolCallId: string) => ({ type: "tool-call", toolCallId, toolName: "f", input: {} });
+		expect(promptOf(messages)).toEqual([
+			{ role: "assistant", content: [ask("f_0"), ask("f_0_2")] },
+			{ role: "tool", content: [part("f_0", "a\nb"), part("f_0_2", "c")] },
+			{ role: "assistant", content: [ask("f_0_3")] },
+			{ role: "tool", content: [part("f_0_3", "d"), part("lost", "e", "g")] },
+		]);
+	});
+
+	it("lists tools as functions", () => {
+		const parameters = { type: "object" };
+		expect(toFunctionTools([{ name: "f", description: "d", parameters }])).toEqual([
+			{ type: "function", name: "f", description: "d", inputSchema: parameters },
+		]);
+	});
+});
+
+describe("media", () => {
+	const file = (mediaType: string, data: unknown) => ({ type: "file", mediaType, data });
+	const note = (kind: string) => ({ type: "text", text: `[${kind} left out: this model cannot be given it]` });
+
+	it.each([
+		["base64 data", image("data:image/png;base64,AAAA"), file("image/png", "AAAA")],
+		["data with parameters", image("data:IMAGE/PNG;name=a.png;base64,AAAA"), file("image/png", "AAAA")],
+		["data without a type", image("data:;base64,AAAA"), file("image/*", "AAAA")],
+		["encoded text", image("data:image/svg+xml,%3Csvg%2F%3E"), file("image/svg+xml", "PHN2Zy8+")],
+		["text that is badly encoded", image("data:image/svg+xml,%"), file("image/svg+xml", "JQ==")],
+		["an address", video("https://h/a.mp4"), file("video/*", new URL("https://h/a.mp4"))],
+		["a file of another provider", video("ms://abc"), note("video")],
+		["no address at all", image("data:image/png"), note("image")],
+		["what the model does not take", audio("data:audio/wav;base64,AAAA"), note("audio")],
+	])("go to the model from a user: %s", (_name, part, expected) => {
+		expect(promptOf([user(part)], ["image", "video"])).toEqual([{ role: "user", content: [expected] }]);
+	});
+
+	it.each([
+		["a picture", image("data:image/png;base64,AAAA"), { type: "image-data", mediaType: "image/png", data: "AAAA" }],
+		["an address", image("https://h/a.png"), { type: "image-url", url: "https://h/a.png" }],
+		["a film", video("data:video/mp4;base64,AAAA"), { type: "file-data", mediaType: "video/mp4", data: "AAAA" }],
+		["the address of a film", video("https://h/a.mp4"), { type: "file-url", url: "https://h/a.mp4" }],
+		["what the model does not take", audio("https://h/a.wav"), note("audio")],
+	])("go to the model from a tool: %s", (_name, part, expected) => {
+		const value = [{ type: "text", text: "a" }, expected];
+		expect(promptOf([result("c1", text("a"), text(" "), part)], ["image", "video"])).toMatchObject([
+			{ role: "tool", content: [{ output: { type: "content", value } }] },
+		]);
+	});
+});
+
+describe("ids of calls", () => {
+	it("are never empty and never twice the same", () => {
+		const ids = createCallIds((id) => id.trim());
+		expect(["", " ", "a", "a_2", "a"].map((id) => ids.ofCall(id))).toEqual(["call", "call_2", "a", "a_2", "a_3"]);
+		expect(["a", " ", "b"].map((id) => ids.ofResult(id))).toEqual(["a_3", "call_2", "b"]);
+	});
+});
