@@ -12,12 +12,12 @@ const scripted = {
 } as const;
 
 describe("the registry", () => {
-	it.each(["openai_responses", "google_genai", "gemini", "vertexai", "_chaos"] as const)(
+	it.each(["google_genai", "gemini", "vertexai", "_chaos"] as const)(
 		"says that %s is not available yet",
 		async (providerType) => {
 			await expect(createModel({ ...plainModelSettings, providerType })).rejects.toThrow(
 				new ModelConfigurationError(
-					`The provider type "${providerType}" is not available in this version; "kimi", "openai_legacy" and "anthropic" are. Choose another model with --model or default_model.`,
+					`The provider type "${providerType}" is not available in this version; "kimi", "openai_legacy", "openai_responses" and "anthropic" are. Choose another model with --model or default_model.`,
 				),
 			);
 		},
@@ -35,6 +35,7 @@ describe("the registry", () => {
 	it.each([
 		["kimi", "kimi-k2.6"],
 		["openai_legacy", "kimi-k2.6"],
+		["openai_responses", "kimi-k2.6"],
 		["anthropic", "kimi-k2.6"],
 		["_echo", "echo"],
 	] as const)("makes a model of type %s without a request", async (providerType, name) => {

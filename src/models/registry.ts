@@ -8,7 +8,7 @@ type Factory = (settings: ModelSettings) => Promise<Model>;
 const factories: Readonly<Record<ProviderType, Factory>> = {
 	kimi: async (settings) => createLazyModel(settings, () => loadKimi(settings)),
 	openai_legacy: async (settings) => createLazyModel(settings, () => loadOpenaiLegacy(settings)),
-	openai_responses: refuse,
+	openai_responses: async (settings) => createLazyModel(settings, () => loadOpenaiResponses(settings)),
 	anthropic: async (settings) => createLazyModel(settings, () => loadAnthropic(settings)),
 	google_genai: refuse,
 	gemini: refuse,
@@ -28,7 +28,7 @@ export function createModel(settings: ModelSettings): Promise<Model> {
 
 async function refuse({ providerType }: ModelSettings): Promise<never> {
 	throw new ModelConfigurationError(
-		`The provider type "${providerType}" is not available in this version; "kimi", "openai_legacy" and "anthropic" are. Choose another model with --model or default_model.`,
+		`The provider type "${providerType}" is not available in this version; "kimi", "openai_legacy", "openai_responses" and "anthropic" are. Choose another model with --model or default_model.`,
 	);
 }
 
@@ -60,6 +60,11 @@ async function loadOpenaiLegacy(settings: ModelSettings): Promise<Stream> {
 		import("./openai-compatible/openai-legacy.ts"),
 	]);
 	return (request, signal) => streamChatCompletion(settings, openaiLegacyFlavour, request, signal);
+}
+
+async function loadOpenaiResponses(settings: ModelSettings): Promise<Stream> {
+	const { loadResponses } = await import("./openai-responses/responses.ts");
+	return await loadResponses(settings);
 }
 
 async function loadAnthropic(settings: ModelSettings): Promise<Stream> {

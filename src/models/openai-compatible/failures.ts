@@ -1,4 +1,4 @@
-// What the error marks of chat completions mean, of OpenAI, of Kimi and of servers like theirs.
+// What the error marks of chat completions and of responses mean, of OpenAI, of Kimi and of servers like theirs.
 import { createErrorReader } from "../http/error-answer.ts";
 
 const reader = createErrorReader({
@@ -12,6 +12,9 @@ const reader = createErrorReader({
 		"exceeded_current_quota_error",
 	]),
 	statusOfMark: new Map([
+		["context_length_exceeded", 400],
+		["invalid_prompt", 400],
+		["invalid_request_error", 400],
 		["server_error", 500],
 		["service_unavailable_error", 503],
 		["unavailable_error", 503],

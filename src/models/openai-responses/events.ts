@@ -1,0 +1,170 @@
+// Reads the events of a response stream: those the package knows, with only the keys it reads, in their place. What else
+// is sent is passed over; what compatible servers leave out is put in.
+import { isRecord } from "../../base/json.ts";
+import type { EventReading } from "../ai-sdk/transport.ts";
+import type { ServerEvent } from "../http/event-stream.ts";
+import { toStreamFailure } from "../openai-compatible/failures.ts";
+import { toFinish } from "./finish.ts";
+
+type Fields = Record<string, unknown>;
+
+const skip: EventReading = { kind: "skip" };
+
+interface Item {
+	readonly type: "message" | "reasoning" | "function_call";
+	readonly id: string;
+	/** Whether anything of what the item says has come in pieces. */
+	isStreamed: boolean;
+}
+
+export interface ResponseEvents {
+	read(event: ServerEvent): EventReading;
+}
+
+/** For the stream of one response. */
+export function createResponseEvents(): ResponseEvents {
+	const items = new Map<unknown, Item>();
+
+	const begin = (index: unknown, fields: Fields): Fields[] => {
+		const { type } = fields;
+		if (type !== "message" && type !== "reasoning" && type !== "function_call") return [];
+		const item: Item = { type, id: toText(fields["id"]) ?? `item_${String(index)}`, isStreamed: false };
+		items.set(index, item);
+		// What a reasoning item holds at its beginning is not final.
+		const known = type === "function_call" ? { ...toCall(item, fields), arguments: "" } : { type, id: item.id };
+		return [{ type: "response.output_item.added", output_index: index, item: known }];
+	};
+
+	const complete = (index: unknown, fields: Fields): EventReading => {
+		const begun = items.has(index) ? [] : begin(index, fields);
+		const item = items.get(index);
+		if (item === undefined) return skip;
+		items.delete(index);
+		const late = item.isStreamed ? [] : unstreamed(item, fields);
+		const done = { type: "response.output_item.done", output_index: index, item: toDone(item, fields) };
+		return pass(...begun, ...late, done);
+	};
+
+	const extend = (index: unknown, type: Item["type"], toEvent: (item: Item) => Fields): EventReading => {
+		const item = items.get(index);
+		if (item?.type !== type) return skip;
+		item.isStreamed = true;
+		return pass(toEvent(item));
+	};
+
+	const readFields = (fields: Fields, isError: boolean): EventReading => {
+		const { type, output_index: index } = fields;
+		const field = (name: string): Fields => (isRecord(fields[name]) ? fields[name] : {});
+		const delta = typeof fields["delta"] === "string" ? fields["delta"] : "";
+		const summary = typeof fields["summary_index"] === "number" ? fields["summary_index"] : 0;
+		if (isError || type === "error") return { kind: "failed", failure: toStreamFailure(fields["error"] ?? fields) };
+		switch (type) {
+			case "response.created": {
+				const { id, model, created_at } = field("response");
+				const response = { id: toText(id) ?? "", model: toText(model) ?? "", created_at: toCount(created_at) ?? 0 };
+				return response.id === "" ? skip : pass({ type, response });
+			}
+			case "response.output_item.added": {
+				const events = begin(index, field("item"));
+				return events.length === 0 ? skip : pass(...events);
+			}
+			case "response.output_item.done":
+				return complete(index, field("item"));
+			case "response.output_text.delta":
+			case "response.refusal.delta":
+				return extend(index, "message", ({ id }) => ({ type, item_id: id, delta }));
+			case "response.reasoning_summary_part.added":
+			case "response.reasoning_summary_part.done":
+				return extend(index, "reasoning", ({ id }) => ({ type, item_id: id, summary_index: summary }));
+			case "response.reasoning_summary_text.delta":
+				return extend(index, "reasoning", ({ id }) => ({ type, item_id: id, summary_index: summary, delta }));
+			// Models with open weights send the thought itself.
+			case "response.reasoning_text.delta":
+				return extend(index, "reasoning", ({ id }) => thought(id, delta));
+			case "response.function_call_arguments.delta":
+				return extend(index, "function_call", ({ id }) => ({ type, item_id: id, output_index: index, delta }));
+			case "response.completed":
+			case "response.incomplete":
+				return { kind: "last", data: [JSON.stringify({ type, response: toFinish(field("response")) })] };
+			case "response.failed":
+				return { kind: "failed", failure: toStreamFailure(field("response")["error"]) };
+			default:
+				return skip;
+		}
+	};
+
+	return {
+		read({ event, data, cut }) {
+			let value: unknown;
+			try {
+				value = JSON.parse(data);
+			} catch {
+				if (event === "error") return { kind: "failed", failure: toStreamFailure(data) };
+				// Some gateways end every stream as chat completions do.
+				if (cut || data.trim() === "[DONE]") return skip;
+				const message = "The provider sent an event that is not JSON.";
+				return { kind: "failed", failure: { kind: "provider", message, statusCode: null } };
+			}
+			return isRecord(value) ? readFields(value, event === "error") : skip;
+		},
+	};
+}
+
+function toDone(item: Item, fields: Fields): Fields {
+	switch (item.type) {
+		case "message": {
+			const { phase } = fields;
+			return { type: "message", id: item.id, phase: phase === "commentary" || phase === "final_answer" ? phase : null };
+		}
+		case "reasoning":
+			return { type: "reasoning", id: item.id, encrypted_content: toText(fields["encrypted_content"]) };
+		case "function_call": {
+			const status = fields["status"] === "incomplete" ? "incomplete" : "completed";
+			return { ...toCall(item, fields), arguments: toText(fields["arguments"]) ?? "", status };
+		}
+	}
+}
+
+function toCall(item: Item, fields: Fields): Fields {
+	const callId = toText(fields["call_id"]) ?? item.id;
+	return { type: "function_call", id: item.id, call_id: callId, name: toText(fields["name"]) ?? "" };
+}
+
+/** What an item says that came whole. The arguments of a call are read from its end anyway. */
+function unstreamed(item: Item, fields: Fields): Fields[] {
+	switch (item.type) {
+		case "message":
+			return texts(fields["content"], "text").map((delta) => ({
+				type: "response.output_text.delta",
+				item_id: item.id,
+				delta,
+			}));
+		case "reasoning":
+			return [...texts(fields["summary"], "text"), ...texts(fields["content"], "text")].map((text) =>
+				thought(item.id, text),
+			);
+		case "function_call":
+			return [];
+	}
+}
+
+function thought(id: string, delta: string): Fields {
+	return { type: "response.reasoning_summary_text.delta", item_id: id, summary_index: 0, delta };
+}
+
+function texts(parts: unknown, key: string): string[] {
+	if (!Array.isArray(parts)) return [];
+	return parts.flatMap((part: unknown) => (isRecord(part) ? (toText(part[key]) ?? []) : []));
+}
+
+function pass(...events: readonly Fields[]): EventReading {
+	return { kind: "pass", data: events.map((event) => JSON.stringify(event)) };
+}
+
+function toCount(value: unknown): number | null {
+	return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.trunc(value) : null;
+}
+
+function toText(value: unknown): string | null {
+	return typeof value === "string" && value !== "" ? value : null;
+}

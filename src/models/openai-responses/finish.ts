@@ -1,0 +1,44 @@
+// The end of a response: why it ended and what was counted, as far as the server said.
+import { isRecord } from "../../base/json.ts";
+import type { FinishPart } from "../ai-sdk/stream.ts";
+
+type Fields = Record<string, unknown>;
+
+/** The keys of the last event's `response` that the package reads. */
+export function toFinish({ incomplete_details: details, usage }: Fields): Fields {
+	const reason = isRecord(details) && typeof details["reason"] === "string" ? details["reason"] : null;
+	return {
+		incomplete_details: reason === null ? null : { reason },
+		usage: isRecord(usage) ? toUsage(usage) : null,
+	};
+}
+
+function toUsage(usage: Fields): Fields {
+	return {
+		...toCounts(usage, { input_tokens: 0, output_tokens: 0 }),
+		input_tokens_details: toCounts(usage["input_tokens_details"], { cached_tokens: null, cache_write_tokens: null }),
+		output_tokens_details: toCounts(usage["output_tokens_details"], { reasoning_tokens: null }),
+	};
+}
+
+/** The counts that are there; the given ones in place of the others. */
+function toCounts(fields: unknown, missing: Readonly<Record<string, number | null>>): Fields {
+	const given = isRecord(fields) ? fields : {};
+	const counts = Object.entries(missing).map(([name, absent]) => {
+		const count = given[name];
+		return [name, typeof count === "number" && Number.isFinite(count) && count >= 0 ? count : absent] as const;
+	});
+	return Object.fromEntries(counts);
+}
+
+/** Why a response that says nothing ended; null when there is no more to say than that. */
+export function whyEmpty({ finishReason }: FinishPart): string | null {
+	switch (finishReason.raw) {
+		case "max_output_tokens":
+			return "The model used up all tokens of its answer before it said anything.";
+		case "content_filter":
+			return "The provider's content filter held the answer back.";
+		default:
+			return null;
+	}
+}

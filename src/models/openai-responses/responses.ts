@@ -1,0 +1,45 @@
+// The Responses API of OpenAI, through its package: one request, one stream (provider type `openai_responses`).
+import type { OpenAIProvider, OpenAIProviderSettings } from "@ai-sdk/openai";
+import { type PackageAdapter, streamFromPackage } from "../ai-sdk/call.ts";
+import type { Model, ModelRequest } from "../model.ts";
+import { toAnswerFailure } from "../openai-compatible/failures.ts";
+import { createResponseEvents } from "./events.ts";
+import { whyEmpty } from "./finish.ts";
+import { memoryOf, type ResponseSettings, toCall, toRequest } from "./request.ts";
+
+type CreateProvider = (settings: OpenAIProviderSettings) => OpenAIProvider;
+
+/** Loads the package. `fetch` is what sends; the platform's own when absent. */
+export async function loadResponses(
+	settings: ResponseSettings,
+	fetch?: typeof globalThis.fetch,
+): Promise<Model["stream"]> {
+	const { createOpenAI } = await import("@ai-sdk/openai");
+	return (request, signal) =>
+		streamFromPackage(settings, (given) => createAdapter(settings, given, createOpenAI), request, signal, fetch);
+}
+
+function createAdapter(
+	settings: ResponseSettings,
+	request: ModelRequest,
+	createProvider: CreateProvider,
+): PackageAdapter {
+	return {
+		memory: memoryOf(settings),
+		call: toCall(request, settings),
+		createModel: (fetch) =>
+			// Address and headers are replaced; given all the same, for what is not given is looked up in the environment.
+			createProvider({
+				baseURL: settings.baseUrl,
+				apiKey: settings.apiKey,
+				organization: "",
+				project: "",
+				name: "openai",
+				fetch,
+			}).responses(settings.model),
+		toRequest: (sent) => toRequest(sent, settings),
+		readEvent: createResponseEvents().read,
+		toFailure: toAnswerFailure,
+		whyEmpty,
+	};
+}
