@@ -15,7 +15,7 @@ const factories: Readonly<Record<ProviderType, Factory>> = {
 	vertexai: refuse,
 	_echo: async (settings) => (await import("./scripted/echo.ts")).createEchoModel(settings),
 	_scripted_echo: createScripted,
-	_chaos: refuse,
+	_chaos: async (settings) => createLazyModel(settings, () => loadChaos(settings)),
 };
 
 /**
@@ -52,6 +52,11 @@ async function loadKimi(settings: ModelSettings): Promise<Stream> {
 		import("./openai-compatible/kimi.ts"),
 	]);
 	return (request, signal) => streamChatCompletion(settings, kimiFlavour, request, signal);
+}
+
+async function loadChaos(settings: ModelSettings): Promise<Stream> {
+	const [{ withChaos }, stream] = await Promise.all([import("./chaos.ts"), loadKimi(settings)]);
+	return withChaos(stream);
 }
 
 async function loadOpenaiLegacy(settings: ModelSettings): Promise<Stream> {

@@ -29,7 +29,6 @@ export function toCall(request: ModelRequest, settings: ResponseSettings): Langu
 		{ ...request, systemPrompt: "" },
 		{
 			memory: memoryOf(settings),
-			sendsThoughts: true,
 			media: new Set(capabilities.has("image_in") ? ["image"] : []),
 			spellCallId: (id) => id.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, longestCallId),
 		},
