@@ -234,6 +234,13 @@ describe("files on disk", () => {
 		await expect(files.makeDirectory("/proc/none/such/directory")).rejects.toMatchObject({ code: "ENOENT" });
 	});
 
+	it("makes a directory for its owner alone, where asked to, and leaves one that is there", async () => {
+		await files.makeDirectory(at("a/private"), 0o700);
+		await files.makeDirectory(at("a"), 0o700);
+		const modes = await Promise.all(["a", "a/private"].map(async (name) => (await stat(at(name))).mode & 0o777));
+		expect(modes).toEqual([0o777 & ~process.umask(), 0o700]);
+	});
+
 	it("makes, renames, truncates and removes", async () => {
 		await files.makeDirectory(at("a/b"));
 		await files.makeDirectory(at("a/b"));

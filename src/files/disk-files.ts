@@ -238,12 +238,12 @@ async function openAppend(target: string): Promise<AppendFile> {
  * Makes a directory and, where it is missing, what it lies in. Node's own recursive `mkdir` never ends where making a
  * directory fails as if its parent were missing, as below `/proc`.
  */
-async function makeDirectories(directory: string): Promise<void> {
+async function makeDirectories(directory: string, mode?: number): Promise<void> {
 	if ((await statusOf(directory)) === "directory") return;
 	const parent = path.dirname(directory);
 	if (parent !== directory) await makeDirectories(parent);
 	try {
-		await mkdir(directory);
+		await mkdir(directory, mode);
 	} catch (thrown) {
 		// Another one may have made it meanwhile.
 		if (systemErrorCode(thrown) !== "EEXIST" || (await statusOf(directory)) !== "directory") throw thrown;
@@ -272,7 +272,7 @@ export function createDiskFiles(): Files {
 		},
 		list: listDirectory,
 		resolve: resolvePath,
-		makeDirectory: (directory) => makeDirectories(path.resolve(directory)),
+		makeDirectory: (directory, mode) => makeDirectories(path.resolve(directory), mode),
 		replace: (target, content, options = {}) => replaceFile(target, content, options),
 		replaceByPieces: (target, pieces, options = {}) => replaceFile(target, pieces, options),
 		create: createFile,

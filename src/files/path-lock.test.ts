@@ -62,6 +62,17 @@ describe("withLock", () => {
 		expect(await readdir(root)).toEqual([]);
 	});
 
+	it.each([
+		["fresh", start, 1_000],
+		["almost too old", start - 3_500, 510],
+		["older than the work may take", start - 4_001, 0],
+	])("respects a lock for as long as it is told to: one that is %s", async (_, at, waited) => {
+		await hold({ pid: process.pid, at });
+		const clock = createSteppingClock(start);
+		await withLock({ files, clock }, target, async () => {}, { staleAfter: 4_000, patience: 1_000 });
+		expect(clock.waited).toBe(waited);
+	});
+
 	it("leaves a lock alone that was taken over from it", async () => {
 		await withLock({ files, clock: createSteppingClock(start) }, target, () => hold({ pid: 1, at: start }));
 		expect(await readdir(root)).toEqual(["file.lock"]);

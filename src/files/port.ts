@@ -44,8 +44,11 @@ export interface Files {
 	list(path: string): Promise<DirectoryEntry[]>;
 	/** The path with every symbolic link resolved; a missing tail is kept as spelled. */
 	resolve(path: string): Promise<string>;
-	/** Makes the directory and its parents; fine when it exists. */
-	makeDirectory(path: string): Promise<void>;
+	/**
+	 * Makes the directory and its parents; fine when it exists. `mode` are the permission bits of the directory, if it is
+	 * made here; default: 0o777 less the umask, as for the parents.
+	 */
+	makeDirectory(path: string, mode?: number): Promise<void>;
 	/** Writes a temporary file beside `path` and renames it over it: readers see the old or the new, never a part. */
 	replace(path: string, content: string | Uint8Array, options?: ReplaceOptions): Promise<void>;
 	/**

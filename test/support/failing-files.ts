@@ -125,7 +125,7 @@ export function createFailingFiles(inner: Files, plan: Plan | null = null): Fail
 		status: (path) => inner.status(path),
 		list: (path) => inner.list(path),
 		resolve: (path) => inner.resolve(path),
-		makeDirectory: (path) => run("make-directory", path, { perform: () => inner.makeDirectory(path) }),
+		makeDirectory: (path, mode) => run("make-directory", path, { perform: () => inner.makeDirectory(path, mode) }),
 		replace: (path, content, options) =>
 			run("replace", path, {
 				perform: () => inner.replace(path, content, options),
