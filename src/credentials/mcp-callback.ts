@@ -1,0 +1,89 @@
+// The loopback server that takes the answer of an authorization server: the browser brings it in the URL it is sent back to.
+// Reading the answer is mcp-oauth.ts.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Clock } from "../base/clock.ts";
+import { createDeferred } from "../base/deferred.ts";
+import { McpSignInError } from "./mcp-sign-in-error.ts";
+
+export interface CallbackOptions {
+	/** What the answer must bring back. Nobody but the authorization server and the browser knows it. */
+	readonly state: string;
+	/** Ends the waiting. */
+	readonly signal: AbortSignal;
+	readonly clock: Clock;
+}
+
+export interface Callback {
+	/** Where the browser is to be sent back to. */
+	readonly redirectUrl: string;
+	/** The parameters of the answer. Rejects with McpSignInError when there is none in time. */
+	readonly answer: Promise<URLSearchParams>;
+	close(): void;
+}
+
+/** Milliseconds that the person has. */
+const patience = 5 * 60_000;
+const callbackPath = "/callback";
+
+/** Listens on a free port of 127.0.0.1. */
+export async function listenForCallback({ state, signal, clock }: CallbackOptions): Promise<Callback> {
+	const answer = createDeferred<URLSearchParams>();
+	// It may be rejected before anybody waits for it.
+	answer.promise.catch(() => undefined);
+	const server = createServer((request, response) => {
+		const parameters = readAnswer(request);
+		if (parameters === null) return sendPage(response, 404, "There is nothing here.");
+		if (parameters.get("state") !== state) {
+			return sendPage(response, 400, "This is not the answer to the sign-in that is waited for.");
+		}
+		const isGranted = parameters.has("code");
+		// Not before the page is on its way: the process may end at once.
+		response.once("close", () => answer.resolve(parameters));
+		sendPage(response, 200, isGranted ? "Permission was given." : "Permission was not given.");
+	});
+	const stop = () => answer.reject(new McpSignInError("it was interrupted"));
+	const withdraw = clock.after(patience, () => {
+		answer.reject(new McpSignInError(`nobody signed in within ${patience / 60_000} minutes`));
+	});
+	signal.addEventListener("abort", stop, { once: true });
+	if (signal.aborted) stop();
+	const close = () => {
+		withdraw();
+		signal.removeEventListener("abort", stop);
+		server.close();
+		server.closeAllConnections();
+	};
+	try {
+		const port = await new Promise<number>((resolve, reject) => {
+			server.once("error", reject);
+			server.listen(0, "127.0.0.1", () => {
+				const address = server.address();
+				if (typeof address === "object" && address !== null) resolve(address.port);
+			});
+		});
+		return { redirectUrl: `http://127.0.0.1:${port}${callbackPath}`, answer: answer.promise, close };
+	} catch (thrown) {
+		close();
+		throw thrown;
+	}
+}
+
+/** Null when the request is no answer. */
+function readAnswer({ method, url = "" }: IncomingMessage): URLSearchParams | null {
+	const start = `${callbackPath}?`;
+	return method === "GET" && url.startsWith(start) ? new URLSearchParams(url.slice(start.length)) : null;
+}
+
+function sendPage(response: ServerResponse, status: number, text: string): void {
+	response.writeHead(status, {
+		"content-type": "text/html; charset=utf-8",
+		"cache-control": "no-store",
+		"content-security-policy": "default-src 'none'",
+		// The address of the page holds the code.
+		"referrer-policy": "no-referrer",
+		connection: "close",
+	});
+	response.end(
+		`<!doctype html><html lang="en"><title>agentwire</title><p>${text} You can close this page.</p></html>\n`,
+	);
+}

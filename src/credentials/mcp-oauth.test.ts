@@ -1,0 +1,239 @@
+// Signing in, renewal and refusal against an authorization server on loopback, over real HTTP.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { AuthProvider } from "@modelcontextprotocol/client";
+import { UnauthorizedError } from "@modelcontextprotocol/client";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { AuthorizationServerOptions } from "../../test/support/authorization-server.ts";
+import { createFailingFiles } from "../../test/support/failing-files.ts";
+import { type McpOAuthServer, signInAt, startMcpOAuthServer } from "../../test/support/mcp-oauth-server.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { type Log, silentLog } from "../base/log.ts";
+import { createDiskFiles } from "../files/disk-files.ts";
+import type { Files } from "../files/port.ts";
+import { createMcpAuthorization, type McpAuthorizationOptions } from "./mcp-oauth.ts";
+import type { McpInteraction } from "./mcp-sign-in.ts";
+import { McpSignInError } from "./mcp-sign-in-error.ts";
+
+let shareDir: string;
+/** Milliseconds by which the clock of the client is ahead. */
+let ahead: number;
+beforeEach(() => {
+	shareDir = mkdtempSync(path.join(tmpdir(), "agentwire-mcp-oauth-"));
+	ahead = 0;
+});
+afterEach(() => rmSync(shareDir, { recursive: true }));
+
+const clock: Clock = { ...systemClock, now: () => Date.now() + ahead };
+const authorizationWith = (changes: Partial<McpAuthorizationOptions> = {}) =>
+	createMcpAuthorization({ files: createDiskFiles(), shareDir, log: silentLog, clock, ...changes });
+
+/** A person who signs in at once, unless a test has another one. */
+const interaction = (open: (address: URL) => Promise<unknown> = signInAt): McpInteraction => ({
+	open: async (address) => void (await open(address)),
+	signal: new AbortController().signal,
+});
+
+async function signedIn(options: AuthorizationServerOptions = {}, changes: Partial<McpAuthorizationOptions> = {}) {
+	const server = await startMcpOAuthServer(options);
+	const authorization = authorizationWith(changes);
+	await authorization.authorize(server.url, interaction());
+	return { server, authorization, provider: await providerOf(server, changes) };
+}
+
+async function providerOf({ url }: McpOAuthServer, changes: Partial<McpAuthorizationOptions> = {}) {
+	const provider = await authorizationWith(changes).provider(url);
+	if (provider === null) throw new Error("nobody has signed in");
+	return provider;
+}
+
+/** Does what a transport does with a provider; gives the status of the last answer. */
+async function request({ url }: McpOAuthServer, provider: AuthProvider): Promise<number> {
+	const send = async () => {
+		const token = await provider.token();
+		const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+		return await fetch(url, { method: "POST", headers, body: '{"method":"tools/list","id":1}' });
+	};
+	const first = await send();
+	if (first.status !== 401) return first.status;
+	await provider.onUnauthorized?.({ response: first, serverUrl: new URL(url), fetchFn: fetch });
+	return (await send()).status;
+}
+
+const tokenFile = () => {
+	const directory = path.join(shareDir, "mcp-oauth");
+	const [name = "", ...others] = readdirSync(directory);
+	expect(others).toEqual([]);
+	return readFileSync(path.join(directory, name), "utf8");
+};
+const outcomes = ({ grants }: McpOAuthServer) => grants.map(({ type, error }) => error ?? type);
+const signedInOnce = "authorization_code";
+
+describe("signing in", () => {
+	it("registers a client for the machine, proves who asked, and keeps what renewal needs", async () => {
+		const { server, provider } = await signedIn();
+		expect(server.registrations).toMatchObject([
+			{
+				client_name: "agentwire",
+				redirect_uris: [expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/callback$/)],
+				grant_types: ["authorization_code", "refresh_token"],
+				token_endpoint_auth_method: "none",
+			},
+		]);
+		expect(JSON.parse(tokenFile())).toEqual({
+			server_url: server.url,
+			access_token: expect.stringMatching(/^access-/),
+			token_type: "Bearer",
+			refresh_token: expect.stringMatching(/^refresh-/),
+			scope: "weather:read",
+			expires_at: expect.closeTo(Date.now() / 1000 + 3600, -1),
+			resource: server.url,
+			authorization_server: { issuer: server.origin, token_endpoint: `${server.origin}/token`, auth_methods: ["none"] },
+			client: { client_id: expect.any(String), auth_method: "none" },
+		});
+		expect(await request(server, provider)).toBe(200);
+		expect(outcomes(server)).toEqual([signedInOnce]);
+	});
+
+	it.each(["client_secret_basic", "client_secret_post"] as const)(
+		"uses a secret with servers that want %s",
+		async (authMethod) => {
+			const { server, provider } = await signedIn({ authMethod });
+			server.expireTokens();
+			expect(await request(server, provider)).toBe(200);
+			expect(outcomes(server)).toEqual([signedInOnce, "refresh_token"]);
+		},
+	);
+
+	it("takes the place of an earlier one", async () => {
+		const { server, authorization, provider } = await signedIn();
+		const before = await provider.token();
+		await authorization.authorize(server.url, interaction());
+		expect(await provider.token()).not.toBe(before);
+	});
+
+	it.each<[string, (server: McpOAuthServer) => void, string]>([
+		["the person says no", ({ conduct }) => Object.assign(conduct, { denies: true }), "permission was not given"],
+		["the tokens are not given out", ({ conduct }) => Object.assign(conduct, { tokenStatus: 500 }), "HTTP 500"],
+		["the answer is another server's", ({ conduct }) => Object.assign(conduct, { mixesUp: true }), "other.example"],
+	])("fails, and changes nothing, when %s", async (_, spoil, reason) => {
+		const { server, authorization } = await signedIn();
+		const before = tokenFile();
+		spoil(server);
+		const attempt = authorization.authorize(server.url, interaction());
+		await expect(attempt).rejects.toThrow(McpSignInError);
+		await expect(attempt).rejects.toThrow(reason);
+		expect(tokenFile()).toBe(before);
+	});
+
+	it.each(["file:///etc/passwd", "ms-calculator:run"])("opens nothing but web pages: not %s", async (page) => {
+		const server = await startMcpOAuthServer({ authorizationEndpoint: page });
+		const opened: URL[] = [];
+		const attempt = authorizationWith().authorize(
+			server.url,
+			interaction(async (address) => opened.push(address)),
+		);
+		await expect(attempt).rejects.toThrow("the authorization server names no web page to sign in on");
+		expect(opened).toEqual([]);
+	});
+
+	it("fails when the server cannot be reached, with the cause", async () => {
+		const attempt = authorizationWith().authorize("http://127.0.0.1:1/mcp", interaction());
+		await expect(attempt).rejects.toThrow(/^fetch failed: (connect ECONNREFUSED|bad port)/);
+	});
+
+	it("can be stopped while the person is away", async () => {
+		const server = await startMcpOAuthServer();
+		const stopping = new AbortController();
+		const attempt = authorizationWith().authorize(server.url, {
+			open: async () => stopping.abort(),
+			signal: stopping.signal,
+		});
+		await expect(attempt).rejects.toThrow(new McpSignInError("it was interrupted"));
+	});
+
+	it("is forgotten", async () => {
+		const { server, authorization, provider } = await signedIn();
+		await authorization.forget(`${server.url}/`);
+		expect(await authorization.provider(server.url)).toBeNull();
+		await expect(request(server, provider)).rejects.toThrow(UnauthorizedError);
+	});
+});
+
+describe("renewal", () => {
+	it("comes before a request when the time of the token is over", async () => {
+		const { server, provider } = await signedIn();
+		server.expireTokens();
+		ahead = 3_580_000;
+		const token = await provider.token();
+		expect(server.isGood(token ?? "")).toBe(true);
+		expect(JSON.parse(tokenFile())).toMatchObject({ access_token: token, scope: "weather:read", resource: server.url });
+		expect(outcomes(server)).toEqual([signedInOnce, "refresh_token"]);
+	});
+
+	it("comes after a rejection when nobody knows the time of the token", async () => {
+		const { server, provider } = await signedIn({ lifetime: null });
+		ahead = 1_000_000_000;
+		server.expireTokens();
+		expect(await request(server, provider)).toBe(200);
+		server.expireTokens();
+		expect(await request(server, provider)).toBe(200);
+		expect(outcomes(server)).toEqual([signedInOnce, "refresh_token", "refresh_token"]);
+	});
+
+	it("happens once for all connections and processes that need it", async () => {
+		const { server, provider } = await signedIn({ tokenDelay: 50 });
+		const others = await Promise.all([providerOf(server), providerOf(server)]);
+		server.expireTokens();
+		const all = [provider, provider, ...others];
+		expect(await Promise.all(all.map((each) => request(server, each)))).toEqual([200, 200, 200, 200]);
+		expect(outcomes(server)).toEqual([signedInOnce, "refresh_token"]);
+	});
+
+	it("that is refused asks for a new sign-in and deletes nothing", async () => {
+		const { server, provider } = await signedIn();
+		const before = tokenFile();
+		server.revokeAll();
+		const attempt = request(server, provider);
+		await expect(attempt).rejects.toThrow(UnauthorizedError);
+		await expect(attempt).rejects.toThrow("the sign-in is no longer valid: It is no good.");
+		expect(tokenFile()).toBe(before);
+	});
+
+	it("that fails for now is no reason to sign in again", async () => {
+		const { server, provider } = await signedIn();
+		const before = tokenFile();
+		server.expireTokens();
+		server.conduct.tokenStatus = 503;
+		const attempt = request(server, provider);
+		await expect(attempt).rejects.not.toBeInstanceOf(UnauthorizedError);
+		await expect(attempt).rejects.toThrow(/^the tokens could not be renewed: HTTP 503/);
+		expect(tokenFile()).toBe(before);
+		server.conduct.tokenStatus = null;
+		expect(await request(server, provider)).toBe(200);
+	});
+
+	it("is not waited for by a token that may still be good", async () => {
+		const { server, provider } = await signedIn();
+		ahead = 3_580_000;
+		server.conduct.tokenStatus = 503;
+		expect(await request(server, provider)).toBe(200);
+	});
+
+	it("is of use although the disk does not take the tokens, and says so", async () => {
+		const told: string[] = [];
+		const log: Log = { ...silentLog, error: (message) => told.push(message) };
+		const { server } = await signedIn();
+		const full: Files = createFailingFiles(createDiskFiles(), {
+			at: ({ kind }) => kind === "replace",
+			mishap: { kind: "fail", code: "ENOSPC" },
+		}).files;
+		const provider = await providerOf(server, { files: full, log });
+		server.expireTokens();
+		expect(await request(server, provider)).toBe(200);
+		server.expireTokens();
+		expect(await request(server, provider)).toBe(200);
+		expect(told).toEqual(Array(2).fill("Renewed tokens of an MCP server cannot be stored"));
+	});
+});

@@ -1,0 +1,97 @@
+// The authorization of remote MCP servers: tokens for their connections, renewed in time, and signing in and out.
+import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
+import { isExpired, isRefusal, renewTokens } from "./mcp-renewal.ts";
+import { failureText, type McpNetwork } from "./mcp-request.ts";
+import { type McpChallenge, type McpInteraction, signIn } from "./mcp-sign-in.ts";
+import { createMcpTokenStore, type McpTokenPlace, type McpTokens } from "./mcp-tokens.ts";
+
+export interface McpAuthorizationOptions extends McpTokenPlace {
+	/** For the requests to authorization servers. Default: the platform's. */
+	readonly fetch?: FetchLike;
+}
+
+export interface McpAuthorization {
+	/**
+	 * For a transport to the server with this URL; null when nobody has signed in. It renews tokens, with no person's help:
+	 * what the authorization server refuses becomes an UnauthorizedError of the library, and deletes nothing.
+	 */
+	provider(url: string): Promise<AuthProvider | null>;
+	/** Signs in with a person's help and keeps the tokens in place of earlier ones. Throws McpSignInError. */
+	authorize(url: string, interaction: McpInteraction, challenge?: McpChallenge): Promise<void>;
+	/** Deletes the tokens; fine when there are none. */
+	forget(url: string): Promise<void>;
+}
+
+/** The tokens lie in the share directory, where other processes renew them too. */
+export function createMcpAuthorization(options: McpAuthorizationOptions): McpAuthorization {
+	const { clock, log } = options;
+	const store = createMcpTokenStore(options);
+	const network: McpNetwork = { clock, fetch: options.fetch ?? ((url, init) => fetch(url, init)) };
+
+	const createProvider = (url: string): AuthProvider => {
+		/** The token of the last request. */
+		let used: string | null = null;
+		/** Renewed ones that the disk did not take. */
+		let unkept: McpTokens | null = null;
+		const current = async () => unkept ?? (await store.read(url));
+
+		const keep = async (tokens: McpTokens): Promise<void> => {
+			try {
+				await store.write(url, tokens);
+				unkept = null;
+			} catch (thrown) {
+				log.error("Renewed tokens of an MCP server cannot be stored", { url, error: thrown });
+				unkept = tokens;
+			}
+		};
+
+		/** The tokens that are valid in place of those with the rejected access token. */
+		const renew = (rejected: string | null): Promise<McpTokens> =>
+			store.exclusively(url, async () => {
+				const { UnauthorizedError } = await import("@modelcontextprotocol/client");
+				const tokens = await current();
+				if (tokens === null) throw new UnauthorizedError("nobody has signed in");
+				// Another connection, or another process, was faster.
+				if (tokens.access_token !== rejected) return tokens;
+				const { refresh_token: refreshToken } = tokens;
+				if (refreshToken === undefined) throw new UnauthorizedError("the sign-in has expired");
+				try {
+					const renewed = await renewTokens(tokens, refreshToken, network);
+					await keep(renewed);
+					return renewed;
+				} catch (thrown) {
+					const text = failureText(thrown);
+					if (await isRefusal(thrown)) throw new UnauthorizedError(`the sign-in is no longer valid: ${text}`);
+					throw new Error(`the tokens could not be renewed: ${text}`, { cause: thrown });
+				}
+			});
+
+		return {
+			async token() {
+				let tokens = await current();
+				if (tokens !== null && isExpired(tokens, clock.now()) && tokens.refresh_token !== undefined) {
+					try {
+						tokens = await renew(tokens.access_token);
+					} catch (thrown) {
+						// Whether they are good for something still is the server's to say.
+						log.warn("The tokens of an MCP server cannot be renewed", { url, error: thrown });
+					}
+				}
+				used = tokens?.access_token ?? null;
+				return used ?? undefined;
+			},
+			async onUnauthorized() {
+				await renew(used);
+			},
+		};
+	};
+
+	return {
+		provider: async (url) => ((await store.read(url)) === null ? null : createProvider(url)),
+		async authorize(url, interaction, challenge = {}) {
+			const tokens = await signIn(url, interaction, challenge, network);
+			await store.exclusively(url, () => store.write(url, tokens));
+		},
+		forget: (url) => store.exclusively(url, () => store.remove(url)),
+	};
+}

@@ -1,0 +1,84 @@
+// Renews the tokens of a remote MCP server with what was kept of its authorization server.
+import { inTime, type McpNetwork } from "./mcp-request.ts";
+import type { McpTokens } from "./mcp-tokens.ts";
+
+/** What a token endpoint answers with. */
+export interface GrantedTokens {
+	readonly access_token: string;
+	readonly token_type: string;
+	readonly refresh_token?: string | undefined;
+	readonly scope?: string | undefined;
+	/** Seconds. */
+	readonly expires_in?: number | undefined;
+}
+
+/** What is kept of an answer that came `now`. Empty values count as missing ones. */
+export function toKept(granted: GrantedTokens, now: number) {
+	const { access_token, token_type, refresh_token, scope, expires_in } = granted;
+	return {
+		access_token,
+		token_type: token_type || "Bearer",
+		...(refresh_token ? { refresh_token } : {}),
+		...(scope ? { scope } : {}),
+		...(expires_in !== undefined && expires_in > 0 ? { expires_at: Math.floor(now / 1000) + expires_in } : {}),
+	};
+}
+
+/** How many milliseconds before its end a token is not used any more. */
+const margin = 30_000;
+
+export function isExpired({ expires_at }: McpTokens, now: number): boolean {
+	return expires_at !== undefined && expires_at * 1000 - margin <= now;
+}
+
+const refusal: ReadonlySet<string> = new Set([
+	"invalid_client",
+	"invalid_grant",
+	"invalid_request",
+	"invalid_scope",
+	"invalid_target",
+	"unauthorized_client",
+	"unsupported_grant_type",
+	"access_denied",
+]);
+
+/** Whether the authorization server will not renew these tokens at any time, so that a person has to sign in anew. */
+export async function isRefusal(thrown: unknown): Promise<boolean> {
+	const { OAuthError } = await import("@modelcontextprotocol/client");
+	return thrown instanceof OAuthError && refusal.has(thrown.code);
+}
+
+/** Asks for new tokens; throws what the library throws. */
+export async function renewTokens(tokens: McpTokens, refreshToken: string, network: McpNetwork): Promise<McpTokens> {
+	const { refreshAuthorization } = await import("@modelcontextprotocol/client");
+	const { authorization_server: server, client, resource } = tokens;
+	const { client_id, client_secret, auth_method } = client;
+	const granted = await inTime(network, new AbortController().signal, (fetchFn) =>
+		refreshAuthorization(server.issuer, {
+			metadata: {
+				issuer: server.issuer,
+				// Not asked for anything here.
+				authorization_endpoint: server.token_endpoint,
+				token_endpoint: server.token_endpoint,
+				response_types_supported: ["code"],
+				...(server.auth_methods === undefined ? {} : { token_endpoint_auth_methods_supported: server.auth_methods }),
+			},
+			clientInformation: {
+				client_id,
+				...(client_secret === undefined ? {} : { client_secret }),
+				...(auth_method === undefined ? {} : { redirect_uris: [], token_endpoint_auth_method: auth_method }),
+			},
+			refreshToken,
+			...(resource === undefined ? {} : { resource }),
+			fetchFn,
+		}),
+	);
+	const { scope } = tokens;
+	return {
+		...(scope === undefined ? {} : { scope }),
+		...toKept(granted, network.clock.now()),
+		...(resource === undefined ? {} : { resource }),
+		authorization_server: server,
+		client,
+	};
+}

@@ -1,0 +1,42 @@
+// The requests of a sign-in or a renewal of tokens: how long they may take, and what is said when they fail.
+import type { FetchLike } from "@modelcontextprotocol/client";
+import type { Clock } from "../base/clock.ts";
+import { errorText } from "../base/errors.ts";
+import { redactSecrets } from "../base/redaction.ts";
+
+/** The network, and the time it may take. */
+export interface McpNetwork {
+	readonly fetch: FetchLike;
+	readonly clock: Clock;
+}
+
+/** Milliseconds for all requests of one step. */
+const patience = 30_000;
+
+/** Runs a step with a fetch that is aborted when the step takes too long, or by the signal. */
+export async function inTime<T>(
+	{ fetch, clock }: McpNetwork,
+	signal: AbortSignal,
+	step: (fetch: FetchLike) => Promise<T>,
+): Promise<T> {
+	const end = new AbortController();
+	const withdraw = clock.after(patience, () => end.abort(new Error(`no answer within ${patience / 1000} seconds`)));
+	const either = AbortSignal.any([signal, end.signal]);
+	try {
+		return await step((url, init) => fetch(url, { ...init, signal: either }));
+	} finally {
+		withdraw();
+	}
+}
+
+const lengthLimit = 300;
+
+/** What went wrong, on one line and without secrets, with the cause that failed requests hide. */
+export function failureText(thrown: unknown): string {
+	const cause = thrown instanceof Error && thrown.cause !== undefined ? `: ${failureText(thrown.cause)}` : "";
+	const text = redactSecrets(`${errorText(thrown)}${cause}`)
+		.replace(/\s+/g, " ")
+		.replace(/\p{Cc}/gu, "\ufffd")
+		.trim();
+	return text.length > lengthLimit ? `${text.slice(0, lengthLimit)}…` : text;
+}

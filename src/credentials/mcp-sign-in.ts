@@ -1,0 +1,176 @@
+// Signing in to a remote MCP server, with a person at a browser: discovery, registration, PKCE, the answer, the tokens.
+import { randomBytes } from "node:crypto";
+import type {
+	OAuthClientProvider,
+	OAuthDiscoveryState,
+	StoredOAuthClientInformation,
+} from "@modelcontextprotocol/client";
+import { listenForCallback } from "./mcp-callback.ts";
+import { toKept } from "./mcp-renewal.ts";
+import { failureText, inTime, type McpNetwork } from "./mcp-request.ts";
+import { McpSignInError } from "./mcp-sign-in-error.ts";
+import type { McpTokens } from "./mcp-tokens.ts";
+
+export interface McpInteraction {
+	/** Brings the person to the page where they sign in. Resolves at once. */
+	open(address: URL): Promise<void>;
+	/** Ends the sign-in. */
+	readonly signal: AbortSignal;
+}
+
+/** What a server that turned a request away said about how to sign in. */
+export interface McpChallenge {
+	readonly resourceMetadataUrl?: URL;
+	readonly scope?: string;
+}
+
+/** Signs in at the server with this URL. Throws McpSignInError. */
+export async function signIn(
+	url: string,
+	{ open, signal }: McpInteraction,
+	challenge: McpChallenge,
+	network: McpNetwork,
+): Promise<McpTokens> {
+	const { auth, fetchToken } = await import("@modelcontextprotocol/client");
+	const state = randomBytes(24).toString("base64url");
+	const callback = await listenForCallback({ state, signal, clock: network.clock });
+	try {
+		const discovered = await discover(url, challenge, signal, network);
+		const flow = createFlow(discovered, callback.redirectUrl, state);
+		const { resourceMetadataUrl, scope } = challenge;
+		await inTime(network, signal, (fetchFn) =>
+			auth(flow.provider, {
+				serverUrl: url,
+				...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
+				...(scope === undefined ? {} : { scope }),
+				fetchFn,
+			}),
+		);
+		await open(flow.address());
+		const { code, iss } = readAnswer(await callback.answer);
+		const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = discovered;
+		const resource = resourceMetadata?.resource;
+		const granted = await inTime(network, signal, (fetchFn) =>
+			fetchToken(flow.provider, authorizationServerUrl, {
+				...(metadata === undefined ? {} : { metadata }),
+				...(resource === undefined ? {} : { resource }),
+				...(iss === null ? {} : { iss }),
+				authorizationCode: code,
+				fetchFn,
+			}),
+		);
+		if (granted.access_token === "") throw new McpSignInError("the authorization server gave an empty token");
+		const methods = metadata?.token_endpoint_auth_methods_supported;
+		return {
+			...toKept(granted, network.clock.now()),
+			...(resource === undefined ? {} : { resource }),
+			authorization_server: {
+				issuer: metadata?.issuer ?? authorizationServerUrl,
+				token_endpoint: metadata?.token_endpoint ?? new URL("/token", authorizationServerUrl).href,
+				...(methods === undefined ? {} : { auth_methods: methods }),
+			},
+			client: flow.client(),
+		};
+	} catch (thrown) {
+		if (signal.aborted) throw new McpSignInError("it was interrupted");
+		if (thrown instanceof McpSignInError) throw thrown;
+		throw new McpSignInError(failureText(thrown), { cause: thrown });
+	} finally {
+		callback.close();
+	}
+}
+
+/** Finds the authorization server first: how the client is registered depends on it. */
+async function discover(
+	url: string,
+	{ resourceMetadataUrl }: McpChallenge,
+	signal: AbortSignal,
+	network: McpNetwork,
+): Promise<OAuthDiscoveryState> {
+	const { discoverOAuthServerInfo } = await import("@modelcontextprotocol/client");
+	const known = resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl };
+	const discovered = await inTime(network, signal, (fetchFn) => discoverOAuthServerInfo(url, { ...known, fetchFn }));
+	return {
+		...discovered,
+		...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl: resourceMetadataUrl.href }),
+	};
+}
+
+interface Flow {
+	readonly provider: OAuthClientProvider;
+	/** The page where the person signs in. */
+	address(): URL;
+	/** The client that was registered, as it is kept. */
+	client(): McpTokens["client"];
+}
+
+/**
+ * What the library asks for and tells on the way. The port of the callback is another one each time, and with it the
+ * client, which is registered with it: nothing is kept before there are tokens.
+ */
+function createFlow(discovered: OAuthDiscoveryState, redirectUrl: string, state: string): Flow {
+	let information: StoredOAuthClientInformation | undefined;
+	let verifier = "";
+	let address: URL | null = null;
+	const authMethod = chooseAuthMethod(discovered.authorizationServerMetadata?.token_endpoint_auth_methods_supported);
+	const provider: OAuthClientProvider = {
+		redirectUrl,
+		clientMetadata: {
+			client_name: "agentwire",
+			redirect_uris: [redirectUrl],
+			grant_types: ["authorization_code", "refresh_token"],
+			response_types: ["code"],
+			token_endpoint_auth_method: authMethod,
+		},
+		state: () => state,
+		discoveryState: () => discovered,
+		clientInformation: () => information,
+		saveClientInformation(given) {
+			information = given;
+		},
+		tokens: () => undefined,
+		saveTokens() {},
+		redirectToAuthorization(given) {
+			address = given;
+		},
+		saveCodeVerifier(given) {
+			verifier = given;
+		},
+		codeVerifier: () => verifier,
+	};
+	return {
+		provider,
+		address() {
+			// A browser is not the only thing that opens addresses, and the server chose this one.
+			if (address?.protocol === "https:" || address?.protocol === "http:") return address;
+			throw new McpSignInError("the authorization server names no web page to sign in on");
+		},
+		client() {
+			const { client_id = "", client_secret } = information ?? {};
+			const method = information === undefined || !("redirect_uris" in information) ? undefined : information;
+			const auth_method = method?.token_endpoint_auth_method;
+			return {
+				client_id,
+				...(client_secret ? { client_secret } : {}),
+				...(auth_method ? { auth_method } : {}),
+			};
+		},
+	};
+}
+
+/** A client on a person's machine can keep no secret, but some servers know no client without one. */
+function chooseAuthMethod(supported: readonly string[] = ["none"]): string {
+	const [first = "none"] = ["none", "client_secret_basic", "client_secret_post"].filter((method) =>
+		supported.includes(method),
+	);
+	return first;
+}
+
+function readAnswer(answer: URLSearchParams): { readonly code: string; readonly iss: string | null } {
+	const code = answer.get("code");
+	if (code !== null) return { code, iss: answer.get("iss") };
+	const error = answer.get("error") ?? "";
+	if (error === "access_denied") throw new McpSignInError("permission was not given");
+	const reason = answer.get("error_description") ?? error;
+	throw new McpSignInError(reason === "" ? "the authorization server gave no code" : failureText(reason));
+}

@@ -1,0 +1,81 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { silentLog } from "../base/log.ts";
+import { createDiskFiles } from "../files/disk-files.ts";
+import { createMcpTokenStore, type McpTokens } from "./mcp-tokens.ts";
+
+let shareDir: string;
+beforeEach(() => {
+	shareDir = mkdtempSync(path.join(tmpdir(), "agentwire-mcp-tokens-"));
+});
+afterEach(() => rmSync(shareDir, { recursive: true }));
+
+const directory = () => path.join(shareDir, "mcp-oauth");
+const theFile = () => path.join(directory(), readdirSync(directory())[0] ?? "");
+const createStore = (log: Log = silentLog) =>
+	createMcpTokenStore({ files: createDiskFiles(), shareDir, log, clock: systemClock });
+
+const tokens: McpTokens = {
+	access_token: "access",
+	token_type: "Bearer",
+	refresh_token: "refresh",
+	expires_at: 1_700_000_000,
+	authorization_server: { issuer: "https://as.example", token_endpoint: "https://as.example/token" },
+	client: { client_id: "client" },
+};
+
+describe("the tokens of MCP servers", () => {
+	it("are kept for their owner alone, by URL without a slash at the end", async () => {
+		const store = createStore();
+		expect(await store.read("https://a.example/mcp")).toBeNull();
+		await store.write("https://a.example/mcp/", tokens);
+		await store.write("https://b.example/mcp", { ...tokens, access_token: "other" });
+		expect(await store.read("https://a.example/mcp")).toEqual(tokens);
+		expect((await store.read("https://b.example/mcp/"))?.access_token).toBe("other");
+		const modes = [directory(), theFile()].map((name) => statSync(name).mode & 0o777);
+		expect(modes).toEqual([0o700, 0o600]);
+		expect(JSON.parse(readFileSync(theFile(), "utf8"))).toHaveProperty("server_url");
+	});
+
+	it("are deleted, whether or not there are any", async () => {
+		const store = createStore();
+		await store.remove("https://a.example/mcp");
+		await store.write("https://a.example/mcp", tokens);
+		await store.remove("https://a.example/mcp/");
+		expect(readdirSync(directory())).toEqual([]);
+	});
+
+	it.each([
+		["no JSON", "secret-token"],
+		[
+			"other JSON",
+			JSON.stringify({ ...tokens, server_url: "https://a.example", access_token: 7, note: "secret-token" }),
+		],
+	])("count as missing when their file holds %s, and the log does not tell what", async (_, content) => {
+		const told: unknown[] = [];
+		const store = createStore({ ...silentLog, warn: (...entry) => told.push(entry) });
+		await store.write("https://a.example", tokens);
+		writeFileSync(theFile(), content);
+		expect(await store.read("https://a.example")).toBeNull();
+		expect(told).toHaveLength(1);
+		expect(JSON.stringify(told)).toContain(theFile());
+		expect(JSON.stringify(told)).not.toContain("secret");
+	});
+
+	it("are worked on by one at a time for each server", async () => {
+		const order: string[] = [];
+		const work = (name: string) => async () => {
+			order.push(`${name} begins`);
+			await new Promise((resolve) => setImmediate(resolve));
+			order.push(`${name} ends`);
+		};
+		const url = "https://a.example";
+		await Promise.all([createStore().exclusively(url, work("one")), createStore().exclusively(`${url}/`, work("two"))]);
+		expect(order).toEqual(["one begins", "one ends", "two begins", "two ends"]);
+		expect(readdirSync(directory())).toEqual([]);
+	});
+});

@@ -1,0 +1,101 @@
+// The tokens of remote MCP servers: a file for each server in `mcp-oauth/` of the share directory, for its owner alone.
+// How tokens are got and renewed is mcp-oauth.ts.
+import { createHash } from "node:crypto";
+import path from "node:path";
+import * as v from "valibot";
+import type { Clock } from "../base/clock.ts";
+import { errorText } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { type LockTimes, withLock } from "../files/path-lock.ts";
+import type { Files } from "../files/port.ts";
+
+const text = v.pipe(v.string(), v.nonEmpty());
+
+const fileSchema = v.object({
+	/** For people that look into the directory: the file is found by the name that is made of it. */
+	server_url: text,
+	access_token: text,
+	token_type: text,
+	refresh_token: v.optional(text),
+	scope: v.optional(text),
+	/** Seconds since the epoch. */
+	expires_at: v.optional(v.number()),
+	/** The server as its authorization server calls it. */
+	resource: v.optional(text),
+	authorization_server: v.object({
+		issuer: text,
+		token_endpoint: text,
+		auth_methods: v.optional(v.array(text)),
+	}),
+	client: v.object({
+		client_id: text,
+		client_secret: v.optional(text),
+		auth_method: v.optional(text),
+	}),
+});
+
+/** What is kept of a server: its tokens, and what it takes to renew them. As it is in the file. */
+export type McpTokens = Omit<v.InferOutput<typeof fileSchema>, "server_url">;
+
+/** Where tokens of MCP servers are kept. URLs that differ in a slash at the end are of the same server. */
+export interface McpTokenStore {
+	/** Null when there are none, or none that can be used, which is logged. */
+	read(url: string): Promise<McpTokens | null>;
+	write(url: string, tokens: McpTokens): Promise<void>;
+	/** Fine when there are none. */
+	remove(url: string): Promise<void>;
+	/** Runs the work while no other process does the same for this server. */
+	exclusively<T>(url: string, work: () => Promise<T>): Promise<T>;
+}
+
+export interface McpTokenPlace {
+	readonly files: Files;
+	readonly shareDir: string;
+	readonly log: Log;
+	readonly clock: Clock;
+}
+
+/** A request goes over the network while the lock is held, and takes less than this. */
+const lockTimes: LockTimes = { staleAfter: 60_000, patience: 60_000 };
+
+const privateDirectory = 0o700;
+const privateFile = 0o600;
+
+/** The store in a share directory. */
+export function createMcpTokenStore({ files, shareDir, log, clock }: McpTokenPlace): McpTokenStore {
+	const directory = path.join(shareDir, "mcp-oauth");
+	const fileOf = (url: string) => {
+		const name = createHash("sha256").update(withoutSlash(url)).digest("hex");
+		return path.join(directory, `${name}.json`);
+	};
+	return {
+		async read(url) {
+			const file = fileOf(url);
+			try {
+				const bytes = await files.read(file);
+				if (bytes === null) return null;
+				const { server_url: _, ...tokens } = v.parse(fileSchema, JSON.parse(bytes.toString("utf8")));
+				return tokens;
+			} catch (thrown) {
+				// What the file holds must not get into the log, and the texts of parsers quote it.
+				const isOurs = thrown instanceof SyntaxError || v.isValiError(thrown);
+				const reason = isOurs ? "it is no file of tokens" : errorText(thrown);
+				log.warn("The tokens of an MCP server cannot be read", { url, file, reason });
+				return null;
+			}
+		},
+		async write(url, tokens) {
+			await files.makeDirectory(directory, privateDirectory);
+			const content = JSON.stringify({ server_url: withoutSlash(url), ...tokens }, null, 2);
+			await files.replace(fileOf(url), `${content}\n`, { mode: privateFile, sync: true });
+		},
+		remove: (url) => files.remove(fileOf(url)),
+		async exclusively(url, work) {
+			// Where it cannot be made, the work meets the same obstacle itself.
+			await files.makeDirectory(directory, privateDirectory).catch(() => undefined);
+			return await withLock({ files, clock }, fileOf(url), work, lockTimes);
+		},
+	};
+}
+
+const withoutSlash = (url: string) => url.replace(/\/+$/, "");
