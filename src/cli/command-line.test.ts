@@ -173,8 +173,41 @@ describe("parseCommandLine", () => {
 		["plugin info demo", { kind: "plugin", action: { name: "info", plugin: "demo" } }],
 		["plugin --help", { kind: "help", command: "plugin" }],
 		["plugin install -h", { kind: "help", command: "plugin" }],
+		["mcp list", { kind: "mcp", action: { name: "list" } }],
+		["mcp remove a", { kind: "mcp", action: { name: "remove", server: "a" } }],
+		["mcp auth a", { kind: "mcp", action: { name: "auth", server: "a" } }],
+		["mcp reset-auth -- a", { kind: "mcp", action: { name: "reset-auth", server: "a" } }],
+		["mcp test a", { kind: "mcp", action: { name: "test", server: "a" } }],
+		["mcp --help", { kind: "help", command: "mcp" }],
+		["mcp test --help", { kind: "help", command: "mcp" }],
+		["mcp add -h", { kind: "help", command: "mcp" }],
 	])("%s is its own command", (line, expected) => {
 		expect(parseCommandLine(words(line))).toEqual(expected);
+	});
+
+	it.each([
+		["a -- cmd -e x --help", { target: ["cmd", "-e", "x", "--help"] }],
+		["-e K=V a -e=L=W cmd", { target: ["cmd"], environment: ["K=V", "L=W"] }],
+		[
+			"--transport http a https://b --header K:V -HL:W",
+			{ transport: "http", target: ["https://b"], headers: ["K:V", "L:W"] },
+		],
+		["a https://b -t http -a oauth", { transport: "http", target: ["https://b"], auth: "oauth" }],
+		["a", {}],
+	])("mcp add %s", (line, expected) => {
+		const plain = {
+			name: "add",
+			server: "a",
+			target: [],
+			transport: "stdio",
+			environment: [],
+			headers: [],
+			auth: null,
+		};
+		expect(parseCommandLine(["mcp", "add", ...words(line)])).toEqual({
+			kind: "mcp",
+			action: { ...plain, ...expected },
+		});
 	});
 
 	it.each([
@@ -236,8 +269,8 @@ describe("parseCommandLine", () => {
 		["export --yes=1", "--yes takes no value."],
 		["export -yx", "The command 'export' does not know '-x'; it takes --output and --yes."],
 		["export --force", "The command 'export' does not know '--force'; it takes --output and --yes."],
-		["login", "There is no command 'login'. Commands: info, export, plugin."],
-		["--wire -", "There is no command '-'. Commands: info, export, plugin."],
+		["login", "There is no command 'login'. Commands: info, export, plugin, mcp."],
+		["--wire -", "There is no command '-'. Commands: info, export, plugin, mcp."],
 		["--wire info", "Cannot combine the command 'info' with --wire."],
 		["info --jsn", "The command 'info' does not know '--jsn'; it takes --json."],
 		["--yolo plugin list", "Cannot combine the command 'plugin' with --yolo."],
@@ -251,6 +284,22 @@ describe("parseCommandLine", () => {
 		["plugin remove", "The command 'plugin remove' needs NAME."],
 		["plugin info a b", "The command 'plugin info' takes one NAME, found 'b' too."],
 		["plugin list a", "The command 'plugin list' does not know 'a'."],
+		["mcp", "The command 'mcp' needs one of add, list, remove, auth, reset-auth, test."],
+		["mcp show", "The command 'mcp' does not know 'show'; it takes add, list, remove, auth, reset-auth, test."],
+		["mcp list a", "The command 'mcp list' does not know 'a'."],
+		["mcp list --json", "The command 'mcp list' does not know '--json'."],
+		["mcp test", "The command 'mcp test' needs NAME."],
+		["mcp auth ''", "The command 'mcp auth' needs NAME."],
+		["mcp remove a b", "The command 'mcp remove' takes one NAME, found 'b' too."],
+		["mcp reset-auth --all", "The command 'mcp reset-auth' does not know '--all'."],
+		["mcp add", "The command 'mcp add' needs NAME."],
+		["mcp add a -e", "-e needs a value."],
+		["mcp add a --header= c", "--header needs a value."],
+		["mcp add a --auth -- c", "--auth needs a value."],
+		[
+			"mcp add a npx -y b",
+			"The command 'mcp add' does not know '-y'. If it is for the server's program, put '--' before that.",
+		],
 	])("refuses: %s", (line, message) => {
 		expect(refusal(line)).toBe(message);
 	});

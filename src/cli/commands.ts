@@ -2,6 +2,7 @@
 // is command-line.ts; showing the table is help.ts.
 import { type ExportOptions, toExportOptions } from "./export-options.ts";
 import type { Flag } from "./flags.ts";
+import { type McpAction, toMcpAction } from "./mcp-options.ts";
 import { UsageError } from "./usage-error.ts";
 
 export type PluginAction =
@@ -14,7 +15,8 @@ export type PluginAction =
 export type CommandCall =
 	| { readonly kind: "info"; readonly json: boolean }
 	| { readonly kind: "export"; readonly options: ExportOptions }
-	| { readonly kind: "plugin"; readonly action: PluginAction };
+	| { readonly kind: "plugin"; readonly action: PluginAction }
+	| { readonly kind: "mcp"; readonly action: McpAction };
 
 export interface Command {
 	/** A line for the list of commands. */
@@ -28,7 +30,7 @@ export interface Command {
 	parse(words: readonly string[]): CommandCall | null;
 }
 
-export const commandNames = ["info", "export", "plugin"] as const;
+export const commandNames = ["info", "export", "plugin", "mcp"] as const;
 export type CommandName = (typeof commandNames)[number];
 
 export const commands: Readonly<Record<CommandName, Command>> = {
@@ -76,6 +78,32 @@ Without an id it is the last session of the current directory. The session is on
 		],
 		flags: [],
 		parse: (words) => (asksForHelp(words) ? null : { kind: "plugin", action: toPluginAction(words) }),
+	},
+	mcp: {
+		about: "Add, remove, list and try out MCP servers; sign in to them.",
+		purpose: "Manage the MCP servers of mcp.json in the share directory, which bring tools of their own.",
+		forms: [
+			{ words: "add NAME [--env KEY=VALUE]... -- COMMAND [ARG...]", about: "Add a program as a server." },
+			{
+				words: "add --transport http NAME URL [--header KEY:VALUE]... [--auth oauth]",
+				about: "Add a server on the network.",
+			},
+			{ words: "list", about: "Show the servers." },
+			{ words: "remove NAME", about: "Remove a server." },
+			{ words: "auth NAME", about: "Sign in to a server that was added with --auth oauth." },
+			{ words: "reset-auth NAME", about: "Forget that you signed in." },
+			{ words: "test NAME", about: "Connect to a server and show its tools." },
+		],
+		flags: [
+			{ names: ["--transport", "-t"], value: "TYPE", about: "stdio, for a program (default), or http." },
+			{ names: ["--env", "-e"], value: "KEY=VALUE", about: "Variable for the program; may be repeated." },
+			{ names: ["--header", "-H"], value: "KEY:VALUE", about: "Header of each request; may be repeated." },
+			{ names: ["--auth", "-a"], value: "TYPE", about: "oauth: sign in with the browser, by 'mcp auth'." },
+		],
+		parse(words) {
+			const action = toMcpAction(words);
+			return action === null ? null : { kind: "mcp", action };
+		},
 	},
 };
 

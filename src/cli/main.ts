@@ -23,6 +23,8 @@ export async function main(executable: string, argv: readonly string[], packageD
 				return await (await import("./plugin.ts")).runPlugin(command.action);
 			case "task-worker":
 				return await (await import("./task-worker.ts")).runWorker(command.flags);
+			case "mcp":
+				return await (await import("./mcp.ts")).runMcp(executable, command.action);
 			case "serve": {
 				if (command.options.mode === null && process.stdin.isTTY) {
 					return complain((await import("./help.ts")).startText(executable));

@@ -1,0 +1,222 @@
+// The `mcp` command: the servers in `mcp.json` of the share directory, and signing in to remote ones.
+// Results go to stdout, faults to stderr, and the exit code tells which it was.
+import { homedir } from "node:os";
+import path from "node:path";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { errorText, isSystemError } from "../base/errors.ts";
+import { silentLog } from "../base/log.ts";
+import { redactSecrets } from "../base/redaction.ts";
+import { createMcpAuthorization, type McpAuthorization } from "../credentials/mcp-oauth.ts";
+import { McpSignInError } from "../credentials/mcp-sign-in-error.ts";
+import { createDiskFiles } from "../files/disk-files.ts";
+import type { Files } from "../files/port.ts";
+import { openInBrowser } from "./browser.ts";
+import { environmentVariables } from "./environment.ts";
+import { toMcpEntry } from "./mcp-addition.ts";
+import { listMcpTools, McpConnectionError, type McpTool } from "./mcp-connect.ts";
+import { McpError } from "./mcp-error.ts";
+import { editMcpEntries, mcpFilePath, readMcpEntries } from "./mcp-file.ts";
+import type { McpAction } from "./mcp-options.ts";
+import { type McpServer, type RemoteMcpServer, readMcpServer } from "./mcp-server.ts";
+import { currentDirectory, type Place, shareDirectory } from "./paths.ts";
+import { handleStopSignals } from "./stop-signals.ts";
+
+/** What the commands need of the process around them. */
+export interface McpSurroundings {
+	/** As the person calls the program. */
+	readonly executableName: string;
+	readonly files: Files;
+	readonly clock: Clock;
+	readonly shareDir: string;
+	readonly place: Place;
+	readonly environment: Readonly<Record<string, string>>;
+	readonly authorization: McpAuthorization;
+	/** False when there is nothing to open it with. */
+	openPage(address: URL): Promise<boolean>;
+	readonly signal: AbortSignal;
+	print(line: string): void;
+	complain(line: string): void;
+}
+
+/** Carries out the command for the share directory of the environment; returns the exit code. */
+export async function runMcp(executable: string, action: McpAction): Promise<number> {
+	const stopping = new AbortController();
+	handleStopSignals(() => stopping.abort());
+	const place: Place = { currentDir: currentDirectory(), home: homedir() };
+	const environment = environmentVariables();
+	const shareDir = shareDirectory(environment, place);
+	const files = createDiskFiles();
+	return await carryOut(action, {
+		executableName: path.basename(executable),
+		files,
+		clock: systemClock,
+		shareDir,
+		place,
+		environment,
+		authorization: createMcpAuthorization({ files, shareDir, log: silentLog, clock: systemClock }),
+		openPage: (address) => openInBrowser(address, environment),
+		signal: stopping.signal,
+		print: (line) => void process.stdout.write(`${line}\n`),
+		complain: (line) => void process.stderr.write(`${line}\n`),
+	});
+}
+
+/** Carries out the command; returns the exit code. */
+export async function carryOut(action: McpAction, surroundings: McpSurroundings): Promise<number> {
+	try {
+		switch (action.name) {
+			case "add":
+				await add(action.server, toMcpEntry(action), surroundings);
+				return 0;
+			case "remove":
+				await remove(action.server, surroundings);
+				return 0;
+			case "list":
+				await list(surroundings);
+				return 0;
+			case "auth":
+				await authorize(action.server, surroundings);
+				return 0;
+			case "reset-auth":
+				await resetAuth(action.server, surroundings);
+				return 0;
+			case "test":
+				return await test(action.server, surroundings);
+		}
+	} catch (thrown) {
+		if (!(thrown instanceof McpError || isSystemError(thrown))) throw thrown;
+		surroundings.complain(redactSecrets(`Error: ${errorText(thrown)}`));
+		return 1;
+	}
+}
+
+async function add(name: string, entry: object, { print, ...place }: McpSurroundings): Promise<void> {
+	await editMcpEntries(place, (entries) => ({ ...entries, [name]: entry }));
+	print(`Added MCP server '${name}' to ${mcpFilePath(place.shareDir)}.`);
+}
+
+async function remove(name: string, { print, ...surroundings }: McpSurroundings): Promise<void> {
+	await editMcpEntries(surroundings, (entries) => {
+		if (!Object.hasOwn(entries, name)) throw noServer(name, surroundings);
+		return Object.fromEntries(Object.entries(entries).filter(([other]) => other !== name));
+	});
+	print(`Removed MCP server '${name}' from ${mcpFilePath(surroundings.shareDir)}.`);
+}
+
+async function list(surroundings: McpSurroundings): Promise<void> {
+	const { print, complain, executableName, authorization, shareDir } = surroundings;
+	const file = mcpFilePath(shareDir);
+	const entries = Object.entries(await readMcpEntries(surroundings));
+	print(`MCP config file: ${file}`);
+	if (entries.length === 0) print("No MCP servers configured.");
+	for (const [name, entry] of entries) {
+		const reading = readMcpServer(entry);
+		if (!reading.ok) {
+			complain(oneLine(`${file}: the server '${name}' cannot be used: ${reading.reason}.`));
+			continue;
+		}
+		const { server } = reading;
+		const isSignedOut = isOauth(server) && (await authorization.provider(server.url)) === null;
+		const hint = isSignedOut ? ` [not signed in; to sign in, run: ${executableName} mcp auth ${name}]` : "";
+		print(`  ${oneLine(`${name} ${describe(server)}`)}${hint}`);
+	}
+}
+
+function describe(server: McpServer): string {
+	switch (server.kind) {
+		case "local":
+			return `(stdio): ${[server.command, ...server.arguments].join(" ")}`;
+		case "remote":
+			return `(${server.transport}): ${server.url}`;
+	}
+}
+
+async function test(name: string, surroundings: McpSurroundings): Promise<number> {
+	const { print, complain, authorization } = surroundings;
+	const server = await findServer(name, surroundings);
+	print(`Testing connection to '${name}'...`);
+	try {
+		const authProvider = isOauth(server) ? await authorization.provider(server.url) : null;
+		const tools = await listMcpTools(server, { ...surroundings, authProvider });
+		print(`✓ Connected to '${name}'`);
+		print(`  Tools: ${tools.length}`);
+		for (const tool of tools) print(`  - ${toolLine(tool)}`);
+		return 0;
+	} catch (thrown) {
+		if (!(thrown instanceof McpConnectionError)) throw thrown;
+		const hint = thrown.challenge !== null && isOauth(server) ? `. ${signInHint(name, surroundings)}` : "";
+		complain(`✗ Connection failed: ${thrown.name}: ${thrown.message}${hint}`);
+		return 1;
+	}
+}
+
+const longestDescription = 50;
+
+function toolLine({ name, description }: McpTool): string {
+	const characters = [...oneLine(description).trim()];
+	const isLong = characters.length > longestDescription;
+	const shown = isLong ? `${characters.slice(0, longestDescription - 3).join("")}...` : characters.join("");
+	return `${oneLine(name)}${shown === "" ? "" : `: ${shown}`}`;
+}
+
+async function authorize(name: string, surroundings: McpSurroundings): Promise<void> {
+	const { print, authorization, signal, openPage } = surroundings;
+	const server = await findOauthServer(name, surroundings);
+	print(`Signing in to '${name}'...`);
+	const connect = async () =>
+		await listMcpTools(server, { ...surroundings, authProvider: await authorization.provider(server.url) });
+	const open = async (address: URL) => {
+		const isOpening = await openPage(address);
+		print(isOpening ? "A browser should open. If it does not, sign in here:" : "Open this page to sign in:");
+		print(address.href);
+	};
+	try {
+		const tools = await connect().catch(async (thrown: unknown) => {
+			if (!(thrown instanceof McpConnectionError) || thrown.challenge === null) throw thrown;
+			await authorization.authorize(server.url, { open, signal }, thrown.challenge);
+			return await connect();
+		});
+		const isSignedIn = (await authorization.provider(server.url)) !== null;
+		const outcome = isSignedIn ? `Signed in to '${name}'` : `Connected to '${name}', which asks nobody to sign in`;
+		print(`✓ ${outcome}: ${tools.length} ${tools.length === 1 ? "tool" : "tools"} available.`);
+	} catch (thrown) {
+		if (!(thrown instanceof McpSignInError || thrown instanceof McpConnectionError)) throw thrown;
+		const what = thrown instanceof McpSignInError ? "Signing in" : "Connecting";
+		throw new McpError(`${what} to '${name}' failed: ${thrown.message}.`);
+	}
+}
+
+async function resetAuth(name: string, surroundings: McpSurroundings): Promise<void> {
+	const server = await findOauthServer(name, surroundings);
+	await surroundings.authorization.forget(server.url);
+	surroundings.print(`Cleared the tokens of '${name}'.`);
+}
+
+async function findServer(name: string, surroundings: McpSurroundings): Promise<McpServer> {
+	const entries = await readMcpEntries(surroundings);
+	if (!Object.hasOwn(entries, name)) throw noServer(name, surroundings);
+	const reading = readMcpServer(entries[name]);
+	if (reading.ok) return reading.server;
+	throw new McpError(`${mcpFilePath(surroundings.shareDir)}: the server '${name}' cannot be used: ${reading.reason}.`);
+}
+
+async function findOauthServer(name: string, surroundings: McpSurroundings): Promise<RemoteMcpServer> {
+	const server = await findServer(name, surroundings);
+	if (server.kind === "local") throw new McpError(`The MCP server '${name}' is a program, with nothing to sign in to.`);
+	if (isOauth(server)) return server;
+	throw new McpError(`The MCP server '${name}' was not added with --auth oauth.`);
+}
+
+const isOauth = (server: McpServer): server is RemoteMcpServer =>
+	server.kind === "remote" && server.authorization.kind === "oauth";
+
+const noServer = (name: string, { shareDir, executableName }: Pick<McpSurroundings, "shareDir" | "executableName">) =>
+	new McpError(
+		`There is no MCP server '${name}' in ${mcpFilePath(shareDir)}. '${executableName} mcp list' shows those there are.`,
+	);
+
+const signInHint = (name: string, { executableName }: McpSurroundings) =>
+	`To sign in, run: ${executableName} mcp auth ${name}`;
+
+/** Text of others' on a line of its own, without what a terminal would act on. */
+const oneLine = (text: string) => text.replace(/\s+/g, " ").replace(/\p{Cc}/gu, "\ufffd");
