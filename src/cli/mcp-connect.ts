@@ -107,7 +107,8 @@ async function reachRemote(server: RemoteMcpServer, { authProvider }: ConnectSet
 			await authProvider.onUnauthorized?.(context);
 		},
 	};
-	const bearer = authorization.kind === "bearer" ? { Authorization: `Bearer ${authorization.token}` } : {};
+	const hasOwn = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+	const bearer = authorization.kind === "bearer" && !hasOwn ? { Authorization: `Bearer ${authorization.token}` } : {};
 	const options = {
 		requestInit: { headers: { ...headers, ...bearer } },
 		...(authorization.kind === "oauth" ? { authProvider: watched } : {}),
