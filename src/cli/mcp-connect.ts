@@ -1,6 +1,8 @@
 // Connects to an MCP server once, for the commands that try one out, and lists its tools. The library starts the programs
 // of local servers itself.
 import type { AuthProvider, Transport } from "@modelcontextprotocol/client";
+import type { Clock } from "../base/clock.ts";
+import { createDeferred } from "../base/deferred.ts";
 import { failureText } from "../credentials/mcp-request.ts";
 import type { McpChallenge } from "../credentials/mcp-sign-in.ts";
 import type { LocalMcpServer, McpServer, RemoteMcpServer } from "./mcp-server.ts";
@@ -31,8 +33,12 @@ export interface ConnectSettings {
 	readonly authProvider: AuthProvider | null;
 	readonly environment: Readonly<Record<string, string>>;
 	readonly place: Place;
+	readonly clock: Clock;
 	readonly signal: AbortSignal;
 }
+
+/** Milliseconds for all of it. Programs may have to be downloaded before they start. */
+const patience = 120_000;
 
 interface Way {
 	readonly transport: Transport;
@@ -47,23 +53,46 @@ export async function listMcpTools(server: McpServer, settings: ConnectSettings)
 	const { Client, SdkHttpError, UnauthorizedError } = await import("@modelcontextprotocol/client");
 	const way = server.kind === "local" ? await startLocal(server, settings) : await reachRemote(server, settings);
 	const client = new Client({ name: productName, version: productVersion });
-	let failure: unknown = null;
 	try {
-		await client.connect(way.transport, { signal: settings.signal });
-		const { tools } = await client.listTools(undefined, { signal: settings.signal });
+		const { tools } = await inTime(settings, async () => {
+			await client.connect(way.transport, { timeout: patience });
+			return await client.listTools(undefined, { timeout: patience });
+		});
 		return tools.map(({ name, description = "" }) => ({ name, description }));
 	} catch (thrown) {
-		failure = thrown;
+		await close(way.transport);
+		if (thrown instanceof McpConnectionError) throw thrown;
+		const isTurnedAway =
+			thrown instanceof UnauthorizedError || (thrown instanceof SdkHttpError && thrown.status === 401);
+		const name = thrown instanceof Error ? thrown.name : "Error";
+		const complaint = way.complaint();
+		const message = complaint === "" ? failureText(thrown) : `${failureText(thrown)} (it wrote: ${complaint})`;
+		throw new McpConnectionError(name, message, isTurnedAway ? way.challenge() : null);
 	} finally {
-		await way.transport.close().catch(() => undefined);
+		await close(way.transport);
 	}
-	if (settings.signal.aborted) throw new McpConnectionError("Interrupted", "it was stopped", null);
-	const isTurnedAway =
-		failure instanceof UnauthorizedError || (failure instanceof SdkHttpError && failure.status === 401);
-	const name = failure instanceof Error ? failure.name : "Error";
-	const complaint = way.complaint();
-	const message = complaint === "" ? failureText(failure) : `${failureText(failure)} (it wrote: ${complaint})`;
-	throw new McpConnectionError(name, message, isTurnedAway ? way.challenge() : null);
+}
+
+/** Fine when it is closed already. */
+async function close(transport: Transport): Promise<void> {
+	await transport.close().catch(() => undefined);
+}
+
+/** Waits for the work until it is stopped or takes too long: not everything in the library heeds a signal. */
+async function inTime<T>({ clock, signal }: ConnectSettings, work: () => Promise<T>): Promise<T> {
+	const ended = createDeferred<never>();
+	const stop = () => ended.reject(new McpConnectionError("Interrupted", "it was stopped", null));
+	const withdraw = clock.after(patience, () => {
+		ended.reject(new McpConnectionError("Timeout", `no answer within ${patience / 1000} seconds`, null));
+	});
+	signal.addEventListener("abort", stop, { once: true });
+	if (signal.aborted) stop();
+	try {
+		return await Promise.race([ended.promise, work()]);
+	} finally {
+		withdraw();
+		signal.removeEventListener("abort", stop);
+	}
 }
 
 /** Bytes of what a program writes to its stderr that are looked at. */

@@ -3,7 +3,8 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startMcpOAuthServer } from "../../test/support/mcp-oauth-server.ts";
 import { createMemoryFiles } from "../../test/support/memory-files.ts";
-import { systemClock } from "../base/clock.ts";
+import { createSteppingClock } from "../../test/support/stepping-clock.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import { silentLog } from "../base/log.ts";
 import { createMcpAuthorization } from "../credentials/mcp-oauth.ts";
 import { carryOut } from "./mcp.ts";
@@ -12,7 +13,7 @@ import type { McpAction } from "./mcp-options.ts";
 const shareDir = "/share";
 
 /** Carries out commands for a file with these servers. */
-async function createCommands(mcpServers: object) {
+async function createCommands(mcpServers: object, clock: Clock = systemClock) {
 	const files = createMemoryFiles();
 	await files.makeDirectory(shareDir);
 	await files.replace(`${shareDir}/mcp.json`, JSON.stringify({ mcpServers }));
@@ -21,7 +22,7 @@ async function createCommands(mcpServers: object) {
 		const code = await carryOut(action, {
 			executableName: "kimi",
 			files,
-			clock: systemClock,
+			clock,
 			shareDir,
 			place: { currentDir: "/", home: "/home/me" },
 			environment: { PATH: process.env["PATH"] ?? "" },
@@ -139,12 +140,25 @@ describe("mcp test", () => {
 		});
 	});
 
-	it("is stopped while a server keeps silent", async () => {
+	it.each(["http", "sse"])("is stopped while a server over %s keeps silent", async (transport) => {
 		const stopping = new AbortController();
 		const { url } = await startOpenServer([], () => stopping.abort());
-		const mcp = await createCommands({ a: { url } });
+		const mcp = await createCommands({ a: { url, transport } });
 		const running = mcp({ name: "test", server: "a" }, stopping.signal);
 		expect(await running).toMatchObject({ code: 1, stderr: ["✗ Connection failed: Interrupted: it was stopped"] });
+	});
+
+	it("does not wait for ever", async () => {
+		const clock = createSteppingClock(0);
+		const mcp = await createCommands(
+			{ a: { command: process.execPath, args: ["-e", "process.stdin.resume()"] } },
+			clock,
+		);
+		expect(await mcp({ name: "test", server: "a" })).toMatchObject({
+			code: 1,
+			stderr: ["✗ Connection failed: Timeout: no answer within 120 seconds"],
+		});
+		expect(clock.waited).toBe(120_000);
 	});
 });
 
