@@ -1,6 +1,6 @@
 // Makes models from settings: one row for each provider type. Adapters are loaded with their first request.
 import { type Model, type ModelChunk, type ModelRequest, modelFailure } from "./model.ts";
-import { ModelConfigurationError, type ModelSettings, type ProviderType } from "./model-settings.ts";
+import type { ModelSettings, ProviderType } from "./model-settings.ts";
 
 type Stream = Model["stream"];
 type Factory = (settings: ModelSettings) => Promise<Model>;
@@ -10,9 +10,9 @@ const factories: Readonly<Record<ProviderType, Factory>> = {
 	openai_legacy: async (settings) => createLazyModel(settings, () => loadOpenaiLegacy(settings)),
 	openai_responses: async (settings) => createLazyModel(settings, () => loadOpenaiResponses(settings)),
 	anthropic: async (settings) => createLazyModel(settings, () => loadAnthropic(settings)),
-	google_genai: refuse,
-	gemini: refuse,
-	vertexai: refuse,
+	google_genai: async (settings) => createLazyModel(settings, () => loadGemini(settings)),
+	gemini: async (settings) => createLazyModel(settings, () => loadGemini(settings)),
+	vertexai: async (settings) => createLazyModel(settings, () => loadVertex(settings)),
 	_echo: async (settings) => (await import("./scripted/echo.ts")).createEchoModel(settings),
 	_scripted_echo: createScripted,
 	_chaos: async (settings) => createLazyModel(settings, () => loadChaos(settings)),
@@ -20,16 +20,10 @@ const factories: Readonly<Record<ProviderType, Factory>> = {
 
 /**
  * Makes a model; nothing is sent yet. A scripted model gets a queue of its own with each call.
- * Throws ModelConfigurationError for unusable scripts and for provider types without an adapter.
+ * Throws ModelConfigurationError for unusable scripts.
  */
 export function createModel(settings: ModelSettings): Promise<Model> {
 	return factories[settings.providerType](settings);
-}
-
-async function refuse({ providerType }: ModelSettings): Promise<never> {
-	throw new ModelConfigurationError(
-		`The provider type "${providerType}" is not available in this version; "kimi", "openai_legacy", "openai_responses" and "anthropic" are. Choose another model with --model or default_model.`,
-	);
 }
 
 async function createScripted(settings: ModelSettings): Promise<Model> {
@@ -65,6 +59,14 @@ async function loadOpenaiLegacy(settings: ModelSettings): Promise<Stream> {
 		import("./openai-compatible/openai-legacy.ts"),
 	]);
 	return (request, signal) => streamChatCompletion(settings, openaiLegacyFlavour, request, signal);
+}
+
+async function loadGemini(settings: ModelSettings): Promise<Stream> {
+	return await (await import("./google/contents.ts")).loadGemini(settings);
+}
+
+async function loadVertex(settings: ModelSettings): Promise<Stream> {
+	return await (await import("./google/contents.ts")).loadVertex(settings);
 }
 
 async function loadOpenaiResponses(settings: ModelSettings): Promise<Stream> {

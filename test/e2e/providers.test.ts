@@ -76,6 +76,19 @@ const providers: readonly Provider[] = [
 		place: "/v1/messages",
 		callId: "read_image",
 	},
+	...(["google_genai", "gemini", "vertexai"] as const).map((type) => ({
+		type,
+		model: "gemini-3-pro",
+		first: "gemini-stream.sse",
+		second: events({
+			responseId: "r2",
+			candidates: [{ content: { role: "model", parts: [{ text: "Rain." }] }, finishReason: "STOP" }],
+			usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 2 },
+		}),
+		// Without a project Vertex AI is asked by key.
+		place: `${type === "vertexai" ? "/v1/publishers/google" : "/v1beta"}/models/gemini-3-pro:streamGenerateContent?alt=sse`,
+		callId: '"read_image"',
+	})),
 ];
 
 describe.each(providers)("the provider $type", ({ type, model, first, second, place, callId }) => {

@@ -1,0 +1,45 @@
+// Tokens for Vertex AI from the credentials a machine has. The library is given what it would look up by itself.
+import path from "node:path";
+import { errorText } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
+import { requestFailure } from "../http/request-failure.ts";
+import type { GetAccessToken } from "./endpoint.ts";
+import type { ContentSettings } from "./request.ts";
+
+const scope = "https://www.googleapis.com/auth/cloud-platform";
+
+type Place = Pick<ContentSettings, "environment" | "home" | "readFile">;
+
+/** Reads the credentials with the first request, and keeps what they gave as long as it lasts. */
+export function createAccessTokens(place: Place): GetAccessToken {
+	let client: Promise<{ getAccessToken(): Promise<{ token?: string | null }> }> | null = null;
+	return async () => {
+		client ??= createClient(place);
+		try {
+			const { token } = await (await client).getAccessToken();
+			if (typeof token === "string" && token !== "") return token;
+		} catch (thrown) {
+			client = null;
+			throw requestFailure("provider", `No token for Vertex AI could be had: ${errorText(thrown)}`);
+		}
+		client = null;
+		throw requestFailure("provider", "No token for Vertex AI could be had: the credentials gave none.");
+	};
+}
+
+async function createClient({ environment, home, readFile }: Place) {
+	const named = environment["GOOGLE_APPLICATION_CREDENTIALS"] ?? "";
+	const file = named || path.join(home, ".config/gcloud/application_default_credentials.json");
+	const bytes = await readFile(file);
+	if (bytes === null) {
+		const how =
+			named === "" ? "set GOOGLE_APPLICATION_CREDENTIALS in the provider's env table" : "name a file that is there";
+		throw new Error(`there is no file of credentials ${file}; ${how}, or run: gcloud auth application-default login`);
+	}
+	const credentials: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"));
+	if (!isRecord(credentials)) throw new Error(`${file} holds no credentials`);
+	const { GoogleAuth } = await import("google-auth-library");
+	const client = new GoogleAuth().fromJSON(credentials);
+	if ("scopes" in client) client.scopes = [scope];
+	return client;
+}

@@ -1,0 +1,306 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { collectChunks, contractRequest, describeModelContract } from "../../../test/contracts/model-contract.ts";
+import { describeProvider } from "../../../test/contracts/provider-contract.ts";
+import { plainModelSettings } from "../../../test/support/model-settings.ts";
+import {
+	type AnswerRequest,
+	type ProviderServer,
+	readProviderFixture,
+	sendEvents,
+	sendJson,
+	startProviderServer,
+} from "../../../test/support/provider-server.ts";
+import { createAssembly } from "../../agent/assembly.ts";
+import { isRecord } from "../../base/json.ts";
+import type { ContentPart, ToolCall } from "../../events/content.ts";
+import type { ConversationMessage } from "../../events/conversation.ts";
+import type { Model, ModelChunk, ModelPart, ModelRequest } from "../model.ts";
+import type { ModelSettings } from "../model-settings.ts";
+import { createModel } from "../registry.ts";
+import { loadVertex } from "./contents.ts";
+
+const recordedStream = readProviderFixture("gemini-stream.sse");
+const settings = { ...plainModelSettings, providerType: "gemini", model: "gemini-3-pro" } as const;
+
+const text = (value: string): ModelPart => ({ type: "text", text: value });
+const think = (value: string): ModelPart => ({ type: "think", think: value, encrypted: null });
+const piece = (value: string): ModelPart => ({ type: "tool_call_part", arguments_part: value });
+const call = (id: string, name: string, signature: string | null = null): ToolCall => ({
+	type: "function",
+	id,
+	function: { name, arguments: null },
+	extras: signature === null ? null : { from: "google:gemini-3-pro", kept: { thoughtSignature: signature } },
+});
+
+const recordedParts = [
+	think("Two facts needed."),
+	text("Checking both…"),
+	call("fxc1", "get_weather", "CqFxU2ln"),
+	piece('{"city":"Oslo"}'),
+	call("fxc2", "read_image"),
+	piece('{"path":"pic.png"}'),
+];
+
+const event = (...parts: object[]) =>
+	`data: ${JSON.stringify({ candidates: [{ content: { role: "model", parts }, index: 0 }], responseId: "r1" })}\n\n`;
+const finish = (finishReason: string, others: object = {}) =>
+	`data: ${JSON.stringify({ candidates: [{ finishReason, ...others }], responseId: "r1" })}\n\n`;
+
+describeModelContract("contents", async (scenario) => {
+	const server = await startProviderServer();
+	const answers: Record<typeof scenario, AnswerRequest> = {
+		answers: sendEvents(recordedStream),
+		fails: sendJson(500, {}, { error: { message: "The server had an error." } }),
+		long: sendEvents(event({ text: "a" }), { ending: "hang" }),
+	};
+	server.answerNext(answers[scenario]);
+	return {
+		model: await createModel({ ...settings, baseUrl: server.url }),
+		requestsSeen: () => server.requests.length,
+		close: server.close,
+	};
+});
+
+describeProvider("contents", {
+	settings: { providerType: "google_genai", model: "gemini-3-pro" },
+	stream: recordedStream,
+	parts: recordedParts,
+	last: {
+		type: "done",
+		usage: { input_other: 176, output: 96, input_cache_read: 1024, input_cache_creation: 0 },
+		messageId: "fxR1",
+	},
+	start: "",
+	delta: (value) => event({ text: value }),
+	end: finish("STOP"),
+	unknownEvent: 'data: {"modelStatus":{"modelStage":"STABLE"}}',
+	errors: "gemini-errors.jsonl",
+	failures: { "mid-stream": { kind: "status", statusCode: 503, message: "The model is overloaded." } },
+});
+
+let server: ProviderServer;
+beforeEach(async () => {
+	server = await startProviderServer();
+});
+afterEach(() => server.close());
+
+async function ask(
+	answer: AnswerRequest,
+	changes: Partial<ModelSettings> = {},
+	request: ModelRequest = contractRequest,
+): Promise<ModelChunk[]> {
+	server.answerNext(answer);
+	const model = await createModel({ ...settings, baseUrl: server.url, ...changes });
+	return await collectChunks(model.stream(request, new AbortController().signal));
+}
+
+function partsOf(chunks: readonly ModelChunk[]): ModelPart[] {
+	return chunks.flatMap((chunk) => (chunk.type === "parts" ? chunk.parts : []));
+}
+
+function sentField(name: string): unknown {
+	const { body } = server.requests.at(-1) ?? {};
+	return isRecord(body) ? body[name] : undefined;
+}
+
+describe("answers", () => {
+	it("with a signature behind the text keep it with the text", async () => {
+		const parts = partsOf(await ask(sendEvents(readProviderFixture("gemini-text-end.sse"))));
+		const sealed = JSON.stringify({
+			from: "google:gemini-3-pro",
+			of: "text",
+			kept: { thoughtSignature: "CqFxVGFpbA==" },
+		});
+		expect(parts).toEqual([text("Rain, 4 C; one red pixel."), { type: "think", think: "", encrypted: sealed }]);
+	});
+
+	it("name calls that came without an id, and do not send such ids back", async () => {
+		const given = event({ functionCall: { name: "f", args: { a: 1 } } }, { functionCall: { name: "g" } });
+		const chunks = await ask(sendEvents(given + finish("STOP")));
+		const ids = partsOf(chunks).flatMap((part) => (part.type === "function" ? [part.id] : []));
+		expect(new Set(ids).size).toBe(2);
+		await ask(
+			sendEvents(recordedStream),
+			{},
+			continued(chunks, [[{ type: "text", text: "1" }], [{ type: "text", text: "2" }]]),
+		);
+		expect(sentField("contents")).toMatchObject([
+			{ role: "user" },
+			{
+				parts: [
+					{ functionCall: { name: "f", args: { a: 1 } }, thoughtSignature: "skip_thought_signature_validator" },
+					{ functionCall: { name: "g", args: {} } },
+				],
+			},
+			{ parts: [{ functionResponse: { name: "f" } }, { functionResponse: { name: "g" } }] },
+		]);
+		expect(JSON.stringify(sentField("contents"))).not.toContain('"id"');
+	});
+
+	it.each([
+		["SAFETY", {}, "The provider held the answer back (SAFETY)."],
+		["RECITATION", { finishMessage: "Too close." }, "The provider held the answer back (RECITATION: Too close.)."],
+		["MAX_TOKENS", {}, "The model used up all tokens of its answer before it said anything."],
+		[
+			"MALFORMED_FUNCTION_CALL",
+			{ finishMessage: "print(f())" },
+			"The model made a tool call that cannot be read (MALFORMED_FUNCTION_CALL: print(f())).",
+		],
+	])("that say nothing say why: %s", async (reason, others, message) => {
+		expect(await ask(sendEvents(finish(reason, others)))).toEqual([
+			{ type: "failed", failure: { kind: "provider", message, statusCode: null } },
+		]);
+		expect((await ask(sendEvents(event({ text: "a" }) + finish(reason, others)))).at(-1)?.type).toBe("done");
+	});
+
+	it("that never come say that the prompt was refused", async () => {
+		expect(await ask(sendEvents(readProviderFixture("gemini-blocked.sse")))).toMatchObject([
+			{ failure: { kind: "provider", message: "The provider refused the prompt (PROHIBITED_CONTENT)." } },
+		]);
+	});
+});
+
+describe("the request", () => {
+	it.each([
+		["", "/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse"],
+		["/v1", "/v1/models/gemini-3-pro:streamGenerateContent?alt=sse"],
+		["/proxy/", "/proxy/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse"],
+	])("goes below the base URL %j", async (base, path) => {
+		await ask(sendEvents(recordedStream), { baseUrl: server.url + base });
+		expect(server.requests[0]).toMatchObject({ path, headers: { "x-goog-api-key": "test-key-0123456789" } });
+	});
+
+	it.each([
+		["gemini-3-pro", "on", { includeThoughts: true, thinkingLevel: "high" }],
+		["gemini-3-pro", "off", { thinkingLevel: "low" }],
+		["gemini-2.5-flash", "on", { includeThoughts: true, thinkingBudget: 24_576 }],
+		["gemini-2.5-flash", "off", { thinkingBudget: 0 }],
+		["gemini-2.5-pro", "off", { thinkingBudget: 128 }],
+		["gemini-2.5-pro", "default", { includeThoughts: true }],
+		["gemini-2.0-flash", "on", undefined],
+		["gemma-3-27b-it", "on", undefined],
+	] as const)("tells %s how to think: %s", async (model, thinking, expected) => {
+		await ask(sendEvents(recordedStream), { model, thinking });
+		const generation = sentField("generationConfig");
+		expect(isRecord(generation) ? generation["thinkingConfig"] : undefined).toEqual(expected);
+	});
+
+	it("is, in the second step, the recorded one", async () => {
+		const changes: Partial<ModelSettings> = {
+			thinking: "on",
+			capabilities: new Set(["image_in"]),
+			sampling: { ...settings.sampling, maxCompletionTokens: 8192 },
+		};
+		const recorded = JSON.parse(readProviderFixture("gemini-followup.json"));
+		const [{ functionDeclarations }] = recorded.tools;
+		for (const declaration of functionDeclarations) declaration.description = "…";
+		recorded.generationConfig.thinkingConfig.thinkingLevel = "high";
+		const { data } = recorded.contents[2].parts[1].functionResponse.parts[0].inlineData;
+		const picture: ContentPart = { type: "image_url", image_url: { url: `data:image/png;base64,${data}`, id: null } };
+
+		const first = await ask(sendEvents(recordedStream), changes);
+		const tools = functionDeclarations.map((declaration: { name: string; parametersJsonSchema: object }) => ({
+			name: declaration.name,
+			description: "…",
+			parameters: declaration.parametersJsonSchema,
+		}));
+		const results: ContentPart[][] = [
+			[{ type: "text", text: "4 C, rain" }],
+			[{ type: "text", text: "1x1 image" }, picture],
+		];
+		await ask(sendEvents(recordedStream), changes, { ...continued(first, results), tools });
+		expect(server.requests[1]?.body).toEqual(recorded);
+	});
+
+	it("puts pictures of results beside them for older models, one result for each call", async () => {
+		const picture: ContentPart = { type: "image_url", image_url: { url: "data:image/png;base64,aGk=", id: null } };
+		const changes: Partial<ModelSettings> = { model: "gemini-2.5-flash", capabilities: new Set(["image_in"]) };
+		const first = await ask(sendEvents(recordedStream), changes);
+		const results: ContentPart[][] = [[{ type: "text", text: "a" }, { type: "text", text: "b" }, picture], [picture]];
+		await ask(sendEvents(recordedStream), changes, continued(first, results));
+		const contents = sentField("contents");
+		const last: unknown = Array.isArray(contents) ? contents.at(-1) : null;
+		const parts: unknown[] = isRecord(last) && Array.isArray(last["parts"]) ? last["parts"] : [];
+		expect(parts.filter((part) => isRecord(part) && "functionResponse" in part)).toEqual([
+			{ functionResponse: { id: "fxc1", name: "get_weather", response: { output: "a\nb" } } },
+			{ functionResponse: { id: "fxc2", name: "read_image", response: { output: "The result follows." } } },
+		]);
+		expect(parts.filter((part) => isRecord(part) && "inlineData" in part)).toHaveLength(2);
+	});
+});
+
+describe("Vertex AI", () => {
+	const project = { GOOGLE_CLOUD_PROJECT: "p1", GOOGLE_CLOUD_LOCATION: "europe-west4" };
+
+	async function askVertex(changes: Partial<ModelSettings>, getToken = async () => "token-0123456789") {
+		const given = { ...settings, baseUrl: server.url, ...changes };
+		const stream: Model["stream"] = await loadVertex(given, undefined, getToken);
+		return await collectChunks(stream(contractRequest, new AbortController().signal));
+	}
+
+	it("is asked below the project, with a token and without ids", async () => {
+		server.answerNext(sendEvents(recordedStream));
+		const chunks = await askVertex({ environment: project });
+		expect(partsOf(chunks)).toEqual(recordedParts);
+		expect(server.requests[0]).toMatchObject({
+			path: "/v1/projects/p1/locations/europe-west4/publishers/google/models/gemini-3-pro:streamGenerateContent?alt=sse",
+			headers: { authorization: "Bearer token-0123456789" },
+		});
+		expect(server.requests[0]?.headers["x-goog-api-key"]).toBeUndefined();
+	});
+
+	it("is asked by key alone where there is no project", async () => {
+		server.answerNext(sendEvents(recordedStream));
+		await askVertex({ environment: {} });
+		expect(server.requests[0]).toMatchObject({
+			path: "/v1/publishers/google/models/gemini-3-pro:streamGenerateContent?alt=sse",
+			headers: { "x-goog-api-key": "test-key-0123456789" },
+		});
+	});
+
+	it("says what it lacks", async () => {
+		expect(await askVertex({ environment: {}, apiKey: "" })).toMatchObject([
+			{ failure: { kind: "provider", message: expect.stringContaining("GOOGLE_CLOUD_PROJECT") } },
+		]);
+		server.answerNext(sendEvents(recordedStream));
+		const model = await createModel({
+			...settings,
+			providerType: "vertexai",
+			baseUrl: server.url,
+			environment: project,
+		});
+		const chunks = await collectChunks(model.stream(contractRequest, new AbortController().signal));
+		expect(chunks).toMatchObject([
+			{
+				failure: {
+					kind: "provider",
+					message: expect.stringContaining("/home/me/.config/gcloud/application_default_credentials.json"),
+				},
+			},
+		]);
+		expect(server.requests).toEqual([]);
+	});
+});
+
+/** The request after an answer and the results of its calls. */
+function continued(chunks: readonly ModelChunk[], results: readonly (readonly ContentPart[])[]): ModelRequest {
+	const assembly = createAssembly();
+	for (const part of partsOf(chunks)) assembly.push(part);
+	assembly.end();
+	const toolCalls = assembly.toolCalls();
+	const answers = results.map(
+		(content, index): ConversationMessage => ({
+			role: "tool",
+			toolCallId: toolCalls[index]?.id ?? "",
+			content,
+		}),
+	);
+	return {
+		...contractRequest,
+		messages: [
+			{ role: "user", content: [{ type: "text", text: "Weather in Oslo, and what is in pic.png?" }] },
+			{ role: "assistant", content: assembly.content(), toolCalls },
+			...answers,
+		],
+	};
+}

@@ -1,0 +1,76 @@
+// Gemini, through the package for it: one request, one stream (provider types `google_genai`, `gemini` and `vertexai`).
+import type { GoogleGenerativeAIProvider, GoogleGenerativeAIProviderSettings } from "@ai-sdk/google";
+import { type PackageAdapter, streamFromPackage } from "../ai-sdk/call.ts";
+import type { Model, ModelRequest } from "../model.ts";
+import { createAccessTokens } from "./access-token.ts";
+import { type Endpoint, type GetAccessToken, geminiEndpoint, vertexEndpoint } from "./endpoint.ts";
+import { createContentEvents, type Ending, errorReader } from "./events.ts";
+import { type ContentSettings, memoryOf, toBody, toCall } from "./request.ts";
+
+type CreateProvider = (settings: GoogleGenerativeAIProviderSettings) => GoogleGenerativeAIProvider;
+
+/** Which of the two APIs it is. */
+interface Api {
+	findEndpoint(): Endpoint | Promise<Endpoint>;
+	/** Whether it knows calls by ids. */
+	readonly hasIds: boolean;
+}
+
+/** Loads the package. `fetch` is what sends; the platform's own when absent. */
+export function loadGemini(settings: ContentSettings, fetch?: typeof globalThis.fetch): Promise<Model["stream"]> {
+	return load(settings, { findEndpoint: () => geminiEndpoint(settings), hasIds: true }, fetch);
+}
+
+/** The same for Vertex AI; `getToken` is by the credentials of the machine when absent. */
+export function loadVertex(
+	settings: ContentSettings,
+	fetch?: typeof globalThis.fetch,
+	getToken: GetAccessToken = createAccessTokens(settings),
+): Promise<Model["stream"]> {
+	return load(settings, { findEndpoint: () => vertexEndpoint(settings, getToken), hasIds: false }, fetch);
+}
+
+async function load(settings: ContentSettings, api: Api, fetch?: typeof globalThis.fetch) {
+	const { createGoogleGenerativeAI } = await import("@ai-sdk/google");
+	const adapt = (request: ModelRequest) => createAdapter(settings, request, api, createGoogleGenerativeAI);
+	return (request: ModelRequest, signal: AbortSignal) => streamFromPackage(settings, adapt, request, signal, fetch);
+}
+
+function createAdapter(
+	settings: ContentSettings,
+	request: ModelRequest,
+	api: Api,
+	createProvider: CreateProvider,
+): PackageAdapter {
+	const events = createContentEvents();
+	return {
+		memory: memoryOf(settings),
+		call: toCall(request, settings),
+		createModel: (fetch) =>
+			// Address and headers are replaced; given all the same, for what is not given is looked up in the environment.
+			createProvider({ baseURL: settings.baseUrl, apiKey: settings.apiKey, fetch })(settings.model),
+		toRequest: async ({ body }) => ({ ...(await api.findEndpoint()), body: toBody(body, request, api.hasIds) }),
+		readEvent: events.read,
+		toFailure: errorReader.answer,
+		whyEmpty: () => whyEmpty(events.ending()),
+	};
+}
+
+function whyEmpty(ending: Ending | null): string | null {
+	if (ending === null) return null;
+	const words = ending.explanation === null ? ending.reason : `${ending.reason}: ${ending.explanation}`;
+	if (ending.isPromptRefused) return `The provider refused the prompt (${words}).`;
+	switch (ending.reason) {
+		// Nothing said and nothing wrong: worth another try.
+		case "STOP":
+		case "FINISH_REASON_UNSPECIFIED":
+			return null;
+		case "MAX_TOKENS":
+			return "The model used up all tokens of its answer before it said anything.";
+		case "MALFORMED_FUNCTION_CALL":
+		case "UNEXPECTED_TOOL_CALL":
+			return `The model made a tool call that cannot be read (${words}).`;
+		default:
+			return `The provider held the answer back (${words}).`;
+	}
+}

@@ -1,0 +1,60 @@
+// Where generations are asked for, and with what in hand: the Gemini API by key, Vertex AI by project and token, or by key
+// alone.
+import { type HeaderSettings, toBaseUrl, toRequestHeaders } from "../http/endpoint.ts";
+import { requestFailure } from "../http/request-failure.ts";
+import type { ContentSettings } from "./request.ts";
+
+export interface Endpoint {
+	readonly url: URL;
+	readonly headers: Headers;
+}
+
+/** A token for Vertex AI, fresh enough to be sent. Throws RequestFailure when there is none to be had. */
+export type GetAccessToken = () => Promise<string>;
+
+/** Below a root with or without the version of the API. */
+export function geminiEndpoint(settings: ContentSettings): Endpoint {
+	const { baseUrl, apiKey, model } = settings;
+	const name = model.includes("/") ? model : `models/${model}`;
+	return { url: toUrl(baseUrl, "v1beta", name), headers: toHeaders(settings, keyHeader(apiKey)) };
+}
+
+/** With a project by token, without one by key. Throws RequestFailure when neither can be had. */
+export async function vertexEndpoint(settings: ContentSettings, getToken: GetAccessToken): Promise<Endpoint> {
+	const { environment, apiKey, baseUrl, model } = settings;
+	const project = environment["GOOGLE_CLOUD_PROJECT"] || environment["GOOGLE_VERTEX_PROJECT"] || "";
+	const location = environment["GOOGLE_CLOUD_LOCATION"] || environment["GOOGLE_VERTEX_LOCATION"] || "global";
+	const name = `publishers/google/models/${model}`;
+	if (project === "") {
+		const key = apiKey || environment["GOOGLE_API_KEY"] || "";
+		if (key === "") {
+			throw requestFailure(
+				"provider",
+				"Vertex AI needs a project or a key: set GOOGLE_CLOUD_PROJECT (and GOOGLE_CLOUD_LOCATION) in the provider's env table, or api_key.",
+			);
+		}
+		return { url: toUrl(baseUrl, "v1", name), headers: toHeaders(settings, keyHeader(key)) };
+	}
+	const url = toUrl(baseUrl, "v1", `projects/${project}/locations/${location}/${name}`);
+	if (url.hostname === "aiplatform.googleapis.com" && location !== "global")
+		url.hostname = `${location}-${url.hostname}`;
+	return { url, headers: toHeaders(settings, { authorization: `Bearer ${await getToken()}` }) };
+}
+
+function toUrl(baseUrl: string, version: string, name: string): URL {
+	const url = toBaseUrl(baseUrl);
+	const root = url.pathname.replace(/\/+$/, "");
+	const versioned = /\/v\d+\w*$/.test(root) ? root : `${root}/${version}`;
+	url.pathname = `${versioned}/${name}:streamGenerateContent`;
+	// Without it the answer is one list, not a stream of events.
+	url.searchParams.set("alt", "sse");
+	return url;
+}
+
+function keyHeader(key: string): Record<string, string> {
+	return key === "" ? {} : { "x-goog-api-key": key };
+}
+
+function toHeaders(settings: HeaderSettings, given: Record<string, string>): Headers {
+	return toRequestHeaders(settings, given);
+}

@@ -1,0 +1,119 @@
+// The request of a generation: what the package is asked for, and what is mended in what it would send.
+import type { LanguageModelV3CallOptions, LanguageModelV3Message, LanguageModelV3Prompt } from "@ai-sdk/provider";
+import { isRecord } from "../../base/json.ts";
+import type { MediaKind } from "../ai-sdk/media.ts";
+import type { ProviderMemory } from "../ai-sdk/memory.ts";
+import { toFunctionTools, toPrompt } from "../ai-sdk/prompt.ts";
+import type { HeaderSettings } from "../http/endpoint.ts";
+import type { ModelRequest } from "../model.ts";
+import type { ModelSettings } from "../model-settings.ts";
+import { localIdPrefix } from "./events.ts";
+import { thinkingConfiguration } from "./thinking.ts";
+
+export type ContentSettings = HeaderSettings &
+	Pick<
+		ModelSettings,
+		| "baseUrl"
+		| "apiKey"
+		| "model"
+		| "capabilities"
+		| "thinking"
+		| "sampling"
+		| "timeouts"
+		| "clock"
+		| "environment"
+		| "home"
+		| "readFile"
+	>;
+
+type Fields = Record<string, unknown>;
+type ToolMessage = Extract<LanguageModelV3Message, { role: "tool" }>;
+type UserMessage = Extract<LanguageModelV3Message, { role: "user" }>;
+
+/** A signature goes back only to the model that made it. */
+export function memoryOf({ model }: Pick<ContentSettings, "model">): ProviderMemory {
+	const signature = ["thoughtSignature"];
+	return { origin: `google:${model}`, key: "google", names: { thought: signature, text: signature, call: signature } };
+}
+
+export function toCall(request: ModelRequest, settings: ContentSettings): LanguageModelV3CallOptions {
+	const { capabilities, sampling, model, thinking } = settings;
+	const media = new Set<MediaKind>();
+	if (capabilities.has("image_in")) media.add("image");
+	if (capabilities.has("video_in")) media.add("video");
+	const prompt = toPrompt(request, { memory: memoryOf(settings), media, spellCallId: (id) => id });
+	const tools = toFunctionTools(request.tools);
+	const cap = sampling.maxCompletionTokens ?? 0;
+	const thinkingConfig = thinkingConfiguration(model, thinking);
+	return {
+		prompt: prompt.map(mendMessage),
+		...(tools.length === 0 ? {} : { tools }),
+		...(cap <= 0 ? {} : { maxOutputTokens: cap }),
+		...(sampling.temperature === null ? {} : { temperature: sampling.temperature }),
+		...(sampling.topP === null ? {} : { topP: sampling.topP }),
+		...(thinkingConfig === null ? {} : { providerOptions: { google: { thinkingConfig: { ...thinkingConfig } } } }),
+	};
+}
+
+function mendMessage(message: LanguageModelV3Prompt[number]): LanguageModelV3Prompt[number] {
+	switch (message.role) {
+		case "tool":
+			return { ...message, content: message.content.map(withOneText) };
+		case "user":
+			return { ...message, content: message.content.map(withKnownType) };
+		case "system":
+		case "assistant":
+			return message;
+	}
+}
+
+/** The package makes a result of each text, and none where there is no text; the API wants one for each call. */
+function withOneText(part: ToolMessage["content"][number]): ToolMessage["content"][number] {
+	if (part.type !== "tool-result" || part.output.type !== "content") return part;
+	const texts = part.output.value.flatMap((block) => (block.type === "text" ? [block.text] : []));
+	const media = part.output.value.filter((block) => block.type !== "text");
+	const text = texts.length === 0 ? "The result follows." : texts.join("\n");
+	return { ...part, output: { type: "content", value: [{ type: "text", text }, ...media] } };
+}
+
+/** What is behind an address has no type of its own, and the API takes none with a star. */
+function withKnownType(part: UserMessage["content"][number]): UserMessage["content"][number] {
+	return part.type === "file" && part.mediaType === "video/*" ? { ...part, mediaType: "video/mp4" } : part;
+}
+
+/**
+ * The body that is sent in place of the package's: tools as they were declared, results as the API has them, and the ids
+ * of calls where it knows any (`hasIds`).
+ */
+export function toBody(body: unknown, { tools }: ModelRequest, hasIds: boolean): unknown {
+	if (!isRecord(body)) return body;
+	const contents: unknown[] = Array.isArray(body["contents"]) ? body["contents"] : [];
+	const declarations = tools.map(({ name, description, parameters }) => ({
+		name,
+		description,
+		parametersJsonSchema: parameters,
+	}));
+	return {
+		...body,
+		contents: contents.map((content) => (isRecord(content) ? toContent(content, hasIds) : content)),
+		...(tools.length === 0 ? {} : { tools: [{ functionDeclarations: declarations }] }),
+	};
+}
+
+function toContent(content: Fields, hasIds: boolean): Fields {
+	const parts: unknown[] = Array.isArray(content["parts"]) ? content["parts"] : [];
+	return { ...content, parts: parts.map((part) => (isRecord(part) ? toPart(part, hasIds) : part)) };
+}
+
+function toPart(part: Fields, hasIds: boolean): Fields {
+	const { functionCall: call, functionResponse: result } = part;
+	if (isRecord(call)) return { ...part, functionCall: withKnownId(call, hasIds) };
+	if (!isRecord(result)) return part;
+	const response = isRecord(result["response"]) ? { output: result["response"]["content"] } : {};
+	return { ...part, functionResponse: { ...withKnownId(result, hasIds), response } };
+}
+
+function withKnownId(fields: Fields, hasIds: boolean): Fields {
+	const { id, ...others } = fields;
+	return hasIds && typeof id === "string" && !id.startsWith(localIdPrefix) ? fields : others;
+}

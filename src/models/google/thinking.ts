@@ -1,0 +1,33 @@
+// How a Gemini model is told to think: the 2.5 family by a budget of tokens, the later ones by a level.
+import type { ThinkingMode } from "../model-settings.ts";
+
+export interface ThinkingConfiguration {
+	readonly includeThoughts?: boolean;
+	readonly thinkingBudget?: number;
+	readonly thinkingLevel?: "low" | "high";
+}
+
+/** Every model of the family takes as many tokens; the Pro models cannot do with fewer than the smallest budget. */
+const largestBudget = 24_576;
+const smallestProBudget = 128;
+
+/** Null for models that do not think, or cannot be told how. */
+export function thinkingConfiguration(model: string, thinking: ThinkingMode): ThinkingConfiguration | null {
+	const found = /(?:^|\/)gemini-(?:(\d+)(?:\.(\d+))?)?/i.exec(model);
+	if (found === null) return null;
+	const [, major = "3", minor = "0"] = found;
+	const version = Number(major) + Number(minor) / 100;
+	if (version < 2.05) return null;
+	const hasLevels = version >= 3;
+	switch (thinking) {
+		case "default":
+			return { includeThoughts: true };
+		case "on":
+			return hasLevels
+				? { includeThoughts: true, thinkingLevel: "high" }
+				: { includeThoughts: true, thinkingBudget: largestBudget };
+		case "off":
+			if (hasLevels) return { thinkingLevel: "low" };
+			return { thinkingBudget: /-pro/i.test(model) ? smallestProBudget : 0 };
+	}
+}
