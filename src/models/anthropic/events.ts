@@ -1,11 +1,10 @@
 // Reads the events of a message stream: those the package knows, with only the keys it reads, in their place. Whatever
 // else is sent (new events, blocks, deltas, keys) is passed over, as the API asks of its clients.
 import { isRecord } from "../../base/json.ts";
+import { type Fields, passed, readJsonEvent, skipped, toCount, toText } from "../ai-sdk/event-json.ts";
 import type { EventReading } from "../ai-sdk/transport.ts";
 import { createErrorReader } from "../http/error-answer.ts";
 import type { ServerEvent } from "../http/event-stream.ts";
-
-type Fields = Record<string, unknown>;
 
 export const errorReader = createErrorReader({
 	moneyMarks: new Set(["enforced_spend_limit_reached", "contract_spend_limit_reached"]),
@@ -23,8 +22,6 @@ export const errorReader = createErrorReader({
 	]),
 });
 
-const skip: EventReading = { kind: "skip" };
-
 export interface MessageEvents {
 	read(event: ServerEvent): EventReading;
 	/** What the provider said of a refusal, as far as the stream was read. */
@@ -40,7 +37,7 @@ export function createMessageEvents(): MessageEvents {
 	const startMessage = (message: Fields): EventReading => {
 		const usage = isRecord(message["usage"]) ? message["usage"] : {};
 		outputTokens = toCount(usage["output_tokens"]) ?? 0;
-		return pass({
+		return passed({
 			type: "message_start",
 			message: {
 				id: toText(message["id"]),
@@ -58,39 +55,41 @@ export function createMessageEvents(): MessageEvents {
 			case "text": {
 				const text = toText(block["text"]);
 				const early = text === null ? [] : [delta({ type: "text_delta", text })];
-				return pass(start({ type: "text", text: "" }), ...early);
+				return passed(start({ type: "text", text: "" }), ...early);
 			}
 			case "thinking": {
 				const thinking = toText(block["thinking"]);
 				const early = thinking === null ? [] : [delta({ type: "thinking_delta", thinking })];
-				return pass(start({ type: "thinking", thinking: "" }), ...early);
+				return passed(start({ type: "thinking", thinking: "" }), ...early);
 			}
 			case "redacted_thinking":
-				return pass(start({ type: "redacted_thinking", data: toText(block["data"]) ?? "" }));
+				return passed(start({ type: "redacted_thinking", data: toText(block["data"]) ?? "" }));
 			case "tool_use": {
 				const { id, name, input } = block;
-				return pass(start({ type: "tool_use", id, name, input: isRecord(input) ? input : {} }));
+				return passed(start({ type: "tool_use", id, name, input: isRecord(input) ? input : {} }));
 			}
 			default:
 				blocks.delete(index);
-				return skip;
+				return skipped;
 		}
 	};
 
 	const readDelta = (index: unknown, delta: Fields): EventReading => {
-		if (!blocks.has(index)) return skip;
+		if (!blocks.has(index)) return skipped;
 		const { type } = delta;
 		const known = knownDeltas.find((name) => name.type === type);
-		if (known === undefined) return skip;
+		if (known === undefined) return skipped;
 		const text = toText(delta[known.field]);
-		return text === null ? skip : pass({ type: "content_block_delta", index, delta: { type, [known.field]: text } });
+		return text === null
+			? skipped
+			: passed({ type: "content_block_delta", index, delta: { type, [known.field]: text } });
 	};
 
 	const changeMessage = (delta: Fields, usage: Fields): EventReading => {
 		outputTokens = toCount(usage["output_tokens"]) ?? outputTokens;
 		const details = isRecord(delta["stop_details"]) ? delta["stop_details"] : {};
 		explanation = toText(details["explanation"]) ?? explanation;
-		return pass({
+		return passed({
 			type: "message_delta",
 			delta: { stop_reason: toText(delta["stop_reason"]) },
 			usage: { output_tokens: outputTokens, ...inputCounts(usage) },
@@ -111,31 +110,22 @@ export function createMessageEvents(): MessageEvents {
 			case "content_block_delta":
 				return readDelta(index, field("delta"));
 			case "content_block_stop":
-				return blocks.delete(index) ? pass({ type: "content_block_stop", index }) : skip;
+				return blocks.delete(index) ? passed({ type: "content_block_stop", index }) : skipped;
 			case "message_delta":
 				return changeMessage(field("delta"), field("usage"));
 			case "message_stop":
 				return { kind: "last", data: ['{"type":"message_stop"}'] };
 			default:
-				return skip;
+				return skipped;
 		}
 	};
 
 	return {
 		explanation: () => explanation,
-		read({ event, data, cut }) {
-			let value: unknown;
-			try {
-				value = JSON.parse(data);
-			} catch {
-				if (event === "error") return { kind: "failed", failure: errorReader.event(data) };
-				// Some gateways end every stream as chat completions do.
-				if (cut || data.trim() === "[DONE]") return skip;
-				const message = "The provider sent an event that is not JSON.";
-				return { kind: "failed", failure: { kind: "provider", message, statusCode: null } };
-			}
-			return isRecord(value) ? readFields(value, event === "error") : skip;
-		},
+		read: (event) =>
+			readJsonEvent(event, errorReader.event, (value) =>
+				isRecord(value) ? readFields(value, event.event === "error") : skipped,
+			),
 	};
 }
 
@@ -146,10 +136,6 @@ const knownDeltas = [
 	{ type: "input_json_delta", field: "partial_json" },
 ] as const;
 
-function pass(...events: readonly Fields[]): EventReading {
-	return { kind: "pass", data: events.map((event) => JSON.stringify(event)) };
-}
-
 /** The counts of the prompt that are there; the others are unchanged. */
 function inputCounts(usage: Fields): Record<string, number> {
 	const names = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
@@ -158,12 +144,4 @@ function inputCounts(usage: Fields): Record<string, number> {
 		return count === null ? [] : [[name, count] as const];
 	});
 	return Object.fromEntries(counts);
-}
-
-function toCount(value: unknown): number | null {
-	return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.trunc(value) : null;
-}
-
-function toText(value: unknown): string | null {
-	return typeof value === "string" && value !== "" ? value : null;
 }

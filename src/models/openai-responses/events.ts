@@ -1,14 +1,11 @@
 // Reads the events of a response stream: those the package knows, with only the keys it reads, in their place. What else
 // is sent is passed over; what compatible servers leave out is put in.
 import { isRecord } from "../../base/json.ts";
+import { type Fields, passed, readJsonEvent, skipped, toCount, toText } from "../ai-sdk/event-json.ts";
 import type { EventReading } from "../ai-sdk/transport.ts";
 import type { ServerEvent } from "../http/event-stream.ts";
 import { toStreamFailure } from "../openai-compatible/failures.ts";
 import { toFinish } from "./finish.ts";
-
-type Fields = Record<string, unknown>;
-
-const skip: EventReading = { kind: "skip" };
 
 interface Item {
 	readonly type: "message" | "reasoning" | "function_call";
@@ -38,18 +35,18 @@ export function createResponseEvents(): ResponseEvents {
 	const complete = (index: unknown, fields: Fields): EventReading => {
 		const begun = items.has(index) ? [] : begin(index, fields);
 		const item = items.get(index);
-		if (item === undefined) return skip;
+		if (item === undefined) return skipped;
 		items.delete(index);
 		const late = item.isStreamed ? [] : unstreamed(item, fields);
 		const done = { type: "response.output_item.done", output_index: index, item: toDone(item, fields) };
-		return pass(...begun, ...late, done);
+		return passed(...begun, ...late, done);
 	};
 
 	const extend = (index: unknown, type: Item["type"], toEvent: (item: Item) => Fields): EventReading => {
 		const item = items.get(index);
-		if (item?.type !== type) return skip;
+		if (item?.type !== type) return skipped;
 		item.isStreamed = true;
-		return pass(toEvent(item));
+		return passed(toEvent(item));
 	};
 
 	const readFields = (fields: Fields, isError: boolean): EventReading => {
@@ -62,11 +59,11 @@ export function createResponseEvents(): ResponseEvents {
 			case "response.created": {
 				const { id, model, created_at } = field("response");
 				const response = { id: toText(id) ?? "", model: toText(model) ?? "", created_at: toCount(created_at) ?? 0 };
-				return response.id === "" ? skip : pass({ type, response });
+				return response.id === "" ? skipped : passed({ type, response });
 			}
 			case "response.output_item.added": {
 				const events = begin(index, field("item"));
-				return events.length === 0 ? skip : pass(...events);
+				return events.length === 0 ? skipped : passed(...events);
 			}
 			case "response.output_item.done":
 				return complete(index, field("item"));
@@ -89,24 +86,15 @@ export function createResponseEvents(): ResponseEvents {
 			case "response.failed":
 				return { kind: "failed", failure: toStreamFailure(field("response")["error"]) };
 			default:
-				return skip;
+				return skipped;
 		}
 	};
 
 	return {
-		read({ event, data, cut }) {
-			let value: unknown;
-			try {
-				value = JSON.parse(data);
-			} catch {
-				if (event === "error") return { kind: "failed", failure: toStreamFailure(data) };
-				// Some gateways end every stream as chat completions do.
-				if (cut || data.trim() === "[DONE]") return skip;
-				const message = "The provider sent an event that is not JSON.";
-				return { kind: "failed", failure: { kind: "provider", message, statusCode: null } };
-			}
-			return isRecord(value) ? readFields(value, event === "error") : skip;
-		},
+		read: (event) =>
+			readJsonEvent(event, toStreamFailure, (value) =>
+				isRecord(value) ? readFields(value, event.event === "error") : skipped,
+			),
 	};
 }
 
@@ -155,16 +143,4 @@ function thought(id: string, delta: string): Fields {
 function texts(parts: unknown, key: string): string[] {
 	if (!Array.isArray(parts)) return [];
 	return parts.flatMap((part: unknown) => (isRecord(part) ? (toText(part[key]) ?? []) : []));
-}
-
-function pass(...events: readonly Fields[]): EventReading {
-	return { kind: "pass", data: events.map((event) => JSON.stringify(event)) };
-}
-
-function toCount(value: unknown): number | null {
-	return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.trunc(value) : null;
-}
-
-function toText(value: unknown): string | null {
-	return typeof value === "string" && value !== "" ? value : null;
 }

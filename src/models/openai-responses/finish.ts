@@ -1,8 +1,7 @@
 // The end of a response: why it ended and what was counted, as far as the server said.
 import { isRecord } from "../../base/json.ts";
+import type { Fields } from "../ai-sdk/event-json.ts";
 import type { FinishPart } from "../ai-sdk/stream.ts";
-
-type Fields = Record<string, unknown>;
 
 /** The keys of the last event's `response` that the package reads. */
 export function toFinish({ incomplete_details: details, usage }: Fields): Fields {

@@ -1,0 +1,41 @@
+// What the events of all packages' streams have in common: JSON that may be cut, in another shape, or an error.
+import type { ServerEvent } from "../http/event-stream.ts";
+import type { ModelFailure } from "../model.ts";
+import type { EventReading } from "./transport.ts";
+
+export type Fields = Record<string, unknown>;
+
+/** Nothing of it is for the package. */
+export const skipped: EventReading = { kind: "skip" };
+
+/** Reads the data of an event; `toFailure` says what an error means that is no JSON. */
+export function readJsonEvent(
+	{ event, data, cut }: ServerEvent,
+	toFailure: (text: string) => ModelFailure,
+	read: (value: unknown) => EventReading,
+): EventReading {
+	let value: unknown;
+	try {
+		value = JSON.parse(data);
+	} catch {
+		if (event === "error") return { kind: "failed", failure: toFailure(data) };
+		// Some gateways end every stream as chat completions do.
+		if (cut || data.trim() === "[DONE]") return skipped;
+		const message = "The provider sent an event that is not JSON.";
+		return { kind: "failed", failure: { kind: "provider", message, statusCode: null } };
+	}
+	return read(value);
+}
+
+export function passed(...events: readonly Fields[]): EventReading {
+	return { kind: "pass", data: events.map((event) => JSON.stringify(event)) };
+}
+
+export function toCount(value: unknown): number | null {
+	return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.trunc(value) : null;
+}
+
+/** Null for everything else, and for an empty text. */
+export function toText(value: unknown): string | null {
+	return typeof value === "string" && value !== "" ? value : null;
+}
