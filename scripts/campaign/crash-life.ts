@@ -252,6 +252,7 @@ export async function live({ files: disk, scripts, life, plan, port = (files) =>
 						log: silentLog,
 						trace: () => {},
 						version: "0.0.0",
+						loginCommand: "agentwire login",
 					},
 				});
 				kernels.push(kernel);

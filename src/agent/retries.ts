@@ -17,6 +17,7 @@ export function retryableErrorType(failure: ModelFailure): string | null {
 		case "status":
 			return retryableStatus.has(failure.statusCode ?? 0) ? "APIStatusError" : null;
 		case "provider":
+		case "login":
 		case "defect":
 			return null;
 	}
@@ -70,6 +71,7 @@ export function toTurnError(failure: ModelFailure): TurnError {
 	if (failure.kind === "defect") {
 		return { code: "internal", message: "Internal error; the log has the details.", data: null };
 	}
+	if (failure.kind === "login") return { code: "login-expired", message: failure.message, data: null };
 	const error = { code: "provider-failed", message: failure.message, data: null } as const;
 	return retryableErrorType(failure) === null ? error : { ...error, retryable: true };
 }

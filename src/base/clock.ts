@@ -3,8 +3,11 @@
 export interface Clock {
 	/** Milliseconds since the epoch. */
 	now(): number;
-	/** Calls back once after `milliseconds`; the returned function withdraws it. */
-	after(milliseconds: number, callback: () => void): () => void;
+	/**
+	 * Calls back once after `milliseconds`; the returned function withdraws it. A wait in the background keeps no process
+	 * alive.
+	 */
+	after(milliseconds: number, callback: () => void, inBackground?: boolean): () => void;
 }
 
 /** Milliseconds; what fits a signed 32-bit integer. */
@@ -12,7 +15,7 @@ const longestTimer = 2_147_483_647;
 
 export const systemClock: Clock = {
 	now: () => Date.now(),
-	after: (milliseconds, callback) => {
+	after: (milliseconds, callback, inBackground = false) => {
 		let left = milliseconds;
 		let timer: NodeJS.Timeout;
 		// A timer of the platform that is set to more would fire at once: longer waits go in stages.
@@ -20,6 +23,7 @@ export const systemClock: Clock = {
 			const stage = Math.min(left, longestTimer);
 			left -= stage;
 			timer = setTimeout(left > 0 ? wait : callback, stage);
+			if (inBackground) timer.unref();
 		};
 		wait();
 		return () => clearTimeout(timer);

@@ -16,7 +16,8 @@ export type CommandCall =
 	| { readonly kind: "info"; readonly json: boolean }
 	| { readonly kind: "export"; readonly options: ExportOptions }
 	| { readonly kind: "plugin"; readonly action: PluginAction }
-	| { readonly kind: "mcp"; readonly action: McpAction };
+	| { readonly kind: "mcp"; readonly action: McpAction }
+	| { readonly kind: "login" | "logout"; readonly json: boolean };
 
 export interface Command {
 	/** A line for the list of commands. */
@@ -30,8 +31,10 @@ export interface Command {
 	parse(words: readonly string[]): CommandCall | null;
 }
 
-export const commandNames = ["info", "export", "plugin", "mcp"] as const;
+export const commandNames = ["info", "export", "plugin", "mcp", "login", "logout"] as const;
 export type CommandName = (typeof commandNames)[number];
+
+const eventLines = { names: ["--json"], value: null, about: "One line of JSON for each thing that happens." } as const;
 
 export const commands: Readonly<Record<CommandName, Command>> = {
 	info: {
@@ -39,12 +42,7 @@ export const commands: Readonly<Record<CommandName, Command>> = {
 		purpose: "Show the versions of program, agent files and protocol.",
 		forms: [{ words: "[--json]" }],
 		flags: [{ names: ["--json"], value: null, about: "One line of JSON." }],
-		parse(words) {
-			if (asksForHelp(words)) return null;
-			const other = words.find((word) => word !== "--json");
-			if (other !== undefined) throw new UsageError(`The command 'info' does not know '${other}'; it takes --json.`);
-			return { kind: "info", json: words.length > 0 };
-		},
+		parse: (words) => (asksForHelp(words) ? null : { kind: "info", json: asksForJson("info", words) }),
 	},
 	export: {
 		about: "Put a session into a ZIP file.",
@@ -105,11 +103,34 @@ Without an id it is the last session of the current directory. The session is on
 			return action === null ? null : { kind: "mcp", action };
 		},
 	},
+	login: {
+		about: "Sign in to the Kimi platform.",
+		purpose: `Sign in to the Kimi platform: shows an address to open in a browser and waits until it was confirmed there.
+Its provider and models are then written to config.toml.`,
+		forms: [{ words: "[--json]" }],
+		flags: [eventLines],
+		parse: (words) => (asksForHelp(words) ? null : { kind: "login", json: asksForJson("login", words) }),
+	},
+	logout: {
+		about: "Sign out of the Kimi platform.",
+		purpose:
+			"Sign out of the Kimi platform: removes its tokens from this machine, and its provider and models from config.toml.",
+		forms: [{ words: "[--json]" }],
+		flags: [eventLines],
+		parse: (words) => (asksForHelp(words) ? null : { kind: "logout", json: asksForJson("logout", words) }),
+	},
 };
 
 export const isCommandName = (word: string): word is CommandName => commandNames.some((name) => name === word);
 
 const asksForHelp = (words: readonly string[]) => words.includes("--help") || words.includes("-h");
+
+/** Whether the words are `--json`, the only one that the command takes. */
+function asksForJson(command: CommandName, words: readonly string[]): boolean {
+	const other = words.find((word) => word !== "--json");
+	if (other === undefined) return words.length > 0;
+	throw new UsageError(`The command '${command}' does not know '${other}'; it takes --json.`);
+}
 
 function toPluginAction([name, ...words]: readonly string[]): PluginAction {
 	switch (name) {

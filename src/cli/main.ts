@@ -25,6 +25,11 @@ export async function main(executable: string, argv: readonly string[], packageD
 				return await (await import("./task-worker.ts")).runWorker(command.flags);
 			case "mcp":
 				return await (await import("./mcp.ts")).runMcp(executable, command.action);
+			case "login":
+			case "logout":
+				// A sign-in that was stopped must not be taken for one, however early it was.
+				handleStopSignals(() => process.exit(1));
+				return await (await import("./login.ts")).runLogin(command.kind, command.json);
 			case "serve": {
 				if (command.options.mode === null && process.stdin.isTTY) {
 					return complain((await import("./help.ts")).startText(executable));

@@ -35,7 +35,7 @@ export async function runPrint(executable: string, options: PrintOptions, packag
 		},
 		onFault: () => early.end(1),
 	});
-	const program = await startProgram(options, { unattended: true }, taken);
+	const program = await startProgram(executable, options, { unattended: true }, taken);
 	if ("exitCode" in program) return program.exitCode;
 
 	const output = createTextOutput();

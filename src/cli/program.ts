@@ -53,12 +53,13 @@ export interface FailedStart {
 
 /** Opens the session that the options name. A failure is told on stderr; throws UsageError. */
 export async function startProgram(
+	executable: string,
 	options: ProgramOptions,
 	mode: Pick<SessionOptions, "unattended">,
 	taken: ProgramProcess,
 ): Promise<Program | FailedStart> {
 	const { log } = taken;
-	const started = await start(options, mode, taken).catch((thrown: unknown) => {
+	const started = await start(executable, options, mode, taken).catch((thrown: unknown) => {
 		log.error("The start failed.", { error: thrown });
 		return startupFailure(thrown);
 	});
@@ -105,6 +106,7 @@ export async function endProgram(
 }
 
 async function start(
+	executable: string,
 	options: ProgramOptions,
 	mode: Pick<SessionOptions, "unattended">,
 	{ place, environment, shareDir, packageDir, log }: ProgramProcess,
@@ -137,6 +139,7 @@ async function start(
 		log,
 		trace: (line) => void process.stderr.write(`${line}\n`),
 		version: productVersion,
+		loginCommand: `${path.basename(executable)} login`,
 	};
 	const agent =
 		agentFile === null ? builtInAgents[options.agent] : await loadAgentFile(agentFile, workDir, surroundings);

@@ -12,7 +12,7 @@ export async function runServer(executable: string, options: ServeOptions, packa
 	const stop = () => stopping.abort();
 	const taken = takeProcess(options, packageDir, { onSignal: stop, onFault: stop });
 	if (options.prompt !== null) taken.log.warn("A prompt on the command line is not used by a server.");
-	const program = await startProgram(options, { unattended: false }, taken);
+	const program = await startProgram(executable, options, { unattended: false }, taken);
 	return "exitCode" in program ? program.exitCode : await serveSession(executable, program, stopping.signal);
 }
 

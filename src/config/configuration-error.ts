@@ -2,9 +2,10 @@
 
 /**
  * `unreadable`: the file cannot be read; `syntax`: the file is not TOML or JSON; `schema`: a file's values do not fit;
- * `text`: anything wrong with settings given as text; `environment`: a variable that overrides a setting does not fit.
+ * `text`: anything wrong with settings given as text; `environment`: a variable that overrides a setting does not fit;
+ * `uneditable`: the file is in a form that the program cannot change.
  */
-export type ConfigurationErrorCategory = "unreadable" | "syntax" | "schema" | "text" | "environment";
+export type ConfigurationErrorCategory = "unreadable" | "syntax" | "schema" | "text" | "environment" | "uneditable";
 
 export interface ConfigurationProblem {
 	/** Key path like `models.k2.max_context_size`, a variable's name, or empty for the whole. */
@@ -19,6 +20,7 @@ const headings: Record<ConfigurationErrorCategory, (source: string) => string> =
 	schema: (source) => `Invalid configuration file ${source}`,
 	text: (source) => `Invalid configuration text (${source})`,
 	environment: () => "Invalid environment variables",
+	uneditable: (source) => `Cannot edit configuration file ${source} in place`,
 };
 
 /** `source` is a file path, `--config` or `environment`. The message has one line per problem. */

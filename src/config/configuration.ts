@@ -70,6 +70,9 @@ export interface AgentwireSettings {
 	readonly contain: "auto" | "off";
 	/** Subagents of one session that run at the same time. */
 	readonly parallelSubagents: number;
+	/** Root of the server to sign in at, and the id of the program there; empty for the platform's own. */
+	readonly oauthHost: string;
+	readonly oauthClientId: string;
 }
 
 export interface Configuration {
@@ -138,6 +141,8 @@ export function toConfiguration(file: ConfigurationFile): Configuration {
 			clientToolTimeout: orNone(agentwire.client_tool_timeout),
 			contain: agentwire.contain,
 			parallelSubagents: agentwire.parallel_subagents,
+			oauthHost: agentwire.oauth_host,
+			oauthClientId: agentwire.oauth_client_id,
 		},
 	};
 }

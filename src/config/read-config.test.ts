@@ -82,6 +82,8 @@ const defaults: Configuration = {
 		clientToolTimeout: 600,
 		contain: "auto",
 		parallelSubagents: 4,
+		oauthHost: "",
+		oauthClientId: "",
 	},
 };
 
@@ -148,6 +150,8 @@ approval_timeout = 1.5
 question_timeout = 60
 client_tool_timeout = 0
 contain = "off"
+oauth_host = "https://sign-in.example.com"
+oauth_client_id = "program-7"
 `;
 
 const full: Configuration = {
@@ -203,6 +207,8 @@ const full: Configuration = {
 		clientToolTimeout: null,
 		contain: "off",
 		parallelSubagents: 4,
+		oauthHost: "https://sign-in.example.com",
+		oauthClientId: "program-7",
 	},
 };
 

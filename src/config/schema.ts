@@ -177,6 +177,8 @@ const agentwireTable = table({
 	client_tool_timeout: v.optional(deadline, 600),
 	contain: v.optional(oneOf(["auto", "off"]), "auto"),
 	parallel_subagents: v.optional(integer(1, 64), 4),
+	oauth_host: v.optional(text, ""),
+	oauth_client_id: v.optional(text, ""),
 });
 
 /** The whole file. Unknown keys are dropped at every level; `{}` gives the defaults. */

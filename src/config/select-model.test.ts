@@ -28,6 +28,7 @@ const settings = {
 		code: model("kimi", "kimi-code"),
 		old: model("old", "gpt-x"),
 		silent: model("silent", "gpt-x"),
+		managed: model("managed", "kimi-for-coding"),
 		responses: model("responses", "gpt-y"),
 		claude: model("anthropic", "sonnet"),
 		homeless: model("homeless", "sonnet"),
@@ -39,6 +40,7 @@ const settings = {
 		kimi: provider("kimi", { custom_headers: { A: "b" }, env: { KIMI_API_KEY: "not-this" } }),
 		old: provider("openai_legacy"),
 		silent: provider("openai_legacy", { reasoning_key: "" }),
+		managed: provider("kimi", { api_key: "", oauth: { key: "oauth/kimi-code" } }),
 		responses: provider("openai_responses"),
 		anthropic: provider("anthropic", { oauth: { key: "k" } }),
 		homeless: provider("anthropic", { base_url: "" }),
@@ -129,6 +131,13 @@ describe("selectModel", () => {
 		expect(select("old", environment)).toEqual(select("old"));
 		expect(select("script", environment)).toEqual(select("script"));
 		expect(select("k", { KIMI_BASE_URL: "", KIMI_API_KEY: "", KIMI_MODEL_NAME: "" })).toEqual(select("k"));
+	});
+
+	it("takes a key from a variable for the one of a sign-in, and no other variable", () => {
+		const oauth = { storage: "file", key: "oauth/kimi-code" };
+		const providerWith = (environment: Environment) => selected(select("managed", environment)).provider;
+		expect(providerWith({ KIMI_BASE_URL: "https://e" })).toMatchObject({ baseUrl: "https://e", apiKey: "", oauth });
+		expect(providerWith({ KIMI_API_KEY: "e-key" })).toMatchObject({ apiKey: "e-key", oauth: null });
 	});
 
 	it("lets OPENAI variables beat the file for both OpenAI types only", () => {

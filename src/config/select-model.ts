@@ -20,13 +20,14 @@ export interface SelectedProvider {
 	readonly name: string;
 	readonly type: ProviderType;
 	readonly baseUrl: string;
-	/** Empty when there is none or when `oauth` says where it is kept. */
+	/** May be empty. With `oauth` it is what is used while nobody is signed in. */
 	readonly apiKey: string;
 	/** Variables for the adapter alone. */
 	readonly env: Readonly<Record<string, string>>;
 	readonly customHeaders: Readonly<Record<string, string>>;
 	/** The message field in which a chat-completions provider carries reasoning; null when it is not sent back. */
 	readonly reasoningKey: string | null;
+	/** Null when a variable gives the key. */
 	readonly oauth: OauthReference | null;
 }
 
@@ -149,21 +150,21 @@ const scriptedVariables = ["KIMI_SCRIPTED_ECHO_SCRIPTS", "KIMI_SCRIPTED_ECHO_TRA
 
 function applyProviderVariables(name: string, provider: ProviderSettings, environment: Environment): SelectedProvider {
 	const prefix = overridePrefixes[provider.type];
-	const override = (suffix: string, value: string) =>
-		(prefix === null ? undefined : environment[`${prefix}_${suffix}`]) || value;
+	const variable = (suffix: string) => (prefix === null ? "" : (environment[`${prefix}_${suffix}`] ?? ""));
+	const apiKey = variable("API_KEY");
 	const inherited = provider.type === "_scripted_echo" ? scriptedVariables : [];
 	return {
 		name,
 		type: provider.type,
-		baseUrl: override("BASE_URL", provider.baseUrl),
-		apiKey: override("API_KEY", provider.apiKey),
+		baseUrl: variable("BASE_URL") || provider.baseUrl,
+		apiKey: apiKey || provider.apiKey,
 		env: {
 			...Object.fromEntries(inherited.flatMap((key) => (environment[key] ? [[key, environment[key]]] : []))),
 			...provider.env,
 		},
 		customHeaders: provider.customHeaders,
 		reasoningKey: reasoningKey(provider),
-		oauth: provider.oauth,
+		oauth: apiKey === "" ? provider.oauth : null,
 	};
 }
 

@@ -9,19 +9,21 @@ function quoted(text: string): string {
 	return JSON.stringify(text.replace(/\p{Surrogate}/gu, "\ufffd")).replaceAll("\u007f", "\\u007F");
 }
 
-const toKey = (key: string) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : quoted(key));
+/** The key as it stands in a TOML text, quoted where it must be. */
+export const toTomlKey = (key: string) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : quoted(key));
 
 const isTable = (value: TomlValue): value is TomlTable =>
 	typeof value === "object" && value !== null && !Array.isArray(value);
 const isTableList = (value: TomlValue): value is readonly TomlTable[] =>
 	Array.isArray(value) && value.length > 0 && value.every(isTable);
 
-function toInline(value: TomlValue): string {
+/** The value on one line. Nulls in tables are left out. */
+export function toTomlInline(value: TomlValue): string {
 	if (typeof value === "string") return quoted(value);
-	if (Array.isArray(value)) return `[${value.map(toInline).join(", ")}]`;
+	if (Array.isArray(value)) return `[${value.map(toTomlInline).join(", ")}]`;
 	if (isTable(value)) {
 		const pairs = Object.entries(value).filter(([, entry]) => entry !== null);
-		return `{ ${pairs.map(([key, entry]) => `${toKey(key)} = ${toInline(entry)}`).join(", ")} }`;
+		return `{ ${pairs.map(([key, entry]) => `${toTomlKey(key)} = ${toTomlInline(entry)}`).join(", ")} }`;
 	}
 	return String(value);
 }
@@ -29,8 +31,8 @@ function toInline(value: TomlValue): string {
 function tableLines(table: TomlTable, path: string): string[] {
 	const entries = Object.entries(table).filter(([, value]) => value !== null);
 	const scalars = entries.filter(([, value]) => !isTable(value) && !isTableList(value));
-	const lines = scalars.map(([key, value]) => `${toKey(key)} = ${toInline(value)}`);
-	const under = (key: string) => (path === "" ? toKey(key) : `${path}.${toKey(key)}`);
+	const lines = scalars.map(([key, value]) => `${toTomlKey(key)} = ${toTomlInline(value)}`);
+	const under = (key: string) => (path === "" ? toTomlKey(key) : `${path}.${toTomlKey(key)}`);
 	for (const [key, value] of entries) {
 		if (isTable(value)) {
 			const inner = tableLines(value, under(key));

@@ -12,12 +12,14 @@ import type { Files } from "../files/port.ts";
 import type { Model } from "../models/model.ts";
 import { type ModelSettings, standardTimeouts } from "../models/model-settings.ts";
 import { createModel } from "../models/registry.ts";
+import { createSignedInModel } from "../models/signed-in.ts";
 import type { Processes } from "../processes/port.ts";
 import type { StoredSession } from "../store/session-store.ts";
 import { createTools } from "../tools/built-in-tools.ts";
 import type { ToolEnvironment } from "../tools/tool.ts";
 import { builtInAgents } from "./built-in-agents.ts";
 import type { StartWorker } from "./command-task.ts";
+import { createKeyRing, type KeyRing } from "./key-ring.ts";
 import type { SessionOperations } from "./operations.ts";
 import { loadPluginTools } from "./plugins.ts";
 import { gatherPromptVariables } from "./prompt-place.ts";
@@ -48,6 +50,8 @@ export interface Surroundings {
 	readonly trace: (line: string) => void;
 	/** Our own version. */
 	readonly version: string;
+	/** What signs a person in to a provider, as typed. */
+	readonly loginCommand: string;
 }
 
 /** What may differ from session to session. Null leaves it to the configuration. */
@@ -107,8 +111,9 @@ export async function composeSession(
 	const selection = selectModel({ configuration, alias: options.model, thinking: options.thinking, environment });
 	const { loopControl, agentwire } = configuration;
 	const { agent = builtInAgents.default } = options;
+	const keys = createKeyRing({ ...surroundings, platform: agentwire });
 	const [model, skills] = await Promise.all([
-		composeModel(selection, surroundings, links.clientName),
+		composeModel(selection, surroundings, links.clientName, keys),
 		discoverSkills({
 			files,
 			workDir: stored.workDir,
@@ -137,8 +142,8 @@ export async function composeSession(
 		},
 	});
 	const pluginTools = await loadPluginTools(surroundings, async () => {
-		const { apiKey, baseUrl } = selectDefaultProvider(configuration, environment);
-		return { api_key: apiKey, base_url: baseUrl };
+		const provider = selectDefaultProvider(configuration, environment);
+		return { api_key: await keys.keyOf(provider), base_url: provider.baseUrl };
 	});
 	const composeTools = (toolPaths: readonly string[], operations: SessionOperations) => [
 		...createTools(toolPaths, toolEnvironment(operations)),
@@ -156,7 +161,7 @@ export async function composeSession(
 			findModel: async (alias) => {
 				const isKnown = Object.hasOwn(configuration.models, alias);
 				const chosen = { configuration, alias, thinking: options.thinking, environment };
-				return isKnown ? await composeModel(selectModel(chosen), surroundings, links.clientName) : null;
+				return isKnown ? await composeModel(selectModel(chosen), surroundings, links.clientName, keys) : null;
 			},
 			describeRepository: (signal) => describeRepository(stored.workDir, { environment, processes }, signal),
 			parallel: agentwire.parallelSubagents,
@@ -199,6 +204,7 @@ export async function composeSession(
 		},
 		skills: skills.skills,
 		loopIterations: options.maxLoopIterations ?? loopControl.maxRalphIterations,
+		keys,
 		systemPrompt: async (type) => {
 			const variables = await gatherPromptVariables(
 				stored.workDir,
@@ -220,6 +226,7 @@ async function composeModel(
 	selection: ModelSelection,
 	{ environment, files, home, clock, trace, version }: Surroundings,
 	clientName: () => string | null,
+	keys: KeyRing,
 ): Promise<Model | null> {
 	if (selection.kind === "none") return null;
 	const { provider, model, sampling, thinking } = selection;
@@ -249,5 +256,6 @@ async function composeModel(
 		home,
 		clock,
 	};
-	return await createModel(settings);
+	const source = await keys.source(provider);
+	return source === null ? await createModel(settings) : await createSignedInModel(settings, source);
 }

@@ -11,6 +11,7 @@ import { type CommandRunSettings, createCommandRun } from "./command-run.ts";
 import type { SlashCommands } from "./commands/slash-commands.ts";
 import { loopOver, runFlow } from "./flow-run.ts";
 import type { HookRunner } from "./hook-runner.ts";
+import type { SessionKeys } from "./key-ring.ts";
 import type { MainAgent } from "./main-agent.ts";
 import type { Notifications } from "./notifications.ts";
 import type { OpenSteerQueue } from "./steers.ts";
@@ -46,6 +47,7 @@ export interface MainTurnSettings {
 	/** How often a prompt is gone over again; see `loopOver`. */
 	readonly loopIterations: number;
 	readonly notifications: Pick<Notifications, "openTurn" | "closeTurn">;
+	readonly keys: Pick<SessionKeys, "renewDue">;
 	readonly log: Log;
 	/** Called once its beginning was kept and told. */
 	begun(): void;
@@ -105,6 +107,8 @@ async function runPrompt(
 	const { emit } = telling;
 	const { signal } = turn.controller;
 	const prompt = typeof input === "string" ? input : "";
+	const renewing = settings.keys.renewDue(signal);
+	if (renewing !== undefined) await renewing;
 	const point = { event: "UserPromptSubmit", target: prompt, input: { prompt } } as const;
 	const verdict = isOwn ? allowed : await hooks.run(point, emit, signal);
 	await emit({ type: "turn.started", input }, { sync: true });

@@ -28,6 +28,7 @@ import type { SlashCommandInfo } from "./commands/command.ts";
 import { createSlashCommands, type SlashCommands } from "./commands/slash-commands.ts";
 import { Emitter } from "./emitter.ts";
 import { HookRunner, type HookRunnerSettings } from "./hook-runner.ts";
+import type { SessionKeys } from "./key-ring.ts";
 import { createMailbox, mailboxOf } from "./mailbox.ts";
 import { MainAgent } from "./main-agent.ts";
 import { type RunningTurn, runMainTurn } from "./main-turn.ts";
@@ -71,6 +72,8 @@ export interface SessionParts {
 	readonly skills: readonly Skill[];
 	/** How often a prompt is gone over again behind its first time; 0 for never, -1 for as often as the model wants. */
 	readonly loopIterations: number;
+	/** The sign-ins that its models use. */
+	readonly keys: SessionKeys;
 	/** Renders the system prompt of a session that has none yet, or that of a subagent of some type but for its role. */
 	readonly systemPrompt: (type: AgentType | null) => Promise<string>;
 	readonly clock: Clock;
@@ -276,6 +279,7 @@ export class Session {
 
 	/** Called once before anything else: takes up plan mode when it is to be on, and runs the hooks of a start. */
 	async start(): Promise<void> {
+		this.#parts.keys.start();
 		// Not waited for: the first answer does not depend on it.
 		void this.#background.find();
 		await this.#plan.start();
@@ -324,7 +328,8 @@ export class Session {
 	async close(signal: AbortSignal): Promise<void> {
 		await this.stop();
 		const hook = { event: "SessionEnd", target: "exit", input: { reason: "exit" } } as const;
-		await Promise.all([this.#hooks.run(hook, null, signal), this.#background.end()]);
+		const { keys } = this.#parts;
+		await Promise.all([this.#hooks.run(hook, null, signal), this.#background.end(), keys.close(signal)]);
 		await this.#parts.stored.close();
 	}
 
@@ -349,6 +354,7 @@ export class Session {
 				main: this.#main,
 				commands: this.#commands,
 				loopIterations: this.#parts.loopIterations,
+				keys: this.#parts.keys,
 				notifications: {
 					openTurn: async (tell) => {
 						await this.#background.find();

@@ -30,12 +30,15 @@ export interface ToolCallFragment {
 	readonly arguments_part: string | null;
 }
 
-/** Why a request failed. `defect` is a fault of ours or of a script, not of the provider. */
+/**
+ * Why a request failed. `login`: whoever uses the provider has to sign in again. `defect` is a fault of ours or of a
+ * script, not of the provider.
+ */
 export interface ModelFailure {
-	readonly kind: "connection" | "timeout" | "status" | "empty" | "provider" | "defect";
+	readonly kind: "connection" | "timeout" | "status" | "empty" | "provider" | "login" | "defect";
 	/** The provider's own words, without keys or tokens. */
 	readonly message: string;
-	/** HTTP status, only for kind `status`. */
+	/** HTTP status, only for the kinds `status` and `login`. */
 	readonly statusCode: number | null;
 }
 

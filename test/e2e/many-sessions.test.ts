@@ -83,6 +83,7 @@ function createPlace(): Place {
 					log: silentLog,
 					trace: () => {},
 					version: "1.2.3",
+					loginCommand: "agentwire login",
 				},
 			});
 			kernels.push(kernel);

@@ -48,6 +48,7 @@ export function createQuietParts(): Pick<
 	| "planPlace"
 	| "subagents"
 	| "background"
+	| "keys"
 > {
 	return {
 		skills: [],
@@ -67,6 +68,7 @@ export function createQuietParts(): Pick<
 			describeRepository: async () => "",
 			parallel: 1,
 		},
+		keys: { start: () => {}, renewDue: () => undefined, close: async () => {} },
 	};
 }
 

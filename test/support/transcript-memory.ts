@@ -88,6 +88,7 @@ export async function openSession(
 		log: silentLog,
 		trace: () => {},
 		version,
+		loginCommand: "agentwire login",
 	};
 	const options: SessionOptions = {
 		...plainSessionOptions,

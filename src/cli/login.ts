@@ -1,0 +1,50 @@
+// The commands `login` and `logout`: events go to stdout, what went wrong to stderr too, and the exit code tells.
+import { homedir } from "node:os";
+import { systemClock } from "../base/clock.ts";
+import { errorText, isSystemError } from "../base/errors.ts";
+import { redactSecrets } from "../base/redaction.ts";
+import { ConfigurationError } from "../config/configuration-error.ts";
+import { SignInError } from "../credentials/device-flow.ts";
+import { createDiskFiles } from "../files/disk-files.ts";
+import { environmentVariables } from "./environment.ts";
+import { currentDirectory, shareDirectory } from "./paths.ts";
+import { type SignInSettings, signIn, signOut } from "./sign-in.ts";
+import { type SignInEvent, toEventLine, toEventText } from "./sign-in-events.ts";
+import { handleStopSignals } from "./stop-signals.ts";
+import { productVersion } from "./version.ts";
+
+/** Carries out the command for the share directory of the environment; returns the exit code. */
+export async function runLogin(command: "login" | "logout", json: boolean): Promise<number> {
+	const stopping = new AbortController();
+	handleStopSignals(() => stopping.abort());
+	// Whoever asked is gone: nobody will open the address.
+	process.stdout.on("error", () => stopping.abort());
+	process.stderr.on("error", () => {});
+	const tell = (event: SignInEvent) => void process.stdout.write(json ? toEventLine(event) : toEventText(event));
+	const environment = environmentVariables();
+	const settings: SignInSettings = {
+		files: createDiskFiles(),
+		shareDir: shareDirectory(environment, { currentDir: currentDirectory(), home: homedir() }),
+		environment,
+		clock: systemClock,
+		fetch: globalThis.fetch,
+		version: productVersion,
+		signal: stopping.signal,
+		tell,
+	};
+	try {
+		await (command === "login" ? signIn(settings) : signOut(settings));
+		return 0;
+	} catch (thrown) {
+		if (!isExpected(thrown)) throw thrown;
+		const message = redactSecrets(errorText(thrown));
+		if (json) tell({ type: "error", message, data: null });
+		process.stderr.write(`Error: ${message}\n`);
+		return 1;
+	}
+}
+
+/** What is the person's to mend: the sign-in, the settings, the disk. */
+function isExpected(thrown: unknown): boolean {
+	return thrown instanceof SignInError || thrown instanceof ConfigurationError || isSystemError(thrown);
+}

@@ -1,0 +1,161 @@
+// What signing in to the managed platform means for the settings file: the provider, its models and, where there is
+// none, the default model. Works on the text of the file, which people and other programs edit too.
+import { isDeepStrictEqual } from "node:util";
+import { isRecord } from "../base/json.ts";
+import { ConfigurationError } from "./configuration-error.ts";
+import { removeTomlKey, setTomlKey } from "./edit-toml.ts";
+import type { ModelCapability } from "./schema.ts";
+import { parseToml } from "./syntax.ts";
+import type { TomlValue } from "./toml-text.ts";
+
+/** By this name clients find out whether somebody is signed in. */
+const providerName = "managed:kimi-code";
+/** Before the id of a model in its alias. */
+const aliasPrefix = "kimi-code/";
+
+export interface ManagedModel {
+	/** The name sent to the API. */
+	readonly id: string;
+	readonly maxContextSize: number;
+	readonly capabilities: readonly ModelCapability[];
+	readonly displayName: string | null;
+}
+
+export interface ManagedProvider {
+	readonly baseUrl: string;
+	/** Of the credentials. */
+	readonly key: string;
+	/** At least one. */
+	readonly models: readonly ManagedModel[];
+}
+
+export interface ManagedEdit {
+	readonly text: string;
+	/** Empty for none. */
+	readonly defaultModel: string;
+}
+
+/** One change: null removes the key and everything below it. */
+interface Change {
+	readonly path: readonly string[];
+	readonly value: TomlValue;
+}
+
+/**
+ * The text of the settings file `source` with the managed provider in it. Models that the platform does not have any
+ * more go; other keys in the same tables stay. Throws ConfigurationError when the text is no TOML or cannot be edited.
+ */
+export async function addManagedProvider(text: string, source: string, managed: ManagedProvider): Promise<ManagedEdit> {
+	const data = await parse(text, source);
+	const { models } = managed;
+	const aliases = models.map(({ id }) => aliasPrefix + id);
+	const gone = managedAliases(data).filter((alias) => !aliases.includes(alias));
+	const wanted = data["default_model"];
+	const keepsDefault = typeof wanted === "string" && wanted !== "" && !gone.includes(wanted);
+	const oauth = { storage: "file", key: managed.key };
+	const provider = { type: "kimi", base_url: managed.baseUrl, api_key: "", oauth };
+	const defaultModel = keepsDefault ? wanted : (aliases[0] ?? "");
+	const changes: Change[] = [
+		...(keepsDefault ? [] : [{ path: ["default_model"], value: defaultModel }]),
+		...gone.map((alias) => ({ path: ["models", alias], value: null })),
+		...toChanges(["providers", providerName], provider),
+		...models.flatMap(({ id, maxContextSize, capabilities, displayName }) =>
+			toChanges(["models", aliasPrefix + id], {
+				provider: providerName,
+				model: id,
+				max_context_size: maxContextSize,
+				capabilities,
+				display_name: displayName,
+			}),
+		),
+	];
+	return { text: await apply(text, source, data, changes), defaultModel };
+}
+
+/**
+ * The text of the settings file `source` without the managed provider. A model of the person's own that uses it keeps
+ * the provider, without its sign-in. Throws as `addManagedProvider`.
+ */
+export async function removeManagedProvider(text: string, source: string): Promise<ManagedEdit> {
+	const data = await parse(text, source);
+	const aliases = managedAliases(data);
+	const provider = tableIn(data, "providers")[providerName];
+	const isUsed = Object.entries(tableIn(data, "models")).some(
+		([alias, model]) => isRecord(model) && model["provider"] === providerName && !aliases.includes(alias),
+	);
+	const path = ["providers", providerName];
+	const wanted = data["default_model"];
+	const losesDefault = typeof wanted === "string" && aliases.includes(wanted);
+	const changes: Change[] = [
+		...(losesDefault ? [{ path: ["default_model"], value: "" }] : []),
+		...aliases.map((alias) => ({ path: ["models", alias], value: null })),
+		...(provider === undefined ? [] : [{ path: isUsed ? [...path, "oauth"] : path, value: null }]),
+	];
+	const defaultModel = typeof wanted === "string" && !losesDefault ? wanted : "";
+	return { text: await apply(text, source, data, changes), defaultModel };
+}
+
+function tableIn(data: Readonly<Record<string, unknown>>, key: string): Readonly<Record<string, unknown>> {
+	const table = data[key];
+	return isRecord(table) ? table : {};
+}
+
+/** The models that a sign-in wrote. */
+function managedAliases(data: Readonly<Record<string, unknown>>): readonly string[] {
+	return Object.entries(tableIn(data, "models")).flatMap(([alias, model]) =>
+		alias.startsWith(aliasPrefix) && isRecord(model) && model["provider"] === providerName ? alias : [],
+	);
+}
+
+function toChanges(table: readonly string[], values: Readonly<Record<string, TomlValue>>): Change[] {
+	return Object.entries(values).map(([key, value]) => ({ path: [...table, key], value }));
+}
+
+async function parse(text: string, source: string): Promise<Record<string, unknown>> {
+	const result = await parseToml(text.replace(/^\ufeff/, ""));
+	if (!result.ok) throw new ConfigurationError("syntax", source, [{ key: "", reason: result.reason }]);
+	return isRecord(result.value) ? result.value : {};
+}
+
+/** Edits the text and reads it again: nothing but the changes may have come of it. */
+async function apply(
+	text: string,
+	source: string,
+	data: Readonly<Record<string, unknown>>,
+	changes: readonly Change[],
+): Promise<string> {
+	let edited = text;
+	let expected: unknown = data;
+	for (const { path, value } of changes) {
+		// What says the same already stays as it is written.
+		if (isDeepStrictEqual(plain(valueAt(expected, path)), value)) continue;
+		edited = value === null ? removeTomlKey(edited, path) : setTomlKey(edited, path, value);
+		expected = withValue(expected, path, value);
+	}
+	const result = await parseToml(edited.replace(/^\ufeff/, ""));
+	if (result.ok && isDeepStrictEqual(plain(result.value), plain(expected))) return edited;
+	const reason = "write models and providers as tables with headings like [models.name], then try again";
+	throw new ConfigurationError("uneditable", source, [{ key: "", reason }]);
+}
+
+function valueAt(data: unknown, path: readonly string[]): unknown {
+	return path.reduce((inner, key) => (isRecord(inner) ? inner[key] : undefined), data);
+}
+
+function withValue(data: unknown, [key, ...rest]: readonly string[], value: TomlValue): unknown {
+	if (key === undefined) return value;
+	const table = isRecord(data) ? data : {};
+	const { [key]: old, ...others } = table;
+	const changed = withValue(old, rest, value);
+	return changed === null || (value === null && old === undefined) ? others : { ...others, [key]: changed };
+}
+
+/** Without what no reader of the settings can see: empty tables, and who made the objects. */
+function plain(value: unknown): unknown {
+	if (Array.isArray(value)) return value.map(plain);
+	if (!isRecord(value) || value instanceof Date) return value;
+	const entries = Object.entries(value).map(([key, inner]) => [key, plain(inner)] as const);
+	return Object.fromEntries(
+		entries.filter(([, inner]) => !isRecord(inner) || inner instanceof Date || Object.keys(inner).length > 0),
+	);
+}

@@ -1,0 +1,178 @@
+// The access token of somebody who is signed in: read anew whenever it is wanted, and renewed before it ends. Several
+// processes use the same file; each renewal is done by one of them, so that no refresh token is used twice or lost.
+import path from "node:path";
+import { errorText } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { type LockTimes, withLock } from "../files/path-lock.ts";
+import type { Files } from "../files/port.ts";
+import type { PlatformPort } from "./exchange.ts";
+import { requestGrant } from "./grant.ts";
+import type { Platform } from "./platform.ts";
+import { readTokens, type StoredTokens, type Tokens, writeTokens } from "./token-file.ts";
+
+export type AccessAnswer =
+	| { readonly ok: true; readonly key: string }
+	/** A sentence for people. */
+	| { readonly ok: false; readonly reason: string };
+
+export interface Access {
+	/** The token as it is kept; one that has ended is renewed first, if that can be. Never rejects. */
+	current(): Promise<AccessAnswer>;
+	/** Another token than the one that was refused: a renewed one, unless somebody else has seen to it. Never rejects. */
+	renewed(refused: string): Promise<AccessAnswer>;
+	/** Renews a token that has half its time, or five minutes, left. Never rejects. */
+	renewIfDue(): Promise<void>;
+	/** Resolves when nothing is being renewed. */
+	settled(): Promise<void>;
+}
+
+export interface AccessSettings extends PlatformPort {
+	readonly files: Files;
+	readonly log: Log;
+	readonly platform: Platform;
+	/** The file of the tokens. */
+	readonly file: string;
+}
+
+/** A renewal waits for the platform; who comes second must not use the same refresh token. */
+export const renewalTimes: LockTimes = { staleAfter: 60_000, patience: 40_000 };
+
+/** Seconds left at which any token is renewed. */
+const shortRest = 300;
+/** Milliseconds before the next attempt behind one that failed, while the token is still good. */
+const pauseAfterFailure = 60_000;
+
+const never = new AbortController().signal;
+
+/** Whether the token is to be renewed (agent-kernel §2.7). One whose end is not known never is. */
+export function isDue({ expiresAt, expiresIn }: Tokens, now: number): boolean {
+	return expiresAt !== 0 && expiresAt - now / 1000 < Math.max(shortRest, expiresIn / 2);
+}
+
+export function createAccess(settings: AccessSettings): Access {
+	const { files, clock, log, platform, file } = settings;
+	const running = new Map<string, Promise<AccessAnswer>>();
+	let pausedUntil = 0;
+	/** A refresh token that the platform does not take any more. */
+	let dead: { readonly refreshToken: string; readonly reason: string } | null = null;
+	/** Tokens that could not be written, and the refresh token in the file that they replace. */
+	let unsaved: { readonly replaced: string; readonly tokens: Tokens } | null = null;
+
+	const load = async (): Promise<StoredTokens> => {
+		const stored = await readTokens(files, file);
+		if (unsaved === null) return stored;
+		const isReplaced = stored.kind === "tokens" && stored.tokens.refreshToken === unsaved.replaced;
+		if (isReplaced || stored.kind === "damaged") {
+			return { kind: "tokens", tokens: unsaved.tokens };
+		}
+		// Somebody has signed in anew or out.
+		unsaved = null;
+		return stored;
+	};
+
+	/** The platform knows only these from now on: what cannot be written is used all the same. */
+	const keep = async (tokens: Tokens, replaced: string) => {
+		try {
+			await writeTokens(files, file, tokens);
+			unsaved = null;
+		} catch (thrown) {
+			unsaved = { replaced, tokens };
+			log.error("A renewed sign-in could not be kept; it is tried again.", { path: file, reason: errorText(thrown) });
+		}
+	};
+
+	const exclusively = <T>(work: () => Promise<T>) => withLock(settings, file, work, renewalTimes);
+
+	const renew = async (old: string): Promise<AccessAnswer> => {
+		const stored = await load();
+		if (stored.kind !== "tokens") return toAbsence(stored);
+		const { accessToken, refreshToken } = stored.tokens;
+		if (accessToken !== old) return { ok: true, key: accessToken };
+		if (refreshToken === "") return { ok: false, reason: "The sign-in cannot be renewed." };
+		if (dead?.refreshToken === refreshToken) return { ok: false, reason: dead.reason };
+		const proof = { type: "refresh_token", name: "refresh_token", value: refreshToken } as const;
+		const grant = await requestGrant(settings, platform, proof, never);
+		if (grant.kind === "granted") {
+			// A platform that gives no new refresh token means the old one to go on.
+			await keep({ ...grant.tokens, refreshToken: grant.tokens.refreshToken || refreshToken }, refreshToken);
+			log.info("A sign-in was renewed.", { path: file });
+			return { ok: true, key: grant.tokens.accessToken };
+		}
+		log.warn("A sign-in could not be renewed.", { path: file, reason: grant.reason });
+		if (grant.kind === "failed") {
+			pausedUntil = clock.now() + pauseAfterFailure;
+			return { ok: false, reason: `The sign-in could not be renewed: ${grant.reason}.` };
+		}
+		// A program that does not know our lock may have been faster.
+		const since = await load();
+		if (since.kind === "tokens" && since.tokens.accessToken !== old) return { ok: true, key: since.tokens.accessToken };
+		dead = { refreshToken, reason: `The sign-in is not renewed any more: ${grant.reason}.` };
+		return { ok: false, reason: dead.reason };
+	};
+
+	/** Who wants the same token replaced waits for the same renewal. */
+	const renewOnce = (old: string): Promise<AccessAnswer> => {
+		const known = running.get(old);
+		if (known !== undefined) return known;
+		const renewal = exclusively(() => renew(old)).finally(() => running.delete(old));
+		running.set(old, renewal);
+		return renewal;
+	};
+
+	const saveLate = async () => {
+		await exclusively(async () => {
+			await load();
+			if (unsaved !== null) await keep(unsaved.tokens, unsaved.replaced);
+		});
+	};
+
+	return {
+		async current() {
+			const stored = await load();
+			if (stored.kind !== "tokens") return toAbsence(stored);
+			const { accessToken, expiresAt } = stored.tokens;
+			const hasEnded = expiresAt !== 0 && expiresAt * 1000 <= clock.now();
+			if (hasEnded && clock.now() >= pausedUntil) {
+				const renewal = await renewOnce(accessToken);
+				if (renewal.ok) return renewal;
+			}
+			// Whether it is good any more is the provider's to say: clocks go wrong.
+			return { ok: true, key: accessToken };
+		},
+		renewed: renewOnce,
+		async renewIfDue() {
+			if (unsaved !== null) await saveLate();
+			if (clock.now() < pausedUntil) return;
+			const stored = await load();
+			if (stored.kind !== "tokens" || !isDue(stored.tokens, clock.now())) return;
+			if (stored.tokens.refreshToken === "" || stored.tokens.refreshToken === dead?.refreshToken) return;
+			await renewOnce(stored.tokens.accessToken);
+		},
+		async settled() {
+			while (running.size > 0) await Promise.all(running.values());
+		},
+	};
+
+	function toAbsence(stored: Exclude<StoredTokens, { kind: "tokens" }>): AccessAnswer {
+		if (stored.kind === "absent") return { ok: false, reason: "Nobody is signed in." };
+		return { ok: false, reason: `The sign-in kept in ${file} cannot be used: ${stored.reason}.` };
+	}
+}
+
+/** Keeps the tokens of a new sign-in. Rejects with the system's error. */
+export async function keepTokens(
+	port: Pick<AccessSettings, "files" | "clock" | "file">,
+	tokens: Tokens,
+): Promise<void> {
+	const { files, file } = port;
+	await files.makeDirectory(path.dirname(file));
+	await withLock(port, file, () => writeTokens(files, file, tokens), renewalTimes);
+}
+
+/** Removes the tokens; a renewal under way ends first, so that it does not bring them back. */
+export async function removeTokens(port: Pick<AccessSettings, "files" | "clock" | "file">): Promise<boolean> {
+	const { files, file } = port;
+	if ((await files.status(file)) === null) return false;
+	await withLock(port, file, () => files.remove(file), renewalTimes);
+	return true;
+}

@@ -1,0 +1,123 @@
+// Signing in on a device without a browser of its own (RFC 8628): a code for the person, then asking until it was used.
+import * as v from "valibot";
+import { sleep } from "../base/clock.ts";
+import { ask, type PlatformPort, toAddress } from "./exchange.ts";
+import { invalidHost, readError, requestGrant } from "./grant.ts";
+import type { Platform } from "./platform.ts";
+import type { Tokens } from "./token-file.ts";
+
+/** Why somebody could not be signed in; the message is for people. */
+export class SignInError extends Error {
+	override readonly name = "SignInError";
+}
+
+/** What the platform waits for a person to confirm. */
+export interface DeviceCode {
+	/** Known to the program and the platform alone. */
+	readonly secret: string;
+	/** What the person sees in both places. */
+	readonly userCode: string;
+	readonly verificationUrl: string;
+	/** Seconds from when it was given. */
+	readonly expiresIn: number;
+	/** Seconds between two questions whether it was confirmed. */
+	readonly interval: number;
+}
+
+const standardInterval = 5;
+const standardLifetime = 900;
+
+const url = v.pipe(v.string(), v.url(), v.regex(/^https?:/i));
+const shownText = v.pipe(v.string(), v.nonEmpty(), v.regex(/^[^\p{Cc}]*$/u));
+const duration = (standard: number) => v.fallback(v.pipe(v.number(), v.gtValue(0)), standard);
+
+const deviceSchema = v.object({
+	device_code: v.pipe(v.string(), v.nonEmpty()),
+	user_code: shownText,
+	verification_uri: v.fallback(v.nullable(url), null),
+	verification_uri_complete: v.fallback(v.nullable(url), null),
+	expires_in: duration(standardLifetime),
+	interval: duration(standardInterval),
+});
+
+/** Asks for a code. Throws SignInError. */
+export async function requestDeviceCode(
+	port: PlatformPort,
+	platform: Platform,
+	signal: AbortSignal,
+): Promise<DeviceCode> {
+	const address = toAddress(platform.oauthHost, "/api/oauth/device_authorization");
+	if (address === null) throw new SignInError(`Cannot sign in: ${invalidHost}.`);
+	const answer = await ask(port, { url: address, form: { client_id: platform.clientId } }, signal);
+	if (signal.aborted) throw stopped();
+	if (answer.kind === "unreachable") throw new SignInError(`The sign-in server cannot be reached: ${answer.reason}.`);
+	const { status, body } = answer;
+	if (status !== 200) {
+		const { error, description } = readError(body, "");
+		throw new SignInError(toRefusal(error, description ?? error ?? `${address.host} answered with HTTP ${status}`));
+	}
+	const parsed = v.safeParse(deviceSchema, body);
+	const verificationUrl = parsed.success
+		? (parsed.output.verification_uri_complete ?? parsed.output.verification_uri)
+		: null;
+	if (!parsed.success || verificationUrl === null) {
+		throw new SignInError(`The sign-in server ${address.host} did not send a code to sign in with.`);
+	}
+	const { device_code, user_code, expires_in, interval } = parsed.output;
+	return { secret: device_code, userCode: user_code, verificationUrl, expiresIn: expires_in, interval };
+}
+
+/**
+ * Asks for the tokens until the person has confirmed. What may pass (no connection, a server error) is asked again.
+ * Throws SignInError when the person refuses, the time is over, or the signal aborts.
+ */
+export async function waitForTokens(
+	device: DeviceCode,
+	port: PlatformPort,
+	platform: Platform,
+	signal: AbortSignal,
+): Promise<Tokens> {
+	const { clock } = port;
+	const end = clock.now() + device.expiresIn * 1000;
+	let { interval } = device;
+	let lastFailure = "";
+	for (;;) {
+		await sleep(clock, interval * 1000, signal);
+		if (signal.aborted) throw stopped();
+		if (clock.now() >= end) throw expired(lastFailure);
+		const grant = await requestGrant(
+			port,
+			platform,
+			{ type: "urn:ietf:params:oauth:grant-type:device_code", name: "device_code", value: device.secret },
+			signal,
+		);
+		if (grant.kind === "granted") return grant.tokens;
+		if (signal.aborted) throw stopped();
+		lastFailure = grant.kind === "failed" ? grant.reason : "";
+		if (grant.kind === "failed" || grant.error === "authorization_pending") continue;
+		if (grant.error === "slow_down") interval += standardInterval;
+		else if (grant.error === "expired_token") throw expired("");
+		else throw new SignInError(toRefusal(grant.error, grant.reason));
+	}
+}
+
+function toRefusal(error: string | null, reason: string): string {
+	switch (error) {
+		case "access_denied":
+			return "The sign-in was refused in the browser.";
+		case "invalid_client":
+		case "unauthorized_client":
+			return `The sign-in server does not know this program (${reason}). Set oauth_client_id in the [agentwire] table of config.toml to an id that it knows.`;
+		default:
+			return `The sign-in server refuses: ${reason}.`;
+	}
+}
+
+function expired(lastFailure: string): SignInError {
+	const why = lastFailure === "" ? "" : ` Asked last, the sign-in server could not say: ${lastFailure}.`;
+	return new SignInError(`Nobody confirmed the code in time.${why} Sign in again for a new one.`);
+}
+
+function stopped(): SignInError {
+	return new SignInError("The sign-in was stopped.");
+}

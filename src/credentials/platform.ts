@@ -1,0 +1,38 @@
+// The managed platform as sign-in knows it: where it is and how the program names itself there.
+
+/** Used where neither settings nor environment name another. */
+export const defaultOauthHost = "https://auth.kimi.com";
+export const defaultBaseUrl = "https://api.kimi.com/coding/v1";
+export const defaultClientId = "agentwire";
+
+/** The name of its credentials, and the key by which providers refer to them. */
+export const platformName = "kimi-code";
+export const platformKey = `oauth/${platformName}`;
+
+export interface Platform {
+	/** Root of the sign-in server. */
+	readonly oauthHost: string;
+	/** Under which the program is registered there. */
+	readonly clientId: string;
+	/** Root of the platform's API. */
+	readonly baseUrl: string;
+}
+
+/** Settings of our own; empty ones leave it to environment and defaults. */
+export interface PlatformSettings {
+	readonly oauthHost: string;
+	readonly oauthClientId: string;
+}
+
+/** The platform: environment variables beat the settings. */
+export function toPlatform(
+	environment: Readonly<Record<string, string | undefined>>,
+	settings: PlatformSettings,
+): Platform {
+	return {
+		oauthHost:
+			environment["KIMI_CODE_OAUTH_HOST"] || environment["KIMI_OAUTH_HOST"] || settings.oauthHost || defaultOauthHost,
+		clientId: settings.oauthClientId || defaultClientId,
+		baseUrl: environment["KIMI_CODE_BASE_URL"] || defaultBaseUrl,
+	};
+}

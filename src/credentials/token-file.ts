@@ -1,0 +1,94 @@
+// The file in which the tokens of a sign-in are kept, in the form that `kimi` knows. Only its owner may read it.
+import path from "node:path";
+import * as v from "valibot";
+import { errorText } from "../base/errors.ts";
+import type { Files } from "../files/port.ts";
+
+export interface Tokens {
+	readonly accessToken: string;
+	/** Empty when the platform gave none. */
+	readonly refreshToken: string;
+	/** Seconds since the epoch at which the access token ends; 0 when that is not known. */
+	readonly expiresAt: number;
+	/** Seconds that it was given for; 0 when that is not known. */
+	readonly expiresIn: number;
+	readonly scope: string;
+	readonly tokenType: string;
+}
+
+export type StoredTokens =
+	| { readonly kind: "tokens"; readonly tokens: Tokens }
+	| { readonly kind: "absent" }
+	/** The file is there and of no use; the reason quotes nothing of it. */
+	| { readonly kind: "damaged"; readonly reason: string };
+
+/** What may stand in a header. */
+const tokenText = v.pipe(v.string("must be a string"), v.regex(/^[\x21-\x7e]+$/, "must be a token"));
+const seconds = v.fallback(v.pipe(v.number(), v.minValue(0)), 0);
+const text = v.fallback(v.string(), "");
+
+const fileSchema = v.object({
+	access_token: tokenText,
+	refresh_token: text,
+	expires_at: seconds,
+	scope: text,
+	token_type: text,
+	expires_in: seconds,
+});
+
+/** The file of the credentials of this name. */
+export function tokenFile(shareDir: string, name: string): string {
+	return path.join(shareDir, "credentials", `${name}.json`);
+}
+
+/** The file that a key of the settings, like `oauth/kimi-code`, stands for; null for one that is no plain name. */
+export function tokenFileOf(shareDir: string, key: string): string | null {
+	const name = key.replace(/^oauth\//, "");
+	return /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/.test(name) ? tokenFile(shareDir, name) : null;
+}
+
+/** Never rejects. */
+export async function readTokens(files: Files, file: string): Promise<StoredTokens> {
+	try {
+		const bytes = await files.read(file);
+		return bytes === null ? { kind: "absent" } : parseTokens(bytes.toString("utf8"));
+	} catch (thrown) {
+		return { kind: "damaged", reason: errorText(thrown) };
+	}
+}
+
+function parseTokens(content: string): StoredTokens {
+	let value: unknown;
+	try {
+		value = JSON.parse(content);
+	} catch {
+		return { kind: "damaged", reason: "it is not JSON" };
+	}
+	const parsed = v.safeParse(fileSchema, value);
+	if (!parsed.success) return { kind: "damaged", reason: "it has no access_token that can be used" };
+	const { access_token, refresh_token, expires_at, scope, token_type, expires_in } = parsed.output;
+	return {
+		kind: "tokens",
+		tokens: {
+			accessToken: access_token,
+			refreshToken: refresh_token,
+			expiresAt: expires_at,
+			expiresIn: expires_in,
+			scope,
+			tokenType: token_type,
+		},
+	};
+}
+
+/** Puts the tokens in place of earlier ones, on stable storage. The directory must be there. */
+export async function writeTokens(files: Files, file: string, tokens: Tokens): Promise<void> {
+	const content = {
+		access_token: tokens.accessToken,
+		refresh_token: tokens.refreshToken,
+		expires_at: tokens.expiresAt,
+		scope: tokens.scope,
+		token_type: tokens.tokenType,
+		expires_in: tokens.expiresIn,
+	};
+	await files.replace(file, `${JSON.stringify(content)}\n`, { mode: 0o600, sync: true });
+}
