@@ -22,6 +22,15 @@ describe("systemClock", () => {
 		expect(callback).not.toHaveBeenCalled();
 	});
 
+	it("keeps no process alive for what is in the background", () => {
+		vi.useRealTimers();
+		const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+		const before = timers();
+		const withdrawals = [systemClock.after(60_000, () => {}), systemClock.after(60_000, () => {}, true)];
+		expect(timers()).toBe(before + 1);
+		for (const withdraw of withdrawals) withdraw();
+	});
+
 	it("waits for longer than a timer of the platform can", () => {
 		const thirtyDays = 30 * 24 * 3600 * 1000;
 		const callback = vi.fn();

@@ -100,7 +100,8 @@ async function install(source: string, settings: InstallSettings): Promise<Plugi
 	return {
 		results: [`Installed ${plugin.name} ${oneLine(plugin.version)}${before}, ${tools}.`],
 		faults: missing.map(
-			(name) => `The plugin asks for ${name}, and the default model's provider has none. Set it, then install again.`,
+			(name) =>
+				`The plugin asks for ${name}, and the settings of the default model's provider have none. Set it, then install again; the key of a provider that you sign in to is given to the plugin at each call.`,
 		),
 	};
 }

@@ -1,0 +1,208 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { collectChunks, contractRequest, describeModelContract } from "../../test/contracts/model-contract.ts";
+import { plainModelSettings } from "../../test/support/model-settings.ts";
+import {
+	type AnswerRequest,
+	type ProviderServer,
+	readProviderFixture,
+	sendEvents,
+	sendJson,
+	startProviderServer,
+} from "../../test/support/provider-server.ts";
+import { createDeferred } from "../base/deferred.ts";
+import { ModelConfigurationError } from "./model-settings.ts";
+import { createSignedInModel, type KeyAnswer, type KeySource } from "./signed-in.ts";
+
+const never = new AbortController().signal;
+const refused = sendJson(401, {}, { error: { message: "Invalid Authentication for key-1-secret" } });
+const answer = sendEvents(
+	'data: {"id":"c","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
+);
+
+async function startProvider(): Promise<ProviderServer> {
+	const provider = await startProviderServer();
+	onTestFinished(() => provider.close());
+	return provider;
+}
+
+/** A sign-in whose keys come one after the other; `refusals` lists those that were refused. */
+function createKeys(...keys: readonly string[]): KeySource & { readonly refusals: readonly string[] } {
+	const left = [...keys];
+	const refusals: string[] = [];
+	return {
+		loginCommand: "kimi login",
+		refusals,
+		current: async () => ({ ok: true, key: left[0] ?? "" }),
+		async renewed(key) {
+			refusals.push(key);
+			left.shift();
+			const next = left[0];
+			return next === undefined ? { ok: false, reason: "It is not renewed any more." } : { ok: true, key: next };
+		},
+	};
+}
+
+async function stream(provider: ProviderServer, keys: KeySource, signal = never) {
+	const model = await createSignedInModel({ ...plainModelSettings, baseUrl: provider.url, apiKey: "not-this" }, keys);
+	return await collectChunks(model.stream(contractRequest, signal));
+}
+
+const sentKeys = ({ requests }: ProviderServer) => requests.map(({ headers }) => headers.authorization);
+
+describe("a model that one signs in to", () => {
+	it("sends the key of the moment", async () => {
+		const provider = await startProvider();
+		const keys = createKeys("key-1-secret");
+		provider.answerNext(answer);
+		provider.answerNext(answer);
+		let key = "key-1-secret";
+		const changing: KeySource = { ...keys, current: async () => ({ ok: true, key }) };
+		const model = await createSignedInModel({ ...plainModelSettings, baseUrl: provider.url }, changing);
+		for (const next of ["key-1-secret", "key-2-secret"]) {
+			key = next;
+			const chunks = await collectChunks(model.stream(contractRequest, never));
+			expect(chunks.map(({ type }) => type)).toEqual(["parts", "done"]);
+		}
+		expect(sentKeys(provider)).toEqual(["Bearer key-1-secret", "Bearer key-2-secret"]);
+	});
+
+	it("asks once for another key when one is refused, and tells nothing of it", async () => {
+		const provider = await startProvider();
+		const keys = createKeys("key-1-secret", "key-2-secret");
+		provider.answerNext(refused);
+		provider.answerNext(answer);
+		const chunks = await stream(provider, keys);
+		expect(chunks).toEqual([
+			{ type: "parts", parts: [{ type: "text", text: "Hi" }] },
+			{ type: "done", usage: null, messageId: "c" },
+		]);
+		expect(sentKeys(provider)).toEqual(["Bearer key-1-secret", "Bearer key-2-secret"]);
+		expect(keys.refusals).toEqual(["key-1-secret"]);
+	});
+
+	it("says how to sign in when the other key is refused too", async () => {
+		const provider = await startProvider();
+		provider.answerNext(refused);
+		provider.answerNext(sendJson(401, {}, { error: { message: "Invalid key-2-secret." } }));
+		expect(await stream(provider, createKeys("key-1-secret", "key-2-secret", "key-3-secret"))).toEqual([
+			{
+				type: "failed",
+				failure: {
+					kind: "login",
+					message: 'The provider refuses the sign-in: Invalid [redacted]. Run "kimi login" to sign in again.',
+					statusCode: 401,
+				},
+			},
+		]);
+		expect(provider.requests).toHaveLength(2);
+	});
+
+	it("says why there is no other key", async () => {
+		const provider = await startProvider();
+		provider.answerNext(refused);
+		expect(await stream(provider, createKeys("key-1-secret"))).toEqual([
+			{
+				type: "failed",
+				failure: {
+					kind: "login",
+					message: 'It is not renewed any more. Run "kimi login" to sign in again.',
+					statusCode: 401,
+				},
+			},
+		]);
+	});
+
+	it("asks no provider while nobody is signed in", async () => {
+		const provider = await startProvider();
+		const nobody: KeyAnswer = { ok: false, reason: "Nobody is signed in." };
+		const keys = { ...createKeys(), current: async () => nobody };
+		expect(await stream(provider, keys)).toEqual([
+			{
+				type: "failed",
+				failure: {
+					kind: "login",
+					message: 'Nobody is signed in. Run "kimi login" to sign in again.',
+					statusCode: null,
+				},
+			},
+		]);
+		expect(provider.requests).toEqual([]);
+	});
+
+	it.each([400, 403, 429, 500])("leaves HTTP %i to whoever asked", async (status) => {
+		const provider = await startProvider();
+		const keys = createKeys("key-1-secret", "key-2-secret");
+		provider.answerNext(sendJson(status, {}, { error: { message: "no" } }));
+		expect(await stream(provider, keys)).toEqual([
+			{ type: "failed", failure: { kind: "status", message: "no", statusCode: status } },
+		]);
+		expect(keys.refusals).toEqual([]);
+	});
+
+	it("does not repeat an answer that has begun", async () => {
+		const provider = await startProvider();
+		const keys = createKeys("key-1-secret", "key-2-secret");
+		provider.answerNext(
+			sendEvents(
+				'data: {"id":"c","choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\ndata: {"error":{"message":"gone","code":401}}\n\n',
+				{ chunkSize: 70 },
+			),
+		);
+		expect(await stream(provider, keys)).toEqual([
+			{ type: "parts", parts: [{ type: "text", text: "Hi" }] },
+			{
+				type: "failed",
+				failure: {
+					kind: "login",
+					message: 'The provider refuses the sign-in: gone. Run "kimi login" to sign in again.',
+					statusCode: 401,
+				},
+			},
+		]);
+		expect(provider.requests).toHaveLength(1);
+	});
+
+	it("does not wait for a key behind an abort", async () => {
+		const provider = await startProvider();
+		const keys = createKeys("key-1-secret");
+		const hanging = new Promise<KeyAnswer>(() => {});
+		const asked = createDeferred<void>();
+		const hang = () => {
+			asked.resolve();
+			return hanging;
+		};
+		for (const source of [
+			{ ...keys, current: hang },
+			{ ...keys, renewed: hang },
+		]) {
+			const stopping = new AbortController();
+			provider.answerNext(refused);
+			const streamed = stream(provider, source, stopping.signal);
+			await asked.promise;
+			setImmediate(() => stopping.abort());
+			const chunks = await streamed;
+			expect(chunks).toEqual([]);
+		}
+	});
+
+	it("cannot be made of settings that no model can be made of", async () => {
+		const settings = { ...plainModelSettings, providerType: "_chaos" } as const;
+		await expect(createSignedInModel(settings, createKeys("k"))).rejects.toThrow(ModelConfigurationError);
+	});
+});
+
+describeModelContract("signed in", async (scenario) => {
+	const provider = await startProviderServer();
+	const answers: Record<typeof scenario, AnswerRequest> = {
+		answers: sendEvents(readProviderFixture("kimi-stream.sse")),
+		fails: sendJson(400, {}, { error: { message: "no" } }),
+		long: sendEvents('data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n', { ending: "hang" }),
+	};
+	provider.answerNext(refused);
+	provider.answerNext(answers[scenario]);
+	const model = await createSignedInModel(
+		{ ...plainModelSettings, baseUrl: provider.url },
+		createKeys("key-1-secret", "key-2-secret"),
+	);
+	return { model, requestsSeen: () => Math.max(0, provider.requests.length - 1), close: () => provider.close() };
+});
