@@ -13,10 +13,10 @@ describe("retries", () => {
 	);
 	it("names the other failures", () => {
 		expect(
-			(["connection", "timeout", "empty", "provider", "defect"] as const).map((kind) =>
+			(["connection", "timeout", "empty", "provider", "login", "defect"] as const).map((kind) =>
 				retryableErrorType(failure(kind)),
 			),
-		).toEqual(["APIConnectionError", "APITimeoutError", "APIEmptyResponseError", null, null]);
+		).toEqual(["APIConnectionError", "APITimeoutError", "APIEmptyResponseError", null, null, null]);
 	});
 
 	it("waits twice as long each time, with jitter, five seconds at most", () => {
@@ -34,6 +34,7 @@ describe("retries", () => {
 		[failure("status", 503), true],
 		[failure("status", 401), undefined],
 		[failure("provider"), undefined],
+		[failure("login", 401), undefined],
 		[failure("defect"), undefined],
 	])("says of %j whether the turn may succeed later", (fault, retryable) =>
 		expect(toTurnError(fault).retryable).toBe(retryable),
@@ -41,6 +42,7 @@ describe("retries", () => {
 
 	it("gives the provider's own text, but nothing of a defect", () => {
 		expect(toTurnError(failure("status", 400))).toEqual({ code: "provider-failed", message: "m", data: null });
+		expect(toTurnError(failure("login", 401))).toEqual({ code: "login-expired", message: "m", data: null });
 		expect(toTurnError(failure("defect"))).toEqual({
 			code: "internal",
 			message: expect.not.stringContaining("m\n"),

@@ -8,8 +8,7 @@ import { legacyPayloads } from "./transcript-sniffer.ts";
 /** Messages that nothing produces yet; they are in the replay of an old log alone. Strike out what gets a producer. */
 const notProducedYet: readonly string[] = ["MCPLoadingBegin", "MCPLoadingEnd"];
 
-/** Numbers that nothing leads to yet: an expired login, and media in front of a model of the legacy dialect. */
-const unreachableErrors: readonly string[] = ["-32004"];
+/** Numbers that nothing leads to yet: media in front of a model of the legacy dialect. */
 const unreachableLegacyErrors: readonly string[] = ["-32003"];
 
 /** The rows of wire-protocol §1.3, with those of §1.1, §1.2 and §11.1 that concern a line. */
@@ -68,7 +67,7 @@ const scenarios = words(`
 	cancel-open-client-tool cancel-twice cancel-reuses-id
 	end-of-input end-of-input-idle end-of-input-mid-tool
 	max-steps retry retry-causes retries-exhausted one-attempt retry-abandons-calls provider-error scripts-exhausted
-	internal-error no-model unknown-model missing-capability capability-there
+	internal-error login-expired no-model unknown-model missing-capability capability-there
 	steer-string steer-list steer-keeps-turn steer-overrides-rejection steer-capability
 	pipelined-initialize-prompt pipelined-prompts pipelined-steer pipelined-cancel
 	question-answered question-several question-free-text question-unsupported question-afk question-yolo afk slash-without-model replay-question
@@ -140,8 +139,8 @@ function kimiErrorCells(): string[] {
 		"-32000": ["-32000/busy", "-32000/no-turn"],
 		"-32600": ["-32600/request", "-32600/response"],
 	};
-	const reachable = without([...numbers(kimiErrors), "-32700", "-32600", "-32601"], unreachableErrors);
-	return reachable.flatMap((number) => texts[number] ?? [number]);
+	const codes = [...numbers(kimiErrors), "-32700", "-32600", "-32601"];
+	return codes.flatMap((number) => texts[number] ?? [number]);
 }
 
 function numbers(table: Readonly<Record<string, { readonly code: number }>>): string[] {
