@@ -186,7 +186,7 @@ describe("a model that one signs in to", () => {
 	});
 
 	it("cannot be made of settings that no model can be made of", async () => {
-		const settings = { ...plainModelSettings, providerType: "_chaos" } as const;
+		const settings = { ...plainModelSettings, providerType: "_scripted_echo" } as const;
 		await expect(createSignedInModel(settings, createKeys("k"))).rejects.toThrow(ModelConfigurationError);
 	});
 });
