@@ -165,7 +165,7 @@ export async function keepTokens(
 	tokens: Tokens,
 ): Promise<void> {
 	const { files, file } = port;
-	await files.makeDirectory(path.dirname(file));
+	await files.makeDirectory(path.dirname(file), 0o700);
 	await withLock(port, file, () => writeTokens(files, file, tokens), renewalTimes);
 }
 

@@ -98,6 +98,7 @@ describe("signing in", () => {
 		]);
 		expect(keptTokens(tokenFile)).toEqual(["access-token-1", "refresh-token-1"]);
 		expect(statSync(tokenFile).mode & 0o777).toBe(0o600);
+		expect(statSync(path.dirname(tokenFile)).mode & 0o777).toBe(0o700);
 		expect(readdirSync(path.dirname(tokenFile))).toEqual(["kimi-code.json"]);
 		expect(read(configFile)).toBe(`${before}
 
