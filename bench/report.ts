@@ -3,7 +3,7 @@ import { cpus } from "node:os";
 
 export interface Measure {
 	readonly name: string;
-	readonly unit: "ms" | "events/s" | "MB" | "MB/s";
+	readonly unit: "ms" | "µs" | "events/s" | "MB" | "MB/s";
 	/** The values of every run by the name of what was measured. */
 	readonly values: ReadonlyMap<string, readonly number[]>;
 }
@@ -27,7 +27,7 @@ export function machineFacts(): Readonly<Record<string, string | number>> {
 	};
 }
 
-const digits = { ms: 1, "events/s": 0, MB: 1, "MB/s": 1 } as const;
+const digits = { ms: 1, µs: 0, "events/s": 0, MB: 1, "MB/s": 1 } as const;
 
 function format(value: number, unit: Measure["unit"]): string {
 	const options = { minimumFractionDigits: digits[unit], maximumFractionDigits: digits[unit] };

@@ -1,11 +1,12 @@
 // Measures the built executable: start, first event, a long turn and its memory; beside bare Node and, if given, a peer.
-// Run with `npm run bench [-- --peer "<command>"] [--runs N] [--json]`. What and how: docs/benchmarks.md.
+// Run with `npm run bench [-- --peer "<command>"] [--runs N] [--json] [--providers]`. What and how: docs/benchmarks.md.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { Target } from "../bench/child.ts";
+import { measureDeltas } from "../bench/delta-latency.ts";
 import { logSize, messageCount, writeLongSessions } from "../bench/long-session.ts";
 import {
 	measureBareNode,
@@ -23,11 +24,13 @@ import { type Measure, machineFacts, toData, toTable } from "../bench/report.ts"
 const root = fileURLToPath(new URL("..", import.meta.url));
 const own = "agentwire";
 const bare = "bare node";
-const usage = 'Usage: npm run bench [-- --peer "<command>"] [--runs N] [--json] [--executable FILE]';
+const usage = 'Usage: npm run bench [-- --peer "<command>"] [--runs N] [--json] [--providers] [--executable FILE]';
 
 interface Choice {
 	readonly runs: number;
 	readonly json: boolean;
+	/** Only the time from a provider's delta to its event, for each provider type. */
+	readonly providers: boolean;
 	readonly peer: string | null;
 	readonly executable: string;
 }
@@ -38,12 +41,19 @@ function readChoice(): Choice {
 			peer: { type: "string" },
 			runs: { type: "string", default: "11" },
 			json: { type: "boolean", default: false },
+			providers: { type: "boolean", default: false },
 			executable: { type: "string", default: path.join(root, "bin", "agentwire") },
 		},
 	});
 	const runs = Number(values.runs);
 	if (!Number.isInteger(runs) || runs < 1) throw new Error("--runs needs a whole number of at least 1.");
-	return { runs, json: values.json, peer: values.peer ?? null, executable: values.executable };
+	return {
+		runs,
+		json: values.json,
+		providers: values.providers,
+		peer: values.peer ?? null,
+		executable: values.executable,
+	};
 }
 
 /** What measured processes see: their own sessions and compiled code, and no certificates that Node would read. */
@@ -63,6 +73,33 @@ function createTargets({ peer, executable }: Choice, folder: string): Target[] {
 		targets.push({ name: "peer", command: [file, ...rest], environment: createEnvironment(folder, "peer") });
 	}
 	return targets;
+}
+
+async function runProviders(choice: Choice, folder: string): Promise<void> {
+	const { workDir } = writeBenchFiles(folder);
+	const targets = createTargets(choice, folder);
+	const columns = new Map<string, Map<string, number[]>>();
+	for (let round = 1; round <= choice.runs; round += 1) {
+		if (!choice.json) process.stderr.write(`\rrun ${round} of ${choice.runs}  `);
+		for (const target of targets) {
+			for (const [type, value] of await measureDeltas(target, workDir)) {
+				const column = columns.get(type) ?? new Map<string, number[]>();
+				columns.set(type, column);
+				column.set(target.name, [...(column.get(target.name) ?? []), value]);
+			}
+		}
+	}
+	if (!choice.json) process.stderr.write("\r");
+	const measures = [...columns].map(
+		([type, values]): Measure => ({ name: `delta to event, ${type}`, unit: "µs", values: inMicroseconds(values) }),
+	);
+	const facts = machineFacts();
+	if (choice.json) console.log(JSON.stringify({ facts, runs: choice.runs, measures: toData(measures) }, null, 2));
+	else console.log(`${Object.values(facts).join(", ")}; medians of ${choice.runs} runs\n\n${toTable(measures, own)}`);
+}
+
+function inMicroseconds(values: ReadonlyMap<string, readonly number[]>): Map<string, readonly number[]> {
+	return new Map([...values].map(([name, times]) => [name, times.map((time) => time * 1000)]));
 }
 
 async function run(choice: Choice, folder: string): Promise<void> {
@@ -151,7 +188,7 @@ try {
 }
 const folder = mkdtempSync(path.join(tmpdir(), "agentwire-bench-"));
 try {
-	await run(choice, folder);
+	await (choice.providers ? runProviders : run)(choice, folder);
 } finally {
 	rmSync(folder, { recursive: true, force: true });
 }
