@@ -1,0 +1,25 @@
+// The part of a document's nodes that reading a web page works with; the library that makes them fulfils it.
+
+export interface PageNode {
+	readonly parentNode: PageElement | null;
+	readonly nextSibling: PageNode | null;
+	textContent: string;
+	remove(): void;
+}
+
+export interface PageElement extends PageNode {
+	readonly nodeName: string;
+	appendChild(node: PageNode): unknown;
+	cloneNode(deep: true): PageElement;
+	getAttribute(name: string): string | null;
+	setAttribute(name: string, value: string): void;
+	/** In document order; a list that later changes do not reach. */
+	querySelectorAll(selector: string): readonly PageElement[];
+}
+
+export interface PageDocument {
+	readonly head: PageElement;
+	readonly body: PageElement;
+	createElement(name: string): PageElement;
+	createTextNode(text: string): PageNode;
+}

@@ -1,0 +1,47 @@
+// Reads the HTML of a page, a piece at a time, into a document that is safe to work on (web-page-builder.ts).
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { Parser } from "htmlparser2";
+import { parseHTML } from "linkedom";
+import { createPageBuilder } from "./web-page-builder.ts";
+import type { PageDocument } from "./web-page-dom.ts";
+
+/** Tags that are looked at, those of scripts and of what is left out included. */
+const maximumTags = 300_000;
+
+/** Characters that are read before others get their turn. */
+const pieceLength = 16_384;
+
+export interface ReadPage {
+	readonly document: PageDocument;
+	readonly title: string | null;
+}
+
+/** Reads the page that was found at `url`, or the beginning of one beyond all bounds. Never throws for what it holds. */
+export async function readPage(html: string, url: string): Promise<ReadPage> {
+	const { document }: { readonly document: PageDocument } = parseHTML("<html><head></head><body></body></html>");
+	const builder = createPageBuilder(document, url);
+	const parser = new Parser({ onopentag: builder.open, onclosetag: builder.close, ontext: builder.addText });
+	const end = lengthOfTags(html, maximumTags);
+	for (let start = 0; start < end && !builder.isFull(); start += pieceLength) {
+		parser.write(html.slice(start, Math.min(end, start + pieceLength)));
+		await nextTurn();
+	}
+	if (!builder.isFull()) parser.end();
+	const title = builder.finish();
+	if (title !== null) {
+		const element = document.createElement("title");
+		element.textContent = title;
+		document.head.appendChild(element);
+	}
+	return { document, title };
+}
+
+/** The length of the beginning that has at most so many tags. */
+function lengthOfTags(html: string, maximum: number): number {
+	let at = -1;
+	for (let count = 0; count <= maximum; count += 1) {
+		at = html.indexOf("<", at + 1);
+		if (at === -1) return html.length;
+	}
+	return at;
+}
