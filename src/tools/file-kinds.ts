@@ -1,4 +1,5 @@
 // Tells text, images, videos and everything else apart by suffix and first bytes. Reads no files.
+import { isUtf8 } from "node:buffer";
 import path from "node:path";
 
 export type FileKind = "text" | "image" | "video" | "unknown";
@@ -6,24 +7,39 @@ export type FileKind = "text" | "image" | "video" | "unknown";
 /** Bytes from the start of a file that are enough to tell its kind. */
 export const headerLength = 512;
 
-const suffixesByKind: Readonly<Record<"text" | "image" | "video", readonly string[]>> = {
-	// Some systems take these for media: SVG is markup, the others are TypeScript and not MPEG streams.
-	text: [".svg", ".ts", ".tsx", ".mts", ".cts"],
-	image: [
-		...[".png", ".jpg", ".jpeg", ".jpe", ".gif", ".bmp", ".tif", ".tiff", ".ico", ".webp"],
-		...[".heic", ".heif", ".avif", ".jxl", ".jp2", ".psd", ".tga"],
-	],
-	video: [
-		...[".mp4", ".m4v", ".mov", ".qt", ".avi", ".mkv", ".webm", ".wmv", ".asf", ".flv", ".f4v"],
-		...[".mpg", ".mpeg", ".mpe", ".3gp", ".3g2", ".ogv"],
-	],
-};
+/** Some systems take these for media: SVG is markup, the others are TypeScript and not MPEG streams. */
+const textSuffixes: ReadonlySet<string> = new Set([".svg", ".ts", ".tsx", ".mts", ".cts"]);
 
-const kindBySuffix: ReadonlyMap<string, "text" | "image" | "video"> = new Map(
-	(["text", "image", "video"] as const).flatMap((kind) =>
-		suffixesByKind[kind].map((suffix) => [suffix, kind] as const),
-	),
-);
+const mediaTypes: ReadonlyMap<string, string> = new Map([
+	[".png", "image/png"],
+	...[".jpg", ".jpeg", ".jpe"].map((suffix) => [suffix, "image/jpeg"] as const),
+	[".gif", "image/gif"],
+	[".bmp", "image/bmp"],
+	...[".tif", ".tiff"].map((suffix) => [suffix, "image/tiff"] as const),
+	[".ico", "image/x-icon"],
+	[".webp", "image/webp"],
+	[".heic", "image/heic"],
+	[".heif", "image/heif"],
+	[".avif", "image/avif"],
+	[".jxl", "image/jxl"],
+	[".jp2", "image/jp2"],
+	[".psd", "image/vnd.adobe.photoshop"],
+	[".tga", "image/x-tga"],
+	[".mp4", "video/mp4"],
+	[".m4v", "video/x-m4v"],
+	...[".mov", ".qt"].map((suffix) => [suffix, "video/quicktime"] as const),
+	[".avi", "video/x-msvideo"],
+	[".mkv", "video/x-matroska"],
+	[".webm", "video/webm"],
+	[".wmv", "video/x-ms-wmv"],
+	[".asf", "video/x-ms-asf"],
+	[".flv", "video/x-flv"],
+	[".f4v", "video/x-f4v"],
+	...[".mpg", ".mpeg", ".mpe"].map((suffix) => [suffix, "video/mpeg"] as const),
+	[".3gp", "video/3gpp"],
+	[".3g2", "video/3gpp2"],
+	[".ogv", "video/ogg"],
+]);
 
 const unreadableSuffixes: ReadonlySet<string> = new Set([
 	// office
@@ -45,53 +61,77 @@ const unreadableSuffixes: ReadonlySet<string> = new Set([
 ]);
 
 interface Signature {
-	readonly kind: "image" | "video";
-	readonly offset: number;
+	readonly type: string;
 	readonly bytes: string;
 }
 
 const signatures: readonly Signature[] = [
-	{ kind: "image", offset: 0, bytes: "\x89PNG\r\n\x1a\n" },
-	{ kind: "image", offset: 0, bytes: "\xff\xd8\xff" },
-	{ kind: "image", offset: 0, bytes: "GIF87a" },
-	{ kind: "image", offset: 0, bytes: "GIF89a" },
-	{ kind: "image", offset: 0, bytes: "BM" },
-	{ kind: "image", offset: 0, bytes: "II*\0" },
-	{ kind: "image", offset: 0, bytes: "MM\0*" },
-	{ kind: "image", offset: 0, bytes: "\0\0\x01\0" },
-	{ kind: "video", offset: 0, bytes: "FLV\x01" },
-	{ kind: "video", offset: 0, bytes: "\x30\x26\xb2\x75\x8e\x66\xcf\x11" },
-	{ kind: "video", offset: 0, bytes: "\x1a\x45\xdf\xa3" },
+	{ type: "image/png", bytes: "\x89PNG\r\n\x1a\n" },
+	{ type: "image/jpeg", bytes: "\xff\xd8\xff" },
+	{ type: "image/gif", bytes: "GIF87a" },
+	{ type: "image/gif", bytes: "GIF89a" },
+	{ type: "image/bmp", bytes: "BM" },
+	{ type: "image/tiff", bytes: "II*\0" },
+	{ type: "image/tiff", bytes: "MM\0*" },
+	{ type: "image/x-icon", bytes: "\0\0\x01\0" },
+	{ type: "video/x-flv", bytes: "FLV\x01" },
+	{ type: "video/x-ms-asf", bytes: "\x30\x26\xb2\x75\x8e\x66\xcf\x11" },
+	{ type: "video/x-matroska", bytes: "\x1a\x45\xdf\xa3" },
 ];
 
-const containerKinds: Readonly<Record<string, "image" | "video">> = { WEBP: "image", "AVI ": "video" };
+const containerTypes: Readonly<Record<string, string>> = { WEBP: "image/webp", "AVI ": "video/x-msvideo" };
 
-const imageBrands: ReadonlySet<string> = new Set(["avif", "avis", "heic", "heif", "heix", "hevc", "mif1", "msf1"]);
-const videoBrands: ReadonlySet<string> = new Set([
-	...["isom", "iso2", "iso4", "iso5", "iso6", "mp41", "mp42", "avc1", "dash", "M4V ", "M4VP", "MSNV", "qt  ", "f4v "],
-	...["3gp4", "3gp5", "3gp6", "3gp7", "3g2a"],
+const brandTypes: ReadonlyMap<string, string> = new Map([
+	...["avif", "avis"].map((brand) => [brand, "image/avif"] as const),
+	...["heic", "heix", "hevc"].map((brand) => [brand, "image/heic"] as const),
+	...["heif", "mif1", "msf1"].map((brand) => [brand, "image/heif"] as const),
+	...["isom", "iso2", "iso4", "iso5", "iso6", "mp41", "mp42", "avc1", "dash", "MSNV"].map(
+		(brand) => [brand, "video/mp4"] as const,
+	),
+	...["M4V ", "M4VP"].map((brand) => [brand, "video/x-m4v"] as const),
+	["qt  ", "video/quicktime"],
+	["f4v ", "video/x-f4v"],
+	...["3gp4", "3gp5", "3gp6", "3gp7"].map((brand) => [brand, "video/3gpp"] as const),
+	["3g2a", "video/3gpp2"],
 ]);
 
-function kindByBytes(header: Buffer): "image" | "video" | null {
+function typeByBytes(header: Buffer): string | null {
 	const text = header.subarray(0, headerLength).toString("latin1");
-	if (text.startsWith("RIFF")) return containerKinds[text.slice(8, 12)] ?? null;
-	if (text.slice(4, 8) === "ftyp") {
-		const brand = text.slice(8, 12);
-		if (imageBrands.has(brand)) return "image";
-		return videoBrands.has(brand) ? "video" : null;
-	}
-	const found = signatures.find(({ offset, bytes }) => text.startsWith(bytes, offset));
+	if (text.startsWith("RIFF")) return containerTypes[text.slice(8, 12)] ?? null;
+	if (text.slice(4, 8) === "ftyp") return brandTypes.get(text.slice(8, 12)) ?? null;
+	const found = signatures.find(({ bytes }) => text.startsWith(bytes));
 	// Two letters are too little: a bitmap has zeros in its reserved fields.
 	if (found?.bytes === "BM" && text.slice(6, 10) !== "\0\0\0\0") return null;
-	return found?.kind ?? null;
+	// WebM is Matroska that says so.
+	return found?.type === "video/x-matroska" && text.includes("webm") ? "video/webm" : (found?.type ?? null);
+}
+
+function typeBySuffix(filePath: string): string | null {
+	return mediaTypes.get(path.extname(filePath).toLowerCase()) ?? null;
+}
+
+function kindOfType(type: string): "image" | "video" {
+	return type.startsWith("image/") ? "image" : "video";
+}
+
+/** The MIME type of an image or a video, by what is in it, else by its suffix; null when neither tells. */
+export function mediaType(filePath: string, header: Buffer): string | null {
+	return typeByBytes(header) ?? typeBySuffix(filePath);
+}
+
+/** Whether the bytes are text, whatever the suffix says. */
+export function isText(header: Buffer): boolean {
+	return typeByBytes(header) === null && isUtf8(header) && !header.includes(0);
 }
 
 /** The kind of a file. Where suffix and bytes contradict each other, and for binary content, it is `unknown`. */
 export function detectFileKind(filePath: string, header: Buffer): FileKind {
 	const suffix = path.extname(filePath).toLowerCase();
-	const bySuffix = kindBySuffix.get(suffix) ?? null;
-	const byBytes = kindByBytes(header);
-	if (byBytes !== null) return bySuffix === null || bySuffix === byBytes ? byBytes : "unknown";
+	const isTextSuffix = textSuffixes.has(suffix);
+	const typed = typeBySuffix(filePath);
+	const bySuffix = isTextSuffix ? "text" : typed === null ? null : kindOfType(typed);
+	const found = typeByBytes(header);
+	if (found !== null) return bySuffix === null || bySuffix === kindOfType(found) ? kindOfType(found) : "unknown";
 	if (bySuffix === "image" || bySuffix === "video") return bySuffix;
 	if (header.subarray(0, headerLength).includes(0)) return "unknown";
 	if (bySuffix === "text") return "text";
