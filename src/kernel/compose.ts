@@ -2,7 +2,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Identifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
-import type { Configuration } from "../config/configuration.ts";
+import type { Configuration, ServiceSettings } from "../config/configuration.ts";
 import { type ModelSelection, selectDefaultProvider, selectModel } from "../config/select-model.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import { discoverSkills } from "../definitions/skill-discovery.ts";
@@ -16,7 +16,7 @@ import { createSignedInModel } from "../models/signed-in.ts";
 import type { Processes } from "../processes/port.ts";
 import type { StoredSession } from "../store/session-store.ts";
 import { createTools } from "../tools/built-in-tools.ts";
-import type { ToolEnvironment } from "../tools/tool.ts";
+import type { ToolEnvironment, WebService } from "../tools/tool.ts";
 import { builtInAgents } from "./built-in-agents.ts";
 import type { StartWorker } from "./command-task.ts";
 import { createKeyRing, type KeyRing } from "./key-ring.ts";
@@ -136,6 +136,11 @@ export async function composeSession(
 		outputDir: `${stored.directory ?? stored.workDir}/output`,
 		files,
 		processes,
+		web: {
+			fetch: (input, init) => globalThis.fetch(input, init),
+			searchService: toWebService(configuration.services.moonshotSearch, surroundings.version),
+		},
+		clock,
 		todos: {
 			read: () => stored.state().todos,
 			write: (todos) => stored.updateState({ todos }),
@@ -219,6 +224,17 @@ export async function composeSession(
 		identifiers,
 		random,
 		log,
+	};
+}
+
+/** The service that settings name; requests to it name us. */
+function toWebService(settings: ServiceSettings | null, version: string): WebService | null {
+	if (settings === null) return null;
+	const { baseUrl, apiKey, customHeaders } = settings;
+	return {
+		baseUrl,
+		customHeaders: { "user-agent": `agentwire/${version}`, ...customHeaders },
+		token: async () => apiKey,
 	};
 }
 

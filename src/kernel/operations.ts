@@ -1,10 +1,12 @@
-// What the session does for its tools: asking questions, plan mode, subagents and background work.
+// What the session does for its tools: asking questions, plan mode, subagents, background work, media.
 import type { Identifiers } from "../base/ids.ts";
 import { workflow } from "../definitions/plan-reminders.ts";
 import type { EventBody } from "../events/event.ts";
+import type { Model } from "../models/model.ts";
 import type {
 	AgentOperations,
 	MailOperations,
+	MediaOperations,
 	PlanOperations,
 	QuestionOperations,
 	TaskOperations,
@@ -19,6 +21,7 @@ export interface SessionOperations {
 	readonly questions: QuestionOperations;
 	readonly plan: PlanOperations;
 	readonly mail: MailOperations;
+	readonly media: MediaOperations;
 	/** Null for subagents. */
 	readonly tasks: TaskOperations | null;
 }
@@ -31,6 +34,8 @@ export interface OperationsSettings {
 	readonly identifiers: Identifiers;
 	readonly mode: ApprovalMode;
 	readonly mail: MailOperations;
+	/** The model of the session's own agent. */
+	readonly model: Model | null;
 	/** Whether an attached client can do it. */
 	can(capability: ClientCapability): boolean;
 	emit(body: EventBody): Promise<void>;
@@ -44,6 +49,7 @@ export function createSessionOperations(settings: OperationsSettings): SessionOp
 		agents,
 		tasks,
 		mail,
+		media: toMediaOperations(settings.model),
 		questions,
 		plan: {
 			isOn: () => plan.isOn,
@@ -82,5 +88,21 @@ function createQuestions(settings: OperationsSettings, isAway: () => boolean): Q
 			const isAnswered = Object.keys(answer.answers).length > 0;
 			return isAnswered ? { kind: "answered", answers: answer.answers } : { kind: "dismissed" };
 		},
+	};
+}
+
+/** What the model of an agent takes in, for its tools. */
+export function toMediaOperations(model: Model | null): MediaOperations {
+	const uploadVideo = model?.uploadVideo?.bind(model);
+	return {
+		takesImages: model?.capabilities.has("image_in") === true,
+		takesVideos: model?.capabilities.has("video_in") === true,
+		uploadVideo:
+			uploadVideo === undefined
+				? null
+				: async (video, signal) => {
+						const upload = await uploadVideo(video, signal);
+						return upload.ok ? upload : { ok: false, reason: upload.failure.message };
+					},
 	};
 }

@@ -33,7 +33,7 @@ import { createMailbox, mailboxOf } from "./mailbox.ts";
 import { MainAgent } from "./main-agent.ts";
 import { type RunningTurn, runMainTurn } from "./main-turn.ts";
 import { Notifications } from "./notifications.ts";
-import { createSessionOperations, type SessionOperations } from "./operations.ts";
+import { createSessionOperations, type SessionOperations, toMediaOperations } from "./operations.ts";
 import { PlanMode, type PlanModeSettings } from "./plan-mode.ts";
 import { createAwayReminders, joinReminders, noReminders } from "./reminders.ts";
 import { SideQuestions } from "./side-questions.ts";
@@ -167,7 +167,8 @@ export class Session {
 		const mailbox = createMailbox(() => this.#main.checkpointCount);
 		const agents = createSubagents({
 			...subagents,
-			createTools: (toolPaths, mail) => subagents.createTools(toolPaths, { ...operations, mail, tasks: null }),
+			createTools: (toolPaths, mail, own) =>
+				subagents.createTools(toolPaths, { ...operations, mail, media: toMediaOperations(own), tasks: null }),
 			model,
 			unsetModelAlias,
 			systemPrompt,
@@ -202,6 +203,7 @@ export class Session {
 			asks: this.#asks,
 			plan: this.#plan,
 			mail: mailbox,
+			model,
 			identifiers,
 			mode,
 			can: (capability) => this.#clients.can(capability),

@@ -84,6 +84,5 @@ export function createFailureNote(model: Model | null): { readonly model: Model 
 			yield chunk;
 		}
 	}
-	const { name, maxContextSize, capabilities } = model;
-	return { model: { name, maxContextSize, capabilities, stream }, statusCode: () => statusCode };
+	return { model: { ...model, stream }, statusCode: () => statusCode };
 }

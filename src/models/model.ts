@@ -48,6 +48,18 @@ export type ModelChunk =
 	| { readonly type: "done"; readonly usage: TokenUsage | null; readonly messageId: string | null }
 	| { readonly type: "failed"; readonly failure: ModelFailure };
 
+/** A video on its way to a provider. */
+export interface VideoFile {
+	readonly bytes: Uint8Array;
+	readonly mediaType: string;
+	/** The name of its file. */
+	readonly name: string;
+}
+
+export type VideoUpload =
+	/** The URL by which messages refer to it. */
+	{ readonly ok: true; readonly url: string } | { readonly ok: false; readonly failure: ModelFailure };
+
 export interface Model {
 	/** The name the provider knows, as shown in errors. */
 	readonly name: string;
@@ -59,6 +71,8 @@ export interface Model {
 	 * next chunk, nothing more is read from the provider. After an abort it ends soon, without a last chunk.
 	 */
 	stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelChunk>;
+	/** Hands over a video that messages then refer to. Absent where messages carry videos themselves. Never rejects. */
+	uploadVideo?(video: VideoFile, signal: AbortSignal): Promise<VideoUpload>;
 }
 
 export function modelFailure(

@@ -6,7 +6,11 @@ type Stream = Model["stream"];
 type Factory = (settings: ModelSettings) => Promise<Model>;
 
 const factories: Readonly<Record<ProviderType, Factory>> = {
-	kimi: async (settings) => createLazyModel(settings, () => loadKimi(settings)),
+	kimi: async (settings) => ({
+		...createLazyModel(settings, () => loadKimi(settings)),
+		uploadVideo: async (video, signal) =>
+			(await import("./openai-compatible/kimi-files.ts")).uploadVideo(settings, video, signal),
+	}),
 	openai_legacy: async (settings) => createLazyModel(settings, () => loadOpenaiLegacy(settings)),
 	openai_responses: async (settings) => createLazyModel(settings, () => loadOpenaiResponses(settings)),
 	anthropic: async (settings) => createLazyModel(settings, () => loadAnthropic(settings)),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { noAgents } from "../../test/support/session-doubles.ts";
+import { noAgents, noMedia, noWeb } from "../../test/support/session-doubles.ts";
 import {
 	briefOf,
 	call,
@@ -11,6 +11,7 @@ import {
 import { toolSuccess } from "../events/content.ts";
 import { createAgent } from "./agent.ts";
 import type { AgentOperations, AgentRequest, TaskView } from "./operations.ts";
+import type { ToolEnvironment } from "./tool.ts";
 
 let place: ToolPlace;
 let requests: [AgentRequest, string][];
@@ -38,6 +39,16 @@ describe("Agent", () => {
 	it("names the types with their tools to the model", () => {
 		const { description } = createAgent(place.environment);
 		expect(description).toMatch(/- coder: does work\. Tools: Shell, ReadFile\.\n- plan: designs\. Tools: ReadFile\.$/);
+	});
+
+	it("names no tools that need a model or a service that is not there", () => {
+		const types = [{ name: "coder", whenToUse: "does work.", tools: ["ReadFile", "ReadMediaFile", "SearchWeb"] }];
+		const describe = (changes: Partial<ToolEnvironment>) =>
+			createAgent({ ...place.environment, agents: { ...noAgents, types }, ...changes }).description;
+		const service = { baseUrl: "https://search.example.org", customHeaders: {}, token: async () => "key" };
+		expect(describe({})).toMatch(/Tools: ReadFile\.$/);
+		expect(describe({ media: { ...noMedia, takesVideos: true } })).toMatch(/Tools: ReadFile, ReadMediaFile\.$/);
+		expect(describe({ web: { ...noWeb, searchService: service } })).toMatch(/Tools: ReadFile, SearchWeb\.$/);
 	});
 
 	it("starts a coder in the session's model without a deadline, unless told otherwise", async () => {

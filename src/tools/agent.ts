@@ -2,7 +2,8 @@
 import * as v from "valibot";
 import { boolean, integer } from "./argument-schemas.ts";
 import { defineTool, readOnly, settled } from "./define-tool.ts";
-import type { AgentOperations } from "./operations.ts";
+import { mediaToolName } from "./read-media-file.ts";
+import { searchToolName } from "./search-web.ts";
 import { noBackgroundWork, startedResult } from "./task-results.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
 
@@ -33,10 +34,11 @@ const schema = v.looseObject({
 	),
 });
 
-export function createAgent({ agents, tasks }: ToolEnvironment): Tool {
+export function createAgent(environment: ToolEnvironment): Tool {
+	const { agents, tasks } = environment;
 	return defineTool({
 		name: "Agent",
-		description: `${introduction}\n${describeTypes(agents)}`,
+		description: `${introduction}\n${describeTypes(environment)}`,
 		schema,
 		prepare(input, { toolCallId }) {
 			const { description, prompt, subagent_type: type, model, resume, timeout } = input;
@@ -51,6 +53,12 @@ export function createAgent({ agents, tasks }: ToolEnvironment): Tool {
 	});
 }
 
-function describeTypes({ types }: AgentOperations): string {
-	return types.map(({ name, whenToUse, tools }) => `- ${name}: ${whenToUse} Tools: ${tools.join(", ")}.`).join("\n");
+/** Types name their tools whether or not there is what these need. */
+function describeTypes({ agents, media, web }: ToolEnvironment): string {
+	const isThere = (tool: string) =>
+		(tool !== mediaToolName || media.takesImages || media.takesVideos) &&
+		(tool !== searchToolName || web.searchService !== null);
+	return agents.types
+		.map(({ name, whenToUse, tools }) => `- ${name}: ${whenToUse} Tools: ${tools.filter(isThere).join(", ")}.`)
+		.join("\n");
 }

@@ -6,6 +6,8 @@ import { createGlob } from "./glob.ts";
 import { createGrep } from "./grep.ts";
 import { createEnterPlanMode, createExitPlanMode } from "./plan-mode.ts";
 import { createReadFile } from "./read-file.ts";
+import { createReadMediaFile } from "./read-media-file.ts";
+import { createSearchWeb } from "./search-web.ts";
 import { createSendDMail } from "./send-d-mail.ts";
 import { createSetTodoList } from "./set-todo-list.ts";
 import { createShell } from "./shell.ts";
@@ -17,7 +19,8 @@ import { createThink } from "./think.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
 import { createWriteFile } from "./write-file.ts";
 
-export type ToolFactory = (environment: ToolEnvironment) => Tool;
+/** Null where the environment lacks what the tool needs. */
+export type ToolFactory = (environment: ToolEnvironment) => Tool | null;
 
 const factories: ReadonlyMap<string, ToolFactory> = new Map<string, ToolFactory>([
 	["kimi_cli.tools.agent:Agent", createAgent],
@@ -28,10 +31,12 @@ const factories: ReadonlyMap<string, ToolFactory> = new Map<string, ToolFactory>
 	["kimi_cli.tools.background:TaskOutput", createTaskOutput],
 	["kimi_cli.tools.background:TaskStop", createTaskStop],
 	["kimi_cli.tools.file:ReadFile", createReadFile],
+	["kimi_cli.tools.file:ReadMediaFile", createReadMediaFile],
 	["kimi_cli.tools.file:Glob", createGlob],
 	["kimi_cli.tools.file:Grep", createGrep],
 	["kimi_cli.tools.file:WriteFile", createWriteFile],
 	["kimi_cli.tools.file:StrReplaceFile", createStringReplaceFile],
+	["kimi_cli.tools.web:SearchWeb", createSearchWeb],
 	["kimi_cli.tools.plan:ExitPlanMode", createExitPlanMode],
 	["kimi_cli.tools.plan.enter:EnterPlanMode", createEnterPlanMode],
 	["kimi_cli.tools.think:Think", createThink],
@@ -48,18 +53,18 @@ export const defaultToolPaths: readonly string[] = [
 	"kimi_cli.tools.background:TaskOutput",
 	"kimi_cli.tools.background:TaskStop",
 	"kimi_cli.tools.file:ReadFile",
+	"kimi_cli.tools.file:ReadMediaFile",
 	"kimi_cli.tools.file:Glob",
 	"kimi_cli.tools.file:Grep",
 	"kimi_cli.tools.file:WriteFile",
 	"kimi_cli.tools.file:StrReplaceFile",
+	"kimi_cli.tools.web:SearchWeb",
 	"kimi_cli.tools.plan:ExitPlanMode",
 	"kimi_cli.tools.plan.enter:EnterPlanMode",
 ];
 
 /** Tools that agent files may name and that are not part of this program. */
 const absentToolPaths: ReadonlySet<string> = new Set([
-	"kimi_cli.tools.file:ReadMediaFile",
-	"kimi_cli.tools.web:SearchWeb",
 	"kimi_cli.tools.web:FetchURL",
 	"kimi_cli.tools.test:Plus",
 	"kimi_cli.tools.test:Compare",
@@ -100,7 +105,7 @@ export function isBuiltInToolName(name: string): boolean {
 	return [...factories.keys()].some((toolPath) => toolPath.slice(toolPath.lastIndexOf(":") + 1) === name);
 }
 
-/** Makes the tools in the order of their paths. Throws `invalid-input` that names the paths it does not know. */
+/** Makes the tools in the order of their paths, but for those that lack what they need. Throws `invalid-input` that names the paths it does not know. */
 export function createTools(toolPaths: readonly string[], environment: ToolEnvironment): Tool[] {
 	const unknown = toolPaths.filter((toolPath) => !isBuiltInToolPath(toolPath));
 	if (unknown.length > 0) {

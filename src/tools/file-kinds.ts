@@ -121,7 +121,9 @@ export function mediaType(filePath: string, header: Buffer): string | null {
 
 /** Whether the bytes are text, whatever the suffix says. */
 export function isText(header: Buffer): boolean {
-	return typeByBytes(header) === null && isUtf8(header) && !header.includes(0);
+	if (typeByBytes(header) !== null || header.includes(0)) return false;
+	// Its last character may be cut.
+	return [0, 1, 2, 3].some((cut) => isUtf8(header.subarray(0, Math.max(0, header.length - cut))));
 }
 
 /** The kind of a file. Where suffix and bytes contradict each other, and for binary content, it is `unknown`. */

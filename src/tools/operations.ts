@@ -51,6 +51,28 @@ export interface MailOperations {
 	send(message: string, checkpoint: number): "sent" | "already-sent" | "no-such-checkpoint";
 }
 
+/** A video on its way to a model. */
+export interface Video {
+	readonly bytes: Uint8Array;
+	readonly mediaType: string;
+	/** The name of its file. */
+	readonly name: string;
+}
+
+export type UploadedVideo =
+	/** The URL by which messages refer to it. */
+	| { readonly ok: true; readonly url: string }
+	/** A sentence. */
+	| { readonly ok: false; readonly reason: string };
+
+/** What the model of the agent takes in beside text. */
+export interface MediaOperations {
+	readonly takesImages: boolean;
+	readonly takesVideos: boolean;
+	/** Hands a video to the provider, where messages only refer to videos; null where they carry them. */
+	readonly uploadVideo: ((video: Video, signal: AbortSignal) => Promise<UploadedVideo>) | null;
+}
+
 /** A task for a subagent, as a model words it. */
 export interface AgentRequest {
 	readonly description: string;

@@ -3,12 +3,10 @@ import * as v from "valibot";
 import { type ToolReturn, toolError, toolSuccess } from "../events/content.ts";
 import { integer } from "./argument-schemas.ts";
 import { cancelledResult, defineTool, readOnly, settled } from "./define-tool.ts";
-import { detectFileKind, headerLength } from "./file-kinds.ts";
-import { isSensitiveFile } from "./sensitive-files.ts";
+import { type FoundFile, findReadableFile } from "./readable-file.ts";
 import { beginning } from "./text-limits.ts";
 import { forEachLine } from "./text-lines.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
-import { type Location, locateFile } from "./workspace-paths.ts";
 
 const maximumLines = 1000;
 const maximumLineLength = 2000;
@@ -125,17 +123,9 @@ function toResult({ lines, totalLines, stoppedBy }: Reading): ToolReturn {
 	return toolSuccess({ output, message: message.join(" ") });
 }
 
-/** Why the file cannot be read, or null. */
-async function refusal(location: Location, environment: ToolEnvironment): Promise<ToolReturn | null> {
-	const { spelled, path, resolved } = location;
-	if (isSensitiveFile(path) || isSensitiveFile(resolved)) {
-		return toolError(`\`${spelled}\` may hold secrets and is not read, to protect them.`, "Sensitive file");
-	}
-	const status = await environment.files.status(resolved);
-	if (status === null) return toolError(`\`${spelled}\` does not exist.`, "File not found");
-	if (status.kind !== "file") return toolError(`\`${spelled}\` is not a file.`, "Invalid path");
-	const header = (await environment.files.readRange(resolved, 0, headerLength)) ?? Buffer.alloc(0);
-	switch (detectFileKind(resolved, header)) {
+/** Why what is found there is not read as text, or null. */
+function refusal({ location: { spelled }, kind }: FoundFile): ToolReturn | null {
+	switch (kind) {
 		case "text":
 			return null;
 		case "image":
@@ -157,11 +147,11 @@ export function createReadFile(environment: ToolEnvironment): Tool {
 		schema,
 		failureBrief: "Failed to read file",
 		async prepare({ path, line_offset: offset, n_lines: wanted }) {
-			const found = await locateFile(path, environment);
+			const found = await findReadableFile(path, environment);
 			if (!found.ok) return settled(found.refusal);
-			const { resolved } = found.location;
-			const refused = await refusal(found.location, environment);
+			const refused = refusal(found.file);
 			if (refused !== null) return settled(refused);
+			const { resolved } = found.file.location;
 			return readOnly(async (signal) => {
 				const count = Math.min(wanted, maximumLines);
 				const collected = offset > 0 ? collectForward(offset, count) : collectTail(-offset, count);

@@ -1,11 +1,13 @@
 // The contract every tool fulfils. What `prepare` shows for approval is exactly what `execute` will do;
 // no tool asks by itself, and what the model can repair is a result, never an exception.
+import type { Clock } from "../base/clock.ts";
 import type { DisplayBlock, Todo, ToolReturn } from "../events/content.ts";
 import type { Files } from "../files/port.ts";
 import type { Processes } from "../processes/port.ts";
 import type {
 	AgentOperations,
 	MailOperations,
+	MediaOperations,
 	PlanOperations,
 	QuestionOperations,
 	TaskOperations,
@@ -85,13 +87,33 @@ export interface ToolEnvironment {
 	readonly outputDir: string;
 	readonly files: Files;
 	readonly processes: Processes;
+	readonly web: WebAccess;
+	readonly clock: Clock;
 	readonly todos: TodoOperations;
 	readonly questions: QuestionOperations;
 	readonly plan: PlanOperations;
 	readonly agents: AgentOperations;
 	readonly mail: MailOperations;
+	/** What the agent's model takes in: tools that read for it are there accordingly. */
+	readonly media: MediaOperations;
 	/** Null for subagents, which have no background work. */
 	readonly tasks: TaskOperations | null;
+}
+
+/** What tools may do on the web. */
+export interface WebAccess {
+	readonly fetch: typeof globalThis.fetch;
+	/** What searches the web; null for none. */
+	readonly searchService: WebService | null;
+}
+
+/** A service of the web that settings name. */
+export interface WebService {
+	readonly baseUrl: string;
+	/** Sent with each request. */
+	readonly customHeaders: Readonly<Record<string, string>>;
+	/** The bearer token as it is now. */
+	token(): Promise<string>;
 }
 
 export interface TodoOperations {

@@ -3,7 +3,7 @@
 import path from "node:path";
 import * as v from "valibot";
 import type { Clock } from "../../src/base/clock.ts";
-import { sleep } from "../../src/base/clock.ts";
+import { sleep, systemClock } from "../../src/base/clock.ts";
 import { isRecord } from "../../src/base/json.ts";
 import { type ToolReturn, toolSuccess } from "../../src/events/content.ts";
 import type { Files } from "../../src/files/port.ts";
@@ -13,7 +13,7 @@ import { createAskUserQuestion } from "../../src/tools/ask-user-question.ts";
 import { defineTool, readOnly } from "../../src/tools/define-tool.ts";
 import { createEnterPlanMode, createExitPlanMode } from "../../src/tools/plan-mode.ts";
 import type { OpenedCall, Tool, ToolEnvironment } from "../../src/tools/tool.ts";
-import { noProcesses } from "./session-doubles.ts";
+import { noProcesses, noWeb } from "./session-doubles.ts";
 
 /** An effect that began. */
 export interface Effect {
@@ -46,6 +46,8 @@ export function createTalkingTools(operations: SessionOperations, files: Files):
 		outputDir: "/share/output",
 		files,
 		processes: noProcesses,
+		web: noWeb,
+		clock: systemClock,
 		todos: { read: () => [], write: async () => {} },
 	};
 	const tools = [

@@ -9,10 +9,12 @@ import type { Processes } from "../../src/processes/port.ts";
 import type {
 	AgentOperations,
 	MailOperations,
+	MediaOperations,
 	PlanOperations,
 	QuestionOperations,
 	TaskOperations,
 } from "../../src/tools/operations.ts";
+import type { WebAccess } from "../../src/tools/tool.ts";
 import { createMemoryFiles } from "./memory-files.ts";
 import { noWorkers } from "./task-workers.ts";
 
@@ -91,6 +93,17 @@ export const noTasks: TaskOperations = {
 };
 
 export const nobodyToAsk: QuestionOperations = { ask: async () => ({ kind: "unsupported" }) };
+
+/** A model of words alone. */
+export const noMedia: MediaOperations = { takesImages: false, takesVideos: false, uploadVideo: null };
+
+/** No service, and nothing to reach one. */
+export const noWeb: WebAccess = {
+	fetch: async () => {
+		throw new Error("There is no web here.");
+	},
+	searchService: null,
+};
 
 /** No checkpoint to send anything to. */
 export const noMail: MailOperations = { send: () => "no-such-checkpoint" };

@@ -1,4 +1,5 @@
 // A session whose model can call on subagents: types with a tool that asks, models by alias, events as they are told.
+import { systemClock } from "../../src/base/clock.ts";
 import type { AgentType } from "../../src/definitions/agent-types.ts";
 import type { AgentEvent, EventBody } from "../../src/events/event.ts";
 import type { AttachOptions } from "../../src/kernel/clients.ts";
@@ -10,7 +11,7 @@ import type { Tool } from "../../src/tools/tool.ts";
 import type { SessionDouble } from "./failing-session.ts";
 import { createMemoryFiles } from "./memory-files.ts";
 import { call, createScriptedModel, done, type ModelScript, say } from "./scripted-model.ts";
-import { noProcesses } from "./session-doubles.ts";
+import { noProcesses, noWeb } from "./session-doubles.ts";
 import { type ClientDouble, createSessionSubject, type SessionSubject } from "./session-subject.ts";
 import { createToolDouble, editNeed } from "./turn-subject.ts";
 
@@ -76,6 +77,8 @@ export async function createSubagentSubject(model: Model, options: SubagentOptio
 						outputDir: "/output",
 						files: createMemoryFiles(),
 						processes: noProcesses,
+						web: noWeb,
+						clock: systemClock,
 						todos: { read: () => [], write: async () => {} },
 					}),
 				];

@@ -2,11 +2,12 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { systemClock } from "../../src/base/clock.ts";
 import type { Todo, ToolReturn } from "../../src/events/content.ts";
 import { createDiskFiles } from "../../src/files/disk-files.ts";
 import { createProcesses } from "../../src/processes/children.ts";
 import type { ApprovalNeed, Refusal, Tool, ToolEnvironment } from "../../src/tools/tool.ts";
-import { noAgents, nobodyToAsk, noMail, noPlanMode, noTasks } from "./session-doubles.ts";
+import { noAgents, nobodyToAsk, noMail, noMedia, noPlanMode, noTasks, noWeb } from "./session-doubles.ts";
 
 export interface ToolPlace {
 	/** The directory of everything: `work`, `outside`, `home` and `output` lie in it. */
@@ -37,6 +38,8 @@ export async function createToolPlace(overrides: Partial<ToolEnvironment> = {}):
 				return files.openAppend(file);
 			},
 		}),
+		web: noWeb,
+		clock: systemClock,
 		todos: {
 			read: () => todos,
 			async write(list) {
@@ -47,6 +50,7 @@ export async function createToolPlace(overrides: Partial<ToolEnvironment> = {}):
 		plan: noPlanMode,
 		agents: noAgents,
 		mail: noMail,
+		media: noMedia,
 		tasks: noTasks,
 		...overrides,
 	};

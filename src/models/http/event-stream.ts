@@ -1,4 +1,4 @@
-// One POST answered by server-sent events: sending, deadlines, abort, and events as they are pulled.
+// One POST answered by server-sent events, or by a plain answer: sending, deadlines, abort, and events as they are pulled.
 // Knows no provider: what an error answer or an event means is the adapter's business.
 import { createParser } from "eventsource-parser";
 import type { Clock } from "../../base/clock.ts";
@@ -23,10 +23,10 @@ export interface PlainAnswer {
 	readonly body: string;
 }
 
-export interface EventStreamRequest {
+export interface PlainRequest {
 	readonly url: URL;
 	readonly headers: Headers;
-	readonly body: string;
+	readonly body: string | Uint8Array;
 	/** Milliseconds from the request to the head of the answer. */
 	readonly responseTimeout: number;
 	/** Milliseconds of silence allowed from now on; asked before each read. */
@@ -34,6 +34,9 @@ export interface EventStreamRequest {
 	readonly clock: Clock;
 	/** The platform's own when absent. */
 	readonly fetch?: typeof globalThis.fetch;
+}
+
+export interface EventStreamRequest extends PlainRequest {
 	readonly toFailure: (answer: PlainAnswer) => ModelFailure;
 }
 
@@ -50,29 +53,45 @@ export async function* streamServerEvents(
 	signal: AbortSignal,
 ): AsyncGenerator<readonly ServerEvent[], void> {
 	const exchange = createExchange(request.clock, signal);
-	const send = request.fetch ?? globalThis.fetch;
 	try {
-		const response = await exchange.within(request.responseTimeout, (abort) =>
-			// A redirect would carry the key to wherever the answer points.
-			send(request.url, {
-				method: "POST",
-				headers: request.headers,
-				body: request.body,
-				signal: abort,
-				redirect: "manual",
-			}),
-		);
+		const response = await send(request, exchange);
 		const contentType = response.headers.get("content-type") ?? "";
 		if (!response.ok || /\bjson\b|\bhtml\b/i.test(contentType)) {
-			const body = await readStart(response, exchange, request.idleTimeout());
-			const { status, statusText, headers } = response;
-			throw requestFailureOf(request.toFailure({ status, statusText, headers, contentType, body }));
+			throw requestFailureOf(request.toFailure(await toPlainAnswer(response, exchange, request)));
 		}
 		if (response.body === null) return;
 		yield* readEvents(response.body, exchange, request.idleTimeout);
 	} finally {
 		exchange.close();
 	}
+}
+
+/** The answer as it is, whatever its status. Throws RequestFailure; after an abort anything may be thrown. */
+export async function requestPlainAnswer(request: PlainRequest, signal: AbortSignal): Promise<PlainAnswer> {
+	const exchange = createExchange(request.clock, signal);
+	try {
+		return await toPlainAnswer(await send(request, exchange), exchange, request);
+	} finally {
+		exchange.close();
+	}
+}
+
+function send(request: PlainRequest, exchange: Exchange): Promise<Response> {
+	const { url, headers, body, fetch = globalThis.fetch } = request;
+	return exchange.within(request.responseTimeout, (signal) =>
+		// A redirect would carry the key to wherever the answer points.
+		fetch(url, { method: "POST", headers, body, signal, redirect: "manual" }),
+	);
+}
+
+async function toPlainAnswer(
+	response: Response,
+	exchange: Exchange,
+	{ idleTimeout }: PlainRequest,
+): Promise<PlainAnswer> {
+	const { status, statusText, headers } = response;
+	const body = await readStart(response, exchange, idleTimeout());
+	return { status, statusText, headers, contentType: headers.get("content-type") ?? "", body };
 }
 
 function requestFailureOf(failure: ModelFailure): RequestFailure {

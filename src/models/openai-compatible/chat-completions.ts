@@ -37,8 +37,14 @@ export async function* streamChatCompletion(
 		yield { type: "done", usage, messageId };
 		return;
 	}
+	const { kind, message, statusCode } = withoutSecrets(failure, settings);
+	yield modelFailure(kind, message, statusCode);
+}
+
+/** A failure as it may be told. */
+export function withoutSecrets(failure: ModelFailure, settings: ChatSettings): ModelFailure {
 	const redact = createRedaction([settings.apiKey, ...Object.values(settings.customHeaders)]);
-	yield modelFailure(failure.kind, redact(failure.message), failure.statusCode);
+	return { ...failure, message: redact(failure.message) };
 }
 
 function thoughtKeys({ reasoningKey }: ChatSettings): readonly string[] {
@@ -46,7 +52,7 @@ function thoughtKeys({ reasoningKey }: ChatSettings): readonly string[] {
 	return [...custom, "reasoning_content", "reasoning"];
 }
 
-function toModelFailure(thrown: unknown): ModelFailure {
+export function toModelFailure(thrown: unknown): ModelFailure {
 	if (thrown instanceof RequestFailure) return thrown.failure;
 	return { kind: "defect", message: errorText(thrown), statusCode: null };
 }

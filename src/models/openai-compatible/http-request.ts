@@ -5,15 +5,16 @@ import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
 import { toRequestMessages } from "./request-messages.ts";
 
 /** The endpoint below the base URL, whose query is kept. Throws RequestFailure when the base is no http(s) URL. */
-export function toEndpoint(baseUrl: string): URL {
+export function toEndpoint(baseUrl: string, route = "chat/completions"): URL {
 	const url = toBaseUrl(baseUrl);
-	url.pathname = `${url.pathname.replace(/\/+$/, "")}/chat/completions`;
+	url.pathname = `${url.pathname.replace(/\/+$/, "")}/${route}`;
 	return url;
 }
 
 /** Our own headers, then the custom ones over them. Throws RequestFailure for names or values that HTTP forbids. */
-export function toHeaders(settings: ChatSettings): Headers {
-	return toRequestHeaders(settings, settings.apiKey === "" ? {} : { authorization: `Bearer ${settings.apiKey}` });
+export function toHeaders(settings: ChatSettings, given: Readonly<Record<string, string>> = {}): Headers {
+	const key = settings.apiKey === "" ? {} : { authorization: `Bearer ${settings.apiKey}` };
+	return toRequestHeaders(settings, { ...key, ...given });
 }
 
 /** The whole body. Values that are not set are absent, never null. */

@@ -1,0 +1,72 @@
+// Hands videos to Kimi's store of files, from where messages refer to them by id (provider type `kimi`).
+import { type Identifiers, randomIdentifiers } from "../../base/ids.ts";
+import { isRecord } from "../../base/json.ts";
+import { type PlainAnswer, requestPlainAnswer } from "../http/event-stream.ts";
+import type { ModelFailure, VideoFile, VideoUpload } from "../model.ts";
+import { toModelFailure, withoutSecrets } from "./chat-completions.ts";
+import { toAnswerFailure } from "./failures.ts";
+import type { ChatSettings } from "./flavour.ts";
+import { toEndpoint, toHeaders } from "./http-request.ts";
+
+/** Bytes in a millisecond that a slow line carries: an upload may take so much longer than an answer. */
+const slowLine = 100;
+
+/** Hands over a video; never rejects. After an abort the outcome means nothing. */
+export async function uploadVideo(
+	settings: ChatSettings,
+	video: VideoFile,
+	signal: AbortSignal,
+	identifiers: Identifiers = randomIdentifiers,
+): Promise<VideoUpload> {
+	const { baseUrl, timeouts, clock } = settings;
+	const boundary = `agentwire-${identifiers.hex(32)}`;
+	try {
+		const headers = toHeaders(settings, { accept: "application/json" });
+		// Without the boundary the form cannot be read, whatever the settings say.
+		headers.set("content-type", `multipart/form-data; boundary=${boundary}`);
+		const answer = await requestPlainAnswer(
+			{
+				url: toEndpoint(baseUrl, "files"),
+				headers,
+				body: toForm(video, boundary),
+				responseTimeout: timeouts.response + Math.ceil(video.bytes.length / slowLine),
+				idleTimeout: () => timeouts.idle,
+				clock,
+			},
+			signal,
+		);
+		const id = readId(answer);
+		if (id !== null) return { ok: true, url: `ms://${id}` };
+		return { ok: false, failure: withoutSecrets(refusal(answer), settings) };
+	} catch (thrown) {
+		return { ok: false, failure: withoutSecrets(toModelFailure(thrown), settings) };
+	}
+}
+
+/** The form as bytes, so that it does not matter whose `fetch` sends it. */
+function toForm({ bytes, mediaType, name }: VideoFile, boundary: string): Uint8Array {
+	const fileName = name.replace(/["\r\n]/g, (character) => encodeURIComponent(character));
+	return Buffer.concat([
+		Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nvideo\r\n`),
+		Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${fileName}"\r\n`),
+		Buffer.from(`Content-Type: ${mediaType}\r\n\r\n`),
+		bytes,
+		Buffer.from(`\r\n--${boundary}--\r\n`),
+	]);
+}
+
+function readId({ status, body }: PlainAnswer): string | null {
+	if (status < 200 || status > 299) return null;
+	try {
+		const answer: unknown = JSON.parse(body);
+		const id = isRecord(answer) ? answer["id"] : null;
+		return typeof id === "string" && id !== "" ? id : null;
+	} catch {
+		return null;
+	}
+}
+
+function refusal(answer: PlainAnswer): ModelFailure {
+	if (answer.status < 200 || answer.status > 299) return toAnswerFailure(answer);
+	return { kind: "provider", message: "The provider took the video without giving it an id.", statusCode: null };
+}

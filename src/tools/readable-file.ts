@@ -1,0 +1,38 @@
+// Finds the file that a tool is to read: where the path leads, whether it may be read, and what kind of file it is.
+import { type ToolReturn, toolError } from "../events/content.ts";
+import { detectFileKind, type FileKind, headerLength } from "./file-kinds.ts";
+import { isSensitiveFile } from "./sensitive-files.ts";
+import type { ToolEnvironment } from "./tool.ts";
+import { type Location, locateFile } from "./workspace-paths.ts";
+
+export interface FoundFile {
+	readonly location: Location;
+	readonly kind: FileKind;
+	/** Bytes. */
+	readonly size: number;
+	/** The first bytes, enough to tell what it is. */
+	readonly header: Buffer;
+}
+
+export type FoundFileResult =
+	| { readonly ok: true; readonly file: FoundFile }
+	| { readonly ok: false; readonly refusal: ToolReturn };
+
+export async function findReadableFile(filePath: string, environment: ToolEnvironment): Promise<FoundFileResult> {
+	const located = await locateFile(filePath, environment);
+	if (!located.ok) return located;
+	const { location } = located;
+	const { spelled, path, resolved } = location;
+	const refuse = (message: string, brief: string): FoundFileResult => ({
+		ok: false,
+		refusal: toolError(message, brief),
+	});
+	if (isSensitiveFile(path) || isSensitiveFile(resolved)) {
+		return refuse(`\`${spelled}\` may hold secrets and is not read, to protect them.`, "Sensitive file");
+	}
+	const status = await environment.files.status(resolved);
+	if (status === null) return refuse(`\`${spelled}\` does not exist.`, "File not found");
+	if (status.kind !== "file") return refuse(`\`${spelled}\` is not a file.`, "Invalid path");
+	const header = (await environment.files.readRange(resolved, 0, headerLength)) ?? Buffer.alloc(0);
+	return { ok: true, file: { location, kind: detectFileKind(resolved, header), size: status.size, header } };
+}
