@@ -22,6 +22,7 @@ import { createToolDouble } from "../../test/support/turn-subject.ts";
 import type { ToolReturn } from "../events/content.ts";
 import { type ModelChunk, type ModelRequest, modelFailure } from "../models/model.ts";
 import type { AgentDescription, StoredAgent } from "../store/session-store.ts";
+import type { MediaOperations } from "../tools/operations.ts";
 
 const report: ModelScript = [say(longReport), done()];
 const approval = { kind: "approval", decision: "approve", feedback: "" } as const;
@@ -94,6 +95,28 @@ describe("a subagent", () => {
 		const results = await run();
 		expect(Object.values(results).map(({ is_error }) => is_error)).toEqual([false, false]);
 		expect([small.requests.length, other.requests.length, model.requests.length]).toEqual([1, 1, 2]);
+	});
+
+	it("has the tools that go with its own model", async () => {
+		const uploadVideo = async () => ({ ok: true, url: "ms://1" }) as const;
+		const seeing = { ...createScriptedModel([[say(longReport), done()]], ["image_in", "video_in"]), uploadVideo };
+		const calls = [agentCall("P"), agentCall("Q", { model: "seeing" })];
+		const model = createCallingModel(calls, [say(longReport), done()]);
+		const given: MediaOperations[] = [];
+		const subject = await createSubagentSubject(model, {
+			models: { seeing },
+			onTools: ({ media }) => given.push(media),
+		});
+		await subject.run();
+		expect(subject.operations().media).toEqual({ takesImages: false, takesVideos: false, uploadVideo: null });
+		expect(given.map(({ takesImages, takesVideos }) => [takesImages, takesVideos]).sort()).toEqual([
+			[false, false],
+			[true, true],
+		]);
+		const video = { bytes: Buffer.alloc(1), mediaType: "video/mp4", name: "a.mp4" };
+		const never = new AbortController().signal;
+		const upload = given.find(({ takesVideos }) => takesVideos)?.uploadVideo;
+		expect(await upload?.(video, never)).toEqual({ ok: true, url: "ms://1" });
 	});
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { noAgents, noMedia, noWeb } from "../../test/support/session-doubles.ts";
+import { noAgents, noMedia, noWeb, searchService } from "../../test/support/session-doubles.ts";
 import {
 	briefOf,
 	call,
@@ -45,10 +45,9 @@ describe("Agent", () => {
 		const types = [{ name: "coder", whenToUse: "does work.", tools: ["ReadFile", "ReadMediaFile", "SearchWeb"] }];
 		const describe = (changes: Partial<ToolEnvironment>) =>
 			createAgent({ ...place.environment, agents: { ...noAgents, types }, ...changes }).description;
-		const service = { baseUrl: "https://search.example.org", customHeaders: {}, token: async () => "key" };
 		expect(describe({})).toMatch(/Tools: ReadFile\.$/);
 		expect(describe({ media: { ...noMedia, takesVideos: true } })).toMatch(/Tools: ReadFile, ReadMediaFile\.$/);
-		expect(describe({ web: { ...noWeb, searchService: service } })).toMatch(/Tools: ReadFile, SearchWeb\.$/);
+		expect(describe({ web: { ...noWeb, searchService } })).toMatch(/Tools: ReadFile, SearchWeb\.$/);
 	});
 
 	it("starts a coder in the session's model without a deadline, unless told otherwise", async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { allMedia, noMedia, noWeb, searchService } from "../../test/support/session-doubles.ts";
 import { createToolPlace, issueOf, type ToolPlace } from "../../test/support/tool-environment.ts";
 import { KernelError } from "../base/errors.ts";
 import {
@@ -14,7 +15,7 @@ import type { Tool } from "./tool.ts";
 let place: ToolPlace;
 let tools: Tool[];
 beforeAll(async () => {
-	place = await createToolPlace();
+	place = await createToolPlace({ media: allMedia, web: { ...noWeb, searchService } });
 	tools = createTools([...defaultToolPaths, "kimi_cli.tools.think:Think"], place.environment);
 });
 afterAll(() => place.remove());
@@ -56,12 +57,24 @@ describe("createTools", () => {
 			"TaskOutput",
 			"TaskStop",
 			"ReadFile",
+			"ReadMediaFile",
 			"Glob",
 			"Grep",
 			"WriteFile",
 			"StrReplaceFile",
+			"SearchWeb",
 			"ExitPlanMode",
 			"EnterPlanMode",
+		]);
+	});
+
+	it("leaves out those that a model or a service is missing for", () => {
+		const bare = { ...place.environment, media: noMedia, web: noWeb };
+		const names = createTools(defaultToolPaths, bare).map((tool) => tool.name);
+		expect(tools.map(({ name }) => name).filter((name) => !names.includes(name))).toEqual([
+			"ReadMediaFile",
+			"SearchWeb",
+			"Think",
 		]);
 	});
 
@@ -166,6 +179,16 @@ describe("parameters", () => {
 			["path", "content"],
 		],
 		["StrReplaceFile", { path: text, edit: { anyOf: [edit, { type: "array", items: edit }] } }, ["path", "edit"]],
+		["ReadMediaFile", { path: text }, ["path"]],
+		[
+			"SearchWeb",
+			{
+				query: text,
+				limit: { type: "integer", minimum: 1, maximum: 20, default: 5 },
+				include_content: { type: "boolean", default: false },
+			},
+			["query"],
+		],
 		["Think", { thought: text }, ["thought"]],
 	])("of %s", async (name, properties, required) => {
 		const parameters = await named(name).parameters();
@@ -219,17 +242,9 @@ describe("arguments", () => {
 
 describe("the paths that agent files name", () => {
 	it("are those of the reference", () => {
-		const others = ["file:ReadMediaFile"]
-			.concat(
-				"web:SearchWeb",
-				"web:FetchURL",
-				"dmail:SendDMail",
-				"think:Think",
-				"test:Plus",
-				"test:Compare",
-				"test:Panic",
-			)
-			.map((name) => `kimi_cli.tools.${name}`);
+		const others = ["web:FetchURL", "dmail:SendDMail", "think:Think", "test:Plus", "test:Compare", "test:Panic"].map(
+			(name) => `kimi_cli.tools.${name}`,
+		);
 		expect([...defaultToolPaths, ...others].filter((toolPath) => toolStanding(toolPath) === "unknown")).toEqual([]);
 		expect(defaultToolPaths.filter((toolPath) => toolStanding(toolPath) !== "there")).toEqual([]);
 		expect(["kimi_cli.tools.shell:shell", "Shell", ""].map(toolStanding)).toEqual(["unknown", "unknown", "unknown"]);
@@ -237,6 +252,15 @@ describe("the paths that agent files name", () => {
 
 	it("give a subagent no tools that need the person or the session's own agent", () => {
 		const names = defaultToolPaths.filter(isForSubagents).map((toolPath) => toolPath.split(":")[1]);
-		expect(names).toEqual(["Shell", "ReadFile", "Glob", "Grep", "WriteFile", "StrReplaceFile"]);
+		expect(names).toEqual([
+			"Shell",
+			"ReadFile",
+			"ReadMediaFile",
+			"Glob",
+			"Grep",
+			"WriteFile",
+			"StrReplaceFile",
+			"SearchWeb",
+		]);
 	});
 });

@@ -1,6 +1,6 @@
 import { mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { noMedia } from "../../test/support/session-doubles.ts";
+import { allMedia, noMedia } from "../../test/support/session-doubles.ts";
 import { briefOf, call, createToolPlace, prepareCall, type ToolPlace } from "../../test/support/tool-environment.ts";
 import type { MediaOperations, Video } from "./operations.ts";
 import { createReadMediaFile } from "./read-media-file.ts";
@@ -17,14 +17,13 @@ const jpeg = Buffer.from(jpegHead, "hex");
 const webp = Buffer.from("RIFF\x1a\0\0\0WEBPVP8L\x0d\0\0\0\x2f\x03\x40\x00\x00", "latin1");
 const mp4 = Buffer.from("\0\0\0\x18ftypisom\0\0\x02\0isomiso2", "latin1");
 
-const all: MediaOperations = { takesImages: true, takesVideos: true, uploadVideo: null };
 let place: ToolPlace;
 beforeEach(async () => {
 	place = await createToolPlace();
 });
 afterEach(() => place.remove());
 
-function create(media: MediaOperations = all): Tool {
+function create(media: MediaOperations = allMedia): Tool {
 	const tool = createReadMediaFile({ ...place.environment, media });
 	if (tool === null) throw new Error("it is not offered");
 	return tool;
@@ -121,7 +120,7 @@ describe("ReadMediaFile", () => {
 		await write(mp4, "clip.mp4");
 		const videos: Video[] = [];
 		const media: MediaOperations = {
-			...all,
+			...allMedia,
 			async uploadVideo(video) {
 				videos.push(video);
 				return { ok: true, url: "ms://file-1" };
@@ -135,7 +134,7 @@ describe("ReadMediaFile", () => {
 	it("tells when the provider does not take it", async () => {
 		const path = await write(mp4, "clip.mp4");
 		const refuse = async () => ({ ok: false, reason: "It is too long." }) as const;
-		const result = await call(create({ ...all, uploadVideo: refuse }), { path: "clip.mp4" });
+		const result = await call(create({ ...allMedia, uploadVideo: refuse }), { path: "clip.mp4" });
 		expect(result.message).toBe(`The provider did not take \`${path}\`: It is too long.`);
 		expect(briefOf(result)).toBe("Failed to read file");
 	});
@@ -148,7 +147,7 @@ describe("ReadMediaFile", () => {
 			controller.abort();
 			return { ok: false, reason: "aborted" } as const;
 		};
-		const tool = create({ ...all, uploadVideo });
+		const tool = create({ ...allMedia, uploadVideo });
 		const video = await (await prepareCall(tool, { path: "clip.mp4" })).execute(controller.signal);
 		const image = await (await prepareCall(tool, { path: "dot.png" })).execute(AbortSignal.abort());
 		expect([video, image].map(briefOf)).toEqual(["Cancelled", "Cancelled"]);

@@ -3,6 +3,7 @@
 // protocol documents and the CHANGELOG.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTools, defaultToolPaths } from "../../src/tools/built-in-tools.ts";
+import { allMedia, noWeb, searchService } from "../support/session-doubles.ts";
 import { createToolPlace, type ToolPlace } from "../support/tool-environment.ts";
 
 const nullableText = { anyOf: [{ type: "string" }, { type: "null" }], default: null };
@@ -134,6 +135,16 @@ const schemas = {
 		},
 		required: ["path"],
 	},
+	ReadMediaFile: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+	SearchWeb: {
+		type: "object",
+		properties: {
+			query: { type: "string" },
+			limit: { type: "integer", minimum: 1, maximum: 20, default: 5 },
+			include_content: { type: "boolean", default: false },
+		},
+		required: ["query"],
+	},
 	Glob: {
 		type: "object",
 		properties: {
@@ -209,7 +220,7 @@ const schemas = {
 
 let place: ToolPlace;
 beforeAll(async () => {
-	place = await createToolPlace();
+	place = await createToolPlace({ media: allMedia, web: { ...noWeb, searchService } });
 });
 afterAll(() => place.remove());
 
@@ -239,10 +250,12 @@ it("pins names and order of the default tools", () => {
 		"TaskOutput",
 		"TaskStop",
 		"ReadFile",
+		"ReadMediaFile",
 		"Glob",
 		"Grep",
 		"WriteFile",
 		"StrReplaceFile",
+		"SearchWeb",
 		"ExitPlanMode",
 		"EnterPlanMode",
 	]);

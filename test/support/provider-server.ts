@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 export interface ReceivedRequest {
 	readonly path: string;
 	readonly headers: IncomingMessage["headers"];
+	/** Decoded when it is JSON; else its bytes as a string with one character for each. */
 	readonly body: unknown;
 	/** Resolves when the socket of this request is gone or its answer was sent. */
 	readonly closed: Promise<void>;
@@ -36,7 +37,7 @@ export async function startProviderServer(
 		const closed = once(response, "close").then(() => {});
 		const pieces: Buffer[] = [];
 		for await (const piece of request) pieces.push(piece);
-		const body: unknown = JSON.parse(Buffer.concat(pieces).toString("utf8"));
+		const body = readBody(Buffer.concat(pieces), request.headers["content-type"] ?? "");
 		requests.push({ path: request.url ?? "", headers: request.headers, body, closed });
 		const answer = answers.shift() ?? answerOther(body);
 		await answer(response);
@@ -55,6 +56,10 @@ export async function startProviderServer(
 			await once(server, "close");
 		},
 	};
+}
+
+function readBody(bytes: Buffer, contentType: string): unknown {
+	return contentType.startsWith("multipart/") ? bytes.toString("latin1") : JSON.parse(bytes.toString("utf8"));
 }
 
 export interface StreamOptions {

@@ -14,7 +14,7 @@ import type {
 	QuestionOperations,
 	TaskOperations,
 } from "../../src/tools/operations.ts";
-import type { WebAccess } from "../../src/tools/tool.ts";
+import type { WebAccess, WebService } from "../../src/tools/tool.ts";
 import { createMemoryFiles } from "./memory-files.ts";
 import { noWorkers } from "./task-workers.ts";
 
@@ -97,12 +97,20 @@ export const nobodyToAsk: QuestionOperations = { ask: async () => ({ kind: "unsu
 /** A model of words alone. */
 export const noMedia: MediaOperations = { takesImages: false, takesVideos: false, uploadVideo: null };
 
+export const allMedia: MediaOperations = { takesImages: true, takesVideos: true, uploadVideo: null };
+
 /** No service, and nothing to reach one. */
 export const noWeb: WebAccess = {
 	fetch: async () => {
 		throw new Error("There is no web here.");
 	},
 	searchService: null,
+};
+
+export const searchService: WebService = {
+	baseUrl: "https://search.example.org",
+	customHeaders: {},
+	token: async () => "key",
 };
 
 /** No checkpoint to send anything to. */

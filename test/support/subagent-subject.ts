@@ -52,6 +52,8 @@ export interface SubagentOptions {
 	readonly attach?: Partial<AttachOptions>;
 	readonly double?: SessionDouble;
 	readonly parts?: Partial<SessionParts>;
+	/** Called with what the session does for a subagent's tools. */
+	readonly onTools?: (operations: SessionOperations) => void;
 }
 
 export async function createSubagentSubject(model: Model, options: SubagentOptions = {}): Promise<SubagentSubject> {
@@ -85,7 +87,10 @@ export async function createSubagentSubject(model: Model, options: SubagentOptio
 			},
 			subagents: {
 				types: subagentTypes,
-				createTools: (toolPaths) => (toolPaths.length === 0 ? [] : [tool]),
+				createTools: (toolPaths, own) => {
+					options.onTools?.(own);
+					return toolPaths.length === 0 ? [] : [tool];
+				},
 				findModel: async (alias) => models[alias] ?? null,
 				describeRepository: async () => "<git-repository>clean</git-repository>",
 				parallel,

@@ -81,6 +81,7 @@ const scenarios = words(`
 	subagent subagent-short-report subagent-approve subagent-reject subagent-approve-for-session subagents-at-once
 	subagent-resumed subagent-failed subagent-cancelled subagent-cancelled-approval
 	background-command background-command-in-turn background-agent background-tools
+	media-image media-unsupported media-absent
 	compact compact-empty compact-focus compact-failed compact-without-model auto-compaction auto-compaction-failed
 	skill skill-arguments skill-unknown flow flow-rejected flow-cancelled flow-failed loop loop-limit
 	slash-add-dir slash-export slash-import clear clear-without-model slash-yolo slash-yolo-flag slash-afk init init-cancelled

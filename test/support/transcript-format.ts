@@ -44,7 +44,7 @@ export interface Transcript {
 	/** Merged over the whole of it. */
 	readonly settings: Readonly<Record<string, unknown>>;
 	readonly scripts: readonly string[];
-	readonly files: ReadonlyMap<string, string>;
+	readonly files: ReadonlyMap<string, string | Buffer>;
 	/** Files in the share directory. */
 	readonly shareFiles: ReadonlyMap<string, string>;
 	readonly sessionFiles: ReadonlyMap<string, string>;
@@ -64,7 +64,7 @@ function toSections(text: string): Section[] {
 		{ kind: "head", argument: "", firstLine: 1, lines: [] },
 	];
 	for (const [index, line] of text.split("\n").entries()) {
-		const heading = /^--- (script|file|share|session|conversation) ?(.*)$/.exec(line);
+		const heading = /^--- (script|file|base64|share|session|conversation) ?(.*)$/.exec(line);
 		if (heading !== null) {
 			sections.push({ kind: heading[1] ?? "", argument: heading[2] ?? "", firstLine: index + 2, lines: [] });
 		} else sections.at(-1)?.lines.push(line);
@@ -161,7 +161,10 @@ export function parseTranscript(name: string, text: string): Transcript {
 		agentwireSettings: table("agentwire"),
 		settings: table("settings"),
 		scripts: sections.filter(({ kind }) => kind === "script").map((section) => section.lines.join("\n").trim()),
-		files: named(sections, "file"),
+		files: new Map<string, string | Buffer>([
+			...named(sections, "file"),
+			...[...named(sections, "base64")].map(([name, text]) => [name, Buffer.from(text, "base64")] as const),
+		]),
 		shareFiles: named(sections, "share"),
 		sessionFiles: named(sections, "session"),
 		conversations: sections.filter(({ kind }) => kind === "conversation").map(toMoves),
