@@ -27,7 +27,7 @@ export function toRequestMessages(request: ModelRequest, settings: ChatSettings,
 				const named = flavour.namesToolMessages && name !== undefined ? { name } : {};
 				messages.push({ role: "tool", tool_call_id: id, ...named, content: joinText(message.content, "\n") });
 				const media = message.content.filter(isMedia);
-				if (media.length > 0) toolMedia.push({ type: "text", text: mediaLabel(id) }, ...media);
+				if (media.length > 0) toolMedia.push({ type: "text", text: mediaLabel(id, media) }, ...media);
 				break;
 			}
 			case "user":
@@ -49,8 +49,9 @@ export function toRequestMessages(request: ModelRequest, settings: ChatSettings,
 	return messages;
 }
 
-function mediaLabel(toolCallId: string): string {
-	return `Image returned by ${toolCallId}:`;
+function mediaLabel(toolCallId: string, media: readonly ContentPart[]): string {
+	const what = media.every((part) => part.type === "image_url") ? "Image" : "Media";
+	return `${what} returned by ${toolCallId}:`;
 }
 
 function toAssistantMessage(message: ConversationMessage, settings: ChatSettings, flavour: ChatFlavour): BodyFields {
