@@ -1,10 +1,13 @@
-// Writes what is derived from the code: the import table in docs/architecture.md and the event table in
-// docs/events.md. With --check it writes nothing and fails when a file is stale.
-import { readFileSync, writeFileSync } from "node:fs";
+// Writes what is derived from the code: the import table in docs/architecture.md, the event table in docs/events.md, and
+// the document and the JSON Schema of each dialect. With --check it writes nothing and fails when a file is stale.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { eventDeclarations } from "../src/events/event.ts";
-import { messageDeclarations } from "../src/messages/message.ts";
 import { importTable } from "./imports.ts";
+import { descriptions } from "./protocol/descriptions.ts";
+import { toProtocolSchema } from "./protocol/json-schema.ts";
+import { toMarkdown } from "./protocol/markdown.ts";
 
 const path = (file: string) => fileURLToPath(new URL(`../${file}`, import.meta.url));
 
@@ -34,26 +37,34 @@ function eventRows(): string {
 	return ["", "| Event | Class | Meaning |", "| --- | --- | --- |", ...rows, ""].join("\n");
 }
 
-function messageRows(): string {
-	const rows = Object.entries(messageDeclarations).map(
-		([type, { kind, since }]) => `| \`${type}\` | ${kind} | ${since ?? "undocumented"} |`,
-	);
-	return ["", "| Message | Kind | Since |", "| --- | --- | --- |", ...rows, ""].join("\n");
-}
-
+/** Parts of documents that are written by hand otherwise. */
 const documents: readonly { readonly file: string; readonly parts: Readonly<Record<string, string>> }[] = [
 	{ file: "docs/architecture.md", parts: { imports: importRows() } },
-	{ file: "docs/events.md", parts: { events: eventRows(), messages: messageRows() } },
+	{ file: "docs/events.md", parts: { events: eventRows() } },
+];
+
+/** What each file is to hold. */
+const wanted: readonly (readonly [file: string, text: string])[] = [
+	...documents.map(({ file, parts }) => {
+		const current = readFileSync(path(file), "utf8");
+		return [file, Object.entries(parts).reduce((text, [name, part]) => between(text, name, part), current)] as const;
+	}),
+	...descriptions.flatMap(
+		(description) =>
+			[
+				[`docs/protocol/${description.name}.md`, toMarkdown(description)],
+				[`schema/${description.name}.json`, `${JSON.stringify(toProtocolSchema(description), null, "\t")}\n`],
+			] as const,
+	),
 ];
 
 const onlyCheck = process.argv.includes("--check");
-let stale = 0;
-for (const { file, parts } of documents) {
-	const current = readFileSync(path(file), "utf8");
-	const wanted = Object.entries(parts).reduce((text, [name, part]) => between(text, name, part), current);
-	if (wanted === current) continue;
-	stale += 1;
+const stale = wanted.filter(([file, text]) => !existsSync(path(file)) || readFileSync(path(file), "utf8") !== text);
+for (const [file, text] of stale) {
 	if (onlyCheck) console.log(`${file} is stale; run: npm run generate`);
-	else writeFileSync(path(file), wanted);
+	else {
+		mkdirSync(dirname(path(file)), { recursive: true });
+		writeFileSync(path(file), text);
+	}
 }
-process.exitCode = onlyCheck && stale > 0 ? 1 : 0;
+process.exitCode = onlyCheck && stale.length > 0 ? 1 : 0;

@@ -6,6 +6,7 @@ import { createDeferred } from "../../src/base/deferred.ts";
 import type { Identifiers } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { readConfiguration } from "../../src/config/read-config.ts";
+import { noCompatibility } from "../../src/dialects/dialect.ts";
 import type { Files } from "../../src/files/port.ts";
 import { plainSessionOptions } from "../../src/kernel/compose.ts";
 import { Kernel } from "../../src/kernel/kernel.ts";
@@ -201,7 +202,14 @@ export async function live({ files: disk, scripts, life, plan, port = (files) =>
 		};
 		const server = { name: "agentwire", version: "0.0.0" };
 		const signal = new AbortController().signal;
-		const serving = serve({ transport: told, session, server, log: silentLog, signal });
+		const serving = serve({
+			transport: told,
+			session,
+			server,
+			compatibility: noCompatibility,
+			log: silentLog,
+			signal,
+		});
 		const completed = await play(script, {
 			write: (line) => {
 				if (!isStopped()) client.write(line);

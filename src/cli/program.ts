@@ -10,6 +10,7 @@ import type { Configuration } from "../config/configuration.ts";
 import { ConfigurationError } from "../config/configuration-error.ts";
 import { readConfiguration } from "../config/read-config.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
+import type { Compatibility } from "../dialects/dialect.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Files } from "../files/port.ts";
 import { withoutSync } from "../files/without-sync.ts";
@@ -22,6 +23,7 @@ import { createProcesses } from "../processes/children.ts";
 import { createDiskStore } from "../store/disk-store.ts";
 import { isSessionId } from "../store/work-dir.ts";
 import type { ProgramOptions, SessionChoice } from "./command-line.ts";
+import { toCompatibility } from "./compatibility.ts";
 import type { LogFile } from "./log-file.ts";
 import { checkDirectory, checkFile, checkWorkDir, type Place } from "./paths.ts";
 import type { ProgramProcess } from "./program-process.ts";
@@ -43,6 +45,7 @@ export interface Program {
 	readonly kernel: Kernel;
 	readonly session: Session;
 	readonly configuration: Configuration;
+	readonly compatibility: Compatibility;
 	readonly log: LogFile;
 }
 
@@ -118,7 +121,9 @@ async function start(
 	const additionalDirs = await checkAll("--add-dir", options.additionalDirs);
 	const skillsDirs = await checkAll("--skills-dir", options.skillsDirs);
 	const agentFile = options.agentFile === null ? null : await checkFile("--agent-file", options.agentFile, place, disk);
-	const { configuration } = await readConfiguration(await toSource(options, place, shareDir, disk), disk, log);
+	const source = await toSource(options, place, shareDir, disk);
+	const { configuration, path: configurationFile } = await readConfiguration(source, disk, log);
+	const compatibility = toCompatibility(configuration.agentwire, configurationFile, environment);
 	const files = configuration.agentwire.sync === "off" ? withoutSync(disk) : disk;
 	const surroundings: Surroundings = {
 		environment,
@@ -159,7 +164,8 @@ async function start(
 		maxLoopIterations: options.maxLoopIterations,
 		agent,
 	};
-	return { kernel, configuration, session: await openSession(kernel, workDir, options.session, sessionOptions) };
+	const session = await openSession(kernel, workDir, options.session, sessionOptions);
+	return { kernel, configuration, session, compatibility };
 }
 
 async function loadAgentFile(file: string, workDir: string, surroundings: Surroundings): Promise<AgentDefinition> {

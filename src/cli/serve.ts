@@ -17,9 +17,9 @@ export async function runServer(executable: string, options: ServeOptions, packa
 }
 
 async function serveSession(executable: string, program: Program, signal: AbortSignal): Promise<number> {
-	const { session, log } = program;
+	const { session, compatibility, log } = program;
 	const server = { name: productName, version: productVersion };
-	const serving = serve({ transport: createStdioTransport(), session, server, log, signal });
+	const serving = serve({ transport: createStdioTransport(), session, server, compatibility, log, signal });
 	const end = await serving.ended;
 	return await endProgram(executable, program, {
 		finish: () => serving.finish(),

@@ -73,6 +73,10 @@ export interface AgentwireSettings {
 	/** Root of the server to sign in at, and the id of the program there; empty for the platform's own. */
 	readonly oauthHost: string;
 	readonly oauthClientId: string;
+	/** As written: empty, or what is to be a version of the protocol. */
+	readonly maxEvents: string;
+	readonly typedParts: boolean;
+	readonly formerNames: boolean;
 }
 
 export interface Configuration {
@@ -143,6 +147,9 @@ export function toConfiguration(file: ConfigurationFile): Configuration {
 			parallelSubagents: agentwire.parallel_subagents,
 			oauthHost: agentwire.oauth_host,
 			oauthClientId: agentwire.oauth_client_id,
+			maxEvents: agentwire.max_events,
+			typedParts: agentwire.typed_parts,
+			formerNames: agentwire.former_names,
 		},
 	};
 }

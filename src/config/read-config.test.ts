@@ -84,6 +84,9 @@ const defaults: Configuration = {
 		parallelSubagents: 4,
 		oauthHost: "",
 		oauthClientId: "",
+		maxEvents: "",
+		typedParts: false,
+		formerNames: false,
 	},
 };
 
@@ -152,6 +155,9 @@ client_tool_timeout = 0
 contain = "off"
 oauth_host = "https://sign-in.example.com"
 oauth_client_id = "program-7"
+max_events = "1.2"
+typed_parts = true
+former_names = true
 `;
 
 const full: Configuration = {
@@ -209,6 +215,9 @@ const full: Configuration = {
 		parallelSubagents: 4,
 		oauthHost: "https://sign-in.example.com",
 		oauthClientId: "program-7",
+		maxEvents: "1.2",
+		typedParts: true,
+		formerNames: true,
 	},
 };
 

@@ -179,6 +179,10 @@ const agentwireTable = table({
 	parallel_subagents: v.optional(integer(1, 64), 4),
 	oauth_host: v.optional(text, ""),
 	oauth_client_id: v.optional(text, ""),
+	/** A version of the protocol; which ones there are is not known here. */
+	max_events: v.optional(text, ""),
+	typed_parts: v.optional(flag, false),
+	former_names: v.optional(flag, false),
 });
 
 /** The whole file. Unknown keys are dropped at every level; `{}` gives the defaults. */

@@ -1,15 +1,30 @@
 // What every dialect provides, and what it is given. A dialect is a folder of small files over this.
 import type { Log } from "../base/log.ts";
 import type { Session } from "../kernel/session.ts";
+import type { WireVersion } from "../messages/history.ts";
 import type { Peer } from "../rpc/connection.ts";
 import type { EnvelopeRules } from "../rpc/envelope.ts";
 import type { MethodTable } from "../rpc/methods.ts";
+
+/** What the settings ask for the sake of clients that know an older vocabulary; a dialect without one passes it over. */
+export interface Compatibility {
+	/** Tell only what the document of this version names; null for everything. */
+	readonly maxEvents: WireVersion | null;
+	/** Tell content parts under a name for each kind. */
+	readonly typedParts: boolean;
+	/** Tell what was renamed under its former name. */
+	readonly formerNames: boolean;
+}
+
+/** Everything, under the names of today. */
+export const noCompatibility: Compatibility = { maxEvents: null, typedParts: false, formerNames: false };
 
 /** The kernel as a dialect sees it. */
 export interface Door {
 	/** The session of a process that serves one. */
 	readonly session: Session;
 	readonly server: { readonly name: string; readonly version: string };
+	readonly compatibility: Compatibility;
 	readonly log: Log;
 }
 

@@ -8,9 +8,11 @@ import { silentLog } from "../base/log.ts";
 import type { Model } from "../models/model.ts";
 import type { Peer } from "../rpc/connection.ts";
 import type { RpcReply } from "../rpc/envelope.ts";
+import { noCompatibility } from "./dialect.ts";
 import { EventPump } from "./event-pump.ts";
 import { project } from "./kimi/project.ts";
 
+const today = { ...noCompatibility, declared: null };
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 async function createSubject(model: Model) {
@@ -30,7 +32,7 @@ async function createSubject(model: Model) {
 		withdraw: (id) => void waiting.delete(id),
 		ready: () => room.wait,
 	};
-	const pump = new EventPump(session, peer, project, silentLog);
+	const pump = new EventPump(session, peer, (event) => project(event, today), silentLog);
 	const attach = () => {
 		const attachment = session.attach(plainAttachment);
 		pump.carry(attachment);

@@ -2,7 +2,7 @@
 // full, and turns the peer's replies into answers. It does not know any vocabulary.
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 import type { Log } from "../base/log.ts";
-import type { Answer, AskFailure } from "../events/ask.ts";
+import type { Answer, AskFailure, AskKind } from "../events/ask.ts";
 import type { AgentEvent, TurnOutcome } from "../events/event.ts";
 import type { Attachment } from "../kernel/clients.ts";
 import type { Session } from "../kernel/session.ts";
@@ -27,12 +27,22 @@ export type Outgoing =
 
 export type Project = (event: AgentEvent) => readonly Outgoing[];
 
+type OutgoingAsk = Extract<Outgoing, { kind: "ask" }>;
+
+/** A request of ours that the peer has not answered. */
+interface OpenRequest {
+	/** Its JSON-RPC id. */
+	readonly id: string;
+	readonly outgoing: OutgoingAsk;
+}
+
 export class EventPump {
 	readonly #session: Session;
 	readonly #peer: Peer;
 	readonly #project: Project;
 	readonly #log: Log;
-	readonly #requestIds = new Map<string, string>();
+	/** By the id of the ask. */
+	readonly #open = new Map<string, OpenRequest>();
 	readonly #turnWaiters = new Map<string, Deferred<TurnOutcome>>();
 	readonly #sideQuestionWaiters = new Map<string, Deferred<void>>();
 	/** Those that ended before anybody waited for them. */
@@ -68,6 +78,18 @@ export class EventPump {
 		const waiter = createDeferred<void>();
 		this.#sideQuestionWaiters.set(id, waiter);
 		return waiter.promise;
+	}
+
+	/**
+	 * Takes a result that came in another way than as a reply for the answer to an open request. Nothing is settled when
+	 * it is not a good answer to an ask of that kind; a reply may still come then.
+	 */
+	answer(askId: string, result: unknown, kind: AskKind): void {
+		const open = this.#open.get(askId);
+		const answer = open?.outgoing.toAnswer({ kind: "result", result });
+		if (open === undefined || answer?.kind !== kind) return;
+		this.#forget(askId);
+		this.#tell(askId, answer);
 	}
 
 	/** Resolves when every attachment carried has ended and was sent. */
@@ -108,31 +130,38 @@ export class EventPump {
 			case "notification":
 				this.#peer.notify(outgoing.method, outgoing.params);
 				return;
-			case "settled": {
-				const id = this.#requestIds.get(outgoing.askId);
-				if (id !== undefined) this.#peer.withdraw(id);
-				this.#requestIds.delete(outgoing.askId);
+			case "settled":
+				this.#forget(outgoing.askId);
 				return;
-			}
 			case "ask":
 				this.#ask(outgoing);
 				return;
 		}
 	}
 
-	#ask(outgoing: Extract<Outgoing, { kind: "ask" }>): void {
+	#ask(outgoing: OutgoingAsk): void {
 		const { askId } = outgoing;
 		// Told again to a client that attached anew: the earlier request of the same ask gives way.
-		const earlier = this.#requestIds.get(askId);
-		if (earlier !== undefined) this.#peer.withdraw(earlier);
+		this.#forget(askId);
 		let id = outgoing.id;
 		for (let n = 2; this.#peer.isWaiting(id); n += 1) id = `${outgoing.id}-${n}`;
-		this.#requestIds.set(askId, id);
+		this.#open.set(askId, { id, outgoing });
 		this.#peer.call(id, outgoing.method, outgoing.params(id), (reply) => {
-			this.#requestIds.delete(askId);
-			this.#session.send({ type: "ask.answer", askId, answer: outgoing.toAnswer(reply) }).catch((thrown: unknown) => {
-				this.#log.error("An answer could not be delivered.", { askId, error: thrown });
-			});
+			this.#open.delete(askId);
+			this.#tell(askId, outgoing.toAnswer(reply));
+		});
+	}
+
+	/** Later replies are ignored. */
+	#forget(askId: string): void {
+		const open = this.#open.get(askId);
+		if (open !== undefined) this.#peer.withdraw(open.id);
+		this.#open.delete(askId);
+	}
+
+	#tell(askId: string, answer: Answer | AskFailure): void {
+		this.#session.send({ type: "ask.answer", askId, answer }).catch((thrown: unknown) => {
+			this.#log.error("An answer could not be delivered.", { askId, error: thrown });
 		});
 	}
 }

@@ -1,5 +1,5 @@
-// Kimi's {type, payload} vocabulary: one declaration per message type, with its schema, kind and the protocol
-// version that brought it. Reading fills in what older versions lacked; writing always gives every field.
+// Kimi's {type, payload} vocabulary: one declaration per message type, with its schema and kind; which version brought
+// it is history.ts. Reading fills in what older versions lacked; writing always gives every field.
 import * as v from "valibot";
 import { questionItemSchema } from "../events/ask.ts";
 import {
@@ -10,6 +10,7 @@ import {
 	userInputSchema,
 } from "../events/content.ts";
 import { eventDeclarations } from "../events/event.ts";
+import { renamedTo } from "./history.ts";
 
 /** A message on the wire and in the session log. */
 export interface Message {
@@ -20,8 +21,6 @@ export interface Message {
 interface MessageDeclaration<S extends v.GenericSchema<unknown, object>> {
 	/** Events are told; requests want an answer. */
 	readonly kind: "event" | "request";
-	/** The first protocol version that documents it; null for those no document names. */
-	readonly since: string | null;
 	readonly schema: S;
 }
 
@@ -31,6 +30,12 @@ const empty = v.object({});
 /** A nested message, read as far as its envelope; its payload is read by its own declaration. */
 export const nestedMessageSchema = v.object({ type: v.string(), payload: v.record(v.string(), v.unknown()) });
 
+export const subagentEventFields = {
+	parent_tool_call_id: nullableText,
+	agent_id: nullableText,
+	subagent_type: nullableText,
+	event: nestedMessageSchema,
+};
 export const subagentEventSchema = v.pipe(
 	v.looseObject({}),
 	// Versions before 1.6 named the parent call `task_tool_call_id`.
@@ -38,12 +43,7 @@ export const subagentEventSchema = v.pipe(
 		const named = payload as Record<string, unknown>;
 		return { ...named, parent_tool_call_id: named["parent_tool_call_id"] ?? named["task_tool_call_id"] };
 	}),
-	v.object({
-		parent_tool_call_id: nullableText,
-		agent_id: nullableText,
-		subagent_type: nullableText,
-		event: nestedMessageSchema,
-	}),
+	v.object(subagentEventFields),
 );
 
 export const approvalRequestSchema = v.object({
@@ -87,12 +87,12 @@ export const questionRequestSchema = v.object({
 	questions: v.array(questionItemSchema),
 });
 
-function event<S extends v.GenericSchema<unknown, object>>(since: string | null, schema: S): MessageDeclaration<S> {
-	return { kind: "event", since, schema };
+function event<S extends v.GenericSchema<unknown, object>>(schema: S): MessageDeclaration<S> {
+	return { kind: "event", schema };
 }
 
-function request<S extends v.GenericSchema<unknown, object>>(since: string | null, schema: S): MessageDeclaration<S> {
-	return { kind: "request", since, schema };
+function request<S extends v.GenericSchema<unknown, object>>(schema: S): MessageDeclaration<S> {
+	return { kind: "request", schema };
 }
 
 export const hookRequestSchema = v.object({
@@ -104,44 +104,41 @@ export const hookRequestSchema = v.object({
 });
 
 export const messageDeclarations = {
-	TurnBegin: event("1.0", v.object({ user_input: userInputSchema })),
-	TurnEnd: event("1.2", empty),
-	StepBegin: event("1.0", eventDeclarations["step.started"].schema),
-	StepInterrupted: event("1.0", empty),
-	StepRetry: event("1.10", eventDeclarations["step.retrying"].schema),
-	CompactionBegin: event("1.0", empty),
-	CompactionEnd: event("1.0", empty),
-	MCPLoadingBegin: event(null, empty),
-	MCPLoadingEnd: event(null, empty),
-	StatusUpdate: event("1.0", eventDeclarations["status.changed"].schema),
-	Notification: event(null, notificationSchema),
-	ContentPart: event("1.0", contentPartSchema),
-	ToolCall: event("1.0", toolCallSchema),
-	ToolCallPart: event("1.0", eventDeclarations["tool-call.delta"].schema),
-	ToolResult: event("1.0", v.object({ tool_call_id: v.string(), return_value: toolReturnSchema })),
-	ApprovalResponse: event("1.1", approvalResponseSchema),
-	SubagentEvent: event("1.0", subagentEventSchema),
-	SteerInput: event("1.5", v.object({ user_input: userInputSchema })),
-	PlanDisplay: event("1.7", eventDeclarations["plan.displayed"].schema),
-	HookTriggered: event("1.7", eventDeclarations["hook.triggered"].schema),
-	HookResolved: event("1.7", eventDeclarations["hook.resolved"].schema),
-	BtwBegin: event("1.9", eventDeclarations["side-question.started"].schema),
-	BtwEnd: event("1.9", eventDeclarations["side-question.ended"].schema),
-	ApprovalRequest: request("1.0", approvalRequestSchema),
-	ToolCallRequest: request("1.1", toolCallRequestSchema),
-	QuestionRequest: request("1.4", questionRequestSchema),
-	HookRequest: request("1.7", hookRequestSchema),
+	TurnBegin: event(v.object({ user_input: userInputSchema })),
+	TurnEnd: event(empty),
+	StepBegin: event(eventDeclarations["step.started"].schema),
+	StepInterrupted: event(empty),
+	StepRetry: event(eventDeclarations["step.retrying"].schema),
+	CompactionBegin: event(empty),
+	CompactionEnd: event(empty),
+	MCPLoadingBegin: event(empty),
+	MCPLoadingEnd: event(empty),
+	StatusUpdate: event(eventDeclarations["status.changed"].schema),
+	Notification: event(notificationSchema),
+	ContentPart: event(contentPartSchema),
+	ToolCall: event(toolCallSchema),
+	ToolCallPart: event(eventDeclarations["tool-call.delta"].schema),
+	ToolResult: event(v.object({ tool_call_id: v.string(), return_value: toolReturnSchema })),
+	ApprovalResponse: event(approvalResponseSchema),
+	SubagentEvent: event(subagentEventSchema),
+	SteerInput: event(v.object({ user_input: userInputSchema })),
+	PlanDisplay: event(eventDeclarations["plan.displayed"].schema),
+	HookTriggered: event(eventDeclarations["hook.triggered"].schema),
+	HookResolved: event(eventDeclarations["hook.resolved"].schema),
+	BtwBegin: event(eventDeclarations["side-question.started"].schema),
+	BtwEnd: event(eventDeclarations["side-question.ended"].schema),
+	ApprovalRequest: request(approvalRequestSchema),
+	ToolCallRequest: request(toolCallRequestSchema),
+	QuestionRequest: request(questionRequestSchema),
+	HookRequest: request(hookRequestSchema),
 };
 
 export type MessageType = keyof typeof messageDeclarations;
 export type PayloadOf<T extends MessageType> = v.InferOutput<(typeof messageDeclarations)[T]["schema"]>;
 
-/** Names that older logs use for today's types. */
-const formerNames: Readonly<Record<string, MessageType>> = { ApprovalRequestResolved: "ApprovalResponse" };
-
 /** Today's type of that name, former names included; null for a type nobody knows. */
 export function toMessageType(name: string): MessageType | null {
-	const type = formerNames[name] ?? name;
+	const type = renamedTo(name) ?? name;
 	return isMessageType(type) ? type : null;
 }
 

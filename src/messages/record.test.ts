@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { allSamples, sampleAsks, sampleEvents } from "../../test/support/sample-events.ts";
 import type { EventBody, EventType } from "../events/event.ts";
-import { fromRecord, toRecord, toStoredMessage } from "./record.ts";
+import { fromRecord, toRecord } from "./record.ts";
+import { toMessage } from "./to-message.ts";
 
 const keptNever: ReadonlySet<EventType> = new Set<EventType>([
 	"content.delta",
@@ -61,7 +62,7 @@ describe("records of older versions", () => {
 		});
 		const request = { id: "U", tool_call_id: "c", sender: "Shell", action: "run command", description: "d" };
 		const record = fromRecord({ type: "ApprovalRequest", payload: request });
-		expect(record === null ? null : toStoredMessage(record)).toEqual({
+		expect(record === null ? null : toMessage(record.body)).toEqual({
 			type: "ApprovalRequest",
 			payload: {
 				...request,

@@ -35,12 +35,6 @@ export function toRecord(event: Pick<AgentEvent, "agentPath" | "body">): Message
 	return message === null ? null : wrapForSubagent(message, agentPath);
 }
 
-/** The message of an event read from a log, approvals of old logs included: what a replay sends. */
-export function toStoredMessage({ agentPath, body }: EventRecord): Message | null {
-	const message = toMessage(body);
-	return message === null ? null : wrapForSubagent(message, agentPath);
-}
-
 type Reader = (payload: unknown) => EventRecord | null;
 
 function reader<T extends MessageType>(type: T, convert: (payload: PayloadOf<T>) => EventRecord | null): Reader {

@@ -57,7 +57,7 @@ function createSubject(maximumInFlight = 256) {
 			"note",
 			defineMethod({
 				params: text,
-				actsAsNotification: true,
+				actsOn: "both",
 				handle: async (params, respond) => {
 					heard.push(params);
 					respond({ noted: true });
@@ -68,7 +68,7 @@ function createSubject(maximumInFlight = 256) {
 			"badnote",
 			defineMethod({
 				params: v.unknown(),
-				actsAsNotification: true,
+				actsOn: "both",
 				handle: () => {
 					heard.push("badnote");
 					throw new Error("at once");

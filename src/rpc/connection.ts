@@ -148,7 +148,8 @@ export class Connection implements Peer {
 
 	#handleRequest(id: RpcId, name: string, params: unknown): void {
 		const { rules, methods } = this.#settings;
-		const method = methods.get(name);
+		const found = methods.get(name);
+		const method = found?.actsOn === "notifications" ? undefined : found;
 		const call = method?.prepare(params) ?? null;
 		if (method === undefined) this.#fail(id, rules.unknownMethod(name));
 		else if (call === null) this.#fail(id, rules.invalidParams(name));
@@ -184,7 +185,7 @@ export class Connection implements Peer {
 
 	#handleNotification(name: string, params: unknown): void {
 		const method = this.#settings.methods.get(name);
-		if (method === undefined || !method.actsAsNotification) {
+		if (method === undefined || method.actsOn === "requests") {
 			this.#log.debug("A notification was ignored.", { method: name });
 			return;
 		}

@@ -3,6 +3,7 @@ import { call, createModelGate, createScriptedModel, done, say } from "../../tes
 import { createSessionSubject } from "../../test/support/session-subject.ts";
 import { createToolDouble, editNeed } from "../../test/support/turn-subject.ts";
 import { silentLog } from "../base/log.ts";
+import { noCompatibility } from "../dialects/dialect.ts";
 import type { Model } from "../models/model.ts";
 import { createMemoryTransport } from "../transports/memory.ts";
 import { serve } from "./serve.ts";
@@ -13,7 +14,14 @@ async function createSubject(model: Model | null = null) {
 	const { transport, client } = createMemoryTransport(1_000_000, 262_144);
 	const stop = new AbortController();
 	const server = { name: "agentwire", version: "0.0.0" };
-	const serving = serve({ transport, session, server, log: silentLog, signal: stop.signal });
+	const serving = serve({
+		transport,
+		session,
+		server,
+		compatibility: noCompatibility,
+		log: silentLog,
+		signal: stop.signal,
+	});
 	const write = (...messages: readonly (object | string)[]) =>
 		client.write(
 			messages.map((message) => `${typeof message === "string" ? message : JSON.stringify(message)}\n`).join(""),

@@ -1,6 +1,6 @@
 // Serves one transport: chooses the dialect by the first message anybody claims, and ends in good order.
 import type { Log } from "../base/log.ts";
-import type { Conversation, Dialect, Door } from "../dialects/dialect.ts";
+import type { Compatibility, Conversation, Dialect, Door } from "../dialects/dialect.ts";
 import { kimiDialect } from "../dialects/kimi/dialect.ts";
 import { legacyDialect } from "../dialects/legacy/dialect.ts";
 import type { Session } from "../kernel/session.ts";
@@ -23,6 +23,7 @@ export interface ServeOptions {
 	readonly transport: LineTransport;
 	readonly session: Session;
 	readonly server: { readonly name: string; readonly version: string };
+	readonly compatibility: Compatibility;
 	readonly log: Log;
 	/** Aborts to end serving as if the input had ended. */
 	readonly signal: AbortSignal;
@@ -42,8 +43,8 @@ export interface Serving {
 	isOutputGone(): boolean;
 }
 
-export function serve({ transport, session, server, log, signal }: ServeOptions): Serving {
-	const door: Door = { session, server, log };
+export function serve({ transport, session, server, compatibility, log, signal }: ServeOptions): Serving {
+	const door: Door = { session, server, compatibility, log };
 	const conversations = new Map<Dialect, Conversation>();
 	const settings = (dialect: Dialect): ConnectionSettings => {
 		const conversation = conversations.get(dialect) ?? dialect.converse(door, connection);

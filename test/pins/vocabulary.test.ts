@@ -2,9 +2,11 @@
 // When this goes red, the vocabulary has changed: add what is new here in the same commit, never rename or remove.
 import { expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
+import { noCompatibility } from "../../src/dialects/dialect.ts";
 import { kimiDialect } from "../../src/dialects/kimi/dialect.ts";
 import { legacyDialect } from "../../src/dialects/legacy/dialect.ts";
 import { eventDeclarations } from "../../src/events/event.ts";
+import { sinceOf } from "../../src/messages/history.ts";
 import { messageDeclarations } from "../../src/messages/message.ts";
 import { protocolVersion } from "../../src/messages/protocol-version.ts";
 import type { Peer } from "../../src/rpc/connection.ts";
@@ -21,22 +23,24 @@ const peer: Peer = {
 
 it("pins the methods of each dialect", async () => {
 	const { session } = await createSessionSubject(null);
-	const door = { session, server: { name: "n", version: "v" }, log: silentLog };
+	const server = { name: "n", version: "v" };
+	const door = { session, server, compatibility: noCompatibility, log: silentLog };
 	const methods = [kimiDialect, legacyDialect].map((dialect) =>
-		[...dialect.converse(door, peer).methods].map(([name, { actsAsNotification }]) => [name, actsAsNotification]),
+		[...dialect.converse(door, peer).methods].map(([name, { actsOn }]) => [name, actsOn]),
 	);
 	expect(methods).toEqual([
 		[
-			["initialize", false],
-			["prompt", false],
-			["steer", false],
-			["replay", false],
-			["set_plan_mode", false],
-			["cancel", false],
+			["initialize", "requests"],
+			["prompt", "requests"],
+			["steer", "requests"],
+			["replay", "requests"],
+			["set_plan_mode", "requests"],
+			["cancel", "requests"],
+			["event", "notifications"],
 		],
 		[
-			["run", false],
-			["interrupt", true],
+			["run", "requests"],
+			["interrupt", "both"],
 		],
 	]);
 });
@@ -46,7 +50,7 @@ it("pins the protocol version", () => {
 });
 
 it("pins the message types", () => {
-	expect(Object.entries(messageDeclarations).map(([type, { kind, since }]) => [type, kind, since])).toEqual([
+	expect(Object.entries(messageDeclarations).map(([type, { kind }]) => [type, kind, sinceOf(type)])).toEqual([
 		["TurnBegin", "event", "1.0"],
 		["TurnEnd", "event", "1.2"],
 		["StepBegin", "event", "1.0"],

@@ -1,6 +1,8 @@
 // A whole server in memory for campaigns: session, connection, clock and model, with nothing outside the process.
+
 import { KernelError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { noCompatibility } from "../../src/dialects/dialect.ts";
 import type { ContextRow } from "../../src/events/conversation.ts";
 import type { AskDeadlines } from "../../src/kernel/asks.ts";
 import { Session } from "../../src/kernel/session.ts";
@@ -96,7 +98,14 @@ export async function createCampaignServer(options: CampaignServerOptions = {}):
 	});
 	const { transport, client } = createMemoryTransport(options.lineLimit ?? 104_857_600, options.outboxLimit ?? 262_144);
 	const server = { name: "agentwire", version: "0.0.0" };
-	const serving = serve({ transport, session, server, log: silentLog, signal: new AbortController().signal });
+	const serving = serve({
+		transport,
+		session,
+		server,
+		compatibility: noCompatibility,
+		log: silentLog,
+		signal: new AbortController().signal,
+	});
 	return {
 		session,
 		serving,

@@ -1,9 +1,10 @@
 // What the golden transcripts have to cover, taken from the tables of the product where it has them and from the
 // protocol text where it does not. The gate compares it with the `covers:` marks.
 import { errorNumbers as kimiErrors } from "../../src/dialects/kimi/errors.ts";
+import { olderEvents } from "../../src/dialects/kimi/protocol.ts";
 import { errorNumbers as legacyErrors } from "../../src/dialects/legacy/errors.ts";
+import { legacyProtocol } from "../../src/dialects/legacy/protocol.ts";
 import { messageDeclarations } from "../../src/messages/message.ts";
-import { legacyPayloads } from "./transcript-sniffer.ts";
 
 /** Messages that nothing produces yet; they are in the replay of an old log alone. Strike out what gets a producer. */
 const notProducedYet: readonly string[] = ["MCPLoadingBegin", "MCPLoadingEnd"];
@@ -36,6 +37,7 @@ const outcomes = words(`
 	approval/extra-keys approval/mismatched-request-id approval/envelope-variants approval/wrong-id
 	approval/duplicate approval/late approval/cancel approval/late-after-cancel
 	approval/end-of-input approval/end-of-input-several approval/deadline approval/event-form
+	approval/event-form-later-name approval/event-form-malformed
 	approval/background approval/background-cancel approval/background-repeated-initialize
 	approval/background-end-of-input
 	client-tool/error-reply client-tool/malformed-null client-tool/malformed-text
@@ -47,7 +49,7 @@ const outcomes = words(`
 	client-tool/late client-tool/cancel client-tool/late-after-cancel client-tool/end-of-input client-tool/deadline
 	question/empty question/error-reply question/malformed-null question/malformed-list-value
 	question/malformed-missing-answers question/malformed-missing-request-id
-	question/cancel question/late-after-cancel question/deadline question/end-of-input
+	question/event-form question/cancel question/late-after-cancel question/deadline question/end-of-input
 	hook/error-reply hook/malformed-null hook/malformed-unknown-action hook/malformed-missing-request-id
 	hook/malformed-reason-number hook/absent-action hook/deadline hook/late hook/cancel
 `);
@@ -94,6 +96,15 @@ const choices = words(`
 	run interrupt initialize prompt cancel replay steer set_plan_mode malformed-then-run unknown-then-run
 `);
 
+/** What older clients are told: §7.4, and the extra field. */
+const older = words(`
+	max-events max-events-environment max-events-replay max-events-first max-events-cancelled max-events-requests
+	max-events-subagent
+	typed-parts typed-parts-environment typed-parts-subagent
+	former-names former-names-environment
+	declared-before-1.6 declared-1.6
+`);
+
 /** §7.1. */
 const legacyScenarios = words(`
 	prompt-alias retry-untold max-steps cancelled interrupt-notification interrupt-tool absent-keys media-part
@@ -123,10 +134,11 @@ export function requiredCells(methods: {
 		...all("outcome", outcomes),
 		...all("scenario", scenarios),
 		...all("choice", choices),
-		...all("event", without(messages, notProducedYet)),
+		...all("older", older),
+		...all("event", without([...messages, ...Object.keys(olderEvents)], notProducedYet)),
 		...all("replayed", messages),
 		...all("error", kimiErrorCells()),
-		...all("legacy-event", Object.keys(legacyPayloads)),
+		...all("legacy-event", [...Object.keys(legacyProtocol.events), ...Object.keys(legacyProtocol.requests)]),
 		...all("legacy-error", without([...numbers(legacyErrors), "-32601"], unreachableLegacyErrors)),
 		...all("legacy-scenario", legacyScenarios),
 		...all("legacy-outcome", legacyOutcomes),

@@ -43,6 +43,8 @@ export interface Transcript {
 	readonly agentwireSettings: Readonly<Record<string, unknown>>;
 	/** Merged over the whole of it. */
 	readonly settings: Readonly<Record<string, unknown>>;
+	/** Variables that the server has in its environment besides what it needs. */
+	readonly environment: Readonly<Record<string, string>>;
 	readonly scripts: readonly string[];
 	readonly files: ReadonlyMap<string, string | Buffer>;
 	/** Files in the share directory. */
@@ -160,6 +162,7 @@ export function parseTranscript(name: string, text: string): Transcript {
 		capabilities: options.flatMap((option) => (option.startsWith("capability ") ? [option.slice(11)] : [])),
 		agentwireSettings: table("agentwire"),
 		settings: table("settings"),
+		environment: table("environment"),
 		scripts: sections.filter(({ kind }) => kind === "script").map((section) => section.lines.join("\n").trim()),
 		files: new Map<string, string | Buffer>([
 			...named(sections, "file"),

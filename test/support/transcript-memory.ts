@@ -1,6 +1,8 @@
 // Plays a transcript in the test process: kernel, dialects and real tools over a transport in memory.
 import { silentLog } from "../../src/base/log.ts";
+import { toCompatibility } from "../../src/cli/compatibility.ts";
 import { readConfiguration } from "../../src/config/read-config.ts";
+import type { Compatibility } from "../../src/dialects/dialect.ts";
 import { createDiskFiles } from "../../src/files/disk-files.ts";
 import { withoutSync } from "../../src/files/without-sync.ts";
 import {
@@ -57,6 +59,7 @@ function createDirectoryStore({ shareDir }: TranscriptPlace): SessionStore {
 /** A session opened for a transcript, with what drives it. */
 export interface TranscriptSession {
 	readonly session: Session;
+	readonly compatibility: Compatibility;
 	readonly idleClock: IdleClock;
 	readonly gates: GatedModel | null;
 	close(): Promise<void>;
@@ -70,7 +73,8 @@ export async function openSession(
 	const idleClock = createIdleClock();
 	const files = withoutSync(createDiskFiles());
 	const { configuration } = await readConfiguration({ kind: "text", text: place.config }, files, silentLog);
-	const environment = { PATH: process.env["PATH"] ?? "", HOME: place.home };
+	const environment = { PATH: process.env["PATH"] ?? "", HOME: place.home, ...transcript.environment };
+	const compatibility = toCompatibility(configuration.agentwire, null, environment);
 	const { clock } = idleClock;
 	const workerParts = { files, processes: createProcesses(), environment, clock, log: silentLog };
 	const surroundings: Surroundings = {
@@ -103,7 +107,7 @@ export async function openSession(
 	if (!transcript.isMemoryOnly) {
 		const kernel = new Kernel({ store, configuration, surroundings });
 		const session = await kernel.openOrCreate(place.workDir, sessionId, options);
-		return { session, idleClock, gates: null, close: () => kernel.close() };
+		return { session, compatibility, idleClock, gates: null, close: () => kernel.close() };
 	}
 	const gates = createGatedModel(transcript.scripts);
 	const stored = await store.openOrCreate(place.workDir, sessionId);
@@ -116,7 +120,7 @@ export async function openSession(
 		await session.close(AbortSignal.timeout(1000));
 		await surroundings.processes.endAll();
 	};
-	return { session, idleClock, gates, close };
+	return { session, compatibility, idleClock, gates, close };
 }
 
 async function startServer(
@@ -124,12 +128,13 @@ async function startServer(
 	place: TranscriptPlace,
 	store: SessionStore,
 ): Promise<{ readonly server: Server; close(): Promise<void> }> {
-	const { session, idleClock, gates, close } = await openSession(transcript, place, store);
+	const { session, compatibility, idleClock, gates, close } = await openSession(transcript, place, store);
 	const { transport, client } = createMemoryTransport(lineLimit, outboxLimit);
 	const serving = serve({
 		transport,
 		session,
 		server: { name: "agentwire", version },
+		compatibility,
 		log: silentLog,
 		signal: new AbortController().signal,
 	});

@@ -23,10 +23,10 @@ export async function methodNames(): Promise<{ readonly kimi: string[]; readonly
 	const transcript = parseTranscript("none", "with: no model");
 	const place = await preparePlace(transcript);
 	try {
-		const { session, close } = await openSession(transcript, place, createMemoryStore());
+		const { session, compatibility, close } = await openSession(transcript, place, createMemoryStore());
 		const server = { name: "agentwire", version: "0" };
 		const names = (dialect: Dialect) => [
-			...dialect.converse({ session, server, log: silentLog }, silentPeer).methods.keys(),
+			...dialect.converse({ session, server, compatibility, log: silentLog }, silentPeer).methods.keys(),
 		];
 		const methods = { kimi: names(kimiDialect), legacy: names(legacyDialect) };
 		await close();

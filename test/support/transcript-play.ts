@@ -3,7 +3,7 @@ import { access } from "node:fs/promises";
 import path from "node:path";
 import type { Move, Transcript } from "./transcript-format.ts";
 import type { Bindings } from "./transcript-placeholders.ts";
-import { sniff } from "./transcript-sniffer.ts";
+import { createSniffer } from "./transcript-sniffer.ts";
 
 /** A server that was started for one conversation. */
 export interface Server {
@@ -31,6 +31,7 @@ export async function play(
 ): Promise<void> {
 	const patience = deviation === null ? longestPatience : patienceWithDeviation;
 	const received: string[] = [];
+	const sniffer = createSniffer();
 	const read = async (line: number, wanted: string): Promise<string | null> => {
 		const next = await within(patience, server.read(), () => failure(line, wanted, "nothing", received));
 		if (next !== null) received.push(`← ${next}`);
@@ -44,7 +45,7 @@ export async function play(
 				if (next === null || !bindings.matches(move.text, next)) {
 					throw failure(move.line, move.text, next ?? "the end", received);
 				}
-				sniff(next);
+				sniffer.received(next);
 				return;
 			}
 			case "unordered": {
@@ -55,7 +56,7 @@ export async function play(
 					const chain = chains.find(([first]) => first !== undefined && next !== null && bindings.matches(first, next));
 					if (chain === undefined || next === null) throw failure(move.line, wanted, next ?? "the end", received);
 					chain.shift();
-					sniff(next);
+					sniffer.received(next);
 				}
 				return;
 			}
@@ -93,7 +94,9 @@ export async function play(
 		const end = rest.findIndex(({ kind }) => kind !== "send");
 		const sends = rest.slice(0, end === -1 ? rest.length : end).filter((each) => each.kind === "send");
 		for (const { bytes } of sends) if (bytes.length < 1000) received.push(`→ ${bytes.trimEnd()}`);
-		server.write(Buffer.from(sends.map(({ bytes, repeat }) => bindings.fill(bytes).repeat(repeat)).join(""), "latin1"));
+		const bytes = Buffer.from(sends.map((each) => bindings.fill(each.bytes).repeat(each.repeat)).join(""), "latin1");
+		if (bytes.length < 1_000_000) sniffer.sent(bytes.toString("utf8"));
+		server.write(bytes);
 	}
 	const last = moves.at(-1)?.line ?? 0;
 	if (!moves.some(({ kind }) => kind === "close-input")) server.closeInput();

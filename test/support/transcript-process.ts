@@ -50,7 +50,10 @@ function startServer(
 	const child = spawn(
 		executable,
 		["--wire", "--work-dir", workDir, "--config-file", configFile, "--session", sessionId, ...toFlags(transcript)],
-		{ cwd: workDir, env: { PATH: process.env["PATH"] ?? "", HOME: home, KIMI_SHARE_DIR: shareDir } },
+		{
+			cwd: workDir,
+			env: { PATH: process.env["PATH"] ?? "", HOME: home, KIMI_SHARE_DIR: shareDir, ...transcript.environment },
+		},
 	);
 	let complaints = "";
 	child.stderr.setEncoding("utf8").on("data", (text: string) => {

@@ -1,34 +1,14 @@
-// Checks every line a server sends against the declared shapes: whole, in order, nothing missing, nothing beside it.
+// Checks every line a server sends against the declared shapes and the published JSON Schema: whole, in order, nothing
+// missing, nothing beside it.
+import { Ajv2020 } from "ajv/dist/2020.js";
 import * as v from "valibot";
+import { descriptions } from "../../scripts/protocol/descriptions.ts";
+import { toProtocolSchema } from "../../scripts/protocol/json-schema.ts";
 import { isRecord, toJsonLine } from "../../src/base/json.ts";
-import { contentPartSchema } from "../../src/events/content.ts";
-import { isRequestType, messageDeclarations, nestedMessageSchema, toMessageType } from "../../src/messages/message.ts";
 
-const integer = v.pipe(v.number(), v.integer());
+const protocols = descriptions.map(({ protocol }) => protocol);
+
 const text = v.string();
-const toolLists = v.strictObject({
-	accepted: v.array(text),
-	rejected: v.array(v.strictObject({ name: text, reason: text })),
-});
-const slashCommand = v.strictObject({ name: text, description: text, aliases: v.array(text) });
-
-/** Results of every method of every dialect (wire-protocol §2, §7.1). */
-const resultSchema = v.union([
-	v.strictObject({}),
-	v.strictObject({ status: v.picklist(["finished", "cancelled", "steered", "ok", "idle"]) }),
-	v.strictObject({ status: v.literal("max_steps_reached"), steps: integer }),
-	v.strictObject({ status: v.picklist(["finished", "cancelled"]), events: integer, requests: integer }),
-	v.strictObject({
-		protocol_version: text,
-		server: v.strictObject({ name: text, version: text }),
-		slash_commands: v.array(slashCommand),
-		external_tools: v.optional(toolLists),
-		hooks: v.strictObject({ supported_events: v.array(text), configured: v.record(text, integer) }),
-		capabilities: v.strictObject({ supports_question: v.literal(true) }),
-	}),
-	v.strictObject({ status: v.literal("ok"), plan_mode: v.boolean() }),
-]);
-
 const envelopeSchema = v.union([
 	v.strictObject({ jsonrpc: v.literal("2.0"), method: v.literal("event"), params: v.looseObject({ type: text }) }),
 	v.strictObject({
@@ -37,81 +17,91 @@ const envelopeSchema = v.union([
 		id: text,
 		params: v.looseObject({ type: text }),
 	}),
-	v.strictObject({ jsonrpc: v.literal("2.0"), id: text, result: resultSchema }),
+	v.strictObject({ jsonrpc: v.literal("2.0"), id: text, result: v.unknown() }),
 	v.strictObject({
 		jsonrpc: v.literal("2.0"),
 		id: v.nullable(text),
-		error: v.strictObject({ code: integer, message: text, data: v.optional(v.unknown()) }),
+		error: v.strictObject({ code: v.pipe(v.number(), v.integer()), message: text, data: v.optional(v.unknown()) }),
 	}),
 ]);
 
-const toolFunction = v.strictObject({ name: text, arguments: v.optional(text) });
-const legacyResult = v.strictObject({
-	output: v.union([text, v.looseObject({}), v.array(v.looseObject({}))]),
-	message: text,
-	brief: text,
-});
+/** Whether a line is one that the server of some dialect may send, by the JSON Schema that is published. */
+const fitsSchema = (() => {
+	const ajv = new Ajv2020({ strict: false });
+	const checks = descriptions.map((description) => {
+		const schema = toProtocolSchema(description);
+		return ajv.compile({ ...schema, anyOf: [{ $ref: "#/$defs/ServerLine" }] });
+	});
+	return (value: unknown) => checks.some((check) => check(value));
+})();
 
-/** Payloads of the legacy dialect; null for types that have none (wire-protocol §7.1). */
-export const legacyPayloads: Readonly<Record<string, v.GenericSchema | null>> = {
-	step_begin: v.strictObject({ n: integer }),
-	step_interrupted: null,
-	compaction_begin: null,
-	compaction_end: null,
-	status_update: v.strictObject({ context_usage: v.number() }),
-	content_part: contentPartSchema,
-	tool_call: v.strictObject({
-		type: v.literal("function"),
-		id: text,
-		function: toolFunction,
-		extras: v.optional(v.record(text, v.unknown())),
-	}),
-	tool_call_part: v.strictObject({ arguments_part: v.optional(text) }),
-	tool_result: v.strictObject({ tool_call_id: text, ok: v.boolean(), result: legacyResult }),
-	subagent_event: v.strictObject({ task_tool_call_id: v.optional(text), event: v.looseObject({ type: text }) }),
-	approval: v.strictObject({ id: text, tool_call_id: text, sender: text, action: text, description: text }),
-};
+/** What listens to one conversation. */
+export interface Sniffer {
+	/** Hears what the client sends, to know whose results come back. */
+	sent(bytes: string): void;
+	/** Throws when the line is not one that some dialect may send now. */
+	received(line: string): void;
+}
 
-/** Throws when the line is not JSON that some dialect may send. */
-export function sniff(line: string): void {
-	const value: unknown = JSON.parse(line);
-	v.parse(envelopeSchema, value, { message: `unknown envelope: ${line}` });
-	if (toJsonLine(value) !== line) throw new Error(`not compact JSON: ${line}`);
-	if (!isRecord(value) || !isRecord(value["params"])) return;
-	const { method, id, params } = value;
-	const type = String(params["type"]);
-	if (type in legacyPayloads) sniffLegacy(type, params);
-	else {
-		if (isRequestType(type) !== (method === "request")) throw new Error(`wrong method for ${type}: ${line}`);
-		sniffMessage(params, line);
-	}
-	if (method === "request" && isRecord(params["payload"]) && params["payload"]["id"] !== id) {
-		throw new Error(`the id of the request is not the id in its payload: ${line}`);
+export function createSniffer(): Sniffer {
+	/** Methods by the ids of their requests, which may repeat. */
+	const called = new Map<unknown, string[]>();
+	return {
+		sent(bytes) {
+			for (const line of bytes.split("\n")) {
+				const value = parse(line);
+				if (!isRecord(value) || typeof value["method"] !== "string") continue;
+				called.set(value["id"], [...(called.get(value["id"]) ?? []), value["method"]]);
+			}
+		},
+		received(line) {
+			const value = v.parse(envelopeSchema, JSON.parse(line), { message: `unknown envelope: ${line}` });
+			if (toJsonLine(value) !== line) throw new Error(`not compact JSON: ${line}`);
+			if (!fitsSchema(value)) throw new Error(`no line of the published schema: ${line}`);
+			if ("params" in value) sniffMessage(value.params, value.method, line);
+			if ("params" in value && "id" in value) sniffId(value.params, value.id, line);
+			if ("result" in value) sniffResult(value.result, called.get(value.id) ?? [], line);
+		},
+	};
+}
+
+function parse(line: string): unknown {
+	try {
+		return JSON.parse(line);
+	} catch {
+		return null;
 	}
 }
 
 /** The payload must be its own parse: every field there, in the declared order. */
-function sniffMessage(message: Record<string, unknown>, line: string): void {
-	const type = toMessageType(String(message["type"]));
-	if (type === null || type !== message["type"]) throw new Error(`unknown message type: ${line}`);
-	if (Object.keys(message).join() !== "type,payload") throw new Error(`not a message: ${line}`);
-	const parsed = v.parse(messageDeclarations[type].schema, message["payload"]);
-	if (JSON.stringify(parsed) !== JSON.stringify(message["payload"])) {
-		throw new Error(`the payload is not its own parse: ${line}\nparse: ${JSON.stringify(parsed)}`);
+function sniffMessage(message: Record<string, unknown>, method: "event" | "request", line: string): void {
+	const type = String(message["type"]);
+	const protocol = protocols.find((one) => type in (method === "event" ? one.events : one.requests));
+	const schema = method === "event" ? protocol?.events[type] : protocol?.requests[type]?.payload;
+	if (schema === undefined) throw new Error(`unknown ${method}: ${line}`);
+	if (Object.keys(message).join() !== (schema === null ? "type" : "type,payload")) {
+		throw new Error(`not a message: ${line}`);
 	}
-	if (type === "SubagentEvent" && "event" in parsed) sniffMessage(v.parse(nestedMessageSchema, parsed.event), line);
+	if (schema === null) return;
+	const { payload } = message;
+	if (!isOwnParse(schema, payload)) throw new Error(`the payload is not its own parse: ${line}`);
+	if (!type.toLowerCase().startsWith("subagent") || !isRecord(payload)) return;
+	if (!isRecord(payload["event"])) throw new Error(`an event of nobody: ${line}`);
+	sniffMessage(payload["event"], "event", line);
 }
 
-function sniffLegacy(type: string, params: Record<string, unknown>): void {
-	const schema = legacyPayloads[type] ?? null;
-	if (JSON.stringify(params).includes(":null")) throw new Error(`a null in ${JSON.stringify(params)}`);
-	if (schema === null) {
-		if ("payload" in params) throw new Error(`${type} has a payload`);
-		return;
-	}
-	v.parse(schema, params["payload"], { message: `unknown payload: ${JSON.stringify(params)}` });
-	const { payload } = params;
-	if (type === "subagent_event" && isRecord(payload) && isRecord(payload["event"])) {
-		sniffLegacy(String(payload["event"]["type"]), payload["event"]);
-	}
+function sniffId({ payload }: Record<string, unknown>, id: string, line: string): void {
+	if (isRecord(payload) && payload["id"] === id) return;
+	throw new Error(`the id of the request is not the id in its payload: ${line}`);
+}
+
+function sniffResult(result: unknown, methods: readonly string[], line: string): void {
+	const shapes = methods.flatMap((method) => protocols.flatMap((protocol) => protocol.methods[method]?.result ?? []));
+	if (shapes.some((schema) => isOwnParse(schema, result))) return;
+	throw new Error(`no result of ${methods.join(" or ") || "a request"}: ${line}`);
+}
+
+function isOwnParse(schema: v.GenericSchema, value: unknown): boolean {
+	const parsed = v.safeParse(schema, value);
+	return parsed.success && JSON.stringify(parsed.output) === JSON.stringify(value);
 }

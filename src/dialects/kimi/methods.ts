@@ -1,5 +1,4 @@
 // The methods of Kimi Wire, one row each (wire-protocol §2).
-import type * as v from "valibot";
 import { KernelError } from "../../base/errors.ts";
 import { inputText, type UserInput } from "../../events/content.ts";
 import type { TurnOutcome } from "../../events/event.ts";
@@ -9,23 +8,25 @@ import type { CheckedTools } from "../../kernel/client-tools.ts";
 import type { Attachment, AttachOptions } from "../../kernel/clients.ts";
 import { isRequestType, type Message } from "../../messages/message.ts";
 import { protocolVersion } from "../../messages/protocol-version.ts";
-import { toStoredMessage } from "../../messages/record.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type MethodTable, type Respond } from "../../rpc/methods.ts";
 import type { Conversation, Door } from "../dialect.ts";
 import { toThrown } from "../error-numbers.ts";
 import { EventPump } from "../event-pump.ts";
+import { type Audience, toTold } from "./older-clients.ts";
 import { project } from "./project.ts";
-import {
-	anyParamsSchema,
-	type InitializeResult,
-	initializeParamsSchema,
-	inputParamsSchema,
-	type PromptResult,
-	type ReplayResult,
-	type SetPlanModeResult,
-	setPlanModeParamsSchema,
+import { kimiProtocol } from "./protocol.ts";
+import type {
+	ClientEvent,
+	InitializeParams,
+	InitializeResult,
+	PromptResult,
+	ReplayResult,
+	SetPlanModeResult,
+	SteerResult,
 } from "./wire.ts";
+
+const { methods: shapes } = kimiProtocol;
 
 /** The one slash command of this dialect itself. */
 const sideQuestion = {
@@ -36,8 +37,6 @@ const sideQuestion = {
 
 const noTools: CheckedTools = { tools: new Map(), rejected: [] };
 
-type InitializeParams = v.InferOutput<typeof initializeParamsSchema>;
-
 export class KimiConversation implements Conversation {
 	readonly #door: Door;
 	readonly #peer: Peer;
@@ -46,6 +45,7 @@ export class KimiConversation implements Conversation {
 	#tools: CheckedTools = noTools;
 	#client: AttachOptions["client"] = null;
 	#capabilities: AttachOptions["capabilities"] = [];
+	#audience: Audience;
 	/** Null before the first handshake: hooks of the settings then run untold. */
 	#hooks: AttachOptions["hooks"] = null;
 	#attachment: Attachment | null = null;
@@ -58,22 +58,21 @@ export class KimiConversation implements Conversation {
 	constructor(door: Door, peer: Peer) {
 		this.#door = door;
 		this.#peer = peer;
-		this.#pump = new EventPump(door.session, peer, project, door.log);
+		this.#audience = { ...door.compatibility, declared: null };
+		this.#pump = new EventPump(door.session, peer, (event) => project(event, this.#audience), door.log);
 	}
 
 	readonly methods: MethodTable = new Map([
 		[
 			"initialize",
-			defineMethod({ params: initializeParamsSchema, handle: (params, respond) => this.#initialize(params, respond) }),
+			defineMethod({ ...shapes.initialize, handle: (params, respond) => this.#initialize(params, respond) }),
 		],
-		["prompt", defineMethod({ params: inputParamsSchema, handle: ({ user_input }) => this.#prompt(user_input) })],
-		["steer", defineMethod({ params: inputParamsSchema, handle: ({ user_input }) => this.#steer(user_input) })],
-		["replay", defineMethod({ params: anyParamsSchema, handle: () => this.#replayLog() })],
-		[
-			"set_plan_mode",
-			defineMethod({ params: setPlanModeParamsSchema, handle: ({ enabled }) => this.#setPlanMode(enabled) }),
-		],
-		["cancel", defineMethod({ params: anyParamsSchema, handle: (_params, respond) => this.#cancel(respond) })],
+		["prompt", defineMethod({ ...shapes.prompt, handle: ({ user_input }) => this.#prompt(user_input) })],
+		["steer", defineMethod({ ...shapes.steer, handle: ({ user_input }) => this.#steer(user_input) })],
+		["replay", defineMethod({ ...shapes.replay, handle: () => this.#replayLog() })],
+		["set_plan_mode", defineMethod({ ...shapes.set_plan_mode, handle: ({ enabled }) => this.#setPlanMode(enabled) })],
+		["cancel", defineMethod({ ...shapes.cancel, handle: (_params, respond) => this.#cancel(respond) })],
+		["event", defineMethod({ ...shapes.event, handle: async ({ payload }) => this.#takeEvent(payload) })],
 	]);
 
 	hurry(): void {
@@ -84,7 +83,7 @@ export class KimiConversation implements Conversation {
 		return this.#pump.drained();
 	}
 
-	async #initialize(params: InitializeParams, respond: Respond): Promise<void> {
+	async #initialize(params: InitializeParams, respond: Respond<InitializeResult>): Promise<void> {
 		if (this.#initializing !== null) await this.#initialized();
 		this.#refuseWhenBusy();
 		const taking = this.#takeUp(params, respond);
@@ -102,10 +101,11 @@ export class KimiConversation implements Conversation {
 		while (this.#initializing !== null) await this.#initializing;
 	}
 
-	async #takeUp(params: InitializeParams, respond: Respond): Promise<void> {
+	async #takeUp(params: InitializeParams, respond: Respond<InitializeResult>): Promise<void> {
 		const declared = params.external_tools ?? [];
 		const checked = declared.length === 0 ? noTools : await this.#door.session.checkTools(declared);
 		this.#tools = { tools: new Map([...this.#tools.tools, ...checked.tools]), rejected: checked.rejected };
+		this.#audience = { ...this.#audience, declared: params.protocol_version };
 		this.#client = params.client ?? this.#client;
 		this.#capabilities = params.capabilities === null ? this.#capabilities : toCapabilities(params.capabilities);
 		this.#hooks = (params.hooks ?? []).flatMap(toClientHook);
@@ -153,7 +153,7 @@ export class KimiConversation implements Conversation {
 		return { status: "finished" };
 	}
 
-	async #steer(input: UserInput): Promise<{ readonly status: "steered" }> {
+	async #steer(input: UserInput): Promise<SteerResult> {
 		if (this.#initializing !== null) await this.#initialized();
 		await this.#door.session.send({ type: "turn.steer", input });
 		return { status: "steered" };
@@ -169,7 +169,7 @@ export class KimiConversation implements Conversation {
 		return { status: "ok", plan_mode: planMode };
 	}
 
-	async #cancel(respond: Respond): Promise<void> {
+	async #cancel(respond: Respond<object>): Promise<void> {
 		if (this.#initializing !== null) await this.#initialized();
 		if (this.#replay !== null) {
 			respond({});
@@ -179,6 +179,11 @@ export class KimiConversation implements Conversation {
 		// The answer goes out before anything the cancel causes (wire-protocol §1.6).
 		if (this.#door.session.snapshot().turnId !== null) respond({});
 		await this.#door.session.send({ type: "turn.cancel" });
+	}
+
+	/** The answer to an approval of which this client was told. */
+	#takeEvent(payload: ClientEvent["payload"]): void {
+		this.#pump.answer(payload.request_id, payload, "approval");
 	}
 
 	/** Sends the session's log again; replies to replayed requests are ignored (wire-protocol §2.6). */
@@ -191,7 +196,7 @@ export class KimiConversation implements Conversation {
 		try {
 			for await (const event of this.#door.session.records()) {
 				if (replay.signal.aborted) break;
-				const message = toStoredMessage(event);
+				const message = toTold(event, this.#audience);
 				if (message === null) continue;
 				const id = requestId(message);
 				if (id === null) {

@@ -1,25 +1,26 @@
 // Events to the messages of Kimi Wire: one entry per event type. The client sees a run of parts as it streams, so
-// the merged form is passed over; of a subagent it sees the merged form alone (wire-protocol §4.7).
+// the merged form is passed over; of a subagent it sees the merged form alone (wire-protocol §4.7). What older clients
+// are told instead is older-clients.ts.
 import * as v from "valibot";
 import type { Answer, Ask, AskFailure } from "../../events/ask.ts";
 import type { AgentEvent, EventType } from "../../events/event.ts";
-import { toAskMessage, toMessage, wrapForSubagent } from "../../messages/to-message.ts";
+import { toAskMessage } from "../../messages/to-message.ts";
 import type { RpcReply } from "../../rpc/envelope.ts";
 import type { Outgoing } from "../event-pump.ts";
+import { type Audience, toTold } from "./older-clients.ts";
 import { approvalResultSchema, hookResultSchema, questionResultSchema, toolCallResultSchema } from "./wire.ts";
 
-type Entry = (event: AgentEvent) => readonly Outgoing[];
+type Entry = (event: AgentEvent, audience: Audience) => readonly Outgoing[];
 
 const nothing: readonly Outgoing[] = [];
 
 /** Told as the event it is. */
-const told: Entry = ({ body, agentPath }) => {
-	const message = toMessage(body);
-	if (message === null) return nothing;
-	return [{ kind: "notification", method: "event", params: wrapForSubagent(message, agentPath) }];
+const told: Entry = (event, audience) => {
+	const message = toTold(event, audience);
+	return message === null ? nothing : [{ kind: "notification", method: "event", params: message }];
 };
-const toldOfRoot: Entry = (event) => (event.agentPath.length === 0 ? told(event) : nothing);
-const toldOfSubagents: Entry = (event) => (event.agentPath.length === 0 ? nothing : told(event));
+const toldOfRoot: Entry = (event, audience) => (event.agentPath.length === 0 ? told(event, audience) : nothing);
+const toldOfSubagents: Entry = (event, audience) => (event.agentPath.length === 0 ? nothing : told(event, audience));
 
 const entries: { readonly [T in EventType]: Entry } = {
 	"turn.started": told,
@@ -41,11 +42,10 @@ const entries: { readonly [T in EventType]: Entry } = {
 	"tool-call.fragment": toldOfSubagents,
 	"tool.result": told,
 	"ask.requested": ({ body }) => (body.type === "ask.requested" ? [toRequest(body.ask)] : nothing),
-	"ask.resolved": ({ body }) => {
-		if (body.type !== "ask.resolved") return nothing;
-		const message = toMessage(body);
-		const settled: Outgoing = { kind: "settled", askId: body.askId };
-		return message === null ? [settled] : [settled, { kind: "notification", method: "event", params: message }];
+	"ask.resolved": (event, audience) => {
+		if (event.body.type !== "ask.resolved") return nothing;
+		// Never wrapped, like the request it settles.
+		return [{ kind: "settled", askId: event.body.askId }, ...told({ ...event, agentPath: [] }, audience)];
 	},
 	"steer.consumed": told,
 	"plan.displayed": told,
@@ -55,8 +55,8 @@ const entries: { readonly [T in EventType]: Entry } = {
 	"side-question.ended": told,
 };
 
-export function project(event: AgentEvent): readonly Outgoing[] {
-	return entries[event.body.type](event);
+export function project(event: AgentEvent, audience: Audience): readonly Outgoing[] {
+	return entries[event.body.type](event, audience);
 }
 
 /** Asks are never wrapped; their JSON-RPC id is the id in their payload (wire-protocol §1.4, §3.6). */

@@ -1,7 +1,8 @@
-// Method params and results of Kimi Wire, and the results its clients give, as on the wire (wire-protocol §2, §5).
+// Method params and results of Kimi Wire, and the answers of its clients, as on the wire (wire-protocol §2, §5).
 import * as v from "valibot";
 import { isNestedWithin, isRecord } from "../../base/json.ts";
 import { toolReturnSchema, userInputSchema } from "../../events/content.ts";
+import { subagentEventFields } from "../../messages/message.ts";
 
 const truths: ReadonlySet<unknown> = new Set([true, 1, "1", "true", "t", "yes", "y", "on"]);
 const falsehoods: ReadonlySet<unknown> = new Set([false, 0, "0", "false", "f", "no", "n", "off"]);
@@ -12,6 +13,7 @@ const lenientBoolean = v.pipe(
 	v.transform((value) => (typeof value === "string" ? value.toLowerCase() : value)),
 	v.check((value) => truths.has(value) || falsehoods.has(value), "a boolean is needed"),
 	v.transform((value) => truths.has(value)),
+	v.boolean(),
 );
 
 /** An integer as leniently as the reference reads it. */
@@ -26,31 +28,33 @@ const lenientInteger = v.pipe(
 const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
 
 const nullish = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
+const listOf = <S extends v.GenericSchema>(schema: S) => v.pipe(v.array(schema), v.readonly());
+const integer = v.pipe(v.number(), v.integer());
+
+export const clientInfoSchema = v.object({ name: v.string(), version: nullish(v.string()) });
+export const externalToolSchema = v.object({ name: v.string(), description: v.string(), parameters: plainObject });
+export const clientCapabilitiesSchema = v.pipe(
+	plainObject,
+	v.object({
+		supports_question: v.optional(lenientBoolean, false),
+		supports_plan_mode: v.optional(lenientBoolean, false),
+	}),
+);
+export const hookSubscriptionSchema = v.object({
+	id: v.string(),
+	event: v.string(),
+	matcher: v.optional(v.string(), ""),
+	timeout: v.optional(lenientInteger, 30),
+});
 
 export const initializeParamsSchema = v.object({
 	protocol_version: v.string(),
-	client: nullish(v.object({ name: v.string(), version: nullish(v.string()) })),
-	external_tools: nullish(v.array(v.object({ name: v.string(), description: v.string(), parameters: plainObject }))),
-	capabilities: nullish(
-		v.pipe(
-			plainObject,
-			v.object({
-				supports_question: v.optional(lenientBoolean, false),
-				supports_plan_mode: v.optional(lenientBoolean, false),
-			}),
-		),
-	),
-	hooks: nullish(
-		v.array(
-			v.object({
-				id: v.string(),
-				event: v.string(),
-				matcher: v.optional(v.string(), ""),
-				timeout: v.optional(lenientInteger, 30),
-			}),
-		),
-	),
+	client: nullish(clientInfoSchema),
+	external_tools: nullish(v.array(externalToolSchema)),
+	capabilities: nullish(clientCapabilitiesSchema),
+	hooks: nullish(v.array(hookSubscriptionSchema)),
 });
+export type InitializeParams = v.InferOutput<typeof initializeParamsSchema>;
 
 export const inputParamsSchema = v.object({ user_input: userInputSchema });
 export const setPlanModeParamsSchema = v.object({ enabled: lenientBoolean });
@@ -66,16 +70,14 @@ export const approvalResultSchema = v.object({
 /** Levels of nesting in a tool result: it is kept and told again, which costs stack. */
 const maximumNesting = 1000;
 
+export const clientToolReturnSchema = v.pipe(
+	plainObject,
+	v.check((value) => isNestedWithin(value, maximumNesting), "nested too deep"),
+	v.check(({ extras }) => extras === undefined || extras === null || isRecord(extras), "extras must be an object"),
+	toolReturnSchema,
+);
 /** What a client answers to a ToolCallRequest. */
-export const toolCallResultSchema = v.object({
-	tool_call_id: v.string(),
-	return_value: v.pipe(
-		plainObject,
-		v.check((value) => isNestedWithin(value, maximumNesting), "nested too deep"),
-		v.check(({ extras }) => extras === undefined || extras === null || isRecord(extras), "extras must be an object"),
-		toolReturnSchema,
-	),
-});
+export const toolCallResultSchema = v.object({ tool_call_id: v.string(), return_value: clientToolReturnSchema });
 /** What a client answers to a QuestionRequest. */
 export const questionResultSchema = v.object({
 	request_id: v.string(),
@@ -89,38 +91,62 @@ export const hookResultSchema = v.object({
 	reason: v.optional(v.string(), ""),
 });
 
-export interface InitializeResult {
-	readonly protocol_version: string;
-	readonly server: { readonly name: string; readonly version: string };
-	readonly slash_commands: readonly {
-		readonly name: string;
-		readonly description: string;
-		readonly aliases: readonly string[];
-	}[];
+export const slashCommandSchema = v.object({
+	name: v.string(),
+	description: v.string(),
+	aliases: listOf(v.string()),
+});
+export const serverInfoSchema = v.object({ name: v.string(), version: v.string() });
+export const externalToolsResultSchema = v.object({
+	accepted: listOf(v.string()),
+	rejected: listOf(v.object({ name: v.string(), reason: v.string() })),
+});
+export const hooksInfoSchema = v.object({
+	supported_events: listOf(v.string()),
+	/** How many hooks there are of each event that has any: those of the settings and this client's. */
+	configured: v.record(v.string(), integer),
+});
+export const initializeResultSchema = v.object({
+	protocol_version: v.string(),
+	server: serverInfoSchema,
+	slash_commands: listOf(slashCommandSchema),
 	/** Only when at least one tool was accepted or rejected. */
-	readonly external_tools?: {
-		readonly accepted: readonly string[];
-		readonly rejected: readonly { readonly name: string; readonly reason: string }[];
-	};
-	readonly hooks: {
-		readonly supported_events: readonly string[];
-		/** How many hooks there are of each event that has any: those of the settings and this client's. */
-		readonly configured: Readonly<Record<string, number>>;
-	};
-	readonly capabilities: { readonly supports_question: true };
-}
+	external_tools: v.exactOptional(externalToolsResultSchema),
+	hooks: hooksInfoSchema,
+	capabilities: v.object({ supports_question: v.literal(true) }),
+});
+export type InitializeResult = v.InferOutput<typeof initializeResultSchema>;
 
-export type PromptResult =
-	| { readonly status: "finished" | "cancelled" }
-	| { readonly status: "max_steps_reached"; readonly steps: number };
+export const promptResultSchema = v.variant("status", [
+	v.object({ status: v.picklist(["finished", "cancelled"]) }),
+	v.object({ status: v.literal("max_steps_reached"), steps: integer }),
+]);
+export type PromptResult = v.InferOutput<typeof promptResultSchema>;
 
-export interface SetPlanModeResult {
-	readonly status: "ok";
-	readonly plan_mode: boolean;
-}
+export const steerResultSchema = v.object({ status: v.literal("steered") });
+export type SteerResult = v.InferOutput<typeof steerResultSchema>;
 
-export interface ReplayResult {
-	readonly status: "finished" | "cancelled";
-	readonly events: number;
-	readonly requests: number;
-}
+export const setPlanModeResultSchema = v.object({ status: v.literal("ok"), plan_mode: v.boolean() });
+export type SetPlanModeResult = v.InferOutput<typeof setPlanModeResultSchema>;
+
+export const replayResultSchema = v.object({
+	status: v.picklist(["finished", "cancelled"]),
+	events: integer,
+	requests: integer,
+});
+export type ReplayResult = v.InferOutput<typeof replayResultSchema>;
+
+export const cancelResultSchema = v.object({});
+
+/** An approval answered by an event, as the text of Wire 1.0 has it; by the later name of that event, too. */
+export const clientEventSchema = v.object({
+	type: v.picklist(["ApprovalRequestResolved", "ApprovalResponse"]),
+	payload: approvalResultSchema,
+});
+export type ClientEvent = v.InferOutput<typeof clientEventSchema>;
+
+/** An event of a subagent as clients are told of it: older ones look for the call under its former name as well. */
+export const toldSubagentEventSchema = v.object({
+	...subagentEventFields,
+	task_tool_call_id: v.exactOptional(v.nullable(v.string())),
+});

@@ -6,7 +6,10 @@ import type { Conversation, Door } from "../dialect.ts";
 import { toThrown } from "../error-numbers.ts";
 import { EventPump } from "../event-pump.ts";
 import { project } from "./project.ts";
-import { anyParamsSchema, type InterruptResult, type RunResult, runParamsSchema } from "./wire.ts";
+import { legacyProtocol } from "./protocol.ts";
+import type { InterruptResult, RunResult } from "./wire.ts";
+
+const { methods: shapes } = legacyProtocol;
 
 export class LegacyConversation implements Conversation {
 	readonly #door: Door;
@@ -19,15 +22,8 @@ export class LegacyConversation implements Conversation {
 	}
 
 	readonly methods: MethodTable = new Map([
-		["run", defineMethod({ params: runParamsSchema, handle: (input) => this.#run(input) })],
-		[
-			"interrupt",
-			defineMethod({
-				params: anyParamsSchema,
-				actsAsNotification: true,
-				handle: (_params, respond) => this.#interrupt(respond),
-			}),
-		],
+		["run", defineMethod({ ...shapes.run, handle: (input) => this.#run(input) })],
+		["interrupt", defineMethod({ ...shapes.interrupt, handle: (_params, respond) => this.#interrupt(respond) })],
 	]);
 
 	hurry(): void {
@@ -48,7 +44,7 @@ export class LegacyConversation implements Conversation {
 		return toRunResult(await this.#pump.turnEnded(turnId));
 	}
 
-	async #interrupt(respond: Respond): Promise<InterruptResult> {
+	async #interrupt(respond: Respond<InterruptResult>): Promise<InterruptResult> {
 		const { session } = this.#door;
 		if (session.snapshot().turnId === null) return { status: "idle" };
 		const result = { status: "ok" } as const;

@@ -5,9 +5,9 @@ import type { ApprovalAsk } from "../../events/ask.ts";
 import type { ToolReturn } from "../../events/content.ts";
 import type { AgentEvent, AgentPathEntry, EventBodyOf, EventType } from "../../events/event.ts";
 import type { Outgoing } from "../event-pump.ts";
-import { approvalResultSchema, type LegacyMessage } from "./wire.ts";
+import { approvalResultSchema, type LegacyEvent } from "./wire.ts";
 
-type Entry<T extends EventType> = (body: EventBodyOf<T>) => LegacyMessage | null;
+type Entry<T extends EventType> = (body: EventBodyOf<T>) => LegacyEvent | null;
 
 const ignored = () => null;
 
@@ -57,18 +57,18 @@ export function project(event: AgentEvent): readonly Outgoing[] {
 	if (body.type === "ask.requested" && body.ask.kind === "approval") return [toRequest(body.ask)];
 	if (body.type === "ask.resolved") return [{ kind: "settled", askId: body.askId }];
 	if ((agentPath.length === 0 ? merged : streamed).has(body.type)) return [];
-	const message = toLegacyMessage(body);
+	const message = toLegacyEvent(body);
 	if (message === null) return [];
 	return [{ kind: "notification", method: "event", params: wrapForSubagent(message, agentPath) }];
 }
 
-function toLegacyMessage<T extends EventType>(body: EventBodyOf<T>): LegacyMessage | null {
+function toLegacyEvent<T extends EventType>(body: EventBodyOf<T>): LegacyEvent | null {
 	const entry: Entry<T> = entries[body.type as T];
 	return entry(body);
 }
 
-function wrapForSubagent(message: LegacyMessage, agentPath: readonly AgentPathEntry[]): LegacyMessage {
-	return agentPath.reduceRight<LegacyMessage>(
+function wrapForSubagent(message: LegacyEvent, agentPath: readonly AgentPathEntry[]): LegacyEvent {
+	return agentPath.reduceRight<LegacyEvent>(
 		(event, { parentToolCallId }) => ({
 			type: "subagent_event",
 			payload: withoutNulls({ task_tool_call_id: parentToolCallId, event }),

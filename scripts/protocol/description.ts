@@ -1,0 +1,104 @@
+// What the generated documents of a dialect are made of: the declarations that the server uses, and texts for people.
+import type * as v from "valibot";
+import type { ErrorNumbers } from "../../src/dialects/error-numbers.ts";
+import type { Protocol } from "../../src/dialects/protocol.ts";
+import type { EnvelopeRules } from "../../src/rpc/envelope.ts";
+import type { JsonSchema } from "./json-schema.ts";
+
+/** A shape that other shapes are made of. */
+export interface Value {
+	readonly schema: v.GenericSchema;
+	/** Where it is read from a client in another way than it is sent. */
+	readonly fromClient?: v.GenericSchema;
+}
+
+/** The members `method` and `params` of the line that carries a message, as JSON Schema. */
+export type Carried = (
+	type: string,
+	payload: JsonSchema | null,
+) => { readonly method: JsonSchema; readonly params: JsonSchema };
+
+export interface ProtocolDescription {
+	/** The name of its files: `docs/protocol/<name>.md` and `schema/<name>.json`. */
+	readonly name: string;
+	readonly title: string;
+	/** Markdown between the title and the first table. */
+	readonly introduction: string;
+	/** Markdown behind the last table. */
+	readonly closing: string;
+	readonly protocol: Protocol;
+	/** How events and requests travel. */
+	readonly carry: { readonly event: Carried; readonly request: Carried };
+	readonly rules: EnvelopeRules;
+	readonly errorNumbers: ErrorNumbers;
+	/** By the names that the documents give them. */
+	readonly values: Readonly<Record<string, Value>>;
+	/** What brought a method, a message, a `Shape.field` or an error number; null for what no version lists. */
+	readonly sinceOf: ((what: string | number) => string | null) | null;
+	/**
+	 * Markdown for each method, event type, request type, value and error number, and for each field as `Shape.field`.
+	 * One for each, and no others: a missing or needless text is an error.
+	 */
+	readonly texts: Readonly<Record<string, string>>;
+}
+
+/** Messages of the form `{type, payload}`, all under one method. */
+export function typedMessage(method: string): Carried {
+	return (type, payload) => ({
+		method: { const: method },
+		params: {
+			type: "object",
+			properties: { type: { const: type }, ...(payload === null ? {} : { payload }) },
+			required: payload === null ? ["type"] : ["type", "payload"],
+			additionalProperties: false,
+		},
+	});
+}
+
+export type Shapes = Readonly<Record<string, v.GenericSchema>>;
+
+/** `set_plan_mode`, `session/create` and `TurnBegin` as names of shapes. */
+export function shapeName(text: string): string {
+	return text
+		.split(/[_/]/)
+		.map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+		.join("");
+}
+
+export const paramsName = (method: string): string => `${shapeName(method)}Params`;
+export const resultName = (method: string): string => `${shapeName(method)}Result`;
+/** What a client answers to a request of that type. */
+export const answerName = (type: string): string => `${shapeName(type).replace(/Request$/, "")}Result`;
+
+/** The shapes that clients send, by name. */
+export function clientShapes({ protocol }: ProtocolDescription): Shapes {
+	return Object.fromEntries([
+		...Object.entries(protocol.methods).map(([method, { params }]) => [paramsName(method), params]),
+		...Object.entries(protocol.requests).map(([type, { result }]) => [answerName(type), result]),
+	]);
+}
+
+/** The shapes that the server sends, by name. */
+export function serverShapes({ protocol }: ProtocolDescription): Shapes {
+	return Object.fromEntries([
+		...Object.entries(protocol.methods).flatMap(([method, { result }]) =>
+			result === null ? [] : [[resultName(method), result]],
+		),
+		...Object.entries(protocol.events).flatMap(([type, payload]) =>
+			payload === null ? [] : [[shapeName(type), payload]],
+		),
+		...Object.entries(protocol.requests).map(([type, { payload }]) => [shapeName(type), payload]),
+	]);
+}
+
+/** Every number with which the dialect answers, smallest last. */
+export function errorCodes({ errorNumbers, rules }: ProtocolDescription): number[] {
+	const numbers = [
+		rules.parseError?.code,
+		rules.invalidRequest?.code,
+		rules.unknownMethod("").code,
+		rules.invalidParams("").code,
+		...Object.values(errorNumbers).map(({ code }) => code),
+	];
+	return [...new Set(numbers.filter((code) => code !== undefined))].sort((one, other) => other - one);
+}

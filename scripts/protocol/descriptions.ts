@@ -1,0 +1,6 @@
+// Every dialect that is described: one entry each, and its document and its JSON Schema follow.
+import type { ProtocolDescription } from "./description.ts";
+import { kimiWire } from "./kimi-wire.ts";
+import { legacy } from "./legacy.ts";
+
+export const descriptions: readonly ProtocolDescription[] = [kimiWire, legacy];

@@ -1,0 +1,48 @@
+// What clients of an older Kimi Wire are told in place of today's messages: fewer of them, or under former names, where
+// the settings say so; and one former field, in addition, which those who declare an old version look for (§7.4).
+import type { ContentPart } from "../../events/content.ts";
+import type { AgentPathEntry, EventBody } from "../../events/event.ts";
+import { formerNameOf, nameIn, predates } from "../../messages/history.ts";
+import { type Message, toMessageType } from "../../messages/message.ts";
+import type { EventRecord } from "../../messages/record.ts";
+import { toMessage, wrapForSubagent } from "../../messages/to-message.ts";
+import type { Compatibility } from "../dialect.ts";
+
+/** Who is told. */
+export interface Audience extends Compatibility {
+	/** The version that the client declared; null for one that made no handshake. */
+	readonly declared: string | null;
+}
+
+/** Names for content parts of each kind, as the text of Wire 1.0 lists them. */
+export const partNames: { readonly [T in ContentPart["type"]]: string } = {
+	text: "TextPart",
+	think: "ThinkPart",
+	image_url: "ImageURLPart",
+	audio_url: "AudioURLPart",
+	video_url: "VideoURLPart",
+};
+
+/** What the audience is told of an event, wrapped for subagents; null when it is told nothing. */
+export function toTold({ body, agentPath }: EventRecord, audience: Audience): Message | null {
+	const message = toMessage(body);
+	const type = message === null ? null : nameFor(message.type, body, audience);
+	if (message === null || type === null) return null;
+	return agentPath.reduceRight<Message>((event, agent) => wrap(event, agent, audience), { ...message, type });
+}
+
+function nameFor(name: string, body: EventBody, audience: Audience): string | null {
+	const type = toMessageType(name);
+	if (type === null || (audience.maxEvents !== null && nameIn(audience.maxEvents, type) === null)) return null;
+	if (audience.typedParts && "part" in body) return partNames[body.part.type];
+	if (audience.formerNames) return formerNameOf(type) ?? type;
+	return audience.maxEvents === null ? type : nameIn(audience.maxEvents, type);
+}
+
+function wrap(message: Message, agent: AgentPathEntry, audience: Audience): Message {
+	const wrapped = wrapForSubagent(message, [agent]);
+	const versions = [audience.maxEvents, audience.declared];
+	const isOld = versions.some((version) => version !== null && predates(version, "SubagentEvent.parent_tool_call_id"));
+	if (!isOld) return wrapped;
+	return { ...wrapped, payload: { ...wrapped.payload, task_tool_call_id: agent.parentToolCallId } };
+}
