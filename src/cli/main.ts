@@ -1,5 +1,6 @@
 // Entry of the executable: reads the command line and hands over. Everything but serving is loaded when wanted.
 import { parseCommandLine } from "./command-line.ts";
+import { impliedMode } from "./executable-name.ts";
 import { handleStopSignals, stopSignals } from "./stop-signals.ts";
 import { UsageError, usageErrorText } from "./usage-error.ts";
 
@@ -31,11 +32,12 @@ export async function main(executable: string, argv: readonly string[], packageD
 				handleStopSignals(() => process.exit(1));
 				return await (await import("./login.ts")).runLogin(command.kind, command.json);
 			case "serve": {
-				if (command.options.mode === null && process.stdin.isTTY) {
+				const options = { ...command.options, mode: command.options.mode ?? impliedMode(executable) };
+				if (options.mode === null && process.stdin.isTTY) {
 					return complain((await import("./help.ts")).startText(executable));
 				}
 				const { runServer } = await import("./serve.ts");
-				return await runServer(executable, command.options, packageDir);
+				return await runServer(executable, options, packageDir);
 			}
 			case "print": {
 				// A script must not take being stopped for success, however early it comes.

@@ -1,6 +1,6 @@
 // Names and versions under which the program presents itself.
-import path from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
+import { isCalledKimi } from "./executable-name.ts";
 
 export const productName = packageJson.name;
 export const productVersion = packageJson.version;
@@ -10,7 +10,6 @@ export const agentSpecVersions: readonly string[] = ["1"];
 
 /** The line of `--version`. Clients that call the program `kimi` parse the version of that program. */
 export function versionText(executable: string): string {
-	const name = path.basename(executable);
-	if (name === "kimi" || name === "kimi-agent") return `kimi, version ${emulatedVersion}`;
+	if (isCalledKimi(executable)) return `kimi, version ${emulatedVersion}`;
 	return `${productName}, version ${productVersion} (compatible with kimi ${emulatedVersion})`;
 }

@@ -94,6 +94,29 @@ describe("EventPump", () => {
 		expect(requests[0]).toBe(requests[1]);
 	});
 
+	it("takes an answer that is no reply, if it is one to an open request of that kind", async () => {
+		const model = createScriptedModel([
+			[call("c1", "E"), done()],
+			[say("ok"), done()],
+		]);
+		const { session, sent, waiting, pump, attach } = await createSubject(model);
+		attach();
+		const { turnId } = await session.send({ type: "turn.start", input: "hi" });
+		while (waiting.size === 0) await settled();
+		const [[id] = [""]] = [...waiting];
+		const askId = String(id);
+		pump.answer("another", { request_id: askId, response: "approve" }, "approval");
+		pump.answer(askId, { request_id: askId, response: "maybe" }, "approval");
+		pump.answer(askId, { request_id: askId, response: "approve" }, "hook");
+		expect([...waiting.keys()]).toEqual([id]);
+		pump.answer(askId, { request_id: askId, response: "approve" }, "approval");
+		expect(waiting.size).toBe(0);
+		pump.answer(askId, { request_id: askId, response: "reject" }, "approval");
+		expect(await pump.turnEnded(turnId)).toEqual({ status: "finished" });
+		const answers = sent.filter((params) => params.includes("ApprovalResponse"));
+		expect(answers.map((params) => JSON.parse(params).payload.response)).toEqual(["approve"]);
+	});
+
 	it("is drained once every attachment has ended", async () => {
 		const { session, pump, attach } = await createSubject(createScriptedModel([]));
 		attach();

@@ -65,6 +65,10 @@ function createSubject(maximumInFlight = 256) {
 			}),
 		],
 		[
+			"told",
+			defineMethod({ params: text, actsOn: "notifications", handle: async (params) => void heard.push(params) }),
+		],
+		[
 			"badnote",
 			defineMethod({
 				params: v.unknown(),
@@ -195,6 +199,15 @@ describe("notifications", () => {
 		await settled();
 		expect(heard).toEqual([{ text: "a" }]);
 		expect(take()).toEqual([]);
+	});
+
+	it("does not know as a request what acts on notifications alone", async () => {
+		const { receive, request, take, heard } = createSubject();
+		receive(request("1", "told", { text: "a" }), { method: "told", params: { text: "b" } });
+		receive({ id: null, method: "told", params: { text: "c" } });
+		await settled();
+		expect(take()).toEqual([error("1", -32601, "Unexpected method received: told")]);
+		expect(heard).toEqual([{ text: "b" }, { text: "c" }]);
 	});
 
 	it("survives a handler that throws at once", async () => {

@@ -170,6 +170,53 @@ describe("a client like the Go SDK", () => {
 		expect(outline(client.lines)).toContain("ToolResult");
 	});
 
+	it("never meets an event it does not know under AGENTWIRE_EVENTS=1.2, whatever there is to tell", async () => {
+		const report = `All is well. ${"The file holds three lines, and the command that counts them agrees. ".repeat(4)}`;
+		const stage = createStage({
+			scripts: [
+				toolCall("call-1", "Shell", { command: "echo hi" }),
+				"error: 503 busy",
+				toolCall("call-2", "Agent", { description: "count", prompt: "Count the lines" }),
+				toolCall("sub-1", "Shell", { command: "echo from below" }),
+				"error: 503 busy",
+				`text: ${report}`,
+				"text: done",
+				"text: beside",
+			],
+		});
+		const hooks = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"].map((event) => ({
+			event,
+			command: "exit 0",
+		}));
+		const config = JSON.stringify({ ...JSON.parse(stage.configText), hooks });
+		const server = stage.serveWith({ AGENTWIRE_EVENTS: "1.2" }, "--wire", "--session", "s", "--config", config);
+		const client = new StrictClient(server);
+		const hand = client.request("initialize", { protocol_version: "1.10" });
+		await client.handle((line) => isResponse(line, hand));
+		const { prompt } = await client.turn("hi");
+		expect(prompt?.result).toEqual({ status: "finished" });
+		const told = client.lines.flatMap(({ method, params }) =>
+			method === "event" && params !== undefined ? [params] : [],
+		);
+		expect(told[0]?.type).toBe("TurnBegin");
+		const wrapped = told.filter(({ type }) => type === "SubagentEvent").map(({ payload }) => payload);
+		expect(wrapped.length).toBeGreaterThan(4);
+		for (const payload of wrapped) {
+			expect(payload).toMatchObject({ task_tool_call_id: "call-2", parent_tool_call_id: "call-2" });
+			expect([...knownEvents]).toContain(Object(payload["event"]).type);
+		}
+		const aside = client.request("prompt", { user_input: "/btw why?" });
+		expect(await client.handle((line) => isResponse(line, aside))).toMatchObject({ result: { status: "finished" } });
+		const logged = stage.loggedTypes("s");
+		for (const type of ["HookTriggered", "HookResolved", "StepRetry", "BtwBegin", "BtwEnd"]) {
+			expect(logged).toContain(type);
+		}
+		const replay = client.request("replay", {});
+		const { result } = await client.handle((line) => isResponse(line, replay));
+		expect(result?.["status"]).toBe("finished");
+		expect(Number(result?.["events"])).toBeLessThan(logged.length);
+	});
+
 	it("finds the whole turn in the log although it ends the server with SIGKILL", async () => {
 		const stage = createStage();
 		const server = stage.serve("--wire", "--session", "s", "--config", stage.configText);

@@ -56,6 +56,8 @@ export interface Stage {
 	serve(...flags: string[]): Server;
 	/** The same, with further variables in its environment. */
 	serveWith(variables: Readonly<Record<string, string>>, ...flags: string[]): Server;
+	/** Starts a server under another name, with these flags and no others, in the work dir. */
+	serveAs(executable: string, ...flags: string[]): Server;
 	/** Runs the executable, its stdin being `/dev/null`, to its end. */
 	run(...argv: string[]): Promise<Finished>;
 	/** Commands of the living processes of the stage. Linux only. */
@@ -93,6 +95,11 @@ export function createStage({ scripts = ["text: done"], modelSettings = {} }: St
 	};
 	const sessionsDir = path.join(shareDir, "sessions", createHash("md5").update(workDir).digest("hex"));
 	const servers: Server[] = [];
+	const start = (executable: string, env: Readonly<Record<string, string>>, argv: readonly string[]) => {
+		const server = new Server(spawn(executable, argv, { cwd: workDir, env }));
+		servers.push(server);
+		return server;
+	};
 
 	const stage: Stage = {
 		shareDir,
@@ -115,13 +122,9 @@ export function createStage({ scripts = ["text: done"], modelSettings = {} }: St
 		},
 		setScripts: (texts) => writeFileSync(scriptFile, JSON.stringify(texts)),
 		serve: (...flags) => stage.serveWith({}, ...flags),
-		serveWith(variables, ...flags) {
-			const env = { ...environment, ...variables };
-			const child = spawn(executablePath, ["--work-dir", workDir, ...flags], { cwd: workDir, env });
-			const server = new Server(child);
-			servers.push(server);
-			return server;
-		},
+		serveWith: (variables, ...flags) =>
+			start(executablePath, { ...environment, ...variables }, ["--work-dir", workDir, ...flags]),
+		serveAs: (executable, ...flags) => start(executable, environment, flags),
 		run: (...argv) => runExecutable(executablePath, argv, { cwd: workDir, env: environment }),
 		commands: () => markedProcesses(mark).map(({ command }) => command),
 	};

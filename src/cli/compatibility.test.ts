@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { ConfigurationError } from "../config/configuration-error.ts";
+import { noCompatibility } from "../dialects/dialect.ts";
+import { wireVersions } from "../messages/history.ts";
+import { toCompatibility } from "./compatibility.ts";
+
+const nothing = { maxEvents: "", typedParts: false, formerNames: false };
+const file = "/home/me/.kimi/config.toml";
+
+function refusal(settings: Partial<typeof nothing>, environment: Record<string, string>, source: string | null = file) {
+	try {
+		toCompatibility({ ...nothing, ...settings }, source, environment);
+	} catch (error) {
+		if (error instanceof ConfigurationError) return { category: error.category, message: error.message };
+		throw error;
+	}
+	throw new Error("was accepted");
+}
+
+describe("what is asked for the sake of older clients", () => {
+	it("is nothing by default", () => {
+		expect(toCompatibility(nothing, file, {})).toEqual(noCompatibility);
+		const empty = { AGENTWIRE_EVENTS: "", AGENTWIRE_TYPED_PARTS: "", AGENTWIRE_FORMER_NAMES: "" };
+		expect(toCompatibility(nothing, file, empty)).toEqual(noCompatibility);
+	});
+
+	it.each(wireVersions.map((version) => [version]))("may be a cap of %s, by setting or variable", (version) => {
+		const capped = { ...noCompatibility, maxEvents: version };
+		expect(toCompatibility({ ...nothing, maxEvents: version }, file, {})).toEqual(capped);
+		expect(toCompatibility(nothing, file, { AGENTWIRE_EVENTS: version })).toEqual(capped);
+	});
+
+	it("is what the variables say, where they say something", () => {
+		const settings = { maxEvents: "1.0", typedParts: true, formerNames: true };
+		expect(toCompatibility(settings, file, {})).toEqual(settings);
+		const environment = { AGENTWIRE_EVENTS: "1.7", AGENTWIRE_TYPED_PARTS: "0", AGENTWIRE_FORMER_NAMES: "Off" };
+		expect(toCompatibility(settings, file, environment)).toEqual({
+			maxEvents: "1.7",
+			typedParts: false,
+			formerNames: false,
+		});
+		const on = { AGENTWIRE_TYPED_PARTS: "1", AGENTWIRE_FORMER_NAMES: "TRUE" };
+		expect(toCompatibility(nothing, file, on)).toEqual({ maxEvents: null, typedParts: true, formerNames: true });
+	});
+
+	it("names the setting that is no version, and where it stands", () => {
+		expect(refusal({ maxEvents: "1.11" }, {})).toEqual({
+			category: "schema",
+			message: `Invalid configuration file ${file}:\n  agentwire.max_events: must be a version: ${wireVersions.join(", ")}`,
+		});
+		expect(refusal({ maxEvents: "one" }, { AGENTWIRE_EVENTS: "1.2" }, null)).toMatchObject({ category: "text" });
+	});
+
+	it("names every variable that does not fit", () => {
+		const environment = { AGENTWIRE_EVENTS: "2", AGENTWIRE_TYPED_PARTS: "maybe", AGENTWIRE_FORMER_NAMES: "1.0" };
+		expect(refusal({}, environment)).toEqual({
+			category: "environment",
+			message: [
+				"Invalid environment variables:",
+				`  AGENTWIRE_EVENTS: must be a version: ${wireVersions.join(", ")}`,
+				"  AGENTWIRE_TYPED_PARTS: must be 1 or 0",
+				"  AGENTWIRE_FORMER_NAMES: must be 1 or 0",
+			].join("\n"),
+		});
+	});
+});
