@@ -1,6 +1,7 @@
 // JSON Schema of a dialect, made of the schemas that the server uses: one file that every line of a conversation fits.
 import { toJsonSchemaDefs } from "@valibot/to-json-schema";
 import * as v from "valibot";
+import { isRecord } from "../../src/base/json.ts";
 import {
 	answerName,
 	clientShapes,
@@ -68,11 +69,11 @@ export function toDefinitions(shapes: Shapes, sender: Sender): Definitions {
 }
 
 function requiredKeys(schema: object, sender: Sender): string[] {
-	const entries: Readonly<Record<string, v.GenericSchema>> = "entries" in schema ? Object(schema.entries) : {};
+	const entries = "entries" in schema && isRecord(schema.entries) ? schema.entries : {};
 	return Object.keys(entries).filter((key) => {
 		const entry = entries[key];
-		if (entry === undefined || entry.type === "exact_optional") return false;
-		return entry.type !== "optional" || (sender === "server" && v.getDefault(entry) !== undefined);
+		if (!isRecord(entry) || entry["type"] === "exact_optional") return false;
+		return entry["type"] !== "optional" || (sender === "server" && entry["default"] !== undefined);
 	});
 }
 

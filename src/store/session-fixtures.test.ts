@@ -30,6 +30,9 @@ const expectations: Readonly<Record<string, Expected>> = {
 	compacted: { events: 31, requests: 0, roles: [2, 3, 1], title: "Question one", contextLines: 13 },
 	damaged: { events: 9, requests: 0, roles: [2, 2, 0], title: "Say hello", contextLines: 17, unreadable: 3 },
 	"headerless-old": { events: 23, requests: 2, roles: [2, 4, 2], title: "Say hello", contextLines: 18 },
+	"log-1.1": { events: 18, requests: 2, roles: [1, 3, 2], title: "Open the readme", contextLines: 13 },
+	"log-1.3": { events: 17, requests: 2, roles: [2, 3, 2], title: "Replace alpha by beta", contextLines: 15 },
+	"log-1.5": { events: 19, requests: 2, roles: [2, 3, 2], title: "Count some lines", contextLines: 14 },
 	media: { events: 14, requests: 0, roles: [2, 3, 1], title: "What is this?", contextLines: 18 },
 	plain: { events: 10, requests: 0, roles: [2, 2, 0], title: "Say hello", contextLines: 13 },
 	"plain-no-usage": { events: 10, requests: 0, roles: [2, 2, 0], title: "First", contextLines: 9 },
@@ -158,6 +161,21 @@ describe("session fixtures", () => {
 				'{"timestamp": 1795209700.5, "message": {"type": "TurnBegin", "payload": {"user_in',
 			]);
 			await session.close();
+		} finally {
+			await place.remove();
+		}
+	});
+
+	it.each(["log-1.1", "log-1.3", "log-1.5"])("%s: the log keeps the header it has", async (name) => {
+		const place = await placeFixture(name);
+		try {
+			const session = await openStore(place).store.openOrCreate(place.workDir, place.id);
+			await session.appendEvents([eventAt({ type: "turn.started", input: "x" })]);
+			await session.close();
+			const lines = (await readFile(path.join(place.directory, "wire.jsonl"), "utf8")).split("\n");
+			expect(lines.filter((line) => line.includes("metadata"))).toEqual([
+				`{"type": "metadata", "protocol_version": "${name.slice(4)}"}`,
+			]);
 		} finally {
 			await place.remove();
 		}

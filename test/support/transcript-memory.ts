@@ -1,4 +1,5 @@
 // Plays a transcript in the test process: kernel, dialects and real tools over a transport in memory.
+import type { Identifiers } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { toCompatibility } from "../../src/cli/compatibility.ts";
 import { readConfiguration } from "../../src/config/read-config.ts";
@@ -69,6 +70,7 @@ export async function openSession(
 	transcript: Transcript,
 	place: TranscriptPlace,
 	store: SessionStore,
+	identifiers: Identifiers = createCountingIdentifiers(),
 ): Promise<TranscriptSession> {
 	const idleClock = createIdleClock();
 	const files = withoutSync(createDiskFiles());
@@ -87,7 +89,7 @@ export async function openSession(
 		processes: createProcesses({ openSink: (file) => files.openAppend(file) }),
 		startWorker: createInProcessWorkers(workerParts),
 		clock,
-		identifiers: createCountingIdentifiers(),
+		identifiers,
 		random: () => 0,
 		log: silentLog,
 		trace: () => {},
@@ -164,7 +166,7 @@ function openGate(gates: GatedModel | null): void {
 }
 
 /** Identifiers of the right form that count. */
-function createCountingIdentifiers() {
+export function createCountingIdentifiers(): Identifiers {
 	let made = 0;
 	const next = (length: number): string => {
 		made += 1;
