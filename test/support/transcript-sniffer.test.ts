@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { createSniffer } from "./transcript-sniffer.ts";
+
+const event = (type: string, payload?: object) =>
+	JSON.stringify({ jsonrpc: "2.0", method: "event", params: payload === undefined ? { type } : { type, payload } });
+const result = (value: unknown, id = "1") => JSON.stringify({ jsonrpc: "2.0", id, result: value });
+const request = (id: string, payload: object) =>
+	JSON.stringify({ jsonrpc: "2.0", method: "request", id, params: { type: "ToolCallRequest", payload } });
+
+function sniff(line: string, ...sent: readonly string[]): string {
+	const sniffer = createSniffer();
+	for (const bytes of sent) sniffer.sent(bytes);
+	try {
+		sniffer.received(line);
+		return "good";
+	} catch (error) {
+		return error instanceof Error ? error.message : "bad";
+	}
+}
+
+describe("the sniffer", () => {
+	it.each([
+		[event("StepBegin", { n: 1 })],
+		[event("step_begin", { n: 1 })],
+		[event("step_interrupted")],
+		[event("TextPart", { type: "text", text: "Hi" })],
+		[request("c", { id: "c", name: "t", arguments: "{}" })],
+		[JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32700, message: "Invalid JSON format", data: null } })],
+	])("lets %s pass", (line) => expect(sniff(line)).toBe("good"));
+
+	it.each([
+		["white space", `${event("StepBegin", { n: 1 })} `, /compact/],
+		["keys in another order", '{"method":"event","jsonrpc":"2.0","params":{"type":"TurnEnd","payload":{}}}', /compact/],
+		[
+			"a member beside",
+			'{"jsonrpc":"2.0","method":"event","params":{"type":"TurnEnd","payload":{}},"more":1}',
+			/envelope/,
+		],
+		["an unknown event", event("TurnMiddle", {}), /no line of the published schema/],
+		["a missing field", event("ApprovalResponse", { request_id: "U", response: "approve" }), /published schema/],
+		["a field too many", event("StepBegin", { n: 1, m: 2 }), /not its own parse/],
+		["fields in another order", event("PlanDisplay", { file_path: "/p", content: "c" }), /not its own parse/],
+		["a null in the legacy dialect", event("tool_call_part", { arguments_part: null }), /published schema/],
+		["a payload where there is none", event("step_interrupted", {}), /published schema/],
+		["a request as an event", event("ToolCallRequest", { id: "c", name: "t", arguments: "{}" }), /published schema/],
+		["two ids", request("d", { id: "c", name: "t", arguments: "{}" }), /not the id in its payload/],
+		[
+			"an unknown error",
+			JSON.stringify({ jsonrpc: "2.0", id: "1", error: { code: 7, message: "", data: null } }),
+			/schema/,
+		],
+		[
+			"a subagent's unknown event",
+			event("SubagentEvent", {
+				parent_tool_call_id: "P",
+				agent_id: null,
+				subagent_type: null,
+				event: { type: "TurnMiddle", payload: {} },
+			}),
+			/unknown event/,
+		],
+	])("catches %s", (_name, line, complaint) => expect(sniff(line)).toMatch(complaint));
+
+	it("holds a result against the method that was called", () => {
+		const cancel = '{"jsonrpc":"2.0","id":"1","method":"cancel"}';
+		const replay = '{"jsonrpc":"2.0","id":"1","method":"replay"}\n';
+		const replayed = result({ status: "finished", events: 0, requests: 0 });
+		expect(sniff(replayed, replay)).toBe("good");
+		expect(sniff(replayed, cancel)).toMatch(/no result of cancel/);
+		expect(sniff(replayed, `${cancel}\n${replay}`)).toBe("good");
+		expect(sniff(result({}), cancel)).toBe("good");
+		expect(sniff(result({}))).toMatch(/no result of a request/);
+		expect(sniff(result({ status: "finished", events: 0 }), replay)).not.toBe("good");
+	});
+});
