@@ -14,6 +14,7 @@ export const answerKinds = [
 	"error",
 	"bad-error",
 	"other-id",
+	"event",
 ] as const;
 export type AnswerKind = (typeof answerKinds)[number];
 

@@ -99,8 +99,16 @@ export function toReply(request: ServerRequest, how: AnswerKind): Record<string,
 			return { jsonrpc: "2.0", id, error: { code: "x", message: "cannot" } };
 		case "other-id":
 			return { ...result({ response: "approve" }), id: `${id}-other` };
+		case "event": {
+			const payload = { request_id: id, response: "approve" };
+			return { jsonrpc: "2.0", method: "event", params: { type: "ApprovalRequestResolved", payload } };
+		}
 	}
 }
 
-/** Answers that are not usable at all and leave the request open. */
-export const ignoredAnswers: ReadonlySet<AnswerKind> = new Set(["no-result", "bad-error", "other-id"]);
+const ignoredAnswers: ReadonlySet<AnswerKind> = new Set(["no-result", "bad-error", "other-id"]);
+
+/** Whether an answer is not usable at all and leaves the request open: only approvals are answered by an event. */
+export function isIgnored({ type }: ServerRequest, how: AnswerKind): boolean {
+	return ignoredAnswers.has(how) || (how === "event" && type !== "ApprovalRequest");
+}

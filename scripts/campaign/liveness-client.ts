@@ -2,7 +2,7 @@
 import { isRecord } from "../../src/base/json.ts";
 import type { MemoryClient } from "../../src/transports/memory.ts";
 import type { AnswerKind } from "./liveness-actions.ts";
-import { ignoredAnswers, toReply } from "./liveness-answers.ts";
+import { isIgnored, toReply } from "./liveness-answers.ts";
 
 /** The note that is made when the client ends its input. */
 export const inputEnds = "the input ends";
@@ -87,7 +87,7 @@ export class LivenessClient {
 
 	answer(request: ServerRequest, how: AnswerKind): void {
 		const reply = toReply(request, how);
-		if (!ignoredAnswers.has(how)) {
+		if (!isIgnored(request, how)) {
 			request.answer ??= { how, atRest: this.atRest && !this.paused, at: this.transcript.length };
 		}
 		this.#write(reply);

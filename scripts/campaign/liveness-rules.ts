@@ -334,6 +334,7 @@ function isTold({ transcript }: LivenessClient, event: string, action: string | 
 
 const decisions: Readonly<Partial<Record<AnswerKind, string>>> = {
 	approve: "approve",
+	event: "approve",
 	"approve-for-session": "approve_for_session",
 };
 
