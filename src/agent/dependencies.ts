@@ -80,6 +80,14 @@ export interface Mailbox {
 	take(): Mail | null;
 }
 
+/** What may still be used of tokens, time and tool calls. */
+export interface Budget {
+	/** Why no further step may be begun; null while there is something left. */
+	exhausted(): TurnError | null;
+	/** Counts a tool call that is about to be made; gives why when there is none left. */
+	takeToolCall(): TurnError | null;
+}
+
 export interface TurnLimits {
 	readonly maxSteps: number;
 	/** Attempts in all per model call, the first included. */
@@ -95,6 +103,7 @@ export interface TurnDependencies {
 	readonly steers: SteerQueue;
 	readonly journal: CallJournal;
 	readonly limits: TurnLimits;
+	readonly budget: Budget;
 	readonly cacheKey: string;
 	/** Whether this is a subagent: it goes on after a refusal, where the session's own agent stops. */
 	readonly isSubagent: boolean;

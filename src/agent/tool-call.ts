@@ -7,6 +7,7 @@ import type { Preparation, Refusal, Tool } from "../tools/tool.ts";
 import { decodeArguments } from "./arguments.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 import {
+	beyondBudget,
 	blockedByHook,
 	crashedTool,
 	rejectedByPerson,
@@ -22,7 +23,7 @@ export interface SettledCall {
 	readonly rejection: "plain" | "with-feedback" | null;
 }
 
-type CallDependencies = Pick<TurnDependencies, "tools" | "approve" | "journal" | "watch" | "isSubagent">;
+type CallDependencies = Pick<TurnDependencies, "tools" | "approve" | "journal" | "watch" | "budget" | "isSubagent">;
 
 /** The place of a call among those of its answer. */
 export interface PlaceInAnswer {
@@ -47,6 +48,8 @@ export async function runToolCall(
 	const verdict = await dependencies.watch.before(call, decoded.value);
 	if (signal.aborted) return null;
 	if (verdict.action === "block") return settled(blockedByHook(verdict.reason));
+	const spent = dependencies.budget.takeToolCall();
+	if (spent !== null) return settled(beyondBudget(spent.message));
 	const allowed = await runAllowed(tool, decoded.value, call, dependencies, place, signal);
 	if (allowed === null) return null;
 	const { result, rejection, crash } = allowed;

@@ -56,3 +56,8 @@ const rejectedInSubagent =
 export function blockedByHook(reason: string): ToolReturn {
 	return toolError(reason === "" ? "Blocked by PreToolUse hook" : reason, "Hook blocked");
 }
+
+/** A call for which no budget is left. */
+export function beyondBudget(reason: string): ToolReturn {
+	return toolError(`The tool was not run. ${reason}`, "Budget used up");
+}

@@ -46,6 +46,8 @@ async function runSteps(model: Model, dependencies: TurnDependencies, signal: Ab
 	const repetition = createRepetitionGuard();
 	for (let n = 1; n <= maxSteps; n += 1) {
 		if (signal.aborted) return { status: "cancelled" };
+		const spent = dependencies.budget.exhausted();
+		if (spent !== null) return failed(spent);
 		await dependencies.emit({ type: "step.started", n });
 		const begun = await beginStep(model, dependencies, signal);
 		const step = begun.kind === "ready" ? await runStep(n, model, dependencies, repetition, signal) : begun;
@@ -86,6 +88,8 @@ async function beginStep(model: Model, dependencies: TurnDependencies, signal: A
 	if (!signal.aborted && isCompactionDue(model, dependencies)) {
 		const outcome = await compact(model, "auto", "", dependencies, signal);
 		if (outcome.kind !== "done") return outcome;
+		const spent = dependencies.budget.exhausted();
+		if (spent !== null) return { kind: "failed", error: spent };
 	}
 	const news = await dependencies.notices();
 	const due = await dependencies.reminders();

@@ -11,6 +11,7 @@ export const kernelErrorCodes = [
 	"capability-missing",
 	"provider-failed",
 	"login-expired",
+	"budget-exhausted",
 	"session-not-found",
 	"storage-failed",
 	"overloaded",

@@ -51,6 +51,7 @@ export function createStreamJsonPrinter(write: Write): Printer {
 		"status.changed": ({ plan_mode }) => {
 			if (plan_mode !== null) flush();
 		},
+		"budget.warning": nothing,
 		"notification.raised": news,
 		"content.delta": ({ part }) => hold(part),
 		"content.completed": nothing,

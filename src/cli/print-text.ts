@@ -48,6 +48,7 @@ export function createTextPrinter(write: Write): Printer {
 		"mcp.loading-started": nothing,
 		"mcp.loading-ended": nothing,
 		"status.changed": nothing,
+		"budget.warning": (body) => line(`* ${warning(body)}`),
 		"notification.raised": ({ severity, title, body }) =>
 			line(`* ${severity}: ${onOneLine(body === "" ? title : `${title}: ${body}`, lineLimit)}`),
 		"content.delta": ({ part }) => {
@@ -98,6 +99,11 @@ const mediaNames: { readonly [T in Exclude<ContentPart["type"], "text" | "think"
 	audio_url: "audio",
 	video_url: "video",
 };
+
+function warning({ budget, scope, used, limit }: EventBodyOf<"budget.warning">): string {
+	const units = { tokens: "tokens", time: "s", "tool-calls": "tool calls" } as const;
+	return `The ${scope} has used ${used} of its ${limit} ${units[budget]}.`;
+}
 
 function subagentName({ subagentType, agentId }: AgentPathEntry): string {
 	return `[${[subagentType, agentId].filter((word) => word !== null).join(" ")}] `;

@@ -61,6 +61,9 @@ export type LoopControl = CamelCased<ConfigurationFile["loop_control"]>;
 /** `timeout` in seconds. */
 export type HookSettings = CamelCased<ConfigurationFile["hooks"][number]>;
 
+/** Budgets of a session and of each of its turns; null for none. Times in seconds. */
+export type LimitSettings = CamelCased<ConfigurationFile["agentwire"]["limits"]>;
+
 /** Our own table. Deadlines in seconds, null for none. */
 export interface AgentwireSettings {
 	readonly sync: "commit" | "off";
@@ -77,6 +80,7 @@ export interface AgentwireSettings {
 	readonly maxEvents: string;
 	readonly typedParts: boolean;
 	readonly formerNames: boolean;
+	readonly limits: LimitSettings;
 }
 
 export interface Configuration {
@@ -150,6 +154,7 @@ export function toConfiguration(file: ConfigurationFile): Configuration {
 			maxEvents: agentwire.max_events,
 			typedParts: agentwire.typed_parts,
 			formerNames: agentwire.former_names,
+			limits: camelCased(agentwire.limits),
 		},
 	};
 }

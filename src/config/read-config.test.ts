@@ -87,6 +87,15 @@ const defaults: Configuration = {
 		maxEvents: "",
 		typedParts: false,
 		formerNames: false,
+		limits: {
+			sessionTokens: null,
+			sessionSeconds: null,
+			sessionToolCalls: null,
+			turnTokens: null,
+			turnSeconds: null,
+			turnToolCalls: null,
+			warningRatio: 0.8,
+		},
 	},
 };
 
@@ -158,6 +167,14 @@ oauth_client_id = "program-7"
 max_events = "1.2"
 typed_parts = true
 former_names = true
+
+[agentwire.limits]
+session_tokens = 1_000_000
+session_seconds = 3600
+session_tool_calls = 500
+turn_tokens = 100_000
+turn_seconds = 0.5
+warning_ratio = 1
 `;
 
 const full: Configuration = {
@@ -218,6 +235,15 @@ const full: Configuration = {
 		maxEvents: "1.2",
 		typedParts: true,
 		formerNames: true,
+		limits: {
+			sessionTokens: 1_000_000,
+			sessionSeconds: 3600,
+			sessionToolCalls: 500,
+			turnTokens: 100_000,
+			turnSeconds: 0.5,
+			turnToolCalls: null,
+			warningRatio: 1,
+		},
 	},
 };
 
@@ -423,6 +449,19 @@ describe("problems", () => {
 			{ agentwire: { client_tool_timeout: null } },
 			"agentwire.client_tool_timeout",
 			"must be a number of at least 0, found null",
+		],
+		[{ agentwire: { limits: 5 } }, "agentwire.limits", "must be a table, found 5"],
+		[{ agentwire: { limits: { session_tokens: 0 } } }, "agentwire.limits.session_tokens", atLeast(1, "0")],
+		[{ agentwire: { limits: { turn_tool_calls: 1.5 } } }, "agentwire.limits.turn_tool_calls", atLeast(1, "1.5")],
+		[
+			{ agentwire: { limits: { turn_seconds: 0 } } },
+			"agentwire.limits.turn_seconds",
+			"must be a number of at least 0.001, found 0",
+		],
+		[
+			{ agentwire: { limits: { warning_ratio: 80 } } },
+			"agentwire.limits.warning_ratio",
+			"must be a number from 0 to 1, found 80",
 		],
 	];
 

@@ -167,6 +167,17 @@ const hookTable = table({
 	fail_closed: v.optional(flag, false),
 });
 
+/** Budgets; null for none. Times in seconds. */
+const limitsTable = table({
+	session_tokens: nullable(integer(1)),
+	session_seconds: nullable(decimal(0.001, Number.MAX_VALUE)),
+	session_tool_calls: nullable(integer(1)),
+	turn_tokens: nullable(integer(1)),
+	turn_seconds: nullable(decimal(0.001, Number.MAX_VALUE)),
+	turn_tool_calls: nullable(integer(1)),
+	warning_ratio: v.optional(decimal(0, 1), 0.8),
+});
+
 /** Seconds; 0 means no deadline. */
 const deadline = decimal(0, Number.MAX_VALUE);
 
@@ -183,6 +194,7 @@ const agentwireTable = table({
 	max_events: v.optional(text, ""),
 	typed_parts: v.optional(flag, false),
 	former_names: v.optional(flag, false),
+	limits: v.optional(limitsTable, {}),
 });
 
 /** The whole file. Unknown keys are dropped at every level; `{}` gives the defaults. */

@@ -1,7 +1,7 @@
 // Every event the kernel tells, declared once: schema, class and one sentence.
 //
 // Classes: `stored` events are in the session log before they are told; `state` events describe a current
-// condition and are told again to a client that attaches; `volatile` events are deltas, gone once told.
+// condition and are told again to a client that attaches; `volatile` events are deltas and passing news, gone once told.
 // A run of mergeable deltas is followed by its `…completed` event, which is the stored form.
 import * as v from "valibot";
 import { kernelErrorCodes } from "../base/errors.ts";
@@ -46,6 +46,10 @@ export const turnOutcomeSchema = v.variant("status", [
 export type TurnOutcome = v.InferOutput<typeof turnOutcomeSchema>;
 /** Why a turn failed: a kernel error as data. */
 export type TurnError = Extract<TurnOutcome, { status: "failed" }>["error"];
+
+/** What may be limited: tokens and tool calls are counted, time is in seconds. */
+export const budgetKinds = ["tokens", "time", "tool-calls"] as const;
+export type BudgetKind = (typeof budgetKinds)[number];
 
 export const mcpServerStatusSchema = v.object({
 	name: v.string(),
@@ -96,6 +100,16 @@ export const eventDeclarations = {
 		plan_mode: nullable(v.boolean()),
 		mcp_status: nullable(mcpStatusSchema),
 	}),
+	"budget.warning": declareEvent(
+		"volatile",
+		"A budget of the session or the turn is nearly used up; told once for each.",
+		{
+			budget: v.picklist(budgetKinds),
+			scope: v.picklist(["session", "turn"]),
+			used: v.number(),
+			limit: v.number(),
+		},
+	),
 	"notification.raised": declareEvent("stored", "Background work has news.", {
 		id: v.string(),
 		category: v.string(),

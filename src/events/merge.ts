@@ -31,6 +31,8 @@ export function createDeltaMerger(): DeltaMerger {
 
 	return {
 		push(body) {
+			// A warning may come at any moment, and is no part of what is being said.
+			if (body.type === "budget.warning") return null;
 			if (run !== null && extendRun(run, body)) return null;
 			const completed = flush();
 			run = openRun(body);

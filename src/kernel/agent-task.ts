@@ -69,7 +69,13 @@ export async function startAgentTask(work: AgentWork, settings: AgentTaskSetting
 			if (openAsks.delete(askId)) await showAsks();
 		},
 	});
-	const own: AgentServices = { ...services, emitter, sourceKind: "background_agent", kept: (keeping) => keeping };
+	const own: AgentServices = {
+		...services,
+		emitter,
+		sourceKind: "background_agent",
+		budget: services.budget.besideTurns(),
+		kept: (keeping) => keeping,
+	};
 
 	const run = async (): Promise<TaskRuntime | null> => {
 		let final: Partial<TaskRuntime>;

@@ -35,7 +35,10 @@ export function createCommandRun(argument: string, settings: CommandRunSettings)
 		runAgent: (input) => runTurn(input, dependencies, signal),
 		runWithin: (input, other) => runWithin(input, other, settings),
 		async compact(trigger, focus) {
-			return agent.model === null ? null : await compact(agent.model, trigger, focus, dependencies, signal);
+			const { model, budget } = dependencies;
+			if (model === null) return null;
+			const error = budget.exhausted();
+			return error === null ? await compact(model, trigger, focus, dependencies, signal) : { kind: "failed", error };
 		},
 	};
 }

@@ -3,10 +3,11 @@ import { continueTurn, runTurn } from "../agent/turn.ts";
 import { toKernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { inputText, textPart, type UserInput } from "../events/content.ts";
-import type { EventBody, TurnOutcome } from "../events/event.ts";
+import type { EventBody, TurnError, TurnOutcome } from "../events/event.ts";
 import { allowed } from "../hooks/hook.ts";
 import type { StoredSession } from "../store/session-store.ts";
 import { toTitle } from "../store/title.ts";
+import type { Budgets } from "./budgets.ts";
 import { type CommandRunSettings, createCommandRun } from "./command-run.ts";
 import type { SlashCommands } from "./commands/slash-commands.ts";
 import { loopOver, runFlow } from "./flow-run.ts";
@@ -28,6 +29,8 @@ export interface RunningTurn {
 	readonly id: string;
 	readonly controller: AbortController;
 	readonly steers: OpenSteerQueue;
+	/** Set when a time budget was used up and that, not a cancel, aborted it. */
+	expired: TurnError | null;
 	/** Resolves when its end was told. */
 	ended: Promise<void>;
 }
@@ -48,6 +51,7 @@ export interface MainTurnSettings {
 	readonly loopIterations: number;
 	readonly notifications: Pick<Notifications, "openTurn" | "closeTurn">;
 	readonly keys: Pick<SessionKeys, "renewDue">;
+	readonly budgets: Pick<Budgets, "openTurn" | "closeTurn">;
 	readonly log: Log;
 	/** Called once its beginning was kept and told. */
 	begun(): void;
@@ -81,18 +85,33 @@ export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings:
 	await watch.end();
 	await settings.notifications.closeTurn();
 	// A cancel that was accepted while the last hooks ran is kept to.
-	if (signal.aborted && outcome.status !== "failed") outcome = { status: "cancelled" };
+	if (signal.aborted && outcome.status !== "failed") outcome = toCutOff(turn);
 	const ended: EventBody = { type: "turn.ended", outcome };
 	try {
 		// Nothing of the turn may wait for a slow client any more, nor stay open behind it.
 		turn.controller.abort();
-		if (telling.isBegun) return await telling.emit(ended, { sync: true, beforeTold: release });
+		if (telling.isBegun) {
+			const records = settings.budgets.closeTurn();
+			return await telling.emit(ended, { sync: true, records, beforeTold: release });
+		}
 	} catch (thrown) {
 		log.error("The end of a turn could not be kept.", { session: stored.id, error: thrown });
 	}
 	// A log without the beginning of a turn is not to have its end.
 	release();
 	emitter.tellUnkept({ turnId: turn.id, agentPath: [] }, ended);
+}
+
+/** What runs is ended as by a cancel; which of the two came first decides how that is told. */
+function expire(turn: RunningTurn, error: TurnError): void {
+	if (turn.controller.signal.aborted) return;
+	turn.expired = error;
+	turn.steers.close();
+	turn.controller.abort();
+}
+
+function toCutOff({ expired }: RunningTurn): TurnOutcome {
+	return expired === null ? { status: "cancelled" } : { status: "failed", error: expired };
 }
 
 /** Hooks before it, the run, hooks behind it: one of those may send the agent back to work once. */
@@ -114,6 +133,7 @@ async function runPrompt(
 	await emit({ type: "turn.started", input }, { sync: true });
 	telling.isBegun = true;
 	settings.begun();
+	settings.budgets.openTurn((error) => expire(turn, error));
 	await services.stored.markStarted();
 	await settings.notifications.openTurn(emit);
 	if (verdict.action === "block") {

@@ -22,6 +22,7 @@ import { ApprovalMode } from "./approval-mode.ts";
 import { Approvals } from "./approvals.ts";
 import { type AskDeadlines, AskTable } from "./asks.ts";
 import { type BackgroundParts, BackgroundTasks } from "./background-tasks.ts";
+import { type BudgetLimits, Budgets } from "./budgets.ts";
 import { type CheckedTools, type ClientToolDeclaration, checkClientTools } from "./client-tools.ts";
 import { type Attachment, type AttachOptions, Clients } from "./clients.ts";
 import type { SlashCommandInfo } from "./commands/command.ts";
@@ -59,6 +60,7 @@ export interface SessionParts {
 	};
 	readonly background: BackgroundParts;
 	readonly limits: TurnLimits;
+	readonly budgets: BudgetLimits;
 	readonly compaction: AgentServices["compaction"];
 	readonly deadlines: AskDeadlines;
 	readonly yolo: boolean;
@@ -106,6 +108,7 @@ export class Session {
 	readonly #plan: PlanMode;
 	readonly #hooks: HookRunner;
 	readonly #tools: readonly Tool[];
+	readonly #budgets: Budgets;
 	readonly #services: AgentServices;
 	readonly #sideQuestions: SideQuestions;
 	readonly #background: BackgroundTasks;
@@ -151,12 +154,20 @@ export class Session {
 			},
 			() => this.#clients.hooks(),
 		);
+		this.#budgets = new Budgets({
+			limits: parts.budgets,
+			stored,
+			clock,
+			log,
+			warn: (state) => void this.#tell({ type: "budget.warning", ...state })?.catch(() => {}),
+		});
 		this.#services = {
 			stored,
 			emitter: this.#emitter,
 			approvals: new Approvals({ stored, identifiers, mode, asks: this.#asks, emitter: this.#emitter }),
 			sourceKind: "foreground_turn",
 			limits: parts.limits,
+			budget: this.#budgets.inTurn,
 			compaction: parts.compaction,
 			clock,
 			random: parts.random,
@@ -207,8 +218,7 @@ export class Session {
 			identifiers,
 			mode,
 			can: (capability) => this.#clients.can(capability),
-			emit: (body) =>
-				this.#emitter.emit(this.#where(), body, {}, this.#turn?.controller.signal ?? never) ?? Promise.resolve(),
+			emit: (body) => this.#tell(body) ?? Promise.resolve(),
 		});
 		this.#tools = parts.createTools(operations);
 		this.#main = new MainAgent({
@@ -227,6 +237,7 @@ export class Session {
 			identifiers,
 			cacheKey: this.id,
 			agent: () => this.#main.load(),
+			budget: this.#budgets.inTurn.besideTurns(),
 			emit: async (body, signal) => this.#emitter.emit({ turnId: null, agentPath: [] }, body, {}, signal),
 			tellUnkept: (body) => this.#emitter.tellUnkept({ turnId: null, agentPath: [] }, body),
 		});
@@ -342,6 +353,7 @@ export class Session {
 			id: this.#parts.identifiers.hex(32),
 			controller: new AbortController(),
 			steers: createSteerQueue(),
+			expired: null,
 			ended: Promise.resolve(),
 		};
 		// Every call of an answer, and every event that waits for a slow client, listens to it.
@@ -364,6 +376,7 @@ export class Session {
 					},
 					closeTurn: () => this.#notifications.closeTurn(),
 				},
+				budgets: this.#budgets,
 				log: this.#parts.log,
 				begun: () => {
 					this.#hadTurn = true;
@@ -414,6 +427,11 @@ export class Session {
 			if (this.#turn !== null) this.#emitter.fail(this.#turn.id, thrown);
 			throw thrown;
 		}
+	}
+
+	/** Tells what the session's own agent has part in, within the turn if one runs. */
+	#tell(body: EventBody): Promise<void> | undefined {
+		return this.#emitter.emit(this.#where(), body, {}, this.#turn?.controller.signal ?? never);
 	}
 
 	async #askClientTool(ask: ClientToolAsk, signal: AbortSignal): Promise<ToolReturn> {

@@ -9,12 +9,14 @@ import { textPart } from "../events/content.ts";
 import type { ConversationMessage } from "../events/conversation.ts";
 import type { EventBody } from "../events/event.ts";
 import type { Model } from "../models/model.ts";
+import type { AgentBudget } from "./budgets.ts";
 import type { Agent } from "./turn-dependencies.ts";
 
 export interface SideQuestionSettings {
 	readonly identifiers: Identifiers;
 	readonly cacheKey: string;
 	agent(): Promise<Agent>;
+	readonly budget: AgentBudget;
 	/** What waits for a slow client waits no longer than the signal. */
 	emit(body: EventBody, signal: AbortSignal): Promise<void>;
 	/** Tells what could not be kept: whoever asked must hear of the end. */
@@ -67,7 +69,12 @@ export class SideQuestions {
 		try {
 			const agent = await this.#settings.agent();
 			if (agent.model === null) return failed("LLM is not set");
-			return await this.#ask(agent.model, agent, question);
+			const { budget } = this.#settings;
+			const spent = budget.exhausted();
+			if (spent !== null) return failed(spent.message);
+			const answer = await this.#ask(budget.counted(agent.model), agent, question);
+			await budget.keep();
+			return answer;
 		} catch (thrown) {
 			return failed(errorText(thrown));
 		}

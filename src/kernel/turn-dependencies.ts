@@ -6,6 +6,7 @@ import type { AgentPathEntry, EventBody, TurnError } from "../events/event.ts";
 import type { Model } from "../models/model.ts";
 import type { StoredSession } from "../store/session-store.ts";
 import type { ApprovalSource, Approvals } from "./approvals.ts";
+import type { AgentBudget } from "./budgets.ts";
 import type { Emitter, Keeping } from "./emitter.ts";
 import type { AgentNotice } from "./notifications.ts";
 import type { Reminders } from "./reminders.ts";
@@ -20,6 +21,7 @@ export interface AgentServices {
 	/** What its agents' work is part of, for those who are asked to approve it. */
 	readonly sourceKind: ApprovalSource["kind"];
 	readonly limits: TurnLimits;
+	readonly budget: AgentBudget;
 	readonly compaction: Pick<Compacting, "triggerRatio" | "reservedTokens">;
 	readonly clock: Clock;
 	/** Uniform in [0, 1). */
@@ -69,14 +71,14 @@ export function createTurnEmit(
 }
 
 export function createTurnDependencies(services: AgentServices, agent: Agent, turn: AgentTurn): TurnDependencies {
-	const { stored, approvals, kept } = services;
+	const { stored, approvals, budget, kept } = services;
 	const emit = createTurnEmit(services, agent.path, turn.id, turn.signal);
 	const startStep = async (body: EventBody) => {
 		await emit(body);
 		await turn.stepStarted();
 	};
 	return {
-		model: agent.model,
+		model: agent.model === null ? null : budget.counted(agent.model),
 		unsetModelAlias: agent.unsetModelAlias,
 		context: agent.context,
 		tools: agent.tools,
@@ -90,6 +92,7 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 			finished: (call, isError) => kept(stored.appendCalls([{ type: "finished", toolCallId: call.id, isError }])),
 		},
 		limits: services.limits,
+		budget,
 		cacheKey: stored.id,
 		isSubagent: agent.path.length > 0,
 		planMode: services.planMode,
@@ -121,7 +124,10 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 		},
 		approve: (need, call, signal) =>
 			kept(approvals.decide(need, call, { kind: services.sourceKind, id: turn.id, path: agent.path }, emit, signal)),
-		commit: () => kept(stored.sync()),
+		commit: async () => {
+			await kept(budget.keep());
+			await kept(stored.sync());
+		},
 	};
 }
 

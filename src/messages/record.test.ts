@@ -8,6 +8,7 @@ const keptNever: ReadonlySet<EventType> = new Set<EventType>([
 	"content.delta",
 	"tool-call.started",
 	"tool-call.delta",
+	"budget.warning",
 	"ask.resolved",
 ]);
 const isKept = (body: EventBody) =>

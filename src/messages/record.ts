@@ -18,6 +18,7 @@ const notKept: ReadonlySet<EventType> = new Set<EventType>([
 	"content.delta",
 	"tool-call.started",
 	"tool-call.delta",
+	"budget.warning",
 	// Approvals are not in the log since 1.6; their decisions are in the call journal.
 	"ask.resolved",
 ]);

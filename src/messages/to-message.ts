@@ -69,6 +69,7 @@ const rows: { readonly [T in EventType]: Row<T> } = {
 	"mcp.loading-started": () => ({ type: "MCPLoadingBegin", payload: empty }),
 	"mcp.loading-ended": () => ({ type: "MCPLoadingEnd", payload: empty }),
 	"status.changed": (body) => ({ type: "StatusUpdate", payload: withoutType(body) }),
+	"budget.warning": () => null,
 	"notification.raised": (body) => ({
 		type: "Notification",
 		payload: {

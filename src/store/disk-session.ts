@@ -8,7 +8,7 @@ import type { AgentEvent } from "../events/event.ts";
 import type { Files } from "../files/port.ts";
 import { sweepTemporaries } from "../files/temporaries.ts";
 import { createAgentFiles, failStaleAgents, openAgentFiles } from "./agent-files.ts";
-import { readUnfinished, toCallLine } from "./call-journal.ts";
+import { readJournal, toCallLine } from "./call-journal.ts";
 import { createContextLog, readContext } from "./context-log.ts";
 import { readEvents, toEventLine, toHeader } from "./event-log.ts";
 import { type Lease, takeLease } from "./lease.ts";
@@ -87,7 +87,7 @@ export async function openDiskSession(
 	};
 
 	const contextRows = await readContext(files, found.contextPath ?? paths.context, log);
-	const unfinishedCalls = await readUnfinished(files, paths.calls, log);
+	const journal = await readJournal(files, paths.calls, log);
 	const existed = found.contextPath !== null && !isPrepared(found);
 	const stateFile = await openStateFile({ files, log, directory: paths.directory, fresh: !existed, prepare });
 	const lineFile = (file: string, knownSize: number, header?: string): LineFile =>
@@ -177,7 +177,8 @@ export async function openDiskSession(
 		get contextRows() {
 			return contextRows();
 		},
-		unfinishedCalls,
+		unfinishedCalls: journal.open,
+		used: journal.used,
 		state: () => stateFile.state(),
 		updateState: (change) => whileOpen(() => stateFile.update(change)),
 		appendContext: (rows) => whileOpen(() => contextLog.append(rows)),

@@ -17,7 +17,7 @@ import {
 	toSessionPaths,
 } from "./session-directory.ts";
 import { createSessionIndex } from "./session-index.ts";
-import type { SessionStore, SessionSummary, StoredSession } from "./session-store.ts";
+import { nothingUsed, type SessionStore, type SessionSummary, type StoredSession } from "./session-store.ts";
 import { initialState } from "./state-file.ts";
 import { checkSessionId, isSessionId, toDirectoryName, toWorkDir } from "./work-dir.ts";
 
@@ -45,6 +45,7 @@ function createBarredSession(id: string, workDir: string, directory: string, err
 		existed: false,
 		contextRows: [],
 		unfinishedCalls: [],
+		used: nothingUsed,
 		state: initialState,
 		updateState: refuse,
 		appendContext: refuse,

@@ -4,16 +4,18 @@ import { KernelError } from "../base/errors.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import type { AgentEvent } from "../events/event.ts";
 import { fromRecord, type MessageRecord, toRecord } from "../messages/record.ts";
-import { noteCall } from "./call-journal.ts";
+import { noteCall, noteUse } from "./call-journal.ts";
 import { createKeptBackground, type KeptBackground, openKeptBackground } from "./memory-tasks.ts";
-import type {
-	AgentDescription,
-	SessionState,
-	SessionStore,
-	SessionSummary,
-	StoredAgent,
-	StoredSession,
-	UnfinishedCall,
+import {
+	type AgentDescription,
+	nothingUsed,
+	type SessionState,
+	type SessionStore,
+	type SessionSummary,
+	type SessionUse,
+	type StoredAgent,
+	type StoredSession,
+	type UnfinishedCall,
 } from "./session-store.ts";
 import { initialState } from "./state-file.ts";
 import { toTitle, untitled } from "./title.ts";
@@ -58,6 +60,7 @@ interface KeptSession {
 	readonly agents: Map<string, KeptAgent>;
 	readonly background: KeptBackground;
 	readonly openCalls: UnfinishedCall[];
+	used: SessionUse;
 	state: SessionState;
 	/** The number of the last append, counted over the store: the session written last is the newest. */
 	writtenAt: number;
@@ -69,6 +72,7 @@ function createKeptSession(): KeptSession {
 		hasContext: false,
 		events: [],
 		openCalls: [],
+		used: nothingUsed,
 		agents: new Map(),
 		background: createKeptBackground(),
 		state: initialState(),
@@ -142,6 +146,7 @@ export function createMemoryStore(): SessionStore {
 			existed: kept.hasContext,
 			contextRows: kept.context,
 			unfinishedCalls: [...kept.openCalls],
+			used: kept.used,
 			state: () => kept.state,
 			updateState: (change) =>
 				write(() => {
@@ -167,7 +172,10 @@ export function createMemoryStore(): SessionStore {
 				}),
 			appendCalls: (records) =>
 				write(() => {
-					for (const record of records) noteCall(kept.openCalls, record);
+					for (const record of records) {
+						noteCall(kept.openCalls, record);
+						kept.used = noteUse(kept.used, record);
+					}
 				}),
 			createAgent: async (description) => openKeptAgent(kept.agents, description, write),
 			async openAgent(agentId) {

@@ -35,7 +35,18 @@ export type CallRecord =
 	| { readonly type: "started"; readonly toolCallId: string; readonly name: string; readonly arguments: string | null }
 	/** The unknown outcome of a call that a crash interrupted is in the context; the person is still to be told. */
 	| { readonly type: "recovered"; readonly toolCallId: string }
-	| { readonly type: "finished"; readonly toolCallId: string; readonly isError: boolean };
+	| { readonly type: "finished"; readonly toolCallId: string; readonly isError: boolean }
+	/** What the session has used from its beginning. */
+	| ({ readonly type: "used" } & SessionUse);
+
+/** What the budgets of a session are held against: tokens, time of its turns, and tool calls, in all. */
+export interface SessionUse {
+	readonly tokens: number;
+	readonly milliseconds: number;
+	readonly toolCalls: number;
+}
+
+export const nothingUsed: SessionUse = { tokens: 0, milliseconds: 0, toolCalls: 0 };
 
 /** A call found started and not finished when the session was opened. */
 export interface UnfinishedCall {
@@ -85,6 +96,8 @@ export interface StoredSession {
 	/** The rows there were when it was opened; what could not be read was skipped and logged. */
 	readonly contextRows: readonly ContextRow[];
 	readonly unfinishedCalls: readonly UnfinishedCall[];
+	/** What it had used when it was opened, as far as that was kept. */
+	readonly used: SessionUse;
 	state(): SessionState;
 	/** Keeps what another process changed in title and archive fields. */
 	updateState(change: Partial<SessionState>): Promise<void>;

@@ -238,6 +238,18 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect((await reopen()).unfinishedCalls).toEqual([]);
 		});
 
+		it("finds what was used, as it was last kept", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			expect(session.used).toEqual({ tokens: 0, milliseconds: 0, toolCalls: 0 });
+			await session.appendContext([promptRow]);
+			await session.appendCalls([{ type: "used", tokens: 10, milliseconds: 1.5, toolCalls: 0 }]);
+			await session.appendCalls([{ type: "finished", toolCallId: "a", isError: false }]);
+			await session.appendCalls([{ type: "used", tokens: 25, milliseconds: 2000, toolCalls: 3 }]);
+			const again = await reopen();
+			expect(again.used).toEqual({ tokens: 25, milliseconds: 2000, toolCalls: 3 });
+			expect(again.unfinishedCalls).toEqual([]);
+		});
+
 		it("keeps the state, field by field", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			await session.appendContext([promptRow]);

@@ -14,6 +14,7 @@ const table: readonly (readonly [KernelErrorCode, number, string, number, string
 	["capability-missing", -32002, "T", -32003, "LLM not supported: T"],
 	["provider-failed", -32003, "T", -32002, "LLM provider error: T"],
 	["login-expired", -32004, "T", -32002, "LLM provider error: T"],
+	["budget-exhausted", -32003, "T", -32099, "Run failed: T"],
 	["session-not-found", -32603, "T", -32099, "Run failed: T"],
 	["storage-failed", -32603, "T", -32099, "Run failed: T"],
 	["overloaded", -32000, "T", -32000, "T"],

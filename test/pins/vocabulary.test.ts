@@ -93,6 +93,7 @@ it("pins the event types", () => {
 		["mcp.loading-started", "stored"],
 		["mcp.loading-ended", "stored"],
 		["status.changed", "stored"],
+		["budget.warning", "volatile"],
 		["notification.raised", "stored"],
 		["content.delta", "volatile"],
 		["content.completed", "stored"],

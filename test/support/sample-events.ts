@@ -112,6 +112,7 @@ export const sampleEvents: { readonly [T in EventType]: readonly EventBodyOf<T>[
 			},
 		}),
 	],
+	"budget.warning": [{ type: "budget.warning", budget: "tool-calls", scope: "turn", used: 8, limit: 10 }],
 	"notification.raised": [
 		{
 			type: "notification.raised",

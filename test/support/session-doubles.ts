@@ -36,6 +36,8 @@ export const backgroundSettings: SessionParts["background"]["settings"] = toConf
 	v.parse(configurationFileSchema, {}),
 ).background;
 
+export const noLimits = { tokens: null, time: null, "tool-calls": null } as const;
+
 /** What a session needs for hooks, plan mode, subagents and background work when none is used. */
 export function createQuietParts(): Pick<
 	SessionParts,
@@ -45,6 +47,7 @@ export function createQuietParts(): Pick<
 	| "afk"
 	| "remindsOfAbsence"
 	| "compaction"
+	| "budgets"
 	| "hooks"
 	| "hookPlace"
 	| "planPlace"
@@ -60,6 +63,7 @@ export function createQuietParts(): Pick<
 		afk: false,
 		remindsOfAbsence: true,
 		compaction: { triggerRatio: 0.85, reservedTokens: 0 },
+		budgets: { session: noLimits, turn: noLimits, warningRatio: 0.8 },
 		hooks: [],
 		hookPlace: { environment: {}, processes: noProcesses },
 		planPlace: { files: createMemoryFiles(), shareDir: "/share", home: "/home/me", startsOn: false },

@@ -60,6 +60,7 @@ export function createTurnSubject(
 			finished: async (call, isError) => void order.push(`finished ${call.id}${isError ? " badly" : ""}`),
 		},
 		limits: { maxSteps: 5, maxAttempts: 3 },
+		budget: { exhausted: () => null, takeToolCall: () => null },
 		cacheKey: "key",
 		isSubagent: false,
 		planMode: () => false,

@@ -11,6 +11,8 @@ export const errorNumbers: ErrorNumbers = {
 	"capability-missing": { code: -32002 },
 	"provider-failed": { code: -32003 },
 	"login-expired": { code: -32004 },
+	// Clients show the text of a failed request as it is, where they take other numbers for mistakes of their own.
+	"budget-exhausted": { code: -32003 },
 	"invalid-input": { code: -32602 },
 	"session-not-found": { code: -32603 },
 	"storage-failed": { code: -32603 },

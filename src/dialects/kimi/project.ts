@@ -33,6 +33,7 @@ const entries: { readonly [T in EventType]: Entry } = {
 	"mcp.loading-started": told,
 	"mcp.loading-ended": told,
 	"status.changed": told,
+	"budget.warning": told,
 	"notification.raised": told,
 	"content.delta": toldOfRoot,
 	"content.completed": toldOfSubagents,

@@ -11,6 +11,7 @@ export const errorNumbers: ErrorNumbers = {
 	"login-expired": { code: -32002, text: (text) => `LLM provider error: ${text}` },
 	"capability-missing": { code: -32003, text: (text) => `LLM not supported: ${text}` },
 	overloaded: { code: -32000 },
+	"budget-exhausted": runFailed,
 	closed: runFailed,
 	"no-turn": runFailed,
 	unsupported: runFailed,

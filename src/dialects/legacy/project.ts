@@ -31,6 +31,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"mcp.loading-ended": ignored,
 	"status.changed": ({ context_usage }) =>
 		context_usage === null ? null : { type: "status_update", payload: { context_usage } },
+	"budget.warning": ignored,
 	"notification.raised": ignored,
 	"content.delta": ({ part }) => ({ type: "content_part", payload: withoutNulls(part) }),
 	"content.completed": ({ part }) => ({ type: "content_part", payload: withoutNulls(part) }),
