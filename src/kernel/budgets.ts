@@ -186,11 +186,12 @@ function hasAny(limits: Limits): boolean {
 	return Object.values(limits).some((limit) => limit !== null);
 }
 
-const units = { tokens: "tokens", time: "seconds", "tool-calls": "tool calls" } as const;
+const units = { tokens: "token", time: "second", "tool-calls": "tool call" } as const;
 
 function toError(state: BudgetState): TurnError {
 	const { budget, scope, used, limit } = state;
 	const wayOn = scope === "session" ? "Only a higher limit lets it go on." : "The next prompt has a new one.";
-	const message = `The ${scope} has used up its budget of ${limit} ${units[budget]} (${used} used). ${wayOn}`;
+	const amount = `${limit} ${units[budget]}${limit === 1 ? "" : "s"}`;
+	const message = `The ${scope} has used up its budget of ${amount} (${used} used). ${wayOn}`;
 	return { code: "budget-exhausted", message, data: state };
 }

@@ -68,7 +68,8 @@ const scenarios = words(`
 	cancel-mid-stream cancel-mid-tool cancel-mid-retry cancel-open-approval cancel-open-approvals
 	cancel-open-client-tool cancel-twice cancel-reuses-id
 	end-of-input end-of-input-idle end-of-input-mid-tool
-	max-steps retry retry-causes retries-exhausted one-attempt retry-abandons-calls provider-error scripts-exhausted
+	max-steps budget-tokens budget-resumed budget-tool-calls budget-time
+	retry retry-causes retries-exhausted one-attempt retry-abandons-calls provider-error scripts-exhausted
 	internal-error login-expired no-model unknown-model missing-capability capability-there
 	steer-string steer-list steer-keeps-turn steer-overrides-rejection steer-capability
 	pipelined-initialize-prompt pipelined-prompts pipelined-steer pipelined-cancel
@@ -107,7 +108,7 @@ const older = words(`
 
 /** §7.1. */
 const legacyScenarios = words(`
-	prompt-alias retry-untold max-steps cancelled interrupt-notification interrupt-tool absent-keys media-part
+	prompt-alias retry-untold max-steps budget cancelled interrupt-notification interrupt-tool absent-keys media-part
 	tool-result-not-ok
 `);
 const legacyOutcomes = words(`
