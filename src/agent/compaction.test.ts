@@ -56,6 +56,18 @@ const types = (subject: { readonly events: readonly { readonly type: string }[] 
 	subject.events.map(({ type }) => type);
 
 describe("automatic compaction", () => {
+	it("uses up the budget: the step ends behind it, its summary is kept", async () => {
+		const error = { code: "budget-exhausted", message: "used up", data: null } as const;
+		let asked = 0;
+		const exhausted = () => (++asked === 1 ? null : error);
+		const subject = createSubject([[say("the summary"), done(usage(850, 30))]], 850, {
+			budget: { exhausted, takeToolCall: () => null },
+		});
+		expect(await subject.run("third wish")).toEqual({ status: "failed", error });
+		expect(types(subject)).toEqual(["step.started", "compaction.started", "compaction.ended", "step.interrupted"]);
+		expect([subject.model.requests.length, subject.kept.length]).toEqual([1, 1]);
+	});
+
 	it("summarises all but the last two messages before the step goes on", async () => {
 		const subject = createSubject(
 			[

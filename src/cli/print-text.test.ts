@@ -36,6 +36,15 @@ describe("createTextPrinter", () => {
 		expect(play(turnBegins, turnEnds)).toBe("");
 	});
 
+	it.each([
+		["tokens", 8, 10, "* The turn has used 8 of its 10 tokens.\n"],
+		["time", 2.402, 3, "* The turn has used 2.402 of its 3 s.\n"],
+		["tool-calls", 5, 5, "* The turn has used 5 of its 5 tool calls.\n"],
+	] as const)("shows that the budget of %s is nearly used up", (budget, used, limit, line) => {
+		const warning: EventBody = { type: "budget.warning", budget, scope: "turn", used, limit };
+		expect(play(turnBegins, step(1), text("a"), warning, turnEnds)).toBe(`a\n${line}`);
+	});
+
 	it("shows calls and results on lines of their own", () => {
 		const printed = play(
 			turnBegins,

@@ -18,6 +18,7 @@ describe("toFailure", () => {
 		[failed({ retryable: false }), "provider-failed", 1],
 		[failed({ retryable: true }), "provider-failed", 75],
 		[failed({ code: "storage-failed" }), "storage-failed", 1],
+		[failed({ code: "budget-exhausted" }), "budget-exhausted", 1],
 	])("of %j has a code and an exit code", (outcome, code, exitCode) => {
 		expect(toFailure(outcome)).toMatchObject({ code, exitCode });
 	});

@@ -37,6 +37,11 @@ function merged(...events: readonly EventBody[]): EventBody[] {
 }
 
 describe("createDeltaMerger", () => {
+	it("does not cut a run where a budget is warned of", () => {
+		const warning: EventBody = { type: "budget.warning", budget: "time", scope: "turn", used: 8, limit: 10 };
+		expect(merged(text("a"), warning, text("b"), end)).toEqual([completedText("ab")]);
+	});
+
 	it("merges text with text", () => {
 		expect(merged(text("Hel"), text(""), text("lo"))).toEqual([completedText("Hello")]);
 	});

@@ -2,7 +2,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Identifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
-import type { Configuration, LimitSettings, ServiceSettings } from "../config/configuration.ts";
+import type { Configuration, ServiceSettings } from "../config/configuration.ts";
 import { type ModelSelection, selectDefaultProvider, selectModel } from "../config/select-model.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import { discoverSkills } from "../definitions/skill-discovery.ts";
@@ -17,7 +17,7 @@ import type { Processes } from "../processes/port.ts";
 import type { StoredSession } from "../store/session-store.ts";
 import { createTools } from "../tools/built-in-tools.ts";
 import type { ToolEnvironment, WebService } from "../tools/tool.ts";
-import type { BudgetLimits } from "./budgets.ts";
+import { type BudgetOptions, composeBudgets } from "./budget-options.ts";
 import { builtInAgents } from "./built-in-agents.ts";
 import type { StartWorker } from "./command-task.ts";
 import { createKeyRing, type KeyRing } from "./key-ring.ts";
@@ -54,9 +54,6 @@ export interface Surroundings {
 	/** What signs a person in to a provider, as typed. */
 	readonly loginCommand: string;
 }
-
-/** Budgets under the names of the settings; times in seconds. */
-export type BudgetOptions = Omit<LimitSettings, "warningRatio">;
 
 /** What may differ from session to session. Null leaves it to the configuration. */
 export interface SessionOptions {
@@ -242,18 +239,6 @@ function toWebService(settings: ServiceSettings | null, version: string): WebSer
 		baseUrl,
 		customHeaders: { "user-agent": `agentwire/${version}`, ...customHeaders },
 		token: async () => apiKey,
-	};
-}
-
-function composeBudgets(limits: LimitSettings, options: Partial<BudgetOptions>): BudgetLimits {
-	const of = (name: keyof BudgetOptions, unit = 1): number | null => {
-		const limit = options[name] ?? limits[name];
-		return limit === null ? null : limit * unit;
-	};
-	return {
-		session: { tokens: of("sessionTokens"), time: of("sessionSeconds", 1000), "tool-calls": of("sessionToolCalls") },
-		turn: { tokens: of("turnTokens"), time: of("turnSeconds", 1000), "tool-calls": of("turnToolCalls") },
-		warningRatio: limits.warningRatio,
 	};
 }
 

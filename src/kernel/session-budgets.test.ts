@@ -319,4 +319,29 @@ describe("subagents", () => {
 		expect(ended?.body).toMatchObject({ outcome: spent({ budget: "tokens", scope: "turn", used: 20, limit: 20 }) });
 		expect(subject.events.filter(({ body }) => body.type === "budget.warning")).toMatchObject([{ agentPath: [] }]);
 	});
+
+	it("count in the background towards the session alone, and end at their next step", async () => {
+		const small = createScriptedModel([callOnce("b"), callOnce("c"), [say(longReport), done(ten)]]);
+		const background = { subagent_type: "small", run_in_background: true };
+		const model = createScriptedModel([[agentCall("a", background), done(ten)], answer, answer]);
+		const store = createMemoryStore();
+		const subject = await createSubagentSubject(model, {
+			models: { small },
+			tool: tool(),
+			double: await createSessionDouble(store),
+			parts: { budgets: budgets({ turn: { tokens: 21 }, session: { "tool-calls": 3 } }) },
+		});
+		await subject.run();
+		const over = new AbortController().signal;
+		while ((await subject.session.backgroundTasks()).length > 0) await subject.session.backgroundTaskEnded(over);
+		expect(small.requests).toHaveLength(2);
+		expect((await createSessionDouble(store)).stored.used).toEqual({ tokens: 40, milliseconds: 0, toolCalls: 3 });
+		const [task] = await subject.double.stored.tasks.list();
+		expect(await task?.runtime()).toMatchObject({
+			status: "failed",
+			failureReason: expect.stringContaining("used up its budget of 3 tool calls"),
+		});
+		const ended = subject.events.find(({ body, agentPath }) => body.type === "turn.ended" && agentPath.length === 0);
+		expect(ended?.body).toEqual({ type: "turn.ended", outcome: { status: "finished" } });
+	});
 });
