@@ -3,8 +3,7 @@
 import type { Budget } from "../agent/dependencies.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import type { TokenUsage } from "../events/content.ts";
-import { inputTokens } from "../events/content.ts";
+import { inputTokens, type TokenUsage } from "../events/content.ts";
 import type { BudgetKind, TurnError } from "../events/event.ts";
 import type { Model, ModelRequest } from "../models/model.ts";
 import type { CallRecord, StoredSession } from "../store/session-store.ts";
