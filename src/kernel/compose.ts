@@ -141,7 +141,7 @@ export async function composeSession(
 		processes,
 		web: {
 			fetch: (input, init) => globalThis.fetch(input, init),
-			searchService: toWebService(configuration.services.moonshotSearch, surroundings.version),
+			searchService: toWebService(configuration.services.moonshotSearch, surroundings.version, keys),
 		},
 		clock,
 		todos: {
@@ -232,13 +232,13 @@ export async function composeSession(
 }
 
 /** The service that settings name; requests to it name us. */
-function toWebService(settings: ServiceSettings | null, version: string): WebService | null {
+function toWebService(settings: ServiceSettings | null, version: string, keys: KeyRing): WebService | null {
 	if (settings === null) return null;
-	const { baseUrl, apiKey, customHeaders } = settings;
+	const { baseUrl, customHeaders } = settings;
 	return {
 		baseUrl,
 		customHeaders: { "user-agent": `agentwire/${version}`, ...customHeaders },
-		token: async () => apiKey,
+		token: () => keys.keyOf(settings),
 	};
 }
 
