@@ -59,7 +59,7 @@ const voidNames: ReadonlySet<string> = new Set(["br", "hr", "img", "task", "td",
 export function createPageBuilder(document: PageDocument, url: string): PageBuilder {
 	const root = openElement("", document.body, true, null, 0);
 	const opened: OpenElement[] = [];
-	let base = URL.canParse(url) ? url : undefined;
+	let base = isAddress(url) ? url : undefined;
 	let hasOwnBase = false;
 	/** How many elements are open in one that is left out, itself included. */
 	let dropped = 0;
@@ -67,6 +67,8 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 	let textLength = 0;
 	let elements = 0;
 	let nesting = 0;
+	/** How many headings are open. */
+	let headings = 0;
 	/** The code block that is open; its markup is left out. */
 	let codeBlock: PageElement | null = null;
 	let hasCodeEnded = false;
@@ -75,7 +77,17 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 	let isInTitle = false;
 
 	const current = (): OpenElement => opened.at(-1) ?? root;
-	const isInHeading = (): boolean => opened.some(({ name }) => /^(?:h[1-6]|summary)$/.test(name));
+	const currentKept = (): OpenElement => opened.findLast(({ isKept }) => isKept) ?? root;
+
+	const push = (open: OpenElement): void => {
+		opened.push(open);
+		if (isHeading(open.name)) headings += 1;
+	};
+
+	const pop = (): void => {
+		const closed = opened.pop();
+		if (closed !== undefined && isHeading(closed.name)) headings -= 1;
+	};
 
 	const flush = (): void => {
 		const content = codeBlock === null ? text.replace(/\s+/g, " ") : tidyCode(text);
@@ -83,7 +95,7 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 		if (content === "") return;
 		const { element } = current();
 		element.appendChild(document.createTextNode(content));
-		if (content.trim() !== "") (opened.findLast(({ isKept }) => isKept) ?? root).hasContent = true;
+		if (content.trim() !== "") currentKept().hasContent = true;
 	};
 
 	const addPlain = (plain: string): void => {
@@ -95,8 +107,8 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 	};
 
 	const resolve = (value: string | undefined, schemes: RegExp): string | null => {
-		const spelled = value === undefined || value.length > addressLength ? "" : value.trim();
-		if (spelled === "" || !URL.canParse(spelled, base)) return null;
+		const spelled = value?.trim() ?? "";
+		if (spelled === "" || !isAddress(spelled, base)) return null;
 		const { href, protocol } = new URL(spelled, base);
 		if (!schemes.test(protocol)) return null;
 		textLength += href.length;
@@ -105,8 +117,9 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 
 	const createElement = (name: string, attributes: Attributes): PageElement | null => {
 		if (nesting >= limits.nesting || elements >= limits.elements) return null;
+		elements += 1;
 		// Headings often lead to themselves.
-		const isOwnLink = name === "a" && attributes["href"]?.startsWith("#") === true && isInHeading();
+		const isOwnLink = name === "a" && attributes["href"]?.startsWith("#") === true && headings > 0;
 		const element = document.createElement(name);
 		return copyAttributes(element, name, isOwnLink ? {} : attributes, resolve) ? element : null;
 	};
@@ -125,19 +138,18 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 	};
 
 	const pass = (name: string): void => {
-		opened.push(openElement(name, current().element, false, null, 0));
+		push(openElement(name, current().element, false, null, 0));
 	};
 
 	const keep = (name: string, attributes: Attributes): void => {
-		flush();
 		const element = createElement(name, attributes);
 		if (element === null) {
 			text += " ";
 			pass(name);
 			return;
 		}
+		flush();
 		current().element.appendChild(element);
-		elements += 1;
 		nesting += 1;
 		const language = ["div", "figure", "pre"].includes(name) ? codeLanguage(attributes) : null;
 		if (name === "li") numberItem(element, attributes);
@@ -146,12 +158,12 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 			hasCodeEnded = false;
 			setLanguage(element, language ?? opened.slice(-3).findLast((outer) => outer.language !== null)?.language ?? null);
 		}
-		opened.push(openElement(name, element, true, language, (integerOf(attributes["start"]) ?? 1) - 1));
+		push(openElement(name, element, true, language, (integerOf(attributes["start"]) ?? 1) - 1));
 	};
 
 	const closeKept = (closed: OpenElement): void => {
 		flush();
-		opened.pop();
+		pop();
 		nesting -= 1;
 		if (closed.name === "pre") codeBlock = null;
 		const { name, element } = closed;
@@ -159,7 +171,7 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 		if (closed.hasContent ? name === "a" && isMark(element) : !voidNames.has(name)) {
 			element.remove();
 			text += " ";
-		} else (opened.findLast(({ isKept }) => isKept) ?? root).hasContent = true;
+		} else currentKept().hasContent = true;
 	};
 
 	/** Within a code block only text counts, and where its lines end. */
@@ -178,8 +190,8 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 				return;
 			}
 			const { href } = attributes;
-			if (spelledName === "base" && !hasOwnBase && href !== undefined && URL.canParse(href, base)) {
-				base = new URL(href, base).href;
+			if (spelledName === "base" && !hasOwnBase && href !== undefined) {
+				if (isAddress(href, base)) base = new URL(href, base).href;
 				hasOwnBase = true;
 			}
 			if (spelledName === "meta" && attributes["property"] === "og:title")
@@ -187,7 +199,7 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 			isInTitle = spelledName === "title";
 			const name = standInName(spelledName);
 			// What unfolds a section may be its heading.
-			const treatment = name === "button" && isInHeading() ? "opened" : treatmentOf(spelledName, attributes);
+			const treatment = name === "button" && headings > 0 ? "opened" : treatmentOf(spelledName, attributes);
 			if (treatment === "dropped" || (codeBlock !== null && isLineNumbers(attributes))) dropped = 1;
 			else if (codeBlock !== null) openInCode(codeBlock, name, attributes);
 			else if (treatment === "kept") keep(name, attributes);
@@ -202,7 +214,7 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 			const closed = opened.at(-1);
 			hasCodeEnded = closed?.name === "code";
 			if (closed?.isKept === true) closeKept(closed);
-			else opened.pop();
+			else pop();
 		},
 		addText(content) {
 			if (isInTitle) title += content;
@@ -230,6 +242,15 @@ function openElement(
 	itemNumber: number,
 ): OpenElement {
 	return { name, element, isKept, language, itemNumber, hasContent: false };
+}
+
+function isHeading(name: string): boolean {
+	return name === "summary" || /^h[1-6]$/.test(name);
+}
+
+/** Whether it can be made an address; no page needs one as long as those that are not. */
+function isAddress(text: string, base?: string): boolean {
+	return text.length <= addressLength && URL.canParse(text, base);
 }
 
 /** Whether a link is a mark beside a heading, by which one gets its address. */

@@ -183,6 +183,10 @@ describe("a page beyond all bounds", () => {
 		["class names", () => `<p class="${much("a b ")}">text</p>`],
 		["sets of images", () => `<p>text<img src=/a srcset="${much("a")} b">`],
 		["a title", () => `<title>${much("a - ")}</title>text`],
+		["links in a heading", () => `<h1>${"<i>".repeat(1900)}${much("<a href=#a>x</a>")}`],
+		["text too deep for elements", () => `${"<div>".repeat(60)}${much("<p>x</p>")}`],
+		["images from nowhere", () => much("x<img src=data:,a>")],
+		["a long base", () => `<base href="http://example.org/${"a".repeat(5_000_000)}">${much("<a href=b>x</a>")}`],
 		["ampersands", () => much("&amp;")],
 		["brackets", () => `text${much("<")}`],
 	])("is read in time: %s", async (_name, make) => {

@@ -95,7 +95,7 @@ it("uploads the video, refers to it in the next request, and shows what the sear
 	});
 	expect(provider.requests[1]?.body).toContain(mp4.toString("latin1"));
 	expect(JSON.stringify(provider.requests[2]?.body)).toContain(
-		'{"type":"video_url","video_url":{"url":"ms://file-42"}}',
+		'{"type":"text","text":"Media returned by call_0:"},{"type":"video_url","video_url":{"url":"ms://file-42"}}',
 	);
 	expect(service.requests).toMatchObject([
 		{
