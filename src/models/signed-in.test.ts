@@ -185,6 +185,23 @@ describe("a model that one signs in to", () => {
 		}
 	});
 
+	it("hands over videos with the key of the moment, and with another one when it is refused", async () => {
+		const provider = await startProvider();
+		const keys = createKeys("key-1-secret", "key-2-secret");
+		const model = await createSignedInModel({ ...plainModelSettings, baseUrl: provider.url }, keys);
+		provider.answerNext(refused);
+		provider.answerNext(sendJson(200, {}, { id: "file-1" }));
+		const video = { name: "a.mp4", mediaType: "video/mp4", bytes: new Uint8Array([1]) };
+		expect(await model.uploadVideo?.(video, never)).toMatchObject({ ok: true, url: expect.stringContaining("file-1") });
+		expect(sentKeys(provider)).toEqual(["Bearer key-1-secret", "Bearer key-2-secret"]);
+		expect(keys.refusals).toEqual(["key-1-secret"]);
+	});
+
+	it("hands over no videos where the provider takes them in messages", async () => {
+		const settings = { ...plainModelSettings, providerType: "openai_legacy" } as const;
+		expect((await createSignedInModel(settings, createKeys("key-1-secret"))).uploadVideo).toBeUndefined();
+	});
+
 	it("cannot be made of settings that no model can be made of", async () => {
 		const settings = { ...plainModelSettings, providerType: "_scripted_echo" } as const;
 		await expect(createSignedInModel(settings, createKeys("k"))).rejects.toThrow(ModelConfigurationError);

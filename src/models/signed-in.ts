@@ -1,7 +1,15 @@
 // A model of a provider that one signs in to: the key is asked for with each request, and another one once when the
 // provider refuses it. Knows no provider and no way to sign in.
 import { unlessAborted } from "../base/abort.ts";
-import { type Model, type ModelChunk, type ModelFailure, type ModelRequest, modelFailure } from "./model.ts";
+import {
+	type Model,
+	type ModelChunk,
+	type ModelFailure,
+	type ModelRequest,
+	modelFailure,
+	type VideoFile,
+	type VideoUpload,
+} from "./model.ts";
 import type { ModelSettings } from "./model-settings.ts";
 import { createModel } from "./registry.ts";
 
@@ -80,5 +88,24 @@ export async function createSignedInModel(settings: ModelSettings, keys: KeySour
 		if (last.kind === "refused" && !signal.aborted) yield loginFailure(last.failure);
 	}
 
-	return { name, maxContextSize, capabilities, stream };
+	/** Once more with another key when one is refused, as requests are. */
+	async function uploadVideo(video: VideoFile, signal: AbortSignal): Promise<VideoUpload> {
+		const first = await keys.current();
+		if (!first.ok) return { ok: false, failure: login(first.reason).failure };
+		const upload = await uploadWith(first.key, video, signal);
+		if (upload.ok || upload.failure.statusCode !== 401 || signal.aborted) return upload;
+		const second = await keys.renewed(first.key);
+		if (!second.ok) return { ok: false, failure: login(second.reason, 401).failure };
+		return await uploadWith(second.key, video, signal);
+	}
+
+	async function uploadWith(key: string, video: VideoFile, signal: AbortSignal): Promise<VideoUpload> {
+		const upload = (await modelWith(key)).uploadVideo;
+		if (upload === undefined)
+			throw new Error("A model that takes videos beforehand stopped doing so with another key.");
+		return await upload(video, signal);
+	}
+
+	const uploads = made.model.uploadVideo === undefined ? {} : { uploadVideo };
+	return { name, maxContextSize, capabilities, stream, ...uploads };
 }

@@ -23,6 +23,7 @@ describe("the cap on events", () => {
 		}
 		expect(allSamples.filter((body) => told(body, {}) === null).map(({ type }) => type)).toEqual([
 			"step.interrupted",
+			"budget.warning",
 			"ask.resolved",
 			"ask.resolved",
 			"ask.resolved",
