@@ -81,6 +81,7 @@ const defaults: Configuration = {
 		questionTimeout: null,
 		clientToolTimeout: 600,
 		contain: "auto",
+		mcpStartTimeout: 30,
 		parallelSubagents: 4,
 	},
 };
@@ -148,6 +149,7 @@ approval_timeout = 1.5
 question_timeout = 60
 client_tool_timeout = 0
 contain = "off"
+mcp_start_timeout = 0
 `;
 
 const full: Configuration = {
@@ -202,6 +204,7 @@ const full: Configuration = {
 		questionTimeout: 60,
 		clientToolTimeout: null,
 		contain: "off",
+		mcpStartTimeout: null,
 		parallelSubagents: 4,
 	},
 };
