@@ -6,7 +6,8 @@ import { sleep, systemClock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import { randomIdentifiers } from "../base/ids.ts";
 import { redactSecrets } from "../base/redaction.ts";
-import { ConfigurationError } from "../config/configuration-error.ts";
+import { ConfigurationError, type ConfigurationErrorCategory } from "../config/configuration-error.ts";
+import { readMcpServers } from "../config/mcp-servers.ts";
 import { readConfiguration } from "../config/read-config.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
@@ -114,7 +115,11 @@ async function start(
 	const additionalDirs = await checkAll("--add-dir", options.additionalDirs);
 	const skillsDirs = await checkAll("--skills-dir", options.skillsDirs);
 	const agentFile = options.agentFile === null ? null : await checkFile("--agent-file", options.agentFile, place, disk);
+	const mcpFiles = await Promise.all(
+		options.mcpConfigFiles.map((file) => checkFile("--mcp-config-file", file, place, disk)),
+	);
 	const { configuration } = await readConfiguration(await toSource(options, place, shareDir, disk), disk, log);
+	const mcpServers = await readMcpServers({ files: mcpFiles, texts: options.mcpConfigs, shareDir }, disk, log);
 	const files = configuration.agentwire.sync === "off" ? withoutSync(disk) : disk;
 	const surroundings: Surroundings = {
 		environment,
@@ -152,6 +157,7 @@ async function start(
 		maxSteps: options.maxStepsPerTurn,
 		maxAttempts: options.maxRetriesPerStep,
 		maxLoopIterations: options.maxLoopIterations,
+		mcpServers,
 		agent,
 	};
 	return { kernel, session: await openSession(kernel, workDir, options.session, sessionOptions) };
@@ -211,9 +217,12 @@ async function toSource(options: ProgramOptions, place: Place, shareDir: string,
 	}
 }
 
+/** Settings at fault that are the command line's fault (agent-kernel §1.2). */
+const usageCategories: ReadonlySet<ConfigurationErrorCategory> = new Set(["text", "mcp-syntax"]);
+
 function startupFailure(thrown: unknown): { readonly code: number; readonly text: string } {
 	if (thrown instanceof UsageError) throw thrown;
 	if (thrown instanceof ConfigurationError)
-		return { code: thrown.category === "text" ? 2 : 1, text: redactSecrets(thrown.message) };
+		return { code: usageCategories.has(thrown.category) ? 2 : 1, text: redactSecrets(thrown.message) };
 	return { code: 1, text: redactSecrets(`agentwire could not start: ${errorText(thrown)}`) };
 }

@@ -13,6 +13,7 @@ import type { HookRunner } from "./hook-runner.ts";
 import type { MainAgent } from "./main-agent.ts";
 import type { Notifications } from "./notifications.ts";
 import type { OpenSteerQueue } from "./steers.ts";
+import type { ToolServers } from "./tool-servers.ts";
 import { createToolWatch, type WatchedTurn } from "./tool-watch.ts";
 import {
 	type AgentServices,
@@ -34,6 +35,8 @@ export interface MainTurnSettings {
 	readonly services: AgentServices;
 	readonly hooks: HookRunner;
 	readonly main: MainAgent;
+	/** Null for a session without tool servers. */
+	readonly servers: Pick<ToolServers, "prepareTurn"> | null;
 	readonly commands: SlashCommands;
 	/** How often a prompt is gone over again; see `loopOver`. */
 	readonly loopIterations: number;
@@ -144,7 +147,7 @@ async function prepareRun(
 	turn: RunningTurn,
 	{ emit }: Telling,
 	watch: WatchedTurn,
-	{ services, main }: MainTurnSettings,
+	{ services, main, servers }: MainTurnSettings,
 ): Promise<CommandRunSettings> {
 	const { id, steers, controller } = turn;
 	const agent = await main.load();
@@ -153,6 +156,7 @@ async function prepareRun(
 		signal: controller.signal,
 		steers,
 		watch,
+		toolsReady: async () => servers?.prepareTurn(emit, controller.signal),
 		stepStarted: () => tellCrashNotice(main, emit),
 	};
 	const dependencies = createTurnDependencies(services, agent, agentTurn);

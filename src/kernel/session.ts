@@ -40,6 +40,7 @@ import { createSteerQueue } from "./steers.ts";
 import { createSubagents, type SubagentParts } from "./subagents.ts";
 import { activeViews, createTaskOperations, toCompactionNotes } from "./task-view.ts";
 import { createToolBox } from "./tool-box.ts";
+import { type LoadServers, ToolServers } from "./tool-servers.ts";
 import type { AgentServices } from "./turn-dependencies.ts";
 
 /** What a session is made of; `compose.ts` fills it from the configuration. */
@@ -57,6 +58,8 @@ export interface SessionParts {
 		createTools(toolPaths: readonly string[], operations: SessionOperations): readonly Tool[];
 	};
 	readonly background: BackgroundParts;
+	/** Null for a session without tool servers. */
+	readonly loadServers: LoadServers | null;
 	readonly limits: TurnLimits;
 	readonly compaction: AgentServices["compaction"];
 	readonly deadlines: AskDeadlines;
@@ -103,6 +106,7 @@ export class Session {
 	readonly #plan: PlanMode;
 	readonly #hooks: HookRunner;
 	readonly #tools: readonly Tool[];
+	readonly #servers: ToolServers | null;
 	readonly #services: AgentServices;
 	readonly #sideQuestions: SideQuestions;
 	readonly #background: BackgroundTasks;
@@ -206,11 +210,16 @@ export class Session {
 				this.#emitter.emit(this.#where(), body, {}, this.#turn?.controller.signal ?? never) ?? Promise.resolve(),
 		});
 		this.#tools = parts.createTools(operations);
+		this.#servers = this.#createServers(operations);
 		this.#main = new MainAgent({
 			stored,
 			model,
 			unsetModelAlias,
-			tools: createToolBox(this.#tools, () => this.#clients.attached()),
+			tools: createToolBox(
+				this.#tools,
+				() => this.#clients.attached(),
+				() => this.#servers?.tools() ?? [],
+			),
 			systemPrompt: () => systemPrompt(null),
 			reminders: joinReminders([this.#plan, parts.remindsOfAbsence ? createAwayReminders(mode) : noReminders]),
 			notices: (messages) => this.#notifications.notices(messages),
@@ -245,7 +254,7 @@ export class Session {
 	checkTools(declarations: readonly ClientToolDeclaration[]): Promise<CheckedTools> {
 		return checkClientTools(
 			declarations,
-			(name) => this.#tools.some((tool) => tool.name === name),
+			(name) => [...this.#tools, ...(this.#servers?.tools() ?? [])].some((tool) => tool.name === name),
 			this.#parts.identifiers,
 			(ask, signal) => this.#askClientTool(ask, signal),
 		);
@@ -253,6 +262,7 @@ export class Session {
 
 	/** A client arrives; it is told first what is still asked. */
 	attach(options: AttachOptions): Attachment {
+		this.#servers?.beginSoon();
 		return this.#clients.attach(
 			options,
 			this.#asks.asks().map((ask) => this.#stamped({ type: "ask.requested", ask })),
@@ -317,6 +327,7 @@ export class Session {
 		this.#turn?.controller.abort();
 		await Promise.all([this.#turn?.ended, this.#background.endAgents()]);
 		await this.#sideQuestions.stop();
+		this.#servers?.end();
 		this.#clients.end();
 	}
 
@@ -326,6 +337,15 @@ export class Session {
 		const hook = { event: "SessionEnd", target: "exit", input: { reason: "exit" } } as const;
 		await Promise.all([this.#hooks.run(hook, null, signal), this.#background.end()]);
 		await this.#parts.stored.close();
+	}
+
+	/** Nobody's tool is replaced by one of a server. */
+	#createServers({ questions }: SessionOperations): ToolServers | null {
+		const { loadServers, clock, log } = this.#parts;
+		if (loadServers === null) return null;
+		const isTaken = (name: string) =>
+			this.#tools.some((tool) => tool.name === name) || this.#clients.attached().some(({ tools }) => tools.has(name));
+		return new ToolServers(() => loadServers({ questions, isTaken }), clock, log);
 	}
 
 	#startTurn(input: UserInput): { readonly turnId: string } {
@@ -344,6 +364,7 @@ export class Session {
 			services: this.#services,
 			hooks: this.#hooks,
 			main: this.#main,
+			servers: this.#servers,
 			commands: this.#commands,
 			loopIterations: this.#parts.loopIterations,
 			notifications: {

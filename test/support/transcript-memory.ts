@@ -109,6 +109,7 @@ export async function openSession(
 	const parts = await composeSession(stored, options, configuration, surroundings, {
 		clientName: () => null,
 		readContext: (id) => store.readContext(place.workDir, id),
+		serverPool: () => Promise.reject(new Error("there are no servers here")),
 	});
 	const session = new Session({ ...parts, model: gates.model });
 	const close = async () => {
