@@ -9,24 +9,27 @@ import type { Tool } from "../tools/tool.ts";
 /** What a session's servers want of the session. */
 export type ServerNeeds = Pick<ServerSetSettings, "isTaken" | "questions">;
 
+/** The servers as a session uses them. */
+export type SessionServers = Pick<ServerSet, "begin" | "isLoading" | "loaded" | "tools" | "status" | "end">;
+
 /** Loads all that it takes, and connects to nothing yet. */
-export type LoadServers = (needs: ServerNeeds) => Promise<ServerSet>;
+export type LoadServers = (needs: ServerNeeds) => Promise<SessionServers>;
 
 /** Milliseconds that a client has for its first answer before anything is loaded. */
 const delay = 20;
 
 export class ToolServers {
-	readonly #load: () => Promise<ServerSet>;
+	readonly #load: () => Promise<SessionServers>;
 	readonly #clock: Clock;
 	readonly #log: Log;
 	#loading: Promise<void> | null = null;
-	#set: ServerSet | null = null;
+	#set: SessionServers | null = null;
 	#isScheduled = false;
 	#isEnded = false;
 	/** What clients were told last, as JSON; null for nothing. */
 	#told: string | null = null;
 
-	constructor(load: () => Promise<ServerSet>, clock: Clock, log: Log) {
+	constructor(load: () => Promise<SessionServers>, clock: Clock, log: Log) {
 		this.#load = load;
 		this.#clock = clock;
 		this.#log = log;
@@ -41,7 +44,9 @@ export class ToolServers {
 	beginSoon(): void {
 		if (this.#isScheduled) return;
 		this.#isScheduled = true;
-		this.#clock.after(delay, () => void this.#begin());
+		this.#clock.after(delay, () => {
+			if (!this.#isEnded) void this.#begin();
+		});
 	}
 
 	/**

@@ -20,7 +20,7 @@ export interface ChildTransportSettings {
 }
 
 export interface ChildTransport extends Transport {
-	/** Why it is closed, as a clause; null as long as it is not. */
+	/** Why it closed by itself, as a clause; null when it did not. */
 	reason(): string | null;
 }
 
@@ -30,16 +30,18 @@ export function startChildTransport({ request, processes, clock, log }: ChildTra
 	const end = new AbortController();
 	const goneController = new AbortController();
 	let input: ChildInput | null = null;
+	let isClosed = false;
 	let reason: string | null = null;
 	let started: () => void = () => {};
 
-	const finish = (why: string) => {
-		if (reason !== null) return;
+	const finish = (why: string | null) => {
+		if (isClosed) return;
+		isClosed = true;
 		reason = why;
 		transport.onclose?.();
 	};
 	const receive = (line: Line) => {
-		if (reason !== null) return;
+		if (isClosed) return;
 		if (line.kind === "oversized") {
 			transport.onerror?.(new Error("A message is too long."));
 			finish(`it sent a message of more than ${messageLimit / 1024 / 1024} MiB`);
@@ -76,8 +78,9 @@ export function startChildTransport({ request, processes, clock, log }: ChildTra
 		finish(describeEnd(ended, log.end()));
 	});
 
+	const closed = () => new Error(reason ?? "the connection is closed");
 	const close = async (): Promise<void> => {
-		finish("the connection was closed");
+		finish(null);
 		input?.close();
 		if (input !== null) await sleep(clock, farewell, goneController.signal);
 		end.abort();
@@ -86,10 +89,10 @@ export function startChildTransport({ request, processes, clock, log }: ChildTra
 	const transport: ChildTransport = {
 		async start() {
 			await Promise.race([running, gone]);
-			if (reason !== null) throw new Error(reason);
+			if (isClosed) throw closed();
 		},
 		async send(message) {
-			if (input === null || reason !== null) throw new Error(reason ?? "the program has not started");
+			if (input === null || isClosed) throw closed();
 			await input.write(`${JSON.stringify(message)}\n`);
 		},
 		close,
@@ -118,7 +121,7 @@ function isMessage(value: unknown): value is JSONRPCMessage {
 }
 
 function describeEnd(ended: RunOutcome["ended"], lastLine: string): string {
-	const said = lastLine === "" ? "" : `; it said last: ${lastLine}`;
+	const said = lastLine === "" ? "" : `; it said last: ${lastLine.replace(/\.$/, "")}`;
 	switch (ended.kind) {
 		case "not-started":
 			return `it could not be started: ${ended.reason}`;

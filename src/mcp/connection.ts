@@ -3,16 +3,25 @@ import type { ElicitResult, Progress } from "@modelcontextprotocol/client";
 import { errorText } from "../base/errors.ts";
 import type { McpServerSettings } from "../config/mcp-servers.ts";
 import { answerForm } from "./elicitation.ts";
-import { type LinkFailure, toLinkFailure } from "./failure.ts";
-import { type ElicitParams, type Link, type LinkParts, openLink, type ServerPlace } from "./link.ts";
-import { type CallResult, callResultSchema } from "./result.ts";
+import { isOfNewEra, type LinkFailure, toLinkFailure } from "./failure.ts";
+import {
+	type ElicitParams,
+	type Era,
+	type Link,
+	type LinkHandlers,
+	type LinkParts,
+	openLink,
+	type ServerPlace,
+} from "./link.ts";
+import { requestCall, requestTools } from "./requests.ts";
+import type { CallResult } from "./result.ts";
 import { type Asker, type RunningCall, startCall } from "./running-call.ts";
-import { type ListedTool, readTool, type ToolPage, toolPageSchema } from "./tool-list.ts";
+import { type ListedTool, readTool } from "./tool-list.ts";
 
 export type ServerState = "pending" | "connecting" | "connected" | "failed" | "unauthorized";
 
 export interface Call {
-	readonly name: string;
+	readonly tool: Pick<ListedTool, "name" | "parameters">;
 	readonly arguments: Readonly<Record<string, unknown>>;
 	/** Milliseconds, without those in which a person was asked. */
 	readonly timeout: number;
@@ -27,12 +36,6 @@ export type CallOutcome =
 	/** `reason` is a clause. Whether the call had an effect may not be known. */
 	| { readonly kind: "failed"; readonly reason: string; readonly isUncertain: boolean };
 
-/** Milliseconds for a page of the list of tools. */
-const listPatience = 60_000;
-const pageLimit = 64;
-/** The library's own timer is out of the way. */
-const longest = 2_147_483_647;
-
 export class ServerConnection {
 	readonly name: string;
 	readonly #server: McpServerSettings;
@@ -43,6 +46,7 @@ export class ServerConnection {
 	readonly #running = new Map<RunningCall, Link>();
 	/** Links that end once nobody calls over them any more. */
 	readonly #retired = new Set<Link>();
+	#era: Era = "old";
 	#state: ServerState = "pending";
 	#reason = "";
 	#tools: readonly ListedTool[] = [];
@@ -124,20 +128,14 @@ export class ServerConnection {
 		let opened: Link | null = null;
 		let lost: string | null = null;
 		try {
-			const link = await openLink(
-				this.#server,
-				this.#place,
-				this.#parts,
-				{
-					toolsChanged: () => void this.#relist(),
-					elicit: (params, signal) => this.#elicit(params, signal),
-					lost: (reason) => {
-						lost = reason;
-						if (opened !== null) this.#retire(opened, { kind: "lost", reason });
-					},
+			const link = await this.#openLink({
+				toolsChanged: () => void this.#relist(),
+				elicit: (params, signal) => this.#elicit(params, signal),
+				lost: (reason) => {
+					lost = reason;
+					if (opened !== null) this.#retire(opened, { kind: "lost", reason });
 				},
-				this.#closing.signal,
-			);
+			});
 			opened = link;
 			this.#tools = await this.#list(link);
 			if (this.#closing.signal.aborted) return await link.close();
@@ -147,7 +145,22 @@ export class ServerConnection {
 		} catch (thrown) {
 			await opened?.close();
 			if (this.#closing.signal.aborted) return;
-			this.#fail(lost === null ? await toLinkFailure(thrown) : { kind: "lost", reason: lost });
+			const failure = lost === null ? await toLinkFailure(thrown) : ({ kind: "lost", reason: lost } as const);
+			this.#fail("An MCP server could not be connected.", failure);
+		}
+	}
+
+	/** A server that knows nothing of the old ways is asked anew in the new one. */
+	async #openLink(handlers: LinkHandlers): Promise<Link> {
+		const open = (era: Era) =>
+			openLink(this.#server, this.#place, this.#parts, handlers, { era, signal: this.#closing.signal });
+		try {
+			return await open(this.#era);
+		} catch (thrown) {
+			if (this.#era === "new" || this.#closing.signal.aborted || !(await isOfNewEra(thrown))) throw thrown;
+			const link = await open("new");
+			this.#era = "new";
+			return link;
 		}
 	}
 
@@ -159,23 +172,10 @@ export class ServerConnection {
 	}
 
 	async #list({ client }: Link): Promise<readonly ListedTool[]> {
-		// The library prints to stdout when a server without tools is asked for them.
-		if (client.getServerCapabilities()?.tools === undefined) return [];
 		const tools = new Map<string, ListedTool>();
-		let cursor: string | null = null;
-		for (let count = 0; count < pageLimit; count += 1) {
-			const page: ToolPage = await client.request(
-				{ method: "tools/list", ...(cursor === null ? {} : { params: { cursor } }) },
-				toolPageSchema,
-				{ timeout: listPatience, signal: this.#closing.signal },
-			);
-			for (const read of page.tools.map(readTool)) {
-				if (!read.ok) this.#warn("A tool of an MCP server is left out.", { tool: read.name, reason: read.reason });
-				else if (!tools.has(read.tool.name)) tools.set(read.tool.name, read.tool);
-			}
-			const next = page.nextCursor ?? null;
-			if (next === null || next === cursor) break;
-			cursor = next;
+		for (const read of (await requestTools(client, this.#closing.signal)).map(readTool)) {
+			if (!read.ok) this.#warn("A tool of an MCP server is left out.", { tool: read.name, reason: read.reason });
+			else if (!tools.has(read.tool.name)) tools.set(read.tool.name, read.tool);
 		}
 		return [...tools.values()];
 	}
@@ -204,10 +204,8 @@ export class ServerConnection {
 	async #callOver(link: Link, call: Call, running: RunningCall): Promise<CallResult> {
 		this.#running.set(running, link);
 		try {
-			const params = { name: call.name, arguments: call.arguments };
-			return await link.client.request({ method: "tools/call", params }, callResultSchema, {
+			return await requestCall(link.client, call.tool, call.arguments, {
 				signal: running.signal,
-				timeout: longest,
 				onprogress: (progress) => {
 					running.progress = describeProgress(progress);
 				},
@@ -226,15 +224,15 @@ export class ServerConnection {
 			this.#warn("A question of an MCP server is declined: it is not clear whom to ask.", { calls: calls.length });
 			return { action: "decline" };
 		}
-		const answer = answerForm(params, this.name, first.asker, AbortSignal.any([signal, first.signal]));
-		return await calls.reduce((work, call) => call.untimed(work), answer);
+		const ask = () => answerForm(params, this.name, first.asker, AbortSignal.any([signal, first.signal]));
+		return await calls.reduce((work, call) => () => call.untimed(work), ask)();
 	}
 
 	/** Nothing more is sent over the link; it ends when the calls over it have. */
 	#retire(link: Link, failure: LinkFailure): void {
 		if (this.#link === link) {
 			this.#link = null;
-			if (!this.#closing.signal.aborted) this.#fail(failure);
+			if (!this.#closing.signal.aborted) this.#fail("The connection to an MCP server is lost.", failure);
 		}
 		this.#retired.add(link);
 		this.#endRetired();
@@ -247,8 +245,8 @@ export class ServerConnection {
 		}
 	}
 
-	#fail({ kind, reason }: LinkFailure): void {
-		this.#warn("An MCP server is not there.", { reason });
+	#fail(message: string, { kind, reason }: LinkFailure): void {
+		this.#warn(message, { reason });
 		this.#change(kind === "unauthorized" ? "unauthorized" : "failed", reason);
 	}
 

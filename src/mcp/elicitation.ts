@@ -45,7 +45,7 @@ async function askField(field: FormField, preface: string, asker: Asker, signal:
 			{
 				question,
 				header: "MCP",
-				options: [...field.choices, ...(field.isRequired ? [] : [omission]), refusal],
+				options: [...field.choices, ...(field.isOptional ? [omission] : []), refusal],
 				multi_select: field.isList,
 			},
 			asker,
@@ -54,7 +54,7 @@ async function askField(field: FormField, preface: string, asker: Asker, signal:
 		if (outcome.kind !== "answered") return toRefusal(outcome);
 		const text = Object.values(outcome.answers)[0] ?? "";
 		if (text === refusal.label) return { kind: "decline" };
-		if (text === omission.label && !field.isRequired) return { kind: "value", value: null };
+		if (text === omission.label && field.isOptional) return { kind: "value", value: null };
 		const read = field.read(text);
 		if (read.ok) return { kind: "value", value: read.value };
 		complaint = `"${text.slice(0, 100)}" does not fit: ${read.issue}.`;

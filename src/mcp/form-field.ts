@@ -12,7 +12,8 @@ export interface FormField {
 	readonly name: string;
 	/** What is asked for, with its bounds. */
 	readonly label: string;
-	readonly isRequired: boolean;
+	/** Whether it may be left out: what has a default of the server's need not be. */
+	readonly isOptional: boolean;
 	/** Several may be chosen. */
 	readonly isList: boolean;
 	readonly choices: readonly { readonly label: string; readonly description: string }[];
@@ -67,7 +68,7 @@ export function readForm(schema: unknown): readonly FormField[] | null {
 	const { properties, required } = form.output;
 	return Object.entries(properties).map(([name, field]) => ({
 		name,
-		isRequired: required.includes(name),
+		isOptional: !required.includes(name) && !("default" in field && field.default !== undefined),
 		label: toLabel(name, field),
 		...toReading(field),
 	}));
@@ -88,7 +89,7 @@ function describeBounds(field: Field): string {
 		case "integer":
 			return [field.type === "integer" ? "a whole number" : "a number", range(field.minimum, field.maximum)]
 				.filter((part) => part !== "")
-				.join(" ");
+				.join(", ");
 		case "string":
 			return [field.format, range(field.minLength, field.maxLength, " characters")]
 				.filter((part) => part !== "")

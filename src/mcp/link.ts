@@ -38,6 +38,9 @@ export interface LinkHandlers {
 	lost(reason: string): void;
 }
 
+/** Of the protocol: before the version of 2026-07-28, or from it on. Servers of both are asked in the old way. */
+export type Era = "old" | "new";
+
 export interface Link {
 	readonly client: Client;
 	/** Ends it, and the program behind it. Idempotent. */
@@ -60,7 +63,7 @@ export async function openLink(
 	place: ServerPlace,
 	parts: LinkParts,
 	handlers: LinkHandlers,
-	signal: AbortSignal,
+	{ era, signal }: { readonly era: Era; readonly signal: AbortSignal },
 ): Promise<Link> {
 	const { library, transport, reason, takeLeave } = await (server.kind === "local"
 		? prepareLocal(server, place, parts)
@@ -68,6 +71,7 @@ export async function openLink(
 	const client = new library.Client(
 		{ name: "agentwire", version: parts.version },
 		{
+			versionNegotiation: { mode: era === "old" ? "legacy" : "auto" },
 			capabilities: { elicitation: { form: {} } },
 			listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => handlers.toolsChanged() } },
 		},
@@ -100,7 +104,8 @@ export async function openLink(
 	} catch (thrown) {
 		const why = reason();
 		await close();
-		throw why === null ? thrown : new Error(why, { cause: thrown });
+		// What the library knows of the end of a program is that it ended.
+		throw why === null ? thrown : new Error(why);
 	}
 	isOpen = true;
 	return { client, close };

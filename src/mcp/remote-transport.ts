@@ -9,8 +9,13 @@ type Library = typeof import("@modelcontextprotocol/client");
 
 /** Bytes of one message. */
 const messageLimit = 100 * 1024 * 1024;
-/** The code of an error that we answer ourselves with. */
-const streamEnded = -32000;
+/** The error that we answer ourselves with. */
+const brokenAnswer = { code: -32000, message: "the server broke its answer off" } as const;
+
+/** Whether this is the error of a request whose answer will never come. */
+export function isBrokenAnswer(code: number, message: string): boolean {
+	return code === brokenAnswer.code && message === brokenAnswer.message;
+}
 
 export interface RemoteTransportSettings {
 	readonly server: RemoteMcpServer;
@@ -56,8 +61,7 @@ function answerEndedStreams(transport: Transport): void {
 		const id = "method" in message && "id" in message ? message.id : null;
 		if (id === null) return await send(message, options);
 		const onRequestStreamEnd = () => {
-			const error = { code: streamEnded, message: "The server ended the answer before it was complete." };
-			const answer: JSONRPCMessage = { jsonrpc: "2.0", id, error };
+			const answer: JSONRPCMessage = { jsonrpc: "2.0", id, error: brokenAnswer };
 			// Of an answer that did come the library knows no request any more.
 			transport.onmessage?.(answer);
 			options?.onRequestStreamEnd?.();

@@ -17,7 +17,7 @@ export interface RunningCall {
 	/** The last word of the server on how far it is; empty before that. */
 	progress: string;
 	/** Stops the time as long as the work goes on: a person who is asked takes what they need. */
-	untimed<T>(work: Promise<T>): Promise<T>;
+	untimed<T>(work: () => Promise<T>): Promise<T>;
 	/** It is over, however. */
 	end(): void;
 }
@@ -53,7 +53,7 @@ export function startCall(asker: Asker, timeout: number, clock: Clock, outer: Ab
 				left = Math.max(0, left - (clock.now() - since));
 			}
 			try {
-				return await work;
+				return await work();
 			} finally {
 				stops -= 1;
 				if (stops === 0 && !controller.signal.aborted) run();

@@ -20,9 +20,10 @@ export interface ServerToolSettings {
 }
 
 export function createServerTool(
-	{ name, description, parameters }: ListedTool,
+	listed: ListedTool,
 	{ connection, callTimeout, questions, log }: ServerToolSettings,
 ): Tool {
+	const { name, description, parameters } = listed;
 	// Of a hundred tools few are called.
 	let compiled: Promise<CompiledSchema> | null = null;
 	const check = async (value: unknown): Promise<string | null> => {
@@ -55,7 +56,7 @@ export function createServerTool(
 					hasEffect: true,
 					target: null,
 					async execute(signal) {
-						const call = { name, arguments: value, timeout: callTimeout, asker };
+						const call = { tool: listed, arguments: value, timeout: callTimeout, asker };
 						return toReturn(await connection.call(call, signal), connection.name, callTimeout);
 					},
 				},

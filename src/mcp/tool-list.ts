@@ -1,5 +1,6 @@
 // What a server says of its tools, read one by one: a tool that is wrong is left out, and the others stay.
 import * as v from "valibot";
+import { isRecord } from "../base/json.ts";
 import type { McpToolFilter } from "../config/mcp-servers.ts";
 import type { JsonSchema } from "../tools/tool.ts";
 
@@ -12,19 +13,12 @@ export interface ListedTool {
 	readonly tags: readonly string[];
 }
 
-/** One page of a list. */
-export const toolPageSchema = v.object({
-	tools: v.array(v.unknown()),
-	nextCursor: v.nullish(v.string()),
-});
-export type ToolPage = v.InferOutput<typeof toolPageSchema>;
-
 const tagsSchema = v.object({ tags: v.array(v.string()) });
 const toolSchema = v.object({
 	name: v.string("it has no name"),
 	title: v.nullish(v.string()),
 	description: v.nullish(v.string("its description is no text")),
-	inputSchema: v.optional(v.record(v.string(), v.unknown(), "its parameters are no JSON Schema"), {}),
+	inputSchema: v.optional(v.custom<JsonSchema>(isRecord, "its parameters are no JSON Schema"), {}),
 	/** Where a widespread server library tells the tags. */
 	_meta: v.fallback(
 		v.optional(v.object({ fastmcp: v.optional(tagsSchema), _fastmcp: v.optional(tagsSchema) }), {}),
