@@ -109,11 +109,11 @@ describe("a turn", () => {
 		expect(await run()).toEqual(["turn.started", ...plain]);
 	});
 
-	it("tells once of a server that failed before", async () => {
+	it.each(["failed", "connecting"] as const)("tells once of a server that was %s before", async (status) => {
 		const { servers, run } = await createSubject([answer, answer]);
-		servers.become("failed");
+		servers.become(status);
 		servers.finish();
-		expect(await run()).toEqual(["turn.started", "mcp loaded failed", ...plain]);
+		expect(await run()).toEqual(["turn.started", `mcp loaded ${status}`, ...plain]);
 		expect(await run()).toEqual(["turn.started", ...plain]);
 	});
 

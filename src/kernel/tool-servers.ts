@@ -2,7 +2,7 @@
 // Connecting, and what the servers offer, is src/mcp/.
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { type EventBody, statusChanged } from "../events/event.ts";
+import { type EventBody, type McpStatus, statusChanged } from "../events/event.ts";
 import type { ServerSet, ServerSetSettings } from "../mcp/server-set.ts";
 import type { Tool } from "../tools/tool.ts";
 
@@ -17,6 +17,11 @@ export type LoadServers = (needs: ServerNeeds) => Promise<SessionServers>;
 
 /** Milliseconds that a client has for its first answer before anything is loaded. */
 const delay = 20;
+
+/** Whether a server is missing that a person counts on; one to sign in to is not. */
+function isAnyAway({ servers }: McpStatus): boolean {
+	return servers.some(({ status }) => status !== "connected" && status !== "unauthorized");
+}
 
 export class ToolServers {
 	readonly #load: () => Promise<SessionServers>;
@@ -51,7 +56,7 @@ export class ToolServers {
 
 	/**
 	 * Before the first step of a turn: waits for servers that are still connecting, and tells how they are if that is news.
-	 * A server that failed is told of in the next turn at the latest (wire-protocol §4.15, §11.1 row 23).
+	 * A server that is not there is told of in the next turn at the latest (wire-protocol §4.15, §11.1 row 23).
 	 */
 	async prepareTurn(emit: (body: EventBody) => Promise<void> | undefined, signal: AbortSignal): Promise<void> {
 		await this.#begin();
@@ -71,10 +76,7 @@ export class ToolServers {
 			return;
 		}
 		const status = set.status();
-		const isNews =
-			this.#told === null
-				? status.servers.some((server) => server.status === "failed")
-				: this.#told !== JSON.stringify(status);
+		const isNews = this.#told === null ? isAnyAway(status) : this.#told !== JSON.stringify(status);
 		if (isNews) await tell();
 	}
 

@@ -97,7 +97,10 @@ export class ServerConnection {
 				if (running.signal.aborted) break;
 				if (link === null) return { kind: "failed", reason: this.#reason, isUncertain: false };
 				try {
-					return { kind: "answered", result: await this.#callOver(link, call, running) };
+					const result = await this.#callOver(link, call, running);
+					// What the call has changed of the tools is for whoever reads the result.
+					if (this.#listing !== null) await abortable(this.#listing, running.signal);
+					return { kind: "answered", result };
 				} catch (thrown) {
 					if (running.signal.aborted) break;
 					failure = await this.#toFailure(thrown, link);

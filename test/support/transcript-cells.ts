@@ -5,9 +5,6 @@ import { errorNumbers as legacyErrors } from "../../src/dialects/legacy/errors.t
 import { messageDeclarations } from "../../src/messages/message.ts";
 import { legacyPayloads } from "./transcript-sniffer.ts";
 
-/** Messages that nothing produces yet; they are in the replay of an old log alone. Strike out what gets a producer. */
-const notProducedYet: readonly string[] = ["MCPLoadingBegin", "MCPLoadingEnd"];
-
 /** Numbers that nothing leads to yet: an expired login, and media in front of a model of the legacy dialect. */
 const unreachableErrors: readonly string[] = ["-32004"];
 const unreachableLegacyErrors: readonly string[] = ["-32003"];
@@ -86,6 +83,7 @@ const scenarios = words(`
 	skill skill-arguments skill-unknown flow flow-rejected flow-cancelled flow-failed loop loop-limit
 	slash-add-dir slash-export slash-import clear clear-without-model slash-yolo slash-yolo-flag slash-afk init init-cancelled
 	side-question side-question-beside-turn side-question-failed side-question-end-of-input
+	mcp-loading mcp-failed mcp-collision mcp-approve mcp-loading-cancelled
 	resume replay-counts replay-empty replay-everything replay-client-tool replay-cancelled
 `);
 
@@ -123,7 +121,7 @@ export function requiredCells(methods: {
 		...all("outcome", outcomes),
 		...all("scenario", scenarios),
 		...all("choice", choices),
-		...all("event", without(messages, notProducedYet)),
+		...all("event", messages),
 		...all("replayed", messages),
 		...all("error", kimiErrorCells()),
 		...all("legacy-event", Object.keys(legacyPayloads)),

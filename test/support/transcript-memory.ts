@@ -1,5 +1,6 @@
 // Plays a transcript in the test process: kernel, dialects and real tools over a transport in memory.
 import { silentLog } from "../../src/base/log.ts";
+import { readMcpServers } from "../../src/config/mcp-servers.ts";
 import { readConfiguration } from "../../src/config/read-config.ts";
 import { createDiskFiles } from "../../src/files/disk-files.ts";
 import { withoutSync } from "../../src/files/without-sync.ts";
@@ -89,6 +90,7 @@ export async function openSession(
 		trace: () => {},
 		version,
 	};
+	const mcpServers = await readMcpServers({ files: [], texts: [], shareDir: place.shareDir }, files, silentLog);
 	const options: SessionOptions = {
 		...plainSessionOptions,
 		model: transcript.model,
@@ -98,6 +100,7 @@ export async function openSession(
 		unattended: false,
 		maxSteps: transcript.maxSteps,
 		maxAttempts: transcript.maxAttempts,
+		mcpServers,
 	};
 	if (!transcript.isMemoryOnly) {
 		const kernel = new Kernel({ store, configuration, surroundings });
