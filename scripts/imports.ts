@@ -39,7 +39,13 @@ export const importTable: readonly FolderRule[] = [
 	{ folder: "config", floor: 2, owns: "reading, merging and checking settings", mayImport: ["files"] },
 	{ folder: "credentials", floor: 2, owns: "token files and sign-in flows", mayImport: ["files"] },
 	{ folder: "store", floor: 3, owns: "sessions on disk and in memory", mayImport: ["events", "messages", "files"] },
-	{ folder: "mcp", floor: 3, owns: "MCP servers as tools", mayImport: ["tools", "events", "credentials"] },
+	{
+		folder: "mcp",
+		floor: 3,
+		owns: "MCP servers as tools",
+		mayImport: ["tools", "events", "credentials", "processes"],
+		types: ["config"],
+	},
 	{
 		folder: "agent",
 		floor: 3,

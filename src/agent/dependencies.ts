@@ -100,6 +100,8 @@ export interface TurnDependencies {
 	readonly unsetModelAlias: string | null;
 	readonly context: Context;
 	readonly tools: ToolBox;
+	/** Waited for before the first step; resolves early when the turn is cancelled. */
+	toolsReady(): Promise<void>;
 	readonly steers: SteerQueue;
 	readonly journal: CallJournal;
 	readonly limits: TurnLimits;

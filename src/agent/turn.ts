@@ -30,6 +30,7 @@ export async function runTurn(
 	if (error !== null) return failed(error);
 	await context.append([...checkpointRows(dependencies), userRow(input)]);
 	await dependencies.commit();
+	await dependencies.toolsReady();
 	return await runSteps(model, dependencies, signal);
 }
 

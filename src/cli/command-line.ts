@@ -50,6 +50,9 @@ export interface ProgramOptions {
 	/** As typed. */
 	readonly additionalDirs: readonly string[];
 	readonly skillsDirs: readonly string[];
+	readonly mcpConfigFiles: readonly string[];
+	/** JSON texts. */
+	readonly mcpConfigs: readonly string[];
 	/** Trimmed. Not used by a server, which should log that it was given. */
 	readonly prompt: string | null;
 }
@@ -194,6 +197,8 @@ function toProgramOptions(given: GivenFlags): ProgramOptions {
 		maxLoopIterations: toCount(given.last("max-ralph-iterations"), -1),
 		additionalDirs: toTexts(given, "add-dir"),
 		skillsDirs: toTexts(given, "skills-dir"),
+		mcpConfigFiles: toTexts(given, "mcp-config-file"),
+		mcpConfigs: toTexts(given, "mcp-config"),
 		prompt: requiredText(given.last("prompt"))?.trim() ?? null,
 	};
 }

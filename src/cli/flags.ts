@@ -131,6 +131,18 @@ const existing: readonly Omit<Flag, "exists">[] = [
 	},
 	{ key: "agent-file", names: ["--agent-file"], value: "FILE", about: "Agent of your own, from a YAML file." },
 	{
+		key: "mcp-config-file",
+		names: ["--mcp-config-file"],
+		value: "FILE",
+		about: "MCP servers from this JSON file instead of mcp.json in the share directory; may be repeated.",
+	},
+	{
+		key: "mcp-config",
+		names: ["--mcp-config"],
+		value: "TEXT",
+		about: "Further MCP servers as JSON text; may be repeated.",
+	},
+	{
 		key: "skills-dir",
 		names: ["--skills-dir"],
 		value: "DIR",
@@ -170,8 +182,6 @@ const existing: readonly Omit<Flag, "exists">[] = [
 
 const missing: readonly Omit<Flag, "exists">[] = [
 	{ key: "acp", names: ["--acp"], value: null, about: "Serve the Agent Client Protocol." },
-	{ key: "mcp-config-file", names: ["--mcp-config-file"], value: "FILE", about: "MCP servers from a file." },
-	{ key: "mcp-config", names: ["--mcp-config"], value: "TEXT", about: "MCP servers from JSON text." },
 ];
 
 /** Every flag, in the order of the help. */

@@ -7,7 +7,8 @@ import { errorText } from "../base/errors.ts";
 import { randomIdentifiers } from "../base/ids.ts";
 import { redactSecrets } from "../base/redaction.ts";
 import type { Configuration } from "../config/configuration.ts";
-import { ConfigurationError } from "../config/configuration-error.ts";
+import { ConfigurationError, type ConfigurationErrorCategory } from "../config/configuration-error.ts";
+import { readMcpServers } from "../config/mcp-servers.ts";
 import { readConfiguration } from "../config/read-config.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import type { Compatibility } from "../dialects/dialect.ts";
@@ -124,6 +125,10 @@ async function start(
 	const source = await toSource(options, place, shareDir, disk);
 	const { configuration, path: configurationFile } = await readConfiguration(source, disk, log);
 	const compatibility = toCompatibility(configuration.agentwire, configurationFile, environment);
+	const mcpFiles = await Promise.all(
+		options.mcpConfigFiles.map((file) => checkFile("--mcp-config-file", file, place, disk)),
+	);
+	const mcpServers = await readMcpServers({ files: mcpFiles, texts: options.mcpConfigs, shareDir }, disk, log);
 	const files = configuration.agentwire.sync === "off" ? withoutSync(disk) : disk;
 	const surroundings: Surroundings = {
 		environment,
@@ -162,6 +167,7 @@ async function start(
 		maxSteps: options.maxStepsPerTurn,
 		maxAttempts: options.maxRetriesPerStep,
 		maxLoopIterations: options.maxLoopIterations,
+		mcpServers,
 		agent,
 	};
 	const session = await openSession(kernel, workDir, options.session, sessionOptions);
@@ -222,9 +228,12 @@ async function toSource(options: ProgramOptions, place: Place, shareDir: string,
 	}
 }
 
+/** Settings at fault that are the command line's fault (agent-kernel §1.2). */
+const usageCategories: ReadonlySet<ConfigurationErrorCategory> = new Set(["text", "mcp-syntax"]);
+
 function startupFailure(thrown: unknown): { readonly code: number; readonly text: string } {
 	if (thrown instanceof UsageError) throw thrown;
 	if (thrown instanceof ConfigurationError)
-		return { code: thrown.category === "text" ? 2 : 1, text: redactSecrets(thrown.message) };
+		return { code: usageCategories.has(thrown.category) ? 2 : 1, text: redactSecrets(thrown.message) };
 	return { code: 1, text: redactSecrets(`agentwire could not start: ${errorText(thrown)}`) };
 }

@@ -4,8 +4,17 @@
  * `unreadable`: the file cannot be read; `syntax`: the file is not TOML or JSON; `schema`: a file's values do not fit;
  * `text`: anything wrong with settings given as text; `environment`: a variable that overrides a setting does not fit;
  * `uneditable`: the file is in a form that the program cannot change.
+ * `mcp-syntax`: a list of MCP servers, wherever it is from, is not JSON; `mcp-schema`: its values do not fit.
  */
-export type ConfigurationErrorCategory = "unreadable" | "syntax" | "schema" | "text" | "environment" | "uneditable";
+export type ConfigurationErrorCategory =
+	| "unreadable"
+	| "syntax"
+	| "schema"
+	| "text"
+	| "environment"
+	| "uneditable"
+	| "mcp-syntax"
+	| "mcp-schema";
 
 export interface ConfigurationProblem {
 	/** Key path like `models.k2.max_context_size`, a variable's name, or empty for the whole. */
@@ -21,9 +30,11 @@ const headings: Record<ConfigurationErrorCategory, (source: string) => string> =
 	text: (source) => `Invalid configuration text (${source})`,
 	environment: () => "Invalid environment variables",
 	uneditable: (source) => `Cannot edit configuration file ${source} in place`,
+	"mcp-syntax": (source) => `Invalid JSON in MCP configuration ${source}`,
+	"mcp-schema": (source) => `Invalid MCP configuration ${source}`,
 };
 
-/** `source` is a file path, `--config` or `environment`. The message has one line per problem. */
+/** `source` is a file path, `--config`, `--mcp-config` or `environment`. The message has one line per problem. */
 export class ConfigurationError extends Error {
 	override readonly name = "ConfigurationError";
 	readonly category: ConfigurationErrorCategory;

@@ -71,6 +71,8 @@ export interface AgentwireSettings {
 	readonly questionTimeout: number | null;
 	readonly clientToolTimeout: number | null;
 	readonly contain: "auto" | "off";
+	/** How long a turn waits for MCP servers that have not connected yet, from when they began to. */
+	readonly mcpStartTimeout: number | null;
 	/** Subagents of one session that run at the same time. */
 	readonly parallelSubagents: number;
 	/** Root of the server to sign in at, and the id of the program there; empty for the platform's own. */
@@ -148,6 +150,7 @@ export function toConfiguration(file: ConfigurationFile): Configuration {
 			questionTimeout: orNone(agentwire.question_timeout),
 			clientToolTimeout: orNone(agentwire.client_tool_timeout),
 			contain: agentwire.contain,
+			mcpStartTimeout: orNone(agentwire.mcp_start_timeout),
 			parallelSubagents: agentwire.parallel_subagents,
 			oauthHost: agentwire.oauth_host,
 			oauthClientId: agentwire.oauth_client_id,

@@ -81,6 +81,7 @@ const defaults: Configuration = {
 		questionTimeout: null,
 		clientToolTimeout: 600,
 		contain: "auto",
+		mcpStartTimeout: 30,
 		parallelSubagents: 4,
 		oauthHost: "",
 		oauthClientId: "",
@@ -175,6 +176,7 @@ session_tool_calls = 500
 turn_tokens = 100_000
 turn_seconds = 0.5
 warning_ratio = 1
+mcp_start_timeout = 0
 `;
 
 const full: Configuration = {
@@ -229,6 +231,7 @@ const full: Configuration = {
 		questionTimeout: 60,
 		clientToolTimeout: null,
 		contain: "off",
+		mcpStartTimeout: null,
 		parallelSubagents: 4,
 		oauthHost: "https://sign-in.example.com",
 		oauthClientId: "program-7",

@@ -45,13 +45,13 @@ function found(input: unknown): string {
 }
 
 // A wrong value is named by its type, never quoted: it may be a key that slipped into the wrong line.
-const mustBe = (expected: string) => (issue: v.BaseIssue<unknown>) =>
+export const mustBe = (expected: string) => (issue: v.BaseIssue<unknown>) =>
 	`must be ${expected}, found ${found(issue.input)}`;
 
-const text = v.string(mustBe("a string"));
+export const text = v.string(mustBe("a string"));
 const flag = v.boolean(mustBe("true or false"));
 
-function oneOf<const Words extends readonly string[]>(words: Words) {
+export function oneOf<const Words extends readonly string[]>(words: Words) {
 	const expected = `one of ${words.map((word) => `"${word}"`).join(", ")}`;
 	return v.picklist(words, ({ input }) => {
 		const shown = typeof input === "string" && input.length <= 40 ? JSON.stringify(input) : found(input);
@@ -65,25 +65,26 @@ function integer(minimum: number, maximum: number = Number.MAX_SAFE_INTEGER) {
 	return v.pipe(v.number(message), v.safeInteger(message), v.minValue(minimum, message), v.maxValue(maximum, message));
 }
 
-function decimal(minimum: number, maximum: number) {
+export function decimal(minimum: number, maximum: number) {
 	const bounds = maximum === Number.MAX_VALUE ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
 	const message = mustBe(`a number ${bounds}`);
 	return v.pipe(v.number(message), v.minValue(minimum, message), v.maxValue(maximum, message));
 }
 
 /** A key that may be left out or null; both read as null. */
-const nullable = <Schema extends v.GenericSchema>(schema: Schema) => v.optional(v.nullable(schema), null);
+export const nullable = <Schema extends v.GenericSchema>(schema: Schema) => v.optional(v.nullable(schema), null);
 
 // The library takes lists for objects; a settings table is never one.
-const anyTable = v.custom<Record<string, unknown>>(
+export const anyTable = v.custom<Record<string, unknown>>(
 	(input) => isRecord(input) && !(input instanceof Date),
 	mustBe("a table"),
 );
-const table = <Entries extends v.ObjectEntries>(entries: Entries) => v.pipe(anyTable, v.object(entries));
-const tablesByName = <Schema extends v.GenericSchema>(schema: Schema) => v.pipe(anyTable, v.record(v.string(), schema));
+export const table = <Entries extends v.ObjectEntries>(entries: Entries) => v.pipe(anyTable, v.object(entries));
+export const tablesByName = <Schema extends v.GenericSchema>(schema: Schema) =>
+	v.pipe(anyTable, v.record(v.string(), schema));
 
 const textsByName = tablesByName(text);
-const texts = v.array(text, mustBe("a list of strings"));
+export const texts = v.array(text, mustBe("a list of strings"));
 
 const isCapability = (word: string): word is ModelCapability => modelCapabilities.some((known) => known === word);
 
@@ -187,6 +188,7 @@ const agentwireTable = table({
 	question_timeout: v.optional(deadline, 0),
 	client_tool_timeout: v.optional(deadline, 600),
 	contain: v.optional(oneOf(["auto", "off"]), "auto"),
+	mcp_start_timeout: v.optional(deadline, 30),
 	parallel_subagents: v.optional(integer(1, 64), 4),
 	oauth_host: v.optional(text, ""),
 	oauth_client_id: v.optional(text, ""),

@@ -63,6 +63,8 @@ export const mcpStatusSchema = v.object({
 	tools: integer,
 	servers: v.array(mcpServerStatusSchema),
 });
+/** How the tool servers of a session are. */
+export type McpStatus = v.InferOutput<typeof mcpStatusSchema>;
 
 export const eventDeclarations = {
 	"turn.started": declareEvent("stored", "A turn begins; the first event of the turn.", { input: userInputSchema }),

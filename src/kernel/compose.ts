@@ -3,19 +3,21 @@ import type { Clock } from "../base/clock.ts";
 import type { Identifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { Configuration, ServiceSettings } from "../config/configuration.ts";
+import type { McpServerSettings } from "../config/mcp-servers.ts";
 import { type ModelSelection, selectDefaultProvider, selectModel } from "../config/select-model.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import { discoverSkills } from "../definitions/skill-discovery.ts";
 import { renderSystemPrompt, withRole } from "../definitions/system-prompt.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import type { Files } from "../files/port.ts";
+import type { ServerPool } from "../mcp/server-pool.ts";
 import type { Model } from "../models/model.ts";
 import { type ModelSettings, standardTimeouts } from "../models/model-settings.ts";
 import { createModel } from "../models/registry.ts";
 import { createSignedInModel } from "../models/signed-in.ts";
 import type { Processes } from "../processes/port.ts";
 import type { StoredSession } from "../store/session-store.ts";
-import { createTools } from "../tools/built-in-tools.ts";
+import { createTools, isBuiltInToolName } from "../tools/built-in-tools.ts";
 import type { ToolEnvironment, WebService } from "../tools/tool.ts";
 import { type BudgetOptions, composeBudgets } from "./budget-options.ts";
 import { builtInAgents } from "./built-in-agents.ts";
@@ -26,6 +28,7 @@ import { loadPluginTools } from "./plugins.ts";
 import { gatherPromptVariables } from "./prompt-place.ts";
 import { describeRepository } from "./repository.ts";
 import type { SessionParts } from "./session.ts";
+import type { LoadServers } from "./tool-servers.ts";
 
 /** What the program around the kernel knows of the machine and the person. */
 export interface Surroundings {
@@ -76,6 +79,7 @@ export interface SessionOptions {
 	readonly maxAttempts: number | null;
 	/** How often a prompt is gone over again behind its first time; -1 for any number. */
 	readonly maxLoopIterations: number | null;
+	readonly mcpServers: readonly McpServerSettings[];
 	/** An agent of the person's; absent for the default one. */
 	readonly agent?: AgentDefinition;
 }
@@ -93,6 +97,7 @@ export const plainSessionOptions: SessionOptions = {
 	maxSteps: null,
 	maxAttempts: null,
 	maxLoopIterations: null,
+	mcpServers: [],
 };
 
 /** What a session learns of its kernel. */
@@ -101,6 +106,8 @@ export interface SessionLinks {
 	clientName(): string | null;
 	/** The context of another session of its work dir; null when there is none. */
 	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
+	/** The connections to MCP servers that its sessions share. */
+	serverPool(): Promise<Pick<ServerPool, "acquire">>;
 }
 
 export async function composeSession(
@@ -179,6 +186,7 @@ export async function composeSession(
 			startWorker: surroundings.startWorker,
 			claimStaleAfter: configuration.notifications.claimStaleAfterMs,
 		},
+		loadServers: composeServers(stored.workDir, options.mcpServers, configuration, surroundings, links),
 		limits: {
 			maxSteps: options.maxSteps ?? loopControl.maxStepsPerTurn,
 			maxAttempts: options.maxAttempts ?? loopControl.maxRetriesPerStep,
@@ -239,6 +247,30 @@ function toWebService(settings: ServiceSettings | null, version: string, keys: K
 		baseUrl,
 		customHeaders: { "user-agent": `agentwire/${version}`, ...customHeaders },
 		token: () => keys.keyOf(settings),
+	};
+}
+
+/** Nothing of it is loaded before it is wanted. */
+function composeServers(
+	workDir: string,
+	servers: SessionOptions["mcpServers"],
+	{ mcp, agentwire }: Configuration,
+	{ environment, clock, log }: Surroundings,
+	links: SessionLinks,
+): LoadServers | null {
+	if (servers.length === 0) return null;
+	return async ({ questions, isTaken }) => {
+		const [{ ServerSet }, pool] = await Promise.all([import("../mcp/server-set.ts"), links.serverPool()]);
+		return new ServerSet({
+			servers,
+			acquire: (server) => pool.acquire(server, { workDir, environment }),
+			isTaken: (name) => isBuiltInToolName(name) || isTaken(name),
+			questions,
+			callTimeout: mcp.client.toolCallTimeoutMs,
+			startTimeout: agentwire.mcpStartTimeout,
+			clock,
+			log,
+		});
 	};
 }
 

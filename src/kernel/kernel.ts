@@ -2,6 +2,8 @@
 import { KernelError } from "../base/errors.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { Files } from "../files/port.ts";
+import type { LinkParts } from "../mcp/link.ts";
+import type { ServerPool } from "../mcp/server-pool.ts";
 import type { SessionStore, SessionSummary, StoredSession } from "../store/session-store.ts";
 import { checkAdditionalDirectory } from "./commands/additional-directory.ts";
 import { composeSession, type SessionLinks, type SessionOptions, type Surroundings } from "./compose.ts";
@@ -14,13 +16,22 @@ export interface KernelParts {
 	readonly store: SessionStore;
 	readonly configuration: Configuration;
 	readonly surroundings: Surroundings;
+	/** How MCP servers are reached; absent for a network without sign-ins. */
+	readonly serverAccess?: Pick<LinkParts, "authorization" | "fetch">;
 }
+
+const plainAccess: Pick<LinkParts, "authorization" | "fetch"> = {
+	authorization: { provider: async () => null },
+	fetch: (url, init) => fetch(url, init),
+};
 
 export class Kernel {
 	readonly #parts: KernelParts;
 	readonly #sessions = new Map<string, Session>();
 	/** Sessions on their way: who asks for one meanwhile waits for the same. */
 	readonly #opening = new Map<string, Promise<Session>>();
+	/** Made when a session first wants it. */
+	#serverPool: Promise<ServerPool> | null = null;
 
 	constructor(parts: KernelParts) {
 		this.#parts = parts;
@@ -64,7 +75,17 @@ export class Kernel {
 		const sessions = [...this.#sessions.values()];
 		this.#sessions.clear();
 		await Promise.allSettled(sessions.map((session) => session.close(AbortSignal.timeout(hookBudget))));
+		await (await this.#serverPool)?.close();
 		await this.#parts.surroundings.processes.endAll();
+	}
+
+	#pool(): Promise<ServerPool> {
+		const { serverAccess = plainAccess, surroundings } = this.#parts;
+		const { processes, clock, log, version } = surroundings;
+		this.#serverPool ??= import("../mcp/server-pool.ts").then(
+			({ ServerPool }) => new ServerPool({ processes, clock, log, version, ...serverAccess }),
+		);
+		return this.#serverPool;
 	}
 
 	/** The session held under this id, or the one that `open` gives; never two over the same files. */
@@ -81,6 +102,7 @@ export class Kernel {
 		const links: SessionLinks = {
 			clientName: () => this.#sessions.get(stored.id)?.clientName() ?? null,
 			readContext: (id) => store.readContext(stored.workDir, id),
+			serverPool: () => this.#pool(),
 		};
 		const session = new Session(await composeSession(stored, options, configuration, surroundings, links));
 		this.#sessions.set(session.id, session);

@@ -16,6 +16,7 @@ import type { SessionKeys } from "./key-ring.ts";
 import type { MainAgent } from "./main-agent.ts";
 import type { Notifications } from "./notifications.ts";
 import type { OpenSteerQueue } from "./steers.ts";
+import type { ToolServers } from "./tool-servers.ts";
 import { createToolWatch, type WatchedTurn } from "./tool-watch.ts";
 import {
 	type AgentServices,
@@ -46,6 +47,8 @@ export interface MainTurnSettings {
 	readonly services: AgentServices;
 	readonly hooks: HookRunner;
 	readonly main: MainAgent;
+	/** Null for a session without tool servers. */
+	readonly servers: Pick<ToolServers, "prepareTurn"> | null;
 	readonly commands: SlashCommands;
 	/** How often a prompt is gone over again; see `loopOver`. */
 	readonly loopIterations: number;
@@ -177,7 +180,7 @@ async function prepareRun(
 	turn: RunningTurn,
 	{ emit }: Telling,
 	watch: WatchedTurn,
-	{ services, main }: MainTurnSettings,
+	{ services, main, servers }: MainTurnSettings,
 ): Promise<CommandRunSettings> {
 	const { id, steers, controller } = turn;
 	const agent = await main.load();
@@ -186,6 +189,7 @@ async function prepareRun(
 		signal: controller.signal,
 		steers,
 		watch,
+		toolsReady: async () => servers?.prepareTurn(emit, controller.signal),
 		stepStarted: () => tellCrashNotice(main, emit),
 	};
 	const dependencies = createTurnDependencies(services, agent, agentTurn);

@@ -42,6 +42,7 @@ import { createSteerQueue } from "./steers.ts";
 import { createSubagents, type SubagentParts } from "./subagents.ts";
 import { activeViews, createTaskOperations, toCompactionNotes } from "./task-view.ts";
 import { createToolBox } from "./tool-box.ts";
+import { type LoadServers, ToolServers } from "./tool-servers.ts";
 import type { AgentServices } from "./turn-dependencies.ts";
 
 /** What a session is made of; `compose.ts` fills it from the configuration. */
@@ -59,6 +60,8 @@ export interface SessionParts {
 		createTools(toolPaths: readonly string[], operations: SessionOperations): readonly Tool[];
 	};
 	readonly background: BackgroundParts;
+	/** Null for a session without tool servers. */
+	readonly loadServers: LoadServers | null;
 	readonly limits: TurnLimits;
 	readonly budgets: BudgetLimits;
 	readonly compaction: AgentServices["compaction"];
@@ -109,6 +112,7 @@ export class Session {
 	readonly #hooks: HookRunner;
 	readonly #tools: readonly Tool[];
 	readonly #budgets: Budgets;
+	readonly #servers: ToolServers | null;
 	readonly #services: AgentServices;
 	readonly #sideQuestions: SideQuestions;
 	readonly #background: BackgroundTasks;
@@ -221,11 +225,16 @@ export class Session {
 			emit: (body) => this.#tell(body) ?? Promise.resolve(),
 		});
 		this.#tools = parts.createTools(operations);
+		this.#servers = this.#createServers(operations);
 		this.#main = new MainAgent({
 			stored,
 			model,
 			unsetModelAlias,
-			tools: createToolBox(this.#tools, () => this.#clients.attached()),
+			tools: createToolBox(
+				this.#tools,
+				() => this.#clients.attached(),
+				() => this.#servers?.tools() ?? [],
+			),
 			systemPrompt: () => systemPrompt(null),
 			reminders: joinReminders([this.#plan, parts.remindsOfAbsence ? createAwayReminders(mode) : noReminders]),
 			notices: (messages) => this.#notifications.notices(messages),
@@ -261,7 +270,7 @@ export class Session {
 	checkTools(declarations: readonly ClientToolDeclaration[]): Promise<CheckedTools> {
 		return checkClientTools(
 			declarations,
-			(name) => this.#tools.some((tool) => tool.name === name),
+			(name) => [...this.#tools, ...(this.#servers?.tools() ?? [])].some((tool) => tool.name === name),
 			this.#parts.identifiers,
 			(ask, signal) => this.#askClientTool(ask, signal),
 		);
@@ -269,6 +278,7 @@ export class Session {
 
 	/** A client arrives; it is told first what is still asked. */
 	attach(options: AttachOptions): Attachment {
+		this.#servers?.beginSoon();
 		return this.#clients.attach(
 			options,
 			this.#asks.asks().map((ask) => this.#stamped({ type: "ask.requested", ask })),
@@ -334,6 +344,7 @@ export class Session {
 		this.#turn?.controller.abort();
 		await Promise.all([this.#turn?.ended, this.#background.endAgents()]);
 		await this.#sideQuestions.stop();
+		this.#servers?.end();
 		this.#clients.end();
 	}
 
@@ -344,6 +355,15 @@ export class Session {
 		const { keys } = this.#parts;
 		await Promise.all([this.#hooks.run(hook, null, signal), this.#background.end(), keys.close(signal)]);
 		await this.#parts.stored.close();
+	}
+
+	/** Nobody's tool is replaced by one of a server. */
+	#createServers({ questions }: SessionOperations): ToolServers | null {
+		const { loadServers, clock, log } = this.#parts;
+		if (loadServers === null) return null;
+		const isTaken = (name: string) =>
+			this.#tools.some((tool) => tool.name === name) || this.#clients.attached().some(({ tools }) => tools.has(name));
+		return new ToolServers(() => loadServers({ questions, isTaken }), clock, log);
 	}
 
 	#startTurn(input: UserInput, isOwn: boolean): { readonly turnId: string } {
@@ -366,6 +386,7 @@ export class Session {
 				services: this.#services,
 				hooks: this.#hooks,
 				main: this.#main,
+				servers: this.#servers,
 				commands: this.#commands,
 				loopIterations: this.#parts.loopIterations,
 				keys: this.#parts.keys,

@@ -202,7 +202,7 @@ async function openAgent(
 		model,
 		unsetModelAlias,
 		context,
-		tools: createToolBox(tools, () => []),
+		tools: createToolBox(tools),
 		reminders: noReminders,
 		notices: async () => [],
 		mailbox: mailboxOf(tools, mailbox),

@@ -1,4 +1,4 @@
-// The tools of one turn: the built-in ones first, then those the attached clients brought.
+// The tools of one turn: the built-in ones first, then those of servers, then those the attached clients brought.
 import type { ToolBox } from "../agent/dependencies.ts";
 import type { ClientCapability, Tool } from "../tools/tool.ts";
 
@@ -8,9 +8,13 @@ export interface ToolClient {
 	readonly capabilities: readonly ClientCapability[];
 }
 
-/** `clients` is asked anew each time: clients come and go. */
-export function createToolBox(builtin: readonly Tool[], clients: () => readonly ToolClient[]): ToolBox {
-	const all = () => [...builtin, ...clients().flatMap(({ tools }) => [...tools.values()])];
+/** `clients` and `servers` are asked anew each time: they come and go. */
+export function createToolBox(
+	builtin: readonly Tool[],
+	clients: () => readonly ToolClient[] = () => [],
+	servers: () => readonly Tool[] = () => [],
+): ToolBox {
+	const all = () => [...builtin, ...servers(), ...clients().flatMap(({ tools }) => [...tools.values()])];
 	const isOffered = (tool: Tool) => {
 		const able = new Set(clients().flatMap(({ capabilities }) => capabilities));
 		return (tool.needs ?? []).every((capability) => able.has(capability));

@@ -53,6 +53,8 @@ export interface AgentTurn {
 	readonly signal: AbortSignal;
 	readonly steers: OpenSteerQueue;
 	readonly watch: WatchedTurn;
+	/** Called before the first step; absent where the tools are all there from the beginning. */
+	toolsReady?(): Promise<void>;
 	/** Called when a step was begun and told. */
 	stepStarted(): Promise<void> | undefined;
 }
@@ -82,6 +84,7 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 		unsetModelAlias: agent.unsetModelAlias,
 		context: agent.context,
 		tools: agent.tools,
+		toolsReady: async () => turn.toolsReady?.(),
 		steers: turn.steers,
 		journal: {
 			started: async (call) => {

@@ -2,7 +2,7 @@
 // What left the group is the business of stragglers.ts.
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { type Clock, sleep } from "../base/clock.ts";
 import { errorText, systemErrorCode } from "../base/errors.ts";
 import type { RunRequest } from "./port.ts";
@@ -16,6 +16,8 @@ export type ChildExit =
 export interface ChildGroup {
 	/** The process id of the leader. */
 	readonly id: number;
+	/** Null for a child without input. */
+	readonly input: Writable | null;
 	readonly output: Readable;
 	readonly errors: Readable;
 	/** Settles when the leader has exited, with the pipes possibly still open. */
@@ -110,10 +112,15 @@ async function endGroup(groupId: number, clock: Clock, grace: number, hurry: Abo
  */
 const noOutermostShell = { SHLVL: "1" };
 
+/** Whether the child is given anything to read. */
+export function hasInput({ input, conversation }: RunRequest): boolean {
+	return input !== undefined || conversation !== undefined;
+}
+
 /** The environment of the request, and the marker by which the sweep finds who inherited it. */
 export function childEnvironment(request: RunRequest, marker: string): Record<string, string> {
 	return {
-		...(request.input === undefined ? {} : noOutermostShell),
+		...(hasInput(request) ? noOutermostShell : {}),
 		...request.environment,
 		[markerVariable]: markerValue(request.environment[markerVariable], marker),
 	};
@@ -124,7 +131,7 @@ function spawnLeader(request: RunRequest, marker: string): ChildProcess {
 		cwd: request.workDir,
 		env: childEnvironment(request, marker),
 		detached: true,
-		stdio: [request.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+		stdio: [hasInput(request) ? "pipe" : "ignore", "pipe", "pipe"],
 		windowsHide: true,
 	});
 }
@@ -153,11 +160,11 @@ export async function startGroup(request: RunRequest, marker: string): Promise<S
 	if (pid === undefined || stdout === null || stderr === null) return { ok: false, reason: "The process has no pipes" };
 	// A child need not read its input; that it closed the pipe is no failure.
 	stdin?.on("error", () => undefined);
-	stdin?.end(request.input);
 	return {
 		ok: true,
 		group: {
 			id: pid,
+			input: stdin,
 			output: stdout,
 			errors: stderr,
 			exit,

@@ -10,6 +10,7 @@ import {
 	type ChildExit,
 	type ChildGroup,
 	childEnvironment,
+	hasInput,
 	isLiving,
 	livingMembers,
 	type StartedGroup,
@@ -73,16 +74,7 @@ function spawnContained(file: string, request: RunRequest, marker: string, conta
 		cwd: request.workDir,
 		env: childEnvironment(request, marker),
 		detached: true,
-		stdio: [
-			"ignore",
-			"ignore",
-			"pipe",
-			request.input === undefined ? "ignore" : "pipe",
-			"pipe",
-			"pipe",
-			"pipe",
-			"pipe",
-		],
+		stdio: ["ignore", "ignore", "pipe", hasInput(request) ? "pipe" : "ignore", "pipe", "pipe", "pipe", "pipe"],
 		windowsHide: true,
 	});
 }
@@ -143,10 +135,7 @@ export async function startContainedGroup(
 		return { ok: false, reason: "The process has no pipes" };
 	}
 	lifeline.on("error", () => undefined);
-	if (input instanceof Writable) {
-		input.on("error", () => undefined);
-		input.end(request.input);
-	}
+	if (input instanceof Writable) input.on("error", () => undefined);
 
 	/** The process id, seen from here, of the namespace's init, which leads the group of the command. */
 	let inner: number | null = null;
@@ -190,6 +179,7 @@ export async function startContainedGroup(
 	};
 	const group: ChildGroup = {
 		id: pid,
+		input: input instanceof Writable ? input : null,
 		output,
 		errors,
 		exit: exit.promise,

@@ -2,6 +2,7 @@
 // What happens in it and how it ends is contained-group.ts; whether it is wanted is the caller's.
 import { accessSync, constants, statSync } from "node:fs";
 import path from "node:path";
+import { hasInput } from "./child-group.ts";
 import type { RunRequest } from "./port.ts";
 
 /** A way to contain commands that is known to work. */
@@ -94,7 +95,7 @@ export function toBubblewrapArguments(file: string, request: RunRequest): string
 		...["--json-status-fd", String(bubblewrapDescriptor)],
 		"--",
 		...[chooseShell(request.environment), "-c", script, "agentwire-contained"],
-		request.input === undefined ? "no-input" : "input",
+		hasInput(request) ? "input" : "no-input",
 		file,
 		...request.arguments,
 	];

@@ -17,12 +17,30 @@ export interface RunRequest {
 	readonly spillLimit?: number;
 	/** True keeps stderr apart; false (the default) interleaves it with stdout line by line, as lines come. */
 	readonly separateStderr?: boolean;
+	/** Speaks with the child as long as it runs, in place of `input` and of output that is kept. */
+	readonly conversation?: Conversation;
 	/** Takes all output as it comes, in place of memory; after `limit` bytes the rest is dropped. It is the caller's to close. */
 	readonly outputTo?: { readonly sink: OutputSink; readonly limit: number };
 	/** Told the process id of the group's leader once it runs. */
 	readonly onStart?: (processId: number) => void;
 	/** Once it aborts, what is being ended is killed without waiting for it. Ends nothing by itself. */
 	readonly hurry?: AbortSignal;
+}
+
+/** Our side of what is said to a child and by it. */
+export interface Conversation {
+	/** Called once, when the child runs. */
+	begin(input: ChildInput): void;
+	/** What the child prints, as it comes. */
+	hear(source: "output" | "error", bytes: Buffer): void;
+}
+
+/** The stdin of a child that is being spoken to. */
+export interface ChildInput {
+	/** Resolves once the pipe has taken the text; rejects when the child reads no more. */
+	write(text: string): Promise<void>;
+	/** By this most programs are told to go. */
+	close(): void;
 }
 
 export interface RunOutcome {

@@ -1,4 +1,5 @@
-// Checking values against JSON Schemas that come from outside (client tools). The validator is loaded when first used.
+// Checking values against JSON Schemas that come from outside (tools of clients, plugins and servers). The validator is
+// loaded when first used.
 import { errorText } from "../base/errors.ts";
 import type { JsonSchema } from "./tool.ts";
 
@@ -7,13 +8,23 @@ export type CompiledSchema =
 	| { readonly ok: true; readonly check: (value: unknown) => string | null }
 	| { readonly ok: false; readonly reason: string };
 
-let validatorModule: Promise<typeof import("ajv/dist/2020.js")> | null = null;
+type Validator = InstanceType<typeof import("ajv").Ajv>;
 
-/** Compiles a draft 2020-12 schema; a schema that is none is refused with the validator's words. */
-export async function compileJsonSchema(schema: JsonSchema): Promise<CompiledSchema> {
-	validatorModule ??= import("ajv/dist/2020.js");
-	const { Ajv2020 } = await validatorModule;
-	const validator = new Ajv2020({ strict: false, validateFormats: false, logger: false });
+const validatorOptions = { strict: false, validateFormats: false, logger: false } as const;
+
+/** The validator for the draft that the schema says it is written in: the seventh is still what many servers use. */
+async function createValidator({ $schema }: JsonSchema): Promise<Validator> {
+	if (typeof $schema === "string" && /draft-0[4-7]/.test($schema)) {
+		return new (await import("ajv")).Ajv(validatorOptions);
+	}
+	return new (await import("ajv/dist/2020.js")).Ajv2020(validatorOptions);
+}
+
+/** Compiles a schema of draft 2020-12, or of an older one that it names; one that is none is refused with the validator's words. */
+export async function compileJsonSchema(given: JsonSchema): Promise<CompiledSchema> {
+	const validator = await createValidator(given);
+	// Spelled in several ways, some of which the validator does not know; which one is meant is settled.
+	const { $schema: _, ...schema } = given;
 	try {
 		if (validator.validateSchema(schema) !== true) {
 			return { ok: false, reason: validator.errorsText(validator.errors, { dataVar: "schema" }) };

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { randomIdentifiers } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { parseMcpServers } from "../../src/config/mcp-servers.ts";
 import { readConfiguration } from "../../src/config/read-config.ts";
 import type { ApprovalAsk } from "../../src/events/ask.ts";
 import type { EventBody } from "../../src/events/event.ts";
@@ -16,6 +17,7 @@ import type { Session } from "../../src/kernel/session.ts";
 import { createProcesses } from "../../src/processes/children.ts";
 import { createDiskStore } from "../../src/store/disk-store.ts";
 import { toolCall } from "../support/executable.ts";
+import { fixture } from "../support/mcp-stage.ts";
 import { plainAttachment } from "../support/session-doubles.ts";
 import { noWorkers } from "../support/task-workers.ts";
 
@@ -174,6 +176,35 @@ describe("sessions of one kernel", () => {
 		expect(ask).not.toBeNull();
 		expect(cancelled.at(-1)).toEqual({ type: "turn.ended", outcome: { status: "cancelled" } });
 		expect(outputs(cancelled)).toEqual([]);
+	});
+
+	it("share a tool server as long as one of them lives, and end it with the last", async () => {
+		const place = createPlace();
+		const workDir = place.workDir("work");
+		const wanted = [toolCall("call-1", "pid", {}), toolCall("call-2", "echo", { text: "mine" }), "text: done"];
+		const kernel = await place.kernel({ a: wanted, b: wanted, c: wanted });
+		const mcpServers = parseMcpServers(JSON.stringify({ shared: fixture() }), "test");
+		const open = (model: string, directory = workDir) =>
+			kernel.create(directory, { ...plainOptions, model, mcpServers });
+		const sessions = await Promise.all([open("a"), open("b"), open("c", place.workDir("elsewhere"))]);
+		const results = (await Promise.all(sessions.map((session) => run(session, "hi")))).map((bodies) =>
+			outputs(bodies).map((output) => JSON.stringify(output)),
+		);
+		const [left, right, apart] = results.map(([processId = ""]) => Number(/\d+/.exec(processId)?.[0]));
+		expect(left).toBe(right);
+		expect(apart).not.toBe(left);
+		expect(results.map(([, said]) => said)).toEqual(results.map(() => '[{"type":"text","text":"mine"}]'));
+		const isAlive = () => {
+			try {
+				return process.kill(left ?? 0, 0);
+			} catch {
+				return false;
+			}
+		};
+		await sessions[0].close(AbortSignal.timeout(1000));
+		expect(isAlive()).toBe(true);
+		await kernel.close();
+		expect(isAlive()).toBe(false);
 	});
 
 	it("are the same while they live, and are closed together", async () => {

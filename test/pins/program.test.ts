@@ -52,6 +52,8 @@ it("pins the flags", () => {
 		"--no-thinking",
 		"--agent …",
 		"--agent-file …",
+		"--mcp-config-file …",
+		"--mcp-config …",
 		"--skills-dir …",
 		"--yolo --yes -y --auto-approve",
 		"--plan",
@@ -64,7 +66,5 @@ it("pins the flags", () => {
 		"--version -V",
 		"--help -h",
 		"--acp missing",
-		"--mcp-config-file … missing",
-		"--mcp-config … missing",
 	]);
 });

@@ -54,11 +54,13 @@ export function createQuietParts(): Pick<
 	| "subagents"
 	| "background"
 	| "keys"
+	| "loadServers"
 > {
 	return {
 		skills: [],
 		loopIterations: 0,
 		readContext: async () => null,
+		loadServers: null,
 		background: { settings: backgroundSettings, startWorker: noWorkers, claimStaleAfter: 15_000 },
 		afk: false,
 		remindsOfAbsence: true,

@@ -6,9 +6,6 @@ import { errorNumbers as legacyErrors } from "../../src/dialects/legacy/errors.t
 import { legacyProtocol } from "../../src/dialects/legacy/protocol.ts";
 import { messageDeclarations } from "../../src/messages/message.ts";
 
-/** Messages that nothing produces yet; they are in the replay of an old log alone. Strike out what gets a producer. */
-const notProducedYet: readonly string[] = ["MCPLoadingBegin", "MCPLoadingEnd"];
-
 /** Numbers that nothing leads to yet: media in front of a model of the legacy dialect. */
 const unreachableLegacyErrors: readonly string[] = ["-32003"];
 
@@ -89,6 +86,7 @@ const scenarios = words(`
 	skill skill-arguments skill-unknown flow flow-rejected flow-cancelled flow-failed loop loop-limit
 	slash-add-dir slash-export slash-import clear clear-without-model slash-yolo slash-yolo-flag slash-afk init init-cancelled
 	side-question side-question-beside-turn side-question-failed side-question-end-of-input
+	mcp-loading mcp-failed mcp-collision mcp-approve mcp-loading-cancelled
 	resume replay-counts replay-empty replay-everything replay-client-tool replay-cancelled
 `);
 
@@ -136,7 +134,7 @@ export function requiredCells(methods: {
 		...all("scenario", scenarios),
 		...all("choice", choices),
 		...all("older", older),
-		...all("event", without([...messages, ...Object.keys(olderEvents)], notProducedYet)),
+		...all("event", [...messages, ...Object.keys(olderEvents)]),
 		...all("replayed", messages),
 		...all("error", kimiErrorCells()),
 		...all("legacy-event", [...Object.keys(legacyProtocol.events), ...Object.keys(legacyProtocol.requests)]),

@@ -2,6 +2,7 @@
 import type { Identifiers } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { toCompatibility } from "../../src/cli/compatibility.ts";
+import { readMcpServers } from "../../src/config/mcp-servers.ts";
 import { readConfiguration } from "../../src/config/read-config.ts";
 import type { Compatibility } from "../../src/dialects/dialect.ts";
 import { createDiskFiles } from "../../src/files/disk-files.ts";
@@ -96,6 +97,7 @@ export async function openSession(
 		version,
 		loginCommand: "agentwire login",
 	};
+	const mcpServers = await readMcpServers({ files: [], texts: [], shareDir: place.shareDir }, files, silentLog);
 	const options: SessionOptions = {
 		...plainSessionOptions,
 		model: transcript.model,
@@ -105,6 +107,7 @@ export async function openSession(
 		unattended: false,
 		maxSteps: transcript.maxSteps,
 		maxAttempts: transcript.maxAttempts,
+		mcpServers,
 	};
 	if (!transcript.isMemoryOnly) {
 		const kernel = new Kernel({ store, configuration, surroundings });
@@ -116,6 +119,7 @@ export async function openSession(
 	const parts = await composeSession(stored, options, configuration, surroundings, {
 		clientName: () => null,
 		readContext: (id) => store.readContext(place.workDir, id),
+		serverPool: () => Promise.reject(new Error("there are no servers here")),
 	});
 	const session = new Session({ ...parts, model: gates.model });
 	const close = async () => {

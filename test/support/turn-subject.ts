@@ -54,6 +54,7 @@ export function createTurnSubject(
 			specifications: async () => [],
 			find: (name) => tools.find((tool) => tool.name === name) ?? null,
 		},
+		toolsReady: async () => {},
 		steers,
 		journal: {
 			started: async (call) => void order.push(`started ${call.id}`),

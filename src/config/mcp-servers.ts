@@ -1,0 +1,282 @@
+// The MCP servers a person has listed: read from files and texts in the order that counts, checked, merged by name.
+// Connects to nothing. It is settings like others, so it lies with them; what a server does is src/mcp/.
+import * as v from "valibot";
+import { errorText } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
+import type { Log } from "../base/log.ts";
+import type { Files } from "../files/port.ts";
+import { ConfigurationError, type ConfigurationProblem, toKeyPath } from "./configuration-error.ts";
+import { anyTable, decimal, mustBe, nullable, oneOf, table, tablesByName, text, texts } from "./schema.ts";
+import { parseJson } from "./syntax.ts";
+
+type TextsByName = Readonly<Record<string, string>>;
+
+/** Which of a server's tools are offered. A null list lets all through. */
+export interface McpToolFilter {
+	readonly names: readonly string[] | null;
+	readonly hidden: readonly string[];
+	/** A tool needs one of these tags, and none of the excluded ones. */
+	readonly includeTags: readonly string[] | null;
+	readonly excludeTags: readonly string[];
+}
+
+interface AnyMcpServer {
+	readonly name: string;
+	/** Milliseconds that one call may take; null for the general setting. */
+	readonly callTimeout: number | null;
+	readonly filter: McpToolFilter;
+}
+
+/** A program that is started and spoken to over its stdin and stdout. */
+export interface LocalMcpServer extends AnyMcpServer {
+	readonly kind: "local";
+	readonly command: string;
+	readonly arguments: readonly string[];
+	/** Added to the environment of the session. */
+	readonly environment: TextsByName;
+	/** As written: relative to the session's work dir. Null for that itself. */
+	readonly workDir: string | null;
+}
+
+export interface RemoteMcpServer extends AnyMcpServer {
+	readonly kind: "remote";
+	readonly url: string;
+	readonly transport: "http" | "sse";
+	readonly headers: TextsByName;
+	readonly authorization:
+		| { readonly kind: "none" }
+		| { readonly kind: "bearer"; readonly token: string }
+		| { readonly kind: "oauth" };
+	/** Seconds after which a stream of events that says nothing counts as broken; null for never. */
+	readonly readTimeout: number | null;
+}
+
+export type McpServerSettings = LocalMcpServer | RemoteMcpServer;
+
+export interface McpServerSources {
+	/** Absolute paths; they count in this order. */
+	readonly files: readonly string[];
+	/** JSON texts, which count behind all files. */
+	readonly texts: readonly string[];
+	/** Its `mcp.json` takes the place of the files where there are none. */
+	readonly shareDir: string;
+}
+
+/** What problems in a text of the command line are said to be in. */
+const textSource = "--mcp-config";
+
+/**
+ * The servers of all sources, in the order in which their names come first; of two with one name the later counts.
+ * Throws ConfigurationError for a source that cannot be read, is not JSON or does not fit.
+ */
+export async function readMcpServers(
+	{ files: paths, texts: given, shareDir }: McpServerSources,
+	files: Files,
+	log: Log,
+): Promise<readonly McpServerSettings[]> {
+	const servers = new Map<string, McpServerSettings>();
+	const add = (source: string, json: string) => {
+		for (const server of parseMcpServers(json, source)) {
+			if (servers.has(server.name))
+				log.info("An MCP server is replaced by a later one.", { server: server.name, source });
+			servers.set(server.name, server);
+		}
+	};
+	for (const path of paths.length > 0 ? paths : [`${shareDir}/mcp.json`]) {
+		const json = await readText(files, path);
+		if (json !== null) add(path, json);
+		else if (paths.length > 0)
+			throw new ConfigurationError("unreadable", path, [{ key: "", reason: "there is no such file" }]);
+	}
+	for (const json of given) add(textSource, json);
+	return [...servers.values()];
+}
+
+async function readText(files: Files, path: string): Promise<string | null> {
+	try {
+		const bytes = await files.read(path);
+		return bytes === null ? null : bytes.toString("utf8").replace(/^\ufeff/, "");
+	} catch (error) {
+		throw new ConfigurationError("unreadable", path, [{ key: "", reason: errorText(error) }]);
+	}
+}
+
+/**
+ * The servers of one source: `{"mcpServers": {name: entry}}`, or the names at the root. Keys that mean nothing here are
+ * left alone. Throws ConfigurationError, which names `source` and every key at fault.
+ */
+export function parseMcpServers(json: string, source: string): McpServerSettings[] {
+	const parsed = parseJson(json);
+	if (!parsed.ok) throw new ConfigurationError("mcp-syntax", source, [{ key: "", reason: parsed.reason }]);
+	const problems: ConfigurationProblem[] = [];
+	const servers: McpServerSettings[] = [];
+	for (const { keys, name, entry } of findEntries(parsed.value, problems)) {
+		const result = isRemote(entry) ? v.safeParse(remoteEntry, entry) : v.safeParse(localEntry, entry);
+		if (result.success) servers.push({ name, ...result.output });
+		else problems.push(...result.issues.map((issue) => toProblem(keys, issue)));
+	}
+	if (problems.length > 0) throw new ConfigurationError("mcp-schema", source, problems);
+	return servers;
+}
+
+interface FoundEntry {
+	/** Where it is. */
+	readonly keys: readonly string[];
+	readonly name: string;
+	readonly entry: Readonly<Record<string, unknown>>;
+}
+
+function findEntries(root: unknown, problems: ConfigurationProblem[]): FoundEntry[] {
+	if (!isRecord(root)) {
+		problems.push({ key: "", reason: "must be an object with the key mcpServers" });
+		return [];
+	}
+	const isWrapped = Object.hasOwn(root, "mcpServers");
+	const servers = isWrapped ? root["mcpServers"] : root;
+	if (!isRecord(servers)) {
+		problems.push({ key: "mcpServers", reason: "must be an object of servers by name" });
+		return [];
+	}
+	return Object.entries(servers).flatMap(([name, entry]) => {
+		const keys = isWrapped ? ["mcpServers", name] : [name];
+		const isServer = isRecord(entry) && ["command", "url"].some((key) => (entry[key] ?? null) !== null);
+		if (isServer) return [{ keys, name, entry }];
+		// At the root there may be anything beside the servers.
+		if (isWrapped) {
+			problems.push({ key: toKeyPath(keys), reason: "needs a command, of a program to start, or the url of a server" });
+		}
+		return [];
+	});
+}
+
+/** An entry with both is a program, as long as it does not say that it is reached over the network. */
+function isRemote({ command, url, transport, type }: Readonly<Record<string, unknown>>): boolean {
+	if ((url ?? null) === null) return false;
+	const word = transport ?? type;
+	return (command ?? null) === null || (typeof word === "string" && word !== "stdio");
+}
+
+function toProblem(keys: readonly string[], issue: v.BaseIssue<unknown>): ConfigurationProblem {
+	const key = toKeyPath([...keys, ...(issue.path ?? []).map((item) => item.key)]);
+	return { key, reason: issue.input === undefined ? "is required" : issue.message };
+}
+
+const nonEmptyText = v.pipe(text, v.minLength(1, "must not be empty"));
+
+/** People write ports and switches without quotes. */
+const textsByName = tablesByName(
+	v.pipe(
+		v.union([v.string(), v.number(), v.boolean()], mustBe("a string")),
+		v.transform((value) => String(value)),
+	),
+);
+
+const httpUrl = v.pipe(text, v.check(isHttpUrl, "must be an http or https URL"));
+
+// Checked here, as what fails later quotes the value.
+function areHeaders(headers: TextsByName): boolean {
+	return Object.entries(headers).every(([name, value]) => /^[!#$%&'*+.^_`|~\w-]+$/.test(name) && isHeaderValue(value));
+}
+
+function isHeaderValue(value: string): boolean {
+	return /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
+}
+
+function isHttpUrl(value: string): boolean {
+	return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+}
+
+/** A list of names, or a table in which tools can be switched off. */
+const toolChoice = v.union(
+	[texts, tablesByName(v.union([v.boolean(), anyTable]))],
+	mustBe("a list of names or a table"),
+);
+
+const shared = {
+	timeout: nullable(v.pipe(decimal(0, Number.MAX_VALUE), v.gtValue(0, "must be more than 0"))),
+	tools: nullable(toolChoice),
+	include_tags: nullable(texts),
+	exclude_tags: nullable(texts),
+};
+
+interface SharedEntry {
+	readonly timeout: number | null;
+	readonly tools: v.InferOutput<typeof toolChoice> | null;
+	readonly include_tags: readonly string[] | null;
+	readonly exclude_tags: readonly string[] | null;
+}
+
+function toShared({ timeout, tools, include_tags, exclude_tags }: SharedEntry) {
+	const isListed = Array.isArray(tools);
+	return {
+		callTimeout: timeout,
+		filter: {
+			names: isListed ? tools : null,
+			hidden: tools === null || isListed ? [] : Object.keys(tools).filter((name) => isSwitchedOff(tools[name])),
+			includeTags: include_tags,
+			excludeTags: exclude_tags ?? [],
+		},
+	};
+}
+
+function isSwitchedOff(tool: unknown): boolean {
+	return tool === false || (isRecord(tool) && tool["enabled"] === false);
+}
+
+const localEntry = v.pipe(
+	table({
+		command: nonEmptyText,
+		args: nullable(texts),
+		env: nullable(textsByName),
+		cwd: nullable(nonEmptyText),
+		transport: nullable(oneOf(["stdio"])),
+		...shared,
+	}),
+	v.transform((entry) => ({
+		kind: "local" as const,
+		command: entry.command,
+		arguments: entry.args ?? [],
+		environment: entry.env ?? {},
+		workDir: entry.cwd,
+		...toShared(entry),
+	})),
+);
+
+const remoteTransports = ["http", "streamable-http", "sse"] as const;
+
+const remoteEntry = v.pipe(
+	table({
+		url: httpUrl,
+		transport: nullable(oneOf(remoteTransports)),
+		/** What other programs call it; it may say anything. */
+		type: v.optional(v.unknown()),
+		headers: nullable(v.pipe(textsByName, v.check(areHeaders, "has a name or a value that HTTP headers cannot have"))),
+		auth: nullable(v.pipe(nonEmptyText, v.check(isHeaderValue, "has characters that HTTP headers cannot have"))),
+		sse_read_timeout: nullable(v.pipe(decimal(0, Number.MAX_VALUE), v.gtValue(0, "must be more than 0"))),
+		...shared,
+	}),
+	v.transform((entry) => ({
+		kind: "remote" as const,
+		url: entry.url,
+		transport: toTransport(entry),
+		headers: entry.headers ?? {},
+		authorization: toAuthorization(entry.auth),
+		readTimeout: entry.sse_read_timeout,
+		...toShared(entry),
+	})),
+);
+
+function toTransport(entry: {
+	readonly url: string;
+	readonly transport: string | null;
+	readonly type?: unknown;
+}): RemoteMcpServer["transport"] {
+	const word = entry.transport ?? remoteTransports.find((name) => name === entry.type) ?? null;
+	if (word !== null) return word === "sse" ? "sse" : "http";
+	return new URL(entry.url).pathname.split("/").includes("sse") ? "sse" : "http";
+}
+
+function toAuthorization(auth: string | null): RemoteMcpServer["authorization"] {
+	if (auth === null) return { kind: "none" };
+	return auth === "oauth" ? { kind: "oauth" } : { kind: "bearer", token: auth };
+}

@@ -1,0 +1,10 @@
+// What connections need to know of signing in to remote servers. Flows and token files are src/credentials/.
+import type { AuthProvider } from "@modelcontextprotocol/client";
+
+export interface McpAuthorization {
+	/**
+	 * What signs the requests to the server with this URL; null when nobody has signed in to it. It may renew tokens, but
+	 * never asks a person: where one would be needed it throws the library's UnauthorizedError.
+	 */
+	provider(url: string): Promise<AuthProvider | null>;
+}

@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { createFakeClock } from "../../test/support/campaign-clock.ts";
+import { boundFetch, type FetchBounds } from "./bounded-fetch.ts";
+
+const size = 1024 * 1024;
+
+/** What comes of an answer with these pieces; the type says whether it is a stream of events. */
+async function read(contentType: string, pieces: readonly string[], bounds: Partial<FetchBounds> = {}) {
+	const clock = createFakeClock();
+	const body = new ReadableStream({
+		start(controller) {
+			for (const piece of pieces) controller.enqueue(Buffer.from(piece));
+			controller.close();
+		},
+	});
+	const fetch = boundFetch(
+		async () => new Response(body, { status: 201, headers: { "content-type": contentType, "x-a": "b" } }),
+		{ size, silence: null, ...bounds },
+		clock,
+	);
+	const response = await fetch("http://h/");
+	expect([response.status, response.headers.get("x-a")]).toEqual([201, "b"]);
+	return { text: await response.text(), waiting: clock.waiting() };
+}
+
+const half = "x".repeat(size / 2);
+
+describe("the bounds of an answer", () => {
+	it("let through what is within them", async () => {
+		expect((await read("application/json", [half, half])).text).toBe(half + half);
+		expect((await read("text/event-stream", [`${half}\n`, half, `${half}\n${half}`, half])).text).toHaveLength(
+			size * 2.5 + 2,
+		);
+	});
+
+	it.each([
+		["application/json", [half, "\n", half]],
+		["text/event-stream", ["a\n", half, half, "x"]],
+	])("break off what exceeds them: %s", async (contentType, pieces) => {
+		await expect(read(contentType, pieces)).rejects.toThrow("The answer has more than 1 MiB.");
+	});
+
+	it("leave answers without a body alone", async () => {
+		const empty = new Response(null, { status: 202 });
+		expect(await boundFetch(async () => empty, { size, silence: 1 }, createFakeClock())("http://h/")).toBe(empty);
+	});
+});
+
+describe("the silence of a stream of events", () => {
+	function open(silence: number) {
+		const clock = createFakeClock();
+		let controller: ReadableStreamDefaultController | null = null;
+		const body = new ReadableStream({
+			start(made) {
+				controller = made;
+			},
+		});
+		const headers = { "content-type": "text/event-stream; charset=utf-8" };
+		const fetch = boundFetch(async () => new Response(body, { headers }), { size, silence }, clock);
+		return {
+			clock,
+			say: (text: string) => controller?.enqueue(Buffer.from(text)),
+			end: () => controller?.close(),
+			reader: async () => (await fetch("http://h/")).body?.getReader(),
+		};
+	}
+
+	it("ends it when it is too long", async () => {
+		const { clock, say, reader } = open(30);
+		const stream = await reader();
+		say("a");
+		expect(String((await stream?.read())?.value)).toBe("a");
+		const next = stream?.read();
+		clock.advance(29_999);
+		say("b");
+		expect((await next)?.done).toBe(false);
+		const last = stream?.read();
+		clock.advance(30_000);
+		await expect(last).rejects.toThrow("Nothing came for 30 s.");
+	});
+
+	it("is no matter once it has ended", async () => {
+		const { clock, end, reader } = open(30);
+		const stream = await reader();
+		end();
+		expect((await stream?.read())?.done).toBe(true);
+		expect(clock.waiting()).toBe(0);
+	});
+});

@@ -1,0 +1,479 @@
+// A connection over a program in this process: its transport, the library's client and what is made of both.
+import { describe, expect, it } from "vitest";
+import { createFakeClock, type FakeClock } from "../../test/support/campaign-clock.ts";
+import { createProgram, type Program, type ProgramOptions } from "../../test/support/mcp-program.ts";
+import { nobodyToAsk } from "../../test/support/session-doubles.ts";
+import { type Log, silentLog } from "../base/log.ts";
+import type { LocalMcpServer } from "../config/mcp-servers.ts";
+import type { QuestionOperations } from "../tools/operations.ts";
+import { type CallOutcome, ServerConnection } from "./connection.ts";
+
+const server: LocalMcpServer = {
+	kind: "local",
+	name: "srv",
+	command: "serve",
+	arguments: ["--now"],
+	environment: { TOKEN: "t" },
+	workDir: "sub",
+	callTimeout: null,
+	filter: { names: null, hidden: [], includeTags: null, excludeTags: [] },
+};
+const tool = { name: "echo", inputSchema: { type: "object" } };
+const never = new AbortController().signal;
+const text = (said: unknown) => ({ content: [{ type: "text", text: String(said) }] });
+
+interface Subject {
+	readonly program: Program;
+	readonly connection: ServerConnection;
+	readonly clock: FakeClock;
+	readonly warnings: unknown[];
+	/** The states and numbers of tools that were told of. */
+	readonly told: string[];
+	call(options?: CallOptions): Promise<CallOutcome>;
+}
+
+interface CallOptions {
+	readonly value?: Record<string, unknown>;
+	readonly signal?: AbortSignal;
+	readonly questions?: QuestionOperations;
+}
+
+function createSubject(options: ProgramOptions = {}): Subject {
+	const program = createProgram({
+		tools: [tool],
+		call: ({ arguments: value }) => text(JSON.stringify(value)),
+		...options,
+	});
+	const clock = createFakeClock();
+	const warnings: unknown[] = [];
+	const log: Log = { ...silentLog, warn: (message, fields) => void warnings.push([message, fields]) };
+	const connection = new ServerConnection(
+		server,
+		{ workDir: "/work", environment: { PATH: "/bin", TOKEN: "old" } },
+		{
+			processes: program.processes,
+			authorization: { provider: async () => null },
+			fetch: () => Promise.reject(new Error("there is no network here")),
+			clock,
+			log,
+			version: "1.2.3",
+		},
+	);
+	const told: string[] = [];
+	connection.onChange(() => told.push(`${connection.state} ${connection.tools.length}`));
+	return {
+		program,
+		connection,
+		clock,
+		warnings,
+		told,
+		call: ({ value = {}, signal = never, questions = nobodyToAsk } = {}) =>
+			connection.call(
+				{
+					tool: { name: "echo", parameters: { type: "object" } },
+					arguments: value,
+					timeout: 1000,
+					asker: { questions, toolCallId: "c" },
+				},
+				signal,
+			),
+	};
+}
+
+async function until(condition: () => boolean): Promise<void> {
+	while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+const answered = (said: unknown) => ({ kind: "answered", result: { content: text(said).content } });
+
+describe("connecting", () => {
+	it("starts the program in its place, and asks for its tools", async () => {
+		const { connection, program, told } = createSubject();
+		expect([connection.state, connection.tools]).toEqual(["pending", []]);
+		await Promise.all([connection.connect(), connection.connect()]);
+		expect(told).toEqual(["connecting 0", "connected 1"]);
+		expect(connection.tools).toMatchObject([{ name: "echo", parameters: { type: "object" } }]);
+		expect(program.runs).toHaveLength(1);
+		expect(program.run().request).toMatchObject({
+			file: "serve",
+			arguments: ["--now"],
+			workDir: "/work/sub",
+			environment: { PATH: "/bin", TOKEN: "t" },
+		});
+		expect(program.run().received[0]).toMatchObject({
+			method: "initialize",
+			params: { clientInfo: { name: "agentwire", version: "1.2.3" }, capabilities: { elicitation: { form: {} } } },
+		});
+	});
+
+	it("reads all pages of the list, leaving out what is wrong", async () => {
+		const pages: Record<string, object> = {
+			"": { tools: [tool, { name: 3 }, { ...tool, name: "bad", inputSchema: { type: "string" } }], nextCursor: "2" },
+			"2": {
+				tools: [
+					{ ...tool, description: "twice" },
+					{ ...tool, name: "last" },
+				],
+			},
+		};
+		const { connection, warnings } = createSubject({
+			handle({ id, method, params }, run) {
+				if (method !== "tools/list") return false;
+				run.send({ id, result: pages[String(params?.["cursor"] ?? "")] });
+				return true;
+			},
+		});
+		await connection.connect();
+		expect(connection.tools.map(({ name, description }) => [name, description])).toEqual([
+			["echo", ""],
+			["last", ""],
+		]);
+		expect(warnings).toEqual([
+			["A tool of an MCP server is left out.", { server: "srv", tool: "", reason: "it has no name" }],
+			[
+				"A tool of an MCP server is left out.",
+				{ server: "srv", tool: "bad", reason: 'the type of its parameters is not "object"' },
+			],
+		]);
+	});
+
+	it("ends with a list that never ends", async () => {
+		let pages = 0;
+		const { connection } = createSubject({
+			handle({ id, method }, run) {
+				if (method !== "tools/list") return false;
+				pages += 1;
+				run.send({ id, result: { tools: [{ ...tool, name: `t${pages}` }], nextCursor: `${pages}` } });
+				return true;
+			},
+		});
+		await connection.connect();
+		expect([connection.state, connection.tools.length]).toEqual(["connected", 64]);
+	});
+
+	it("does not ask a server without tools for any", async () => {
+		const { connection, program } = createSubject({
+			handle({ id, method }, run) {
+				if (method !== "initialize") return false;
+				const serverInfo = { name: "n", version: "1" };
+				run.send({ id, result: { protocolVersion: "2025-06-18", capabilities: {}, serverInfo } });
+				return true;
+			},
+		});
+		await connection.connect();
+		expect([connection.state, connection.tools]).toEqual(["connected", []]);
+		expect(program.run().received.map(({ method }) => method)).not.toContain("tools/list");
+	});
+
+	it("fails with a program that ends, and says what it said", async () => {
+		const { connection, program, warnings, told } = createSubject({
+			handle(_, run) {
+				run.print("I am lost.\n", "error");
+				run.exit({ kind: "exited", exitCode: 3 });
+				return true;
+			},
+		});
+		await connection.connect();
+		expect(told).toEqual(["connecting 0", "failed 0"]);
+		const reason = "it exited with code 3; it said last: I am lost";
+		expect(warnings).toEqual([["An MCP server could not be connected.", { server: "srv", reason }]]);
+		expect(program.run().isOver).toBe(true);
+	});
+
+	it("fails with a list that cannot be read, and ends the program", async () => {
+		const { connection, program } = createSubject({
+			handle({ id, method }, run) {
+				if (method === "tools/list") run.send({ id, result: { tools: "none" } });
+				return method === "tools/list";
+			},
+		});
+		await connection.connect();
+		expect([connection.state, program.run().isOver]).toEqual(["failed", true]);
+	});
+
+	it("ignores what is no message", async () => {
+		const { connection, program } = createSubject({
+			handle({ method }, run) {
+				if (method === "initialize") run.print('Hello!\n\n{"a":\nnull\n7\n{}\n[]\n[1]\n{"jsonrpc":"2.0"}\n');
+				return false;
+			},
+		});
+		await connection.connect();
+		expect(connection.state).toBe("connected");
+		expect(program.runs).toHaveLength(1);
+	});
+
+	it("takes several messages of a line", async () => {
+		const { connection } = createSubject({
+			handle({ id, method }, run) {
+				if (method !== "tools/list") return false;
+				const note = { jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: "x" } };
+				run.print(`${JSON.stringify([note, { jsonrpc: "2.0", id, result: { tools: [tool] } }])}\n`);
+				return true;
+			},
+		});
+		await connection.connect();
+		expect(connection.tools).toHaveLength(1);
+	});
+
+	it("goes on in the new way with a server that knows no other", async () => {
+		const version = "2026-07-28";
+		const { connection, program, call } = createSubject({
+			handle({ id, method }, run) {
+				if (method === "initialize") run.send({ id, error: { code: -32601, message: "No initialize here" } });
+				else if (method === "server/discover") {
+					const result = { supportedVersions: [version], capabilities: { tools: {} }, resultType: "complete" };
+					run.send({ id, result: { ...result, ttlMs: 0, cacheScope: "private" } });
+				} else if (method === "tools/list") {
+					run.send({ id, result: { tools: [tool], resultType: "complete", ttlMs: 0, cacheScope: "private" } });
+				} else if (method === "tools/call") run.send({ id, result: { ...text("new"), resultType: "complete" } });
+				return true;
+			},
+		});
+		await connection.connect();
+		expect([connection.state, connection.tools.length, program.runs.length]).toEqual(["connected", 1, 2]);
+		expect(await call()).toMatchObject(answered("new"));
+		program.run().exit();
+		await until(() => connection.state === "failed");
+		expect(await call()).toMatchObject(answered("new"));
+		// What it knows now is not asked again.
+		expect(program.runs).toHaveLength(3);
+	});
+});
+
+describe("a call", () => {
+	it("gives what the server answers, whatever that is", async () => {
+		const { connection, call } = createSubject({ call: () => ({ content: [{ type: "odd" }, 1], isError: "no" }) });
+		await connection.connect();
+		expect(await call()).toEqual({ kind: "answered", result: { content: [{ type: "odd" }, 1], isError: "no" } });
+	});
+
+	it("gives an error of the server, which stays connected", async () => {
+		const { connection, call } = createSubject({ call: () => new Error("No such thing.") });
+		await connection.connect();
+		expect(await call()).toEqual({ kind: "failed", reason: "No such thing", isUncertain: false });
+		expect(connection.state).toBe("connected");
+	});
+
+	it("takes too long, and is cancelled with the server", async () => {
+		const { connection, program, clock, call } = createSubject({
+			call({ _meta: meta }, run) {
+				const { progressToken } = meta as { progressToken: number };
+				run.send({
+					method: "notifications/progress",
+					params: { progressToken, progress: 3, total: 9, message: "on it" },
+				});
+				return null;
+			},
+		});
+		await connection.connect();
+		const outcome = call();
+		await until(() => program.run().received.some(({ method }) => method === "tools/call"));
+		await until(() => clock.waiting() === 1);
+		await new Promise((resolve) => setImmediate(resolve));
+		clock.advance(1000);
+		expect(await outcome).toEqual({ kind: "timed-out", progress: "3 of 9, on it" });
+		await until(() => program.run().received.at(-1)?.method === "notifications/cancelled");
+	});
+
+	it("is cancelled", async () => {
+		const { connection, program, clock, call } = createSubject({ call: () => null });
+		await connection.connect();
+		const cancel = new AbortController();
+		const outcome = call({ signal: cancel.signal });
+		await until(() => program.run().received.some(({ method }) => method === "tools/call"));
+		cancel.abort();
+		expect(await outcome).toEqual({ kind: "aborted" });
+		await until(() => program.run().received.at(-1)?.method === "notifications/cancelled");
+		expect([connection.state, clock.waiting()]).toEqual(["connected", 0]);
+	});
+
+	it("is lost with the server; the next one starts it anew", async () => {
+		let isDeadly = true;
+		const { connection, program, told, warnings, call } = createSubject({
+			call(_, run) {
+				if (!isDeadly) return text("alive");
+				run.print("Argh!\n", "error");
+				run.exit({ kind: "signalled", signal: "SIGKILL" });
+				return null;
+			},
+		});
+		await connection.connect();
+		const reason = "it was ended by SIGKILL; it said last: Argh!";
+		expect(await call()).toEqual({ kind: "failed", reason, isUncertain: true });
+		expect(connection.tools).toHaveLength(1);
+		expect(warnings).toEqual([["The connection to an MCP server is lost.", { server: "srv", reason }]]);
+		isDeadly = false;
+		expect(await call()).toEqual(answered("alive"));
+		expect(program.runs).toHaveLength(2);
+		expect(told).toEqual(["connecting 0", "connected 1", "failed 1", "connecting 1", "connected 1"]);
+	});
+
+	it("starts a server that ended in between", async () => {
+		const { connection, program, call } = createSubject();
+		await connection.connect();
+		program.run().exit();
+		await until(() => connection.state === "failed");
+		expect(await Promise.all([call({ value: { n: 1 } }), call({ value: { n: 2 } })])).toEqual([
+			answered('{"n":1}'),
+			answered('{"n":2}'),
+		]);
+		expect(program.runs).toHaveLength(2);
+	});
+
+	it("fails when the server does not start again, and only then", async () => {
+		let isGone = false;
+		const { connection, program, call } = createSubject({
+			handle(_, run) {
+				if (isGone) run.exit({ kind: "not-started", reason: "ENOENT" });
+				return isGone;
+			},
+		});
+		await connection.connect();
+		isGone = true;
+		program.run().exit();
+		await until(() => connection.state === "failed");
+		const failure = { kind: "failed", reason: "it could not be started: ENOENT", isUncertain: false };
+		expect(await call()).toEqual(failure);
+		isGone = false;
+		expect(await call()).toMatchObject({ kind: "answered" });
+	});
+
+	it("waits for a server that starts again no longer than for an answer", async () => {
+		let isSlow = false;
+		const { connection, program, clock, call } = createSubject({ handle: () => isSlow });
+		await connection.connect();
+		isSlow = true;
+		program.run().exit();
+		await until(() => connection.state === "failed");
+		const outcome = call();
+		await until(() => program.runs.length === 2);
+		clock.advance(1000);
+		expect(await outcome).toEqual({ kind: "timed-out", progress: "" });
+	});
+});
+
+describe("a changed list of tools", () => {
+	it("is read again", async () => {
+		const tools = [tool];
+		const { connection, program, told } = createSubject({ tools });
+		await connection.connect();
+		tools.push({ ...tool, name: "new" });
+		for (let n = 0; n < 5; n += 1) program.run().send({ method: "notifications/tools/list_changed" });
+		await until(() => told.at(-1) === "connected 2");
+		expect(connection.tools.map(({ name }) => name)).toEqual(["echo", "new"]);
+	});
+
+	it("that cannot be read leaves what there was", async () => {
+		let isBroken = false;
+		const { connection, program, warnings } = createSubject({
+			handle({ id, method }, run) {
+				if (method !== "tools/list" || !isBroken) return false;
+				run.send({ id, error: { code: -1, message: "Broken." } });
+				return true;
+			},
+		});
+		await connection.connect();
+		isBroken = true;
+		program.run().send({ method: "notifications/tools/list_changed" });
+		await until(() => warnings.length > 0);
+		expect(warnings).toEqual([
+			["The changed tools of an MCP server could not be read.", { server: "srv", reason: "Broken." }],
+		]);
+		expect([connection.state, connection.tools.length]).toEqual(["connected", 1]);
+	});
+});
+
+describe("a question of the server", () => {
+	const requestedSchema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
+	const params = { mode: "form", message: "Who?", requestedSchema };
+	/** A server that asks in the middle of a call, and answers with what it was told. */
+	const asking: ProgramOptions = {
+		call(_, run, id) {
+			run.send({ id: `ask-${id}`, method: "elicitation/create", params });
+			return null;
+		},
+		handle({ id, method, result }, run) {
+			if (method !== undefined || typeof id !== "string") return false;
+			run.send({ id: Number(id.slice(4)), result: text(JSON.stringify(result)) });
+			return true;
+		},
+	};
+
+	it("is put to the person of the call, whose time it does not take", async () => {
+		const { connection, clock, call } = createSubject(asking);
+		await connection.connect();
+		const asked: unknown[] = [];
+		const questions: QuestionOperations = {
+			async ask([question], toolCallId) {
+				asked.push([question?.question, toolCallId]);
+				clock.advance(1_000_000);
+				return { kind: "answered", answers: { q: "Ada" } };
+			},
+		};
+		expect(await call({ questions })).toEqual(answered('{"action":"accept","content":{"name":"Ada"}}'));
+		expect(asked).toEqual([["The MCP server srv asks: Who?\nname", "c"]]);
+	});
+
+	it("is declined where nobody can be asked", async () => {
+		const { connection, call } = createSubject(asking);
+		await connection.connect();
+		expect(await call()).toEqual(answered('{"action":"decline"}'));
+	});
+
+	it("is declined while it is not clear whom it is for", async () => {
+		const { connection, program, warnings, call } = createSubject({ ...asking, call: () => null });
+		await connection.connect();
+		const cancel = new AbortController();
+		const other: QuestionOperations = { ask: async () => ({ kind: "away" }) };
+		const calls = [call({ signal: cancel.signal }), call({ questions: other, signal: cancel.signal })];
+		await until(() => program.run().received.filter(({ method }) => method === "tools/call").length === 2);
+		program.run().send({ id: "ask-x", method: "elicitation/create", params });
+		await until(() => program.run().received.some(({ id }) => id === "ask-x"));
+		expect(program.run().received.at(-1)).toMatchObject({ result: { action: "decline" } });
+		expect(warnings).toHaveLength(1);
+		cancel.abort();
+		await Promise.all(calls);
+	});
+
+	it("outside of any call is declined", async () => {
+		const { connection, program } = createSubject();
+		await connection.connect();
+		program.run().send({ id: "ask-x", method: "elicitation/create", params });
+		await until(() => program.run().received.some(({ id }) => id === "ask-x"));
+		expect(program.run().received.at(-1)).toMatchObject({ result: { action: "decline" } });
+	});
+
+	it("for a page to open is none that is understood", async () => {
+		const { connection, program } = createSubject();
+		await connection.connect();
+		const page = { mode: "url", message: "Go", url: "https://h/", elicitationId: "e" };
+		program.run().send({ id: "ask-x", method: "elicitation/create", params: page });
+		await until(() => program.run().received.some(({ id }) => id === "ask-x"));
+		expect(program.run().received.at(-1)).toHaveProperty("error");
+	});
+});
+
+describe("closing", () => {
+	it("ends the program by its stdin, and what runs", async () => {
+		const { connection, program, warnings, call } = createSubject({ call: () => null });
+		await connection.connect();
+		const outcome = call();
+		await until(() => program.run().received.some(({ method }) => method === "tools/call"));
+		await connection.close();
+		expect([program.run().isInputClosed, program.run().isOver]).toEqual([true, true]);
+		expect(await outcome).toMatchObject({ kind: "failed" });
+		expect(warnings).toEqual([]);
+		await connection.connect();
+		expect(program.runs).toHaveLength(1);
+	});
+
+	it("ends a program that is still starting", async () => {
+		const { connection, program } = createSubject({ handle: () => true });
+		const connecting = connection.connect();
+		await until(() => program.runs.length === 1 && program.run().received.length > 0);
+		await connection.close();
+		await connecting;
+		expect(program.run().isOver).toBe(true);
+	});
+});

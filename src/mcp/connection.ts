@@ -1,0 +1,287 @@
+// A server as sessions share it: connected, lost and connected anew, with its tools as they were last heard of.
+import type { ElicitResult, Progress } from "@modelcontextprotocol/client";
+import { errorText } from "../base/errors.ts";
+import type { McpServerSettings } from "../config/mcp-servers.ts";
+import { answerForm } from "./elicitation.ts";
+import { isOfNewEra, type LinkFailure, toLinkFailure } from "./failure.ts";
+import {
+	type ElicitParams,
+	type Era,
+	type Link,
+	type LinkHandlers,
+	type LinkParts,
+	openLink,
+	type ServerPlace,
+} from "./link.ts";
+import { requestCall, requestTools } from "./requests.ts";
+import type { CallResult } from "./result.ts";
+import { type Asker, type RunningCall, startCall } from "./running-call.ts";
+import { type ListedTool, readTool } from "./tool-list.ts";
+
+export type ServerState = "pending" | "connecting" | "connected" | "failed" | "unauthorized";
+
+export interface Call {
+	readonly tool: Pick<ListedTool, "name" | "parameters">;
+	readonly arguments: Readonly<Record<string, unknown>>;
+	/** Milliseconds, without those in which a person was asked. */
+	readonly timeout: number;
+	readonly asker: Asker;
+}
+
+export type CallOutcome =
+	| { readonly kind: "answered"; readonly result: CallResult }
+	/** `progress` is the server's last word on how far it was; it may be empty. */
+	| { readonly kind: "timed-out"; readonly progress: string }
+	| { readonly kind: "aborted" }
+	/** `reason` is a clause. Whether the call had an effect may not be known. */
+	| { readonly kind: "failed"; readonly reason: string; readonly isUncertain: boolean };
+
+export class ServerConnection {
+	readonly name: string;
+	readonly #server: McpServerSettings;
+	readonly #place: ServerPlace;
+	readonly #parts: LinkParts;
+	readonly #closing = new AbortController();
+	readonly #listeners = new Set<() => void>();
+	readonly #running = new Map<RunningCall, Link>();
+	/** Links that end once nobody calls over them any more. */
+	readonly #retired = new Set<Link>();
+	#era: Era = "old";
+	#state: ServerState = "pending";
+	#reason = "";
+	#tools: readonly ListedTool[] = [];
+	#link: Link | null = null;
+	#attempt: Promise<void> | null = null;
+	#listing: Promise<void> | null = null;
+	#isListStale = false;
+
+	constructor(server: McpServerSettings, place: ServerPlace, parts: LinkParts) {
+		this.name = server.name;
+		this.#server = server;
+		this.#place = place;
+		this.#parts = parts;
+	}
+
+	get state(): ServerState {
+		return this.#state;
+	}
+
+	/** As the server listed them last, also while it is away. */
+	get tools(): readonly ListedTool[] {
+		return this.#tools;
+	}
+
+	/** Calls back whenever state or tools have changed; the returned function withdraws it. */
+	onChange(listener: () => void): () => void {
+		this.#listeners.add(listener);
+		return () => void this.#listeners.delete(listener);
+	}
+
+	/** Resolves when it is connected, or has failed to be. Who asks meanwhile waits for the same attempt. */
+	connect(): Promise<void> {
+		if (this.#link !== null || this.#closing.signal.aborted) return Promise.resolve();
+		this.#attempt ??= this.#open().finally(() => {
+			this.#attempt = null;
+		});
+		return this.#attempt;
+	}
+
+	/** Calls a tool, over a new link when the last one was lost. Never rejects; what was begun is not begun again. */
+	async call(call: Call, signal: AbortSignal): Promise<CallOutcome> {
+		const running = startCall(call.asker, call.timeout, this.#parts.clock, signal);
+		try {
+			let failure: LinkFailure = { kind: "lost", reason: "it is not connected" };
+			for (let tries = 0; tries < 2; tries += 1) {
+				await abortable(this.connect(), running.signal);
+				const link = this.#link;
+				if (running.signal.aborted) break;
+				if (link === null) return { kind: "failed", reason: this.#reason, isUncertain: false };
+				try {
+					const result = await this.#callOver(link, call, running);
+					// What the call has changed of the tools is for whoever reads the result.
+					if (this.#listing !== null) await abortable(this.#listing, running.signal);
+					return { kind: "answered", result };
+				} catch (thrown) {
+					if (running.signal.aborted) break;
+					failure = await this.#toFailure(thrown, link);
+				}
+				if (failure.kind === "answer") break;
+				this.#retire(link, failure);
+				if (failure.kind !== "untaken") break;
+			}
+			if (running.isLate()) return { kind: "timed-out", progress: running.progress };
+			if (running.signal.aborted) return { kind: "aborted" };
+			return { kind: "failed", reason: failure.reason, isUncertain: failure.kind === "lost" };
+		} finally {
+			running.end();
+		}
+	}
+
+	/** Ends it for good. Idempotent. */
+	async close(): Promise<void> {
+		this.#closing.abort("the connection is closed");
+		this.#listeners.clear();
+		const link = this.#link;
+		this.#link = null;
+		await Promise.all([this.#attempt, link?.close(), ...[...this.#retired].map((retired) => retired.close())]);
+	}
+
+	async #open(): Promise<void> {
+		this.#change("connecting", "");
+		let opened: Link | null = null;
+		let lost: string | null = null;
+		try {
+			const link = await this.#openLink({
+				toolsChanged: () => void this.#relist(),
+				elicit: (params, signal) => this.#elicit(params, signal),
+				lost: (reason) => {
+					lost = reason;
+					if (opened !== null) this.#retire(opened, { kind: "lost", reason });
+				},
+			});
+			opened = link;
+			this.#tools = await this.#list(link);
+			if (this.#closing.signal.aborted) return await link.close();
+			this.#link = link;
+			this.#change("connected", "");
+			if (this.#isListStale) void this.#relist();
+		} catch (thrown) {
+			await opened?.close();
+			if (this.#closing.signal.aborted) return;
+			const failure = lost === null ? await toLinkFailure(thrown) : ({ kind: "lost", reason: lost } as const);
+			this.#fail("An MCP server could not be connected.", failure);
+		}
+	}
+
+	/** A server that knows nothing of the old ways is asked anew in the new one. */
+	async #openLink(handlers: LinkHandlers): Promise<Link> {
+		const open = (era: Era) =>
+			openLink(this.#server, this.#place, this.#parts, handlers, { era, signal: this.#closing.signal });
+		try {
+			return await open(this.#era);
+		} catch (thrown) {
+			if (this.#era === "new" || this.#closing.signal.aborted || !(await isOfNewEra(thrown))) throw thrown;
+			const link = await open("new");
+			this.#era = "new";
+			return link;
+		}
+	}
+
+	/** Of a link that was found lost before, what was found then says more. */
+	async #toFailure(thrown: unknown, link: Link): Promise<LinkFailure> {
+		const failure = await toLinkFailure(thrown);
+		const isKnown = failure.kind === "lost" && this.#link !== link && this.#reason !== "";
+		return isKnown ? { kind: "lost", reason: this.#reason } : failure;
+	}
+
+	async #list({ client }: Link): Promise<readonly ListedTool[]> {
+		const tools = new Map<string, ListedTool>();
+		for (const read of (await requestTools(client, this.#closing.signal)).map(readTool)) {
+			if (!read.ok) this.#warn("A tool of an MCP server is left out.", { tool: read.name, reason: read.reason });
+			else if (!tools.has(read.tool.name)) tools.set(read.tool.name, read.tool);
+		}
+		return [...tools.values()];
+	}
+
+	/** Reads the list again, once more when it changes meanwhile. */
+	#relist(): Promise<void> {
+		this.#isListStale = true;
+		this.#listing ??= this.#readStaleList().finally(() => {
+			this.#listing = null;
+		});
+		return this.#listing;
+	}
+
+	async #readStaleList(): Promise<void> {
+		for (let link = this.#link; link !== null && this.#isListStale; link = this.#link) {
+			this.#isListStale = false;
+			try {
+				this.#tools = await this.#list(link);
+				this.#tellListeners();
+			} catch (thrown) {
+				this.#warn("The changed tools of an MCP server could not be read.", { reason: errorText(thrown) });
+			}
+		}
+	}
+
+	async #callOver(link: Link, call: Call, running: RunningCall): Promise<CallResult> {
+		this.#running.set(running, link);
+		try {
+			return await requestCall(link.client, call.tool, call.arguments, {
+				signal: running.signal,
+				onprogress: (progress) => {
+					running.progress = describeProgress(progress);
+				},
+			});
+		} finally {
+			this.#running.delete(running);
+			this.#endRetired();
+		}
+	}
+
+	/** A server does not say for which call it asks. It is answered when only one session can be meant. */
+	async #elicit(params: ElicitParams, signal: AbortSignal): Promise<ElicitResult> {
+		const calls = [...this.#running.keys()];
+		const [first] = calls;
+		if (first === undefined || calls.some(({ asker }) => asker.questions !== first.asker.questions)) {
+			this.#warn("A question of an MCP server is declined: it is not clear whom to ask.", { calls: calls.length });
+			return { action: "decline" };
+		}
+		const ask = () => answerForm(params, this.name, first.asker, AbortSignal.any([signal, first.signal]));
+		return await calls.reduce((work, call) => () => call.untimed(work), ask)();
+	}
+
+	/** Nothing more is sent over the link; it ends when the calls over it have. */
+	#retire(link: Link, failure: LinkFailure): void {
+		if (this.#link === link) {
+			this.#link = null;
+			if (!this.#closing.signal.aborted) this.#fail("The connection to an MCP server is lost.", failure);
+		}
+		this.#retired.add(link);
+		this.#endRetired();
+	}
+
+	#endRetired(): void {
+		const used = new Set(this.#running.values());
+		for (const link of this.#retired) {
+			if (!used.has(link)) void link.close().finally(() => this.#retired.delete(link));
+		}
+	}
+
+	#fail(message: string, { kind, reason }: LinkFailure): void {
+		this.#warn(message, { reason });
+		this.#change(kind === "unauthorized" ? "unauthorized" : "failed", reason);
+	}
+
+	#change(state: ServerState, reason: string): void {
+		this.#state = state;
+		this.#reason = reason;
+		this.#tellListeners();
+	}
+
+	#tellListeners(): void {
+		for (const listener of [...this.#listeners]) listener();
+	}
+
+	#warn(message: string, fields: Readonly<Record<string, unknown>>): void {
+		this.#parts.log.warn(message, { server: this.name, ...fields });
+	}
+}
+
+function describeProgress({ progress, total, message }: Progress): string {
+	const count = total === undefined ? String(progress) : `${progress} of ${total}`;
+	return message === undefined ? count : `${count}, ${message.slice(0, 200)}`;
+}
+
+/** Waits for the work, but not beyond the signal. */
+function abortable(work: Promise<void>, signal: AbortSignal): Promise<void> {
+	if (signal.aborted) return Promise.resolve();
+	return new Promise((resolve, reject) => {
+		const finish = () => {
+			signal.removeEventListener("abort", finish);
+			resolve();
+		};
+		signal.addEventListener("abort", finish, { once: true });
+		work.then(finish, reject);
+	});
+}

@@ -1,0 +1,90 @@
+// Why something between a server and us failed, told apart by what may be done about it.
+import * as v from "valibot";
+import { errorText } from "../base/errors.ts";
+import { redactSecrets } from "../base/redaction.ts";
+import { NotSignedIn } from "./link.ts";
+import { isBrokenAnswer } from "./remote-transport.ts";
+
+export interface LinkFailure {
+	/**
+	 * `answer`: the server said so, or said something nobody understands; `untaken`: the request cannot have had an effect,
+	 * as no server, or none that knows our session, has seen it; `unauthorized`: somebody has to sign in; `lost`: the
+	 * connection broke off, whatever had happened till then.
+	 */
+	readonly kind: "answer" | "untaken" | "unauthorized" | "lost";
+	/** A clause. */
+	readonly reason: string;
+}
+
+/** System errors that come before anything is sent. */
+const unreached: ReadonlySet<string> = new Set([
+	"ECONNREFUSED",
+	"ENOTFOUND",
+	"EAI_AGAIN",
+	"EHOSTUNREACH",
+	"ENETUNREACH",
+	"UND_ERR_CONNECT_TIMEOUT",
+]);
+
+export async function toLinkFailure(thrown: unknown): Promise<LinkFailure> {
+	const { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } = await import(
+		"@modelcontextprotocol/client"
+	);
+	const reason = describe(thrown);
+	if (thrown instanceof NotSignedIn) return { kind: "unauthorized", reason: "nobody has signed in to it" };
+	if (thrown instanceof UnauthorizedError) return { kind: "unauthorized", reason: "it does not accept the sign-in" };
+	if (thrown instanceof ProtocolError) {
+		return { kind: isBrokenAnswer(thrown.code, thrown.message) ? "lost" : "answer", reason };
+	}
+	if (thrown instanceof SdkHttpError) {
+		// By the first a server says that it does not know our session; some say the second.
+		return { kind: thrown.status === 404 || thrown.status === 400 ? "untaken" : "answer", reason };
+	}
+	if (codesOf(thrown).some((code) => unreached.has(code))) return { kind: "untaken", reason };
+	if (!(thrown instanceof SdkError)) return { kind: "lost", reason };
+	return { kind: thrown.code === SdkErrorCode.InvalidResult ? "answer" : "lost", reason };
+}
+
+/** Errors by which a server says that it does not know the old way to begin: no such method, no such version. */
+const newEraCodes: ReadonlySet<number> = new Set([-32601, -32022]);
+
+/** Whether a server that was asked in the old way wants to be asked in the new one. */
+export async function isOfNewEra(thrown: unknown): Promise<boolean> {
+	const { ProtocolError, SdkHttpError } = await import("@modelcontextprotocol/client");
+	if (thrown instanceof ProtocolError) return newEraCodes.has(thrown.code);
+	if (thrown instanceof SdkHttpError) {
+		const answer = v.safeParse(httpErrorSchema, thrown.data["text"]);
+		return answer.success && newEraCodes.has(answer.output.error.code);
+	}
+	return thrown instanceof Error && thrown.message.includes("protocol version is not supported");
+}
+
+/** An error of the protocol in the text of an HTTP answer. */
+const httpErrorSchema = v.pipe(v.string(), v.parseJson(), v.object({ error: v.object({ code: v.number() }) }));
+
+const reasonLength = 500;
+
+/** What is said of an error and its causes, on one line and without secrets. */
+function describe(thrown: unknown): string {
+	const texts = causes(thrown).map((error) => errorText(error).replace(/\s+/g, " ").trim().replace(/\.$/, ""));
+	return redactSecrets([...new Set(texts)].filter((text) => text !== "").join(": ")).slice(0, reasonLength);
+}
+
+function codesOf(thrown: unknown): string[] {
+	return causes(thrown).flatMap((error) => {
+		if (!(error instanceof Error) || !("code" in error)) return [];
+		return typeof error.code === "string" ? [error.code] : [];
+	});
+}
+
+/** The error, and what it comes from; of several causes at once the first. */
+function causes(thrown: unknown): unknown[] {
+	const found: unknown[] = [];
+	let next = thrown;
+	while (next !== undefined && next !== null && found.length < 5) {
+		found.push(next);
+		if (next instanceof AggregateError) next = next.errors[0];
+		else next = next instanceof Error ? next.cause : undefined;
+	}
+	return found;
+}

@@ -1,0 +1,149 @@
+// One life of a connection to a server: a transport, and the library's client over it. When it is over there is a new one.
+import path from "node:path";
+import type { Client, ElicitRequest, ElicitResult, FetchLike, Transport } from "@modelcontextprotocol/client";
+import { type Clock, sleep } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { LocalMcpServer, McpServerSettings, RemoteMcpServer } from "../config/mcp-servers.ts";
+import type { Processes } from "../processes/port.ts";
+import type { McpAuthorization } from "./authorization.ts";
+import { startChildTransport } from "./child-transport.ts";
+import { createRemoteTransport } from "./remote-transport.ts";
+import { createServerLog } from "./server-log.ts";
+
+export type ElicitParams = ElicitRequest["params"];
+
+/** What connections are made with. */
+export interface LinkParts {
+	readonly processes: Processes;
+	readonly authorization: McpAuthorization;
+	readonly fetch: FetchLike;
+	readonly clock: Clock;
+	readonly log: Log;
+	/** Our own version, for the servers. */
+	readonly version: string;
+}
+
+/** Where a server is used. */
+export interface ServerPlace {
+	/** Absolute. */
+	readonly workDir: string;
+	readonly environment: Readonly<Record<string, string>>;
+}
+
+/** What the server does of its own accord. */
+export interface LinkHandlers {
+	toolsChanged(): void;
+	elicit(params: ElicitParams, signal: AbortSignal): Promise<ElicitResult>;
+	/** The link is over though nobody closed it; `reason` is a clause. */
+	lost(reason: string): void;
+}
+
+/** Of the protocol: before the version of 2026-07-28, or from it on. Servers of both are asked in the old way. */
+export type Era = "old" | "new";
+
+export interface Link {
+	readonly client: Client;
+	/** Ends it, and the program behind it. Idempotent. */
+	close(): Promise<void>;
+}
+
+/** Nobody has signed in to the server. */
+export class NotSignedIn extends Error {
+	override readonly name = "NotSignedIn";
+}
+
+/** Milliseconds that the first answer may take: programs may have to be downloaded before they run. */
+const startPatience = 600_000;
+/** Milliseconds for the farewell to a server that keeps sessions. */
+const farewellPatience = 200;
+
+/** Connects. Rejects with what the library or the transport says, leaving nothing behind. */
+export async function openLink(
+	server: McpServerSettings,
+	place: ServerPlace,
+	parts: LinkParts,
+	handlers: LinkHandlers,
+	{ era, signal }: { readonly era: Era; readonly signal: AbortSignal },
+): Promise<Link> {
+	const { library, transport, reason, takeLeave } = await (server.kind === "local"
+		? prepareLocal(server, place, parts)
+		: prepareRemote(server, parts));
+	const client = new library.Client(
+		{ name: "agentwire", version: parts.version },
+		{
+			versionNegotiation: { mode: era === "old" ? "legacy" : "auto" },
+			capabilities: { elicitation: { form: {} } },
+			listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => handlers.toolsChanged() } },
+		},
+	);
+	client.setRequestHandler("elicitation/create", ({ params }, { mcpReq }) => handlers.elicit(params, mcpReq.signal));
+	client.onerror = (error) => parts.log.debug("An MCP connection complains.", { server: server.name, error });
+	let isOpen = false;
+	let closing: Promise<void> | null = null;
+	const close = () => {
+		closing ??= (async () => {
+			const late = new AbortController();
+			if (isOpen) await Promise.race([takeLeave(), sleep(parts.clock, farewellPatience, late.signal)]);
+			late.abort();
+			await client.close();
+			await transport.close();
+		})();
+		return closing;
+	};
+	client.onclose = () => {
+		if (isOpen && closing === null) handlers.lost(reason() ?? "the connection broke off");
+	};
+	transport.onerror = (error) => {
+		// The answers to all requests would have come on this one stream.
+		if (isOpen && error instanceof library.SseError) void client.close();
+	};
+	try {
+		await client.connect(transport, { timeout: startPatience, signal });
+		// It may have gone right behind its answer.
+		if (client.transport === undefined) throw new Error("the connection broke off");
+	} catch (thrown) {
+		const why = reason();
+		await close();
+		// What the library knows of the end of a program is that it ended.
+		throw why === null ? thrown : new Error(why);
+	}
+	isOpen = true;
+	return { client, close };
+}
+
+interface Prepared {
+	readonly library: typeof import("@modelcontextprotocol/client");
+	readonly transport: Transport;
+	/** Why the transport is closed, as a clause, where it knows. */
+	reason(): string | null;
+	/** Never rejects. */
+	takeLeave(): Promise<void>;
+}
+
+async function prepareLocal(server: LocalMcpServer, place: ServerPlace, parts: LinkParts): Promise<Prepared> {
+	const { processes, clock, log } = parts;
+	// It starts while the library is being loaded.
+	const transport = startChildTransport({
+		request: {
+			file: server.command,
+			arguments: server.arguments,
+			workDir: server.workDir === null ? place.workDir : path.resolve(place.workDir, server.workDir),
+			environment: { ...place.environment, ...server.environment },
+		},
+		processes,
+		clock,
+		log: createServerLog(server.name, clock, log),
+	});
+	const library = await import("@modelcontextprotocol/client");
+	return { library, transport, reason: () => transport.reason(), takeLeave: async () => {} };
+}
+
+async function prepareRemote(server: RemoteMcpServer, parts: LinkParts): Promise<Prepared> {
+	const isSigned = server.authorization.kind === "oauth";
+	const signer = isSigned ? await parts.authorization.provider(server.url) : null;
+	if (isSigned && signer === null) throw new NotSignedIn();
+	const library = await import("@modelcontextprotocol/client");
+	const { fetch, clock } = parts;
+	const transport = createRemoteTransport(library, { server, signer, fetch, clock });
+	return { library, transport, reason: () => null, takeLeave: () => transport.takeLeave().catch(() => {}) };
+}

@@ -1,0 +1,232 @@
+// A connection over HTTP, to a server that is a function in the place of the network.
+import { UnauthorizedError } from "@modelcontextprotocol/client";
+import { describe, expect, it } from "vitest";
+import { createFakeClock } from "../../test/support/campaign-clock.ts";
+import { nobodyToAsk, noProcesses } from "../../test/support/session-doubles.ts";
+import { silentLog } from "../base/log.ts";
+import type { RemoteMcpServer } from "../config/mcp-servers.ts";
+import type { McpAuthorization } from "./authorization.ts";
+import { ServerConnection } from "./connection.ts";
+
+const server: RemoteMcpServer = {
+	kind: "remote",
+	name: "web",
+	url: "http://h/mcp",
+	transport: "http",
+	headers: { "X-Key": "k" },
+	authorization: { kind: "none" },
+	readTimeout: null,
+	callTimeout: null,
+	filter: { names: null, hidden: [], includeTags: null, excludeTags: [] },
+};
+
+interface SeenRequest {
+	readonly method: string;
+	readonly rpc: string | null;
+	readonly session: string | null;
+	readonly authorization: string | null;
+	readonly key: string | null;
+}
+
+type Answer = (id: number, session: string) => Response;
+
+const json = (id: number, result: unknown, headers: Record<string, string> = {}) =>
+	new Response(JSON.stringify({ jsonrpc: "2.0", id, result }), {
+		headers: { "content-type": "application/json", ...headers },
+	});
+const refuse = (status: number, text = "") => new Response(text, { status });
+const refused = () => {
+	const cause = Object.assign(new Error("connect ECONNREFUSED 1.2.3.4:80"), { code: "ECONNREFUSED" });
+	throw new TypeError("fetch failed", { cause });
+};
+
+interface ServerDouble {
+	readonly seen: SeenRequest[];
+	/** In place of the usual answer to requests with this method of the protocol or, for the stream and the farewell, of HTTP. */
+	readonly instead: Map<string, Answer>;
+	/** Forgets all sessions, as a server that was started anew. */
+	restart(): void;
+	fetch(url: string | URL, init?: RequestInit): Promise<Response>;
+}
+
+function createServer(): ServerDouble {
+	let generation = 1;
+	const double: ServerDouble = {
+		seen: [],
+		instead: new Map(),
+		restart() {
+			generation += 1;
+		},
+		async fetch(_, { method = "GET", headers, body } = {}) {
+			const given = new Headers(headers);
+			const message = typeof body === "string" ? JSON.parse(body) : {};
+			const rpc: string | null = message.method ?? null;
+			const session = given.get("mcp-session-id");
+			double.seen.push({ method, rpc, session, authorization: given.get("authorization"), key: given.get("x-key") });
+			const current = `session-${generation}`;
+			const other = double.instead.get(rpc ?? method);
+			if (other !== undefined) return other(message.id, current);
+			if (method === "GET") return refuse(405);
+			if (method === "DELETE") return new Response(null, { status: 200 });
+			if (rpc === "initialize") {
+				const { protocolVersion } = message.params;
+				const serverInfo = { name: "n", version: "1" };
+				const result = { protocolVersion, capabilities: { tools: {} }, serverInfo };
+				return json(message.id, result, { "mcp-session-id": current });
+			}
+			if (session !== current) return refuse(404, "Session not found");
+			if (message.id === undefined) return new Response(null, { status: 202 });
+			if (rpc === "tools/list") return json(message.id, { tools: [{ name: "t", inputSchema: { type: "object" } }] });
+			return json(message.id, { content: [{ type: "text", text: "done" }] });
+		},
+	};
+	return double;
+}
+
+function connect(
+	double: ServerDouble,
+	settings: Partial<RemoteMcpServer> = {},
+	authorization: McpAuthorization = { provider: async () => null },
+) {
+	const parts = { processes: noProcesses, authorization, clock: createFakeClock(), log: silentLog, version: "1.2.3" };
+	const { fetch } = double;
+	const place = { workDir: "/work", environment: {} };
+	const connection = new ServerConnection({ ...server, ...settings }, place, { ...parts, fetch });
+	const call = () =>
+		connection.call(
+			{
+				tool: { name: "t", parameters: { type: "object" } },
+				arguments: {},
+				timeout: 1000,
+				asker: { questions: nobodyToAsk, toolCallId: "c" },
+			},
+			new AbortController().signal,
+		);
+	return { connection, call };
+}
+
+const done = { kind: "answered", result: { content: [{ type: "text", text: "done" }] } };
+const calls = ({ seen }: ServerDouble) => seen.filter(({ rpc }) => rpc === "tools/call").length;
+
+describe("a remote server", () => {
+	it("is asked with its headers, and left with a word", async () => {
+		const double = createServer();
+		const { connection, call } = connect(double);
+		await connection.connect();
+		expect([connection.state, connection.tools.length]).toEqual(["connected", 1]);
+		expect(await call()).toEqual(done);
+		await connection.close();
+		expect(new Set(double.seen.map(({ key }) => key))).toEqual(new Set(["k"]));
+		expect(double.seen.at(-1)).toMatchObject({ method: "DELETE", session: "session-1" });
+	});
+
+	it.each<[RemoteMcpServer["headers"], string]>([
+		[{}, "Bearer secret"],
+		[{ authorization: "Basic mine" }, "Basic mine"],
+	])("is given a token, unless its headers have one: %j", async (headers, authorization) => {
+		const double = createServer();
+		const { connection } = connect(double, { headers, authorization: { kind: "bearer", token: "secret" } });
+		await connection.connect();
+		expect(new Set(double.seen.map((request) => request.authorization))).toEqual(new Set([authorization]));
+	});
+
+	it("that does not know the session any more is asked anew", async () => {
+		const double = createServer();
+		const { connection, call } = connect(double);
+		await connection.connect();
+		double.restart();
+		expect(await call()).toEqual(done);
+		expect(calls(double)).toBe(2);
+		expect([connection.state, double.seen.at(-1)?.session]).toEqual(["connected", "session-2"]);
+	});
+
+	it("that was not there is asked anew, once", async () => {
+		const double = createServer();
+		const { connection, call } = connect(double);
+		await connection.connect();
+		double.instead.set("tools/call", refused);
+		const reason = "fetch failed: connect ECONNREFUSED 1.2.3.4:80";
+		expect(await call()).toEqual({ kind: "failed", reason, isUncertain: false });
+		expect(calls(double)).toBe(2);
+		double.instead.clear();
+		expect(await call()).toEqual(done);
+	});
+
+	it("that breaks its answer off may have done it, and is not asked again", async () => {
+		const double = createServer();
+		const { connection, call } = connect(double);
+		await connection.connect();
+		double.instead.set(
+			"tools/call",
+			() => new Response(": half", { headers: { "content-type": "text/event-stream" } }),
+		);
+		expect(await call()).toEqual({ kind: "failed", reason: "the server broke its answer off", isUncertain: true });
+		expect([calls(double), connection.state]).toEqual([1, "failed"]);
+		double.instead.clear();
+		expect(await call()).toEqual(done);
+	});
+
+	it("that answers with an error of HTTP stays connected", async () => {
+		const double = createServer();
+		const { connection, call } = connect(double);
+		await connection.connect();
+		double.instead.set("tools/call", () => refuse(500, "Oh no."));
+		expect(await call()).toEqual({
+			kind: "failed",
+			reason: "Error POSTing to endpoint: Oh no",
+			isUncertain: false,
+		});
+		expect(connection.state).toBe("connected");
+	});
+
+	it.each([
+		["refuses", () => refuse(403)],
+		["answers rubbish", () => new Response("<html>", { headers: { "content-type": "text/html" } })],
+		["is not there", refused],
+	] as const)("that %s at the beginning has failed", async (_, answer) => {
+		const double = createServer();
+		double.instead.set("initialize", answer);
+		const { connection } = connect(double);
+		await connection.connect();
+		expect(connection.state).toBe("failed");
+	});
+});
+
+describe("a server to sign in to", () => {
+	const oauth = { authorization: { kind: "oauth" } } as const;
+
+	it("is not asked at all while nobody has", async () => {
+		const double = createServer();
+		const { connection } = connect(double, oauth);
+		await connection.connect();
+		expect([connection.state, double.seen]).toEqual(["unauthorized", []]);
+	});
+
+	it("is asked with the token of whoever has", async () => {
+		const double = createServer();
+		const asked: string[] = [];
+		const { connection } = connect(double, oauth, {
+			async provider(url) {
+				asked.push(url);
+				return { token: async () => "granted" };
+			},
+		});
+		await connection.connect();
+		await connection.close();
+		expect([connection.state, asked]).toEqual(["connected", ["http://h/mcp"]]);
+		expect(new Set(double.seen.map(({ authorization }) => authorization))).toEqual(new Set(["Bearer granted"]));
+	});
+
+	it("may refuse the token", async () => {
+		const double = createServer();
+		double.instead.set("initialize", () => refuse(401));
+		const { connection } = connect(double, oauth, {
+			provider: async () => ({
+				token: async () => "old",
+				onUnauthorized: () => Promise.reject(new UnauthorizedError("refused")),
+			}),
+		});
+		await connection.connect();
+		expect(connection.state).toBe("unauthorized");
+	});
+});

@@ -1,0 +1,71 @@
+// The protocol's messages over HTTP, as the library carries them, with what it leaves open: bounds, credentials, and an
+// answer to requests whose stream ends without one.
+import type { AuthProvider, FetchLike, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import type { Clock } from "../base/clock.ts";
+import type { RemoteMcpServer } from "../config/mcp-servers.ts";
+import { boundFetch } from "./bounded-fetch.ts";
+
+type Library = typeof import("@modelcontextprotocol/client");
+
+/** Bytes of one message. */
+const messageLimit = 100 * 1024 * 1024;
+/** The error that we answer ourselves with. */
+const brokenAnswer = { code: -32000, message: "the server broke its answer off" } as const;
+
+/** Whether this is the error of a request whose answer will never come. */
+export function isBrokenAnswer(code: number, message: string): boolean {
+	return code === brokenAnswer.code && message === brokenAnswer.message;
+}
+
+export interface RemoteTransportSettings {
+	readonly server: RemoteMcpServer;
+	/** Null where nothing but the server's headers is needed. */
+	readonly signer: AuthProvider | null;
+	readonly fetch: FetchLike;
+	readonly clock: Clock;
+}
+
+export interface RemoteTransport extends Transport {
+	/** Tells the server that its session is over. */
+	takeLeave(): Promise<void>;
+}
+
+export function createRemoteTransport(
+	{ StreamableHTTPClientTransport, SSEClientTransport }: Library,
+	{ server, signer, fetch, clock }: RemoteTransportSettings,
+): RemoteTransport {
+	const url = new URL(server.url);
+	const options = {
+		requestInit: { headers: toHeaders(server) },
+		fetch: boundFetch(fetch, { size: messageLimit, silence: server.readTimeout }, clock),
+		...(signer === null ? {} : { authProvider: signer }),
+	};
+	if (server.transport === "sse") {
+		return Object.assign(new SSEClientTransport(url, options), { takeLeave: async () => {} });
+	}
+	const transport = new StreamableHTTPClientTransport(url, options);
+	answerEndedStreams(transport);
+	return Object.assign(transport, { takeLeave: () => transport.terminateSession() });
+}
+
+function toHeaders({ headers, authorization }: RemoteMcpServer): Record<string, string> {
+	const isSigned = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+	if (authorization.kind !== "bearer" || isSigned) return { ...headers };
+	return { ...headers, Authorization: `Bearer ${authorization.token}` };
+}
+
+/** The library waits for an answer that will not come when the stream that was to bring it ends, as it does with the server. */
+function answerEndedStreams(transport: Transport): void {
+	const send = transport.send.bind(transport);
+	transport.send = async (message, options) => {
+		const id = "method" in message && "id" in message ? message.id : null;
+		if (id === null) return await send(message, options);
+		const onRequestStreamEnd = () => {
+			const answer: JSONRPCMessage = { jsonrpc: "2.0", id, error: brokenAnswer };
+			// Of an answer that did come the library knows no request any more.
+			transport.onmessage?.(answer);
+			options?.onRequestStreamEnd?.();
+		};
+		await send(message, { ...options, onRequestStreamEnd });
+	};
+}

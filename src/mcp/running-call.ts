@@ -1,0 +1,70 @@
+// A call while it runs: whom it may ask, how long it may take, and why it was broken off.
+import type { Clock } from "../base/clock.ts";
+import type { QuestionOperations } from "../tools/operations.ts";
+
+/** Who is asked when a server wants to know something during a call. */
+export interface Asker {
+	readonly questions: QuestionOperations;
+	readonly toolCallId: string;
+}
+
+export interface RunningCall {
+	readonly asker: Asker;
+	/** Aborts when the call is to end: by whoever made it, or as its time is over. */
+	readonly signal: AbortSignal;
+	/** Whether its time is over. */
+	isLate(): boolean;
+	/** The last word of the server on how far it is; empty before that. */
+	progress: string;
+	/** Stops the time as long as the work goes on: a person who is asked takes what they need. */
+	untimed<T>(work: () => Promise<T>): Promise<T>;
+	/** It is over, however. */
+	end(): void;
+}
+
+/** `timeout` in milliseconds. */
+export function startCall(asker: Asker, timeout: number, clock: Clock, outer: AbortSignal): RunningCall {
+	const controller = new AbortController();
+	let left = timeout;
+	let since = 0;
+	let late = false;
+	let stops = 0;
+	let withdraw = () => {};
+	const abort = () => controller.abort("the call was cancelled");
+	const run = () => {
+		since = clock.now();
+		withdraw = clock.after(left, () => {
+			late = true;
+			controller.abort("the call took too long");
+		});
+	};
+	outer.addEventListener("abort", abort, { once: true });
+	if (outer.aborted) abort();
+	run();
+	return {
+		asker,
+		signal: controller.signal,
+		isLate: () => late,
+		progress: "",
+		async untimed(work) {
+			stops += 1;
+			if (stops === 1) {
+				withdraw();
+				left = Math.max(0, left - (clock.now() - since));
+			}
+			try {
+				return await work();
+			} finally {
+				stops -= 1;
+				if (stops === 0 && !controller.signal.aborted) run();
+			}
+		},
+		end() {
+			withdraw();
+			withdraw = () => {};
+			// Whatever still stops the time must not start it again.
+			stops += 1;
+			outer.removeEventListener("abort", abort);
+		},
+	};
+}

@@ -1,0 +1,64 @@
+// What a server says beside the protocol, on stderr above all, on its way to the log: by lines, and not without bounds.
+import type { Clock } from "../base/clock.ts";
+import { createLineSplitter, type Line } from "../base/lines.ts";
+import type { Log } from "../base/log.ts";
+
+export interface ServerLog {
+	/** Takes what came on the server's stderr. */
+	hear(bytes: Buffer): void;
+	/** Takes a line of its own accord, and where it is from. */
+	note(source: string, text: string): void;
+	/** Nothing more comes. Gives the last line of stderr, as the reason of an end may be in it; empty when there is none. */
+	end(): string;
+}
+
+/** Bytes of a line of stderr; a longer one is left out. */
+const lineLimit = 64 * 1024;
+/** Characters of a line that are logged. */
+const shownLength = 1000;
+const lastLineLength = 300;
+/** Characters that are logged in one period of as many milliseconds; what is beyond is counted. */
+const periodBudget = 64 * 1024;
+const period = 60_000;
+
+export function createServerLog(server: string, clock: Clock, log: Log): ServerLog {
+	const splitter = createLineSplitter(lineLimit);
+	let last = "";
+	let periodEnd = 0;
+	let left = 0;
+	let dropped = 0;
+
+	const isAffordable = (length: number): boolean => {
+		const now = clock.now();
+		if (now >= periodEnd) {
+			if (dropped > 0) log.info("An MCP server said too much: the log lacks some of it.", { server, lines: dropped });
+			periodEnd = now + period;
+			left = periodBudget;
+			dropped = 0;
+		}
+		left -= length;
+		if (left < 0) dropped += 1;
+		return left >= 0;
+	};
+	const note = (source: string, text: string) => {
+		const shown = text.length > shownLength ? `${text.slice(0, shownLength)}…` : text;
+		if (isAffordable(shown.length)) log.info("An MCP server says:", { server, source, text: shown });
+	};
+	const take = (line: Line) => {
+		if (line.kind === "oversized") return note("stderr", `[a line of more than ${lineLimit} bytes]`);
+		const text = line.text.trimEnd();
+		if (text === "") return;
+		last = text.slice(0, lastLineLength);
+		note("stderr", text);
+	};
+	return {
+		note,
+		hear: (bytes) => {
+			for (const line of splitter.push(bytes)) take(line);
+		},
+		end() {
+			for (const line of splitter.end()) take(line);
+			return last;
+		},
+	};
+}

@@ -1,0 +1,176 @@
+// The servers of one session: their tools under the names they could get, how they are, and how long a turn waits for them.
+import type { Clock } from "../base/clock.ts";
+import { createDeferred } from "../base/deferred.ts";
+import type { Log } from "../base/log.ts";
+import type { McpServerSettings } from "../config/mcp-servers.ts";
+import type { McpStatus } from "../events/event.ts";
+import type { QuestionOperations } from "../tools/operations.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { ServerConnection } from "./connection.ts";
+import { createServerTool } from "./server-tool.ts";
+import { type ListedTool, passes } from "./tool-list.ts";
+
+/** A hold on a connection that others may share. */
+export interface ServerLease {
+	readonly connection: Pick<ServerConnection, "name" | "state" | "tools" | "call" | "connect" | "onChange">;
+	release(): void;
+}
+
+export interface ServerSetSettings {
+	readonly servers: readonly McpServerSettings[];
+	acquire(server: McpServerSettings): ServerLease;
+	/** Whether a tool that is no server's has the name. */
+	isTaken(name: string): boolean;
+	readonly questions: QuestionOperations;
+	/** Milliseconds that a call may take, where its server has no time of its own. */
+	readonly callTimeout: number;
+	/** Seconds after which no turn waits any more for servers that are still connecting; null for as long as it takes. */
+	readonly startTimeout: number | null;
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+interface Member extends ServerLease {
+	readonly server: McpServerSettings;
+	readonly withdraw: () => void;
+}
+
+interface Claim {
+	readonly member: Member;
+	readonly listed: ListedTool;
+	readonly tool: Tool;
+}
+
+export class ServerSet {
+	readonly #settings: ServerSetSettings;
+	readonly #loaded = createDeferred<void>();
+	readonly #made = new WeakMap<ListedTool, Tool>();
+	readonly #reported = new Set<string>();
+	#members: readonly Member[] | null = null;
+	#isLoaded = false;
+	#claims: readonly Claim[] = [];
+	/** Whose the names are. */
+	#owners: Map<string, Member> = new Map();
+	#withdrawBound = () => {};
+
+	constructor(settings: ServerSetSettings) {
+		this.#settings = settings;
+	}
+
+	/** Connects to all servers at once, in the background. Does nothing when it was called before. */
+	begin(): void {
+		if (this.#members !== null) return;
+		const { servers, acquire, startTimeout, clock } = this.#settings;
+		this.#members = servers.map((server) => {
+			const lease = acquire(server);
+			return { ...lease, server, withdraw: lease.connection.onChange(() => this.#claim()) };
+		});
+		if (startTimeout !== null) this.#withdrawBound = clock.after(startTimeout * 1000, () => this.#endLoading());
+		void Promise.allSettled(this.#members.map(({ connection }) => connection.connect())).then(() => this.#endLoading());
+		this.#claim();
+	}
+
+	/** Whether a turn has to wait. */
+	get isLoading(): boolean {
+		return !this.#isLoaded;
+	}
+
+	/** Resolves when no turn has to wait any more, or the signal aborts. */
+	loaded(signal: AbortSignal): Promise<void> {
+		if (this.#isLoaded || signal.aborted) return Promise.resolve();
+		return new Promise((resolve) => {
+			const finish = () => {
+				signal.removeEventListener("abort", finish);
+				resolve();
+			};
+			signal.addEventListener("abort", finish, { once: true });
+			void this.#loaded.promise.then(finish);
+		});
+	}
+
+	/** The tools there are now, by server in the order of the settings. */
+	tools(): readonly Tool[] {
+		return this.#offered().map(({ tool }) => tool);
+	}
+
+	status(): McpStatus {
+		const offered = this.#offered();
+		const servers = this.#settings.servers.map(({ name }, index) => ({
+			name,
+			status: this.#members?.[index]?.connection.state ?? ("pending" as const),
+			tools: offered.flatMap(({ member, listed }) => (member.server.name === name ? [listed.name] : [])),
+		}));
+		return {
+			loading: this.isLoading,
+			connected: servers.filter(({ status }) => status === "connected").length,
+			total: servers.length,
+			tools: offered.length,
+			servers,
+		};
+	}
+
+	/** Gives the connections up. */
+	end(): void {
+		this.#withdrawBound();
+		for (const { withdraw, release } of this.#members ?? []) {
+			withdraw();
+			release();
+		}
+		this.#members = [];
+		this.#claims = [];
+		this.#endLoading();
+	}
+
+	#endLoading(): void {
+		this.#withdrawBound();
+		this.#isLoaded = true;
+		this.#loaded.resolve();
+	}
+
+	/** Clients bring and take away their tools at any time. */
+	#offered(): readonly Claim[] {
+		return this.#claims.filter(({ member, listed }) => {
+			const isTaken = this.#settings.isTaken(listed.name);
+			if (isTaken) this.#report(member, listed.name);
+			return !isTaken;
+		});
+	}
+
+	/**
+	 * Gives the names to the servers, in the order of the settings. Once turns may have used them, a name stays with its
+	 * server: an approval for it is not meant for another one that comes late.
+	 */
+	#claim(): void {
+		const owners = this.#isLoaded ? this.#owners : new Map<string, Member>();
+		const claims: Claim[] = [];
+		for (const member of this.#members ?? []) {
+			for (const listed of member.connection.tools) {
+				if (!passes(member.server.filter, listed)) continue;
+				const owner = owners.get(listed.name) ?? member;
+				owners.set(listed.name, owner);
+				if (owner === member) claims.push({ member, listed, tool: this.#make(member, listed) });
+				else this.#report(member, listed.name);
+			}
+		}
+		this.#owners = owners;
+		this.#claims = claims;
+	}
+
+	#make({ server, connection }: Member, listed: ListedTool): Tool {
+		const { questions, log, callTimeout } = this.#settings;
+		const settings = { connection, callTimeout: server.callTimeout ?? callTimeout, questions, log };
+		const tool = this.#made.get(listed) ?? createServerTool(listed, settings);
+		this.#made.set(listed, tool);
+		return tool;
+	}
+
+	#report({ server }: Member, tool: string): void {
+		const key = JSON.stringify([server.name, tool]);
+		if (this.#reported.has(key)) return;
+		this.#reported.add(key);
+		this.#settings.log.warn("A tool of an MCP server has the name of another tool and is left out.", {
+			server: server.name,
+			tool,
+		});
+	}
+}

@@ -1,0 +1,86 @@
+// A tool of a server as a tool like any other (agent-kernel §3.3).
+import { isRecord } from "../base/json.ts";
+import type { Log } from "../base/log.ts";
+import { type ToolReturn, toolError } from "../events/content.ts";
+import { cancelledResult } from "../tools/define-tool.ts";
+import { type CompiledSchema, compileJsonSchema } from "../tools/json-schema.ts";
+import type { QuestionOperations } from "../tools/operations.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { CallOutcome, ServerConnection } from "./connection.ts";
+import { toToolReturn } from "./result.ts";
+import type { ListedTool } from "./tool-list.ts";
+
+export interface ServerToolSettings {
+	readonly connection: Pick<ServerConnection, "name" | "call">;
+	/** Milliseconds that a call may take. */
+	readonly callTimeout: number;
+	/** Who is asked when the server wants to know something during a call. */
+	readonly questions: QuestionOperations;
+	readonly log: Log;
+}
+
+export function createServerTool(
+	listed: ListedTool,
+	{ connection, callTimeout, questions, log }: ServerToolSettings,
+): Tool {
+	const { name, description, parameters } = listed;
+	// Of a hundred tools few are called.
+	let compiled: Promise<CompiledSchema> | null = null;
+	const check = async (value: unknown): Promise<string | null> => {
+		compiled ??= compileJsonSchema(parameters);
+		const schema = await compiled;
+		if (schema.ok) return schema.check(value);
+		log.warn("The arguments of an MCP tool are not checked: its parameters are no JSON Schema.", {
+			server: connection.name,
+			tool: name,
+			reason: schema.reason,
+		});
+		return null;
+	};
+	const { $schema: _, ...shownParameters } = parameters;
+	return {
+		name,
+		description: `A tool of the MCP server ${connection.name}.\n\n${description === "" ? "No description provided." : description}`,
+		parameters: async () => shownParameters,
+		async open(value, { toolCallId }) {
+			if (!isRecord(value)) return { ok: false, issue: "the arguments must be an object" };
+			const issue = await check(value);
+			if (issue !== null) return { ok: false, issue };
+			const asker = { questions, toolCallId };
+			return {
+				ok: true,
+				preparation: {
+					kind: "ready",
+					approval: { action: `mcp:${name}`, description: `Call MCP tool \`${name}\`.`, display: [] },
+					// What a server says of its tools is no promise.
+					hasEffect: true,
+					target: null,
+					async execute(signal) {
+						const call = { tool: listed, arguments: value, timeout: callTimeout, asker };
+						return toReturn(await connection.call(call, signal), connection.name, callTimeout);
+					},
+				},
+			};
+		},
+	};
+}
+
+function toReturn(outcome: CallOutcome, server: string, callTimeout: number): ToolReturn {
+	switch (outcome.kind) {
+		case "answered":
+			return toToolReturn(outcome.result);
+		case "aborted":
+			return cancelledResult();
+		case "timed-out": {
+			const progress = outcome.progress === "" ? "" : ` The last progress it told of was ${outcome.progress}.`;
+			return toolError(
+				`The MCP server ${server} did not answer within ${callTimeout / 1000} s, and the call was cancelled.${progress}`,
+				"Timeout",
+			);
+		}
+		case "failed": {
+			const doubt = outcome.isUncertain ? " Whether the call had an effect is not known." : "";
+			return toolError(`Error running tool: MCP server ${server}: ${outcome.reason}.${doubt}`, "Tool runtime error");
+		}
+	}
+}

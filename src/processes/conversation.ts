@@ -1,0 +1,27 @@
+// Speaking with a child as long as it runs: its stdin stays open, what it prints is passed on and not kept.
+import type { Writable } from "node:stream";
+import type { OutputCapture } from "./output-capture.ts";
+import type { Conversation } from "./port.ts";
+
+/** Hands the child's stdin over. */
+export function beginConversation(conversation: Conversation, input: Writable): void {
+	conversation.begin({
+		write: (text) =>
+			new Promise((resolve, reject) => {
+				input.write(text, (error) => (error ? reject(error) : resolve()));
+			}),
+		close: () => void input.end(),
+	});
+}
+
+export function createConversationCapture(conversation: Conversation): OutputCapture {
+	let total = 0;
+	return {
+		push(source, bytes) {
+			total += bytes.length;
+			conversation.hear(source, bytes);
+			return null;
+		},
+		finish: async () => ({ output: "", errorOutput: "", outputBytes: total, truncated: false, spilledTo: null }),
+	};
+}
