@@ -83,6 +83,10 @@ export interface AgentwireSettings {
 	readonly typedParts: boolean;
 	readonly formerNames: boolean;
 	readonly limits: LimitSettings;
+	/** Certificate authorities to trust beside the usual ones: absolute, or below `~`; null for none. */
+	readonly caFile: string | null;
+	/** Hosts, addresses and ranges that may be fetched although they are not public. */
+	readonly fetchAllow: readonly string[];
 }
 
 export interface Configuration {
@@ -158,6 +162,8 @@ export function toConfiguration(file: ConfigurationFile): Configuration {
 			typedParts: agentwire.typed_parts,
 			formerNames: agentwire.former_names,
 			limits: camelCased(agentwire.limits),
+			caFile: agentwire.ca_file || null,
+			fetchAllow: agentwire.fetch_allow,
 		},
 	};
 }

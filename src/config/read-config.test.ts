@@ -97,6 +97,8 @@ const defaults: Configuration = {
 			turnToolCalls: null,
 			warningRatio: 0.8,
 		},
+		caFile: null,
+		fetchAllow: [],
 	},
 };
 
@@ -168,6 +170,8 @@ oauth_client_id = "program-7"
 max_events = "1.2"
 typed_parts = true
 former_names = true
+ca_file = "~/ca.pem"
+fetch_allow = ["wiki.corp", "*.example", "10.0.0.0/8", "::1"]
 
 [agentwire.limits]
 session_tokens = 1_000_000
@@ -247,6 +251,8 @@ const full: Configuration = {
 			turnToolCalls: null,
 			warningRatio: 1,
 		},
+		caFile: "~/ca.pem",
+		fetchAllow: ["wiki.corp", "*.example", "10.0.0.0/8", "::1"],
 	},
 };
 
@@ -466,6 +472,15 @@ describe("problems", () => {
 			"agentwire.limits.warning_ratio",
 			"must be a number from 0 to 1, found 80",
 		],
+		[{ agentwire: { ca_file: "ca.pem" } }, "agentwire.ca_file", "must be absolute or begin with ~/"],
+		[{ agentwire: { fetch_allow: "a" } }, "agentwire.fetch_allow", "must be a list of strings, found a string"],
+		...["10.0.0.0/33", "::1/129", "10.0.0.0/", "10.0.0.0/8/8", "10.0", "http://a", "a/b", "a b", "*", "", "[::1]"].map(
+			(entry): [settings: unknown, key: string, reason: string] => [
+				{ agentwire: { fetch_allow: ["wiki.corp", entry] } },
+				"agentwire.fetch_allow[1]",
+				"must be a host, an address, or a range such as 10.0.0.0/8",
+			],
+		),
 	];
 
 	it.each(cases)("%j: %s", async (settings, key, reason) => {

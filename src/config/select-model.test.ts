@@ -73,6 +73,7 @@ describe("selectModel", () => {
 				type: "kimi",
 				baseUrl: "https://kimi.example.com",
 				apiKey: "file-key",
+				apiKeySource: "providers.kimi.api_key",
 				env: { KIMI_API_KEY: "not-this" },
 				customHeaders: { A: "b" },
 				reasoningKey: "reasoning_content",
@@ -147,6 +148,17 @@ describe("selectModel", () => {
 		expect(selected(select("responses", environment)).provider).toMatchObject(overridden);
 		expect(select("k", environment)).toEqual(select("k"));
 		expect(select("claude", environment)).toEqual(select("claude"));
+	});
+
+	it.each([
+		["k", {}, "providers.kimi.api_key"],
+		["k", { KIMI_API_KEY: "e-key" }, "KIMI_API_KEY"],
+		["k", { KIMI_BASE_URL: "https://e" }, "providers.kimi.api_key"],
+		["claude", { KIMI_API_KEY: "e-key" }, "providers.anthropic.api_key"],
+		["managed", {}, "providers.managed.api_key"],
+		["unknown", { KIMI_BASE_URL: "https://e", KIMI_MODEL_NAME: "m" }, "KIMI_API_KEY"],
+	])("says what holds the key of %j with %j", (alias, environment, source) => {
+		expect(selected(select(alias, environment)).provider.apiKeySource).toBe(source);
 	});
 
 	it("reads the completion cap", () => {

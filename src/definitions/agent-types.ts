@@ -24,7 +24,7 @@ const reading = [
 	"kimi_cli.tools.file:Grep",
 ];
 const writing = ["kimi_cli.tools.file:WriteFile", "kimi_cli.tools.file:StrReplaceFile"];
-const web = ["kimi_cli.tools.web:SearchWeb"];
+const web = ["kimi_cli.tools.web:SearchWeb", "kimi_cli.tools.web:FetchURL"];
 const shell = "kimi_cli.tools.shell:Shell";
 
 const report = `You work for another agent, not for a person: nobody reads along, and nobody can answer questions. Decide what is open, and say what you assumed. Your last message is your report. It must stand by itself: what you found or did, with the paths and line numbers that matter, what you left, and what you are unsure of.`;

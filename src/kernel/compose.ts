@@ -15,6 +15,7 @@ import type { Model } from "../models/model.ts";
 import { type ModelSettings, standardTimeouts } from "../models/model-settings.ts";
 import { createModel } from "../models/registry.ts";
 import { createSignedInModel } from "../models/signed-in.ts";
+import type { Network } from "../network/network.ts";
 import type { Processes } from "../processes/port.ts";
 import type { StoredSession } from "../store/session-store.ts";
 import { createTools, isBuiltInToolName } from "../tools/built-in-tools.ts";
@@ -45,6 +46,7 @@ export interface Surroundings {
 	readonly processes: Processes;
 	/** Starts the worker of a background command. */
 	readonly startWorker: StartWorker;
+	readonly network: Network;
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
 	/** Uniform in [0, 1). */
@@ -117,11 +119,11 @@ export async function composeSession(
 	surroundings: Surroundings,
 	links: SessionLinks,
 ): Promise<SessionParts> {
-	const { environment, files, processes, home, clock, identifiers, random, log } = surroundings;
+	const { environment, files, processes, network, home, clock, identifiers, random, log } = surroundings;
 	const selection = selectModel({ configuration, alias: options.model, thinking: options.thinking, environment });
 	const { loopControl, agentwire } = configuration;
 	const { agent = builtInAgents.default } = options;
-	const keys = createKeyRing({ ...surroundings, platform: agentwire });
+	const keys = createKeyRing({ ...surroundings, fetch: network.fetch, platform: agentwire });
 	const [model, skills] = await Promise.all([
 		composeModel(selection, surroundings, links.clientName, keys),
 		discoverSkills({
@@ -147,7 +149,9 @@ export async function composeSession(
 		files,
 		processes,
 		web: {
-			fetch: (input, init) => globalThis.fetch(input, init),
+			network,
+			allowed: agentwire.fetchAllow,
+			fetchService: toWebService(configuration.services.moonshotFetch, surroundings.version, keys),
 			searchService: toWebService(configuration.services.moonshotSearch, surroundings.version, keys),
 		},
 		clock,
@@ -276,7 +280,7 @@ function composeServers(
 
 async function composeModel(
 	selection: ModelSelection,
-	{ environment, files, home, clock, trace, version }: Surroundings,
+	{ environment, files, network, home, clock, trace, version }: Surroundings,
 	clientName: () => string | null,
 	keys: KeyRing,
 ): Promise<Model | null> {
@@ -287,6 +291,8 @@ async function composeModel(
 		providerType: provider.type,
 		baseUrl: provider.baseUrl,
 		apiKey: provider.apiKey,
+		keyHolder: { provider: provider.name, setting: provider.apiKeySource },
+		network,
 		environment: { ...environment, ...provider.env },
 		customHeaders: provider.customHeaders,
 		reasoningKey: provider.reasoningKey ?? "",

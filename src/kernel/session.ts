@@ -123,6 +123,7 @@ export class Session {
 	readonly #handlers: CommandHandlers;
 	#turn: RunningTurn | null = null;
 	#hadTurn = false;
+	#isWarmedUp = false;
 	#closing = false;
 
 	constructor(parts: SessionParts) {
@@ -279,6 +280,7 @@ export class Session {
 	/** A client arrives; it is told first what is still asked. */
 	attach(options: AttachOptions): Attachment {
 		this.#servers?.beginSoon();
+		this.#warmUp();
 		return this.#clients.attach(
 			options,
 			this.#asks.asks().map((ask) => this.#stamped({ type: "ask.requested", ask })),
@@ -364,6 +366,17 @@ export class Session {
 		const isTaken = (name: string) =>
 			this.#tools.some((tool) => tool.name === name) || this.#clients.attached().some(({ tools }) => tools.has(name));
 		return new ToolServers(() => loadServers({ questions, isTaken }), clock, log);
+	}
+
+	/** Behind whatever the client is answered now; a prompt that comes with its arrival finds its own way. */
+	#warmUp(): void {
+		const { model, clock, log } = this.#parts;
+		if (this.#isWarmedUp || model?.warmUp === undefined) return;
+		this.#isWarmedUp = true;
+		clock.after(0, () => {
+			if (this.#closing || this.#hadTurn || this.#turn !== null) return;
+			model.warmUp?.().catch((thrown: unknown) => log.debug("The model could not be warmed up.", { error: thrown }));
+		});
 	}
 
 	#startTurn(input: UserInput, isOwn: boolean): { readonly turnId: string } {

@@ -63,6 +63,7 @@ describe("createTools", () => {
 			"WriteFile",
 			"StrReplaceFile",
 			"SearchWeb",
+			"FetchURL",
 			"ExitPlanMode",
 			"EnterPlanMode",
 		]);
@@ -261,6 +262,7 @@ describe("the paths that agent files name", () => {
 			"WriteFile",
 			"StrReplaceFile",
 			"SearchWeb",
+			"FetchURL",
 		]);
 	});
 });

@@ -7,6 +7,7 @@ import {
 	sendText,
 	startProviderServer,
 } from "../../test/support/provider-server.ts";
+import { noWeb } from "../../test/support/session-doubles.ts";
 import {
 	briefOf,
 	call,
@@ -36,7 +37,7 @@ function create(service: Partial<WebService> = {}, changes: Partial<ToolEnvironm
 		token: async () => "secret-token",
 		...service,
 	};
-	const web = { fetch: globalThis.fetch, searchService };
+	const web = { ...noWeb, searchService };
 	const tool = createSearchWeb({ ...place.environment, web, ...changes });
 	if (tool === null) throw new Error("it is not offered");
 	return tool;

@@ -112,7 +112,7 @@ export function createSearchWeb({ web, clock }: ToolEnvironment): Tool | null {
 
 	const request = async (url: string, headers: Headers, query: Query, signal: AbortSignal): Promise<ToolReturn> => {
 		// A redirect would carry the key to wherever the answer points.
-		const response = await web.fetch(url, {
+		const response = await web.network.fetch(url, {
 			method: "POST",
 			headers,
 			body: toBody(query),

@@ -3,6 +3,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { DisplayBlock, Todo, ToolReturn } from "../events/content.ts";
 import type { Files } from "../files/port.ts";
+import type { Network } from "../network/network.ts";
 import type { Processes } from "../processes/port.ts";
 import type {
 	AgentOperations,
@@ -102,7 +103,11 @@ export interface ToolEnvironment {
 
 /** What tools may do on the web. */
 export interface WebAccess {
-	readonly fetch: typeof globalThis.fetch;
+	readonly network: Network;
+	/** Hosts, addresses and ranges that may be fetched although they are not public. */
+	readonly allowed: readonly string[];
+	/** What fetches pages in our place; null for none. */
+	readonly fetchService: WebService | null;
 	/** What searches the web; null for none. */
 	readonly searchService: WebService | null;
 }

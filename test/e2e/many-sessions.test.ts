@@ -18,6 +18,7 @@ import { createProcesses } from "../../src/processes/children.ts";
 import { createDiskStore } from "../../src/store/disk-store.ts";
 import { toolCall } from "../support/executable.ts";
 import { fixture } from "../support/mcp-stage.ts";
+import { plainNetwork } from "../support/network.ts";
 import { plainAttachment } from "../support/session-doubles.ts";
 import { noWorkers } from "../support/task-workers.ts";
 
@@ -79,6 +80,7 @@ function createPlace(): Place {
 					files,
 					processes: createProcesses({ openSink: (file) => files.openAppend(file), log: silentLog }),
 					startWorker: noWorkers,
+					network: plainNetwork,
 					clock: systemClock,
 					identifiers: randomIdentifiers,
 					random: Math.random,

@@ -215,6 +215,7 @@ const schemas = {
 		},
 		required: ["path", "edit"],
 	},
+	FetchURL: { type: "object", properties: { url: { type: "string" } }, required: ["url"] },
 	Think: { type: "object", properties: { thought: { type: "string" } }, required: ["thought"] },
 };
 
@@ -256,6 +257,7 @@ it("pins names and order of the default tools", () => {
 		"WriteFile",
 		"StrReplaceFile",
 		"SearchWeb",
+		"FetchURL",
 		"ExitPlanMode",
 		"EnterPlanMode",
 	]);

@@ -1,4 +1,5 @@
 // Parts of a session and of its tools that do nothing: no hooks, no plan mode, no subagents, nobody to ask.
+
 import * as v from "valibot";
 import { toConfiguration } from "../../src/config/configuration.ts";
 import { configurationFileSchema } from "../../src/config/schema.ts";
@@ -16,6 +17,7 @@ import type {
 } from "../../src/tools/operations.ts";
 import type { WebAccess, WebService } from "../../src/tools/tool.ts";
 import { createMemoryFiles } from "./memory-files.ts";
+import { plainNetwork } from "./network.ts";
 import { noWorkers } from "./task-workers.ts";
 
 /** Starts nothing, and says so. */
@@ -106,12 +108,8 @@ export const noMedia: MediaOperations = { takesImages: false, takesVideos: false
 export const allMedia: MediaOperations = { takesImages: true, takesVideos: true, uploadVideo: null };
 
 /** No service, and nothing to reach one. */
-export const noWeb: WebAccess = {
-	fetch: async () => {
-		throw new Error("There is no web here.");
-	},
-	searchService: null,
-};
+/** Nothing but the public web, which tests leave alone. */
+export const noWeb: WebAccess = { network: plainNetwork, allowed: [], fetchService: null, searchService: null };
 
 export const searchService: WebService = {
 	baseUrl: "https://search.example.org",

@@ -2,9 +2,11 @@
 // Knows no provider: what an error answer or an event means is the adapter's business.
 import { createParser } from "eventsource-parser";
 import type { Clock } from "../../base/clock.ts";
-import { errorText, systemErrorCode } from "../../base/errors.ts";
+import type { Fetch } from "../../network/network.ts";
+import { type NetworkFailure, toNetworkFailure } from "../../network/network-error.ts";
 import type { ModelFailure } from "../model.ts";
-import { type RequestFailure, requestFailure } from "./request-failure.ts";
+import { RequestFailure, requestFailure } from "./request-failure.ts";
+import { readRetryAfter } from "./retry-after.ts";
 
 /** One event. A line whose field is `error` instead of `data` counts as an event named error. */
 export interface ServerEvent {
@@ -21,9 +23,12 @@ export interface PlainAnswer {
 	readonly headers: Headers;
 	readonly contentType: string;
 	readonly body: string;
+	/** Milliseconds that its headers ask to wait before another attempt. */
+	readonly retryAfter: number | null;
 }
 
 export interface PlainRequest {
+	readonly fetch: Fetch;
 	readonly url: URL;
 	readonly headers: Headers;
 	readonly body: string | Uint8Array;
@@ -32,8 +37,6 @@ export interface PlainRequest {
 	/** Milliseconds of silence allowed from now on; asked before each read. */
 	readonly idleTimeout: () => number;
 	readonly clock: Clock;
-	/** The platform's own when absent. */
-	readonly fetch?: typeof globalThis.fetch;
 }
 
 export interface EventStreamRequest extends PlainRequest {
@@ -57,7 +60,7 @@ export async function* streamServerEvents(
 		const response = await send(request, exchange);
 		const contentType = response.headers.get("content-type") ?? "";
 		if (!response.ok || /\bjson\b|\bhtml\b/i.test(contentType)) {
-			throw requestFailureOf(request.toFailure(await toPlainAnswer(response, exchange, request)));
+			throw new RequestFailure(request.toFailure(await toPlainAnswer(response, exchange, request)));
 		}
 		if (response.body === null) return;
 		yield* readEvents(response.body, exchange, request.idleTimeout);
@@ -77,7 +80,7 @@ export async function requestPlainAnswer(request: PlainRequest, signal: AbortSig
 }
 
 function send(request: PlainRequest, exchange: Exchange): Promise<Response> {
-	const { url, headers, body, fetch = globalThis.fetch } = request;
+	const { url, headers, body, fetch } = request;
 	return exchange.within(request.responseTimeout, (signal) =>
 		// A redirect would carry the key to wherever the answer points.
 		fetch(url, { method: "POST", headers, body, signal, redirect: "manual" }),
@@ -87,15 +90,18 @@ function send(request: PlainRequest, exchange: Exchange): Promise<Response> {
 async function toPlainAnswer(
 	response: Response,
 	exchange: Exchange,
-	{ idleTimeout }: PlainRequest,
+	{ idleTimeout, clock }: PlainRequest,
 ): Promise<PlainAnswer> {
 	const { status, statusText, headers } = response;
 	const body = await readStart(response, exchange, idleTimeout());
-	return { status, statusText, headers, contentType: headers.get("content-type") ?? "", body };
-}
-
-function requestFailureOf(failure: ModelFailure): RequestFailure {
-	return requestFailure(failure.kind, failure.message, failure.statusCode);
+	return {
+		status,
+		statusText,
+		headers,
+		contentType: headers.get("content-type") ?? "",
+		body,
+		retryAfter: readRetryAfter(headers, clock.now()),
+	};
 }
 
 async function* readEvents(
@@ -187,20 +193,17 @@ function createExchange(clock: Clock, signal: AbortSignal): Exchange {
 	};
 }
 
-const timeoutCodes: ReadonlySet<string> = new Set([
-	"ETIMEDOUT",
-	"UND_ERR_CONNECT_TIMEOUT",
-	"UND_ERR_HEADERS_TIMEOUT",
-	"UND_ERR_BODY_TIMEOUT",
-]);
+const failureKinds: Readonly<Record<NetworkFailure["kind"], ModelFailure["kind"]>> = {
+	connection: "connection",
+	timeout: "timeout",
+	proxy: "connection",
+	// Settings do not change from one attempt to the next.
+	configuration: "provider",
+	address: "provider",
+};
 
 function toConnectionFailure(thrown: unknown): RequestFailure {
-	// fetch hides what happened behind "fetch failed"; the cause has the system's word for it.
-	const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown;
-	const code = systemErrorCode(cause);
-	const detail = errorText(cause) || code || "no reason given";
-	if (code !== null && timeoutCodes.has(code)) {
-		return requestFailure("timeout", `The connection to the provider timed out: ${detail}`);
-	}
-	return requestFailure("connection", `The connection to the provider failed: ${detail}`);
+	const { kind, message } = toNetworkFailure(thrown);
+	const what = kind === "timeout" ? "timed out" : "failed";
+	return requestFailure(failureKinds[kind], `The connection to the provider ${what}: ${message}`);
 }

@@ -6,7 +6,7 @@ import { isRecord } from "../../base/json.ts";
 import { type ServerEvent, streamServerEvents } from "../http/event-stream.ts";
 import { createRedaction } from "../http/redaction.ts";
 import { RequestFailure, requestFailure } from "../http/request-failure.ts";
-import { type ModelChunk, type ModelFailure, type ModelRequest, modelFailure } from "../model.ts";
+import { createFailure, type ModelChunk, type ModelFailure, type ModelRequest } from "../model.ts";
 import { type ChunkReader, createChunkReader } from "./chunk-reader.ts";
 import { toAnswerFailure, toStreamFailure } from "./failures.ts";
 import type { ChatFlavour, ChatSettings } from "./flavour.ts";
@@ -37,8 +37,7 @@ export async function* streamChatCompletion(
 		yield { type: "done", usage, messageId };
 		return;
 	}
-	const { kind, message, statusCode } = withoutSecrets(failure, settings);
-	yield modelFailure(kind, message, statusCode);
+	yield { type: "failed", failure: withoutSecrets(failure, settings) };
 }
 
 /** A failure as it may be told. */
@@ -54,7 +53,7 @@ function thoughtKeys({ reasoningKey }: ChatSettings): readonly string[] {
 
 export function toModelFailure(thrown: unknown): ModelFailure {
 	if (thrown instanceof RequestFailure) return thrown.failure;
-	return { kind: "defect", message: errorText(thrown), statusCode: null };
+	return createFailure("defect", errorText(thrown));
 }
 
 /** Yields the parts; returns how the answer failed, or null when it is complete. */
@@ -68,6 +67,7 @@ async function* streamParts(
 	const { response, idle } = settings.timeouts;
 	const events = streamServerEvents(
 		{
+			fetch: settings.network.fetch,
 			url: toEndpoint(settings.baseUrl),
 			headers: toHeaders(settings),
 			body: JSON.stringify(toBody(request, settings, flavour)),

@@ -2,7 +2,7 @@
 import { type Identifiers, randomIdentifiers } from "../../base/ids.ts";
 import { isRecord } from "../../base/json.ts";
 import { type PlainAnswer, requestPlainAnswer } from "../http/event-stream.ts";
-import type { ModelFailure, VideoFile, VideoUpload } from "../model.ts";
+import { createFailure, type ModelFailure, type VideoFile, type VideoUpload } from "../model.ts";
 import { toModelFailure, withoutSecrets } from "./chat-completions.ts";
 import { toAnswerFailure } from "./failures.ts";
 import type { ChatSettings } from "./flavour.ts";
@@ -18,7 +18,7 @@ export async function uploadVideo(
 	signal: AbortSignal,
 	identifiers: Identifiers = randomIdentifiers,
 ): Promise<VideoUpload> {
-	const { baseUrl, timeouts, clock } = settings;
+	const { baseUrl, timeouts, clock, network } = settings;
 	const boundary = `agentwire-${identifiers.hex(32)}`;
 	try {
 		const headers = toHeaders(settings, { accept: "application/json" });
@@ -32,6 +32,7 @@ export async function uploadVideo(
 				responseTimeout: timeouts.response + Math.ceil(video.bytes.length / slowLine),
 				idleTimeout: () => timeouts.idle,
 				clock,
+				fetch: network.fetch,
 			},
 			signal,
 		);
@@ -68,5 +69,5 @@ function readId({ status, body }: PlainAnswer): string | null {
 
 function refusal(answer: PlainAnswer): ModelFailure {
 	if (answer.status < 200 || answer.status > 299) return toAnswerFailure(answer);
-	return { kind: "provider", message: "The provider took the video without giving it an id.", statusCode: null };
+	return createFailure("provider", "The provider took the video without giving it an id.");
 }
