@@ -13,7 +13,8 @@ import { type ProtocolDescription, typedMessage } from "./description.ts";
 import { kimiWireTexts } from "./kimi-wire-texts.ts";
 
 const introduction = `
-JSON-RPC 2.0, one JSON object a line, UTF-8, on stdin and stdout of \`agentwire --wire\`. The same as JSON Schema is in
+JSON-RPC 2.0, one JSON object a line, UTF-8, on stdin and stdout of \`agentwire --wire\`; a link to the program called
+\`kimi\` or \`kimi-agent\` needs no flag. The same as JSON Schema is in
 [schema/kimi-wire.json](../../schema/kimi-wire.json). This is version ${protocolVersion}.
 
 \`\`\`
