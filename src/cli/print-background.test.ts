@@ -20,22 +20,33 @@ const task = (id: string, timeout: number | null): TaskView => ({
 	outputPath: null,
 });
 
+/** `news` counts what the agent has not heard of. */
 function createSubject(tasks: TaskView[], outcome: TurnOutcome = { status: "finished" }) {
 	const clock = createFakeClock();
 	const controller = new AbortController();
 	let next = createDeferred<void>();
 	const ran: { readonly input: unknown; readonly origin: unknown }[] = [];
+	let news = 0;
+	let ended = 0;
 	const session = {
 		backgroundTasks: async () => [...tasks],
+		hasBackgroundNews: async () => news > 0,
+		endBackgroundTasks: async () => {
+			ended += tasks.length;
+			tasks.length = 0;
+		},
 		backgroundTaskEnded: (signal: AbortSignal) =>
 			Promise.race([
 				next.promise,
 				new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true })),
 			]),
 	};
+	let during = () => {};
 	const turns = {
 		async run(input: unknown, origin?: unknown) {
 			ran.push({ input, origin });
+			news = 0;
+			during();
 			return outcome;
 		},
 	};
@@ -43,13 +54,26 @@ function createSubject(tasks: TaskView[], outcome: TurnOutcome = { status: "fini
 		clock,
 		controller,
 		ran,
+		/** What happens while the next turn runs. */
+		onTurn(happens: () => void) {
+			during = () => {
+				during = () => {};
+				happens();
+			};
+		},
+		/** News that nobody waited for. */
+		tell: () => {
+			news += 1;
+		},
+		endedTasks: () => ended,
 		/** The first task ends. */
 		async end() {
 			await new Promise((resolve) => setImmediate(resolve));
 			tasks.shift();
-			const ended = next;
+			news += 1;
+			const told = next;
 			next = createDeferred();
-			ended.resolve();
+			told.resolve();
 			await new Promise((resolve) => setImmediate(resolve));
 		},
 		wait: (ceiling: number) => awaitBackgroundWork({ session, turns, ceiling, clock }, controller.signal),
@@ -91,6 +115,36 @@ describe("the wait for background work", () => {
 			exitCode: 1,
 			message: expect.stringContaining("t0, t1"),
 		});
+	});
+
+	it("begins anew for what the agent starts when it is called back", async () => {
+		const tasks = [task("a", 3)];
+		const subject = createSubject(tasks);
+		subject.onTurn(() => tasks.push(task("b", 60)));
+		const waiting = subject.wait(100);
+		await subject.end();
+		await new Promise((resolve) => setImmediate(resolve));
+		subject.clock.advance(59_999);
+		await subject.end();
+		expect(await waiting).toBeNull();
+		expect(subject.ran).toHaveLength(2);
+		expect(subject.endedTasks()).toBe(0);
+	});
+
+	it("calls the agent back for news of a task that ended during its last answer", async () => {
+		const subject = createSubject([]);
+		subject.tell();
+		expect(await subject.wait(10)).toBeNull();
+		expect(subject.ran).toHaveLength(1);
+	});
+
+	it("ends the tasks that take too long", async () => {
+		const subject = createSubject([task("a", 5), task("b", 5)]);
+		const waiting = subject.wait(10);
+		await new Promise((resolve) => setImmediate(resolve));
+		subject.clock.advance(5000);
+		expect(await waiting).toMatchObject({ code: "background-timeout" });
+		expect(subject.endedTasks()).toBe(2);
 	});
 
 	it("ends with a turn that fails", async () => {

@@ -100,6 +100,11 @@ export class BackgroundTasks {
 		return this.#inPlace("Background start failed", () => startAgent(request, toolCallId, this.#settings));
 	}
 
+	/** Ends everything, whatever is to be kept, in a second or two. */
+	endEverything(): Promise<void> {
+		return this.#endThose(() => true);
+	}
+
 	/** Ends the subagents, and waits for them as long as there is time: what they still ask is settled and told. Idempotent. */
 	endAgents(): Promise<void> {
 		this.#endingAgents ??= this.#endThose(({ canOutlive }) => !canOutlive);

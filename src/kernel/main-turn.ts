@@ -39,7 +39,7 @@ export interface RunningTurn {
 /** What a turn is started with. */
 export interface TurnStart {
 	readonly input: UserInput;
-	/** Whether it is the program's own: then no hook of prompts sees it. */
+	/** Whether it is the program's own: then no hook of prompts sees it, it is done once, and it names no session. */
 	readonly isOwn: boolean;
 }
 
@@ -149,7 +149,7 @@ async function runPrompt(
 	const run = await prepareRun(turn, telling, watch, settings);
 	const { dependencies } = run;
 	const found = commands.find(inputText(input));
-	let outcome = await runInput(input, found, run, settings.loopIterations);
+	let outcome = await runInput(input, found, run, isOwn ? 0 : settings.loopIterations);
 	if (outcome.status !== "finished") return outcome;
 	const stop = { event: "Stop", target: "", input: { stop_hook_active: false } } as const;
 	const { action, reason } = await hooks.run(stop, emit, signal);
@@ -159,7 +159,7 @@ async function runPrompt(
 	while (outcome.status === "finished" && !turn.steers.closeIfEmpty()) {
 		outcome = await continueTurn(dependencies, signal);
 	}
-	if (outcome.status === "finished" && found === null) await deriveTitle(services.stored, input);
+	if (outcome.status === "finished" && found === null && !isOwn) await deriveTitle(services.stored, input);
 	return outcome;
 }
 

@@ -106,6 +106,13 @@ export class Notifications {
 		this.#tell = null;
 	}
 
+	/** Whether the model has not been given all there is for it. */
+	async hasNotices(): Promise<boolean> {
+		await Promise.allSettled(this.#keeping);
+		await this.load();
+		return this.#pending("llm").length > 0;
+	}
+
 	/** What the model is to be given now. What its context already has, a crash kept from being noted. */
 	async notices(messages: readonly ConversationMessage[]): Promise<readonly AgentNotice[]> {
 		await this.load();

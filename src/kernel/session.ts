@@ -40,7 +40,7 @@ import { createAwayReminders, joinReminders, noReminders } from "./reminders.ts"
 import { SideQuestions } from "./side-questions.ts";
 import { createSteerQueue } from "./steers.ts";
 import { createSubagents, type SubagentParts } from "./subagents.ts";
-import { activeViews, createTaskOperations, toCompactionNotes } from "./task-view.ts";
+import { activeViews, createTaskOperations, toCompactionNotes, toViews } from "./task-view.ts";
 import { createToolBox } from "./tool-box.ts";
 import { type LoadServers, ToolServers } from "./tool-servers.ts";
 import type { AgentServices } from "./turn-dependencies.ts";
@@ -322,9 +322,19 @@ export class Session {
 		};
 	}
 
-	/** The background tasks that are not over, oldest first. */
-	backgroundTasks(): Promise<readonly TaskView[]> {
-		return activeViews(this.#background);
+	/** The background tasks that are not over, or whose end was not told yet, oldest first. */
+	async backgroundTasks(): Promise<readonly TaskView[]> {
+		return await toViews((await this.#background.active()).map(({ stored }) => stored));
+	}
+
+	/** Whether there is news of background work that the model was not given yet. */
+	hasBackgroundNews(): Promise<boolean> {
+		return this.#notifications.hasNotices();
+	}
+
+	/** Ends all background tasks, also those that might outlive the session. */
+	endBackgroundTasks(): Promise<void> {
+		return this.#background.endEverything();
 	}
 
 	/** Resolves when the next background task ends, or the signal aborts. */
