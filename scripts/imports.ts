@@ -15,6 +15,7 @@ export const importTable: readonly FolderRule[] = [
 	{ folder: "events", floor: 1, owns: "content values, events, commands, asks", mayImport: [] },
 	{ folder: "processes", floor: 1, owns: "child processes in groups, ended as groups", mayImport: [] },
 	{ folder: "files", floor: 1, owns: "the file port: atomic replace, append with sync, locks", mayImport: [] },
+	{ folder: "network", floor: 1, owns: "requests over HTTP: proxies, certificates, allowed addresses", mayImport: [] },
 	{
 		folder: "messages",
 		floor: 2,
@@ -22,12 +23,12 @@ export const importTable: readonly FolderRule[] = [
 		mayImport: ["events"],
 	},
 	{ folder: "transports", floor: 2, owns: "stdio and memory, with a bounded outbox", mayImport: ["rpc"] },
-	{ folder: "models", floor: 2, owns: "the model contract and its providers", mayImport: ["events"] },
+	{ folder: "models", floor: 2, owns: "the model contract and its providers", mayImport: ["events", "network"] },
 	{
 		folder: "tools",
 		floor: 2,
 		owns: "the tool contract and the built-in tools",
-		mayImport: ["events", "processes", "files"],
+		mayImport: ["events", "processes", "files", "network"],
 	},
 	{ folder: "hooks", floor: 2, owns: "hook points, matching, aggregation", mayImport: ["events", "processes"] },
 	{
@@ -37,9 +38,9 @@ export const importTable: readonly FolderRule[] = [
 		mayImport: ["files"],
 	},
 	{ folder: "config", floor: 2, owns: "reading, merging and checking settings", mayImport: ["files"] },
-	{ folder: "credentials", floor: 2, owns: "token files and sign-in flows", mayImport: ["files"] },
+	{ folder: "credentials", floor: 2, owns: "token files and sign-in flows", mayImport: ["files", "network"] },
 	{ folder: "store", floor: 3, owns: "sessions on disk and in memory", mayImport: ["events", "messages", "files"] },
-	{ folder: "mcp", floor: 3, owns: "MCP servers as tools", mayImport: ["tools", "events", "credentials"] },
+	{ folder: "mcp", floor: 3, owns: "MCP servers as tools", mayImport: ["tools", "events", "credentials", "network"] },
 	{
 		folder: "agent",
 		floor: 3,
@@ -54,6 +55,7 @@ export const importTable: readonly FolderRule[] = [
 			"events",
 			"processes",
 			"files",
+			"network",
 			"messages",
 			"models",
 			"tools",

@@ -16,6 +16,7 @@ import { toDirectoryName } from "../../src/store/work-dir.ts";
 import { createMemoryTransport } from "../../src/transports/memory.ts";
 import { createFailingFiles, type Effect, type Plan } from "../../test/support/failing-files.ts";
 import type { MemoryFiles } from "../../test/support/memory-files.ts";
+import { plainNetwork } from "../../test/support/network.ts";
 import { noWorkers } from "../../test/support/task-workers.ts";
 import { play } from "./crash-client.ts";
 import { type LifeScript, placeholders } from "./crash-scenarios.ts";
@@ -246,6 +247,7 @@ export async function live({ files: disk, scripts, life, plan, port = (files) =>
 						files: watched,
 						processes,
 						startWorker: noWorkers,
+						network: plainNetwork,
 						clock,
 						identifiers: countingIdentifiers(life * 2 + index),
 						random: () => 0.5,

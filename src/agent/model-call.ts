@@ -1,7 +1,7 @@
 // One attempt at a model call: streams the answer out as it comes and starts each tool call once it is complete.
 import type { TokenUsage } from "../events/content.ts";
 import type { EventBody } from "../events/event.ts";
-import type { Model, ModelFailure, ModelPart, ModelRequest } from "../models/model.ts";
+import { createFailure, type Model, type ModelFailure, type ModelPart, type ModelRequest } from "../models/model.ts";
 import { type Assembly, createAssembly } from "./assembly.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 import type { RepetitionGuard } from "./repetition.ts";
@@ -56,7 +56,7 @@ export async function callModel(
 		await calls.abandon();
 		throw thrown;
 	}
-	return await fail({ kind: "connection", message: "The model's answer broke off.", statusCode: null });
+	return await fail(createFailure("connection", "The model's answer broke off."));
 }
 
 /** Defers the last call: it starts when the results are first wanted, after the status of the answer was told. */

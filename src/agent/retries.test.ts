@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { ModelFailure } from "../models/model.ts";
+import { createFailure, type ModelFailure } from "../models/model.ts";
 import { retryableErrorType, retryDelay, toTurnError } from "./retries.ts";
 
-const failure = (kind: ModelFailure["kind"], statusCode: number | null = null) => ({ kind, message: "m", statusCode });
+const failure = (kind: ModelFailure["kind"], statusCode: number | null = null) => createFailure(kind, "m", statusCode);
 
 describe("retries", () => {
 	it.each([429, 500, 502, 503, 504])("tries %i again", (status) =>

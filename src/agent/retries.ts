@@ -1,9 +1,14 @@
 // Which model failures are worth another attempt, how long to wait, and what clients and callers are told of them.
 import { type Clock, sleep } from "../base/clock.ts";
+import { sentences } from "../base/sentence.ts";
 import type { TurnError } from "../events/event.ts";
-import type { ModelFailure } from "../models/model.ts";
+import { createFailure, type ModelFailure } from "../models/model.ts";
 
-const retryableStatus: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
+/** 529 is how some providers say that they are overloaded. */
+const retryableStatus: ReadonlySet<number> = new Set([429, 500, 502, 503, 504, 529]);
+
+/** Milliseconds that a provider may ask to wait; whoever asks for more is not waited for. */
+const longestWait = 60_000;
 
 /** The name of the failure in `StepRetry` (agent-kernel §5.5), or null when another attempt makes no sense. */
 export function retryableErrorType(failure: ModelFailure): string | null {
@@ -16,6 +21,7 @@ export function retryableErrorType(failure: ModelFailure): string | null {
 			return "APIEmptyResponseError";
 		case "status":
 			return retryableStatus.has(failure.statusCode ?? 0) ? "APIStatusError" : null;
+		case "overflow":
 		case "provider":
 		case "login":
 		case "defect":
@@ -45,26 +51,45 @@ export interface ComingRetry {
 	readonly statusCode: number | null;
 }
 
-type Attempted = { readonly kind: "failed"; readonly failure: ModelFailure } | { readonly kind: string };
+interface FailedAttempt {
+	readonly kind: "failed";
+	readonly failure: ModelFailure;
+}
 
-/** Tries until an attempt does not fail, fails for good, or was the last. `announce` is told before each wait. */
-export async function withRetries<T extends Attempted>(
-	attempt: () => Promise<T>,
+/**
+ * Tries until an attempt does not fail, fails for good, was the last, or the provider wants to be left alone for longer
+ * than anybody waits. `announce` is told before each wait.
+ */
+export async function withRetries<T extends { readonly kind: string }>(
+	attempt: () => Promise<T | FailedAttempt>,
 	{ limits, clock, random }: RetrySettings,
 	announce: (retry: ComingRetry) => Promise<void> | undefined,
 	signal: AbortSignal,
-): Promise<T | { readonly kind: "cancelled" }> {
+): Promise<T | FailedAttempt | { readonly kind: "cancelled" }> {
 	for (let count = 1; ; count += 1) {
 		const outcome = await attempt();
 		if (!("failure" in outcome)) return outcome;
 		const { failure } = outcome;
 		const errorType = retryableErrorType(failure);
-		if (errorType === null || count >= limits.maxAttempts) return outcome;
-		const wait = retryDelay(count, random);
+		if (errorType === null) return outcome;
+		const asked = failure.retryAfter;
+		if (asked !== null && asked > longestWait) return { kind: "failed", failure: withTime(failure, asked, clock) };
+		if (count >= limits.maxAttempts) return outcome;
+		const wait = asked === null ? retryDelay(count, random) : asked / 1000;
 		await announce({ attempt: count + 1, wait, errorType, statusCode: failure.statusCode });
 		await sleep(clock, wait * 1000, signal);
 		if (signal.aborted) return { kind: "cancelled" };
 	}
+}
+
+/** Says when another attempt makes sense. */
+function withTime(failure: ModelFailure, wait: number, clock: Clock): ModelFailure {
+	const latest = 8.64e15;
+	const time = new Date(Math.min(clock.now() + wait, latest)).toISOString().replace(/\.\d+Z$/, "Z");
+	const seconds = Math.ceil(wait / 1000);
+	const duration = seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
+	const advice = `The provider asks to wait ${duration}: try again after ${time}.`;
+	return { ...failure, message: sentences(failure.message, advice) };
 }
 
 export function toTurnError(failure: ModelFailure): TurnError {
@@ -76,8 +101,4 @@ export function toTurnError(failure: ModelFailure): TurnError {
 	return retryableErrorType(failure) === null ? error : { ...error, retryable: true };
 }
 
-export const emptyAnswer: ModelFailure = {
-	kind: "empty",
-	message: "The model sent an empty answer.",
-	statusCode: null,
-};
+export const emptyAnswer = createFailure("empty", "The model sent an empty answer.");

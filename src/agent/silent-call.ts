@@ -1,7 +1,7 @@
 // A request whose answer is for the program alone: nothing of it is told while it streams, and it has no tools.
 import type { ContentPart, TokenUsage } from "../events/content.ts";
 import type { ConversationMessage } from "../events/conversation.ts";
-import type { Model, ModelFailure } from "../models/model.ts";
+import { createFailure, type Model, type ModelFailure } from "../models/model.ts";
 import { createAssembly } from "./assembly.ts";
 import { emptyAnswer } from "./retries.ts";
 
@@ -17,11 +17,7 @@ export type SilentAnswer =
 	| { readonly kind: "failed"; readonly failure: ModelFailure }
 	| { readonly kind: "cancelled" };
 
-const brokenOff: ModelFailure = {
-	kind: "connection",
-	message: "The model's answer broke off.",
-	statusCode: null,
-};
+const brokenOff = createFailure("connection", "The model's answer broke off.");
 
 /** Makes the request once; the answer without its thoughts. An answer that says nothing is a failure. */
 export async function askSilently(model: Model, request: SilentRequest, signal: AbortSignal): Promise<SilentAnswer> {

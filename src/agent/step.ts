@@ -2,7 +2,7 @@
 import { inputTokens, type TokenUsage, toParts } from "../events/content.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import { type StatusFields, statusChanged, type TurnError } from "../events/event.ts";
-import type { Model } from "../models/model.ts";
+import type { Model, ModelFailure } from "../models/model.ts";
 import { missingCapability } from "./capabilities.ts";
 import { messageRow } from "./context.ts";
 import type { TurnDependencies } from "./dependencies.ts";
@@ -21,6 +21,8 @@ export type StepOutcome =
 			readonly isRefused: boolean;
 	  }
 	| { readonly kind: "failed"; readonly error: TurnError }
+	/** The model has no room for the request. */
+	| { readonly kind: "overflow"; readonly failure: ModelFailure }
 	| { readonly kind: "cancelled" };
 
 /** Runs step `n` after its `step.started` was told and its checkpoint made. */
@@ -34,7 +36,12 @@ export async function runStep(
 	const { context } = dependencies;
 	const answer = await callWithRetries(n, model, dependencies, repetition, signal);
 	if (answer.kind === "cancelled") return answer;
-	if (answer.kind === "failed") return { kind: "failed", error: toTurnError(answer.failure) };
+	if (answer.kind === "failed") {
+		const { failure } = answer;
+		return failure.kind === "overflow"
+			? { kind: "overflow", failure }
+			: { kind: "failed", error: toTurnError(failure) };
+	}
 
 	const { assembly, calls, usage, messageId } = answer;
 	// Tools that are running already may switch it at any moment: what counts is what was told.

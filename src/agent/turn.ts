@@ -9,7 +9,8 @@ import { compact, isCompactionDue } from "./compaction.ts";
 import { userRow } from "./context.ts";
 import type { Mail, TurnDependencies } from "./dependencies.ts";
 import { reminderText, systemText } from "./marked-text.ts";
-import { createRepetitionGuard } from "./repetition.ts";
+import { createRepetitionGuard, type RepetitionGuard } from "./repetition.ts";
+import { toTurnError } from "./retries.ts";
 import { runStep, type StepOutcome } from "./step.ts";
 
 /**
@@ -47,8 +48,7 @@ async function runSteps(model: Model, dependencies: TurnDependencies, signal: Ab
 	for (let n = 1; n <= maxSteps; n += 1) {
 		if (signal.aborted) return { status: "cancelled" };
 		await dependencies.emit({ type: "step.started", n });
-		const begun = await beginStep(model, dependencies, signal);
-		const step = begun.kind === "ready" ? await runStep(n, model, dependencies, repetition, signal) : begun;
+		const step = await takeStep(n, model, dependencies, repetition, signal);
 		if (step.kind === "cancelled") {
 			await dependencies.emit({ type: "step.interrupted", reason: "cancelled" });
 			return { status: "cancelled" };
@@ -75,15 +75,48 @@ async function runSteps(model: Model, dependencies: TurnDependencies, signal: Ab
 	return { status: "max-steps", steps: maxSteps };
 }
 
-type BegunStep = { readonly kind: "ready" } | Exclude<StepOutcome, { kind: "done" }>;
+/** A step. A model that has no room for the request gets it once more, with a context that was compacted. */
+async function takeStep(
+	n: number,
+	model: Model,
+	dependencies: TurnDependencies,
+	repetition: RepetitionGuard,
+	signal: AbortSignal,
+): Promise<Exclude<StepOutcome, { kind: "overflow" }>> {
+	const take = async (needsRoom: boolean): Promise<StepOutcome> => {
+		const begun = await beginStep(model, needsRoom, dependencies, signal);
+		return begun.kind === "ready" ? await runStep(n, model, dependencies, repetition, signal) : begun;
+	};
+	const step = await take(isCompactionDue(model, dependencies));
+	if (step.kind !== "overflow") return step;
+	// What came of the answer is void; attempts are counted anew.
+	await dependencies.emit({
+		type: "step.retrying",
+		n,
+		next_attempt: 1,
+		max_attempts: dependencies.limits.maxAttempts,
+		wait_s: 0,
+		error_type: "APIStatusError",
+		status_code: step.failure.statusCode,
+	});
+	const again = await take(true);
+	return again.kind === "overflow" ? { kind: "failed", error: toTurnError(again.failure) } : again;
+}
+
+type BegunStep = { readonly kind: "ready" } | Extract<StepOutcome, { kind: "failed" | "cancelled" }>;
 
 /**
- * Makes room in the context if there is none; then the checkpoint, the news as a user message each, and the reminders
- * due as one.
+ * Makes room in the context if need be; then the checkpoint, the news as a user message each, and the reminders due as
+ * one.
  */
-async function beginStep(model: Model, dependencies: TurnDependencies, signal: AbortSignal): Promise<BegunStep> {
+async function beginStep(
+	model: Model,
+	needsRoom: boolean,
+	dependencies: TurnDependencies,
+	signal: AbortSignal,
+): Promise<BegunStep> {
 	const { context } = dependencies;
-	if (!signal.aborted && isCompactionDue(model, dependencies)) {
+	if (!signal.aborted && needsRoom) {
 		const outcome = await compact(model, "auto", "", dependencies, signal);
 		if (outcome.kind !== "done") return outcome;
 	}

@@ -6,6 +6,7 @@ import { redactSecrets } from "../base/redaction.ts";
 import { ConfigurationError } from "../config/configuration-error.ts";
 import { SignInError } from "../credentials/device-flow.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
+import { createCommandFetch } from "./command-network.ts";
 import { environmentVariables } from "./environment.ts";
 import { currentDirectory, shareDirectory } from "./paths.ts";
 import { type SignInSettings, signIn, signOut } from "./sign-in.ts";
@@ -22,12 +23,15 @@ export async function runLogin(command: "login" | "logout", json: boolean): Prom
 	process.stderr.on("error", () => {});
 	const tell = (event: SignInEvent) => void process.stdout.write(json ? toEventLine(event) : toEventText(event));
 	const environment = environmentVariables();
+	const place = { currentDir: currentDirectory(), home: homedir() };
+	const files = createDiskFiles();
+	const shareDir = shareDirectory(environment, place);
 	const settings: SignInSettings = {
-		files: createDiskFiles(),
-		shareDir: shareDirectory(environment, { currentDir: currentDirectory(), home: homedir() }),
+		files,
+		shareDir,
 		environment,
 		clock: systemClock,
-		fetch: globalThis.fetch,
+		fetch: createCommandFetch({ environment, files, shareDir, place }),
 		version: productVersion,
 		signal: stopping.signal,
 		tell,

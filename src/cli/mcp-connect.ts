@@ -5,6 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { failureText } from "../credentials/mcp-request.ts";
 import type { McpChallenge } from "../credentials/mcp-sign-in.ts";
+import type { Fetch } from "../network/network.ts";
 import type { LocalMcpServer, McpServer, RemoteMcpServer } from "./mcp-server.ts";
 import { type Place, toAbsolutePath } from "./paths.ts";
 import { productName, productVersion } from "./version.ts";
@@ -31,6 +32,8 @@ export class McpConnectionError extends Error {
 export interface ConnectSettings {
 	/** For a server with OAuth; null when nobody has signed in there. */
 	readonly authProvider: AuthProvider | null;
+	/** For remote servers. */
+	readonly fetch: Fetch;
 	readonly environment: Readonly<Record<string, string>>;
 	readonly place: Place;
 	readonly clock: Clock;
@@ -118,7 +121,7 @@ async function startLocal(server: LocalMcpServer, { environment, place }: Connec
 	};
 }
 
-async function reachRemote(server: RemoteMcpServer, { authProvider }: ConnectSettings): Promise<Way> {
+async function reachRemote(server: RemoteMcpServer, { authProvider, fetch }: ConnectSettings): Promise<Way> {
 	const library = await import("@modelcontextprotocol/client");
 	const { SSEClientTransport, StreamableHTTPClientTransport, UnauthorizedError, extractWWWAuthenticateParams } =
 		library;
@@ -139,6 +142,7 @@ async function reachRemote(server: RemoteMcpServer, { authProvider }: ConnectSet
 	const hasOwn = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
 	const bearer = authorization.kind === "bearer" && !hasOwn ? { Authorization: `Bearer ${authorization.token}` } : {};
 	const options = {
+		fetch,
 		requestInit: { headers: { ...headers, ...bearer } },
 		...(authorization.kind === "oauth" ? { authProvider: watched } : {}),
 	};

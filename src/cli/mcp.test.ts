@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startMcpOAuthServer } from "../../test/support/mcp-oauth-server.ts";
 import { createMemoryFiles } from "../../test/support/memory-files.ts";
+import { plainNetwork } from "../../test/support/network.ts";
 import { createSteppingClock } from "../../test/support/stepping-clock.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { silentLog } from "../base/log.ts";
@@ -27,6 +28,7 @@ async function createCommands(mcpServers: object, clock: Clock = systemClock) {
 			place: { currentDir: "/", home: "/home/me" },
 			environment: { PATH: process.env["PATH"] ?? "" },
 			authorization: createMcpAuthorization({ files, shareDir, log: silentLog, clock: systemClock }),
+			fetch: plainNetwork.fetch,
 			openPage: async () => false,
 			signal,
 			print: (line) => said.stdout.push(line),

@@ -10,7 +10,9 @@ import { createMcpAuthorization, type McpAuthorization } from "../credentials/mc
 import { McpSignInError } from "../credentials/mcp-sign-in-error.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Files } from "../files/port.ts";
+import type { Fetch } from "../network/network.ts";
 import { openInBrowser } from "./browser.ts";
+import { createCommandFetch } from "./command-network.ts";
 import { environmentVariables } from "./environment.ts";
 import { toMcpEntry } from "./mcp-addition.ts";
 import { listMcpTools, McpConnectionError, type McpTool } from "./mcp-connect.ts";
@@ -31,6 +33,8 @@ export interface McpSurroundings {
 	readonly place: Place;
 	readonly environment: Readonly<Record<string, string>>;
 	readonly authorization: McpAuthorization;
+	/** For remote servers. */
+	readonly fetch: Fetch;
 	/** False when there is nothing to open it with. */
 	openPage(address: URL): Promise<boolean>;
 	readonly signal: AbortSignal;
@@ -46,6 +50,7 @@ export async function runMcp(executable: string, action: McpAction): Promise<num
 	const environment = environmentVariables();
 	const shareDir = shareDirectory(environment, place);
 	const files = createDiskFiles();
+	const fetch = createCommandFetch({ environment, files, shareDir, place });
 	return await carryOut(action, {
 		executableName: path.basename(executable),
 		files,
@@ -53,7 +58,8 @@ export async function runMcp(executable: string, action: McpAction): Promise<num
 		shareDir,
 		place,
 		environment,
-		authorization: createMcpAuthorization({ files, shareDir, log: silentLog, clock: systemClock }),
+		authorization: createMcpAuthorization({ files, shareDir, log: silentLog, clock: systemClock, fetch }),
+		fetch,
 		openPage: (address) => openInBrowser(address, environment),
 		signal: stopping.signal,
 		print: (line) => void process.stdout.write(`${line}\n`),

@@ -18,12 +18,13 @@ import type { SessionOptions, Surroundings } from "../kernel/compose.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import type { Session } from "../kernel/session.ts";
 import { protocolVersion } from "../messages/protocol-version.ts";
+import { createNetwork } from "../network/network.ts";
 import { createProcesses } from "../processes/children.ts";
 import { createDiskStore } from "../store/disk-store.ts";
 import { isSessionId } from "../store/work-dir.ts";
 import type { ProgramOptions, SessionChoice } from "./command-line.ts";
 import type { LogFile } from "./log-file.ts";
-import { checkDirectory, checkFile, checkWorkDir, type Place } from "./paths.ts";
+import { checkDirectory, checkFile, checkWorkDir, type Place, toAbsolutePath } from "./paths.ts";
 import type { ProgramProcess } from "./program-process.ts";
 import { createWorkerStarter } from "./start-worker.ts";
 import { UsageError } from "./usage-error.ts";
@@ -120,6 +121,7 @@ async function start(
 	const agentFile = options.agentFile === null ? null : await checkFile("--agent-file", options.agentFile, place, disk);
 	const { configuration } = await readConfiguration(await toSource(options, place, shareDir, disk), disk, log);
 	const files = configuration.agentwire.sync === "off" ? withoutSync(disk) : disk;
+	const { caFile } = configuration.agentwire;
 	const surroundings: Surroundings = {
 		environment,
 		home: place.home,
@@ -133,6 +135,13 @@ async function start(
 			log,
 		}),
 		startWorker: createWorkerStarter(packageDir, environment, configuration.agentwire.contain),
+		network: createNetwork({
+			environment,
+			caFile: caFile === null ? null : toAbsolutePath(caFile, place),
+			readFile: (file) => disk.read(file),
+			clock: systemClock,
+			log,
+		}),
 		clock: systemClock,
 		identifiers: randomIdentifiers,
 		random: Math.random,

@@ -73,6 +73,10 @@ export interface AgentwireSettings {
 	/** Root of the server to sign in at, and the id of the program there; empty for the platform's own. */
 	readonly oauthHost: string;
 	readonly oauthClientId: string;
+	/** Certificate authorities to trust beside the usual ones: absolute, or below `~`; null for none. */
+	readonly caFile: string | null;
+	/** Hosts, addresses and ranges that may be fetched although they are not public. */
+	readonly fetchAllow: readonly string[];
 }
 
 export interface Configuration {
@@ -143,6 +147,8 @@ export function toConfiguration(file: ConfigurationFile): Configuration {
 			parallelSubagents: agentwire.parallel_subagents,
 			oauthHost: agentwire.oauth_host,
 			oauthClientId: agentwire.oauth_client_id,
+			caFile: agentwire.ca_file || null,
+			fetchAllow: agentwire.fetch_allow,
 		},
 	};
 }

@@ -84,6 +84,8 @@ const defaults: Configuration = {
 		parallelSubagents: 4,
 		oauthHost: "",
 		oauthClientId: "",
+		caFile: null,
+		fetchAllow: [],
 	},
 };
 
@@ -152,6 +154,8 @@ client_tool_timeout = 0
 contain = "off"
 oauth_host = "https://sign-in.example.com"
 oauth_client_id = "program-7"
+ca_file = "~/ca.pem"
+fetch_allow = ["wiki.corp", "*.example", "10.0.0.0/8", "::1"]
 `;
 
 const full: Configuration = {
@@ -209,6 +213,8 @@ const full: Configuration = {
 		parallelSubagents: 4,
 		oauthHost: "https://sign-in.example.com",
 		oauthClientId: "program-7",
+		caFile: "~/ca.pem",
+		fetchAllow: ["wiki.corp", "*.example", "10.0.0.0/8", "::1"],
 	},
 };
 

@@ -1,5 +1,6 @@
 // The settings file as it is written: keys, types, bounds and defaults, in the file's own snake_case.
 // The only place where defaults live. Reading is read-config.ts, the names used by the program are configuration.ts.
+import { isIP } from "node:net";
 import * as v from "valibot";
 import { isRecord } from "../base/json.ts";
 
@@ -167,6 +168,24 @@ const hookTable = table({
 	fail_closed: v.optional(flag, false),
 });
 
+const caFile = v.pipe(
+	text,
+	v.check((path) => path === "" || path.startsWith("/") || path.startsWith("~/"), "must be absolute or begin with ~/"),
+);
+
+/** A host, `*.` before it for all below, or an address with or without the length of a prefix. */
+function isHostOrRange(entry: string): boolean {
+	const [address = "", length, ...rest] = entry.split("/");
+	const longest = { 0: null, 4: 32, 6: 128 }[isIP(address)] ?? null;
+	if (longest === null) return /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?$/i.test(entry) && !/^[\d.]+$/.test(entry);
+	return length === undefined || (rest.length === 0 && /^\d{1,3}$/.test(length) && Number(length) <= longest);
+}
+
+const hostsAndRanges = v.array(
+	v.pipe(text, v.check(isHostOrRange, "must be a host, an address, or a range such as 10.0.0.0/8")),
+	mustBe("a list of strings"),
+);
+
 /** Seconds; 0 means no deadline. */
 const deadline = decimal(0, Number.MAX_VALUE);
 
@@ -179,6 +198,8 @@ const agentwireTable = table({
 	parallel_subagents: v.optional(integer(1, 64), 4),
 	oauth_host: v.optional(text, ""),
 	oauth_client_id: v.optional(text, ""),
+	ca_file: v.optional(caFile, ""),
+	fetch_allow: v.optional(hostsAndRanges, []),
 });
 
 /** The whole file. Unknown keys are dropped at every level; `{}` gives the defaults. */

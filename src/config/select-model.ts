@@ -1,7 +1,7 @@
 // Which model a session talks to, and how: a pure function of settings, command line and environment.
 // Builds no client and reads no variable by itself.
 import type { Configuration, ModelSettings, OauthReference, ProviderSettings } from "./configuration.ts";
-import { ConfigurationError, type ConfigurationProblem } from "./configuration-error.ts";
+import { ConfigurationError, type ConfigurationProblem, toKeyPath } from "./configuration-error.ts";
 import { type ModelCapability, modelCapabilities, type ProviderType } from "./schema.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -22,6 +22,8 @@ export interface SelectedProvider {
 	readonly baseUrl: string;
 	/** May be empty. With `oauth` it is what is used while nobody is signed in. */
 	readonly apiKey: string;
+	/** What holds the key, or would: a variable, or the path of a setting. */
+	readonly apiKeySource: string;
 	/** Variables for the adapter alone. */
 	readonly env: Readonly<Record<string, string>>;
 	readonly customHeaders: Readonly<Record<string, string>>;
@@ -152,12 +154,14 @@ function applyProviderVariables(name: string, provider: ProviderSettings, enviro
 	const prefix = overridePrefixes[provider.type];
 	const variable = (suffix: string) => (prefix === null ? "" : (environment[`${prefix}_${suffix}`] ?? ""));
 	const apiKey = variable("API_KEY");
+	const holdsKey = prefix !== null && (name === "" || apiKey !== "");
 	const inherited = provider.type === "_scripted_echo" ? scriptedVariables : [];
 	return {
 		name,
 		type: provider.type,
 		baseUrl: variable("BASE_URL") || provider.baseUrl,
 		apiKey: apiKey || provider.apiKey,
+		apiKeySource: holdsKey ? `${prefix}_API_KEY` : toKeyPath(["providers", name, "api_key"]),
 		env: {
 			...Object.fromEntries(inherited.flatMap((key) => (environment[key] ? [[key, environment[key]]] : []))),
 			...provider.env,

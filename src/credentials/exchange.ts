@@ -1,7 +1,7 @@
 // One request to the platform and its answer as data: deadlines, redirects that are not followed, JSON that is bounded.
 import type { Clock } from "../base/clock.ts";
-import { errorText } from "../base/errors.ts";
 import { redactSecrets } from "../base/redaction.ts";
+import { toNetworkFailure } from "../network/network-error.ts";
 
 /** What every request to the platform needs. */
 export interface PlatformPort {
@@ -51,7 +51,7 @@ export async function ask(port: PlatformPort, request: PlatformRequest, signal: 
 		const response = await port.fetch(request.url, toInit(port, request, controller.signal));
 		return { kind: "answered", status: response.status, body: await readJson(response) };
 	} catch (thrown) {
-		const reason = isLate ? `no answer for ${requestTimeout / 1000} s` : causeOf(thrown);
+		const reason = isLate ? `no answer for ${requestTimeout / 1000} s` : toNetworkFailure(thrown).message;
 		return { kind: "unreachable", reason: `${request.url.host}: ${redactSecrets(reason)}` };
 	} finally {
 		withdraw();
@@ -66,13 +66,6 @@ function toInit({ version }: PlatformPort, { form, accessToken }: PlatformReques
 	// A redirect would carry the tokens to wherever the answer points.
 	const common = { headers, signal, redirect: "manual" } as const;
 	return form === undefined ? common : { ...common, method: "POST", body: new URLSearchParams(form) };
-}
-
-/** fetch hides what happened behind "fetch failed"; the cause has the system's word for it. */
-function causeOf(thrown: unknown): string {
-	const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown;
-	const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-	return errorText(cause) || code || "no reason given";
 }
 
 async function readJson(response: Response): Promise<unknown> {

@@ -2,7 +2,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Identifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
-import type { Configuration } from "../config/configuration.ts";
+import type { Configuration, ServiceSettings } from "../config/configuration.ts";
 import { type ModelSelection, selectDefaultProvider, selectModel } from "../config/select-model.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import { discoverSkills } from "../definitions/skill-discovery.ts";
@@ -13,10 +13,11 @@ import type { Model } from "../models/model.ts";
 import { type ModelSettings, standardTimeouts } from "../models/model-settings.ts";
 import { createModel } from "../models/registry.ts";
 import { createSignedInModel } from "../models/signed-in.ts";
+import type { Network } from "../network/network.ts";
 import type { Processes } from "../processes/port.ts";
 import type { StoredSession } from "../store/session-store.ts";
 import { createTools } from "../tools/built-in-tools.ts";
-import type { ToolEnvironment } from "../tools/tool.ts";
+import type { ToolEnvironment, WebService } from "../tools/tool.ts";
 import { builtInAgents } from "./built-in-agents.ts";
 import type { StartWorker } from "./command-task.ts";
 import { createKeyRing, type KeyRing } from "./key-ring.ts";
@@ -41,6 +42,7 @@ export interface Surroundings {
 	readonly processes: Processes;
 	/** Starts the worker of a background command. */
 	readonly startWorker: StartWorker;
+	readonly network: Network;
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
 	/** Uniform in [0, 1). */
@@ -107,11 +109,11 @@ export async function composeSession(
 	surroundings: Surroundings,
 	links: SessionLinks,
 ): Promise<SessionParts> {
-	const { environment, files, processes, home, clock, identifiers, random, log } = surroundings;
+	const { environment, files, processes, network, home, clock, identifiers, random, log } = surroundings;
 	const selection = selectModel({ configuration, alias: options.model, thinking: options.thinking, environment });
 	const { loopControl, agentwire } = configuration;
 	const { agent = builtInAgents.default } = options;
-	const keys = createKeyRing({ ...surroundings, platform: agentwire });
+	const keys = createKeyRing({ ...surroundings, fetch: network.fetch, platform: agentwire });
 	const [model, skills] = await Promise.all([
 		composeModel(selection, surroundings, links.clientName, keys),
 		discoverSkills({
@@ -136,6 +138,11 @@ export async function composeSession(
 		outputDir: `${stored.directory ?? stored.workDir}/output`,
 		files,
 		processes,
+		web: {
+			network,
+			allowed: agentwire.fetchAllow,
+			fetchService: toWebService(configuration.services.moonshotFetch),
+		},
 		todos: {
 			read: () => stored.state().todos,
 			write: (todos) => stored.updateState({ todos }),
@@ -222,9 +229,16 @@ export async function composeSession(
 	};
 }
 
+/** Without a key there is nobody to be there. */
+function toWebService(settings: ServiceSettings | null): WebService | null {
+	if (settings === null || settings.baseUrl === "" || settings.apiKey === "") return null;
+	const { baseUrl, apiKey, customHeaders } = settings;
+	return { baseUrl, customHeaders, token: async () => apiKey };
+}
+
 async function composeModel(
 	selection: ModelSelection,
-	{ environment, files, home, clock, trace, version }: Surroundings,
+	{ environment, files, network, home, clock, trace, version }: Surroundings,
 	clientName: () => string | null,
 	keys: KeyRing,
 ): Promise<Model | null> {
@@ -235,6 +249,8 @@ async function composeModel(
 		providerType: provider.type,
 		baseUrl: provider.baseUrl,
 		apiKey: provider.apiKey,
+		keyHolder: { provider: provider.name, setting: provider.apiKeySource },
+		network,
 		environment: { ...environment, ...provider.env },
 		customHeaders: provider.customHeaders,
 		reasoningKey: provider.reasoningKey ?? "",

@@ -2,6 +2,7 @@ import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createFakeClock } from "../../test/support/campaign-clock.ts";
 import { createMemoryFiles } from "../../test/support/memory-files.ts";
+import { plainNetwork } from "../../test/support/network.ts";
 import { type PlatformServer, startPlatformServer } from "../../test/support/platform-server.ts";
 import { createScriptedModel, done, say } from "../../test/support/scripted-model.ts";
 import { createSessionSubject } from "../../test/support/session-subject.ts";
@@ -31,6 +32,7 @@ async function createSubject() {
 		platform: { oauthHost: "http://127.0.0.1:9", oauthClientId: "" },
 		version: "1.2.3",
 		loginCommand: "kimi login",
+		fetch: plainNetwork.fetch,
 	});
 	const signIn = async (age: number) => {
 		const { access_token, refresh_token } = server.issue();

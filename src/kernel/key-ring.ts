@@ -9,6 +9,7 @@ import { type PlatformSettings, toPlatform } from "../credentials/platform.ts";
 import { tokenFileOf } from "../credentials/token-file.ts";
 import type { Files } from "../files/port.ts";
 import type { KeySource } from "../models/signed-in.ts";
+import type { Fetch } from "../network/network.ts";
 
 /** A provider or a service, as far as its key goes. */
 export interface KeyHolder {
@@ -46,7 +47,8 @@ export interface KeyRingSettings {
 	readonly version: string;
 	/** What signs a person in, as typed. */
 	readonly loginCommand: string;
-	readonly fetch?: typeof globalThis.fetch;
+	/** What asks the platform. */
+	readonly fetch: Fetch;
 }
 
 /** Milliseconds between two looks at what is due. */
@@ -123,8 +125,8 @@ export function createKeyRing(settings: KeyRingSettings): KeyRing {
 /** The means to sign in are loaded once somebody is to be signed in. */
 async function loadAccess(settings: KeyRingSettings, file: string): Promise<Access> {
 	const { createAccess } = await import("../credentials/access.ts");
-	const { environment, platform, fetch = globalThis.fetch } = settings;
-	return createAccess({ ...settings, fetch, file, platform: toPlatform(environment, platform) });
+	const { environment, platform } = settings;
+	return createAccess({ ...settings, file, platform: toPlatform(environment, platform) });
 }
 
 function unusable(key: string, loginCommand: string): KeySource {

@@ -116,6 +116,7 @@ export class Session {
 	readonly #handlers: CommandHandlers;
 	#turn: RunningTurn | null = null;
 	#hadTurn = false;
+	#isWarmedUp = false;
 	#closing = false;
 
 	constructor(parts: SessionParts) {
@@ -256,6 +257,7 @@ export class Session {
 
 	/** A client arrives; it is told first what is still asked. */
 	attach(options: AttachOptions): Attachment {
+		this.#warmUp();
 		return this.#clients.attach(
 			options,
 			this.#asks.asks().map((ask) => this.#stamped({ type: "ask.requested", ask })),
@@ -331,6 +333,17 @@ export class Session {
 		const { keys } = this.#parts;
 		await Promise.all([this.#hooks.run(hook, null, signal), this.#background.end(), keys.close(signal)]);
 		await this.#parts.stored.close();
+	}
+
+	/** Behind whatever the client is answered now; a prompt that comes with its arrival finds its own way. */
+	#warmUp(): void {
+		const { model, clock, log } = this.#parts;
+		if (this.#isWarmedUp || model?.warmUp === undefined) return;
+		this.#isWarmedUp = true;
+		clock.after(0, () => {
+			if (this.#closing || this.#hadTurn || this.#turn !== null) return;
+			model.warmUp?.().catch((thrown: unknown) => log.debug("The model could not be warmed up.", { error: thrown }));
+		});
 	}
 
 	#startTurn(input: UserInput, isOwn: boolean): { readonly turnId: string } {

@@ -1,5 +1,6 @@
 // What models need to know to be made: settings filled in by the composition, and the error for unusable ones.
 import type { Clock } from "../base/clock.ts";
+import type { Network } from "../network/network.ts";
 import type { Capability } from "./model.ts";
 
 /** Every provider type a configuration may name. */
@@ -38,7 +39,7 @@ export interface ModelTimeouts {
 	readonly idle: number;
 }
 
-/** Long enough for models that think in silence; connecting alone has the limit of the HTTP client, 10 s. */
+/** Long enough for models that think in silence; connecting alone has a limit of its own. */
 export const standardTimeouts: ModelTimeouts = { response: 300_000, idle: 300_000 };
 
 export interface ModelSettings {
@@ -47,6 +48,11 @@ export interface ModelSettings {
 	readonly baseUrl: string;
 	/** Empty: no Authorization header. */
 	readonly apiKey: string;
+	/**
+	 * The provider's name in the settings, and what holds its key: a setting or a variable. For errors about keys; null for
+	 * a key that comes from a sign-in.
+	 */
+	readonly keyHolder: { readonly provider: string; readonly setting: string } | null;
 	/** The process's environment with the provider's `env` table over it. */
 	readonly environment: Readonly<Record<string, string>>;
 	/** Sent with each request; they win over headers of our own. */
@@ -61,6 +67,8 @@ export interface ModelSettings {
 	readonly thinking: ThinkingMode;
 	readonly sampling: SamplingSettings;
 	readonly timeouts: ModelTimeouts;
+	/** Every request goes over it. */
+	readonly network: Pick<Network, "fetch" | "openConnection">;
 	/** The client's name and version as known now, for the User-Agent; null before a client has named itself. */
 	readonly clientName: () => string | null;
 	/** The whole file; null when there is none. */

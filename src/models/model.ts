@@ -31,15 +31,17 @@ export interface ToolCallFragment {
 }
 
 /**
- * Why a request failed. `login`: whoever uses the provider has to sign in again. `defect` is a fault of ours or of a
- * script, not of the provider.
+ * Why a request failed. `overflow`: it is too long for the model's window. `login`: whoever uses the provider has to sign
+ * in again. `defect` is a fault of ours or of a script, not of the provider.
  */
 export interface ModelFailure {
-	readonly kind: "connection" | "timeout" | "status" | "empty" | "provider" | "login" | "defect";
+	readonly kind: "connection" | "timeout" | "status" | "overflow" | "empty" | "provider" | "login" | "defect";
 	/** The provider's own words, without keys or tokens. */
 	readonly message: string;
-	/** HTTP status, only for the kinds `status` and `login`. */
+	/** HTTP status, for the kinds `status`, `overflow` and `login`. */
 	readonly statusCode: number | null;
+	/** Milliseconds that the provider asks to wait before another attempt; null when it does not say. */
+	readonly retryAfter: number | null;
 }
 
 /** What a stream yields: pieces in batches as they arrive, then exactly one `done` or `failed`. */
@@ -59,12 +61,20 @@ export interface Model {
 	 * next chunk, nothing more is read from the provider. After an abort it ends soon, without a last chunk.
 	 */
 	stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelChunk>;
+	/** Does ahead of the first request what it would have to wait for; sends nothing. Rejects when that fails. */
+	warmUp?(): Promise<void>;
 }
 
-export function modelFailure(
+export function createFailure(
 	kind: ModelFailure["kind"],
 	message: string,
 	statusCode: number | null = null,
-): { readonly type: "failed"; readonly failure: ModelFailure } {
-	return { type: "failed", failure: { kind, message, statusCode } };
+	retryAfter: number | null = null,
+): ModelFailure {
+	return { kind, message, statusCode, retryAfter };
+}
+
+/** The last chunk of a stream that failed. */
+export function modelFailure(...parts: Parameters<typeof createFailure>): Extract<ModelChunk, { type: "failed" }> {
+	return { type: "failed", failure: createFailure(...parts) };
 }

@@ -1,4 +1,5 @@
 // Makes models from settings: one row for each provider type. Adapters are loaded with their first request.
+import { withKeyNote } from "./key-note.ts";
 import { type Model, type ModelChunk, type ModelRequest, modelFailure } from "./model.ts";
 import type { ModelSettings, ProviderType } from "./model-settings.ts";
 
@@ -79,6 +80,7 @@ async function loadAnthropic(settings: ModelSettings): Promise<Stream> {
 	return await loadMessages(settings);
 }
 
+/** A model whose adapter is loaded when it is first wanted. */
 function createLazyModel(settings: ModelSettings, load: () => Promise<Stream>): Model {
 	async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelChunk, void> {
 		let streamLoaded: Stream;
@@ -88,7 +90,22 @@ function createLazyModel(settings: ModelSettings, load: () => Promise<Stream>): 
 			yield modelFailure("defect", `The adapter of the provider could not be loaded: ${String(thrown)}`);
 			return;
 		}
-		yield* streamLoaded(request, signal);
+		for await (const chunk of streamLoaded(request, signal)) {
+			yield chunk.type === "failed" ? { ...chunk, failure: withKeyNote(chunk.failure, settings) } : chunk;
+		}
 	}
-	return { name: settings.model, maxContextSize: settings.maxContextSize, capabilities: settings.capabilities, stream };
+	return {
+		name: settings.model,
+		maxContextSize: settings.maxContextSize,
+		capabilities: settings.capabilities,
+		stream,
+		async warmUp() {
+			await Promise.all([load(), openConnection(settings)]);
+		},
+	};
+}
+
+/** An address that cannot be used is for the first request to tell of. */
+async function openConnection({ baseUrl, network }: ModelSettings): Promise<void> {
+	if (/^https?:/i.test(baseUrl) && URL.canParse(baseUrl)) await network.openConnection(new URL(baseUrl));
 }

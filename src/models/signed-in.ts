@@ -1,6 +1,7 @@
 // A model of a provider that one signs in to: the key is asked for with each request, and another one once when the
 // provider refuses it. Knows no provider and no way to sign in.
 import { unlessAborted } from "../base/abort.ts";
+import { sentences } from "../base/sentence.ts";
 import { type Model, type ModelChunk, type ModelFailure, type ModelRequest, modelFailure } from "./model.ts";
 import type { ModelSettings } from "./model-settings.ts";
 import { createModel } from "./registry.ts";
@@ -28,11 +29,12 @@ const over: Attempt = { kind: "over" };
  * `login`. Throws ModelConfigurationError as `createModel` does.
  */
 export async function createSignedInModel(settings: ModelSettings, keys: KeySource): Promise<Model> {
-	let made = { key: "", model: await createModel({ ...settings, apiKey: "" }) };
+	const create = (key: string) => createModel({ ...settings, apiKey: key, keyHolder: null });
+	let made = { key: "", model: await create("") };
 	const { name, maxContextSize, capabilities } = made.model;
 
 	const modelWith = async (key: string): Promise<Model> => {
-		if (made.key !== key) made = { key, model: await createModel({ ...settings, apiKey: key }) };
+		if (made.key !== key) made = { key, model: await create(key) };
 		return made.model;
 	};
 
@@ -53,8 +55,7 @@ export async function createSignedInModel(settings: ModelSettings, keys: KeySour
 	}
 
 	function loginFailure(failure: ModelFailure) {
-		const words = /[.!?]$/.test(failure.message) ? failure.message : `${failure.message}.`;
-		return login(`The provider refuses the sign-in: ${words}`, failure.statusCode);
+		return login(sentences(`The provider refuses the sign-in: ${failure.message}`), failure.statusCode);
 	}
 
 	function login(reason: string, statusCode: number | null = null) {
@@ -80,5 +81,13 @@ export async function createSignedInModel(settings: ModelSettings, keys: KeySour
 		if (last.kind === "refused" && !signal.aborted) yield loginFailure(last.failure);
 	}
 
-	return { name, maxContextSize, capabilities, stream };
+	return {
+		name,
+		maxContextSize,
+		capabilities,
+		stream,
+		async warmUp() {
+			await Promise.all([keys.current(), made.model.warmUp?.()]);
+		},
+	};
 }

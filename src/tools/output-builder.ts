@@ -1,4 +1,5 @@
 // Puts together the output of a tool within the bounds that a model's context sets, and the result around it.
+import { sentences } from "../base/sentence.ts";
 import { type ToolReturn, toolError, toolSuccess } from "../events/content.ts";
 import { beginning, cutLine } from "./text-limits.ts";
 
@@ -16,13 +17,6 @@ export interface OutputBuilder {
 	/** Ends the message with a period, and tells when the output was shortened. */
 	success(message: string, value?: Partial<Omit<ToolReturn, "is_error" | "output" | "message">>): ToolReturn;
 	failure(message: string, brief: string): ToolReturn;
-}
-
-function sentences(...parts: readonly string[]): string {
-	return parts
-		.filter((part) => part !== "")
-		.map((part) => (/[.!?:]$/.test(part) ? part : `${part}.`))
-		.join(" ");
 }
 
 /** `lineLength` null leaves lines as long as they are. */

@@ -2,6 +2,7 @@
 // no tool asks by itself, and what the model can repair is a result, never an exception.
 import type { DisplayBlock, Todo, ToolReturn } from "../events/content.ts";
 import type { Files } from "../files/port.ts";
+import type { Network } from "../network/network.ts";
 import type { Processes } from "../processes/port.ts";
 import type {
 	AgentOperations,
@@ -85,6 +86,7 @@ export interface ToolEnvironment {
 	readonly outputDir: string;
 	readonly files: Files;
 	readonly processes: Processes;
+	readonly web: WebAccess;
 	readonly todos: TodoOperations;
 	readonly questions: QuestionOperations;
 	readonly plan: PlanOperations;
@@ -92,6 +94,24 @@ export interface ToolEnvironment {
 	readonly mail: MailOperations;
 	/** Null for subagents, which have no background work. */
 	readonly tasks: TaskOperations | null;
+}
+
+/** What tools may do on the web. */
+export interface WebAccess {
+	readonly network: Network;
+	/** Hosts, addresses and ranges that may be fetched although they are not public. */
+	readonly allowed: readonly string[];
+	/** What fetches pages in our place; null for none. */
+	readonly fetchService: WebService | null;
+}
+
+/** A service of the web that settings name. */
+export interface WebService {
+	readonly baseUrl: string;
+	/** Sent with each request. */
+	readonly customHeaders: Readonly<Record<string, string>>;
+	/** The bearer token as it is now. */
+	token(): Promise<string>;
 }
 
 export interface TodoOperations {

@@ -115,7 +115,8 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 			it.each(recorded.filter(({ body }) => body !== undefined))("are told: $case", async (error) => {
 				const chunks = await ask(sendJson(error.status, error.headers, error.body));
 				const expected = { kind: "status", statusCode: error.status, ...subject.failures?.[error.case] };
-				expect(chunks).toMatchObject([{ type: "failed", failure: { message: messageOf(error.body), ...expected } }]);
+				const message = withKeyNote(messageOf(error.body), error.status);
+				expect(chunks).toMatchObject([{ type: "failed", failure: { message, ...expected } }]);
 				expect(server.requests).toHaveLength(1);
 			});
 
@@ -155,7 +156,12 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 					customHeaders: { "x-key": "hidden-header-value" },
 				});
 				expect(chunks).toMatchObject([
-					{ failure: { message: "bad key [redacted], Bearer [redacted], [redacted], [redacted]", statusCode: 401 } },
+					{
+						failure: {
+							message: withKeyNote("bad key [redacted], Bearer [redacted], [redacted], [redacted]", 401),
+							statusCode: 401,
+						},
+					},
 				]);
 			});
 
@@ -279,6 +285,12 @@ function withMoreBetween(stream: string, unknownEvent: string): string {
 		.flatMap((event) => [": processing", unknownEvent, event])
 		.join("\n\n")
 		.concat("\n\n");
+}
+
+/** A refusal for want of rights says whose key it was. */
+function withKeyNote(message: string | undefined, status: number): string | undefined {
+	const note = 'The key for the provider "mine" is that of providers.mine.api_key.';
+	return status === 401 || status === 403 ? `${message?.replace(/\.$/, "")}. ${note}` : message;
 }
 
 function messageOf(body: RecordedError["body"]): string | undefined {

@@ -16,6 +16,7 @@ import type { Session } from "../../src/kernel/session.ts";
 import { createProcesses } from "../../src/processes/children.ts";
 import { createDiskStore } from "../../src/store/disk-store.ts";
 import { toolCall } from "../support/executable.ts";
+import { plainNetwork } from "../support/network.ts";
 import { plainAttachment } from "../support/session-doubles.ts";
 import { noWorkers } from "../support/task-workers.ts";
 
@@ -77,6 +78,7 @@ function createPlace(): Place {
 					files,
 					processes: createProcesses({ openSink: (file) => files.openAppend(file), log: silentLog }),
 					startWorker: noWorkers,
+					network: plainNetwork,
 					clock: systemClock,
 					identifiers: randomIdentifiers,
 					random: Math.random,

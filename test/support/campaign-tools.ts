@@ -13,6 +13,7 @@ import { createAskUserQuestion } from "../../src/tools/ask-user-question.ts";
 import { defineTool, readOnly } from "../../src/tools/define-tool.ts";
 import { createEnterPlanMode, createExitPlanMode } from "../../src/tools/plan-mode.ts";
 import type { OpenedCall, Tool, ToolEnvironment } from "../../src/tools/tool.ts";
+import { plainWeb } from "./network.ts";
 import { noProcesses } from "./session-doubles.ts";
 
 /** An effect that began. */
@@ -46,6 +47,7 @@ export function createTalkingTools(operations: SessionOperations, files: Files):
 		outputDir: "/share/output",
 		files,
 		processes: noProcesses,
+		web: plainWeb,
 		todos: { read: () => [], write: async () => {} },
 	};
 	const tools = [

@@ -1,11 +1,14 @@
 // Settings of a model for tests, and a clock whose deadlines pass when a test says so.
 import type { Clock } from "../../src/base/clock.ts";
 import type { ModelSettings } from "../../src/models/model-settings.ts";
+import { plainNetwork } from "./network.ts";
 
 export const plainModelSettings: ModelSettings = {
 	providerType: "kimi",
 	baseUrl: "http://127.0.0.1:9/v1",
 	apiKey: "test-key-0123456789",
+	keyHolder: { provider: "mine", setting: "providers.mine.api_key" },
+	network: plainNetwork,
 	environment: {},
 	customHeaders: {},
 	reasoningKey: null,

@@ -1,7 +1,14 @@
 // A model that says what a test wrote down, stops at gates, and remembers what it was asked.
 import { createDeferred } from "../../src/base/deferred.ts";
 import type { TokenUsage } from "../../src/events/content.ts";
-import type { Capability, Model, ModelChunk, ModelPart, ModelRequest } from "../../src/models/model.ts";
+import {
+	type Capability,
+	type Model,
+	type ModelChunk,
+	type ModelPart,
+	type ModelRequest,
+	modelFailure,
+} from "../../src/models/model.ts";
 
 /** Holds a stream until opened; `reached` resolves when the stream has come to it. */
 export interface ModelGate {
@@ -52,7 +59,7 @@ export function createScriptedModel(
 			const script = scripts[requests.length];
 			requests.push({ ...request, messages: [...request.messages] });
 			if (script === undefined) {
-				yield { type: "failed", failure: { kind: "defect", message: "no script is left", statusCode: null } };
+				yield modelFailure("defect", "no script is left");
 				return;
 			}
 			for (const move of script) {

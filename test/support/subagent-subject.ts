@@ -9,6 +9,7 @@ import { createAgent } from "../../src/tools/agent.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import type { SessionDouble } from "./failing-session.ts";
 import { createMemoryFiles } from "./memory-files.ts";
+import { plainWeb } from "./network.ts";
 import { call, createScriptedModel, done, type ModelScript, say } from "./scripted-model.ts";
 import { noProcesses } from "./session-doubles.ts";
 import { type ClientDouble, createSessionSubject, type SessionSubject } from "./session-subject.ts";
@@ -76,6 +77,7 @@ export async function createSubagentSubject(model: Model, options: SubagentOptio
 						outputDir: "/output",
 						files: createMemoryFiles(),
 						processes: noProcesses,
+						web: plainWeb,
 						todos: { read: () => [], write: async () => {} },
 					}),
 				];

@@ -6,6 +6,7 @@ import type { Todo, ToolReturn } from "../../src/events/content.ts";
 import { createDiskFiles } from "../../src/files/disk-files.ts";
 import { createProcesses } from "../../src/processes/children.ts";
 import type { ApprovalNeed, Refusal, Tool, ToolEnvironment } from "../../src/tools/tool.ts";
+import { plainWeb } from "./network.ts";
 import { noAgents, nobodyToAsk, noMail, noPlanMode, noTasks } from "./session-doubles.ts";
 
 export interface ToolPlace {
@@ -37,6 +38,7 @@ export async function createToolPlace(overrides: Partial<ToolEnvironment> = {}):
 				return files.openAppend(file);
 			},
 		}),
+		web: plainWeb,
 		todos: {
 			read: () => todos,
 			async write(list) {

@@ -18,6 +18,7 @@ import { createMemoryStore } from "../../src/store/memory-store.ts";
 import type { SessionStore } from "../../src/store/session-store.ts";
 import { createMemoryTransport } from "../../src/transports/memory.ts";
 import { lineLimit, outboxLimit } from "../../src/transports/stdio.ts";
+import { plainNetwork } from "./network.ts";
 import { createInProcessWorkers } from "./task-workers.ts";
 import { createIdleClock, type IdleClock } from "./transcript-clock.ts";
 import type { Transcript } from "./transcript-format.ts";
@@ -82,6 +83,7 @@ export async function openSession(
 		files,
 		processes: createProcesses({ openSink: (file) => files.openAppend(file) }),
 		startWorker: createInProcessWorkers(workerParts),
+		network: plainNetwork,
 		clock,
 		identifiers: createCountingIdentifiers(),
 		random: () => 0,

@@ -3,7 +3,7 @@ import type { LanguageModelV3, LanguageModelV3StreamPart } from "@ai-sdk/provide
 import { describe, expect, it } from "vitest";
 import { collectChunks, contractRequest } from "../../../test/contracts/model-contract.ts";
 import { plainModelSettings } from "../../../test/support/model-settings.ts";
-import type { ModelChunk } from "../model.ts";
+import { createFailure, type ModelChunk } from "../model.ts";
 import { type PackageAdapter, streamFromPackage } from "./call.ts";
 import { toModelFailure } from "./failures.ts";
 
@@ -75,10 +75,10 @@ async function stream(
 		}),
 		readEvent: ({ data }) => {
 			if (data === "end") return { kind: "last", data: ["."] };
-			if (data === "bad") return { kind: "failed", failure: { kind: "status", message: "bad", statusCode: 529 } };
+			if (data === "bad") return { kind: "failed", failure: createFailure("status", "bad", 529) };
 			return data === "ping" ? { kind: "skip" } : { kind: "pass", data: [data] };
 		},
-		toFailure: ({ status }) => ({ kind: "status", message: "no", statusCode: status }),
+		toFailure: ({ status }) => createFailure("status", "no", status),
 		whyEmpty: () => null,
 		...changed,
 	};
@@ -97,7 +97,7 @@ const textOf = (chunks: readonly ModelChunk[]): string =>
 		.join("");
 const failure = (kind: string, message: string, statusCode: number | null = null) => ({
 	type: "failed",
-	failure: { kind, message, statusCode },
+	failure: { kind, message, statusCode, retryAfter: null },
 });
 
 describe("a request through a package", () => {
@@ -175,6 +175,6 @@ describe("what a package throws", () => {
 		["anything else", new TypeError("x is undefined"), ["defect", "x is undefined", null]],
 		["no error at all", "text", ["defect", "text", null]],
 	])("is told: %s", (_name, thrown, [kind, message, statusCode]) => {
-		expect(toModelFailure(thrown)).toEqual({ kind, message, statusCode });
+		expect(toModelFailure(thrown)).toEqual({ kind, message, statusCode, retryAfter: null });
 	});
 });

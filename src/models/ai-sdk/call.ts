@@ -1,7 +1,7 @@
 // Streams one answer through a package of the `LanguageModelV3` line. One request, no retries: those are the agent's.
 import type { LanguageModelV3, LanguageModelV3CallOptions, LanguageModelV3StreamPart } from "@ai-sdk/provider";
 import { createRedaction } from "../http/redaction.ts";
-import type { ModelChunk, ModelFailure, ModelRequest } from "../model.ts";
+import { createFailure, type ModelChunk, type ModelFailure, type ModelRequest } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
 import { toModelFailure } from "./failures.ts";
 import type { ProviderMemory } from "./memory.ts";
@@ -15,11 +15,11 @@ export interface PackageAdapter extends Protocol {
 	createModel(fetch: typeof globalThis.fetch): LanguageModelV3;
 	/** The prompt, the tools and the settings; neither signal nor headers, which the transport has. */
 	readonly call: LanguageModelV3CallOptions;
-	/** Why an answer that says nothing ended; null when there is no more to say than that. */
-	whyEmpty(finish: FinishPart): string | null;
+	/** Why an answer that says nothing ended, in words or whole; null when there is no more to say than that. */
+	whyEmpty(finish: FinishPart): string | ModelFailure | null;
 }
 
-export type PackageSettings = Pick<ModelSettings, "apiKey" | "customHeaders" | "timeouts" | "clock">;
+export type PackageSettings = Pick<ModelSettings, "apiKey" | "customHeaders" | "timeouts" | "clock" | "network">;
 
 /** The chunks of one answer, by the contract of `Model.stream`. `fetch` is what sends. */
 export async function* streamFromPackage(
@@ -27,7 +27,7 @@ export async function* streamFromPackage(
 	adapt: (request: ModelRequest) => PackageAdapter,
 	request: ModelRequest,
 	signal: AbortSignal,
-	fetch: typeof globalThis.fetch = globalThis.fetch,
+	fetch: typeof globalThis.fetch = settings.network.fetch,
 ): AsyncGenerator<ModelChunk, void> {
 	if (signal.aborted) return;
 	let outcome: Answer | ModelFailure;
@@ -67,11 +67,12 @@ async function* streamAnswer(
 	if (failure !== null) return failure;
 	if (finish === null) return providerFailure("The provider ended the answer without saying how.");
 	const reason = isEmpty ? adapter.whyEmpty(finish) : null;
-	return reason === null ? { usage: toTokenUsage(finish.usage), messageId } : providerFailure(reason);
+	if (reason === null) return { usage: toTokenUsage(finish.usage), messageId };
+	return typeof reason === "string" ? providerFailure(reason) : reason;
 }
 
 function providerFailure(message: string): ModelFailure {
-	return { kind: "provider", message, statusCode: null };
+	return createFailure("provider", message);
 }
 
 /** Ends with the stream, or with the end of the answer. */

@@ -1,6 +1,6 @@
 // What the events of all packages' streams have in common: JSON that may be cut, in another shape, or an error.
 import type { ServerEvent } from "../http/event-stream.ts";
-import type { ModelFailure } from "../model.ts";
+import { createFailure, type ModelFailure } from "../model.ts";
 import type { EventReading } from "./transport.ts";
 
 export type Fields = Record<string, unknown>;
@@ -22,7 +22,7 @@ export function readJsonEvent(
 		// Some gateways end every stream as chat completions do.
 		if (cut || data.trim() === "[DONE]") return skipped;
 		const message = "The provider sent an event that is not JSON.";
-		return { kind: "failed", failure: { kind: "provider", message, statusCode: null } };
+		return { kind: "failed", failure: createFailure("provider", message) };
 	}
 	return read(value);
 }

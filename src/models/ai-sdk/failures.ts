@@ -3,7 +3,7 @@
 import { errorText } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import { RequestFailure } from "../http/request-failure.ts";
-import type { ModelFailure } from "../model.ts";
+import { createFailure, type ModelFailure } from "../model.ts";
 
 const messageLimit = 2000;
 
@@ -11,12 +11,12 @@ const messageLimit = 2000;
 export function toModelFailure(thrown: unknown): ModelFailure {
 	for (const error of withCauses(thrown)) if (error instanceof RequestFailure) return error.failure;
 	const message = errorText(thrown).slice(0, messageLimit);
-	if (!isPackageError(thrown)) return { kind: "defect", message, statusCode: null };
+	if (!isPackageError(thrown)) return createFailure("defect", message);
 	const status = thrown["statusCode"];
 	// A status of success means that what followed could not be read.
 	return typeof status === "number" && status >= 400
-		? { kind: "status", message, statusCode: status }
-		: { kind: "provider", message, statusCode: null };
+		? createFailure("status", message, status)
+		: createFailure("provider", message);
 }
 
 // By name: the classes themselves would have to be loaded for it.

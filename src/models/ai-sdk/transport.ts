@@ -3,7 +3,7 @@
 
 import { type PlainAnswer, type ServerEvent, streamServerEvents } from "../http/event-stream.ts";
 import { RequestFailure, requestFailure } from "../http/request-failure.ts";
-import type { ModelFailure } from "../model.ts";
+import { createFailure, type ModelFailure } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
 import { toModelFailure } from "./failures.ts";
 
@@ -47,11 +47,7 @@ export interface Transport {
 	close(): void;
 }
 
-const cutOff: ModelFailure = {
-	kind: "connection",
-	message: "The provider's stream ended before the answer was complete.",
-	statusCode: null,
-};
+const cutOff = createFailure("connection", "The provider's stream ended before the answer was complete.");
 
 /** For one exchange. `fetch` is what truly sends. */
 export function createTransport(

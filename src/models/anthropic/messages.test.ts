@@ -15,7 +15,7 @@ import {
 import { createAssembly } from "../../agent/assembly.ts";
 import type { ToolCall } from "../../events/content.ts";
 import type { ConversationMessage } from "../../events/conversation.ts";
-import type { ModelChunk, ModelPart, ModelRequest } from "../model.ts";
+import { type ModelChunk, type ModelPart, type ModelRequest, modelFailure } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
 import { createModel } from "../registry.ts";
 
@@ -86,6 +86,10 @@ describeProvider("anthropic", {
 	unknownEvent: 'event: novelty\ndata: {"type":"novelty","index":0}',
 	errors: "anthropic-errors.jsonl",
 	failures: {
+		"400 context overflow": { kind: "overflow" },
+		"400 input plus max_tokens": { kind: "overflow" },
+		"413": { kind: "overflow" },
+		"429": { retryAfter: 12_000 },
 		"429 spend limit, never retry": { kind: "provider", statusCode: null },
 		"mid-stream": { kind: "status", statusCode: 529, message: "Overloaded" },
 	},
@@ -318,6 +322,13 @@ describe("what other versions and other servers send", () => {
 		expect(chunks.at(-1)).toEqual(done);
 	});
 
+	it("says that the window is full when it leaves no room for an answer, so that room is made", async () => {
+		const message = "The conversation leaves no room for an answer in the model's context window.";
+		const end = finish("model_context_window_exceeded");
+		expect(await ask(sendEvents(start + end))).toEqual([modelFailure("overflow", message)]);
+		expect((await ask(sendEvents(start + textBlock(0, "a") + end))).at(-1)).toEqual(done);
+	});
+
 	it.each([
 		[
 			"a refusal",
@@ -325,16 +336,9 @@ describe("what other versions and other servers send", () => {
 			"The provider refused to answer: Not that.",
 		],
 		["a refusal without a word", finish("refusal"), "The provider refused to answer."],
-		[
-			"a full window",
-			finish("model_context_window_exceeded"),
-			"The conversation leaves no room for an answer in the model's context window.",
-		],
 		["spent tokens", finish("max_tokens"), "The model used up all tokens of its answer before it said anything."],
 	])("says why there is no answer: %s", async (_name, end, message) => {
-		expect(await ask(sendEvents(start + end))).toEqual([
-			{ type: "failed", failure: { kind: "provider", message, statusCode: null } },
-		]);
+		expect(await ask(sendEvents(start + end))).toEqual([modelFailure("provider", message)]);
 		const chunks = await ask(sendEvents(start + textBlock(0, "a") + end));
 		expect([partsOf(chunks), chunks.at(-1)]).toEqual([[text("a")], done]);
 	});

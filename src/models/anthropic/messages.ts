@@ -3,13 +3,13 @@ import type { AnthropicProviderSettings } from "@ai-sdk/anthropic";
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import { type PackageAdapter, streamFromPackage } from "../ai-sdk/call.ts";
 import type { FinishPart } from "../ai-sdk/stream.ts";
-import type { Model, ModelRequest } from "../model.ts";
+import { createFailure, type Model, type ModelRequest } from "../model.ts";
 import { createMessageEvents, errorReader } from "./events.ts";
 import { type MessageSettings, memoryOf, toCall, toRequest } from "./request.ts";
 
 type CreateProvider = (settings: AnthropicProviderSettings) => (model: string) => LanguageModelV3;
 
-/** Loads the package. `fetch` is what sends; the platform's own when absent. */
+/** Loads the package. `fetch` is what sends; that of the settings when absent. */
 export async function loadMessages(
 	settings: MessageSettings,
 	fetch?: typeof globalThis.fetch,
@@ -39,12 +39,12 @@ function createAdapter(
 	};
 }
 
-function whyEmpty({ finishReason }: FinishPart, explanation: string | null): string | null {
+function whyEmpty({ finishReason }: FinishPart, explanation: string | null): ReturnType<PackageAdapter["whyEmpty"]> {
 	switch (finishReason.raw) {
 		case "refusal":
 			return `The provider refused to answer${explanation === null ? "." : `: ${explanation}`}`;
 		case "model_context_window_exceeded":
-			return "The conversation leaves no room for an answer in the model's context window.";
+			return createFailure("overflow", "The conversation leaves no room for an answer in the model's context window.");
 		case "max_tokens":
 			return "The model used up all tokens of its answer before it said anything.";
 		default:

@@ -13,7 +13,16 @@ import { continuesWithoutThought, thinkingBudget, thinkingStyle } from "./thinki
 export type MessageSettings = HeaderSettings &
 	Pick<
 		ModelSettings,
-		"baseUrl" | "apiKey" | "model" | "maxContextSize" | "capabilities" | "thinking" | "sampling" | "timeouts" | "clock"
+		| "baseUrl"
+		| "apiKey"
+		| "model"
+		| "maxContextSize"
+		| "capabilities"
+		| "thinking"
+		| "sampling"
+		| "timeouts"
+		| "clock"
+		| "network"
 	>;
 
 /** Tokens of an answer, which the API wants to be told. */

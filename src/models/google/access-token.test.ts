@@ -4,10 +4,15 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { plainNetwork } from "../../../test/support/network.ts";
 import { RequestFailure } from "../http/request-failure.ts";
 import { createAccessTokens } from "./access-token.ts";
 
-const place = { environment: { GOOGLE_APPLICATION_CREDENTIALS: "/keys.json" }, home: "/home/me" };
+const place = {
+	environment: { GOOGLE_APPLICATION_CREDENTIALS: "/keys.json" },
+	home: "/home/me",
+	network: plainNetwork,
+};
 
 /** Trades one token for another, as the service for foreign credentials does. */
 async function startTokenService() {

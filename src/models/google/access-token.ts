@@ -8,7 +8,7 @@ import type { ContentSettings } from "./request.ts";
 
 const scope = "https://www.googleapis.com/auth/cloud-platform";
 
-type Place = Pick<ContentSettings, "environment" | "home" | "readFile">;
+type Place = Pick<ContentSettings, "environment" | "home" | "readFile" | "network">;
 
 /** Reads the credentials with the first request, and keeps what they gave as long as it lasts. */
 export function createAccessTokens(place: Place): GetAccessToken {
@@ -27,7 +27,7 @@ export function createAccessTokens(place: Place): GetAccessToken {
 	};
 }
 
-async function createClient({ environment, home, readFile }: Place) {
+async function createClient({ environment, home, readFile, network }: Place) {
 	const named = environment["GOOGLE_APPLICATION_CREDENTIALS"] ?? "";
 	const file = named || path.join(home, ".config/gcloud/application_default_credentials.json");
 	const bytes = await readFile(file);
@@ -41,5 +41,6 @@ async function createClient({ environment, home, readFile }: Place) {
 	const { GoogleAuth } = await import("google-auth-library");
 	const client = new GoogleAuth().fromJSON(credentials);
 	if ("scopes" in client) client.scopes = [scope];
+	client.transporter.defaults.fetchImplementation = network.fetch;
 	return client;
 }

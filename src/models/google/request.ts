@@ -19,6 +19,7 @@ export type ContentSettings = HeaderSettings &
 		| "capabilities"
 		| "thinking"
 		| "sampling"
+		| "network"
 		| "timeouts"
 		| "clock"
 		| "environment"

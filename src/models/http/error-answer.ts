@@ -1,7 +1,8 @@
 // Reads the error objects of providers: the kind of failure and the provider's own words. What the marks in them mean
 // differs between providers and is given as data.
 import { isRecord } from "../../base/json.ts";
-import type { ModelFailure } from "../model.ts";
+import { createFailure, type ModelFailure } from "../model.ts";
+import { tellsOverflow } from "./context-overflow.ts";
 import type { PlainAnswer } from "./event-stream.ts";
 
 const messageLimit = 2000;
@@ -28,11 +29,17 @@ interface ProviderError {
 }
 
 export function createErrorReader(rules: ErrorRules): ErrorReader {
-	const toFailure = (error: ProviderError, answered: number | null, fallback: string): ModelFailure => {
+	const toFailure = (
+		error: ProviderError,
+		answered: number | null,
+		fallback: string,
+		retryAfter: number | null = null,
+	): ModelFailure => {
 		const message = (error.message ?? fallback).slice(0, messageLimit);
-		if (error.marks.some((mark) => rules.moneyMarks.has(mark))) return failure("provider", message);
+		if (error.marks.some((mark) => rules.moneyMarks.has(mark))) return createFailure("provider", message);
 		const status = answered ?? error.numericCode ?? statusOf(error.marks, rules);
-		return status === null ? failure("provider", message) : failure("status", message, status);
+		if (isOverflow(error, status)) return createFailure("overflow", message, status);
+		return status === null ? createFailure("provider", message) : createFailure("status", message, status, retryAfter);
 	};
 	return {
 		answer(answer) {
@@ -40,18 +47,27 @@ export function createErrorReader(rules: ErrorRules): ErrorReader {
 			const fallback = `HTTP ${answer.status} ${answer.statusText}`.trim();
 			if (answer.status >= 200 && answer.status < 300) {
 				if (error !== null) return toFailure(error, null, "The provider sent an error without a message.");
-				return failure("provider", `The provider answered with ${answer.contentType} instead of an event stream.`);
+				return createFailure(
+					"provider",
+					`The provider answered with ${answer.contentType} instead of an event stream.`,
+				);
 			}
 			const isPlainText = error === null && /^text\/plain\b/i.test(answer.contentType) && answer.body.trim() !== "";
 			const found = error ?? { message: isPlainText ? answer.body.trim() : null, marks: [], numericCode: null };
-			return toFailure(found, answer.status, fallback);
+			return toFailure(found, answer.status, fallback, answer.retryAfter);
 		},
 		event: (value) => toFailure(readError(value), null, "The provider ended the answer with an error."),
 	};
 }
 
-function failure(kind: ModelFailure["kind"], message: string, statusCode: number | null = null): ModelFailure {
-	return { kind, message, statusCode };
+const overflowMarks: ReadonlySet<string> = new Set(["context_length_exceeded", "exceed_context_size_error"]);
+
+/** With these, or without any, the words of an error may be about the length of the request. */
+const overflowStatuses: ReadonlySet<number | null> = new Set([null, 400, 422]);
+
+function isOverflow({ marks, message }: ProviderError, status: number | null): boolean {
+	if (status === 413 || marks.some((mark) => overflowMarks.has(mark))) return true;
+	return overflowStatuses.has(status) && message !== null && tellsOverflow(message);
 }
 
 function statusOf(marks: readonly string[], { statusOfMark }: ErrorRules): number | null {

@@ -2,9 +2,11 @@
 // Knows no provider: what an error answer or an event means is the adapter's business.
 import { createParser } from "eventsource-parser";
 import type { Clock } from "../../base/clock.ts";
-import { errorText, systemErrorCode } from "../../base/errors.ts";
+import type { Fetch } from "../../network/network.ts";
+import { type NetworkFailure, toNetworkFailure } from "../../network/network-error.ts";
 import type { ModelFailure } from "../model.ts";
-import { type RequestFailure, requestFailure } from "./request-failure.ts";
+import { RequestFailure, requestFailure } from "./request-failure.ts";
+import { readRetryAfter } from "./retry-after.ts";
 
 /** One event. A line whose field is `error` instead of `data` counts as an event named error. */
 export interface ServerEvent {
@@ -21,9 +23,12 @@ export interface PlainAnswer {
 	readonly headers: Headers;
 	readonly contentType: string;
 	readonly body: string;
+	/** Milliseconds that its headers ask to wait before another attempt. */
+	readonly retryAfter: number | null;
 }
 
 export interface EventStreamRequest {
+	readonly fetch: Fetch;
 	readonly url: URL;
 	readonly headers: Headers;
 	readonly body: string;
@@ -32,8 +37,6 @@ export interface EventStreamRequest {
 	/** Milliseconds of silence allowed from now on; asked before each read. */
 	readonly idleTimeout: () => number;
 	readonly clock: Clock;
-	/** The platform's own when absent. */
-	readonly fetch?: typeof globalThis.fetch;
 	readonly toFailure: (answer: PlainAnswer) => ModelFailure;
 }
 
@@ -50,11 +53,10 @@ export async function* streamServerEvents(
 	signal: AbortSignal,
 ): AsyncGenerator<readonly ServerEvent[], void> {
 	const exchange = createExchange(request.clock, signal);
-	const send = request.fetch ?? globalThis.fetch;
 	try {
 		const response = await exchange.within(request.responseTimeout, (abort) =>
 			// A redirect would carry the key to wherever the answer points.
-			send(request.url, {
+			request.fetch(request.url, {
 				method: "POST",
 				headers: request.headers,
 				body: request.body,
@@ -66,17 +68,14 @@ export async function* streamServerEvents(
 		if (!response.ok || /\bjson\b|\bhtml\b/i.test(contentType)) {
 			const body = await readStart(response, exchange, request.idleTimeout());
 			const { status, statusText, headers } = response;
-			throw requestFailureOf(request.toFailure({ status, statusText, headers, contentType, body }));
+			const retryAfter = readRetryAfter(headers, request.clock.now());
+			throw new RequestFailure(request.toFailure({ status, statusText, headers, contentType, body, retryAfter }));
 		}
 		if (response.body === null) return;
 		yield* readEvents(response.body, exchange, request.idleTimeout);
 	} finally {
 		exchange.close();
 	}
-}
-
-function requestFailureOf(failure: ModelFailure): RequestFailure {
-	return requestFailure(failure.kind, failure.message, failure.statusCode);
 }
 
 async function* readEvents(
@@ -168,20 +167,17 @@ function createExchange(clock: Clock, signal: AbortSignal): Exchange {
 	};
 }
 
-const timeoutCodes: ReadonlySet<string> = new Set([
-	"ETIMEDOUT",
-	"UND_ERR_CONNECT_TIMEOUT",
-	"UND_ERR_HEADERS_TIMEOUT",
-	"UND_ERR_BODY_TIMEOUT",
-]);
+const failureKinds: Readonly<Record<NetworkFailure["kind"], ModelFailure["kind"]>> = {
+	connection: "connection",
+	timeout: "timeout",
+	proxy: "connection",
+	// Settings do not change from one attempt to the next.
+	configuration: "provider",
+	address: "provider",
+};
 
 function toConnectionFailure(thrown: unknown): RequestFailure {
-	// fetch hides what happened behind "fetch failed"; the cause has the system's word for it.
-	const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown;
-	const code = systemErrorCode(cause);
-	const detail = errorText(cause) || code || "no reason given";
-	if (code !== null && timeoutCodes.has(code)) {
-		return requestFailure("timeout", `The connection to the provider timed out: ${detail}`);
-	}
-	return requestFailure("connection", `The connection to the provider failed: ${detail}`);
+	const { kind, message } = toNetworkFailure(thrown);
+	const what = kind === "timeout" ? "timed out" : "failed";
+	return requestFailure(failureKinds[kind], `The connection to the provider ${what}: ${message}`);
 }

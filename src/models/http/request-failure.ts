@@ -1,6 +1,6 @@
 // How a request to a provider ends early, inside an adapter: an error that carries the failure to report.
 // It never leaves models/; a model's stream turns it into its last chunk.
-import type { ModelFailure } from "../model.ts";
+import { createFailure, type ModelFailure } from "../model.ts";
 
 export class RequestFailure extends Error {
 	override readonly name = "RequestFailure";
@@ -12,10 +12,6 @@ export class RequestFailure extends Error {
 	}
 }
 
-export function requestFailure(
-	kind: ModelFailure["kind"],
-	message: string,
-	statusCode: number | null = null,
-): RequestFailure {
-	return new RequestFailure({ kind, message, statusCode });
+export function requestFailure(...parts: Parameters<typeof createFailure>): RequestFailure {
+	return new RequestFailure(createFailure(...parts));
 }

@@ -70,9 +70,14 @@ function event(delta: unknown, others: Record<string, unknown> = {}): string {
 
 const finish = event({}, { finish_reason: "stop" });
 const done: ModelChunk = { type: "done", usage: null, messageId: "m1" };
-const failed = (kind: ModelFailure["kind"], message: string, statusCode: number | null = null): ModelChunk => ({
+const failed = (
+	kind: ModelFailure["kind"],
+	message: string,
+	statusCode: number | null = null,
+	retryAfter: number | null = null,
+): ModelChunk => ({
 	type: "failed",
-	failure: { kind, message, statusCode },
+	failure: { kind, message, statusCode, retryAfter },
 });
 const cut = failed("connection", "The provider's stream ended before the answer was complete.");
 
@@ -350,14 +355,30 @@ const recordedErrors: RecordedError[] = ["openai-errors.jsonl", "kimi-errors.jso
 			.map((line): RecordedError => JSON.parse(line)),
 );
 
+/** Milliseconds that the recorded answers ask to wait; the more precise of two headers counts. */
+const recordedWaits: Readonly<Record<string, number>> = {
+	"Rate limit reached on tokens per min.": 1500,
+	"Engine overloaded.": 5000,
+	"Organization reached max RPM, try again after 1 seconds": 1000,
+};
+const keyNote = 'The key for the provider "mine" is that of providers.mine.api_key.';
+
+/** What is to be made of a recorded error (provider-apis §5). */
+function classified(name: string, message: string, status: number): ModelChunk {
+	if (name.includes("money")) return failed("provider", message);
+	if (name.includes("overflow")) return failed("overflow", message, status);
+	const isRefusal = status === 401 || status === 403;
+	const told = isRefusal ? `${message}${message.endsWith(".") ? "" : "."} ${keyNote}` : message;
+	return failed("status", told, status, recordedWaits[message] ?? null);
+}
+
 describe("errors", () => {
 	it.each(recordedErrors.filter(({ body }) => body !== undefined))(
 		"are reported in the provider's words: $case",
 		async ({ case: name, status, headers, body }) => {
 			const error = body?.error;
 			const message = (typeof error === "string" ? error : error?.message) ?? body?.message ?? "";
-			const expected = name.includes("money") ? failed("provider", message) : failed("status", message, status);
-			expect(await ask(sendJson(status, headers, body))).toEqual([expected]);
+			expect(await ask(sendJson(status, headers, body))).toEqual([classified(name, message, status)]);
 			expect(server.requests).toHaveLength(1);
 		},
 	);
@@ -369,7 +390,7 @@ describe("errors", () => {
 				name === "mid-stream"
 					? failed("status", "The server had an error.", 500)
 					: failed(
-							"provider",
+							"overflow",
 							"The number of tokens to keep from the initial prompt is greater than the context length.",
 						);
 			const error = `${(sse ?? []).join("\n")}\n\n`;
@@ -416,7 +437,7 @@ describe("errors", () => {
 		const message = "bad key test-key-0123456789, Bearer abcdefghijkl, sk-abcdefghijkl, hidden-header-value";
 		const customHeaders = { "x-key": "hidden-header-value", "x-flag": "a" };
 		expect(await ask(sendJson(401, {}, { error: { message } }), { customHeaders })).toEqual([
-			failed("status", "bad key [redacted], Bearer [redacted], [redacted], [redacted]", 401),
+			failed("status", `bad key [redacted], Bearer [redacted], [redacted], [redacted]. ${keyNote}`, 401),
 		]);
 	});
 

@@ -6,7 +6,7 @@ import { isRecord } from "../../base/json.ts";
 import { type ServerEvent, streamServerEvents } from "../http/event-stream.ts";
 import { createRedaction } from "../http/redaction.ts";
 import { RequestFailure, requestFailure } from "../http/request-failure.ts";
-import { type ModelChunk, type ModelFailure, type ModelRequest, modelFailure } from "../model.ts";
+import { createFailure, type ModelChunk, type ModelFailure, type ModelRequest } from "../model.ts";
 import { type ChunkReader, createChunkReader } from "./chunk-reader.ts";
 import { toAnswerFailure, toStreamFailure } from "./failures.ts";
 import type { ChatFlavour, ChatSettings } from "./flavour.ts";
@@ -38,7 +38,7 @@ export async function* streamChatCompletion(
 		return;
 	}
 	const redact = createRedaction([settings.apiKey, ...Object.values(settings.customHeaders)]);
-	yield modelFailure(failure.kind, redact(failure.message), failure.statusCode);
+	yield { type: "failed", failure: { ...failure, message: redact(failure.message) } };
 }
 
 function thoughtKeys({ reasoningKey }: ChatSettings): readonly string[] {
@@ -48,7 +48,7 @@ function thoughtKeys({ reasoningKey }: ChatSettings): readonly string[] {
 
 function toModelFailure(thrown: unknown): ModelFailure {
 	if (thrown instanceof RequestFailure) return thrown.failure;
-	return { kind: "defect", message: errorText(thrown), statusCode: null };
+	return createFailure("defect", errorText(thrown));
 }
 
 /** Yields the parts; returns how the answer failed, or null when it is complete. */
@@ -62,6 +62,7 @@ async function* streamParts(
 	const { response, idle } = settings.timeouts;
 	const events = streamServerEvents(
 		{
+			fetch: settings.network.fetch,
 			url: toEndpoint(settings.baseUrl),
 			headers: toHeaders(settings),
 			body: JSON.stringify(toBody(request, settings, flavour)),

@@ -10,7 +10,10 @@ import type { ModelSettings } from "../model-settings.ts";
 import { smallestEffort } from "./effort.ts";
 
 export type ResponseSettings = HeaderSettings &
-	Pick<ModelSettings, "baseUrl" | "apiKey" | "model" | "capabilities" | "thinking" | "sampling" | "timeouts" | "clock">;
+	Pick<
+		ModelSettings,
+		"baseUrl" | "apiKey" | "model" | "capabilities" | "thinking" | "sampling" | "timeouts" | "clock" | "network"
+	>;
 
 /** The API takes no fewer. */
 const fewestTokens = 16;

@@ -13,7 +13,7 @@ import {
 import { isRecord } from "../../base/json.ts";
 import type { ContentPart, ToolCall } from "../../events/content.ts";
 import type { ConversationMessage } from "../../events/conversation.ts";
-import type { ModelChunk, ModelPart, ModelRequest } from "../model.ts";
+import { type ModelChunk, type ModelPart, type ModelRequest, modelFailure } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
 import { createModel } from "../registry.ts";
 
@@ -89,8 +89,9 @@ describeProvider("responses", {
 	unknownEvent: 'event: response.keepalive\ndata: {"type":"response.keepalive","sequence_number":0}',
 	errors: "responses-errors.jsonl",
 	failures: {
+		"400 context overflow": { kind: "overflow" },
 		"overflow in stream": {
-			kind: "status",
+			kind: "overflow",
 			statusCode: 400,
 			message: "Your input exceeds the context window of this model.",
 		},
@@ -149,9 +150,7 @@ describe("what compatible servers send", () => {
 		["content_filter", "The provider's content filter held the answer back."],
 	])("says why there is no answer: %s", async (reason, expected) => {
 		const end = event({ type: "response.incomplete", response: { incomplete_details: { reason } } });
-		expect(await ask(sendEvents(created + end))).toEqual([
-			{ type: "failed", failure: { kind: "provider", message: expected, statusCode: null } },
-		]);
+		expect(await ask(sendEvents(created + end))).toEqual([modelFailure("provider", expected)]);
 		const chunks = await ask(sendEvents(created + added(message) + delta("a") + end));
 		expect(chunks.at(-1)?.type).toBe("done");
 	});

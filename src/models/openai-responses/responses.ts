@@ -9,7 +9,7 @@ import { memoryOf, type ResponseSettings, toCall, toRequest } from "./request.ts
 
 type CreateProvider = (settings: OpenAIProviderSettings) => OpenAIProvider;
 
-/** Loads the package. `fetch` is what sends; the platform's own when absent. */
+/** Loads the package. `fetch` is what sends; that of the settings when absent. */
 export async function loadResponses(
 	settings: ResponseSettings,
 	fetch?: typeof globalThis.fetch,

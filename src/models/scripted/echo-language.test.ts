@@ -18,7 +18,7 @@ function failureOf(script: string): ModelFailure {
 }
 
 function providerFailure(message: string): ModelFailure {
-	return { kind: "provider", message, statusCode: null };
+	return { kind: "provider", message, statusCode: null, retryAfter: null };
 }
 
 const text = (value: string): ModelPart => ({ type: "text", text: value });
@@ -208,6 +208,7 @@ describe("tool calls", () => {
 			kind: "defect",
 			message: `Invalid echo tool_call_part at line 2: the payload must not be a ${type}`,
 			statusCode: null,
+			retryAfter: null,
 		});
 	});
 });
@@ -221,7 +222,7 @@ describe("errors", () => {
 		["TIMEOUT", { kind: "timeout", message: "Simulated timeout error", statusCode: null }],
 		["timeout too slow", { kind: "timeout", message: "too slow", statusCode: null }],
 	])("simulates %s, wherever the line stands", (payload, expected) => {
-		expect(failureOf(`text: never told\nerror: ${payload}\ntext: x`)).toEqual(expected);
+		expect(failureOf(`text: never told\nerror: ${payload}\ntext: x`)).toEqual({ ...expected, retryAfter: null });
 	});
 
 	it.each(["", "teapot", "4x9 no"])("refuses %j as an error", (payload) => {

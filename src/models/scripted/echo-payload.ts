@@ -1,7 +1,7 @@
 // Payloads of script lines: quoted text, values, mappings, and the fault a payload can have.
 // Knows nothing of line kinds or of what a script streams.
 import { isRecord } from "../../base/json.ts";
-import type { ModelFailure } from "../model.ts";
+import { createFailure, type ModelFailure } from "../model.ts";
 
 /** A script that cannot be streamed, or one that asks for a failure; `failure` is what the request ends with. */
 export class EchoScriptError extends Error {
@@ -10,7 +10,7 @@ export class EchoScriptError extends Error {
 
 	constructor(kind: ModelFailure["kind"], message: string, statusCode: number | null = null) {
 		super(message);
-		this.failure = { kind, message, statusCode };
+		this.failure = createFailure(kind, message, statusCode);
 	}
 }
 

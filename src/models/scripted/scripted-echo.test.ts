@@ -41,6 +41,7 @@ const exhausted = (turn: number): ModelChunk[] => [
 			kind: "provider",
 			message: `ScriptedEchoChatProvider exhausted at turn ${turn}.`,
 			statusCode: null,
+			retryAfter: null,
 		},
 	},
 ];
@@ -150,6 +151,7 @@ describe("echo", () => {
 					kind: "provider",
 					message: "The echo model needs a last message that is the user's.",
 					statusCode: null,
+					retryAfter: null,
 				},
 			},
 		]);

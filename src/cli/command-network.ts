@@ -1,0 +1,45 @@
+// The network of commands that come without a session: the same proxies and certificates, found when first needed.
+import { systemClock } from "../base/clock.ts";
+import { silentLog } from "../base/log.ts";
+import type { Files } from "../files/port.ts";
+import { createNetwork, type Fetch, type Network } from "../network/network.ts";
+import { type Place, toAbsolutePath } from "./paths.ts";
+
+export interface CommandPlace {
+	readonly environment: Readonly<Record<string, string>>;
+	readonly files: Files;
+	readonly shareDir: string;
+	readonly place: Place;
+}
+
+/** A `fetch` for the command. Settings that cannot be read count as none here: the command itself tells of them. */
+export function createCommandFetch(given: CommandPlace): Fetch {
+	let opening: Promise<Network> | null = null;
+	return async (input, init) => {
+		opening ??= open(given);
+		return await (await opening).fetch(input, init);
+	};
+}
+
+async function open({ environment, files, shareDir, place }: CommandPlace): Promise<Network> {
+	const caFile = await readCaFile(files, shareDir);
+	return createNetwork({
+		environment,
+		caFile: caFile === null ? null : toAbsolutePath(caFile, place),
+		readFile: (file) => files.read(file),
+		clock: systemClock,
+		log: silentLog,
+	});
+}
+
+async function readCaFile(files: Files, shareDir: string): Promise<string | null> {
+	const file = `${shareDir}/config.toml`;
+	try {
+		if ((await files.status(file)) === null) return null;
+		const { readConfiguration } = await import("../config/read-config.ts");
+		const { configuration } = await readConfiguration({ kind: "file", path: file }, files, silentLog);
+		return configuration.agentwire.caFile;
+	} catch {
+		return null;
+	}
+}

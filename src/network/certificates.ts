@@ -1,0 +1,68 @@
+// Certificate authorities to trust beside the usual ones: files that settings and variables name.
+import { X509Certificate } from "node:crypto";
+import { createSecureContext, rootCertificates, type SecureContext } from "node:tls";
+import { errorText } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { NetworkError } from "./network-error.ts";
+
+export interface CertificateSettings {
+	readonly environment: Readonly<Record<string, string>>;
+	/** Absolute; null for none. */
+	readonly caFile: string | null;
+	/** The whole file; null when there is none. */
+	readFile(path: string): Promise<Uint8Array | null>;
+	readonly log: Log;
+}
+
+/** As other programs name such files; the runtime itself reads but one of them, and only when it starts. */
+const variables = ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
+
+/**
+ * Trust in the usual authorities and those of the files; null when no file is named. A variable that names no usable
+ * file is passed over with a log line; throws NetworkError when the setting does.
+ */
+export async function createTrust(settings: CertificateSettings): Promise<SecureContext | null> {
+	const { environment, caFile, log } = settings;
+	const extra: string[] = [];
+	// Often enough all of them name the same one.
+	const files = new Map(variables.map((variable) => [environment[variable] ?? "", variable]));
+	for (const [file, variable] of files) {
+		if (file === "") continue;
+		const read = await readAuthorities(file, settings);
+		if ("problem" in read) log.warn(`The certificates of ${variable} are not used.`, { file, reason: read.problem });
+		else extra.push(...read.certificates);
+	}
+	if (caFile !== null) {
+		const read = await readAuthorities(caFile, settings);
+		if ("problem" in read) {
+			throw new NetworkError("configuration", `agentwire.ca_file: ${caFile} cannot be used: ${read.problem}.`);
+		}
+		extra.push(...read.certificates);
+	}
+	if (extra.length === 0) return null;
+	return createSecureContext({ ca: [...new Set([...rootCertificates, ...extra])] });
+}
+
+type Read = { readonly certificates: readonly string[] } | { readonly problem: string };
+
+async function readAuthorities(file: string, { readFile }: CertificateSettings): Promise<Read> {
+	let bytes: Uint8Array | null;
+	try {
+		bytes = await readFile(file);
+	} catch (thrown) {
+		return { problem: errorText(thrown) };
+	}
+	if (bytes === null) return { problem: "there is no such file" };
+	const text = Buffer.from(bytes).toString("latin1");
+	const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+	const usable = certificates.filter(isCertificate);
+	return usable.length > 0 ? { certificates: usable } : { problem: "there is no certificate in PEM form in it" };
+}
+
+function isCertificate(pem: string): boolean {
+	try {
+		return new X509Certificate(pem).raw.length > 0;
+	} catch {
+		return false;
+	}
+}

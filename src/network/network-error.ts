@@ -1,0 +1,58 @@
+// What can go wrong with a request before there is an answer, in words for people.
+import { errorText, systemErrorCode } from "../base/errors.ts";
+
+/** Why a request was not made: settings that cannot be used, a proxy that will not, an address that is not allowed. */
+export type NetworkErrorKind = "configuration" | "proxy" | "address";
+
+/** A request that ended before the other side could answer, for a reason of our own. `fetch` has it as its cause. */
+export class NetworkError extends Error {
+	override readonly name = "NetworkError";
+	readonly kind: NetworkErrorKind;
+
+	constructor(kind: NetworkErrorKind, message: string) {
+		super(message);
+		this.kind = kind;
+	}
+}
+
+export interface NetworkFailure {
+	readonly kind: NetworkErrorKind | "timeout" | "connection";
+	readonly message: string;
+}
+
+const timeoutCodes: ReadonlySet<string> = new Set([
+	"ETIMEDOUT",
+	"UND_ERR_CONNECT_TIMEOUT",
+	"UND_ERR_HEADERS_TIMEOUT",
+	"UND_ERR_BODY_TIMEOUT",
+]);
+
+const untrustedCodes: ReadonlySet<string> = new Set([
+	"CERT_UNTRUSTED",
+	"DEPTH_ZERO_SELF_SIGNED_CERT",
+	"SELF_SIGNED_CERT_IN_CHAIN",
+	"UNABLE_TO_GET_ISSUER_CERT",
+	"UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+	"UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);
+
+/** What is behind a rejected `fetch`, or behind the body of an answer that broke off. */
+export function toNetworkFailure(thrown: unknown): NetworkFailure {
+	// fetch hides what happened behind "fetch failed"; the cause has the system's word for it.
+	const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown;
+	if (cause instanceof NetworkError) return { kind: cause.kind, message: cause.message };
+	const code = systemErrorCode(cause);
+	const message = errorText(cause) || code || "no reason given";
+	if (code !== null && timeoutCodes.has(code)) return { kind: "timeout", message };
+	if (code === null || !untrustedCodes.has(code)) return { kind: "connection", message };
+	return {
+		kind: "connection",
+		message: `${message}. If you trust this server, name the file of its certificate authority in agentwire.ca_file.`,
+	};
+}
+
+/** The error of a connection that was not there in time. */
+export function connectTimeout(host: string, milliseconds: number): Error {
+	const error = new Error(`no connection to ${host} within ${milliseconds / 1000} s`);
+	return Object.assign(error, { code: "ETIMEDOUT" });
+}

@@ -1,0 +1,70 @@
+// Requests over HTTP for the whole program: proxies, certificates, connections that stay open, and a say over addresses.
+// What does the work is loaded with the first request, so that a start does not pay for it.
+import type { Clock } from "../base/clock.ts";
+import type { AddressRule } from "./address-rule.ts";
+import type { CertificateSettings } from "./certificates.ts";
+import type { Client, ClientOptions, Dispatch } from "./dispatch.ts";
+import type { Sockets } from "./sockets.ts";
+
+/** The platform's `fetch`, but for one thing: it takes URLs and no Requests. */
+export type Fetch = typeof globalThis.fetch;
+
+export interface NetworkSettings extends CertificateSettings {
+	/** What names the proxies and certificates. */
+	readonly environment: Readonly<Record<string, string>>;
+	readonly clock: Clock;
+	/** The system's own when absent. */
+	readonly sockets?: Sockets;
+}
+
+export interface GuardOptions extends Omit<ClientOptions, "rule"> {
+	/**
+	 * Asked before each connection, redirects included. A refusal is a NetworkError of kind `address`. A proxy resolves
+	 * names itself: of what goes over one, only names and the addresses in URLs can be asked about.
+	 */
+	readonly rule: AddressRule;
+}
+
+export interface Network {
+	/** For what settings name: providers, services, sign-in. Connections stay open for the next request. */
+	readonly fetch: Fetch;
+	/** For URLs that come from elsewhere. To be made once, not for each request. */
+	guarded(options: GuardOptions): Fetch;
+	/** The variable that names the proxy for a URL; null when there is none. Rejects when it cannot be used. */
+	proxyVariable(url: URL): Promise<string | null>;
+	/** Opens a connection for the next `fetch` to the origin of the URL. Rejects when that fails. */
+	openConnection(url: URL): Promise<void>;
+}
+
+/** Milliseconds. Whoever makes a request has deadlines of its own; these end what nobody watches. */
+const standardOptions: ClientOptions = { rule: null, connectTimeout: 10_000, silenceTimeout: 300_000 };
+
+/** Reads nothing and opens nothing before it is used. */
+export function createNetwork(settings: NetworkSettings): Network {
+	let loading: Promise<Dispatch> | null = null;
+	const load = (): Promise<Dispatch> => {
+		loading ??= import("./dispatch.ts").then(({ createDispatch }) => createDispatch(settings));
+		return loading;
+	};
+	const createClient = (options: ClientOptions): (() => Promise<Client>) => {
+		let client: Promise<Client> | null = null;
+		return () => {
+			client ??= load().then((dispatch) => dispatch.createClient(options));
+			return client;
+		};
+	};
+	const standard = createClient(standardOptions);
+	return {
+		fetch: async (input, init) => (await standard()).fetch(input, init),
+		guarded(options) {
+			const client = createClient(options);
+			return async (input, init) => (await client()).fetch(input, init);
+		},
+		async proxyVariable(url) {
+			return (await load()).proxyOf(url)?.variable ?? null;
+		},
+		async openConnection(url) {
+			await (await standard()).openAhead(url);
+		},
+	};
+}

@@ -1,0 +1,33 @@
+// Names to addresses and addresses to sockets: what the system does for us, as a port that tests can stand in for.
+import { lookup } from "node:dns/promises";
+import { connect, type Socket } from "node:net";
+
+export interface ResolvedAddress {
+	readonly address: string;
+	readonly family: number;
+}
+
+export interface Sockets {
+	/** Every address of a name. Rejects when there is none. */
+	resolve(name: string): Promise<readonly ResolvedAddress[]>;
+	/** Begins to connect to the first of these addresses that answers, and to no other. */
+	dial(host: string, addresses: readonly ResolvedAddress[], port: number): Socket;
+}
+
+/** Milliseconds without traffic after which the other side is asked whether it is still there. */
+const keepAliveDelay = 60_000;
+
+export const systemSockets: Sockets = {
+	resolve: (name) => lookup(name, { all: true }),
+	dial: (host, addresses, port) =>
+		connect({
+			host,
+			port,
+			noDelay: true,
+			keepAlive: true,
+			keepAliveInitialDelay: keepAliveDelay,
+			// With it the answer of `lookup` is a list, whose addresses are tried with little delay between them.
+			autoSelectFamily: true,
+			lookup: (_host, _options, give) => give(null, [...addresses]),
+		}),
+};

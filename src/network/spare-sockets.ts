@@ -1,0 +1,50 @@
+// Connections opened ahead of the request they are for, one for each origin.
+import type { Socket } from "node:net";
+import type { Clock } from "../base/clock.ts";
+
+export interface SpareSockets {
+	/** Opens a connection for the next request to the origin, unless there is one. Rejects when that fails. */
+	add(origin: string, open: () => Promise<Socket>): Promise<void>;
+	/** The connection for a request, also one that is still being opened; null when there is none of use. */
+	take(origin: string): Promise<Socket | null>;
+}
+
+/** Milliseconds after which servers tend to close a connection that nothing comes over. */
+export const idleLifetime = 55_000;
+
+interface Spare {
+	readonly opening: Promise<Socket>;
+	readonly since: number;
+}
+
+export function createSpareSockets(clock: Clock): SpareSockets {
+	const spares = new Map<string, Spare>();
+	return {
+		async add(origin, open) {
+			if (spares.has(origin)) return;
+			const spare = { opening: open(), since: clock.now() };
+			spares.set(origin, spare);
+			const forget = () => {
+				if (spares.get(origin) === spare) spares.delete(origin);
+			};
+			try {
+				const socket = await spare.opening;
+				// Nobody waits for it yet: it must not keep the process alive.
+				if (spares.get(origin) === spare) socket.unref();
+				socket.once("close", forget);
+			} catch (thrown) {
+				forget();
+				throw thrown;
+			}
+		},
+		async take(origin) {
+			const spare = spares.get(origin);
+			if (spare === undefined) return null;
+			spares.delete(origin);
+			const socket = await spare.opening;
+			if (socket.readyState === "open" && clock.now() - spare.since < idleLifetime) return socket.ref();
+			socket.destroy();
+			return null;
+		},
+	};
+}

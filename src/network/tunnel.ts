@@ -1,0 +1,45 @@
+// A way through an HTTP proxy: CONNECT, after which the socket leads to the host itself.
+import { request } from "node:http";
+import type { Socket } from "node:net";
+import { NetworkError } from "./network-error.ts";
+import type { ProxyServer } from "./proxies.ts";
+
+/** What a proxy is told of who asks; null when it asks for nothing. */
+export function proxyAuthorization({ credentials }: ProxyServer): string | null {
+	if (credentials === null) return null;
+	return `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString("base64")}`;
+}
+
+/** Asks the proxy at the other end of `socket` for a way to the host. Throws NetworkError when it refuses. */
+export function openTunnel(socket: Socket, proxy: ProxyServer, host: string, port: number): Promise<Socket> {
+	const target = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+	const authorization = proxyAuthorization(proxy);
+	return new Promise((resolve, reject) => {
+		const asking = request({
+			method: "CONNECT",
+			path: target,
+			headers: { host: target, ...(authorization === null ? {} : { "proxy-authorization": authorization }) },
+			createConnection: () => socket,
+		});
+		asking.once("error", reject);
+		asking.once("connect", ({ statusCode = 0, statusMessage = "" }, connected, head) => {
+			if (statusCode < 200 || statusCode > 299) {
+				connected.destroy();
+				reject(refusal(proxy, target, `${statusCode} ${statusMessage}`.trim()));
+				return;
+			}
+			if (head.length > 0) connected.unshift(head);
+			resolve(socket);
+		});
+		asking.end();
+	});
+}
+
+/** The error of a proxy that answers a request itself. */
+export function refusal({ variable, credentials }: ProxyServer, target: string, answer: string): NetworkError {
+	const wants = credentials === null ? "wants a user name and a password" : "refuses the user name or the password";
+	const text = answer.startsWith("407")
+		? `The proxy of ${variable} ${wants} (${answer}).`
+		: `The proxy of ${variable} refuses a connection to ${target}: ${answer}.`;
+	return new NetworkError("proxy", text);
+}
