@@ -73,6 +73,7 @@ describe("selectModel", () => {
 				type: "kimi",
 				baseUrl: "https://kimi.example.com",
 				apiKey: "file-key",
+				apiKeySource: "providers.kimi.api_key",
 				env: { KIMI_API_KEY: "not-this" },
 				customHeaders: { A: "b" },
 				reasoningKey: "reasoning_content",

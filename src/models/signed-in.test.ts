@@ -91,6 +91,7 @@ describe("a model that one signs in to", () => {
 					kind: "login",
 					message: 'The provider refuses the sign-in: Invalid [redacted]. Run "kimi login" to sign in again.',
 					statusCode: 401,
+					retryAfter: null,
 				},
 			},
 		]);
@@ -107,6 +108,7 @@ describe("a model that one signs in to", () => {
 					kind: "login",
 					message: 'It is not renewed any more. Run "kimi login" to sign in again.',
 					statusCode: 401,
+					retryAfter: null,
 				},
 			},
 		]);
@@ -123,6 +125,7 @@ describe("a model that one signs in to", () => {
 					kind: "login",
 					message: 'Nobody is signed in. Run "kimi login" to sign in again.',
 					statusCode: null,
+					retryAfter: null,
 				},
 			},
 		]);
@@ -134,7 +137,7 @@ describe("a model that one signs in to", () => {
 		const keys = createKeys("key-1-secret", "key-2-secret");
 		provider.answerNext(sendJson(status, {}, { error: { message: "no" } }));
 		expect(await stream(provider, keys)).toEqual([
-			{ type: "failed", failure: { kind: "status", message: "no", statusCode: status } },
+			{ type: "failed", failure: { kind: "status", message: "no", statusCode: status, retryAfter: null } },
 		]);
 		expect(keys.refusals).toEqual([]);
 	});
@@ -156,6 +159,7 @@ describe("a model that one signs in to", () => {
 					kind: "login",
 					message: 'The provider refuses the sign-in: gone. Run "kimi login" to sign in again.',
 					statusCode: 401,
+					retryAfter: null,
 				},
 			},
 		]);

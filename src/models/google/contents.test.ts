@@ -75,7 +75,17 @@ describeProvider("contents", {
 	end: finish("STOP"),
 	unknownEvent: 'data: {"modelStatus":{"modelStage":"STABLE"}}',
 	errors: "gemini-errors.jsonl",
-	failures: { "mid-stream": { kind: "status", statusCode: 503, message: "The model is overloaded." } },
+	failures: {
+		"400 context overflow": { kind: "overflow" },
+		"400 bad key (not 401)": {
+			statusCode: 401,
+			message: 'API key not valid. The key for the provider "mine" is that of providers.mine.api_key.',
+		},
+		"429": { retryAfter: 34_000 },
+		"429 daily, wait for reset": { kind: "provider", statusCode: null },
+		"429 with header": { retryAfter: 3000 },
+		"mid-stream": { kind: "status", statusCode: 503, message: "The model is overloaded." },
+	},
 });
 
 let server: ProviderServer;
@@ -148,7 +158,7 @@ describe("answers", () => {
 		],
 	])("that say nothing say why: %s", async (reason, others, message) => {
 		expect(await ask(sendEvents(finish(reason, others)))).toEqual([
-			{ type: "failed", failure: { kind: "provider", message, statusCode: null } },
+			{ type: "failed", failure: { kind: "provider", message, statusCode: null, retryAfter: null } },
 		]);
 		expect((await ask(sendEvents(event({ text: "a" }) + finish(reason, others)))).at(-1)?.type).toBe("done");
 	});

@@ -9,6 +9,8 @@ import type { ServerEvent } from "../http/event-stream.ts";
 
 export const errorReader = createErrorReader({
 	moneyMarks: new Set(),
+	longQuota: /PerDay/,
+	keyMarks: new Set(["API_KEY_INVALID"]),
 	statusOfMark: new Map([
 		["INVALID_ARGUMENT", 400],
 		["FAILED_PRECONDITION", 400],

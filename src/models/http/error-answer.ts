@@ -3,6 +3,7 @@
 import { isRecord } from "../../base/json.ts";
 import { createFailure, type ModelFailure } from "../model.ts";
 import { tellsOverflow } from "./context-overflow.ts";
+import { readErrorDetails } from "./error-details.ts";
 import type { PlainAnswer } from "./event-stream.ts";
 
 const messageLimit = 2000;
@@ -10,6 +11,10 @@ const messageLimit = 2000;
 export interface ErrorRules {
 	/** Marks of an account that cannot pay: asking again is of no use, whatever the status. */
 	readonly moneyMarks: ReadonlySet<string>;
+	/** Marks of quotas that last beyond a day; asking again is of no use either. */
+	readonly longQuota?: RegExp;
+	/** Marks of a key that is refused, where the status does not say so. */
+	readonly keyMarks?: ReadonlySet<string>;
 	/** The status that an error inside a stream would have had before it. */
 	readonly statusOfMark: ReadonlyMap<string, number>;
 }
@@ -26,20 +31,27 @@ interface ProviderError {
 	/** Codes and types, as far as they are text. */
 	readonly marks: readonly string[];
 	readonly numericCode: number | null;
+	readonly retryAfter: number | null;
 }
+
+const wordless: ProviderError = { message: null, marks: [], numericCode: null, retryAfter: null };
 
 export function createErrorReader(rules: ErrorRules): ErrorReader {
 	const toFailure = (
 		error: ProviderError,
 		answered: number | null,
 		fallback: string,
-		retryAfter: number | null = null,
+		asked: number | null = null,
 	): ModelFailure => {
+		const { marks } = error;
 		const message = (error.message ?? fallback).slice(0, messageLimit);
-		if (error.marks.some((mark) => rules.moneyMarks.has(mark))) return createFailure("provider", message);
-		const status = answered ?? error.numericCode ?? statusOf(error.marks, rules);
+		const isSpent = marks.some((mark) => rules.moneyMarks.has(mark) || rules.longQuota?.test(mark) === true);
+		if (isSpent) return createFailure("provider", message);
+		if (marks.some((mark) => rules.keyMarks?.has(mark) === true)) return createFailure("status", message, 401);
+		const status = answered ?? error.numericCode ?? statusOf(marks, rules);
 		if (isOverflow(error, status)) return createFailure("overflow", message, status);
-		return status === null ? createFailure("provider", message) : createFailure("status", message, status, retryAfter);
+		if (status === null) return createFailure("provider", message);
+		return createFailure("status", message, status, asked ?? error.retryAfter);
 	};
 	return {
 		answer(answer) {
@@ -53,7 +65,7 @@ export function createErrorReader(rules: ErrorRules): ErrorReader {
 				);
 			}
 			const isPlainText = error === null && /^text\/plain\b/i.test(answer.contentType) && answer.body.trim() !== "";
-			const found = error ?? { message: isPlainText ? answer.body.trim() : null, marks: [], numericCode: null };
+			const found = error ?? { ...wordless, message: isPlainText ? answer.body.trim() : null };
 			return toFailure(found, answer.status, fallback, answer.retryAfter);
 		},
 		event: (value) => toFailure(readError(value), null, "The provider ended the answer with an error."),
@@ -90,14 +102,16 @@ function readErrorBody(body: string): ProviderError | null {
 }
 
 function readError(value: unknown): ProviderError {
-	if (typeof value === "string") return { message: toText(value), marks: [], numericCode: null };
-	if (!isRecord(value)) return { message: null, marks: [], numericCode: null };
+	if (typeof value === "string") return { ...wordless, message: toText(value) };
+	if (!isRecord(value)) return wordless;
 	const { code, type, status, details } = value;
 	const finer = isRecord(details) ? details["error_code"] : null;
+	const { marks, retryAfter } = readErrorDetails(details);
 	return {
 		message: toText(value["message"]) ?? toText(value["detail"]),
-		marks: [finer, code, type, status].filter((mark) => typeof mark === "string"),
+		marks: [finer, ...marks, code, type, status].filter((mark) => typeof mark === "string"),
 		numericCode: typeof code === "number" && code >= 400 && code <= 599 ? code : null,
+		retryAfter,
 	};
 }
 

@@ -1,0 +1,25 @@
+// The details that Google's APIs add to an error: reasons and exceeded quotas as marks, and how long to wait.
+import { isRecord } from "../../base/json.ts";
+
+export interface ErrorDetails {
+	readonly marks: readonly string[];
+	/** Milliseconds; null when there is no word of it. */
+	readonly retryAfter: number | null;
+}
+
+/** Reads the `details` of an error; what is no list of them has none. */
+export function readErrorDetails(details: unknown): ErrorDetails {
+	const records = Array.isArray(details) ? details.filter(isRecord) : [];
+	const marks = records.flatMap(({ reason, violations }) => [
+		reason,
+		...(Array.isArray(violations) ? violations.filter(isRecord).map(({ quotaId }) => quotaId) : []),
+	]);
+	const waits = records.map(({ retryDelay }) => toMilliseconds(retryDelay)).filter((wait) => wait !== null);
+	return { marks: marks.filter((mark) => typeof mark === "string"), retryAfter: waits[0] ?? null };
+}
+
+/** A duration such as `34s` or `0.5s`. */
+function toMilliseconds(duration: unknown): number | null {
+	const seconds = typeof duration === "string" ? /^(\d+(?:\.\d+)?)s$/.exec(duration)?.[1] : undefined;
+	return seconds === undefined || Number(seconds) === 0 ? null : Math.ceil(Number(seconds) * 1000);
+}
