@@ -141,8 +141,9 @@ export async function composeSession(
 		web: {
 			network,
 			allowed: agentwire.fetchAllow,
-			fetchService: toWebService(configuration.services.moonshotFetch),
+			fetchService: toWebService(configuration.services.moonshotFetch, keys),
 		},
+		clock,
 		todos: {
 			read: () => stored.state().todos,
 			write: (todos) => stored.updateState({ todos }),
@@ -229,11 +230,11 @@ export async function composeSession(
 	};
 }
 
-/** Without a key there is nobody to be there. */
-function toWebService(settings: ServiceSettings | null): WebService | null {
-	if (settings === null || settings.baseUrl === "" || settings.apiKey === "") return null;
-	const { baseUrl, apiKey, customHeaders } = settings;
-	return { baseUrl, customHeaders, token: async () => apiKey };
+/** The service that settings name. */
+function toWebService(settings: ServiceSettings | null, keys: KeyRing): WebService | null {
+	if (settings === null) return null;
+	const { baseUrl, customHeaders } = settings;
+	return { baseUrl, customHeaders, token: () => keys.keyOf(settings) };
 }
 
 async function composeModel(

@@ -16,25 +16,40 @@ const nearNames = ["localhost", "local", "internal", "localdomain", "home.arpa"]
  * addresses, and ranges such as `10.0.0.0/8`.
  */
 export function createPublicOnlyRule(allowed: readonly string[]): AddressRule {
-	const ranges = allowed.filter((entry) => parseAddress(entry.split("/")[0] ?? "") !== null);
-	const names = allowed.filter((entry) => !ranges.includes(entry)).map(toName);
-	const isAllowedName = (name: string) =>
-		names.some((entry) => (entry.startsWith("*.") ? name.endsWith(entry.slice(1)) : name === entry));
+	const { hasName, hasAddress } = createAllowList(allowed);
 	return {
 		checkName(written) {
 			const name = toName(written);
-			if (isAllowedName(name)) return null;
-			const isNear = nearNames.some((near) => name === near || name.endsWith(`.${near}`));
-			if (!isNear && name.includes(".")) return null;
-			return `${name} is a name of this machine or of a local network`;
+			return hasName(name) || !isNearName(name) ? null : `${name} is a name of this machine or of a local network`;
 		},
 		checkAddress(address, host) {
-			if (isAllowedName(toName(host)) || ranges.some((range) => isInRange(address, range))) return null;
+			if (hasName(toName(host)) || hasAddress(address)) return null;
 			const reason = whyNotPublic(address);
 			if (reason === null) return null;
 			return host === address ? `${address} is ${reason}` : `${host} has the address ${address}, which is ${reason}`;
 		},
 	};
+}
+
+/** Whether a host is nothing to tell others of: near by its name or its address, or one that had to be allowed. */
+export function isPrivateHost(host: string, allowed: readonly string[]): boolean {
+	const name = toName(host);
+	if (createAllowList(allowed).hasName(name)) return true;
+	return parseAddress(host) === null ? isNearName(name) : whyNotPublic(host) !== null;
+}
+
+function createAllowList(allowed: readonly string[]) {
+	const ranges = allowed.filter((entry) => parseAddress(entry.split("/")[0] ?? "") !== null);
+	const names = allowed.filter((entry) => !ranges.includes(entry)).map(toName);
+	return {
+		hasName: (name: string) =>
+			names.some((entry) => (entry.startsWith("*.") ? name.endsWith(entry.slice(1)) : name === entry)),
+		hasAddress: (address: string) => ranges.some((range) => isInRange(address, range)),
+	};
+}
+
+function isNearName(name: string): boolean {
+	return !name.includes(".") || nearNames.some((near) => name === near || name.endsWith(`.${near}`));
 }
 
 /** A dot at the end says only that the name is complete. */

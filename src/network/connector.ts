@@ -7,8 +7,9 @@ import { buildConnector } from "undici";
 import type { Clock } from "../base/clock.ts";
 import type { AddressRule } from "./address-rule.ts";
 import { type ConnectDeadline, startConnectDeadline } from "./connect-deadline.ts";
+import { isAddress, withoutBrackets } from "./host.ts";
 import { NetworkError } from "./network-error.ts";
-import { isAddress, type Proxies, type ProxyServer, withoutBrackets } from "./proxies.ts";
+import type { Proxies, ProxyServer } from "./proxies.ts";
 import type { Sockets } from "./sockets.ts";
 import { createSpareSockets } from "./spare-sockets.ts";
 

@@ -4,8 +4,9 @@ import { Agent, type Dispatcher, fetch, FormData as LibraryFormData, type Reques
 import type { AddressRule } from "./address-rule.ts";
 import { createTrust } from "./certificates.ts";
 import { checkHost, createConnector } from "./connector.ts";
+import { withoutBrackets } from "./host.ts";
 import type { Fetch, NetworkSettings } from "./network.ts";
-import { createProxies, type Proxies, type ProxyServer, withoutBrackets } from "./proxies.ts";
+import { createProxies, type Proxies, type ProxyServer } from "./proxies.ts";
 import { systemSockets } from "./sockets.ts";
 import { idleLifetime } from "./spare-sockets.ts";
 import { proxyAuthorization, refusal } from "./tunnel.ts";

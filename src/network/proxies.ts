@@ -1,5 +1,5 @@
 // Which way a request takes: straight to its host or over a proxy, as the variables of the environment say.
-import { isIP } from "node:net";
+import { withoutBrackets } from "./host.ts";
 import { NetworkError } from "./network-error.ts";
 import { createExceptions } from "./proxy-exceptions.ts";
 
@@ -92,14 +92,4 @@ function decode(text: string): string {
 	} catch {
 		return text;
 	}
-}
-
-/** The host of a URL as it is resolved and connected to. */
-export function withoutBrackets(hostname: string): string {
-	return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
-}
-
-/** Whether the host is an address rather than a name. */
-export function isAddress(host: string): boolean {
-	return isIP(host) !== 0;
 }

@@ -60,6 +60,7 @@ describe("createTools", () => {
 			"Grep",
 			"WriteFile",
 			"StrReplaceFile",
+			"FetchURL",
 			"ExitPlanMode",
 			"EnterPlanMode",
 		]);
@@ -237,6 +238,6 @@ describe("the paths that agent files name", () => {
 
 	it("give a subagent no tools that need the person or the session's own agent", () => {
 		const names = defaultToolPaths.filter(isForSubagents).map((toolPath) => toolPath.split(":")[1]);
-		expect(names).toEqual(["Shell", "ReadFile", "Glob", "Grep", "WriteFile", "StrReplaceFile"]);
+		expect(names).toEqual(["Shell", "ReadFile", "Glob", "Grep", "WriteFile", "StrReplaceFile", "FetchURL"]);
 	});
 });

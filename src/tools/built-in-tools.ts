@@ -2,6 +2,7 @@
 import { KernelError } from "../base/errors.ts";
 import { createAgent } from "./agent.ts";
 import { createAskUserQuestion } from "./ask-user-question.ts";
+import { createFetchUrl } from "./fetch-url.ts";
 import { createGlob } from "./glob.ts";
 import { createGrep } from "./grep.ts";
 import { createEnterPlanMode, createExitPlanMode } from "./plan-mode.ts";
@@ -32,6 +33,7 @@ const factories: ReadonlyMap<string, ToolFactory> = new Map<string, ToolFactory>
 	["kimi_cli.tools.file:Grep", createGrep],
 	["kimi_cli.tools.file:WriteFile", createWriteFile],
 	["kimi_cli.tools.file:StrReplaceFile", createStringReplaceFile],
+	["kimi_cli.tools.web:FetchURL", createFetchUrl],
 	["kimi_cli.tools.plan:ExitPlanMode", createExitPlanMode],
 	["kimi_cli.tools.plan.enter:EnterPlanMode", createEnterPlanMode],
 	["kimi_cli.tools.think:Think", createThink],
@@ -52,6 +54,7 @@ export const defaultToolPaths: readonly string[] = [
 	"kimi_cli.tools.file:Grep",
 	"kimi_cli.tools.file:WriteFile",
 	"kimi_cli.tools.file:StrReplaceFile",
+	"kimi_cli.tools.web:FetchURL",
 	"kimi_cli.tools.plan:ExitPlanMode",
 	"kimi_cli.tools.plan.enter:EnterPlanMode",
 ];
@@ -60,7 +63,6 @@ export const defaultToolPaths: readonly string[] = [
 const absentToolPaths: ReadonlySet<string> = new Set([
 	"kimi_cli.tools.file:ReadMediaFile",
 	"kimi_cli.tools.web:SearchWeb",
-	"kimi_cli.tools.web:FetchURL",
 	"kimi_cli.tools.test:Plus",
 	"kimi_cli.tools.test:Compare",
 	"kimi_cli.tools.test:Panic",

@@ -1,5 +1,6 @@
 // The contract every tool fulfils. What `prepare` shows for approval is exactly what `execute` will do;
 // no tool asks by itself, and what the model can repair is a result, never an exception.
+import type { Clock } from "../base/clock.ts";
 import type { DisplayBlock, Todo, ToolReturn } from "../events/content.ts";
 import type { Files } from "../files/port.ts";
 import type { Network } from "../network/network.ts";
@@ -87,6 +88,7 @@ export interface ToolEnvironment {
 	readonly files: Files;
 	readonly processes: Processes;
 	readonly web: WebAccess;
+	readonly clock: Clock;
 	readonly todos: TodoOperations;
 	readonly questions: QuestionOperations;
 	readonly plan: PlanOperations;

@@ -204,6 +204,7 @@ const schemas = {
 		},
 		required: ["path", "edit"],
 	},
+	FetchURL: { type: "object", properties: { url: { type: "string" } }, required: ["url"] },
 	Think: { type: "object", properties: { thought: { type: "string" } }, required: ["thought"] },
 };
 
@@ -243,6 +244,7 @@ it("pins names and order of the default tools", () => {
 		"Grep",
 		"WriteFile",
 		"StrReplaceFile",
+		"FetchURL",
 		"ExitPlanMode",
 		"EnterPlanMode",
 	]);

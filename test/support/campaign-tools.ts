@@ -3,7 +3,7 @@
 import path from "node:path";
 import * as v from "valibot";
 import type { Clock } from "../../src/base/clock.ts";
-import { sleep } from "../../src/base/clock.ts";
+import { sleep, systemClock } from "../../src/base/clock.ts";
 import { isRecord } from "../../src/base/json.ts";
 import { type ToolReturn, toolSuccess } from "../../src/events/content.ts";
 import type { Files } from "../../src/files/port.ts";
@@ -48,6 +48,7 @@ export function createTalkingTools(operations: SessionOperations, files: Files):
 		files,
 		processes: noProcesses,
 		web: plainWeb,
+		clock: systemClock,
 		todos: { read: () => [], write: async () => {} },
 	};
 	const tools = [

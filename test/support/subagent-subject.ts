@@ -1,4 +1,5 @@
 // A session whose model can call on subagents: types with a tool that asks, models by alias, events as they are told.
+import { systemClock } from "../../src/base/clock.ts";
 import type { AgentType } from "../../src/definitions/agent-types.ts";
 import type { AgentEvent, EventBody } from "../../src/events/event.ts";
 import type { AttachOptions } from "../../src/kernel/clients.ts";
@@ -78,6 +79,7 @@ export async function createSubagentSubject(model: Model, options: SubagentOptio
 						files: createMemoryFiles(),
 						processes: noProcesses,
 						web: plainWeb,
+						clock: systemClock,
 						todos: { read: () => [], write: async () => {} },
 					}),
 				];

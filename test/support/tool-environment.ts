@@ -2,6 +2,7 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { systemClock } from "../../src/base/clock.ts";
 import type { Todo, ToolReturn } from "../../src/events/content.ts";
 import { createDiskFiles } from "../../src/files/disk-files.ts";
 import { createProcesses } from "../../src/processes/children.ts";
@@ -39,6 +40,7 @@ export async function createToolPlace(overrides: Partial<ToolEnvironment> = {}):
 			},
 		}),
 		web: plainWeb,
+		clock: systemClock,
 		todos: {
 			read: () => todos,
 			async write(list) {
