@@ -219,3 +219,81 @@ describe("automatic compaction", () => {
 		expect(subject.kept).toEqual([]);
 	});
 });
+
+describe("a model that has no room for a request", () => {
+	const full = modelFailure("overflow", "prompt is too long", 400);
+
+	it("gets it once more, with a context that was compacted", async () => {
+		const subject = createSubject(
+			[
+				[say("part of it"), full],
+				[say("the summary"), done(usage(100, 30))],
+				[say("ok"), done()],
+			],
+			10,
+		);
+		expect(await subject.run("third wish")).toEqual({ status: "finished" });
+		expect(types(subject)).toEqual([
+			"step.started",
+			"content.delta",
+			"step.retrying",
+			"compaction.started",
+			"compaction.ended",
+			"content.delta",
+			"status.changed",
+		]);
+		// What came of the first answer is void.
+		expect(subject.events.find(({ type }) => type === "step.retrying")).toEqual({
+			type: "step.retrying",
+			n: 1,
+			next_attempt: 1,
+			max_attempts: 3,
+			wait_s: 0,
+			error_type: "APIStatusError",
+			status_code: 400,
+		});
+		const [first, summary, second] = subject.model.requests;
+		expect(first?.messages).toHaveLength(6);
+		expect(summary?.tools).toEqual([]);
+		expect(second?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+		expect(JSON.stringify(subject.context.messages)).not.toContain("part of it");
+	});
+
+	it("is believed once in a step, and again in the next", async () => {
+		const summary = [say("the summary"), done(usage(100, 30))];
+		const subject = createSubject([[full], summary, [full]], 10);
+		expect(await subject.run("third wish")).toEqual({
+			status: "failed",
+			error: { code: "provider-failed", message: "prompt is too long", data: null },
+		});
+		expect(types(subject).filter((type) => type === "compaction.started")).toHaveLength(1);
+		expect(subject.model.requests).toHaveLength(3);
+	});
+
+	it("may have been compacted for the step already", async () => {
+		const summary = [say("the summary"), done(usage(100, 30))];
+		const subject = createSubject([summary, [full], summary, [say("ok"), done()]], 900);
+		expect(await subject.run("third wish")).toEqual({ status: "finished" });
+		expect(types(subject).filter((type) => type === "compaction.ended")).toHaveLength(2);
+	});
+
+	it("fails the step when the history cannot be compacted either", async () => {
+		const subject = createSubject([[full], [full]], 10);
+		expect(await subject.run("third wish")).toMatchObject({
+			status: "failed",
+			error: { message: "prompt is too long" },
+		});
+		expect(types(subject).slice(-3)).toEqual(["compaction.started", "compaction.ended", "step.interrupted"]);
+		expect(subject.context.messages).toHaveLength(6);
+	});
+
+	it("is left alone once the turn is cancelled", async () => {
+		const gate = createModelGate();
+		const subject = createSubject([[gate, full]], 10);
+		const running = subject.run("third wish");
+		await gate.reached;
+		subject.controller.abort();
+		expect(await running).toEqual({ status: "cancelled" });
+		expect(subject.model.requests).toHaveLength(1);
+	});
+});

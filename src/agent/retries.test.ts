@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { createFakeClock } from "../../test/support/campaign-clock.ts";
 import { createFailure, type ModelFailure } from "../models/model.ts";
-import { retryableErrorType, retryDelay, toTurnError } from "./retries.ts";
+import { retryableErrorType, retryDelay, toTurnError, withRetries } from "./retries.ts";
 
 const failure = (kind: ModelFailure["kind"], statusCode: number | null = null) => createFailure(kind, "m", statusCode);
 
 describe("retries", () => {
-	it.each([429, 500, 502, 503, 504])("tries %i again", (status) =>
+	it.each([429, 500, 502, 503, 504, 529])("tries %i again", (status) =>
 		expect(retryableErrorType(failure("status", status))).toBe("APIStatusError"),
 	);
 	it.each([400, 401, 403, 404, 409, 422, 501, null])("does not try %s again", (status) =>
@@ -13,10 +14,10 @@ describe("retries", () => {
 	);
 	it("names the other failures", () => {
 		expect(
-			(["connection", "timeout", "empty", "provider", "login", "defect"] as const).map((kind) =>
+			(["connection", "timeout", "empty", "overflow", "provider", "login", "defect"] as const).map((kind) =>
 				retryableErrorType(failure(kind)),
 			),
-		).toEqual(["APIConnectionError", "APITimeoutError", "APIEmptyResponseError", null, null, null]);
+		).toEqual(["APIConnectionError", "APITimeoutError", "APIEmptyResponseError", null, null, null, null]);
 	});
 
 	it("waits twice as long each time, with jitter, five seconds at most", () => {
@@ -48,5 +49,78 @@ describe("retries", () => {
 			message: expect.not.stringContaining("m\n"),
 			data: null,
 		});
+	});
+});
+
+describe("a provider that asks to wait", () => {
+	const started = Date.parse("2026-11-20T21:00:00Z");
+	const busy = (retryAfter: number | null) =>
+		({ kind: "failed", failure: createFailure("status", "Too busy", 429, retryAfter) }) as const;
+	const answered = { kind: "answered" } as const;
+
+	async function tryAll(outcomes: readonly (ReturnType<typeof busy> | typeof answered)[], maxAttempts = 3) {
+		const clock = createFakeClock(started);
+		const waits: number[] = [];
+		let count = 0;
+		const trying = withRetries(
+			async () => outcomes[count++] ?? answered,
+			{ limits: { maxAttempts }, clock, random: () => 0 },
+			async ({ wait }) => {
+				waits.push(wait);
+				setImmediate(() => clock.advance(wait * 1000));
+			},
+			new AbortController().signal,
+		);
+		return { outcome: await trying, waits, attempts: count };
+	}
+
+	it.each([
+		[1500, 1.5],
+		[12_000, 12],
+		[60_000, 60],
+		[null, 0.3],
+	])("for %s ms is waited for", async (asked, wait) => {
+		expect(await tryAll([busy(asked), answered])).toEqual({ outcome: answered, waits: [wait], attempts: 2 });
+	});
+
+	it.each([
+		[60_001, "61 s", "2026-11-20T21:01:00Z"],
+		[119_000, "119 s", "2026-11-20T21:01:59Z"],
+		[600_000, "10 min", "2026-11-20T21:10:00Z"],
+		[86_400_000, "1440 min", "2026-11-21T21:00:00Z"],
+	])("for %i ms is not waited for, and is told when to come again", async (asked, duration, time) => {
+		const { outcome, waits, attempts } = await tryAll([busy(asked), answered]);
+		expect([waits, attempts]).toEqual([[], 1]);
+		expect(outcome).toMatchObject({
+			failure: {
+				message: `Too busy. The provider asks to wait ${duration}: try again after ${time}.`,
+				statusCode: 429,
+			},
+		});
+	});
+
+	it("for ever is told as well as can be", async () => {
+		const { outcome } = await tryAll([busy(Number.MAX_VALUE)]);
+		expect(outcome).toMatchObject({ failure: { message: expect.stringContaining("+275760-09-13T00:00:00Z") } });
+	});
+
+	it("is not waited for behind the last attempt", async () => {
+		const { outcome, waits, attempts } = await tryAll([busy(1000), busy(2000), busy(3000)]);
+		expect([outcome, waits, attempts]).toEqual([busy(3000), [1, 2], 3]);
+	});
+
+	it("with a failure that no attempt mends is not waited for", async () => {
+		const failure = { kind: "failed", failure: createFailure("status", "no", 401, 1000) } as const;
+		const clock = createFakeClock();
+		const settings = { limits: { maxAttempts: 3 }, clock, random: () => 0 };
+		const signal = new AbortController().signal;
+		expect(
+			await withRetries(
+				async () => failure,
+				settings,
+				async () => {},
+				signal,
+			),
+		).toEqual(failure);
 	});
 });

@@ -150,6 +150,17 @@ describe("selectModel", () => {
 		expect(select("claude", environment)).toEqual(select("claude"));
 	});
 
+	it.each([
+		["k", {}, "providers.kimi.api_key"],
+		["k", { KIMI_API_KEY: "e-key" }, "KIMI_API_KEY"],
+		["k", { KIMI_BASE_URL: "https://e" }, "providers.kimi.api_key"],
+		["claude", { KIMI_API_KEY: "e-key" }, "providers.anthropic.api_key"],
+		["managed", {}, "providers.managed.api_key"],
+		["unknown", { KIMI_BASE_URL: "https://e", KIMI_MODEL_NAME: "m" }, "KIMI_API_KEY"],
+	])("says what holds the key of %j with %j", (alias, environment, source) => {
+		expect(selected(select(alias, environment)).provider.apiKeySource).toBe(source);
+	});
+
 	it("reads the completion cap", () => {
 		const cap = (environment: Environment) => selected(select("k", environment)).sampling.maxCompletionTokens;
 		expect(cap({ KIMI_MODEL_MAX_TOKENS: "7" })).toBe(7);

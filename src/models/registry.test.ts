@@ -1,6 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { collectChunks, contractRequest } from "../../test/contracts/model-contract.ts";
 import { plainModelSettings } from "../../test/support/model-settings.ts";
+import { startOrigin } from "../../test/support/web-servers.ts";
 import { ModelConfigurationError, providerTypes } from "./model-settings.ts";
 import { createModel } from "./registry.ts";
 
@@ -34,6 +35,37 @@ describe("the registry", () => {
 	] as const)("makes a model of type %s without a request", async (providerType, name) => {
 		const model = await createModel({ ...plainModelSettings, providerType });
 		expect(model).toMatchObject({ name, maxContextSize: 100_000, capabilities: new Set() });
+	});
+
+	it.each([
+		["kimi", 1],
+		["openai_legacy", 1],
+		["openai_responses", 1],
+		["anthropic", 1],
+		["gemini", 1],
+	] as const)("warms a model of type %s up with a connection, and sends nothing", async (providerType, connections) => {
+		const origin = await startOrigin();
+		onTestFinished(() => origin.close());
+		const baseUrl = `http://127.0.0.1:${origin.port}/v1`;
+		const model = await createModel({ ...plainModelSettings, providerType, baseUrl });
+		expect(origin.connections()).toBe(0);
+		await model.warmUp?.();
+		expect([origin.connections(), origin.requests]).toEqual([connections, []]);
+		await collectChunks(model.stream(contractRequest, new AbortController().signal));
+		expect([origin.connections(), origin.requests.length]).toEqual([connections, 1]);
+	});
+
+	it("warms up what cannot be reached as far as that goes", async () => {
+		const nowhere = await createModel({ ...plainModelSettings, baseUrl: "nowhere" });
+		await expect(nowhere.warmUp?.()).resolves.toBeUndefined();
+		const origin = await startOrigin();
+		await origin.close();
+		const gone = await createModel({ ...plainModelSettings, baseUrl: `http://127.0.0.1:${origin.port}` });
+		await expect(gone.warmUp?.()).rejects.toThrow("ECONNREFUSED");
+	});
+
+	it("has nothing to warm up for scripted models", async () => {
+		expect((await createModel(scripted)).warmUp).toBeUndefined();
 	});
 
 	it("gives each scripted model a queue of its own", async () => {

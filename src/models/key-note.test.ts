@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+import { withKeyNote } from "./key-note.ts";
+import { createFailure } from "./model.ts";
+
+const refused = createFailure("status", "Invalid key", 401);
+const keyHolder = { provider: "mine", setting: "providers.mine.api_key" };
+
+describe("a refusal for want of rights", () => {
+	it.each([
+		["key", keyHolder, 'Invalid key. The key for the provider "mine" is that of providers.mine.api_key.'],
+		["", keyHolder, 'Invalid key. There is no key for the provider "mine": put it into providers.mine.api_key.'],
+		[
+			"key",
+			{ provider: "", setting: "KIMI_API_KEY" },
+			"Invalid key. The key for the provider is that of KIMI_API_KEY.",
+		],
+		["key", null, "Invalid key"],
+	])("with the key %j of %j says whose it was", (apiKey, holder, message) => {
+		expect(withKeyNote(refused, { apiKey, keyHolder: holder })).toEqual({ ...refused, message });
+	});
+
+	it("is told apart from other failures", () => {
+		const settings = { apiKey: "key", keyHolder };
+		const forbidden = createFailure("status", "No.", 403);
+		expect(withKeyNote(forbidden, settings).message).toMatch(/^No\. The key /);
+		const others = [createFailure("status", "busy", 429), createFailure("login", "again", 401)];
+		expect(others.map((failure) => withKeyNote(failure, settings))).toEqual(others);
+	});
+});
