@@ -424,7 +424,7 @@ describe("problems", () => {
 		[{ agentwire: { ca_file: "ca.pem" } }, "agentwire.ca_file", "must be absolute or begin with ~/"],
 		[{ agentwire: { fetch_allow: "a" } }, "agentwire.fetch_allow", "must be a list of strings, found a string"],
 		...["10.0.0.0/33", "::1/129", "10.0.0.0/", "10.0.0.0/8/8", "10.0", "http://a", "a/b", "a b", "*", "", "[::1]"].map(
-			(entry): readonly [settings: unknown, key: string, reason: string] => [
+			(entry): [settings: unknown, key: string, reason: string] => [
 				{ agentwire: { fetch_allow: ["wiki.corp", entry] } },
 				"agentwire.fetch_allow[1]",
 				"must be a host, an address, or a range such as 10.0.0.0/8",

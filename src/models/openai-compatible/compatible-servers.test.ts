@@ -1,0 +1,212 @@
+// One scene (thoughts, a sentence, two calls at once) as the servers people run themselves stream it, each with its quirks
+// (provider-apis §1.3). The adapter makes the same of all of them.
+import { describe, expect, it, onTestFinished } from "vitest";
+import { collectChunks, contractRequest } from "../../../test/contracts/model-contract.ts";
+import { plainModelSettings } from "../../../test/support/model-settings.ts";
+import { sendEvents, startProviderServer } from "../../../test/support/provider-server.ts";
+import { isRecord } from "../../base/json.ts";
+import type { TokenUsage } from "../../events/content.ts";
+import type { ModelChunk, ModelPart } from "../model.ts";
+import { createModel } from "../registry.ts";
+
+interface Scene {
+	/** Fields of every chunk beside its choices. */
+	readonly common: Record<string, unknown>;
+	readonly deltas: readonly Record<string, unknown>[];
+	/** Fields of every choice. */
+	readonly choice?: Record<string, unknown>;
+	/** What comes behind the deltas: whole chunks. */
+	readonly ends: readonly Record<string, unknown>[];
+	readonly hasDone?: boolean;
+	/** The ids of the calls; null for ones made up here. */
+	readonly ids: readonly [string | null, string | null];
+	readonly usage: TokenUsage | null;
+}
+
+const call = (id: string | null, name: string, given: unknown, others: Record<string, unknown> = {}) => ({
+	...(id === null ? {} : { id }),
+	type: "function",
+	function: { name, arguments: given },
+	...others,
+});
+const weather = '{"city":"Oslo"}';
+const picture = '{"path":"pic.png"}';
+const counts = { prompt_tokens: 1200, completion_tokens: 96, total_tokens: 1296 };
+const counted = { input_other: 1200, output: 96, input_cache_read: 0, input_cache_creation: 0 };
+const finish = (reason: string, others: Record<string, unknown> = {}) => ({
+	choices: [{ index: 0, delta: {}, finish_reason: reason, ...others }],
+});
+
+const scenes: Readonly<Record<string, Scene>> = {
+	Ollama: {
+		common: { id: "chatcmpl-693", object: "chat.completion.chunk", created: 1.79e9, system_fingerprint: "fp_ollama" },
+		choice: { finish_reason: null },
+		deltas: [
+			{ role: "assistant", content: "", reasoning: "Two facts." },
+			{ role: "assistant", content: "Checking both." },
+			{ role: "assistant", content: "", tool_calls: [call("call_a1", "get_weather", weather, { index: 0 })] },
+			{ role: "assistant", content: "", tool_calls: [call("call_b2", "read_image", picture, { index: 1 })] },
+		],
+		ends: [finish("stop"), { choices: [], usage: counts }],
+		ids: ["call_a1", "call_b2"],
+		usage: counted,
+	},
+	"Ollama of old": {
+		common: { id: "chatcmpl-7", created: 1_790_000_000.5 },
+		choice: { finish_reason: "" },
+		deltas: [
+			{ reasoning: "Two facts.", content: "" },
+			{ content: "Checking both." },
+			{ content: "", tool_calls: [call("", "get_weather", weather, { index: 0 })] },
+			{ content: "", tool_calls: [call("", "read_image", picture, { index: 1 })] },
+		],
+		ends: [finish("stop")],
+		ids: [null, null],
+		usage: null,
+	},
+	vLLM: {
+		common: {
+			id: "chatcmpl-5c1",
+			prompt_logprobs: null,
+			kv_transfer_params: null,
+			usage: { ...counts, completion_tokens: 1, prompt_tokens_details: null },
+		},
+		choice: { stop_reason: null, token_ids: null, logprobs: null, finish_reason: null },
+		deltas: [
+			{ role: "assistant", content: "" },
+			{ reasoning: "Two facts.", reasoning_content: "Two facts." },
+			{ content: "Checking both." },
+			{ tool_calls: [call("chatcmpl-tool-1", "get_weather", "", { index: 0 })] },
+			{ tool_calls: [{ index: 0, function: { arguments: '{"city":' } }] },
+			{ tool_calls: [{ index: 0, function: { arguments: '"Oslo"}' } }] },
+			{ tool_calls: [call("chatcmpl-tool-2", "read_image", picture, { index: 1 })] },
+		],
+		ends: [
+			finish("tool_calls", { stop_reason: 151_645 }),
+			{ choices: [], usage: { ...counts, prompt_tokens_details: null } },
+		],
+		ids: ["chatcmpl-tool-1", "chatcmpl-tool-2"],
+		usage: counted,
+	},
+	"llama.cpp": {
+		common: { id: "chatcmpl-x", __verbose: { content: "…" }, prompt_progress: { total: 9, cache: 3, processed: 9 } },
+		choice: { finish_reason: null },
+		deltas: [
+			{ role: "assistant", content: null },
+			{ reasoning_content: "Two facts." },
+			{ content: "Checking both." },
+			{ tool_calls: [call("a1", "get_weather", "{", { index: 0 })] },
+			{ tool_calls: [{ index: 0, function: { arguments: '"city":"Oslo"}' } }] },
+			{ tool_calls: [call("b2", "read_image", picture, { index: 1 })] },
+		],
+		ends: [{ ...finish("tool_calls"), usage: counts, timings: { cache_n: 3, prompt_ms: 10.5 } }],
+		ids: ["a1", "b2"],
+		usage: counted,
+	},
+	"LM Studio": {
+		common: { id: "chatcmpl-lm", system_fingerprint: "qwen" },
+		choice: { logprobs: null, finish_reason: null },
+		deltas: [
+			{ role: "assistant", reasoning_content: "Two facts." },
+			{ role: "assistant", content: "Checking both." },
+			{ tool_calls: [call("318957301", "get_weather", "", { index: 0 })] },
+			{ tool_calls: [{ index: 0, type: "function", function: { name: "", arguments: weather } }] },
+			{ tool_calls: [call("318957302", "read_image", "", { index: 1 })] },
+			{ tool_calls: [{ index: 1, type: "function", function: { name: "", arguments: picture } }] },
+		],
+		ends: [{ ...finish("tool_calls"), usage: counts, stats: { stop_reason: "toolCalls" } }],
+		hasDone: false,
+		ids: ["318957301", "318957302"],
+		usage: counted,
+	},
+	"a gateway": {
+		common: { id: "gen-1", provider: "X", native_finish_reason: null },
+		choice: { finish_reason: null },
+		deltas: [
+			{
+				role: "assistant",
+				content: "",
+				reasoning: "Two facts.",
+				reasoning_details: [{ type: "reasoning.text", text: "Two facts." }],
+			},
+			{ content: "Checking both.", reasoning: null },
+			{ tool_calls: [call("toolu_1", "get_weather", { city: "Oslo" }, { index: 0 })] },
+			{ tool_calls: [call("toolu_2", "read_image", { path: "pic.png" }, { index: 0 })] },
+		],
+		ends: [finish("tool_calls", { usage: counts })],
+		ids: ["toolu_1", "toolu_2"],
+		usage: counted,
+	},
+	"a server that repeats everything": {
+		common: { id: "r1" },
+		deltas: [
+			{ role: "assistant", reasoning_content: "Two facts." },
+			{ role: "assistant", content: "Checking both." },
+			{ role: "assistant", tool_calls: [call("c1", "get_weather", '{"city":')] },
+			{ role: "assistant", tool_calls: [call("c1", "get_weather", '"Oslo"}')] },
+			{ role: "assistant", tool_calls: [call("c2", "read_image", picture)] },
+		],
+		ends: [finish("stop")],
+		ids: ["c1", "c2"],
+		usage: null,
+	},
+};
+
+function toStream({ common, choice, deltas, ends, hasDone = true }: Scene): string {
+	const chunks = [
+		...deltas.map((delta) => ({ ...common, choices: [{ index: 0, delta, ...choice }] })),
+		...ends.map((end) => ({ ...common, usage: null, ...end })),
+	];
+	return `${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("")}${hasDone ? "data: [DONE]\n\n" : ""}`;
+}
+
+/** Pieces of a call joined, so that it does not matter how they came. */
+function joined(chunks: readonly ModelChunk[]): ModelPart[] {
+	const parts: ModelPart[] = [];
+	for (const part of chunks.flatMap((chunk) => (chunk.type === "parts" ? chunk.parts : []))) {
+		const last = parts.at(-1);
+		if (part.type !== "tool_call_part" || last?.type !== "function") parts.push(part);
+		else {
+			const given = (last.function.arguments ?? "") + (part.arguments_part ?? "");
+			parts[parts.length - 1] = { ...last, function: { ...last.function, arguments: given } };
+		}
+	}
+	return parts;
+}
+
+describe("a server one runs oneself", () => {
+	it.each(Object.entries(scenes))("is understood: %s", async (_name, scene) => {
+		const server = await startProviderServer();
+		onTestFinished(() => server.close());
+		server.answerNext(sendEvents(toStream(scene), { chunkSize: 11 }));
+		const settings = { ...plainModelSettings, providerType: "openai_legacy", baseUrl: `${server.url}/v1` } as const;
+		const model = await createModel(settings);
+		const chunks = await collectChunks(model.stream(contractRequest, new AbortController().signal));
+		const made = (id: string | null) => id ?? expect.stringMatching(/^call_[0-9a-f]{24}$/);
+		const toolCall = (id: string | null, name: string, given: string) => ({
+			type: "function",
+			id: made(id),
+			function: { name, arguments: given },
+			extras: null,
+		});
+		expect(joined(chunks)).toEqual([
+			{ type: "think", think: "Two facts.", encrypted: null },
+			{ type: "text", text: "Checking both." },
+			toolCall(scene.ids[0], "get_weather", weather),
+			toolCall(scene.ids[1], "read_image", picture),
+		]);
+		expect(chunks.at(-1)).toEqual({ type: "done", usage: scene.usage, messageId: scene.common["id"] });
+		// Nothing that only some of them know is asked of them.
+		const body = server.requests[0]?.body;
+		expect(isRecord(body) ? Object.keys(body).sort() : null).toEqual(["messages", "model", "stream", "stream_options"]);
+	});
+
+	it("is sent no key when there is none", async () => {
+		const server = await startProviderServer();
+		onTestFinished(() => server.close());
+		server.answerNext(sendEvents("data: [DONE]\n\n"));
+		const settings = { ...plainModelSettings, providerType: "openai_legacy", baseUrl: server.url, apiKey: "" } as const;
+		await collectChunks((await createModel(settings)).stream(contractRequest, new AbortController().signal));
+		expect(server.requests[0]?.headers.authorization).toBeUndefined();
+	});
+});
