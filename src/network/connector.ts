@@ -12,6 +12,7 @@ import { NetworkError } from "./network-error.ts";
 import type { Proxies, ProxyServer } from "./proxies.ts";
 import type { Sockets } from "./sockets.ts";
 import { createSpareSockets } from "./spare-sockets.ts";
+import { openTunnel } from "./tunnel.ts";
 
 export interface ConnectorSettings {
 	readonly proxies: Proxies;
@@ -76,8 +77,9 @@ export function createConnector(settings: ConnectorSettings): Connector {
 		const target = { protocol: "https:", hostname: proxy.host, host: proxy.host, port: String(proxy.port) };
 		const socket = proxy.protocol === "https" ? await secure(plain, target, deadline) : plain;
 		return await deadline.on(socket, async () => {
-			const asksFor = proxy.protocol === "socks5" ? askSocks : askHttp;
-			return await asksFor(socket, proxy, host, port);
+			if (proxy.protocol !== "socks5") return await openTunnel(socket, proxy, host, port);
+			const { openSocksTunnel } = await import("./socks.ts");
+			return await openSocksTunnel(socket, proxy, host, port);
 		});
 	};
 
@@ -127,14 +129,6 @@ function refuse(reason: string | null | undefined): void {
 async function createSecuring({ trust }: ConnectorSettings): Promise<buildConnector.connector> {
 	const context = await trust();
 	return buildConnector({ timeout: 0, ...(context === null ? {} : { secureContext: context }) });
-}
-
-async function askSocks(...request: Parameters<typeof askHttp>): Promise<Socket> {
-	return await (await import("./socks.ts")).openSocksTunnel(...request);
-}
-
-async function askHttp(socket: Socket, proxy: ProxyServer, host: string, port: number): Promise<Socket> {
-	return await (await import("./tunnel.ts")).openTunnel(socket, proxy, host, port);
 }
 
 function originOf({ protocol, host, hostname }: Target): string {

@@ -162,7 +162,8 @@ function inheritedVariables(): Record<string, string> {
 	return Object.fromEntries(
 		Object.entries(process.env).filter(
 			(entry): entry is [string, string] =>
-				entry[1] !== undefined && !/^(KIMI_|AGENTWIRE_|VITEST|NODE_OPTIONS)/.test(entry[0]),
+				entry[1] !== undefined &&
+				!/^(KIMI_|AGENTWIRE_|VITEST|NODE_OPTIONS|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE)|_proxy$/i.test(entry[0]),
 		),
 	);
 }

@@ -17,6 +17,8 @@ export interface WebServer {
 	readonly port: number;
 	/** How many connections there have been. */
 	connections(): number;
+	/** Resolves when there have been that many. */
+	connected(count: number): Promise<void>;
 	close(): Promise<void>;
 }
 
@@ -154,8 +156,10 @@ function join(socket: Socket, port: number, connected: () => void): void {
 async function listen(server: Server): Promise<WebServer> {
 	const sockets = new Set<Socket>();
 	let count = 0;
+	const waiters: (() => void)[] = [];
 	server.on("connection", (socket: Socket) => {
 		count += 1;
+		for (const waiter of waiters.splice(0)) waiter();
 		sockets.add(socket);
 		socket.on("close", () => sockets.delete(socket));
 	});
@@ -165,6 +169,9 @@ async function listen(server: Server): Promise<WebServer> {
 	return {
 		port,
 		connections: () => count,
+		async connected(expected) {
+			while (count < expected) await new Promise<void>((resolve) => waiters.push(resolve));
+		},
 		async close() {
 			const closed = once(server, "close");
 			server.close();
