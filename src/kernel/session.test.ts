@@ -376,4 +376,12 @@ describe("a session's records", () => {
 		for await (const { body } of session.records()) types.push(body.type);
 		expect(types).toEqual(["turn.started", "step.started", "content.completed", "status.changed", "turn.ended"]);
 	});
+
+	it("are not titled by what is the program's own", async () => {
+		const { session, attach, double } = await createSessionSubject(createScriptedModel([[say("a"), done()]]));
+		const client = attach();
+		await session.send({ type: "turn.start", input: "A task is over.", isOwn: true });
+		await client.next("turn.ended");
+		expect(double.stored.state().customTitle).toBeNull();
+	});
 });
