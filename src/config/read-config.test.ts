@@ -170,6 +170,7 @@ oauth_client_id = "program-7"
 max_events = "1.2"
 typed_parts = true
 former_names = true
+mcp_start_timeout = 0
 ca_file = "~/ca.pem"
 fetch_allow = ["wiki.corp", "*.example", "10.0.0.0/8", "::1"]
 
@@ -180,7 +181,6 @@ session_tool_calls = 500
 turn_tokens = 100_000
 turn_seconds = 0.5
 warning_ratio = 1
-mcp_start_timeout = 0
 `;
 
 const full: Configuration = {

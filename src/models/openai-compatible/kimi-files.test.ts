@@ -71,7 +71,7 @@ describe("uploading a video", () => {
 		[sendText(200, {}, "<html>"), { kind: "provider", message: noId, statusCode: null }],
 	])("tells how the provider refuses: %#", async (answer, failure) => {
 		server.answerNext(answer);
-		expect(await upload()).toEqual({ ok: false, failure });
+		expect(await upload()).toEqual({ ok: false, failure: { ...failure, retryAfter: null } });
 	});
 
 	it.each([
