@@ -2,7 +2,6 @@
 import { KernelError } from "../base/errors.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { Files } from "../files/port.ts";
-import type { LinkParts } from "../mcp/link.ts";
 import type { ServerPool } from "../mcp/server-pool.ts";
 import type { SessionStore, SessionSummary, StoredSession } from "../store/session-store.ts";
 import { checkAdditionalDirectory } from "./commands/additional-directory.ts";
@@ -16,14 +15,7 @@ export interface KernelParts {
 	readonly store: SessionStore;
 	readonly configuration: Configuration;
 	readonly surroundings: Surroundings;
-	/** How MCP servers are reached; absent for a network without sign-ins. */
-	readonly serverAccess?: Pick<LinkParts, "authorization" | "fetch">;
 }
-
-const plainAccess: Pick<LinkParts, "authorization" | "fetch"> = {
-	authorization: { provider: async () => null },
-	fetch: (url, init) => fetch(url, init),
-};
 
 export class Kernel {
 	readonly #parts: KernelParts;
@@ -80,11 +72,7 @@ export class Kernel {
 	}
 
 	#pool(): Promise<ServerPool> {
-		const { serverAccess = plainAccess, surroundings } = this.#parts;
-		const { processes, clock, log, version } = surroundings;
-		this.#serverPool ??= import("../mcp/server-pool.ts").then(
-			({ ServerPool }) => new ServerPool({ processes, clock, log, version, ...serverAccess }),
-		);
+		this.#serverPool ??= createServerPool(this.#parts.surroundings);
 		return this.#serverPool;
 	}
 
@@ -118,6 +106,23 @@ export class Kernel {
 		}
 		return session;
 	}
+}
+
+/** Nothing of it is loaded before it is wanted. */
+async function createServerPool(surroundings: Surroundings): Promise<ServerPool> {
+	const [{ ServerPool }, { createMcpAuthorization }] = await Promise.all([
+		import("../mcp/server-pool.ts"),
+		import("../credentials/mcp-oauth.ts"),
+	]);
+	const { processes, clock, log, version } = surroundings;
+	return new ServerPool({
+		processes,
+		authorization: createMcpAuthorization(surroundings),
+		fetch: (url, init) => fetch(url, init),
+		clock,
+		log,
+		version,
+	});
 }
 
 /** Adds to the workspace what it lacks, and drops from it what is not there any more. */

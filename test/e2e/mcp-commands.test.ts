@@ -15,8 +15,16 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { createStage, executablePath, type Finished, runExecutable, type Stage } from "../support/executable.ts";
+import {
+	createStage,
+	executablePath,
+	type Finished,
+	runExecutable,
+	type Stage,
+	toolCall,
+} from "../support/executable.ts";
 import { type McpOAuthServer, signInAt, startMcpOAuthServer } from "../support/mcp-oauth-server.ts";
+import { loadingOf, resultsOf, runTurn, textOf } from "../support/mcp-stage.ts";
 
 const everything = fileURLToPath(
 	new URL("../../node_modules/@modelcontextprotocol/server-everything/dist/index.js", import.meta.url),
@@ -328,5 +336,33 @@ describe("mcp auth, reset-auth and test", () => {
 		for (const action of ["auth", "reset-auth"]) {
 			expect(await stage.run("mcp", action, "x")).toEqual({ code: 1, stdout: "", stderr });
 		}
+	});
+});
+
+describe("a session with a server to sign in to", () => {
+	const call = (id: string) => [toolCall(id, "forecast", {}), "text: done"];
+
+	it("leaves it out while nobody has signed in, and uses and renews the sign-in that is there", async () => {
+		const place = await createSignInStage();
+		const { server, stage } = place;
+		stage.setScripts(call("c0"));
+		const before = await runTurn(stage.serve("--yolo"));
+		expect(loadingOf(before)).toContain("loaded, weather unauthorized");
+		expect(resultsOf(before)["c0"]).toMatchObject({ message: "Tool `forecast` not found" });
+
+		await signIn(place);
+		stage.setScripts([...call("c1"), ...call("c2"), ...call("c3")]);
+		const session = stage.serve("--yolo");
+		const first = await runTurn(session);
+		expect(loadingOf(first)).toContain("loaded, weather connected");
+		expect(textOf(resultsOf(first)["c1"])).toBe("Sunny.");
+		server.expireTokens();
+		expect(textOf(resultsOf(await runTurn(session, "second"))["c2"])).toBe("Sunny.");
+		expect(outcomes(server)).toEqual(["authorization_code", "refresh_token"]);
+		server.revokeAll();
+		expect(resultsOf(await runTurn(session, "third"))["c3"]).toMatchObject({
+			is_error: true,
+			message: "Error running tool: MCP server weather: it does not accept the sign-in.",
+		});
 	});
 });

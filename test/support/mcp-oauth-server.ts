@@ -53,6 +53,7 @@ export async function startMcpOAuthServer(options: AuthorizationServerOptions = 
 			const serverInfo = { name: "weather", version: "1.0.0" };
 			return answer({ protocolVersion: message.params?.protocolVersion, capabilities: { tools: {} }, serverInfo });
 		}
+		if (message.method === "tools/call") return answer({ content: [{ type: "text", text: "Sunny." }] });
 		return message.method === "tools/list" ? answer({ tools }) : { status: 202, body: "" };
 	};
 
