@@ -50,21 +50,27 @@ export class NamedError extends Error {
 	readonly code: ErrorName;
 	readonly details: Readonly<Record<string, unknown>>;
 
-	constructor(code: ErrorName, message: string, details: Readonly<Record<string, unknown>> = {}) {
-		super(message);
+	constructor(code: ErrorName, message: string, details: Readonly<Record<string, unknown>> = {}, cause?: unknown) {
+		super(message, cause === undefined ? undefined : { cause });
 		this.code = code;
 		this.details = details;
 	}
 }
 
+/** What is said of a session in words of this protocol. */
+const sessionTexts: { readonly [C in KernelErrorCode]?: (sessionId: string) => string } = {
+	busy: (id) => `Session ${id} is busy`,
+	"session-not-found": (id) => `Session not found: ${id}`,
+};
+
 /** The name of whatever was thrown; `sessionId` is whom it concerns. */
 export function toNamedError(thrown: unknown, sessionId: string | null): NamedError {
 	const concerned = sessionId === null ? {} : { session_id: sessionId };
 	if (thrown instanceof NamedError)
-		return new NamedError(thrown.code, thrown.message, { ...concerned, ...thrown.details });
+		return new NamedError(thrown.code, thrown.message, { ...concerned, ...thrown.details }, thrown.cause);
 	const { code, message, data } = toKernelError(thrown);
-	const text = code === "busy" && sessionId !== null ? `Session ${sessionId} is busy` : message;
-	return new NamedError(kernelErrorNames[code], text, { ...concerned, ...(isRecord(data) ? data : {}) });
+	const text = sessionId === null ? message : (sessionTexts[code]?.(sessionId) ?? message);
+	return new NamedError(kernelErrorNames[code], text, { ...concerned, ...(isRecord(data) ? data : {}) }, thrown);
 }
 
 export function errorObject(era: Era, code: ErrorName, message: string, details: object = {}): ErrorObject {

@@ -37,6 +37,7 @@ export class HostedSession {
 	readonly #client: ClientSide;
 	readonly #remembered: Remembered;
 	readonly #projection: Projection;
+	#lastTurn: Promise<TurnOutcome> | null = null;
 
 	private constructor(hold: SessionHold, door: HostDoor, peer: Peer, client: ClientSide, remembered: Remembered) {
 		const { session, info } = hold;
@@ -79,16 +80,17 @@ export class HostedSession {
 		return hosted;
 	}
 
-	/** Runs a turn to its end; everything of it is on its way to the client when this resolves. */
-	async run(hold: SessionHold, prompt: string): Promise<RunResult> {
+	/** Starts a turn; everything of it is on its way to the client when `ended` resolves. */
+	async start(hold: SessionHold, prompt: string): Promise<{ readonly ended: Promise<RunResult> }> {
 		const { turnId } = await hold.startTurn(prompt);
-		return this.#toResult(await this.pump.turnEnded(turnId));
+		const outcome = this.pump.turnEnded(turnId);
+		this.#lastTurn = outcome;
+		return { ended: outcome.then((each) => this.#toResult(each)) };
 	}
 
 	/** Resolves when the turn that may run has been told to its end. */
 	async idle(): Promise<void> {
-		const { turnId } = this.#hold.session.snapshot();
-		if (turnId !== null) await this.pump.turnEnded(turnId);
+		await this.#lastTurn;
 	}
 
 	#project(event: Parameters<Projection["take"]>[0]): readonly Outgoing[] {

@@ -1,5 +1,5 @@
 // `session/*` and `turn/*`: each runs on the session it names, and none waits for another session.
-import { isRecord } from "../../base/json.ts";
+import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { Session } from "../../kernel/session.ts";
 import type { SessionHold, SessionInfo, SessionRequest } from "../../kernel/session-host.ts";
 import type { Peer } from "../../rpc/connection.ts";
@@ -7,7 +7,7 @@ import { defineMethod, type Method, type Respond } from "../../rpc/methods.ts";
 import type { HostDoor } from "../dialect.ts";
 import type { ConfigView } from "./config-view.ts";
 import { toDescription, toListEntry } from "./contract.ts";
-import { NamedError, toNamedError } from "./errors.ts";
+import { toNamedError } from "./errors.ts";
 import { newFacts, readFacts } from "./facts.ts";
 import { type ClientSide, HostedSession, type Remembered } from "./hosted-session.ts";
 import {
@@ -27,6 +27,8 @@ export class SessionMethods {
 	/** Sessions whose events this client gets, as long as they are loaded. */
 	readonly #attached = new Map<Session, Promise<HostedSession>>();
 	readonly #remembered = new Map<string, Remembered>();
+	/** What is asked of one session counts in the order of its coming: a turn has begun before its interrupt is looked at. */
+	readonly #lines = createKeyedQueue();
 
 	constructor(door: HostDoor, peer: Peer, client: ClientSide, readConfig: () => Promise<ConfigView>) {
 		this.#door = door;
@@ -75,7 +77,7 @@ export class SessionMethods {
 			try {
 				const hosted = await this.#attach(hold);
 				if (params.initial_turn === "deferred") return { session_id: hold.session.id };
-				return await hosted.run(hold, params.prompt);
+				return await (await hosted.start(hold, params.prompt)).ended;
 			} finally {
 				hold.release();
 			}
@@ -83,21 +85,30 @@ export class SessionMethods {
 	}
 
 	async #turn(id: string, prompt: string): Promise<RunResult> {
+		const { hold, ended } = await this.#lines.run(id, () => this.#start(id, prompt));
+		return await ended.finally(() => hold.release());
+	}
+
+	async #start(id: string, prompt: string) {
 		const hold = await this.#door.sessions.hold(id);
 		try {
-			return await (await this.#attach(hold)).run(hold, prompt);
-		} finally {
+			const { ended } = await (await this.#attach(hold)).start(hold, prompt);
+			return { hold, ended };
+		} catch (thrown) {
 			hold.release();
+			throw thrown;
 		}
 	}
 
-	async #interrupt(id: string, respond: Respond): Promise<object> {
-		const result = { interrupted: true };
-		const running = this.#door.sessions.list().find((info) => info.id === id);
-		// The answer goes out before anything the interrupt causes.
-		if (running?.isRunning === true) respond(result);
-		await this.#door.sessions.interrupt(id);
-		return result;
+	#interrupt(id: string, respond: Respond): Promise<object> {
+		return this.#lines.run(id, async () => {
+			const result = { interrupted: true };
+			const running = this.#door.sessions.list().find((info) => info.id === id);
+			// The answer goes out before anything the interrupt causes.
+			if (running?.isRunning === true) respond(result);
+			await this.#door.sessions.interrupt(id);
+			return result;
+		});
 	}
 
 	#list(limit: number, offset: number): object {
@@ -109,7 +120,7 @@ export class SessionMethods {
 	}
 
 	#read(id: string): Promise<object> {
-		return concerning(id, async () => {
+		return this.#inLine(id, async () => {
 			let info = this.#door.sessions.list().find((each) => each.id === id);
 			if (info === undefined || !this.#remembered.has(id)) {
 				const hold = await this.#door.sessions.hold(id);
@@ -121,11 +132,15 @@ export class SessionMethods {
 	}
 
 	#archive(id: string): Promise<object> {
-		return concerning(id, async () => {
+		return this.#inLine(id, async () => {
 			await this.#door.sessions.archive(id, async (session) => (await this.#attached.get(session))?.idle());
 			this.#remembered.delete(id);
 			return { archived: true };
 		});
+	}
+
+	#inLine<T>(id: string, work: () => Promise<T>): Promise<T> {
+		return concerning(id, () => this.#lines.run(id, work));
 	}
 
 	#factsOf(id: string) {
@@ -180,8 +195,6 @@ async function concerning<T>(id: string, work: () => Promise<T>): Promise<T> {
 	try {
 		return await work();
 	} catch (thrown) {
-		// A defect keeps its cause for the log.
-		if (!(thrown instanceof NamedError) && !isRecord(thrown) && !(thrown instanceof Error)) throw thrown;
 		throw toNamedError(thrown, id);
 	}
 }
