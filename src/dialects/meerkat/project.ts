@@ -94,7 +94,9 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"notification.raised": ignored,
 	"content.delta": ({ part }, _event, { run }) => {
 		if (part.type === "think") return [{ type: "reasoning_delta", delta: part.think }];
-		return part.type === "text" && part.text !== "" ? (run?.addText(part.text) ?? nothing) : nothing;
+		// What a hook refused has its reason for a text, which the end of the run tells.
+		if (run === null || run.denial !== null || part.type !== "text" || part.text === "") return nothing;
+		return run.addText(part.text);
 	},
 	"content.completed": ignored,
 	"tool-call.started": ignored,
