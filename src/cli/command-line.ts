@@ -88,6 +88,9 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
 	const first = given.last("help", "version");
 	if (first !== null) return given.has("help") ? { kind: "help", command: null } : { kind: "version" };
 	const [command, ...rest] = given.rest;
+	// Its flags are the program's, and may stand on both sides of its name.
+	if (command === "rpc")
+		return parseCommand(command, [...argv.slice(0, argv.indexOf(command)), ...rest], splitFlags([]));
 	if (command !== undefined) return parseCommand(command, rest, given);
 	checkCombinations(given);
 	const parsed: CommandLine = isPrint(given)
