@@ -152,14 +152,23 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 		}
 	};
 
+	/** Gives its place free, also when its end could not be kept. */
+	const giveUp = async (hosted: Hosted): Promise<void> => {
+		hosted.session = null;
+		hosted.withdrawUnload?.();
+		try {
+			await kernel.unload(hosted.id);
+		} catch (thrown) {
+			log.error("A session could not be unloaded.", { session: hosted.id, error: thrown });
+		}
+		places -= 1;
+	};
+
 	/** Whether it was unloaded: only what nobody uses and what has no work in the background. */
 	const unload = (hosted: Hosted): Promise<boolean> =>
 		lines.run(hosted.id, async () => {
 			if (!isIdle(hosted) || (await hosted.session?.backgroundTasks())?.length !== 0 || !isIdle(hosted)) return false;
-			hosted.session = null;
-			hosted.withdrawUnload?.();
-			await kernel.unload(hosted.id);
-			places -= 1;
+			await giveUp(hosted);
 			return true;
 		});
 
@@ -210,9 +219,7 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 		const hosted = toHosted(id, toOptions(parts, plainRequest));
 		await load(hosted, () => kernel.open(workDir, id, hosted.options));
 		if (hosted.session?.isArchived === true) {
-			hosted.session = null;
-			await kernel.unload(id);
-			places -= 1;
+			await giveUp(hosted);
 			throw notFound(id);
 		}
 		known.set(id, hosted);
@@ -271,14 +278,11 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 			}
 			await lines.run(id, async () => {
 				const hosted = known.get(id);
-				hosted?.withdrawUnload?.();
 				known.delete(id);
 				// Its state says so from now on.
 				archived.delete(id);
 				// Somebody who needed a place may have been faster.
-				if (hosted?.session === null) return;
-				await kernel.unload(id);
-				places -= 1;
+				if (hosted !== undefined && hosted.session !== null) await giveUp(hosted);
 			});
 		},
 		async stop() {
