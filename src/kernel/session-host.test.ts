@@ -156,6 +156,16 @@ describe("a host of sessions", () => {
 		await expect(host.hold(one.session.id)).rejects.toMatchObject({ code: "overloaded" });
 	});
 
+	it("finds places for many at once, as long as some are idle", async () => {
+		const { host } = await createSubject({ loaded_sessions: 4 });
+		const ids: string[] = [];
+		for (let n = 0; n < 12; n += 1) ids.push((await used(await host.create(plain))).id);
+		const turn = async (id: string) => used(await host.hold(id));
+		for (let n = 0; n < 12; n += 2) await Promise.all(ids.slice(n, n + 2).map(turn));
+		await Promise.all(ids.slice(0, 4).map(turn));
+		await Promise.all(ids.slice(4, 8).map(turn));
+	});
+
 	it("refuses a turn too many, but a second one of a session as busy", async () => {
 		const { host } = await createSubject({ running_turns: 1 });
 		const one = await host.create(plain);

@@ -99,6 +99,8 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 	/** Archived while this process runs: unknown from the moment on at which it was asked for. */
 	const archived = new Set<string>();
 	let places = 0;
+	/** Sessions that are being unloaded and still have their places. */
+	const leaving = new Set<Promise<void>>();
 	let uses = 0;
 	let isStopped = false;
 
@@ -133,7 +135,9 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 				isFreed = await unload(hosted);
 				if (isFreed) break;
 			}
-			if (!isFreed) {
+			// What is on its way out leaves a place soon.
+			if (!isFreed && leaving.size > 0) await Promise.race(leaving);
+			else if (!isFreed) {
 				const { loadedSessions: limit } = limits;
 				throw new KernelError("overloaded", `Max sessions reached (${places}/${limit})`, { data: { limit } });
 			}
@@ -156,12 +160,17 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 	const giveUp = async (hosted: Hosted): Promise<void> => {
 		hosted.session = null;
 		hosted.withdrawUnload?.();
-		try {
-			await kernel.unload(hosted.id);
-		} catch (thrown) {
-			log.error("A session could not be unloaded.", { session: hosted.id, error: thrown });
-		}
-		places -= 1;
+		const left = kernel
+			.unload(hosted.id)
+			.catch((thrown: unknown) => {
+				log.error("A session could not be unloaded.", { session: hosted.id, error: thrown });
+			})
+			.then(() => {
+				places -= 1;
+				leaving.delete(left);
+			});
+		leaving.add(left);
+		await left;
 	};
 
 	/** Whether it was unloaded: only what nobody uses and what has no work in the background. */
