@@ -178,7 +178,7 @@ const limitsTable = table({
 	turn_seconds: nullable(decimal(0.001, Number.MAX_VALUE)),
 	turn_tool_calls: nullable(integer(1)),
 	warning_ratio: v.optional(decimal(0, 1), 0.8),
-	loaded_sessions: v.optional(integer(1), 64),
+	loaded_sessions: v.optional(integer(1), 1024),
 	running_turns: v.optional(integer(1), 64),
 	/** 0 for never. */
 	unload_after: v.optional(decimal(0, Number.MAX_VALUE), 300),

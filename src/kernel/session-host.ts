@@ -84,6 +84,8 @@ interface Hosted {
 	readonly model: string;
 	readonly provider: string;
 	session: Session | null;
+	/** Whether it is being looked at to unload it. */
+	isLeaving: boolean;
 	/** How many use it at the moment. */
 	holds: number;
 	/** Counts up with every use. */
@@ -95,11 +97,12 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 	const { kernel, configuration, clock, identifiers, workDir, log } = parts;
 	const { limits } = configuration.agentwire;
 	const lines = createKeyedQueue();
+	const placeLine = createKeyedQueue();
 	const known = new Map<string, Hosted>();
 	/** Archived while this process runs: unknown from the moment on at which it was asked for. */
 	const archived = new Set<string>();
 	let places = 0;
-	/** Sessions that are being unloaded and still have their places. */
+	/** What may leave a place soon. */
 	const leaving = new Set<Promise<void>>();
 	let uses = 0;
 	let isStopped = false;
@@ -120,14 +123,20 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 			model: isSet ? selection.model.name : "",
 			provider: isSet ? selection.provider.name : "",
 			session: null,
+			isLeaving: false,
 			holds: 0,
 			lastUse: 0,
 			withdrawUnload: null,
 		};
 	};
 
-	/** Takes one of the places for loaded sessions, from an idle session if need be. */
-	const takePlace = async (): Promise<void> => {
+	/**
+	 * Takes one of the places for loaded sessions, from an idle session if need be: whoever comes first is served first.
+	 * It waits for no session that could wait for a place itself.
+	 */
+	const takePlace = (): Promise<void> => placeLine.run("", findPlace);
+
+	const findPlace = async (): Promise<void> => {
 		while (places >= limits.loadedSessions) {
 			const idle = [...known.values()].filter(isIdle).sort((one, other) => one.lastUse - other.lastUse);
 			let isFreed = false;
@@ -160,26 +169,47 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 	const giveUp = async (hosted: Hosted): Promise<void> => {
 		hosted.session = null;
 		hosted.withdrawUnload?.();
-		const left = kernel
-			.unload(hosted.id)
-			.catch((thrown: unknown) => {
-				log.error("A session could not be unloaded.", { session: hosted.id, error: thrown });
-			})
-			.then(() => {
-				places -= 1;
-				leaving.delete(left);
-			});
-		leaving.add(left);
-		await left;
+		const left = kernel.unload(hosted.id).catch((thrown: unknown) => {
+			log.error("A session could not be unloaded.", { session: hosted.id, error: thrown });
+		});
+		const freed = left.then(() => {
+			places -= 1;
+		});
+		await inLeaving(freed);
+	};
+
+	const inLeaving = async <T>(work: Promise<T>): Promise<T> => {
+		// Whoever waits for it looks again, whatever came of it.
+		const over = work.then(
+			() => {},
+			() => {},
+		);
+		leaving.add(over);
+		try {
+			return await work;
+		} finally {
+			leaving.delete(over);
+		}
 	};
 
 	/** Whether it was unloaded: only what nobody uses and what has no work in the background. */
-	const unload = (hosted: Hosted): Promise<boolean> =>
-		lines.run(hosted.id, async () => {
-			if (!isIdle(hosted) || (await hosted.session?.backgroundTasks())?.length !== 0 || !isIdle(hosted)) return false;
-			await giveUp(hosted);
-			return true;
-		});
+	const unload = async (hosted: Hosted): Promise<boolean> => {
+		if (!isIdle(hosted)) return false;
+		// Nobody else waits for this, behind whom somebody may load it again.
+		hosted.isLeaving = true;
+		try {
+			return await inLeaving(
+				lines.run(hosted.id, async () => {
+					const { session } = hosted;
+					if (session === null || isUsed(hosted) || (await session.backgroundTasks()).length > 0) return false;
+					await giveUp(hosted);
+					return true;
+				}),
+			);
+		} finally {
+			hosted.isLeaving = false;
+		}
+	};
 
 	const scheduleUnload = (hosted: Hosted): void => {
 		hosted.withdrawUnload?.();
@@ -312,8 +342,12 @@ const plainRequest: SessionRequest = {
 	tools: "none",
 };
 
-function isIdle({ session, holds }: Hosted): boolean {
-	return session !== null && holds === 0 && session.snapshot().turnId === null;
+function isIdle(hosted: Hosted): boolean {
+	return hosted.session !== null && !hosted.isLeaving && !isUsed(hosted);
+}
+
+function isUsed({ session, holds }: Hosted): boolean {
+	return holds > 0 || (session !== null && session.snapshot().turnId !== null);
 }
 
 function toOptions({ configuration, options }: SessionHostParts, request: SessionRequest): SessionOptions {
