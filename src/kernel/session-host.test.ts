@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryFiles } from "../../test/support/memory-files.ts";
+import { plainNetwork } from "../../test/support/network.ts";
 import { noProcesses } from "../../test/support/session-doubles.ts";
 import type { Clock } from "../base/clock.ts";
 import { randomIdentifiers } from "../base/ids.ts";
@@ -67,6 +68,7 @@ async function createSubject(limits: object = {}) {
 		files,
 		processes: noProcesses,
 		startWorker: () => Promise.reject(new Error("no workers here")),
+		network: plainNetwork,
 		clock,
 		identifiers: randomIdentifiers,
 		random: () => 0,

@@ -360,8 +360,9 @@ function toOptions({ configuration, options }: SessionHostParts, request: Sessio
 		...(maxAnswerTokens === null ? {} : { maxAnswerTokens }),
 		maxSteps: maxSteps ?? options.maxSteps,
 		agent: narrowAgent(options.agent ?? builtInAgents.default, tools, systemPrompt),
-		// Plugins run commands.
+		// Plugins run commands, and so do MCP servers.
 		plugins: tools === "all",
+		mcpServers: tools === "all" ? options.mcpServers : [],
 	};
 }
 
