@@ -97,7 +97,7 @@ export function errorCodes({ errorNumbers, rules }: ProtocolDescription): number
 		rules.parseError?.code,
 		rules.invalidRequest?.code,
 		rules.unknownMethod("").code,
-		rules.invalidParams("").code,
+		rules.invalidParams("", { kind: "missing" }).code,
 		...Object.values(errorNumbers).map(({ code }) => code),
 	];
 	return [...new Set(numbers.filter((code) => code !== undefined))].sort((one, other) => other - one);

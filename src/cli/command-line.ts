@@ -58,8 +58,8 @@ export interface ProgramOptions {
 }
 
 export interface ServeOptions extends ProgramOptions {
-	/** "wire" restricts the dialects to Kimi's; null means that no mode was asked for. */
-	readonly mode: "wire" | null;
+	/** "wire" restricts the dialects to those of one session, "rpc" to those of many; null means that none was asked for. */
+	readonly mode: "wire" | "rpc" | null;
 }
 
 export const printFormats = ["text", "stream-json"] as const;
@@ -76,7 +76,7 @@ export type CommandLine =
 	/** `command` is null for the program itself. */
 	| { readonly kind: "help"; readonly command: CommandName | null }
 	| { readonly kind: "version" }
-	| CommandCall
+	| Exclude<CommandCall, { kind: "rpc" }>
 	| { readonly kind: "task-worker"; readonly flags: TaskWorkerFlags }
 	| { readonly kind: "serve"; readonly options: ServeOptions }
 	| { readonly kind: "print"; readonly options: PrintOptions };
@@ -88,6 +88,9 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
 	const first = given.last("help", "version");
 	if (first !== null) return given.has("help") ? { kind: "help", command: null } : { kind: "version" };
 	const [command, ...rest] = given.rest;
+	// Its flags are the program's, and may stand on both sides of its name.
+	if (command === "rpc")
+		return parseCommand(command, [...argv.slice(0, argv.indexOf(command)), ...rest], splitFlags([]));
 	if (command !== undefined) return parseCommand(command, rest, given);
 	checkCombinations(given);
 	const parsed: CommandLine = isPrint(given)
@@ -104,7 +107,21 @@ function parseCommand(command: string, rest: readonly string[], given: GivenFlag
 	}
 	const before = given.all[0];
 	if (before !== undefined) throw new UsageError(`Cannot combine the command '${command}' with ${before.name}.`);
-	return commands[command].parse(rest) ?? { kind: "help", command };
+	const call = commands[command].parse(rest);
+	if (call === null) return { kind: "help", command };
+	return call.kind === "rpc" ? toRpc(call.words) : call;
+}
+
+/** Flags that are about one session, or about another way to be driven. */
+const notForMany: readonly FlagKey[] = ["session", "continue", "print", "quiet", "acp", "wire", "ui", "prompt"];
+
+function toRpc(words: readonly string[]): CommandLine {
+	const given = splitFlags(words);
+	const other = given.rest[0] ?? given.last(...notForMany)?.name;
+	if (other !== undefined) throw new UsageError(`Cannot combine the command 'rpc' with ${other}.`);
+	checkCombinations(given);
+	refuseMissingFeatures(given);
+	return { kind: "serve", options: { ...toServeOptions(given), mode: "rpc" } };
 }
 
 /** By this name the web backend of kimi starts a server for a session that it made. */

@@ -17,7 +17,9 @@ export type CommandCall =
 	| { readonly kind: "export"; readonly options: ExportOptions }
 	| { readonly kind: "plugin"; readonly action: PluginAction }
 	| { readonly kind: "mcp"; readonly action: McpAction }
-	| { readonly kind: "login" | "logout"; readonly json: boolean };
+	| { readonly kind: "login" | "logout"; readonly json: boolean }
+	/** The flags of the program, as typed behind the name. */
+	| { readonly kind: "rpc"; readonly words: readonly string[] };
 
 export interface Command {
 	/** A line for the list of commands. */
@@ -31,7 +33,7 @@ export interface Command {
 	parse(words: readonly string[]): CommandCall | null;
 }
 
-export const commandNames = ["info", "export", "plugin", "mcp", "login", "logout"] as const;
+export const commandNames = ["info", "export", "plugin", "mcp", "login", "logout", "rpc"] as const;
 export type CommandName = (typeof commandNames)[number];
 
 const eventLines = { names: ["--json"], value: null, about: "One line of JSON for each thing that happens." } as const;
@@ -118,6 +120,14 @@ Its provider and models are then written to config.toml.`,
 		forms: [{ words: "[--json]" }],
 		flags: [eventLines],
 		parse: (words) => (asksForHelp(words) ? null : { kind: "logout", json: asksForJson("logout", words) }),
+	},
+	rpc: {
+		about: "Serve many sessions at once, in Meerkat RPC.",
+		purpose: `Serve Meerkat RPC on stdin and stdout, one JSON message a line: a client makes as many sessions as it likes.
+It takes the flags of the program that say nothing of one session; see the help of the program.`,
+		forms: [{ words: "[flags]" }],
+		flags: [],
+		parse: (words) => (asksForHelp(words) ? null : { kind: "rpc", words }),
 	},
 };
 

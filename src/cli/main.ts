@@ -1,4 +1,5 @@
 // Entry of the executable: reads the command line and hands over. Everything but serving is loaded when wanted.
+import path from "node:path";
 import { parseCommandLine } from "./command-line.ts";
 import { impliedMode } from "./executable-name.ts";
 import { handleStopSignals, stopSignals } from "./stop-signals.ts";
@@ -10,7 +11,7 @@ import { UsageError, usageErrorText } from "./usage-error.ts";
  */
 export async function main(executable: string, argv: readonly string[], packageDir: string): Promise<number> {
 	try {
-		const command = parseCommandLine(argv);
+		const command = parseCommandLine(withOwnName(executable, argv));
 		switch (command.kind) {
 			case "help":
 				return print((await import("./help.ts")).helpText(executable, command.command));
@@ -50,6 +51,11 @@ export async function main(executable: string, argv: readonly string[], packageD
 		if (thrown instanceof UsageError) return complain(usageErrorText(thrown, executable));
 		throw thrown;
 	}
+}
+
+/** Called by this name it is what `rkat rpc` is. */
+function withOwnName(executable: string, argv: readonly string[]): readonly string[] {
+	return path.basename(executable) === "rkat-rpc" ? ["rpc", ...argv] : argv;
 }
 
 function print(text: string): number {

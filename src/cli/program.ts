@@ -11,7 +11,7 @@ import { ConfigurationError, type ConfigurationErrorCategory } from "../config/c
 import { readMcpServers } from "../config/mcp-servers.ts";
 import { readConfiguration } from "../config/read-config.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
-import type { Compatibility } from "../dialects/dialect.ts";
+import type { Compatibility, HostDoor } from "../dialects/dialect.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Files } from "../files/port.ts";
 import { withoutSync } from "../files/without-sync.ts";
@@ -19,6 +19,8 @@ import { builtInAgents } from "../kernel/built-in-agents.ts";
 import type { SessionOptions, Surroundings } from "../kernel/compose.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import type { Session } from "../kernel/session.ts";
+import { createSessionHost } from "../kernel/session-host.ts";
+import { createSettingsDocuments } from "../kernel/settings-documents.ts";
 import { protocolVersion } from "../messages/protocol-version.ts";
 import { createNetwork } from "../network/network.ts";
 import { createProcesses } from "../processes/children.ts";
@@ -42,13 +44,19 @@ const readingBudget = 1500;
 /** Milliseconds after the start at which the log's writer is loaded. */
 const logOpeningDelay = 100;
 
-/** A program that has started. */
-export interface Program {
+/** A program that has started, whatever it serves. */
+export interface StartedKernel {
 	readonly kernel: Kernel;
-	readonly session: Session;
 	readonly configuration: Configuration;
 	readonly compatibility: Compatibility;
+	/** What dialects of many sessions get. */
+	readonly host: Pick<HostDoor, "sessions" | "documents" | "clock" | "identifiers">;
 	readonly log: LogFile;
+}
+
+/** A program with a session. */
+export interface Program extends StartedKernel {
+	readonly session: Session;
 }
 
 /** A start that failed and was told. */
@@ -63,12 +71,31 @@ export async function startProgram(
 	mode: Pick<SessionOptions, "unattended">,
 	taken: ProgramProcess,
 ): Promise<Program | FailedStart> {
-	const { log } = taken;
-	const started = await start(executable, options, mode, taken).catch((thrown: unknown) => {
+	return await told(taken, async () => {
+		const { kernel, workDir, sessionOptions, ...others } = await prepare(executable, options, mode, taken);
+		return { kernel, ...others, session: await openSession(kernel, workDir, options.session, sessionOptions) };
+	});
+}
+
+/** The same without a session: clients make theirs. */
+export async function startHost(
+	executable: string,
+	options: ProgramOptions,
+	taken: ProgramProcess,
+): Promise<StartedKernel | FailedStart> {
+	return await told(taken, () => prepare(executable, options, { unattended: false }, taken));
+}
+
+/** Starts; a failure is told on stderr. */
+async function told<Started extends object>(
+	{ log }: ProgramProcess,
+	start: () => Promise<Started>,
+): Promise<(Started & { readonly log: LogFile }) | FailedStart> {
+	const started = await start().catch((thrown: unknown) => {
 		log.error("The start failed.", { error: thrown });
 		return startupFailure(thrown);
 	});
-	if ("text" in started) {
+	if (isFailure(started)) {
 		await log.open();
 		log.flush();
 		process.stderr.write(`${started.text}\n`);
@@ -91,7 +118,7 @@ export interface ProgramEnd {
 /** Ends in good order within two seconds; gives the exit code. `executable` is named in the hint how to go on. */
 export async function endProgram(
 	executable: string,
-	{ kernel, session, log }: Program,
+	{ kernel, session, log }: StartedKernel & { readonly session: Session | null },
 	{ finish, exitCode, isUnheard = () => false }: ProgramEnd,
 ): Promise<number> {
 	const deadline = setTimeout(() => {
@@ -100,22 +127,23 @@ export async function endProgram(
 		process.exit(exitCode());
 	}, shutdownBudget);
 	await Promise.race([finish(), sleep(systemClock, readingBudget, new AbortController().signal)]);
-	const { hasHistory } = session.snapshot();
+	const resumable = session?.snapshot().hasHistory === true ? session.id : null;
 	await kernel.close();
 	clearTimeout(deadline);
-	const isHintDue = hasHistory && !isUnheard();
-	if (isHintDue) process.stderr.write(`\nTo resume this session: ${path.basename(executable)} -r ${session.id}\n`);
+	const isHintDue = resumable !== null && !isUnheard();
+	if (isHintDue) process.stderr.write(`\nTo resume this session: ${path.basename(executable)} -r ${resumable}\n`);
 	await log.open();
 	log.flush();
 	return exitCode();
 }
 
-async function start(
+/** Everything but the sessions. */
+async function prepare(
 	executable: string,
 	options: ProgramOptions,
 	mode: Pick<SessionOptions, "unattended">,
 	{ place, environment, shareDir, packageDir, log }: ProgramProcess,
-): Promise<Omit<Program, "log">> {
+) {
 	const disk = createDiskFiles();
 	const workDir = await checkWorkDir(options.workDir, place, disk);
 	const checkAll = (flag: string, typed: readonly string[]) =>
@@ -179,8 +207,20 @@ async function start(
 		mcpServers,
 		agent,
 	};
-	const session = await openSession(kernel, workDir, options.session, sessionOptions);
-	return { kernel, configuration, session, compatibility };
+	const { clock, identifiers } = surroundings;
+	const sessions = createSessionHost({
+		kernel,
+		configuration,
+		environment,
+		workDir,
+		options: sessionOptions,
+		clock,
+		identifiers,
+		log,
+	});
+	const documents = createSettingsDocuments({ files, clock, workDir, home: place.home });
+	const host = { sessions, documents, clock, identifiers };
+	return { kernel, configuration, compatibility, host, workDir, sessionOptions };
 }
 
 async function loadAgentFile(file: string, workDir: string, surroundings: Surroundings): Promise<AgentDefinition> {
@@ -240,7 +280,16 @@ async function toSource(options: ProgramOptions, place: Place, shareDir: string,
 /** Settings at fault that are the command line's fault (agent-kernel §1.2). */
 const usageCategories: ReadonlySet<ConfigurationErrorCategory> = new Set(["text", "mcp-syntax"]);
 
-function startupFailure(thrown: unknown): { readonly code: number; readonly text: string } {
+interface StartupFailure {
+	readonly code: number;
+	readonly text: string;
+}
+
+function isFailure(started: object | StartupFailure): started is StartupFailure {
+	return "text" in started;
+}
+
+function startupFailure(thrown: unknown): StartupFailure {
 	if (thrown instanceof UsageError) throw thrown;
 	if (thrown instanceof ConfigurationError)
 		return { code: usageCategories.has(thrown.category) ? 2 : 1, text: redactSecrets(thrown.message) };

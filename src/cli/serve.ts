@@ -1,8 +1,9 @@
-// Serving on stdio: one session, for a client that speaks JSON-RPC, until the client is gone.
+// Serving on stdio: one session, or as many as a client makes, until the client is gone.
+import type { Session } from "../kernel/session.ts";
 import { serve } from "../server/serve.ts";
 import { createStdioTransport } from "../transports/stdio.ts";
 import type { ServeOptions } from "./command-line.ts";
-import { endProgram, type Program, startProgram } from "./program.ts";
+import { endProgram, type StartedKernel, startHost, startProgram } from "./program.ts";
 import { takeProcess } from "./program-process.ts";
 import { productName, productVersion } from "./version.ts";
 
@@ -12,14 +13,35 @@ export async function runServer(executable: string, options: ServeOptions, packa
 	const stop = () => stopping.abort();
 	const taken = takeProcess(options, packageDir, { onSignal: stop, onFault: stop });
 	if (options.prompt !== null) taken.log.warn("A prompt on the command line is not used by a server.");
+	if (options.mode === "rpc") {
+		const started = await startHost(executable, options, taken);
+		if ("exitCode" in started) return started.exitCode;
+		return await serveClient(executable, { ...started, session: null }, options.mode, stopping.signal);
+	}
 	const program = await startProgram(executable, options, { unattended: false }, taken);
-	return "exitCode" in program ? program.exitCode : await serveSession(executable, program, stopping.signal);
+	return "exitCode" in program
+		? program.exitCode
+		: await serveClient(executable, program, options.mode, stopping.signal);
 }
 
-async function serveSession(executable: string, program: Program, signal: AbortSignal): Promise<number> {
-	const { session, compatibility, log } = program;
-	const server = { name: productName, version: productVersion };
-	const serving = serve({ transport: createStdioTransport(), session, server, compatibility, log, signal });
+async function serveClient(
+	executable: string,
+	program: StartedKernel & { readonly session: Session | null },
+	mode: ServeOptions["mode"],
+	signal: AbortSignal,
+): Promise<number> {
+	const { session, host, compatibility, log } = program;
+	const { outboxBytes, requestsInFlight } = program.configuration.agentwire.limits;
+	const serving = serve({
+		transport: createStdioTransport(outboxBytes),
+		session,
+		...(mode === "wire" ? {} : { host }),
+		server: { name: productName, version: productVersion },
+		compatibility,
+		maximumInFlight: requestsInFlight,
+		log,
+		signal,
+	});
 	const end = await serving.ended;
 	return await endProgram(executable, program, {
 		finish: () => serving.finish(),

@@ -63,6 +63,11 @@ export type HookSettings = CamelCased<ConfigurationFile["hooks"][number]>;
 
 /** Budgets of a session and of each of its turns; null for none. Times in seconds. */
 export type LimitSettings = CamelCased<ConfigurationFile["agentwire"]["limits"]>;
+/** Those of them that are budgets. */
+export type BudgetSettings = Omit<
+	LimitSettings,
+	"loadedSessions" | "runningTurns" | "unloadAfter" | "requestsInFlight" | "outboxBytes"
+>;
 
 /** Our own table. Deadlines in seconds, null for none. */
 export interface AgentwireSettings {
@@ -87,6 +92,8 @@ export interface AgentwireSettings {
 	readonly caFile: string | null;
 	/** Hosts, addresses and ranges that may be fetched although they are not public. */
 	readonly fetchAllow: readonly string[];
+	/** What becomes of a call that needs an approval when no client is there that gives any. */
+	readonly unattended: "approve" | "reject";
 }
 
 export interface Configuration {
@@ -164,6 +171,7 @@ export function toConfiguration(file: ConfigurationFile): Configuration {
 			limits: camelCased(agentwire.limits),
 			caFile: agentwire.ca_file || null,
 			fetchAllow: agentwire.fetch_allow,
+			unattended: agentwire.unattended,
 		},
 	};
 }

@@ -96,9 +96,15 @@ const defaults: Configuration = {
 			turnSeconds: null,
 			turnToolCalls: null,
 			warningRatio: 0.8,
+			loadedSessions: 1024,
+			runningTurns: 64,
+			unloadAfter: 300,
+			requestsInFlight: 256,
+			outboxBytes: 262_144,
 		},
 		caFile: null,
 		fetchAllow: [],
+		unattended: "reject",
 	},
 };
 
@@ -250,9 +256,15 @@ const full: Configuration = {
 			turnSeconds: 0.5,
 			turnToolCalls: null,
 			warningRatio: 1,
+			loadedSessions: 1024,
+			runningTurns: 64,
+			unloadAfter: 300,
+			requestsInFlight: 256,
+			outboxBytes: 262_144,
 		},
 		caFile: "~/ca.pem",
 		fetchAllow: ["wiki.corp", "*.example", "10.0.0.0/8", "::1"],
+		unattended: "reject",
 	},
 };
 

@@ -169,7 +169,7 @@ const hookTable = table({
 	fail_closed: v.optional(flag, false),
 });
 
-/** Budgets; null for none. Times in seconds. */
+/** Budgets, null for none, and how much there may be at once. Times in seconds. */
 const limitsTable = table({
 	session_tokens: nullable(integer(1)),
 	session_seconds: nullable(decimal(0.001, Number.MAX_VALUE)),
@@ -178,6 +178,12 @@ const limitsTable = table({
 	turn_seconds: nullable(decimal(0.001, Number.MAX_VALUE)),
 	turn_tool_calls: nullable(integer(1)),
 	warning_ratio: v.optional(decimal(0, 1), 0.8),
+	loaded_sessions: v.optional(integer(1), 1024),
+	running_turns: v.optional(integer(1), 64),
+	/** 0 for never. */
+	unload_after: v.optional(decimal(0, Number.MAX_VALUE), 300),
+	requests_in_flight: v.optional(integer(1), 256),
+	outbox_bytes: v.optional(integer(4096), 262_144),
 });
 const caFile = v.pipe(
 	text,
@@ -217,6 +223,7 @@ const agentwireTable = table({
 	limits: v.optional(limitsTable, {}),
 	ca_file: v.optional(caFile, ""),
 	fetch_allow: v.optional(hostsAndRanges, []),
+	unattended: v.optional(oneOf(["approve", "reject"]), "reject"),
 });
 
 /** The whole file. Unknown keys are dropped at every level; `{}` gives the defaults. */

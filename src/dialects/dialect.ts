@@ -1,6 +1,10 @@
 // What every dialect provides, and what it is given. A dialect is a folder of small files over this.
+import type { Clock } from "../base/clock.ts";
+import type { Identifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { Session } from "../kernel/session.ts";
+import type { SessionHost } from "../kernel/session-host.ts";
+import type { SettingsDocuments } from "../kernel/settings-documents.ts";
 import type { WireVersion } from "../messages/history.ts";
 import type { Peer } from "../rpc/connection.ts";
 import type { EnvelopeRules } from "../rpc/envelope.ts";
@@ -28,9 +32,20 @@ export interface Door {
 	readonly log: Log;
 }
 
+/** The kernel as a dialect of many sessions sees it. */
+export interface HostDoor extends Omit<Door, "session" | "compatibility"> {
+	readonly sessions: SessionHost;
+	/** Settings of the clients' own world. */
+	readonly documents: SettingsDocuments;
+	readonly clock: Clock;
+	readonly identifiers: Identifiers;
+}
+
 /** One connection speaking one dialect. Nothing happens before a method is called. */
 export interface Conversation {
 	readonly methods: MethodTable;
+	/** In place of the dialect's own, when they depend on what was said. */
+	readonly rules?: EnvelopeRules;
 	/** Cuts short what could take long without the session, such as a replay; its request is still answered. */
 	hurry(): void;
 	/** Resolves once every event told to this client has been handed to the outbox; call it after the session stopped. */
@@ -43,4 +58,9 @@ export interface Dialect {
 	/** Whether this parsed line, the first that anybody claims, begins a conversation in this dialect. */
 	claims(value: unknown): boolean;
 	converse(door: Door, peer: Peer): Conversation;
+}
+
+/** A dialect whose clients make sessions, as many as they like. */
+export interface HostDialect extends Omit<Dialect, "converse"> {
+	converse(door: HostDoor, peer: Peer): Conversation;
 }

@@ -7,7 +7,7 @@ import { createDeferred } from "../base/deferred.ts";
 import { silentLog } from "../base/log.ts";
 import type { Model } from "../models/model.ts";
 import type { Peer } from "../rpc/connection.ts";
-import type { RpcReply } from "../rpc/envelope.ts";
+import type { RpcId, RpcReply } from "../rpc/envelope.ts";
 import { noCompatibility } from "./dialect.ts";
 import { EventPump } from "./event-pump.ts";
 import { project } from "./kimi/project.ts";
@@ -19,7 +19,7 @@ async function createSubject(model: Model) {
 	const edit = createToolDouble("E", { approval: editNeed, hasEffect: true });
 	const { session } = await createSessionSubject(model, [edit]);
 	const sent: string[] = [];
-	const waiting = new Map<string | number, (reply: RpcReply) => void>();
+	const waiting = new Map<RpcId, (reply: RpcReply) => void>();
 	const room = { wait: Promise.resolve() };
 	const peer: Peer = {
 		notify: (_method, params) => void sent.push(JSON.stringify(params)),

@@ -10,12 +10,15 @@ import type { CallRecord, StoredSession } from "../store/session-store.ts";
 import type { ApprovalNeed } from "../tools/tool.ts";
 import type { ApprovalMode } from "./approval-mode.ts";
 import type { AskTable } from "./asks.ts";
-import type { Emitter, Keeping } from "./emitter.ts";
+import type { Keeping } from "./emitter.ts";
 
 interface ApprovalSettings {
 	readonly stored: StoredSession;
 	readonly asks: AskTable;
-	readonly emitter: Emitter;
+	/** Whether a client is there that gives approvals. */
+	canAsk(): boolean;
+	/** What becomes of a call when there is none. */
+	readonly whenUnattended: "approve" | "reject";
 	readonly identifiers: Identifiers;
 	readonly mode: ApprovalMode;
 }
@@ -47,7 +50,7 @@ export class Approvals {
 		emit: EmitInTurn,
 		signal: AbortSignal,
 	): Promise<ApprovalOutcome> {
-		const { stored, emitter, mode } = this.#settings;
+		const { stored, mode, canAsk, whenUnattended } = this.#settings;
 		const decided = { type: "decided", askId: null, toolCallId: call.id, action: need.action } as const;
 		if (mode.isYolo) {
 			return await this.#approveByRule({ ...decided, decision: "approve", by: "yolo" });
@@ -59,9 +62,15 @@ export class Approvals {
 		if (stored.state().approval.autoApproveActions.includes(need.action)) {
 			return await this.#approveByRule({ ...decided, decision: "approve", by: "session-approval" });
 		}
-		if (!emitter.hasListener) {
+		if (!canAsk()) {
+			if (whenUnattended === "approve") {
+				return await this.#approveByRule({ ...decided, decision: "approve", by: "rule" });
+			}
 			await stored.appendCalls([{ ...decided, decision: "reject", by: "rule" }]);
-			return { kind: "unattended", reason: "The tool call needs an approval, and no client is connected to give it." };
+			return {
+				kind: "unattended",
+				reason: "The tool call needs an approval, and no client is connected that gives any.",
+			};
 		}
 		return await this.#ask(need, call, source, emit, signal);
 	}

@@ -12,6 +12,8 @@ export interface AttachOptions {
 	/** Its tools, as the session's `checkTools` gave them. */
 	readonly tools: ReadonlyMap<string, Tool>;
 	readonly capabilities: readonly ClientCapability[];
+	/** Whether it gives approvals; absent for one that does. */
+	readonly approves?: boolean;
 	/** The hooks it wants to decide; null for a client that was never told of hooks. */
 	readonly hooks: readonly ClientHook[] | null;
 }
@@ -39,6 +41,11 @@ export class Clients {
 
 	get any(): boolean {
 		return this.#feeds.size > 0;
+	}
+
+	/** Whether any client gives approvals. */
+	get canApprove(): boolean {
+		return this.attached().some(({ approves }) => approves !== false);
 	}
 
 	/** What the attached clients brought, the latest last. */

@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Identifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { Configuration, ServiceSettings } from "../config/configuration.ts";
+import { listModel, type UnlistedModel } from "../config/find-model.ts";
 import type { McpServerSettings } from "../config/mcp-servers.ts";
 import { type ModelSelection, selectDefaultProvider, selectModel } from "../config/select-model.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
@@ -84,6 +85,12 @@ export interface SessionOptions {
 	readonly mcpServers: readonly McpServerSettings[];
 	/** An agent of the person's; absent for the default one. */
 	readonly agent?: AgentDefinition;
+	/** Whether it has the tools of plugins; absent means that it has. */
+	readonly plugins?: boolean;
+	/** A model that the settings do not list, of a provider they have; it wins over `model`. */
+	readonly unlistedModel?: UnlistedModel;
+	/** Tokens of one answer; absent for what the settings say. */
+	readonly maxAnswerTokens?: number;
 }
 
 /** Nothing asked for: all is left to the configuration. */
@@ -115,17 +122,17 @@ export interface SessionLinks {
 export async function composeSession(
 	stored: StoredSession,
 	options: SessionOptions,
-	configuration: Configuration,
+	settings: Configuration,
 	surroundings: Surroundings,
 	links: SessionLinks,
 ): Promise<SessionParts> {
 	const { environment, files, processes, network, home, clock, identifiers, random, log } = surroundings;
-	const selection = selectModel({ configuration, alias: options.model, thinking: options.thinking, environment });
+	const { configuration, selection } = chooseModel(options, settings, environment);
 	const { loopControl, agentwire } = configuration;
 	const { agent = builtInAgents.default } = options;
 	const keys = createKeyRing({ ...surroundings, fetch: network.fetch, platform: agentwire });
 	const [model, skills] = await Promise.all([
-		composeModel(selection, surroundings, links.clientName, keys),
+		composeModel(selection, surroundings, links.clientName, keys, options.maxAnswerTokens),
 		discoverSkills({
 			files,
 			workDir: stored.workDir,
@@ -160,10 +167,12 @@ export async function composeSession(
 			write: (todos) => stored.updateState({ todos }),
 		},
 	});
-	const pluginTools = await loadPluginTools(surroundings, async () => {
-		const provider = selectDefaultProvider(configuration, environment);
-		return { api_key: await keys.keyOf(provider), base_url: provider.baseUrl };
-	});
+	const loadPlugins = () =>
+		loadPluginTools(surroundings, async () => {
+			const provider = selectDefaultProvider(configuration, environment);
+			return { api_key: await keys.keyOf(provider), base_url: provider.baseUrl };
+		});
+	const pluginTools = options.plugins === false ? [] : await loadPlugins();
 	const composeTools = (toolPaths: readonly string[], operations: SessionOperations) => [
 		...createTools(toolPaths, toolEnvironment(operations)),
 		...pluginTools,
@@ -207,6 +216,7 @@ export async function composeSession(
 		},
 		yolo: options.yolo || configuration.defaultYolo,
 		afk: options.afk || options.unattended,
+		whenUnattended: agentwire.unattended,
 		remindsOfAbsence: !configuration.skipAfkPromptInjection,
 		hooks: configuration.hooks.map(({ event, matcher, command, timeout, failClosed }) => ({
 			kind: "command",
@@ -278,15 +288,27 @@ function composeServers(
 	};
 }
 
+/** The model that a session talks to; `configuration` lists it even when the settings do not. */
+export function chooseModel(
+	{ model, thinking, unlistedModel }: SessionOptions,
+	settings: Configuration,
+	environment: Surroundings["environment"],
+): { readonly configuration: Configuration; readonly selection: ModelSelection } {
+	const configuration = unlistedModel === undefined ? settings : listModel(settings, unlistedModel);
+	const alias = unlistedModel?.name ?? model;
+	return { configuration, selection: selectModel({ configuration, alias, thinking, environment }) };
+}
+
 async function composeModel(
 	selection: ModelSelection,
 	{ environment, files, network, home, clock, trace, version }: Surroundings,
 	clientName: () => string | null,
 	keys: KeyRing,
+	maxAnswerTokens?: number,
 ): Promise<Model | null> {
 	if (selection.kind === "none") return null;
 	const { provider, model, sampling, thinking } = selection;
-	const cap = sampling.maxCompletionTokens;
+	const cap = maxAnswerTokens ?? sampling.maxCompletionTokens;
 	const settings: ModelSettings = {
 		providerType: provider.type,
 		baseUrl: provider.baseUrl,

@@ -62,6 +62,13 @@ export class Kernel {
 		return this.#parts.store.list(workDir);
 	}
 
+	/** Closes the session of this id if it is held; it can be opened again. */
+	async unload(id: string): Promise<void> {
+		const session = this.#sessions.get(id);
+		this.#sessions.delete(id);
+		await session?.close(AbortSignal.timeout(hookBudget));
+	}
+
 	/** Closes every session, then ends every child process. */
 	async close(): Promise<void> {
 		const sessions = [...this.#sessions.values()];

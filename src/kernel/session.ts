@@ -71,6 +71,8 @@ export interface SessionParts {
 	readonly afk: boolean;
 	/** Whether the model is told that nobody is at the keyboard. */
 	readonly remindsOfAbsence: boolean;
+	/** What becomes of a call that needs an approval when no client is there that gives any. */
+	readonly whenUnattended: "approve" | "reject";
 	readonly hooks: readonly CommandHook[];
 	readonly hookPlace: Pick<HookRunnerSettings, "environment" | "processes">;
 	readonly planPlace: Pick<PlanModeSettings, "files" | "shareDir" | "home" | "startsOn">;
@@ -169,7 +171,14 @@ export class Session {
 		this.#services = {
 			stored,
 			emitter: this.#emitter,
-			approvals: new Approvals({ stored, identifiers, mode, asks: this.#asks, emitter: this.#emitter }),
+			approvals: new Approvals({
+				stored,
+				identifiers,
+				mode,
+				asks: this.#asks,
+				canAsk: () => this.#clients.canApprove,
+				whenUnattended: parts.whenUnattended,
+			}),
 			sourceKind: "foreground_turn",
 			limits: parts.limits,
 			budget: this.#budgets.inTurn,
@@ -340,6 +349,16 @@ export class Session {
 	/** Resolves when the next background task ends, or the signal aborts. */
 	backgroundTaskEnded(signal: AbortSignal): Promise<void> {
 		return this.#background.nextEnd(signal);
+	}
+
+	/** Whether it was put out of sight; its files are all there. */
+	get isArchived(): boolean {
+		return this.#parts.stored.state().archivedAt !== null;
+	}
+
+	/** Puts it out of sight. */
+	async archive(): Promise<void> {
+		await this.#parts.stored.updateState({ archivedAt: this.#parts.clock.now() / 1000 });
 	}
 
 	/** The session's log from its beginning. */

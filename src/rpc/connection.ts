@@ -16,7 +16,7 @@ import {
 	resultLine,
 	trimLine,
 } from "./envelope.ts";
-import type { Method, MethodTable } from "./methods.ts";
+import type { MethodCall, MethodTable } from "./methods.ts";
 import type { LineTransport } from "./transport.ts";
 
 /** The outgoing half of a connection, as a dialect uses it. */
@@ -114,21 +114,21 @@ export class Connection implements Peer {
 	#receive(line: Line): void {
 		if (line.kind === "oversized") {
 			this.#log.warn("A line over the limit was discarded.");
-			this.#refuse(this.#settings.rules.parseError);
+			this.#refuse(null, this.#settings.rules.parseError);
 			return;
 		}
 		const text = trimLine(line.text);
 		if (text === "" && this.#settings.rules.blankLinesIgnored) return;
 		const value = parseJsonLine(text);
 		this.#chosen ??= this.#choose(value);
-		this.#dispatch(readEnvelope(value, this.#settings.rules), text);
+		this.#dispatch(readEnvelope(value, this.#settings.rules, text), text);
 	}
 
 	#dispatch(incoming: Incoming, text: string): void {
 		switch (incoming.kind) {
 			case "refused":
 				this.#log.warn("An incoming line was not usable.", { line: text.slice(0, 200) });
-				this.#refuse(incoming.error);
+				this.#refuse(incoming.id ?? null, incoming.error);
 				return;
 			case "response": {
 				const onReply = this.#waiting.get(incoming.id);
@@ -148,11 +148,10 @@ export class Connection implements Peer {
 
 	#handleRequest(id: RpcId, name: string, params: unknown): void {
 		const { rules, methods } = this.#settings;
-		const found = methods.get(name);
-		const method = found?.actsOn === "notifications" ? undefined : found;
-		const call = method?.prepare(params) ?? null;
-		if (method === undefined) this.#fail(id, rules.unknownMethod(name));
-		else if (call === null) this.#fail(id, rules.invalidParams(name));
+		const method = methods.get(name);
+		const call = method?.actsOn === "notifications" ? undefined : method?.prepare(params);
+		if (call === undefined) this.#fail(id, rules.unknownMethod(name));
+		else if (typeof call !== "function") this.#fail(id, rules.invalidParams(name, call));
 		else if (this.#inFlight >= this.#maximumInFlight) this.#fail(id, rules.tooManyRequests(this.#maximumInFlight));
 		else {
 			this.#inFlight += 1;
@@ -166,7 +165,7 @@ export class Connection implements Peer {
 		for (const waiter of this.#idleWaiters.splice(0)) waiter();
 	}
 
-	async #run(id: RpcId, call: NonNullable<ReturnType<Method["prepare"]>>): Promise<void> {
+	async #run(id: RpcId, call: MethodCall): Promise<void> {
 		let answered = false;
 		const respond = (result: unknown) => {
 			if (answered) return;
@@ -190,10 +189,10 @@ export class Connection implements Peer {
 			return;
 		}
 		const call = method.prepare(params);
-		if (call !== null) void this.#runUnanswered(name, call);
+		if (typeof call === "function") void this.#runUnanswered(name, call);
 	}
 
-	async #runUnanswered(name: string, call: NonNullable<ReturnType<Method["prepare"]>>): Promise<void> {
+	async #runUnanswered(name: string, call: MethodCall): Promise<void> {
 		try {
 			await call(() => {});
 		} catch (thrown) {
@@ -201,8 +200,8 @@ export class Connection implements Peer {
 		}
 	}
 
-	#refuse(error: ErrorObject | null): void {
-		if (error !== null) this.#transport.send(errorLine(null, error, this.#settings.rules));
+	#refuse(id: RpcId | null, error: ErrorObject | null): void {
+		if (error !== null) this.#transport.send(errorLine(id, error, this.#settings.rules));
 	}
 
 	#fail(id: RpcId, error: ErrorObject): void {

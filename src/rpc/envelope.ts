@@ -1,8 +1,10 @@
 // JSON-RPC 2.0 envelopes under given rules: what an incoming line is, and how outgoing objects are spelled.
 // The rules are data owned by each dialect; nothing here knows which dialect it serves.
 import { isRecord, toJsonLine } from "../base/json.ts";
+import { exactId } from "./exact-id.ts";
 
-export type RpcId = string | number;
+/** Integers that a number cannot hold are bigints. */
+export type RpcId = string | number | bigint;
 
 export interface ErrorObject {
 	readonly code: number;
@@ -11,9 +13,16 @@ export interface ErrorObject {
 	readonly data?: unknown;
 }
 
+/** Why params do not fit: they are missing, or `reason` says what is wrong with them. */
+export type ParamsProblem = { readonly kind: "missing" } | { readonly kind: "unfit"; readonly reason: string };
+
 /** How a dialect reads and writes envelopes. A reply of null means silence. */
 export interface EnvelopeRules {
 	isId(value: unknown): value is RpcId;
+	/** Whether ids are read to the digit: integers of 64 bits are ids then, as they are written. */
+	readonly exactIds?: boolean;
+	/** Whether an unusable object is answered, under its id where it has one, instead of with id null or silence. */
+	readonly refusalsNameId?: boolean;
 	/** Whether `"jsonrpc":"2.0"` may be left out. */
 	readonly versionOptional: boolean;
 	/** Whether keys outside JSON-RPC make an object invalid. */
@@ -28,7 +37,7 @@ export interface EnvelopeRules {
 	readonly invalidRequest: ErrorObject | null;
 	readonly invalidResponse: ErrorObject | null;
 	unknownMethod(method: string): ErrorObject;
-	invalidParams(method: string): ErrorObject;
+	invalidParams(method: string, problem: ParamsProblem): ErrorObject;
 	/** The answer to a request beyond the limit of requests in flight. */
 	tooManyRequests(limit: number): ErrorObject;
 	/** The answer to whatever a handler threw. */
@@ -44,8 +53,8 @@ export type Incoming =
 	| { readonly kind: "request"; readonly id: RpcId; readonly method: string; readonly params: unknown }
 	| { readonly kind: "notification"; readonly method: string; readonly params: unknown }
 	| { readonly kind: "response"; readonly id: RpcId; readonly reply: RpcReply }
-	/** Nothing to act on: answered with `error` and id null, or met with silence. */
-	| { readonly kind: "refused"; readonly error: ErrorObject | null };
+	/** Nothing to act on: answered with `error`, with id null where it has none, or met with silence. */
+	| { readonly kind: "refused"; readonly error: ErrorObject | null; readonly id?: RpcId };
 
 const envelopeKeys: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params", "result", "error"]);
 const silence: Incoming = { kind: "refused", error: null };
@@ -75,20 +84,39 @@ export function parseJsonLine(text: string): unknown {
 	}
 }
 
-/** Applies the decision procedure of wire-protocol §1.3, steps 2 to 4, to a parsed line. */
-export function readEnvelope(value: unknown, rules: EnvelopeRules): Incoming {
-	if (value === undefined) return { kind: "refused", error: rules.parseError };
-	const invalid: Incoming = { kind: "refused", error: rules.invalidRequest };
-	if (!isRecord(value) || !hasValidVersion(value, rules) || !hasValidMembers(value, rules)) return invalid;
+/**
+ * Applies the decision procedure of wire-protocol §1.3, steps 2 to 4, to a parsed line. `text` is the line, for ids that
+ * are read to the digit.
+ */
+export function readEnvelope(parsed: unknown, rules: EnvelopeRules, text = ""): Incoming {
+	if (parsed === undefined) return { kind: "refused", error: rules.parseError };
+	const value = rules.exactIds === true && text !== "" ? withExactId(parsed, text) : parsed;
+	if (!isRecord(value)) return { kind: "refused", error: rules.invalidRequest };
+	if (!hasValidVersion(value, rules) || !hasValidMembers(value, rules)) return refuse(value, rules);
 	const { method, id, params } = value;
 	if (typeof method === "string") {
 		return rules.isId(id) ? { kind: "request", id, method, params } : { kind: "notification", method, params };
 	}
+	if (rules.refusalsNameId === true && !("result" in value || "error" in value)) return refuse(value, rules);
 	if (!rules.isId(id)) return silence;
 	if ("result" in value) return { kind: "response", id, reply: { kind: "result", result: value["result"] } };
 	const error = toErrorObject(value["error"]);
 	if (error !== null) return { kind: "response", id, reply: { kind: "error", error } };
 	return { kind: "refused", error: rules.invalidResponse };
+}
+
+/** An id that is no integer of 64 bits becomes one that no dialect takes. */
+function withExactId(value: unknown, text: string): unknown {
+	return isRecord(value) && typeof value["id"] === "number" ? { ...value, id: exactId(text) ?? false } : value;
+}
+
+function refuse(value: Record<string, unknown>, rules: EnvelopeRules): Incoming {
+	const { id, method } = value;
+	if (rules.refusalsNameId !== true) return { kind: "refused", error: rules.invalidRequest };
+	// A notification is never answered, whatever is wrong with it.
+	const isNotification = typeof method === "string" && (id === undefined || id === null) && "jsonrpc" in value;
+	if (isNotification) return silence;
+	return { kind: "refused", error: rules.invalidRequest, ...(rules.isId(id) ? { id } : {}) };
 }
 
 function hasValidVersion(value: Record<string, unknown>, rules: EnvelopeRules): boolean {
@@ -123,11 +151,13 @@ export function notificationLine(method: string, params: unknown): string {
 }
 
 export function requestLine(id: RpcId, method: string, params: unknown): string {
-	return toJsonLine({ jsonrpc: "2.0", method, id, params });
+	return typeof id === "bigint"
+		? `{"jsonrpc":"2.0","id":${id},${toJsonLine({ method, params }).slice(1)}`
+		: toJsonLine({ jsonrpc: "2.0", method, id, params });
 }
 
 export function resultLine(id: RpcId, result: unknown): string {
-	return toJsonLine({ jsonrpc: "2.0", id, result });
+	return answerLine(id, { result });
 }
 
 export function errorLine(id: RpcId | null, { code, message, data }: ErrorObject, rules: EnvelopeRules): string {
@@ -135,5 +165,12 @@ export function errorLine(id: RpcId | null, { code, message, data }: ErrorObject
 		rules.errorDataAlways || (data !== undefined && data !== null)
 			? { code, message, data: data ?? null }
 			: { code, message };
-	return toJsonLine({ jsonrpc: "2.0", id, error });
+	return answerLine(id, { error });
+}
+
+function answerLine(id: RpcId | null, answer: object): string {
+	// JSON.stringify takes no bigint.
+	return typeof id === "bigint"
+		? `{"jsonrpc":"2.0","id":${id},${toJsonLine(answer).slice(1)}`
+		: toJsonLine({ jsonrpc: "2.0", id, ...answer });
 }

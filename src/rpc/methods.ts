@@ -1,5 +1,6 @@
 // Method tables: one row per inbound method, each with the schemas of its params and result and its handler.
 import * as v from "valibot";
+import type { ParamsProblem } from "./envelope.ts";
 
 /** Sends the result now, before the handler is done; a later result is not sent. */
 export type Respond<Result = unknown> = (result: Result) => void;
@@ -7,9 +8,12 @@ export type Respond<Result = unknown> = (result: Result) => void;
 /** Which messages a method acts on: requests, which are answered, notifications, which are not, or both. */
 export type ActsOn = "requests" | "notifications" | "both";
 
+/** A call whose params fit. */
+export type MethodCall = (respond: Respond) => Promise<unknown>;
+
 export interface Method {
-	/** Checks the params and returns the call ready to run, or null when they do not fit. */
-	prepare(params: unknown): ((respond: Respond) => Promise<unknown>) | null;
+	/** Checks the params and returns the call ready to run, or why they do not fit. */
+	prepare(params: unknown): MethodCall | ParamsProblem;
 	/** A request it does not act on is that of an unknown method; a notification is passed over. */
 	readonly actsOn: ActsOn;
 }
@@ -36,7 +40,13 @@ export function defineMethod<Params extends v.GenericSchema, Result extends v.Ge
 		actsOn: definition.actsOn ?? "requests",
 		prepare: (params) => {
 			const parsed = v.safeParse(definition.params, params);
-			return parsed.success ? (respond) => definition.handle(parsed.output, respond) : null;
+			return parsed.success ? (respond) => definition.handle(parsed.output, respond) : toProblem(params, parsed.issues);
 		},
 	};
+}
+
+function toProblem(params: unknown, [issue]: readonly [v.BaseIssue<unknown>, ...unknown[]]): ParamsProblem {
+	if (params === undefined || params === null) return { kind: "missing" };
+	const place = v.getDotPath(issue);
+	return { kind: "unfit", reason: place === null ? issue.message : `${place}: ${issue.message}` };
 }

@@ -1,29 +1,36 @@
 // Serves one transport: chooses the dialect by the first message anybody claims, and ends in good order.
 import type { Log } from "../base/log.ts";
-import type { Compatibility, Conversation, Dialect, Door } from "../dialects/dialect.ts";
+import type { Compatibility, Conversation, Dialect, Door, HostDialect, HostDoor } from "../dialects/dialect.ts";
 import { kimiDialect } from "../dialects/kimi/dialect.ts";
 import { legacyDialect } from "../dialects/legacy/dialect.ts";
+import { meerkatDialect } from "../dialects/meerkat/dialect.ts";
 import type { Session } from "../kernel/session.ts";
-import { Connection, type ConnectionSettings } from "../rpc/connection.ts";
+import { Connection, type ConnectionSettings, type Peer } from "../rpc/connection.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 
-/** In the order in which they are asked whether a first message is theirs. */
+/** In the order in which they are asked whether a first message is theirs: those of one session, those of many. */
 const dialects: readonly Dialect[] = [legacyDialect, kimiDialect];
+const hostDialects: readonly HostDialect[] = [meerkatDialect];
 
-/** Serves a connection until a dialect has claimed it. */
+/** Serves a connection until a dialect has claimed it, where it is offered. */
 const undecidedDialect = kimiDialect;
 
-/** Requests handled at once on one connection. */
-const maximumInFlight = 256;
+/** Requests handled at once on one connection, unless it is said otherwise. */
+const usualInFlight = 256;
 
 /** Milliseconds that a replay may still take once serving has ended. */
 const patience = 1000;
 
 export interface ServeOptions {
 	readonly transport: LineTransport;
-	readonly session: Session;
+	/** The session of a process that has one; null when dialects of one session are not offered. */
+	readonly session: Session | null;
+	/** What dialects of many sessions get; absent when they are not offered. */
+	readonly host?: Pick<HostDoor, "sessions" | "documents" | "clock" | "identifiers">;
 	readonly server: { readonly name: string; readonly version: string };
 	readonly compatibility: Compatibility;
+	/** Requests handled at once. */
+	readonly maximumInFlight?: number;
 	readonly log: Log;
 	/** Aborts to end serving as if the input had ended. */
 	readonly signal: AbortSignal;
@@ -43,18 +50,27 @@ export interface Serving {
 	isOutputGone(): boolean;
 }
 
-export function serve({ transport, session, server, compatibility, log, signal }: ServeOptions): Serving {
-	const door: Door = { session, server, compatibility, log };
-	const conversations = new Map<Dialect, Conversation>();
-	const settings = (dialect: Dialect): ConnectionSettings => {
-		const conversation = conversations.get(dialect) ?? dialect.converse(door, connection);
-		conversations.set(dialect, conversation);
-		return { rules: dialect.rules, methods: conversation.methods };
+/** A dialect with the door it goes through. */
+interface Offer extends Omit<Dialect, "converse"> {
+	converse(peer: Peer): Conversation;
+}
+
+export function serve(options: ServeOptions): Serving {
+	const { transport, session, host, log, signal, maximumInFlight = usualInFlight } = options;
+	const offers = toOffers(options);
+	const conversations = new Map<Offer, Conversation>();
+	const settings = (offer: Offer): ConnectionSettings => {
+		const conversation = conversations.get(offer) ?? offer.converse(connection);
+		conversations.set(offer, conversation);
+		return { rules: conversation.rules ?? offer.rules, methods: conversation.methods };
 	};
+	const [first, ...others] = offers;
+	if (first === undefined) throw new Error("serving needs a session or a host of sessions");
+	const undecided = [first, ...others].find(({ name }) => name === undecidedDialect.name) ?? first;
 	const connection: Connection = new Connection(transport, {
-		undecided: () => settings(undecidedDialect),
+		undecided: () => settings(undecided),
 		choose: (value) => {
-			const chosen = dialects.find((dialect) => dialect.claims(value));
+			const chosen = offers.find((offer) => offer.claims(value));
 			if (chosen === undefined) return null;
 			log.info("The dialect is chosen.", { dialect: chosen.name });
 			return settings(chosen);
@@ -73,7 +89,7 @@ export function serve({ transport, session, server, compatibility, log, signal }
 			const impatience = setTimeout(() => {
 				for (const conversation of conversations.values()) conversation.hurry();
 			}, patience);
-			await session.stop();
+			await Promise.all([session?.stop(), host?.sessions.stop()]);
 			await Promise.all([...conversations.values()].map((conversation) => conversation.drained()));
 			await connection.idle();
 			clearTimeout(impatience);
@@ -82,6 +98,19 @@ export function serve({ transport, session, server, compatibility, log, signal }
 		},
 		isOutputGone: () => transport.gone.aborted,
 	};
+}
+
+function toOffers({ session, host, server, compatibility, log }: ServeOptions): readonly Offer[] {
+	const offers: Offer[] = [];
+	if (session !== null) {
+		const door: Door = { session, server, compatibility, log };
+		for (const dialect of dialects) offers.push({ ...dialect, converse: (peer) => dialect.converse(door, peer) });
+	}
+	if (host !== undefined) {
+		const door: HostDoor = { ...host, server, log };
+		for (const dialect of hostDialects) offers.push({ ...dialect, converse: (peer) => dialect.converse(door, peer) });
+	}
+	return offers;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -18,6 +18,8 @@ export interface SessionState {
 	readonly planSessionId: string | null;
 	readonly planSlug: string | null;
 	readonly todos: readonly Todo[];
+	/** When it was put out of sight, in seconds since the epoch; null when it was not. */
+	readonly archivedAt: number | null;
 }
 
 /** A row of the call journal: the intents and decisions that must survive a crash. */

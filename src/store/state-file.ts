@@ -71,6 +71,7 @@ function toState(stored: Stored): SessionState {
 		planSessionId: stored.plan_session_id,
 		planSlug: stored.plan_slug,
 		todos: stored.todos,
+		archivedAt: stored.archived ? (stored.archived_at ?? 0) : null,
 	};
 }
 
@@ -90,6 +91,10 @@ function toStored(state: SessionState, base: Stored): Stored {
 		plan_slug: state.planSlug,
 		todos: [...state.todos],
 	};
+}
+
+function withArchive(base: Stored, archivedAt: number | null): Stored {
+	return { ...base, archived: archivedAt !== null, archived_at: archivedAt };
 }
 
 /** Null when the bytes are not JSON of this shape. */
@@ -187,7 +192,7 @@ export async function openStateFile({ files, log, directory, fresh, prepare }: S
 		const changed = { ...current, ...change };
 		const renamed = base.custom_title !== known.custom_title;
 		const state = renamed ? { ...changed, customTitle: base.custom_title } : changed;
-		const stored = toStored(state, base);
+		const stored = toStored(state, change.archivedAt === undefined ? base : withArchive(base, change.archivedAt));
 		if (found.damaged) {
 			const aside = await damagedPath(files, statePath);
 			await files.replace(aside, (await files.read(statePath)) ?? "");
@@ -196,7 +201,7 @@ export async function openStateFile({ files, log, directory, fresh, prepare }: S
 		// It may hold an approval for the session, which is told next.
 		await files.replace(statePath, JSON.stringify(stored, null, 2), { sync: true });
 		known = stored;
-		current = state;
+		current = { ...state, archivedAt: toState(stored).archivedAt };
 		if (found.legacy) await files.remove(path.join(directory, legacyName));
 	};
 

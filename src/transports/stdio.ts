@@ -18,8 +18,9 @@ export const outboxLimit = 262_144;
  */
 export const replyLimit = 16_777_216;
 
-export function createStdioTransport(): LineTransport {
-	const outbox = createStdoutOutbox("\n");
+/** `limit` is how many bytes are queued for a slow reader before producers are made to wait. */
+export function createStdioTransport(limit = outboxLimit): LineTransport {
+	const outbox = createStdoutOutbox("\n", limit);
 	const input: Readable = process.stdin;
 	const splitter = createLineSplitter(lineLimit);
 	return {
@@ -54,7 +55,7 @@ export function createStdioTransport(): LineTransport {
 
 /** stdout for text that goes out just as it is given. */
 export function createTextOutput(): Outbox {
-	return createStdoutOutbox("");
+	return createStdoutOutbox("", outboxLimit);
 }
 
 /** stdin line by line; it is read as the lines are asked for. A broken stdin ends like any other. */
@@ -75,9 +76,9 @@ export async function readInput(): Promise<string> {
 	return Buffer.concat(pieces).toString("utf8");
 }
 
-function createStdoutOutbox(ending: string): Outbox {
+function createStdoutOutbox(ending: string, limit: number): Outbox {
 	const output = openOutput();
-	const outbox = createOutbox((text, done) => void output.write(text, done), outboxLimit, ending);
+	const outbox = createOutbox((text, done) => void output.write(text, done), limit, ending);
 	output.on("error", (error) => outbox.abandon(error));
 	output.on("close", () => outbox.abandon(new Error("stdout was closed")));
 	return outbox;

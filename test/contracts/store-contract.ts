@@ -107,6 +107,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				planSessionId: null,
 				planSlug: null,
 				todos: [],
+				archivedAt: null,
 			});
 			expect(await readAll(session)).toEqual([]);
 		});
@@ -253,7 +254,12 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 		it("keeps the state, field by field", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			await session.appendContext([promptRow]);
-			await session.updateState({ planMode: true, planSlug: "blue-moon", todos: [{ title: "read", status: "done" }] });
+			await session.updateState({
+				planMode: true,
+				planSlug: "blue-moon",
+				todos: [{ title: "read", status: "done" }],
+				archivedAt: 1_700_000_000.5,
+			});
 			await Promise.all([
 				session.updateState({ approval: { yolo: true, afk: false, autoApproveActions: ["edit file"] } }),
 				session.updateState({ additionalDirs: ["/srv"], customTitle: "A title" }),
@@ -266,6 +272,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				planSessionId: null,
 				planSlug: "blue-moon",
 				todos: [{ title: "read", status: "done" }],
+				archivedAt: 1_700_000_000.5,
 			};
 			expect(session.state()).toEqual(expected);
 			expect((await reopen()).state()).toEqual(expected);

@@ -38,7 +38,7 @@ it("pins the errors of Kimi Wire's envelope", () => {
 		kimi.invalidRequest,
 		kimi.invalidResponse,
 		kimi.unknownMethod("X"),
-		kimi.invalidParams("X"),
+		kimi.invalidParams("X", { kind: "missing" }),
 	]).toEqual([
 		{ code: -32700, message: "Invalid JSON format" },
 		{ code: -32600, message: "Invalid request" },
@@ -50,7 +50,7 @@ it("pins the errors of Kimi Wire's envelope", () => {
 
 it("pins the errors of the legacy envelope", () => {
 	expect([legacy.parseError, legacy.invalidRequest, legacy.invalidResponse]).toEqual([null, null, null]);
-	expect([legacy.unknownMethod("X"), legacy.invalidParams("run")]).toEqual([
+	expect([legacy.unknownMethod("X"), legacy.invalidParams("run", { kind: "missing" })]).toEqual([
 		{ code: -32601, message: "Unknown method: X" },
 		{ code: -32602, message: "`input` (or `prompt`) must be a string" },
 	]);

@@ -48,6 +48,7 @@ export function createQuietParts(): Pick<
 	| "readContext"
 	| "afk"
 	| "remindsOfAbsence"
+	| "whenUnattended"
 	| "compaction"
 	| "budgets"
 	| "hooks"
@@ -66,6 +67,7 @@ export function createQuietParts(): Pick<
 		background: { settings: backgroundSettings, startWorker: noWorkers, claimStaleAfter: 15_000 },
 		afk: false,
 		remindsOfAbsence: true,
+		whenUnattended: "reject",
 		compaction: { triggerRatio: 0.85, reservedTokens: 0 },
 		budgets: { session: noLimits, turn: noLimits, warningRatio: 0.8 },
 		hooks: [],

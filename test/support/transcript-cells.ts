@@ -5,6 +5,7 @@ import { olderEvents } from "../../src/dialects/kimi/protocol.ts";
 import { errorNumbers as legacyErrors } from "../../src/dialects/legacy/errors.ts";
 import { legacyProtocol } from "../../src/dialects/legacy/protocol.ts";
 import { messageDeclarations } from "../../src/messages/message.ts";
+import { meerkatCells } from "./meerkat-cells.ts";
 
 /** Numbers that nothing leads to yet: media in front of a model of the legacy dialect. */
 const unreachableLegacyErrors: readonly string[] = ["-32003"];
@@ -124,6 +125,7 @@ const states = { kimi: ["idle", "turn", "replay"], legacy: ["idle", "running"] }
 export function requiredCells(methods: {
 	readonly kimi: readonly string[];
 	readonly legacy: readonly string[];
+	readonly meerkat: readonly string[];
 }): ReadonlySet<string> {
 	const messages = Object.keys(messageDeclarations);
 	return new Set([
@@ -142,6 +144,7 @@ export function requiredCells(methods: {
 		...all("legacy-scenario", legacyScenarios),
 		...all("legacy-outcome", legacyOutcomes),
 		...all("legacy-silence", legacySilences),
+		...meerkatCells(methods.meerkat),
 	]);
 }
 

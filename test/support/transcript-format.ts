@@ -26,6 +26,8 @@ export interface Transcript {
 	/** Path below test/transcripts. */
 	readonly name: string;
 	readonly title: string;
+	/** Whether it is played against a server of many sessions. */
+	readonly isHosted: boolean;
 	readonly covers: readonly Cover[];
 	/** Only for the memory run, because it needs a model that stops at gates. */
 	readonly isMemoryOnly: boolean;
@@ -146,6 +148,7 @@ export function parseTranscript(name: string, text: string): Transcript {
 	return {
 		name,
 		title: head?.lines[0] ?? "",
+		isHosted: name.startsWith("meerkat/"),
 		covers: values(head, "covers").map((cover) => {
 			const [kind = "", ...cell] = cover.split(" ");
 			return { kind, cell: cell.join(" ") };
@@ -176,7 +179,7 @@ export function parseTranscript(name: string, text: string): Transcript {
 
 /** Every transcript below test/transcripts, by name. */
 export function readTranscripts(): Transcript[] {
-	return ["kimi", "legacy"].flatMap((dialect) =>
+	return ["kimi", "legacy", "meerkat"].flatMap((dialect) =>
 		readdirSync(path.join(transcriptsDirectory, dialect))
 			.filter((file) => file.endsWith(".txt"))
 			.sort()

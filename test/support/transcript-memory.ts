@@ -15,8 +15,10 @@ import {
 } from "../../src/kernel/compose.ts";
 import { Kernel } from "../../src/kernel/kernel.ts";
 import { Session } from "../../src/kernel/session.ts";
+import { createSessionHost } from "../../src/kernel/session-host.ts";
+import { createSettingsDocuments } from "../../src/kernel/settings-documents.ts";
 import { createProcesses } from "../../src/processes/children.ts";
-import { serve } from "../../src/server/serve.ts";
+import { type ServeOptions, serve } from "../../src/server/serve.ts";
 import { createDiskStore } from "../../src/store/disk-store.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 import type { SessionStore } from "../../src/store/session-store.ts";
@@ -61,8 +63,10 @@ function createDirectoryStore({ shareDir }: TranscriptPlace): SessionStore {
 
 /** A session opened for a transcript, with what drives it. */
 export interface TranscriptSession {
-	readonly session: Session;
 	readonly compatibility: Compatibility;
+	/** Null for a server of many sessions. */
+	readonly session: Session | null;
+	readonly host?: NonNullable<ServeOptions["host"]>;
 	readonly idleClock: IdleClock;
 	readonly gates: GatedModel | null;
 	close(): Promise<void>;
@@ -111,8 +115,32 @@ export async function openSession(
 		maxAttempts: transcript.maxAttempts,
 		mcpServers,
 	};
+	const toHost = (kernel: Kernel) => {
+		const { identifiers, log } = surroundings;
+		const { home, workDir } = place;
+		const sessions = createSessionHost({
+			kernel,
+			configuration,
+			environment,
+			workDir,
+			options,
+			clock,
+			identifiers,
+			log,
+		});
+		return { sessions, documents: createSettingsDocuments({ files, clock, workDir, home }), clock, identifiers };
+	};
 	if (!transcript.isMemoryOnly) {
 		const kernel = new Kernel({ store, configuration, surroundings });
+		if (transcript.isHosted)
+			return {
+				session: null,
+				host: toHost(kernel),
+				compatibility,
+				idleClock,
+				gates: null,
+				close: () => kernel.close(),
+			};
 		const session = await kernel.openOrCreate(place.workDir, sessionId, options);
 		return { session, compatibility, idleClock, gates: null, close: () => kernel.close() };
 	}
@@ -136,11 +164,12 @@ async function startServer(
 	place: TranscriptPlace,
 	store: SessionStore,
 ): Promise<{ readonly server: Server; close(): Promise<void> }> {
-	const { session, compatibility, idleClock, gates, close } = await openSession(transcript, place, store);
+	const { session, host, compatibility, idleClock, gates, close } = await openSession(transcript, place, store);
 	const { transport, client } = createMemoryTransport(lineLimit, outboxLimit);
 	const serving = serve({
 		transport,
 		session,
+		...(host === undefined ? {} : { host }),
 		server: { name: "agentwire", version },
 		compatibility,
 		log: silentLog,

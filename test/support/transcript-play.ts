@@ -1,6 +1,7 @@
 // Plays one conversation of a transcript against a server at hand, whatever carries its lines.
 import { access } from "node:fs/promises";
 import path from "node:path";
+import { sniffMeerkat } from "./meerkat-sniffer.ts";
 import type { Move, Transcript } from "./transcript-format.ts";
 import type { Bindings } from "./transcript-placeholders.ts";
 import { createSniffer } from "./transcript-sniffer.ts";
@@ -23,7 +24,7 @@ const patienceWithDeviation = 300;
 
 /** Throws at the first difference. Without a `close stdin` the input is closed at the end, and nothing more may come. */
 export async function play(
-	{ deviation }: Transcript,
+	{ deviation, isHosted }: Transcript,
 	moves: readonly Move[],
 	server: Server,
 	bindings: Bindings,
@@ -32,6 +33,7 @@ export async function play(
 	const patience = deviation === null ? longestPatience : patienceWithDeviation;
 	const received: string[] = [];
 	const sniffer = createSniffer();
+	const check = isHosted ? sniffMeerkat : (line: string) => sniffer.received(line);
 	const read = async (line: number, wanted: string): Promise<string | null> => {
 		const next = await within(patience, server.read(), () => failure(line, wanted, "nothing", received));
 		if (next !== null) received.push(`← ${next}`);
@@ -45,7 +47,7 @@ export async function play(
 				if (next === null || !bindings.matches(move.text, next)) {
 					throw failure(move.line, move.text, next ?? "the end", received);
 				}
-				sniffer.received(next);
+				check(next);
 				return;
 			}
 			case "unordered": {
@@ -56,7 +58,7 @@ export async function play(
 					const chain = chains.find(([first]) => first !== undefined && next !== null && bindings.matches(first, next));
 					if (chain === undefined || next === null) throw failure(move.line, wanted, next ?? "the end", received);
 					chain.shift();
-					sniffer.received(next);
+					check(next);
 				}
 				return;
 			}

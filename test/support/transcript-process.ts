@@ -49,7 +49,11 @@ function startServer(
 	const { home, shareDir, workDir, configFile } = place;
 	const child = spawn(
 		executable,
-		["--wire", "--work-dir", workDir, "--config-file", configFile, "--session", sessionId, ...toFlags(transcript)],
+		[
+			...(transcript.isHosted ? ["rpc"] : ["--wire", "--session", sessionId]),
+			...["--work-dir", workDir, "--config-file", configFile],
+			...toFlags(transcript),
+		],
 		{
 			cwd: workDir,
 			env: { PATH: process.env["PATH"] ?? "", HOME: home, KIMI_SHARE_DIR: shareDir, ...transcript.environment },

@@ -17,6 +17,12 @@ function evidence({ kind, cell }: Cover): string | null {
 		case "error":
 		case "legacy-error":
 			return `"error":{"code":${cell.split("/")[0]},`;
+		case "meerkat-event":
+			return `"type":"${cell}"`;
+		case "meerkat-error":
+			return `"code":"${cell.split("/")[0]}"`;
+		case "meerkat-request":
+			return `"method":"${cell}"`;
 		default:
 			return null;
 	}
@@ -27,6 +33,10 @@ function isTrue(transcript: Transcript, cover: Cover): boolean {
 	if (wanted !== null) return expectedLines(transcript).some((line) => line.includes(wanted));
 	const sent = transcript.conversations.flat().flatMap((move) => (move.kind === "send" ? [move.bytes] : []));
 	const [method] = cover.cell.split("/");
+	if (cover.kind === "meerkat-method") {
+		const name = cover.cell.slice(0, cover.cell.lastIndexOf("/"));
+		return sent.some((bytes) => bytes.includes(`"method":"${name}"`));
+	}
 	// A state cell must send its method.
 	return !cover.kind.endsWith("state") || sent.some((bytes) => bytes.includes(`"method":"${method}"`));
 }

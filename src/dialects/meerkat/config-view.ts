@@ -1,0 +1,74 @@
+// The configuration as Meerkat's clients see it: what is kept in `.rkat/config.toml`, over defaults. It holds what has an
+// effect here; other members are dropped, as unknown ones are.
+import * as v from "valibot";
+import { isRecord } from "../../base/json.ts";
+
+/** Where it is kept, below the nearest directory that has it. */
+export const configName = ".rkat/config.toml";
+
+const unset = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
+const positive = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(4_294_967_295));
+const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
+
+const agentSchema = v.pipe(
+	plainObject,
+	v.object({
+		/** Takes the place of the agent's own. */
+		system_prompt: unset(v.string()),
+		/** For sessions that name none; null for the default model of the settings. */
+		model: unset(v.string()),
+		/** Tokens of one answer. */
+		max_tokens_per_turn: v.optional(positive, 16_384),
+		/** Model calls of one run. */
+		max_turns: unset(positive),
+	}),
+);
+
+export const configSchema = v.pipe(
+	plainObject,
+	v.object({
+		agent: v.optional(agentSchema, {}),
+		/** Tokens of one answer; null for `agent.max_tokens_per_turn`. */
+		max_tokens: unset(positive),
+	}),
+);
+export type ConfigView = v.InferOutput<typeof configSchema>;
+
+/** Fills in the defaults; throws what is wrong with the rest. */
+export function toConfig(value: unknown): ConfigView {
+	const parsed = v.parse(configSchema, value);
+	return { ...parsed, max_tokens: parsed.max_tokens ?? parsed.agent.max_tokens_per_turn };
+}
+
+/** The members that were set: those the view knows, without defaults and nulls. Throws what is wrong with them. */
+export function toKept(value: unknown): { readonly [key: string]: string | number | Record<string, string | number> } {
+	const parsed = v.parse(configSchema, value);
+	const given = isRecord(value) ? value : {};
+	const agent = pick(parsed.agent, isRecord(given["agent"]) ? given["agent"] : {});
+	return {
+		...(Object.keys(agent).length === 0 ? {} : { agent }),
+		...(parsed.max_tokens === null ? {} : { max_tokens: parsed.max_tokens }),
+	};
+}
+
+function pick(
+	parsed: Readonly<Record<string, string | number | null>>,
+	given: Readonly<Record<string, unknown>>,
+): Record<string, string | number> {
+	const kept: Record<string, string | number> = {};
+	for (const [key, value] of Object.entries(parsed)) {
+		if (value !== null && given[key] !== undefined && given[key] !== null) kept[key] = value;
+	}
+	return kept;
+}
+
+/** A merge patch as in RFC 7396. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+	if (!isRecord(patch)) return patch;
+	const merged = new Map(isRecord(target) ? Object.entries(target) : []);
+	for (const [key, value] of Object.entries(patch)) {
+		if (value === null) merged.delete(key);
+		else merged.set(key, mergePatch(merged.get(key), value));
+	}
+	return Object.fromEntries(merged);
+}

@@ -1,0 +1,25 @@
+// Meerkat RPC: many sessions over one connection, in the shapes of its first protocol and of its present contract.
+import { isRecord } from "../../base/json.ts";
+import { readEnvelope } from "../../rpc/envelope.ts";
+import type { HostDialect } from "../dialect.ts";
+import { createRules } from "./envelope.ts";
+import { MeerkatConversation } from "./methods.ts";
+
+const rules = createRules(() => "seed");
+
+/** Keys of a handshake that belongs to another protocol. */
+const foreignKeys = ["protocol_version", "client", "external_tools", "capabilities", "hooks"];
+
+export const meerkatDialect: HostDialect = {
+	name: "meerkat",
+	rules,
+	/** Its methods have a slash in their names, all but the handshake. */
+	claims(value) {
+		const incoming = readEnvelope(value, rules);
+		if (incoming.kind !== "request") return false;
+		const { method, params } = incoming;
+		if (method !== "initialize") return method.includes("/");
+		return !(isRecord(params) && foreignKeys.some((key) => key in params));
+	},
+	converse: (door, peer) => new MeerkatConversation(door, peer),
+};

@@ -1,0 +1,154 @@
+// A loaded session as this connection has it: its events on their way to the client, and what is known of it.
+import type { TurnOutcome } from "../../events/event.ts";
+import type { SessionHold } from "../../kernel/session-host.ts";
+import type { Peer } from "../../rpc/connection.ts";
+import type { HostDoor } from "../dialect.ts";
+import { toThrown } from "../error-numbers.ts";
+import { EventPump, type Outgoing } from "../event-pump.ts";
+import { toRequest } from "./asks.ts";
+import { toEnvelope, totalTokens } from "./contract.ts";
+import { type Era, NamedError, toNamedError } from "./errors.ts";
+import type { SessionFacts } from "./facts.ts";
+import { createProjection, denialText, type Projection } from "./project.ts";
+import { toEventUsage } from "./run.ts";
+import type { MeerkatEvent, RequestMethod, RunResult, ToolDeclaration } from "./wire.ts";
+
+/** What the client said of itself, and what depends on it. */
+export interface ClientSide {
+	era(): Era;
+	/** The requests it answers. */
+	answers(): ReadonlySet<RequestMethod>;
+	tools(): readonly ToolDeclaration[];
+	/** A fresh id of an event. */
+	eventId(): string;
+	now(): number;
+}
+
+/** What outlives the unloading of a session. */
+export interface Remembered {
+	facts: SessionFacts;
+	/** Events told so far. */
+	sequence: number;
+}
+
+export class HostedSession {
+	readonly pump: EventPump;
+	readonly #hold: Pick<SessionHold, "session" | "info">;
+	readonly #client: ClientSide;
+	readonly #remembered: Remembered;
+	readonly #projection: Projection;
+	#lastTurn: Promise<TurnOutcome> | null = null;
+
+	private constructor(hold: SessionHold, door: HostDoor, peer: Peer, client: ClientSide, remembered: Remembered) {
+		const { session, info } = hold;
+		this.#hold = hold;
+		this.#client = client;
+		this.#remembered = remembered;
+		this.#projection = createProjection({
+			sessionId: session.id,
+			facts: remembered.facts,
+			describe: (outcome) => outcomeText(outcome, info.provider),
+		});
+		this.pump = new EventPump(session, peer, (event) => this.#project(event), door.log);
+	}
+
+	/** Attaches to the session; its events go to the client from now on. */
+	static async attach(
+		hold: SessionHold,
+		door: HostDoor,
+		peer: Peer,
+		client: ClientSide,
+		remembered: Remembered,
+	): Promise<HostedSession> {
+		const declared = client.tools().map(({ name, description, input_schema }) => ({
+			name,
+			description,
+			parameters: input_schema,
+		}));
+		const { tools, rejected } = await hold.session.checkTools(declared);
+		for (const { name, reason } of rejected) door.log.warn("A tool of the client was refused.", { tool: name, reason });
+		const hosted = new HostedSession(hold, door, peer, client, remembered);
+		const answers = client.answers();
+		const attachment = hold.session.attach({
+			client: null,
+			tools,
+			capabilities: answers.has("question/request") ? ["questions"] : [],
+			approves: answers.has("approval/request"),
+			hooks: [],
+		});
+		hosted.pump.carry(attachment);
+		return hosted;
+	}
+
+	/** Starts a turn; everything of it is on its way to the client when `ended` resolves. */
+	async start(hold: SessionHold, prompt: string): Promise<{ readonly ended: Promise<RunResult> }> {
+		const { turnId } = await hold.startTurn(prompt);
+		const outcome = this.pump.turnEnded(turnId);
+		this.#lastTurn = outcome;
+		return { ended: outcome.then((each) => this.#toResult(each)) };
+	}
+
+	/** Resolves when the turn that may run has been told to its end. */
+	async idle(): Promise<void> {
+		await this.#lastTurn;
+	}
+
+	#project(event: Parameters<Projection["take"]>[0]): readonly Outgoing[] {
+		const { body } = event;
+		const sessionId = this.#hold.session.id;
+		if (body.type === "ask.resolved") return [{ kind: "settled", askId: body.askId }];
+		if (body.type === "ask.requested") {
+			const request = toRequest(body.ask, sessionId, this.#client.answers());
+			return request === null ? [] : [request];
+		}
+		const events = this.#projection.take(event);
+		this.#remembered.facts = this.#projection.facts();
+		return events.flatMap((each) => this.#toNotification(each, sessionId, event.at));
+	}
+
+	#toNotification(event: MeerkatEvent, sessionId: string, at: number): readonly Outgoing[] {
+		const isSeed = this.#client.era() === "seed";
+		// The first protocol has no thoughts.
+		if (isSeed && event.type === "reasoning_delta") return [];
+		this.#remembered.sequence += 1;
+		const { sequence } = this.#remembered;
+		const told = isSeed ? event : toEnvelope(event, sessionId, { eventId: this.#client.eventId(), sequence, at });
+		return [{ kind: "notification", method: "session/event", params: { session_id: sessionId, event: told } }];
+	}
+
+	#toResult(outcome: TurnOutcome): RunResult {
+		const { session, info } = this.#hold;
+		const { text, turns, toolCalls, denial } = this.#projection.report();
+		if (denial !== null) throw new NamedError("HOOK_DENIED", denialText(denial), { session_id: session.id });
+		switch (outcome.status) {
+			case "finished":
+			case "max-steps":
+				return { session_id: session.id, text, turns, tool_calls: toolCalls, usage: this.#usage() };
+			case "cancelled":
+				throw new NamedError("REQUEST_CANCELLED", outcomeText(outcome, info.provider), { session_id: session.id });
+			case "failed": {
+				const { code, details } = toNamedError(toThrown(outcome.error), session.id);
+				throw new NamedError(code, outcomeText(outcome, info.provider), details);
+			}
+		}
+	}
+
+	/** The session's totals; what is not known of the cache is left out. */
+	#usage(): RunResult["usage"] {
+		const facts = this.#projection.facts();
+		const { input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens } = toEventUsage(facts.usage);
+		return {
+			input_tokens,
+			output_tokens,
+			...(cache_creation_tokens === null ? {} : { cache_creation_tokens }),
+			...(cache_read_tokens === null ? {} : { cache_read_tokens }),
+			...(this.#client.era() === "seed" ? {} : { total_tokens: totalTokens(facts) }),
+		};
+	}
+}
+
+function outcomeText(outcome: Extract<TurnOutcome, { status: "cancelled" | "failed" }>, provider: string): string {
+	if (outcome.status === "cancelled") return "Run was cancelled";
+	const { code, message } = outcome.error;
+	return code === "provider-failed" || code === "login-expired" ? `LLM error (${provider}): ${message}` : message;
+}

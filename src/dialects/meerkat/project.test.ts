@@ -1,0 +1,181 @@
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { allSamples } from "../../../test/support/sample-events.ts";
+import { type ToolCall, toolError, toolSuccess } from "../../events/content.ts";
+import { type EventBody, statusChanged } from "../../events/event.ts";
+import { newFacts } from "./facts.ts";
+import { createProjection } from "./project.ts";
+import { eventSchema } from "./wire.ts";
+
+const usage = { input_other: 3, output: 2, input_cache_read: 4, input_cache_creation: 0 };
+const path = [{ parentToolCallId: "P", agentId: "a", subagentType: "coder" }];
+
+function createSubject() {
+	const projection = createProjection({
+		sessionId: "s",
+		facts: newFacts(0),
+		describe: (outcome) => (outcome.status === "failed" ? outcome.error.message : "Run was cancelled"),
+	});
+	let at = 0;
+	const take = (body: EventBody, agentPath = path.slice(0, 0)) => {
+		at += 1;
+		return projection.take({ sessionId: "s", turnId: "t", agentPath, at, body });
+	};
+	return { projection, take, all: (...bodies: readonly EventBody[]) => bodies.flatMap((body) => take(body)) };
+}
+
+const call = (id: string, text: string | null = "{}"): ToolCall => ({
+	type: "function",
+	id,
+	function: { name: "T", arguments: text },
+	extras: null,
+});
+const begin: EventBody = { type: "turn.started", input: "go" };
+const step: EventBody = { type: "step.started", n: 1 };
+const text = (value: string): EventBody => ({ type: "content.delta", part: { type: "text", text: value } });
+const called = (id: string, value?: string | null): EventBody => ({
+	type: "tool-call.completed",
+	call: call(id, value),
+});
+const result = (toolCallId: string): EventBody => ({
+	type: "tool.result",
+	toolCallId,
+	result: toolSuccess({ output: toolCallId }),
+});
+const answered = statusChanged({ token_usage: usage, plan_mode: false });
+const finished: EventBody = { type: "turn.ended", outcome: { status: "finished" } };
+const cancelled: EventBody = { type: "turn.ended", outcome: { status: "cancelled" } };
+const failed: EventBody = {
+	type: "turn.ended",
+	outcome: { status: "failed", error: { code: "provider-failed", message: "no", data: null } },
+};
+const typesOf = (events: readonly { readonly type: string }[]) => events.map(({ type }) => type);
+
+describe("the events of a run", () => {
+	it("tells results in the order of the calls, when all are there, though one was done before the answer was", () => {
+		const { take, all } = createSubject();
+		expect(typesOf(all(begin, step, text("a"), called("1"), called("2"), result("2")))).toEqual([
+			"run_started",
+			"turn_started",
+			"text_delta",
+		]);
+		expect(typesOf(take(answered))).toEqual([
+			"text_complete",
+			"tool_call_requested",
+			"tool_call_requested",
+			"tool_execution_started",
+			"tool_execution_started",
+		]);
+		const told = take(result("1"));
+		expect(told).toMatchObject([
+			{ type: "tool_execution_completed", id: "1", result: "1" },
+			{ type: "tool_result_received", id: "1" },
+			{ type: "tool_execution_completed", id: "2", result: "2" },
+			{ type: "tool_result_received", id: "2" },
+			{ type: "turn_completed", stop_reason: "tool_use", usage: { input_tokens: 7, output_tokens: 2 } },
+		]);
+	});
+
+	it("counts model calls from 0, and gives the session's usage at the end", () => {
+		const { projection, all } = createSubject();
+		const events = all(begin, step, called("1"), answered, result("1"), step, text("b"), answered, finished);
+		expect(events.filter(({ type }) => type === "turn_started")).toEqual([
+			{ type: "turn_started", turn_number: 0 },
+			{ type: "turn_started", turn_number: 1 },
+		]);
+		expect(events.at(-1)).toEqual({
+			type: "run_completed",
+			session_id: "s",
+			result: "b",
+			usage: { input_tokens: 14, output_tokens: 4, cache_creation_tokens: null, cache_read_tokens: 8 },
+		});
+		expect(projection.report()).toEqual({ text: "b", turns: 2, toolCalls: 1, denial: null });
+	});
+
+	it("tells of calls without a result that they were cut off", () => {
+		const { all } = createSubject();
+		const events = all(begin, step, called("1"), called("2"), answered, result("1"), cancelled);
+		expect(events.slice(-5)).toMatchObject([
+			{ type: "tool_execution_completed", id: "1", is_error: false },
+			{ type: "tool_result_received", id: "1" },
+			{ type: "tool_execution_completed", id: "2", is_error: true },
+			{ type: "tool_result_received", id: "2" },
+			{ type: "run_failed", error: "Run was cancelled" },
+		]);
+	});
+
+	it("lets what was streamed of a broken answer stand without completing it", () => {
+		const { all } = createSubject();
+		expect(typesOf(all(begin, step, text("Hel"), called("1"), failed))).toEqual([
+			"run_started",
+			"turn_started",
+			"text_delta",
+			"run_failed",
+		]);
+	});
+
+	it("starts over with an answer that is tried again", () => {
+		const { all } = createSubject();
+		const retrying: EventBody = {
+			type: "step.retrying",
+			n: 1,
+			next_attempt: 2,
+			max_attempts: 3,
+			wait_s: 0.512,
+			error_type: "APIStatusError",
+			status_code: 503,
+		};
+		const events = all(begin, step, text("Hel"), called("1"), retrying, text("Hello"), answered, finished);
+		expect(events.find(({ type }) => type === "retrying")).toEqual({
+			type: "retrying",
+			attempt: 1,
+			max_attempts: 2,
+			error: "APIStatusError (HTTP 503)",
+			delay_ms: 512,
+		});
+		expect(typesOf(events).slice(-3)).toEqual(["text_complete", "turn_completed", "run_completed"]);
+		expect(events).toContainEqual({ type: "text_complete", content: "Hello" });
+	});
+
+	it("keeps a turn within a turn to its run", () => {
+		const { all } = createSubject();
+		const inner: EventBody = { type: "turn.ended", outcome: null };
+		const events = typesOf(
+			all(begin, begin, step, text("a"), answered, inner, step, text("b"), answered, inner, finished),
+		);
+		expect(events.filter((type) => type.startsWith("run_"))).toEqual(["run_started", "run_completed"]);
+	});
+
+	it("says nothing of subagents, but counts their tokens", () => {
+		const { projection, take, all } = createSubject();
+		all(begin, step);
+		for (const body of allSamples) expect(take(body, path)).toEqual([]);
+		expect(projection.facts().usage.output).toBeGreaterThan(0);
+	});
+
+	it("gives the text of a command that no model said", () => {
+		const { all } = createSubject();
+		expect(all(begin, text("Cleared."), finished).slice(1)).toMatchObject([
+			{ type: "text_delta", delta: "Cleared." },
+			{ type: "text_complete", content: "Cleared." },
+			{ type: "run_completed", result: "Cleared." },
+		]);
+	});
+
+	it("passes arguments that are no JSON on as text, and a failure as an object in text", () => {
+		const { all } = createSubject();
+		const refused: EventBody = { type: "tool.result", toolCallId: "1", result: toolError("Not so.", "no") };
+		const events = all(begin, step, called("1", "{oops"), answered, refused);
+		expect(events).toContainEqual({ type: "tool_call_requested", id: "1", name: "T", args: "{oops" });
+		expect(events).toContainEqual(
+			expect.objectContaining({ result: '{"error":"tool_error","message":"Not so."}', is_error: true }),
+		);
+	});
+
+	it("makes nothing of any event that has not its own shape", () => {
+		const { take, all } = createSubject();
+		for (const body of allSamples) for (const event of take(body)) v.parse(eventSchema, event);
+		all(begin, step);
+		for (const body of allSamples) for (const event of take(body)) v.parse(eventSchema, event);
+	});
+});

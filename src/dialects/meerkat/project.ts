@@ -1,0 +1,204 @@
+// Events to those of Meerkat RPC, one entry per event type, `ignored` where it has none. What a run has told so far is in
+// `run.ts`; nothing here sends anything.
+
+import { inputText } from "../../events/content.ts";
+import type { AgentEvent, EventBodyOf, EventType, TurnOutcome } from "../../events/event.ts";
+import { type SessionFacts, withEvent } from "./facts.ts";
+import { Run, toEventUsage } from "./run.ts";
+import type { MeerkatEvent } from "./wire.ts";
+
+/** How a run ended, as its request is answered. */
+export interface RunReport {
+	readonly text: string;
+	readonly turns: number;
+	readonly toolCalls: number;
+	/** Why a hook refused it; null when none did. */
+	readonly denial: string | null;
+}
+
+export interface Projection {
+	take(event: AgentEvent): readonly MeerkatEvent[];
+	/** The last run that ended. */
+	report(): RunReport;
+	facts(): SessionFacts;
+}
+
+export interface ProjectionSettings {
+	readonly sessionId: string;
+	readonly facts: SessionFacts;
+	/** What is said of a run that failed. */
+	describe(outcome: Exclude<TurnOutcome, { status: "finished" | "max-steps" }>): string;
+}
+
+/** What the entries work on. */
+interface State {
+	readonly settings: ProjectionSettings;
+	facts: SessionFacts;
+	run: Run | null;
+	report: RunReport;
+	/** What was told before the run began. */
+	early: MeerkatEvent[];
+	earlyDenial: string | null;
+}
+
+type Entry<T extends EventType> = (body: EventBodyOf<T>, event: AgentEvent, state: State) => readonly MeerkatEvent[];
+
+const nothing: readonly MeerkatEvent[] = [];
+const ignored = () => nothing;
+
+const entries: { readonly [T in EventType]: Entry<T> } = {
+	"turn.started": ({ input }, _event, state) => {
+		// A turn within a turn is part of its run.
+		if (state.run !== null) return nothing;
+		state.run = new Run();
+		state.run.denial = state.earlyDenial;
+		const early = state.early;
+		state.early = [];
+		state.earlyDenial = null;
+		const prompt = typeof input === "string" ? input : inputText(input);
+		return [{ type: "run_started", session_id: state.settings.sessionId, prompt }, ...early];
+	},
+	"turn.ended": ({ outcome }, { at }, state) => (outcome === null ? nothing : endRun(outcome, at, state)),
+	"step.started": (_body, _event, { run }) => run?.beginCall() ?? nothing,
+	"step.interrupted": ignored,
+	"step.retrying": ({ next_attempt, max_attempts, wait_s, error_type, status_code }, _event, { run }) => {
+		run?.retry();
+		return [
+			{
+				type: "retrying",
+				attempt: next_attempt - 1,
+				max_attempts: max_attempts - 1,
+				error: status_code === null ? error_type : `${error_type} (HTTP ${status_code})`,
+				delay_ms: Math.round(wait_s * 1000),
+			},
+		];
+	},
+	"compaction.started": ignored,
+	"compaction.ended": ignored,
+	"mcp.loading-started": ignored,
+	"mcp.loading-ended": ignored,
+	"status.changed": ({ token_usage, plan_mode }, _event, { run }) => {
+		// The status behind an answer says in which mode it was given, also when its cost is unknown.
+		if (token_usage === null && plan_mode === null) return nothing;
+		return run?.answered(token_usage) ?? nothing;
+	},
+	"budget.warning": ({ budget, used, limit }) => [
+		{
+			type: "budget_warning",
+			budget_type: budget === "tool-calls" ? "tool_calls" : budget,
+			used: Math.round(used),
+			limit: Math.round(limit),
+			percent: used / limit,
+		},
+	],
+	"notification.raised": ignored,
+	"content.delta": ({ part }, _event, { run }) => {
+		if (part.type === "think") return [{ type: "reasoning_delta", delta: part.think }];
+		// What a hook refused has its reason for a text, which the end of the run tells.
+		if (run === null || run.denial !== null || part.type !== "text" || part.text === "") return nothing;
+		return run.addText(part.text);
+	},
+	"content.completed": ignored,
+	"tool-call.started": ignored,
+	"tool-call.delta": ignored,
+	"tool-call.completed": ({ call }, { at }, { run }) => {
+		run?.addCall(call, at);
+		return nothing;
+	},
+	"tool-call.fragment": ignored,
+	"tool.result": ({ toolCallId, result }, { at }, { run }) => run?.settleCall(toolCallId, result, at) ?? nothing,
+	"ask.requested": ignored,
+	"ask.resolved": ignored,
+	"steer.consumed": ignored,
+	"plan.displayed": ignored,
+	"hook.triggered": ({ event }, _event, state) => {
+		const place = hookPlace(event);
+		return place === null ? nothing : toldInRun([{ type: "hook_started", ...place }], state);
+	},
+	"hook.resolved": ({ event, action, reason, duration_ms }, _event, state) => {
+		const place = hookPlace(event);
+		if (place === null) return nothing;
+		const told: MeerkatEvent[] = [{ type: "hook_completed", ...place, duration_ms }];
+		if (action === "block" && denyingHooks.has(event)) {
+			told.push({ type: "hook_denied", ...place, reason_code: "policy_violation", message: reason });
+		}
+		if (action === "block" && event === "UserPromptSubmit") state.earlyDenial = reason;
+		return toldInRun(told, state);
+	},
+	"side-question.started": ignored,
+	"side-question.ended": ignored,
+};
+
+/** The points at which hooks run, by this protocol's names. */
+const hookPoints: Readonly<Record<string, string>> = {
+	UserPromptSubmit: "run_started",
+	Stop: "run_completed",
+	StopFailure: "run_failed",
+	PreToolUse: "pre_tool_execution",
+	PostToolUse: "post_tool_execution",
+	PostToolUseFailure: "post_tool_execution",
+};
+
+/** A hook elsewhere that blocks sends the agent back to work. */
+const denyingHooks: ReadonlySet<string> = new Set(["UserPromptSubmit", "PreToolUse"]);
+
+function hookPlace(event: string): { readonly hook_id: string; readonly point: string } | null {
+	const point = hookPoints[event];
+	return point === undefined ? null : { hook_id: event, point };
+}
+
+/** What hooks say before the run has begun is told behind its beginning. */
+function toldInRun(events: readonly MeerkatEvent[], state: State): readonly MeerkatEvent[] {
+	if (state.run !== null) return events;
+	state.early.push(...events);
+	return nothing;
+}
+
+function endRun(outcome: TurnOutcome, at: number, state: State): readonly MeerkatEvent[] {
+	const { run, settings, facts } = state;
+	state.run = null;
+	if (run === null) return nothing;
+	const { sessionId } = settings;
+	const isWell = (outcome.status === "finished" || outcome.status === "max-steps") && run.denial === null;
+	const told = isWell ? run.end() : run.breakOff(at);
+	state.report = { text: run.text, turns: run.turns, toolCalls: run.toolCalls, denial: run.denial };
+	if (run.denial !== null) {
+		return [...told, { type: "run_failed", session_id: sessionId, error: denialText(run.denial) }];
+	}
+	if (outcome.status === "finished" || outcome.status === "max-steps") {
+		const usage = toEventUsage(facts.usage);
+		return [...told, { type: "run_completed", session_id: sessionId, result: run.text, usage }];
+	}
+	return [...told, { type: "run_failed", session_id: sessionId, error: settings.describe(outcome) }];
+}
+
+export function denialText(reason: string): string {
+	return `Hook denied at RunStarted: PolicyViolation - ${reason}`;
+}
+
+const noReport: RunReport = { text: "", turns: 0, toolCalls: 0, denial: null };
+
+export function createProjection(settings: ProjectionSettings): Projection {
+	const state: State = {
+		settings,
+		facts: settings.facts,
+		run: null,
+		report: noReport,
+		early: [],
+		earlyDenial: null,
+	};
+	return {
+		take(event) {
+			state.facts = withEvent(state.facts, event);
+			// What subagents do is told by the results of the calls that started them.
+			return event.agentPath.length > 0 ? nothing : takeBody(event.body, event, state);
+		},
+		report: () => state.report,
+		facts: () => state.facts,
+	};
+}
+
+function takeBody<T extends EventType>(body: EventBodyOf<T>, event: AgentEvent, state: State): readonly MeerkatEvent[] {
+	const entry: Entry<T> = entries[body.type as T];
+	return entry(body, event, state);
+}

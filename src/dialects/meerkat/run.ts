@@ -1,0 +1,154 @@
+// One run of a session as its events tell it: which model calls it made, with which tools, and what came of them.
+// Turns the kernel's order into the documented one: the results of a call's tools are told when all are there.
+
+import type { TokenUsage, ToolCall, ToolReturn } from "../../events/content.ts";
+import { toArguments } from "./asks.ts";
+import { addUsage, noUsage } from "./facts.ts";
+import { outputText } from "./tool-text.ts";
+import type { MeerkatEvent } from "./wire.ts";
+
+interface OpenCall {
+	readonly call: ToolCall;
+	readonly startedAt: number;
+	settled: { readonly result: ToolReturn; readonly at: number } | null;
+}
+
+/** One call of the model with the tools it asked for. */
+interface ModelCall {
+	text: string;
+	usage: TokenUsage;
+	calls: OpenCall[];
+	/** Whether the model has said all. */
+	isAnswered: boolean;
+	/** Whether the end of the call was told. */
+	isOver: boolean;
+}
+
+const cancelledCall = { error: "execution_failed", message: "The tool call was cut off." };
+
+export class Run {
+	#modelCalls = 0;
+	#toolCalls = 0;
+	#current: ModelCall | null = null;
+	/** Text that no model said: that of a command. */
+	#plainText = "";
+	/** Why a hook refused the run; null when none did. */
+	denial: string | null = null;
+
+	get turns(): number {
+		return this.#modelCalls;
+	}
+
+	get toolCalls(): number {
+		return this.#toolCalls;
+	}
+
+	/** The text of the last answer. */
+	get text(): string {
+		return this.#current === null ? this.#plainText : this.#current.text;
+	}
+
+	beginCall(): MeerkatEvent[] {
+		const before = this.#finish();
+		this.#modelCalls += 1;
+		this.#current = { text: "", usage: noUsage, calls: [], isAnswered: false, isOver: false };
+		return [...before, { type: "turn_started", turn_number: this.#modelCalls - 1 }];
+	}
+
+	addText(delta: string): MeerkatEvent[] {
+		if (this.#current === null) this.#plainText += delta;
+		else this.#current.text += delta;
+		return [{ type: "text_delta", delta }];
+	}
+
+	addCall(call: ToolCall, at: number): void {
+		this.#current?.calls.push({ call, startedAt: at, settled: null });
+	}
+
+	settleCall(id: string, result: ToolReturn, at: number): MeerkatEvent[] {
+		const open = this.#current?.calls.find(({ call, settled }) => call.id === id && settled === null);
+		if (open !== undefined) open.settled = { result, at };
+		return this.#finishIfSettled();
+	}
+
+	/** The attempt broke off; the next starts over. */
+	retry(): void {
+		if (this.#current === null) return;
+		this.#current.text = "";
+		this.#current.calls = [];
+	}
+
+	/** The model has said all, and used so much. */
+	answered(usage: TokenUsage | null): MeerkatEvent[] {
+		const current = this.#current;
+		if (current === null || current.isAnswered) return [];
+		current.isAnswered = true;
+		current.usage = addUsage(current.usage, usage ?? noUsage);
+		this.#toolCalls += current.calls.length;
+		const events: MeerkatEvent[] = current.text === "" ? [] : [{ type: "text_complete", content: current.text }];
+		for (const { call } of current.calls) {
+			events.push({ type: "tool_call_requested", ...place(call), args: toArguments(call.function.arguments) });
+		}
+		for (const { call } of current.calls) events.push({ type: "tool_execution_started", ...place(call) });
+		return [...events, ...this.#finishIfSettled()];
+	}
+
+	/** The run ended well. */
+	end(): MeerkatEvent[] {
+		const isPlain = this.#current === null && this.#plainText !== "";
+		return isPlain ? [{ type: "text_complete", content: this.#plainText }] : this.#finish();
+	}
+
+	/** The run ended otherwise: tools that were running are told to have been cut off. */
+	breakOff(at: number): MeerkatEvent[] {
+		const current = this.#current;
+		if (current === null || !current.isAnswered || current.isOver) return [];
+		current.isOver = true;
+		return current.calls.flatMap((open) => toResults(open, at));
+	}
+
+	#finish(): MeerkatEvent[] {
+		return [...this.answered(null), ...this.#over(true)];
+	}
+
+	#finishIfSettled(): MeerkatEvent[] {
+		return this.#over(false);
+	}
+
+	/** The end of the call, once all its tools have results, or in any case. */
+	#over(isForced: boolean): MeerkatEvent[] {
+		const current = this.#current;
+		if (current === null || !current.isAnswered || current.isOver) return [];
+		if (!isForced && current.calls.some(({ settled }) => settled === null)) return [];
+		current.isOver = true;
+		const stopReason = current.calls.length > 0 ? "tool_use" : "end_turn";
+		return [
+			...current.calls.flatMap((open) => toResults(open, open.startedAt)),
+			{ type: "turn_completed", stop_reason: stopReason, usage: toEventUsage(current.usage) },
+		];
+	}
+}
+
+function place({ id, function: { name } }: ToolCall): { readonly id: string; readonly name: string } {
+	return { id, name };
+}
+
+function toResults({ call, startedAt, settled }: OpenCall, at: number): MeerkatEvent[] {
+	const isError = settled?.result.is_error ?? true;
+	const result = settled === null ? JSON.stringify(cancelledCall) : outputText(settled.result);
+	const duration = Math.max(0, Math.round((settled?.at ?? at) - startedAt));
+	return [
+		{ type: "tool_execution_completed", ...place(call), result, is_error: isError, duration_ms: duration },
+		{ type: "tool_result_received", ...place(call), is_error: isError },
+	];
+}
+
+/** Usage as events have it: what was read from the cache and written to it is named apart, and is part of the input. */
+export function toEventUsage(usage: TokenUsage) {
+	return {
+		input_tokens: usage.input_other + usage.input_cache_read + usage.input_cache_creation,
+		output_tokens: usage.output,
+		cache_creation_tokens: usage.input_cache_creation === 0 ? null : usage.input_cache_creation,
+		cache_read_tokens: usage.input_cache_read === 0 ? null : usage.input_cache_read,
+	};
+}

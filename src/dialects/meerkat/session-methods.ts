@@ -1,0 +1,200 @@
+// `session/*` and `turn/*`: each runs on the session it names, and none waits for another session.
+import { createKeyedQueue } from "../../base/keyed-queue.ts";
+import type { Session } from "../../kernel/session.ts";
+import type { SessionHold, SessionInfo, SessionRequest } from "../../kernel/session-host.ts";
+import type { Peer } from "../../rpc/connection.ts";
+import { defineMethod, type Method, type Respond } from "../../rpc/methods.ts";
+import type { HostDoor } from "../dialect.ts";
+import type { ConfigView } from "./config-view.ts";
+import { toDescription, toListEntry } from "./contract.ts";
+import { toNamedError } from "./errors.ts";
+import { newFacts, readFacts } from "./facts.ts";
+import { type ClientSide, HostedSession, type Remembered } from "./hosted-session.ts";
+import {
+	type RunResult,
+	type SessionCreateParams,
+	sessionCreateParamsSchema,
+	sessionListParamsSchema,
+	sessionParamsSchema,
+	turnStartParamsSchema,
+} from "./wire.ts";
+
+export class SessionMethods {
+	readonly #door: HostDoor;
+	readonly #peer: Peer;
+	readonly #client: ClientSide;
+	readonly #readConfig: () => Promise<ConfigView>;
+	/** Sessions whose events this client gets, as long as they are loaded. */
+	readonly #attached = new Map<Session, Promise<HostedSession>>();
+	readonly #remembered = new Map<string, Remembered>();
+	/** What is asked of one session counts in the order of its coming: a turn has begun before its interrupt is looked at. */
+	readonly #lines = createKeyedQueue();
+
+	constructor(door: HostDoor, peer: Peer, client: ClientSide, readConfig: () => Promise<ConfigView>) {
+		this.#door = door;
+		this.#peer = peer;
+		this.#client = client;
+		this.#readConfig = readConfig;
+	}
+
+	readonly rows: readonly (readonly [string, Method])[] = [
+		["session/create", defineMethod({ params: sessionCreateParamsSchema, handle: (params) => this.#create(params) })],
+		[
+			"session/list",
+			defineMethod({ params: sessionListParamsSchema, handle: async ({ limit, offset }) => this.#list(limit, offset) }),
+		],
+		["session/read", defineMethod({ params: sessionParamsSchema, handle: ({ session_id }) => this.#read(session_id) })],
+		[
+			"session/archive",
+			defineMethod({ params: sessionParamsSchema, handle: ({ session_id }) => this.#archive(session_id) }),
+		],
+		[
+			"turn/start",
+			defineMethod({
+				params: turnStartParamsSchema,
+				handle: ({ session_id, prompt }) => concerning(session_id, () => this.#turn(session_id, prompt)),
+			}),
+		],
+		[
+			"turn/interrupt",
+			defineMethod({
+				params: sessionParamsSchema,
+				handle: ({ session_id }, respond) => concerning(session_id, () => this.#interrupt(session_id, respond)),
+			}),
+		],
+	];
+
+	/** Resolves when every event told was sent; for when the sessions were stopped. */
+	async drained(): Promise<void> {
+		await Promise.all([...this.#attached.values()].map(async (attached) => (await attached).pump.drained()));
+	}
+
+	async #create(params: SessionCreateParams): Promise<object> {
+		const config = await this.#readConfig();
+		const hold = await this.#door.sessions.create(toRequest(params, config));
+		this.#remembered.set(hold.session.id, { facts: newFacts(this.#client.now()), sequence: 0 });
+		return await concerning(hold.session.id, async () => {
+			try {
+				const hosted = await this.#attach(hold);
+				if (params.initial_turn === "deferred") return { session_id: hold.session.id };
+				return await (await hosted.start(hold, params.prompt)).ended;
+			} finally {
+				hold.release();
+			}
+		});
+	}
+
+	async #turn(id: string, prompt: string): Promise<RunResult> {
+		const { hold, ended } = await this.#lines.run(id, () => this.#start(id, prompt));
+		return await ended.finally(() => hold.release());
+	}
+
+	async #start(id: string, prompt: string) {
+		const hold = await this.#door.sessions.hold(id);
+		try {
+			const { ended } = await (await this.#attach(hold)).start(hold, prompt);
+			return { hold, ended };
+		} catch (thrown) {
+			hold.release();
+			throw thrown;
+		}
+	}
+
+	#interrupt(id: string, respond: Respond): Promise<object> {
+		return this.#lines.run(id, async () => {
+			const result = { interrupted: true };
+			const running = this.#door.sessions.list().find((info) => info.id === id);
+			// The answer goes out before anything the interrupt causes.
+			if (running?.isRunning === true) respond(result);
+			await this.#door.sessions.interrupt(id);
+			return result;
+		});
+	}
+
+	#list(limit: number, offset: number): object {
+		const infos = this.#door.sessions.list();
+		if (this.#client.era() === "seed") return { sessions: infos.map(toState) };
+		return {
+			sessions: infos.slice(offset, offset + limit).map((info) => toListEntry(info, this.#factsOf(info.id))),
+		};
+	}
+
+	#read(id: string): Promise<object> {
+		return this.#inLine(id, async () => {
+			let info = this.#door.sessions.list().find((each) => each.id === id);
+			if (info === undefined || !this.#remembered.has(id)) {
+				const hold = await this.#door.sessions.hold(id);
+				info = hold.info;
+				await this.#remember(hold).finally(() => hold.release());
+			}
+			return this.#client.era() === "seed" ? toState(info) : toDescription(info, this.#factsOf(id));
+		});
+	}
+
+	#archive(id: string): Promise<object> {
+		return this.#inLine(id, async () => {
+			await this.#door.sessions.archive(id, async (session) => (await this.#attached.get(session))?.idle());
+			this.#remembered.delete(id);
+			return { archived: true };
+		});
+	}
+
+	#inLine<T>(id: string, work: () => Promise<T>): Promise<T> {
+		return concerning(id, () => this.#lines.run(id, work));
+	}
+
+	#factsOf(id: string) {
+		return this.#remembered.get(id)?.facts ?? newFacts(this.#client.now());
+	}
+
+	/** Tells this client of the session's events from now on. */
+	#attach(hold: SessionHold): Promise<HostedSession> {
+		const { session } = hold;
+		const known = this.#attached.get(session);
+		if (known !== undefined) return known;
+		const attaching = this.#remember(hold).then((remembered) =>
+			HostedSession.attach(hold, this.#door, this.#peer, this.#client, remembered),
+		);
+		this.#attached.set(session, attaching);
+		const forget = () => void this.#attached.delete(session);
+		// Its events end when it is unloaded.
+		attaching.then((hosted) => hosted.pump.drained().then(forget), forget);
+		return attaching;
+	}
+
+	/** What is known of the session; of one that was there before, what its log says. */
+	async #remember({ session }: SessionHold): Promise<Remembered> {
+		const known = this.#remembered.get(session.id);
+		if (known !== undefined) return known;
+		const remembered = { facts: await readFacts(session.records(), this.#client.now()), sequence: 0 };
+		const meanwhile = this.#remembered.get(session.id) ?? remembered;
+		this.#remembered.set(session.id, meanwhile);
+		return meanwhile;
+	}
+}
+
+function toState({ id, isRunning }: SessionInfo): object {
+	return { session_id: id, state: isRunning ? "running" : "idle" };
+}
+
+function toRequest(params: SessionCreateParams, config: ConfigView): SessionRequest {
+	const { agent, max_tokens } = config;
+	const hasBuiltins = params.enable_builtins === true;
+	return {
+		model: params.model ?? (params.provider === null ? agent.model : null),
+		provider: params.provider,
+		maxAnswerTokens: params.max_tokens ?? max_tokens,
+		systemPrompt: params.system_prompt ?? agent.system_prompt,
+		maxSteps: agent.max_turns,
+		tools: !hasBuiltins ? "none" : params.enable_shell === true ? "all" : "without-commands",
+	};
+}
+
+/** Names the session in whatever is thrown. */
+async function concerning<T>(id: string, work: () => Promise<T>): Promise<T> {
+	try {
+		return await work();
+	} catch (thrown) {
+		throw toNamedError(thrown, id);
+	}
+}

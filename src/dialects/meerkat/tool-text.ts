@@ -1,0 +1,12 @@
+// The result of a tool as the one text that events carry.
+import type { ToolReturn } from "../../events/content.ts";
+
+/** What the model reads; a failure is an object with its code. */
+export function outputText({ is_error, output, message }: ToolReturn): string {
+	const text =
+		typeof output === "string"
+			? output
+			: output.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+	const whole = [text, message].filter((piece) => piece !== "").join("\n");
+	return is_error ? JSON.stringify({ error: "tool_error", message: whole }) : text === "" ? message : text;
+}

@@ -1,0 +1,214 @@
+import { describe, expect, it } from "vitest";
+import { createMemoryFiles } from "../../test/support/memory-files.ts";
+import { plainNetwork } from "../../test/support/network.ts";
+import { noProcesses } from "../../test/support/session-doubles.ts";
+import type { Clock } from "../base/clock.ts";
+import { randomIdentifiers } from "../base/ids.ts";
+import { silentLog } from "../base/log.ts";
+import { readConfiguration } from "../config/read-config.ts";
+import { createMemoryStore } from "../store/memory-store.ts";
+import { plainSessionOptions, type Surroundings } from "./compose.ts";
+import { Kernel } from "./kernel.ts";
+import type { Session } from "./session.ts";
+import { createSessionHost, type SessionHold, type SessionRequest } from "./session-host.ts";
+
+const plain: SessionRequest = {
+	model: null,
+	provider: null,
+	maxAnswerTokens: null,
+	systemPrompt: null,
+	maxSteps: null,
+	tools: "none",
+};
+
+/** Time that passes when it is told to. */
+function createManualClock(): Clock & { pass(milliseconds: number): void } {
+	let now = 1_700_000_000_000;
+	const waits = new Set<{ readonly at: number; readonly callback: () => void }>();
+	return {
+		now: () => now,
+		after(milliseconds, callback) {
+			const wait = { at: now + milliseconds, callback };
+			waits.add(wait);
+			return () => void waits.delete(wait);
+		},
+		pass(milliseconds) {
+			now += milliseconds;
+			for (const wait of [...waits].filter(({ at }) => at <= now)) {
+				waits.delete(wait);
+				wait.callback();
+			}
+		},
+	};
+}
+
+async function createSubject(limits: object = {}) {
+	const files = createMemoryFiles();
+	await files.makeDirectory("/work");
+	const { configuration } = await readConfiguration(
+		{
+			kind: "text",
+			text: JSON.stringify({
+				default_model: "m",
+				models: { m: { provider: "p", model: "echo", max_context_size: 1000 } },
+				providers: { p: { type: "_echo", base_url: "", api_key: "" } },
+				agentwire: { limits },
+			}),
+		},
+		files,
+		silentLog,
+	);
+	const clock = createManualClock();
+	const surroundings: Surroundings = {
+		environment: {},
+		home: "/home",
+		shareDir: "/share",
+		builtInSkillsDir: null,
+		os: "Linux",
+		files,
+		processes: noProcesses,
+		startWorker: () => Promise.reject(new Error("no workers here")),
+		network: plainNetwork,
+		clock,
+		identifiers: randomIdentifiers,
+		random: () => 0,
+		log: silentLog,
+		trace: () => {},
+		version: "0",
+		loginCommand: "agentwire login",
+	};
+	const kernel = new Kernel({ store: createMemoryStore(), configuration, surroundings });
+	const host = createSessionHost({
+		kernel,
+		configuration,
+		environment: {},
+		workDir: "/work",
+		options: plainSessionOptions,
+		clock,
+		identifiers: randomIdentifiers,
+		log: silentLog,
+	});
+	return { host, clock, kernel };
+}
+
+/** Runs a turn of the echo model to its end. */
+async function run({ session, startTurn }: SessionHold): Promise<void> {
+	const { events, close } = session.attach({ client: null, tools: new Map(), capabilities: [], hooks: null });
+	await startTurn("text: hello");
+	for await (const batch of events) if (batch.some(({ body }) => body.type === "turn.ended")) break;
+	close();
+}
+
+async function used(hold: SessionHold): Promise<Session> {
+	await run(hold);
+	hold.release();
+	return hold.session;
+}
+
+describe("a host of sessions", () => {
+	it("gives the session that is loaded to all who hold it", async () => {
+		const { host } = await createSubject();
+		const first = await host.create(plain);
+		const second = await host.hold(first.session.id);
+		expect(second.session).toBe(first.session);
+		expect(first.info).toEqual({ id: first.session.id, model: "echo", provider: "p", isRunning: false });
+		expect(host.list()).toEqual([first.info]);
+	});
+
+	it("unloads what nobody has held for a while, and loads it again", async () => {
+		const { host, clock } = await createSubject({ unload_after: 60 });
+		const hold = await host.create(plain);
+		const { id } = hold.session;
+		await run(hold);
+		clock.pass(120_000);
+		expect((await host.hold(id)).session).toBe(hold.session);
+		hold.release();
+		hold.release();
+		clock.pass(59_999);
+		expect((await host.hold(id)).session).toBe(hold.session);
+		hold.release();
+		clock.pass(60_000);
+		const again = await host.hold(id);
+		expect(again.session).not.toBe(hold.session);
+		expect(again.session.snapshot().hasHistory).toBe(true);
+		expect(host.list()).toHaveLength(1);
+	});
+
+	it("takes the place of the session that was used the longest ago", async () => {
+		const { host } = await createSubject({ loaded_sessions: 2 });
+		const one = await used(await host.create(plain));
+		const two = await used(await host.create(plain));
+		(await host.hold(one.id)).release();
+		await used(await host.create(plain));
+		expect((await host.hold(one.id)).session).toBe(one);
+		expect((await host.hold(two.id)).session).not.toBe(two);
+	});
+
+	it("refuses a session for which there is no place, and has room again when one is released", async () => {
+		const { host } = await createSubject({ loaded_sessions: 2 });
+		const one = await host.create(plain);
+		await host.create(plain);
+		await expect(host.create(plain)).rejects.toMatchObject({
+			code: "overloaded",
+			message: "Max sessions reached (2/2)",
+		});
+		expect(host.list()).toHaveLength(2);
+		one.release();
+		await host.create(plain);
+		await expect(host.hold(one.session.id)).rejects.toMatchObject({ code: "overloaded" });
+	});
+
+	it("finds places for many at once, as long as some are idle", async () => {
+		const { host } = await createSubject({ loaded_sessions: 4 });
+		const ids: string[] = [];
+		for (let n = 0; n < 12; n += 1) ids.push((await used(await host.create(plain))).id);
+		const turn = async (id: string) => used(await host.hold(id));
+		for (let n = 0; n < 12; n += 2) await Promise.all(ids.slice(n, n + 2).map(turn));
+		await Promise.all(ids.slice(0, 4).map(turn));
+		await Promise.all(ids.slice(4, 8).map(turn));
+	});
+
+	it("refuses a turn too many, but a second one of a session as busy", async () => {
+		const { host } = await createSubject({ running_turns: 1 });
+		const one = await host.create(plain);
+		const two = await host.create(plain);
+		await one.startTurn("text: hello");
+		await expect(two.startTurn("x")).rejects.toMatchObject({ code: "overloaded", data: { limit: 1 } });
+		await expect(one.startTurn("x")).rejects.toMatchObject({ code: "busy" });
+		expect(host.list().map(({ isRunning }) => isRunning)).toEqual([true, false]);
+	});
+
+	it("knows an archived session no more, here or on disk", async () => {
+		const { host, kernel } = await createSubject();
+		const { id } = await used(await host.create(plain));
+		await host.archive(id, async () => {});
+		for (const attempt of [host.hold(id), host.interrupt(id), host.archive(id, async () => {})]) {
+			await expect(attempt).rejects.toMatchObject({ code: "session-not-found" });
+		}
+		expect(host.list()).toEqual([]);
+		const opened = await kernel.open("/work", id, plainSessionOptions);
+		expect(opened.isArchived).toBe(true);
+	});
+
+	it("interrupts what runs, and finds nothing to interrupt elsewhere", async () => {
+		const { host } = await createSubject();
+		const hold = await host.create(plain);
+		const { id } = hold.session;
+		expect(await host.interrupt(id)).toBe(false);
+		await hold.startTurn("text: hello");
+		expect(await host.interrupt(id)).toBe(true);
+		await expect(host.interrupt("01936f8a-7b2c-7000-8000-000000000001")).rejects.toMatchObject({
+			code: "session-not-found",
+		});
+	});
+
+	it("gives nothing any more once it was stopped", async () => {
+		const { host } = await createSubject();
+		const hold = await host.create(plain);
+		await hold.startTurn("text: hello");
+		await host.stop();
+		expect(hold.session.snapshot().turnId).toBeNull();
+		await expect(host.create(plain)).rejects.toMatchObject({ code: "closed" });
+		await expect(host.hold(hold.session.id)).rejects.toMatchObject({ code: "closed" });
+	});
+});

@@ -1,0 +1,387 @@
+// Many sessions in one process: made and opened as clients ask, unloaded when nobody uses them, loaded again on use.
+// What concerns one session happens one after another; sessions never wait for each other.
+import type { Clock } from "../base/clock.ts";
+import { KernelError } from "../base/errors.ts";
+import type { Identifiers } from "../base/ids.ts";
+import { createKeyedQueue } from "../base/keyed-queue.ts";
+import type { Log } from "../base/log.ts";
+import { timeOrderedUuid } from "../base/time-id.ts";
+import type { Configuration } from "../config/configuration.ts";
+import { findModel } from "../config/find-model.ts";
+import type { UserInput } from "../events/content.ts";
+import { ModelConfigurationError } from "../models/model-settings.ts";
+import { builtInAgents } from "./built-in-agents.ts";
+import { chooseModel, type SessionOptions } from "./compose.ts";
+import type { Kernel } from "./kernel.ts";
+import { narrowAgent, type ToolScope } from "./narrow-agent.ts";
+import type { Session } from "./session.ts";
+
+/** What a client asks of a session. Null leaves it to the settings. */
+export interface SessionRequest {
+	/** An alias or the model's own name. */
+	readonly model: string | null;
+	/** Key, type or maker of a provider. */
+	readonly provider: string | null;
+	/** Tokens of one answer. */
+	readonly maxAnswerTokens: number | null;
+	/** Takes the place of the agent's own. */
+	readonly systemPrompt: string | null;
+	/** Model calls of one turn. */
+	readonly maxSteps: number | null;
+	readonly tools: ToolScope;
+}
+
+/** What is known of a session without loading it. */
+export interface SessionInfo {
+	readonly id: string;
+	/** The name sent to the provider, and the provider's key; empty when there is none. */
+	readonly model: string;
+	readonly provider: string;
+	readonly isRunning: boolean;
+}
+
+/** A loaded session, kept loaded until it is released. */
+export interface SessionHold {
+	readonly session: Session;
+	readonly info: SessionInfo;
+	/** Starts a turn; fails `busy`, and `overloaded` when too many run. */
+	startTurn(input: UserInput): Promise<{ readonly turnId: string }>;
+	/** To be called once. */
+	release(): void;
+}
+
+/** The sessions of a process that has many. */
+export interface SessionHost {
+	/** A new session. Fails `model-not-set` when there is no such model, `overloaded` when too many are in use. */
+	create(request: SessionRequest): Promise<SessionHold>;
+	/** The session of this id, loaded if need be, from disk if need be. Fails `session-not-found`. */
+	hold(id: string): Promise<SessionHold>;
+	/** Those made or opened here that are not archived, oldest first. */
+	list(): readonly SessionInfo[];
+	/** Cancels a running turn; fails `session-not-found`. False when there was none. */
+	interrupt(id: string): Promise<boolean>;
+	/** Puts a session out of sight, its running turn cancelled; its files stay. `over` is waited for behind the cancel. */
+	archive(id: string, over: (session: Session) => Promise<void>): Promise<void>;
+	/** Stops every session: running turns end as cancelled. */
+	stop(): Promise<void>;
+}
+
+export interface SessionHostParts {
+	readonly kernel: Kernel;
+	readonly configuration: Configuration;
+	readonly environment: Readonly<Record<string, string>>;
+	readonly workDir: string;
+	/** What all sessions have in common. */
+	readonly options: SessionOptions;
+	readonly clock: Clock;
+	readonly identifiers: Identifiers;
+	readonly log: Log;
+}
+
+interface Hosted {
+	readonly id: string;
+	readonly options: SessionOptions;
+	readonly model: string;
+	readonly provider: string;
+	session: Session | null;
+	/** Whether it is being looked at to unload it. */
+	isLeaving: boolean;
+	/** How many use it at the moment. */
+	holds: number;
+	/** Counts up with every use. */
+	lastUse: number;
+	withdrawUnload: (() => void) | null;
+}
+
+export function createSessionHost(parts: SessionHostParts): SessionHost {
+	const { kernel, configuration, clock, identifiers, workDir, log } = parts;
+	const { limits } = configuration.agentwire;
+	const lines = createKeyedQueue();
+	const placeLine = createKeyedQueue();
+	const known = new Map<string, Hosted>();
+	/** Archived while this process runs: unknown from the moment on at which it was asked for. */
+	const archived = new Set<string>();
+	let places = 0;
+	/** What may leave a place soon. */
+	const leaving = new Set<Promise<void>>();
+	let uses = 0;
+	let isStopped = false;
+
+	const toInfo = ({ id, model, provider, session }: Hosted): SessionInfo => ({
+		id,
+		model,
+		provider,
+		isRunning: session !== null && session.snapshot().turnId !== null,
+	});
+
+	const toHosted = (id: string, options: SessionOptions): Hosted => {
+		const { selection } = chooseModel(options, configuration, parts.environment);
+		const isSet = selection.kind === "model";
+		return {
+			id,
+			options,
+			model: isSet ? selection.model.name : "",
+			provider: isSet ? selection.provider.name : "",
+			session: null,
+			isLeaving: false,
+			holds: 0,
+			lastUse: 0,
+			withdrawUnload: null,
+		};
+	};
+
+	/**
+	 * Takes one of the places for loaded sessions, from an idle session if need be: whoever comes first is served first.
+	 * It waits for no session that could wait for a place itself.
+	 */
+	const takePlace = (): Promise<void> => placeLine.run("", findPlace);
+
+	const findPlace = async (): Promise<void> => {
+		while (places >= limits.loadedSessions) {
+			const idle = [...known.values()].filter(isIdle).sort((one, other) => one.lastUse - other.lastUse);
+			let isFreed = false;
+			for (const hosted of idle) {
+				isFreed = await unload(hosted);
+				if (isFreed) break;
+			}
+			// What is on its way out leaves a place soon.
+			if (!isFreed && leaving.size > 0) await Promise.race(leaving);
+			else if (!isFreed) {
+				const { loadedSessions: limit } = limits;
+				throw new KernelError("overloaded", `Max sessions reached (${places}/${limit})`, { data: { limit } });
+			}
+		}
+		places += 1;
+	};
+
+	const load = async (hosted: Hosted, open: () => Promise<Session>): Promise<void> => {
+		if (hosted.session !== null) return;
+		await takePlace();
+		try {
+			hosted.session = await open();
+		} catch (thrown) {
+			places -= 1;
+			throw thrown;
+		}
+	};
+
+	/** Gives its place free, also when its end could not be kept. */
+	const giveUp = async (hosted: Hosted): Promise<void> => {
+		hosted.session = null;
+		hosted.withdrawUnload?.();
+		const left = kernel.unload(hosted.id).catch((thrown: unknown) => {
+			log.error("A session could not be unloaded.", { session: hosted.id, error: thrown });
+		});
+		const freed = left.then(() => {
+			places -= 1;
+		});
+		await inLeaving(freed);
+	};
+
+	const inLeaving = async <T>(work: Promise<T>): Promise<T> => {
+		// Whoever waits for it looks again, whatever came of it.
+		const over = work.then(
+			() => {},
+			() => {},
+		);
+		leaving.add(over);
+		try {
+			return await work;
+		} finally {
+			leaving.delete(over);
+		}
+	};
+
+	/** Whether it was unloaded: only what nobody uses and what has no work in the background. */
+	const unload = async (hosted: Hosted): Promise<boolean> => {
+		if (!isIdle(hosted)) return false;
+		// Nobody else waits for this, behind whom somebody may load it again.
+		hosted.isLeaving = true;
+		try {
+			return await inLeaving(
+				lines.run(hosted.id, async () => {
+					const { session } = hosted;
+					if (session === null || isUsed(hosted) || (await session.backgroundTasks()).length > 0) return false;
+					await giveUp(hosted);
+					return true;
+				}),
+			);
+		} finally {
+			hosted.isLeaving = false;
+		}
+	};
+
+	const scheduleUnload = (hosted: Hosted): void => {
+		hosted.withdrawUnload?.();
+		hosted.withdrawUnload = null;
+		if (limits.unloadAfter === 0 || isStopped) return;
+		hosted.withdrawUnload = clock.after(limits.unloadAfter * 1000, () => {
+			unload(hosted)
+				.then((isUnloaded) => {
+					if (!isUnloaded && isIdle(hosted)) scheduleUnload(hosted);
+				})
+				.catch((thrown: unknown) =>
+					log.error("A session could not be unloaded.", { session: hosted.id, error: thrown }),
+				);
+		});
+	};
+
+	const toHold = (hosted: Hosted, session: Session): SessionHold => {
+		hosted.holds += 1;
+		uses += 1;
+		hosted.lastUse = uses;
+		hosted.withdrawUnload?.();
+		return {
+			session,
+			info: toInfo(hosted),
+			startTurn: async (input) => {
+				refuseArchived(hosted.id);
+				const running = [...known.values()].filter((each) => toInfo(each).isRunning).length;
+				const isBusy = session.snapshot().turnId !== null;
+				if (!isBusy && running >= limits.runningTurns) throw tooManyTurns(limits.runningTurns);
+				return await session.send({ type: "turn.start", input });
+			},
+			release() {
+				hosted.holds -= 1;
+				if (hosted.holds === 0) scheduleUnload(hosted);
+			},
+		};
+	};
+
+	const refuseArchived = (id: string): void => {
+		if (archived.has(id)) throw notFound(id);
+		if (isStopped) throw new KernelError("closed", "The program is ending.");
+	};
+
+	/** Opens what an earlier process or another client left on disk. */
+	const openStored = async (id: string): Promise<Hosted> => {
+		const hosted = toHosted(id, toOptions(parts, plainRequest));
+		await load(hosted, () => kernel.open(workDir, id, hosted.options));
+		if (hosted.session?.isArchived === true) {
+			await giveUp(hosted);
+			throw notFound(id);
+		}
+		known.set(id, hosted);
+		return hosted;
+	};
+
+	const hold = (id: string): Promise<SessionHold> =>
+		lines.run(id, async () => {
+			refuseArchived(id);
+			const hosted = known.get(id) ?? (await openStored(id));
+			await load(hosted, () => kernel.openOrCreate(workDir, id, hosted.options));
+			if (hosted.session === null) throw notFound(id);
+			return toHold(hosted, hosted.session);
+		});
+
+	return {
+		async create(request) {
+			refuseArchived("");
+			const id = timeOrderedUuid(clock.now(), identifiers);
+			const hosted = toHosted(id, toOptions(parts, request));
+			if (hosted.model === "") throw new KernelError("model-not-set", "LLM is not set");
+			return await lines.run(id, async () => {
+				await withModelError(() => load(hosted, () => kernel.openOrCreate(workDir, id, hosted.options)));
+				if (hosted.session === null) throw notFound(id);
+				known.set(id, hosted);
+				return toHold(hosted, hosted.session);
+			});
+		},
+		hold,
+		list: () => [...known.values()].filter(({ id }) => !archived.has(id)).map(toInfo),
+		async interrupt(id) {
+			refuseArchived(id);
+			const session = known.get(id)?.session ?? null;
+			if (session === null) {
+				// Nothing of it runs; whether it is there has to be known all the same.
+				if (!known.has(id)) (await hold(id)).release();
+				return false;
+			}
+			if (session.snapshot().turnId === null) return false;
+			await session.send({ type: "turn.cancel" });
+			return true;
+		},
+		async archive(id, over) {
+			const { session, release } = await hold(id);
+			refuseArchived(id);
+			archived.add(id);
+			try {
+				if (session.snapshot().turnId !== null) await session.send({ type: "turn.cancel" });
+				await over(session);
+				await session.archive();
+			} catch (thrown) {
+				archived.delete(id);
+				throw thrown;
+			} finally {
+				release();
+			}
+			await lines.run(id, async () => {
+				const hosted = known.get(id);
+				known.delete(id);
+				// Its state says so from now on.
+				archived.delete(id);
+				// Somebody who needed a place may have been faster.
+				if (hosted !== undefined && hosted.session !== null) await giveUp(hosted);
+			});
+		},
+		async stop() {
+			isStopped = true;
+			const loaded = [...known.values()];
+			for (const { withdrawUnload } of loaded) withdrawUnload?.();
+			await Promise.all(loaded.map(({ session }) => session?.stop()));
+		},
+	};
+}
+
+const plainRequest: SessionRequest = {
+	model: null,
+	provider: null,
+	maxAnswerTokens: null,
+	systemPrompt: null,
+	maxSteps: null,
+	tools: "none",
+};
+
+function isIdle(hosted: Hosted): boolean {
+	return hosted.session !== null && !hosted.isLeaving && !isUsed(hosted);
+}
+
+function isUsed({ session, holds }: Hosted): boolean {
+	return holds > 0 || (session !== null && session.snapshot().turnId !== null);
+}
+
+function toOptions({ configuration, options }: SessionHostParts, request: SessionRequest): SessionOptions {
+	const found = findModel(configuration, request);
+	if (found.kind === "none") throw new KernelError("model-not-set", found.reason);
+	const { maxAnswerTokens, maxSteps, tools, systemPrompt } = request;
+	return {
+		...options,
+		...(found.kind === "unlisted" ? { unlistedModel: found.model } : { model: found.alias ?? options.model }),
+		...(maxAnswerTokens === null ? {} : { maxAnswerTokens }),
+		maxSteps: maxSteps ?? options.maxSteps,
+		agent: narrowAgent(options.agent ?? builtInAgents.default, tools, systemPrompt),
+		// Plugins run commands, and so do MCP servers.
+		plugins: tools === "all",
+		mcpServers: tools === "all" ? options.mcpServers : [],
+	};
+}
+
+/** Settings of which no model can be made are no defect: whoever asks for the model is told. */
+async function withModelError(work: () => Promise<void>): Promise<void> {
+	try {
+		await work();
+	} catch (thrown) {
+		if (!(thrown instanceof ModelConfigurationError)) throw thrown;
+		throw new KernelError("model-not-set", thrown.message, { cause: thrown });
+	}
+}
+
+function notFound(id: string): KernelError {
+	return new KernelError("session-not-found", `Session not found: ${id}`);
+}
+
+function tooManyTurns(limit: number): KernelError {
+	return new KernelError("overloaded", `Too many turns run at once (${limit}); start it when one has ended.`, {
+		data: { limit },
+	});
+}

@@ -1,0 +1,55 @@
+// Numeric ids to the digit: numbers beyond 2^53 lose theirs when JSON is parsed, so they are read off the text.
+
+/** The ids a 64-bit integer can hold. */
+const lowest = -(2n ** 63n);
+const highest = 2n ** 63n - 1n;
+
+/** The numeric `id` of a JSON object as it is written; null when it is spelled with a fraction or is out of bounds. */
+export function exactId(text: string): number | bigint | null {
+	const written = writtenId(text);
+	if (written === null || !/^-?\d+$/.test(written)) return null;
+	const value = BigInt(written);
+	if (value < lowest || value > highest) return null;
+	const number = Number(written);
+	return Number.isSafeInteger(number) ? number : value;
+}
+
+/** The number behind the last `"id"` on the first level of a text that is known to be a JSON object. */
+function writtenId(text: string): string | null {
+	const number = /\s*:\s*(-?\d[\d.eE+-]*)/y;
+	let depth = 0;
+	let found: string | null = null;
+	for (let at = 0; at < text.length; at += 1) {
+		const character = text[at];
+		if (character === "{" || character === "[") depth += 1;
+		else if (character === "}" || character === "]") depth -= 1;
+		else if (character === '"') {
+			const end = endOfString(text, at);
+			number.lastIndex = end + 1;
+			// Values are followed by no colon, so that only keys are found.
+			if (depth === 1 && isId(text.slice(at, Math.min(end + 1, at + longestSpelling)))) {
+				found = number.exec(text)?.[1] ?? found;
+			}
+			at = end;
+		}
+	}
+	return found;
+}
+
+/** Characters of `"id"` with both letters escaped, and one more. */
+const longestSpelling = 15;
+
+function isId(literal: string): boolean {
+	if (literal === '"id"') return true;
+	return literal.includes("\\u") && /^"(?:i|\\u0069)(?:d|\\u0064)"$/i.test(literal);
+}
+
+/** Where the string that begins at `start` has its closing quote. */
+function endOfString(text: string, start: number): number {
+	for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+		let backslashes = 0;
+		while (text[end - 1 - backslashes] === "\\") backslashes += 1;
+		if (backslashes % 2 === 0) return end;
+	}
+	return text.length;
+}

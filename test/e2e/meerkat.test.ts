@@ -1,0 +1,240 @@
+// Meerkat RPC over the built executable: what a client sees that is not in the golden transcripts.
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { createStage, executablePath, runExecutable, type Stage, toolCall } from "../support/executable.ts";
+import { isResponse, type Server, type ServerLine } from "../support/running-server.ts";
+
+interface Told {
+	readonly session_id: string;
+	readonly event: Record<string, unknown>;
+}
+
+const serve = (stage: Stage, ...flags: string[]) => stage.serve("rpc", ...flags);
+const told = (line: ServerLine): Told | null => {
+	const params: unknown = line.params;
+	return typeof params === "object" && params !== null && "event" in params ? (params as Told) : null;
+};
+const types = (lines: readonly ServerLine[]) => lines.flatMap((line) => told(line)?.event["type"] ?? []);
+
+async function ask(server: Server, id: string, method: string, params?: object): Promise<readonly ServerLine[]> {
+	server.request(id, method, params);
+	return await server.readUntil((line) => isResponse(line, id));
+}
+
+async function answer(server: Server, id: string, method: string, params?: object): Promise<ServerLine> {
+	return (await ask(server, id, method, params)).at(-1) ?? {};
+}
+
+async function create(server: Server, params: object = { prompt: "go" }, id = "create"): Promise<string> {
+	return String((await answer(server, id, "session/create", params)).result?.["session_id"]);
+}
+
+async function end(server: Server): Promise<readonly ServerLine[]> {
+	server.endInput();
+	const rest = await server.readAll();
+	expect(await server.exited).toBe(0);
+	return rest;
+}
+
+describe("a server of many sessions", () => {
+	it("ends without a word when the input ends at once", async () => {
+		expect(await end(serve(createStage()))).toEqual([]);
+	});
+
+	it.each([
+		["rkat", ["rpc"]],
+		["rkat-rpc", []],
+		["agentwire", ["rpc"]],
+	])("is there under the name %s", async (name, words) => {
+		const stage = createStage();
+		const executable = path.join(stage.workDir, name);
+		symlinkSync(executablePath, executable);
+		const { code, stdout } = await runExecutable(executable, words, { cwd: stage.workDir, env: stage.environment });
+		expect([code, stdout]).toEqual([0, ""]);
+	});
+
+	it("makes no session before it is asked to", async () => {
+		const stage = createStage();
+		const server = serve(stage);
+		expect((await answer(server, "list", "session/list")).result).toEqual({ sessions: [] });
+		await end(server);
+		expect(stage.sessionIds()).toEqual([]);
+	});
+
+	it("refuses settings it cannot use at the start", async () => {
+		const stage = createStage();
+		const { code, stderr } = await stage.run("rpc", "--config", '{"default_model":"nothing"}');
+		expect([code, stderr]).toEqual([2, expect.stringContaining("default_model")]);
+	});
+
+	it("goes on with a session of an earlier process, and hides one that was archived", async () => {
+		const stage = createStage({ scripts: ['text: one\nusage: {"input_other": 9, "output": 2}'] });
+		const first = serve(stage);
+		const id = await create(first);
+		await end(first);
+
+		const second = serve(stage);
+		expect((await answer(second, "1", "session/list")).result).toEqual({ sessions: [] });
+		expect((await answer(second, "2", "session/read", { session_id: id })).result).toEqual({
+			session_id: id,
+			state: "idle",
+		});
+		const run = (await answer(second, "3", "turn/start", { session_id: id, prompt: "more" })).result;
+		expect(run).toMatchObject({ text: "one", usage: { input_tokens: 18, output_tokens: 4 } });
+		expect((await answer(second, "4", "session/archive", { session_id: id })).result).toEqual({ archived: true });
+		await end(second);
+
+		const third = serve(stage);
+		expect((await answer(third, "1", "turn/start", { session_id: id, prompt: "x" })).error?.code).toBe(-32000);
+		await end(third);
+		expect(readdirSync(stage.sessionDir(id)).sort()).toEqual(["context.jsonl", "state.json", "wire.jsonl"]);
+	});
+
+	it("shares its sessions with the other dialects", async () => {
+		const stage = createStage({ scripts: ["text: one"] });
+		const meerkat = serve(stage);
+		const id = await create(meerkat, { prompt: "first" });
+		await end(meerkat);
+
+		stage.setScripts(["text: two"]);
+		const kimi = stage.serve("--wire", "--session", id);
+		kimi.prompt("second");
+		await kimi.response("prompt");
+		await end(kimi);
+
+		stage.setScripts(["text: three"]);
+		const legacy = stage.serve("--wire", "--session", id);
+		expect((await answer(legacy, "run", "run", { input: "third" })).result).toEqual({ status: "finished" });
+		await end(legacy);
+
+		const replayed = stage.serve("--wire", "--session", id);
+		const lines = await ask(replayed, "replay", "replay");
+		await end(replayed);
+		const payloads = lines.map(({ params }) => params?.payload ?? {});
+		expect(payloads.flatMap((payload) => payload["user_input"] ?? [])).toEqual(["first", "second", "third"]);
+		expect(payloads.flatMap((payload) => payload["text"] ?? [])).toEqual(["one", "two", "three"]);
+	});
+
+	it("keeps the same of a turn as every other dialect", async () => {
+		const scripts = [
+			`think: Hm.\ntext: Look.\n${toolCall("c1", "Glob", { pattern: "*.md" })}\n${toolCall("c2", "Shell", { command: "echo hi" })}\nusage: {"input_other": 5, "output": 1}`,
+			'text: Done.\nusage: {"input_other": 9, "output": 2}',
+		];
+		const kept = async (run: (stage: Stage) => Promise<string>) => {
+			const stage = createStage({ scripts });
+			const id = await run(stage);
+			const read = (name: string) => readFileSync(path.join(stage.sessionDir(id), name), "utf8");
+			const normal = (text: string) =>
+				text
+					.replaceAll(id, "ID")
+					.replaceAll(stage.workDir, "WORK")
+					.replace(/"(timestamp|at)": ?[\d.]+/g, '"$1":0')
+					.replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g, "UUID");
+			const withoutPrompt = (text: string) => text.replace(/^.*"_system_prompt".*\n/m, "");
+			return ["wire.jsonl", "context.jsonl", "state.json", "calls.jsonl"].map((name) =>
+				withoutPrompt(normal(read(name))),
+			);
+		};
+		const id = "11111111-2222-4333-8444-555555555555";
+		const inMeerkat = await kept(async (stage) => {
+			const server = serve(stage);
+			await answer(server, "i", "initialize", { requests: ["approval/request"] });
+			const prompt = { prompt: "go", enable_builtins: true, enable_shell: true };
+			server.request("create", "session/create", prompt);
+			const request = (await server.readUntil(({ id: own, method }) => own !== undefined && method !== undefined)).at(
+				-1,
+			);
+			server.answer(request?.id ?? "", { decision: "approve" });
+			const made = String((await server.response("create")).result?.["session_id"]);
+			await end(server);
+			return made;
+		});
+		const inKimi = await kept(async (stage) => {
+			const server = stage.serve("--wire", "--session", id);
+			server.prompt("go");
+			server.decide(await server.message("ApprovalRequest"), "approve");
+			await server.response("prompt");
+			await end(server);
+			return id;
+		});
+		const inLegacy = await kept(async (stage) => {
+			const server = stage.serve("--wire", "--session", id);
+			server.request("run", "run", { input: "go" });
+			const request = await server.message("approval");
+			server.answer(request.id ?? "", { response: "approve" });
+			await server.response("run");
+			await end(server);
+			return id;
+		});
+		expect(inMeerkat).toEqual(inKimi);
+		expect(inLegacy).toEqual(inKimi);
+	});
+
+	it("names a configuration that it cannot read", async () => {
+		const stage = createStage();
+		mkdirSync(path.join(stage.workDir, ".rkat"));
+		writeFileSync(path.join(stage.workDir, ".rkat", "config.toml"), "a = = b\n");
+		const server = serve(stage);
+		const { error } = await answer(server, "get", "config/get");
+		expect(error).toMatchObject({ code: -32603, data: { code: "INTERNAL_ERROR" } });
+		expect(error?.message).toContain("Failed to read config: Cannot read");
+		await end(server);
+	});
+
+	it("tells every piece of a long answer before the response", async () => {
+		const pieces = Array.from({ length: 10_000 }, (_, index) => `text: ${index} `);
+		const server = serve(createStage({ scripts: [pieces.join("\n")] }));
+		server.request("create", "session/create", { prompt: "long" });
+		server.pause();
+		setTimeout(() => server.resume(), 200);
+		const lines = await server.readUntil((line) => isResponse(line, "create"));
+		const deltas = lines.flatMap((line) => told(line)?.event["delta"] ?? []);
+		expect(deltas).toHaveLength(10_000);
+		expect(deltas.join("")).toBe(lines.at(-1)?.result?.["text"]);
+		expect(types(lines).at(-1)).toBe("run_completed");
+		expect(await end(server)).toEqual([]);
+	});
+
+	it("keeps line separators in prompt and answer", async () => {
+		const server = serve(
+			createStage({
+				scripts: ['tool_call: {"id":"c","name":"X","arguments":"{\\"a\\":\\"\\\\u2028\\"}"}', "text: done"],
+			}),
+		);
+		const lines = await ask(server, "create", "session/create", { prompt: "a\u2028b\u2029c" });
+		const events = lines.map((line) => told(line)?.event ?? {});
+		expect(events[0]).toMatchObject({ prompt: "a\u2028b\u2029c" });
+		expect(events.find((event) => event["type"] === "tool_call_requested")).toMatchObject({ args: { a: "\u2028" } });
+		await end(server);
+	});
+
+	it("reads a request byte by byte while another session streams", async () => {
+		const server = serve(
+			createStage({ scripts: [Array.from({ length: 2000 }, () => "text: x").join("\n"), "text: two"] }),
+		);
+		server.request("long", "session/create", { prompt: "long" });
+		const line = `${JSON.stringify({ jsonrpc: "2.0", id: "bytes", method: "session/list" })}\n`;
+		for (const byte of line) server.write(byte);
+		const first = await server.readUntil((each) => isResponse(each, "bytes") || isResponse(each, "long"));
+		const other = first.at(-1)?.id === "bytes" ? "long" : "bytes";
+		await server.response(other);
+		await end(server);
+	});
+
+	it("gives the place of an idle session to a new one, as often as it takes", async () => {
+		const stage = createStage({ scripts: ["text: one"] });
+		const settings = JSON.parse(stage.configText);
+		const config = JSON.stringify({ ...settings, agentwire: { limits: { loaded_sessions: 3 } } });
+		const server = serve(stage, "--config", config);
+		const ids: string[] = [];
+		for (let n = 0; n < 8; n += 1) ids.push(await create(server, { prompt: String(n) }, `c${n}`));
+		for (const [n, id] of ids.entries()) {
+			const { result } = await answer(server, `t${n}`, "turn/start", { session_id: id, prompt: "again" });
+			expect(result).toMatchObject({ session_id: id, text: "one" });
+		}
+		const { result } = await answer(server, "list", "session/list");
+		expect(result).toEqual({ sessions: ids.map((id) => ({ session_id: id, state: "idle" })) });
+		await end(server);
+	});
+});

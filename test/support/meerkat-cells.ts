@@ -1,0 +1,31 @@
+// What the golden transcripts of Meerkat RPC have to cover: its methods, events, errors and requests, in both eras.
+import { errorNumbers } from "../../src/dialects/meerkat/errors.ts";
+import { eventSchema, requestMethods } from "../../src/dialects/meerkat/wire.ts";
+
+/** What nothing leads to in a conversation alone, and what has the same number in both tables. */
+const unreachable: ReadonlySet<string> = new Set(["SESSION_NOT_RUNNING", "CAPABILITY_UNAVAILABLE", "INTERNAL_ERROR"]);
+const ofTheEnvelope: ReadonlySet<string> = new Set(["PARSE_ERROR", "INVALID_REQUEST"]);
+
+const scenarios = `
+	id-spellings no-tools approval-rejected approval-malformed unattended-reject unattended-approve
+	interrupt-tool interrupt-twice busy archive-running end-of-input no-model max-turns config envelope oversized-line
+	unloaded two-sessions
+`;
+
+/** Every cell as `kind cell`. */
+export function meerkatCells(methods: readonly string[]): readonly string[] {
+	const errors = Object.keys(errorNumbers).filter((name) => !unreachable.has(name));
+	return [
+		// Asking for capabilities is what ends the first era.
+		...methods.filter((name) => name !== "capabilities/get").map((name) => `meerkat-method ${name}/seed`),
+		...methods.map((name) => `meerkat-method ${name}/contract`),
+		...eventSchema.options.map(({ entries }) => `meerkat-event ${entries.type.literal}`),
+		...errors.map((name) => `meerkat-error ${name}/seed`),
+		...errors.filter((name) => !ofTheEnvelope.has(name)).map((name) => `meerkat-error ${name}/contract`),
+		...[...requestMethods, "tool/execute"].map((name) => `meerkat-request ${name}`),
+		...scenarios
+			.trim()
+			.split(/\s+/)
+			.map((name) => `meerkat-scenario ${name}`),
+	];
+}
