@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AuthorizationServerOptions } from "../../test/support/authorization-server.ts";
 import { createFailingFiles } from "../../test/support/failing-files.ts";
 import { type McpOAuthServer, signInAt, startMcpOAuthServer } from "../../test/support/mcp-oauth-server.ts";
+import { plainNetwork } from "../../test/support/network.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
@@ -27,7 +28,14 @@ afterEach(() => rmSync(shareDir, { recursive: true }));
 
 const clock: Clock = { ...systemClock, now: () => Date.now() + ahead };
 const authorizationWith = (changes: Partial<McpAuthorizationOptions> = {}) =>
-	createMcpAuthorization({ files: createDiskFiles(), shareDir, log: silentLog, clock, ...changes });
+	createMcpAuthorization({
+		files: createDiskFiles(),
+		shareDir,
+		log: silentLog,
+		clock,
+		fetch: plainNetwork.fetch,
+		...changes,
+	});
 
 /** A person who signs in at once, unless a test has another one. */
 const interaction = (open: (address: URL) => Promise<unknown> = signInAt): McpInteraction => ({

@@ -6,8 +6,8 @@ import { type McpChallenge, type McpInteraction, signIn } from "./mcp-sign-in.ts
 import { createMcpTokenStore, type McpTokenPlace, type McpTokens } from "./mcp-tokens.ts";
 
 export interface McpAuthorizationOptions extends McpTokenPlace {
-	/** For the requests to authorization servers. Default: the platform's. */
-	readonly fetch?: FetchLike;
+	/** For the requests to authorization servers. */
+	readonly fetch: FetchLike;
 }
 
 export interface McpAuthorization {
@@ -24,9 +24,9 @@ export interface McpAuthorization {
 
 /** The tokens lie in the share directory, where other processes renew them too. */
 export function createMcpAuthorization(options: McpAuthorizationOptions): McpAuthorization {
-	const { clock, log } = options;
+	const { clock, log, fetch } = options;
 	const store = createMcpTokenStore(options);
-	const network: McpNetwork = { clock, fetch: options.fetch ?? ((url, init) => fetch(url, init)) };
+	const network: McpNetwork = { clock, fetch };
 
 	const createProvider = (url: string): AuthProvider => {
 		/** The token of the last request. */

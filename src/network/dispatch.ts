@@ -6,6 +6,7 @@ import { createTrust } from "./certificates.ts";
 import { checkHost, createConnector } from "./connector.ts";
 import { withoutBrackets } from "./host.ts";
 import type { Fetch, NetworkSettings } from "./network.ts";
+import { toPlatformResponse } from "./platform-response.ts";
 import { createProxies, type Proxies, type ProxyServer } from "./proxies.ts";
 import { systemSockets } from "./sockets.ts";
 import { idleLifetime } from "./spare-sockets.ts";
@@ -74,7 +75,7 @@ export function createDispatch(settings: NetworkSettings): Dispatch {
 					if (typeof input !== "string" && !(input instanceof URL)) {
 						throw new TypeError("A Request is not taken here: give its URL and its parts.");
 					}
-					return await fetch(input, { ...toLibraryInit(init), dispatcher });
+					return toPlatformResponse(await fetch(input, { ...toLibraryInit(init), dispatcher }));
 				},
 			};
 		},

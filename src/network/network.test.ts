@@ -1,5 +1,7 @@
 // Requests over real sockets on loopback: straight, through each kind of proxy, with certificates, and under a rule.
 import { readFile } from "node:fs/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
 import { createFakeClock } from "../../test/support/campaign-clock.ts";
 import { plainNetworkSettings } from "../../test/support/network.ts";
@@ -87,6 +89,42 @@ describe("a request", () => {
 			await new Promise((resolve) => setImmediate(resolve));
 		}
 		expect(origin.connections()).toBeLessThan(3);
+	});
+
+	it.each([
+		[200, "hello", true],
+		[204, "", true],
+		[304, "", false],
+		[418, "hello", false],
+		[999, "hello", false],
+	])("is answered by a Response of the platform: HTTP %i", async (status, text, ok) => {
+		const origin = await started(
+			startOrigin((_request, response) => response.writeHead(status, { "x-a": "b" }).end("hello")),
+		);
+		const url = `http://a.test:${origin.port}/`;
+		const response = await createSubject().fetch(url);
+		expect(response).toBeInstanceOf(Response);
+		expect([response.status, response.ok, response.url, response.headers.get("x-a")]).toEqual([status, ok, url, "b"]);
+		expect(await response.text()).toBe(text);
+	});
+
+	it("keeps the body of its answer whatever is cleared away meanwhile", async () => {
+		let finish = () => {};
+		const origin = await started(
+			startOrigin((_request, response) => {
+				response.writeHead(200).write("hel");
+				finish = () => response.end("lo");
+			}),
+		);
+		const response = await createSubject().fetch(`http://a.test:${origin.port}/`);
+		setFlagsFromString("--expose-gc");
+		const clear: () => void = runInNewContext("gc");
+		for (let round = 0; round < 3; round += 1) {
+			clear();
+			await new Promise((resolve) => setImmediate(resolve));
+		}
+		finish();
+		expect(await response.text()).toBe("hello");
 	});
 
 	it("is refused when it is a Request", async () => {

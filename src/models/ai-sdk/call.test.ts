@@ -83,9 +83,8 @@ async function stream(
 		...changed,
 	};
 	const signal = new AbortController().signal;
-	const chunks = await collectChunks(
-		streamFromPackage(plainModelSettings, () => adapter, contractRequest, signal, fetch),
-	);
+	const settings = { ...plainModelSettings, network: { ...plainModelSettings.network, fetch } };
+	const chunks = await collectChunks(streamFromPackage(settings, () => adapter, contractRequest, signal));
 	return { chunks, sent };
 }
 

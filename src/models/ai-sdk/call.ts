@@ -21,18 +21,17 @@ export interface PackageAdapter extends Protocol {
 
 export type PackageSettings = Pick<ModelSettings, "apiKey" | "customHeaders" | "timeouts" | "clock" | "network">;
 
-/** The chunks of one answer, by the contract of `Model.stream`. `fetch` is what sends. */
+/** The chunks of one answer, by the contract of `Model.stream`. */
 export async function* streamFromPackage(
 	settings: PackageSettings,
 	adapt: (request: ModelRequest) => PackageAdapter,
 	request: ModelRequest,
 	signal: AbortSignal,
-	fetch: typeof globalThis.fetch = settings.network.fetch,
 ): AsyncGenerator<ModelChunk, void> {
 	if (signal.aborted) return;
 	let outcome: Answer | ModelFailure;
 	try {
-		outcome = yield* streamAnswer(settings, adapt(request), signal, fetch);
+		outcome = yield* streamAnswer(settings, adapt(request), signal);
 	} catch (thrown) {
 		outcome = toModelFailure(thrown);
 	}
@@ -51,9 +50,8 @@ async function* streamAnswer(
 	settings: PackageSettings,
 	adapter: PackageAdapter,
 	signal: AbortSignal,
-	fetch: typeof globalThis.fetch,
 ): AsyncGenerator<ModelChunk, Answer | ModelFailure> {
-	const transport = createTransport(settings, adapter, signal, fetch);
+	const transport = createTransport(settings, adapter, signal);
 	const reader = createPartReader(adapter.memory);
 	try {
 		yield* streamParts(adapter, reader, transport, signal);

@@ -49,12 +49,11 @@ export interface Transport {
 
 const cutOff = createFailure("connection", "The provider's stream ended before the answer was complete.");
 
-/** For one exchange. `fetch` is what truly sends. */
+/** For one exchange. */
 export function createTransport(
-	{ timeouts, clock }: Pick<ModelSettings, "timeouts" | "clock">,
+	{ timeouts, clock, network }: Pick<ModelSettings, "timeouts" | "clock" | "network">,
 	protocol: Protocol,
 	signal: AbortSignal,
-	fetch: typeof globalThis.fetch,
 ): Transport {
 	const controller = new AbortController();
 	const close = () => controller.abort();
@@ -70,7 +69,7 @@ export function createTransport(
 				responseTimeout: timeouts.response,
 				idleTimeout: () => timeouts.idle,
 				clock,
-				fetch,
+				fetch: network.fetch,
 				toFailure: protocol.toFailure,
 			},
 			AbortSignal.any([signal, controller.signal]),

@@ -9,14 +9,11 @@ import { type MessageSettings, memoryOf, toCall, toRequest } from "./request.ts"
 
 type CreateProvider = (settings: AnthropicProviderSettings) => (model: string) => LanguageModelV3;
 
-/** Loads the package. `fetch` is what sends; that of the settings when absent. */
-export async function loadMessages(
-	settings: MessageSettings,
-	fetch?: typeof globalThis.fetch,
-): Promise<Model["stream"]> {
+/** Loads the package. */
+export async function loadMessages(settings: MessageSettings): Promise<Model["stream"]> {
 	const { createAnthropic } = await import("@ai-sdk/anthropic");
 	return (request, signal) =>
-		streamFromPackage(settings, (given) => createAdapter(settings, given, createAnthropic), request, signal, fetch);
+		streamFromPackage(settings, (given) => createAdapter(settings, given, createAnthropic), request, signal);
 }
 
 function createAdapter(

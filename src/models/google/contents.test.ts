@@ -244,7 +244,7 @@ describe("Vertex AI", () => {
 
 	async function askVertex(changes: Partial<ModelSettings>, getToken = async () => "token-0123456789") {
 		const given = { ...settings, baseUrl: server.url, ...changes };
-		const stream: Model["stream"] = await loadVertex(given, undefined, getToken);
+		const stream: Model["stream"] = await loadVertex(given, getToken);
 		return await collectChunks(stream(contractRequest, new AbortController().signal));
 	}
 

@@ -16,24 +16,23 @@ interface Api {
 	readonly hasIds: boolean;
 }
 
-/** Loads the package. `fetch` is what sends; the platform's own when absent. */
-export function loadGemini(settings: ContentSettings, fetch?: typeof globalThis.fetch): Promise<Model["stream"]> {
-	return load(settings, { findEndpoint: () => geminiEndpoint(settings), hasIds: true }, fetch);
+/** Loads the package. */
+export function loadGemini(settings: ContentSettings): Promise<Model["stream"]> {
+	return load(settings, { findEndpoint: () => geminiEndpoint(settings), hasIds: true });
 }
 
 /** The same for Vertex AI; `getToken` is by the credentials of the machine when absent. */
 export function loadVertex(
 	settings: ContentSettings,
-	fetch?: typeof globalThis.fetch,
 	getToken: GetAccessToken = createAccessTokens(settings),
 ): Promise<Model["stream"]> {
-	return load(settings, { findEndpoint: () => vertexEndpoint(settings, getToken), hasIds: false }, fetch);
+	return load(settings, { findEndpoint: () => vertexEndpoint(settings, getToken), hasIds: false });
 }
 
-async function load(settings: ContentSettings, api: Api, fetch?: typeof globalThis.fetch) {
+async function load(settings: ContentSettings, api: Api) {
 	const { createGoogleGenerativeAI } = await import("@ai-sdk/google");
 	const adapt = (request: ModelRequest) => createAdapter(settings, request, api, createGoogleGenerativeAI);
-	return (request: ModelRequest, signal: AbortSignal) => streamFromPackage(settings, adapt, request, signal, fetch);
+	return (request: ModelRequest, signal: AbortSignal) => streamFromPackage(settings, adapt, request, signal);
 }
 
 function createAdapter(

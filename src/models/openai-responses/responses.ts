@@ -9,14 +9,11 @@ import { memoryOf, type ResponseSettings, toCall, toRequest } from "./request.ts
 
 type CreateProvider = (settings: OpenAIProviderSettings) => OpenAIProvider;
 
-/** Loads the package. `fetch` is what sends; that of the settings when absent. */
-export async function loadResponses(
-	settings: ResponseSettings,
-	fetch?: typeof globalThis.fetch,
-): Promise<Model["stream"]> {
+/** Loads the package. */
+export async function loadResponses(settings: ResponseSettings): Promise<Model["stream"]> {
 	const { createOpenAI } = await import("@ai-sdk/openai");
 	return (request, signal) =>
-		streamFromPackage(settings, (given) => createAdapter(settings, given, createOpenAI), request, signal, fetch);
+		streamFromPackage(settings, (given) => createAdapter(settings, given, createOpenAI), request, signal);
 }
 
 function createAdapter(
