@@ -1,6 +1,8 @@
 // The registry of background tasks over doubles: a store in memory, workers that do what a test says, a fake clock.
+import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createFakeClock, type FakeClock } from "../../test/support/campaign-clock.ts";
+import { createMemoryFiles } from "../../test/support/memory-files.ts";
 import { backgroundSettings } from "../../test/support/session-doubles.ts";
 import { createMemoryLog } from "../../test/support/store-directory.ts";
 import { briefOf } from "../../test/support/tool-environment.ts";
@@ -8,10 +10,12 @@ import { createDeferred, type Deferred } from "../base/deferred.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import type { StoredSession } from "../store/session-store.ts";
 import { newRuntime, type TaskRuntime, type TaskSpec } from "../store/stored-tasks.ts";
+import { createTaskFiles } from "../store/task-files.ts";
 import type { CommandRequest, StartedTask } from "../tools/operations.ts";
 import { type BackgroundTaskSettings, BackgroundTasks } from "./background-tasks.ts";
 import type { StartWorker, WorkerOptions } from "./command-task.ts";
 import { Notifications } from "./notifications.ts";
+import { createTaskOperations } from "./task-view.ts";
 
 const deadProcess = 2 ** 30;
 
@@ -297,6 +301,33 @@ describe("the background tasks of a session", () => {
 			await create().find();
 			expect(await runtimeOf(id)).toMatchObject({ status: "lost", failureReason: expect.any(String) });
 			expect(await news()).toEqual(["task.lost"]);
+		});
+
+		it.each(["", "{", '{"status":"odd"}'])("a task whose state is %j is told as lost, and listed", async (content) => {
+			const files = createMemoryFiles();
+			const tasks = createTaskFiles("/s", {
+				files,
+				log,
+				replace: async (file, text) => {
+					await files.makeDirectory(path.dirname(file));
+					await files.replace(file, text);
+				},
+				change: (_directory, work) => work(),
+				now: () => clock.now(),
+			});
+			stored = { ...stored, tasks };
+			const id = await leave({ status: "running" });
+			const file = `/s/tasks/${id}/runtime.json`;
+			await files.replace(file, content);
+			const subject = create();
+			await subject.find();
+			expect([await activeIds(subject), await news()]).toEqual([[], ["task.lost"]]);
+			const operations = createTaskOperations(subject, tasks);
+			expect(await operations.list(false)).toMatchObject([{ id, status: "lost", reason: expect.any(String) }]);
+			expect(await operations.list(true)).toEqual([]);
+			await create().find();
+			expect(await news()).toEqual(["task.lost"]);
+			expect(String(await files.read(file))).toBe(content);
 		});
 
 		it("a command is stopped by its control file, and forced at the end of the session", async () => {

@@ -122,8 +122,8 @@ export class BackgroundTasks {
 		if (sourceKind !== taskSource) return null;
 		const { notificationTailChars, notificationTailLines } = this.#settings.settings;
 		const task = await this.#settings.stored.tasks.find(sourceId);
-		const runtime = (await task?.runtime()) ?? null;
-		if (task === null || runtime === null) return null;
+		if (task === null) return null;
+		const runtime = await task.runtime();
 		const { bytes } = await task.outputTail(notificationTailChars);
 		return toTaskBlock(task.spec, runtime, lastLines(bytes, notificationTailLines));
 	}
@@ -192,14 +192,13 @@ export class BackgroundTasks {
 	async #takeUp(task: StoredTask): Promise<void> {
 		const { notifications, clock } = this.#settings;
 		const runtime = await task.runtime();
-		if (runtime === null) return;
 		if (task.spec.kind === "bash" && !isFinal(runtime.status)) {
 			this.#track(followFoundWorker(task, this.#follow));
 			return;
 		}
 		// A subagent went with the process that ran it.
 		const final = await conclude(task, agentLostReason, clock.now());
-		if (final !== null) await notifications.publish((id, now) => toNotification(task.spec, final, id, now));
+		await notifications.publish((id, now) => toNotification(task.spec, final, id, now));
 	}
 
 	async #endAll(): Promise<void> {

@@ -68,7 +68,6 @@ export function followFoundWorker(stored: StoredTask, settings: FollowSettings):
 		const isLost = createLossCheck(settings);
 		while (!left.signal.aborted) {
 			const runtime = await stored.runtime();
-			if (runtime === null) return null;
 			if (isFinal(runtime.status) || isLost(runtime)) return await conclude(stored, lostReason, clock.now());
 			await sleep(clock, pollInterval, left.signal);
 		}
@@ -101,10 +100,10 @@ function createLossCheck({ clock, staleAfter }: FollowSettings): (runtime: TaskR
 	};
 }
 
-/** How a task ended whose worker has gone; when nothing says so, it was killed or is lost. Null for damaged files. */
-export async function conclude(stored: StoredTask, lost: string, now: number): Promise<TaskRuntime | null> {
+/** How a task ended whose worker has gone; when nothing says so, it was killed or is lost. */
+export async function conclude(stored: StoredTask, lost: string, now: number): Promise<TaskRuntime> {
 	const runtime = await stored.runtime();
-	if (runtime === null || isFinal(runtime.status)) return runtime;
+	if (isFinal(runtime.status)) return runtime;
 	const { killRequestedAt, killReason } = await stored.control();
 	const isKilled = killRequestedAt !== null;
 	const final: TaskRuntime = {

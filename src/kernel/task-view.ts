@@ -24,15 +24,9 @@ export function toView({ spec, directory }: StoredTask, runtime: TaskRuntime): T
 	};
 }
 
-/** The tasks whose state can be read. */
+/** The tasks as they are now. */
 export async function toViews(tasks: readonly StoredTask[]): Promise<readonly TaskView[]> {
-	const views = await Promise.all(
-		tasks.map(async (task) => {
-			const runtime = await task.runtime();
-			return runtime === null ? null : toView(task, runtime);
-		}),
-	);
-	return views.filter((view) => view !== null);
+	return await Promise.all(tasks.map(async (task) => toView(task, await task.runtime())));
 }
 
 /** The views of those that are not over. */
@@ -52,7 +46,7 @@ export function createTaskOperations(background: BackgroundTasks, stored: Stored
 	const find = async (id: string): Promise<TaskView | null> => {
 		await background.find();
 		const task = await stored.find(id);
-		return task === null ? null : ((await toViews([task]))[0] ?? null);
+		return task === null ? null : toView(task, await task.runtime());
 	};
 	return {
 		find,

@@ -57,6 +57,13 @@ export const newRuntime: TaskRuntime = {
 	failureReason: null,
 };
 
+/** Of a task whose state cannot be read: how it ended will never be known. */
+export const unreadableRuntime: TaskRuntime = {
+	...newRuntime,
+	status: "lost",
+	failureReason: "What was kept of how the task is doing cannot be read.",
+};
+
 /** What is asked of a task's worker. */
 export interface TaskControl {
 	readonly killRequestedAt: number | null;
@@ -72,8 +79,8 @@ export interface StoredTask {
 	readonly spec: TaskSpec;
 	/** Null for sessions in memory. */
 	readonly directory: string | null;
-	/** Null when it is damaged. */
-	runtime(): Promise<TaskRuntime | null>;
+	/** `unreadableRuntime` when it is damaged. */
+	runtime(): Promise<TaskRuntime>;
 	setRuntime(runtime: TaskRuntime): Promise<void>;
 	control(): Promise<TaskControl>;
 	setControl(control: TaskControl): Promise<void>;

@@ -145,11 +145,12 @@ describe("the files of a task", () => {
 	});
 
 	it.each(["", "[]", '{"status":"odd"}', '{"status":"running","worker_pid":0}'])(
-		"whose state is %j say nothing of it",
+		"whose state is %j are lost, logged and left as they are",
 		async (content) => {
 			const task = await session.tasks.create(spec);
 			await damage(spec.id, { "runtime.json": content });
-			expect(await task.runtime()).toBeNull();
+			expect(await task.runtime()).toEqual({ ...newRuntime, status: "lost", failureReason: expect.any(String) });
+			expect(await readFile(path.join(directory, spec.id, "runtime.json"), "utf8")).toBe(content);
 			expect(log.lines.map(({ message }) => message)).toContain("the state of a background task could not be read");
 		},
 	);

@@ -6,7 +6,14 @@ import type { Log } from "../base/log.ts";
 import { isFinal } from "../events/task-status.ts";
 import type { Files } from "../files/port.ts";
 import { parseLine } from "./line-file.ts";
-import { newRuntime, noControl, type StoredTask, type StoredTasks, type TaskSpec } from "./stored-tasks.ts";
+import {
+	newRuntime,
+	noControl,
+	type StoredTask,
+	type StoredTasks,
+	type TaskSpec,
+	unreadableRuntime,
+} from "./stored-tasks.ts";
 import {
 	fromControlFile,
 	fromRuntimeFile,
@@ -70,8 +77,9 @@ function createTask(spec: TaskSpec, directory: string, options: TaskFilesOptions
 			// Made and not begun when its kernel went.
 			if (value === undefined) return newRuntime;
 			const runtime = fromRuntimeFile(value);
-			if (runtime === null) log.warn("the state of a background task could not be read", { path: at(runtimeName) });
-			return runtime;
+			if (runtime !== null) return runtime;
+			log.warn("the state of a background task could not be read", { path: at(runtimeName) });
+			return unreadableRuntime;
 		},
 		// Signs of life may be lost with the power; how it ended is told.
 		setRuntime: (runtime) => put(runtimeName, toRuntimeFile(runtime), isFinal(runtime.status)),
