@@ -26,6 +26,14 @@ const unkept: ContextLog = { appendContext: async () => {}, replaceContext: asyn
 /** Bytes of the file that the session's own agent is shown. */
 const sizeLimit = 32 * 1024;
 
+/** What the session's own agent is told of the file. */
+function toNews(file: string, before: Buffer | null, after: Buffer | null): string {
+	if (after === null) return `The person had /init run to write AGENTS.md, but there is no ${file}.`;
+	if (before?.equals(after)) return `The person had /init run to write AGENTS.md, but it left ${file} as it was.`;
+	const content = after.subarray(0, sizeLimit).toString("utf8").trim();
+	return `The person had /init run, which wrote ${file}. Follow it from now on:\n\n${content}`;
+}
+
 export function createInitCommand(workDir: string, files: Files): SlashCommand {
 	return {
 		name: "init",
@@ -33,15 +41,12 @@ export function createInitCommand(workDir: string, files: Files): SlashCommand {
 		aliases: [],
 		async run({ agent, runWithin }) {
 			const context = new Context(unkept, [], agent.context.systemPrompt);
+			const file = path.join(workDir, "AGENTS.md");
+			const read = () => files.read(file).catch(() => null);
+			const before = await read();
 			const { outcome } = await runWithin(task, { ...agent, context, reminders: noReminders, mailbox: null });
 			if (outcome.status !== "finished") return outcome;
-			const file = path.join(workDir, "AGENTS.md");
-			const content = (await files.readRange(file, 0, sizeLimit).catch(() => null))?.toString("utf8").trim();
-			const told =
-				content === undefined
-					? `The person had /init run to write AGENTS.md, but there is no ${file}.`
-					: `The person had /init run, which wrote ${file}. Follow it from now on:\n\n${content}`;
-			await agent.context.append([userRow(systemText(told))]);
+			await agent.context.append([userRow(systemText(toNews(file, before, await read())))]);
 			return finished;
 		},
 	};

@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { createMemoryFiles } from "../../../test/support/memory-files.ts";
+import { call, createScriptedModel, done, say } from "../../../test/support/scripted-model.ts";
+import { createSessionSubject } from "../../../test/support/session-subject.ts";
+import { createToolDouble } from "../../../test/support/turn-subject.ts";
+import { toolSuccess } from "../../events/content.ts";
+
+const file = "/home/me/project/AGENTS.md";
+
+describe("/init", () => {
+	it.each<[string, string | null, string | null, RegExp]>([
+		["wrote the file", null, "Run make.\n", /which wrote .*AGENTS\.md\. .*Run make\./],
+		["wrote it anew", "Run it.\n", "Run make.\n", /which wrote .*AGENTS\.md\. .*Run make\./],
+		["wrote nothing", null, null, /there is no .*AGENTS\.md/],
+		["left it alone", "Run it.\n", null, /left .*AGENTS\.md as it was/],
+		["wrote what was there", "Run it.\n", "Run it.\n", /left .*AGENTS\.md as it was/],
+	])("that %s says so to the session's agent", async (_name, before, written, told) => {
+		const files = createMemoryFiles();
+		await files.makeDirectory("/home/me/project");
+		if (before !== null) await files.replace(file, before);
+		const write = createToolDouble("Write", {
+			async execute() {
+				if (written !== null) await files.replace(file, written);
+				return toolSuccess({ output: "" });
+			},
+		});
+		const model = createScriptedModel([
+			[call("c1", "Write"), done()],
+			[say("Done."), done()],
+			[say("I know."), done()],
+		]);
+		const planPlace = { files, shareDir: "/share", home: "/home/me", startsOn: false };
+		const { session, attach } = await createSessionSubject(model, [write], { planPlace });
+		const client = attach();
+		await session.send({ type: "turn.start", input: "/init" });
+		await client.next("turn.ended");
+		await client.next("turn.ended");
+		await session.send({ type: "turn.start", input: "Go on." });
+		await client.next("turn.ended");
+		const known = JSON.stringify(model.requests.at(-1)?.messages);
+		expect(known).toMatch(told);
+		expect(/which wrote/.test(known)).toBe(written !== null && written !== before);
+	});
+});
