@@ -187,7 +187,7 @@ describe("tools in a turn", () => {
 		const subject = createTurnSubject(createScriptedModel([step, step, step]), [createToolDouble("T")], {
 			limits: { maxSteps: 2, maxAttempts: 1 },
 		});
-		expect(await subject.run()).toEqual({ status: "max-steps", steps: 2 });
+		expect(await subject.run()).toEqual({ status: "max-steps", limit: "steps", steps: 2 });
 		expect(subject.order.at(-1)).toBe("commit");
 	});
 

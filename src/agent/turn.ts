@@ -75,7 +75,7 @@ async function runSteps(model: Model, dependencies: TurnDependencies, signal: Ab
 		if (step.isRefused) return { status: "finished", stoppedBy: "refusal" };
 		return isRepeating ? { status: "finished", stoppedBy: "repetition" } : { status: "finished" };
 	}
-	return { status: "max-steps", steps: maxSteps };
+	return { status: "max-steps", limit: "steps", steps: maxSteps };
 }
 
 /** A step. A model that has no room for the request gets it once more, with a context that was compacted. */

@@ -148,7 +148,7 @@ describe("the wait for background work", () => {
 	});
 
 	it("ends with a turn that fails", async () => {
-		const subject = createSubject([task("a", 5), task("b", 5)], { status: "max-steps", steps: 3 });
+		const subject = createSubject([task("a", 5), task("b", 5)], { status: "max-steps", limit: "steps", steps: 3 });
 		const waiting = subject.wait(10);
 		await subject.end();
 		expect(await waiting).toMatchObject({ code: "max-steps" });

@@ -13,7 +13,7 @@ describe("toFailure", () => {
 
 	it.each<[TurnOutcome, string, number]>([
 		[{ status: "cancelled" }, "cancelled", 1],
-		[{ status: "max-steps", steps: 3 }, "max-steps", 1],
+		[{ status: "max-steps", limit: "steps", steps: 3 }, "max-steps", 1],
 		[failed({}), "provider-failed", 1],
 		[failed({ retryable: false }), "provider-failed", 1],
 		[failed({ retryable: true }), "provider-failed", 75],
@@ -23,8 +23,14 @@ describe("toFailure", () => {
 		expect(toFailure(outcome)).toMatchObject({ code, exitCode });
 	});
 
-	it("says how many steps there were, and which flag sets them", () => {
-		expect(toFailure({ status: "max-steps", steps: 3 })?.message).toMatch(/3 steps.*--max-steps-per-turn/);
+	it.each([
+		["steps", /3 steps.*--max-steps-per-turn/, "ralph"],
+		["loop", /3 steps.*gone over.*--max-ralph-iterations/, "--max-steps-per-turn"],
+		["flow", /3 steps.*flow/, "--max"],
+	] as const)("says how many steps there were, and which limit it was: %s", (limit, expected, unsaid) => {
+		const message = toFailure({ status: "max-steps", limit, steps: 3 })?.message;
+		expect(message).toMatch(expected);
+		expect(message).not.toContain(unsaid);
 	});
 
 	it("says which model is missing", () => {

@@ -21,6 +21,12 @@ export interface PrintFailure {
 /** EX_TEMPFAIL: the same command may well succeed later. */
 const tryAgainLater = 75;
 
+const limitReasons: Readonly<Record<Extract<TurnOutcome, { status: "max-steps" }>["limit"], string>> = {
+	steps: "no more may be taken at once; --max-steps-per-turn sets how many",
+	flow: "the flow went through as many nodes as it may; see to it that its decisions lead to its end",
+	loop: "the prompt was gone over as often as it may be; --max-ralph-iterations sets how often",
+};
+
 /** Why a turn did not do what it was asked; null when it did. */
 export function toFailure(outcome: TurnOutcome): PrintFailure | null {
 	switch (outcome.status) {
@@ -31,7 +37,7 @@ export function toFailure(outcome: TurnOutcome): PrintFailure | null {
 		case "max-steps":
 			return {
 				code: "max-steps",
-				message: `The turn was stopped after ${outcome.steps} steps, the most it may take; --max-steps-per-turn sets how many.`,
+				message: `The turn was stopped after ${outcome.steps} steps: ${limitReasons[outcome.limit]}.`,
 				exitCode: 1,
 			};
 		case "failed": {

@@ -25,12 +25,13 @@ const nullable = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable
 
 /**
  * How a turn ended. `finished` may say what stopped it while the model still wanted more: a person's refusal, or the
- * guard against repeated calls. `failed` carries a kernel error code and its text.
+ * guard against repeated calls. `max-steps` says which limit it was: the steps of a turn, the nodes of a skill's flow, or
+ * how often a prompt is gone over; and how many steps there were in all. `failed` carries a kernel error code and its text.
  */
 export const turnOutcomeSchema = v.variant("status", [
 	v.object({ status: v.literal("finished"), stoppedBy: v.optional(v.picklist(["refusal", "repetition"])) }),
 	v.object({ status: v.literal("cancelled") }),
-	v.object({ status: v.literal("max-steps"), steps: integer }),
+	v.object({ status: v.literal("max-steps"), limit: v.picklist(["steps", "flow", "loop"]), steps: integer }),
 	v.object({
 		status: v.literal("failed"),
 		error: v.object({

@@ -20,6 +20,8 @@ export interface FlowRun {
 	readonly toInput: ToInput;
 	/** Nodes that may be run; asking again for a choice does not count. */
 	readonly moveLimit: number;
+	/** What that limit is of. */
+	readonly limit: "flow" | "loop";
 }
 
 const flowMoveLimit = 1000;
@@ -30,6 +32,7 @@ export function skillFlow(flow: Flow, request: string): FlowRun {
 	return {
 		flow,
 		moveLimit: flowMoveLimit,
+		limit: "flow",
 		toInput(node, isRepeated) {
 			const text = node.kind === "decision" ? decisionPrompt(node, isRepeated) : node.text;
 			const behind = isFirst && request !== "" ? `\n\nUser request:\n${request}` : "";
@@ -62,13 +65,14 @@ export function loopOver(input: UserInput, iterations: number): FlowRun {
 	return {
 		flow: { begin: "begin", nodes },
 		moveLimit: iterations < 0 ? Number.POSITIVE_INFINITY : iterations + 1,
+		limit: "loop",
 		toInput: (node, isRepeated) =>
 			node.kind === "task" ? parts : [...parts, textPart(decisionPrompt(node, isRepeated))],
 	};
 }
 
 /** Runs it to its end; a refusal, an error and a cancel end it as they end a turn. */
-export async function runFlow({ flow, toInput, moveLimit }: FlowRun, run: CommandRun): Promise<TurnOutcome> {
+export async function runFlow({ flow, toInput, moveLimit, limit }: FlowRun, run: CommandRun): Promise<TurnOutcome> {
 	const { agent } = run;
 	let steps = 0;
 	let moves = 0;
@@ -80,10 +84,10 @@ export async function runFlow({ flow, toInput, moveLimit }: FlowRun, run: Comman
 			continue;
 		}
 		if (!isRepeated) moves += 1;
-		if (moves > moveLimit) return { status: "max-steps", steps };
+		if (moves > moveLimit) return { status: "max-steps", limit, steps };
 		const ran = await run.runWithin(toInput(current, isRepeated), agent);
 		steps += ran.steps;
-		if (ran.outcome.status === "max-steps") return { status: "max-steps", steps };
+		if (ran.outcome.status === "max-steps") return { ...ran.outcome, steps };
 		if (ran.outcome.status !== "finished" || ran.outcome.stoppedBy === "refusal") return ran.outcome;
 		if (current.kind === "task") {
 			current = flow.nodes.get(current.next);

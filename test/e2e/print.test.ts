@@ -219,6 +219,14 @@ describe("exit codes", () => {
 		expect(stdout).toMatch(/^Error: .*1 steps?.*--max-steps-per-turn.*\n$/);
 	});
 
+	it("1 behind the last time that a prompt may be gone over, with what sets how often", async () => {
+		const stage = createStage({ scripts: ["text: begun", "text: <choice>CONTINUE</choice>"] });
+		const { code, stdout } = await stage.run("--quiet", "-p", "hi", "--max-ralph-iterations", "1");
+		expect(code).toBe(1);
+		expect(stdout).toMatch(/^Error: .*2 steps.*--max-ralph-iterations.*\n$/);
+		expect(stdout).not.toContain("--max-steps-per-turn");
+	});
+
 	it("1 without a model, naming the one asked for", async () => {
 		expect(await createStage().run("--quiet", "-p", "hi", "-m", "none")).toMatchObject({
 			code: 1,

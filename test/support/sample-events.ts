@@ -62,7 +62,7 @@ export const sampleEvents: { readonly [T in EventType]: readonly EventBodyOf<T>[
 	"turn.ended": [
 		{ type: "turn.ended", outcome: null },
 		{ type: "turn.ended", outcome: { status: "finished" } },
-		{ type: "turn.ended", outcome: { status: "max-steps", steps: 2 } },
+		{ type: "turn.ended", outcome: { status: "max-steps", limit: "steps", steps: 2 } },
 		{ type: "turn.ended", outcome: { status: "failed", error: { code: "internal", message: "m", data: null } } },
 	],
 	"step.started": [{ type: "step.started", n: 1 }],
