@@ -42,7 +42,7 @@ const leftoverAge = 60 * 60 * 1000;
 export async function installPlugin(typed: string, settings: InstallSettings): Promise<Installation> {
 	const { files, shareDir, signal } = settings;
 	const root = path.join(shareDir, "plugins");
-	await files.makeDirectory(root);
+	await makeRoot(root, files);
 	await clearLeftovers(root, settings);
 	const workspace = path.join(root, temporaryName());
 	const earlier = path.join(workspace, earlierName);
@@ -71,6 +71,14 @@ export async function installPlugin(typed: string, settings: InstallSettings): P
 		const isSpare = isInstalled || (await files.status(earlier)) === null;
 		if (isSpare) await files.remove(workspace).catch(() => undefined);
 	}
+}
+
+async function makeRoot(root: string, files: Files): Promise<void> {
+	const status = await files.status(root);
+	if (status !== null && status.kind !== "directory") {
+		throw new PluginError(`${root} is no directory, but plugins are kept there. Move it away and install again.`);
+	}
+	await files.makeDirectory(root);
 }
 
 /** Looks after what killed installations left. That it cannot is no reason not to install. */

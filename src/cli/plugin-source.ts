@@ -5,6 +5,7 @@ import { manifestName } from "../definitions/plugin.ts";
 import type { Files } from "../files/port.ts";
 import type { Processes } from "../processes/port.ts";
 import { type Place, toAbsolutePath } from "./paths.ts";
+import { quoted } from "./printer.ts";
 
 /** Something about a plugin that the person has to know and can change. The message is a sentence. */
 export class PluginError extends Error {
@@ -32,6 +33,9 @@ export interface SourceSettings {
 const mebibyte = 1024 * 1024;
 /** Bytes of a plugin, packed or not. */
 export const sizeLimit = 100 * mebibyte;
+/** Bytes of a path in a plugin and of a name in it, which every usual file system takes. */
+const pathLimit = 1024;
+const nameLimit = 255;
 const tooLarge = () => new PluginError(`The plugin is larger than ${sizeLimit / mebibyte} MiB.`);
 
 const gitUrl = /^(https?|ssh|git|file):\/\/|^[\w.-]+@[\w.-]+:/;
@@ -43,8 +47,20 @@ const cloneOutputLimit = 64 * 1024;
  * Throws PluginError.
  */
 export async function openSource(typed: string, cloneDir: string, settings: SourceSettings): Promise<SourceFile[]> {
-	const { files, place } = settings;
+	const { place } = settings;
 	const location = toAbsolutePath(typed, place);
+	const tree = await openTree(location, typed, cloneDir, settings);
+	checkPaths(tree.map((file) => file.path));
+	return tree;
+}
+
+async function openTree(
+	location: string,
+	typed: string,
+	cloneDir: string,
+	settings: SourceSettings,
+): Promise<SourceFile[]> {
+	const { files } = settings;
 	const status = await files.status(location);
 	if (status?.kind === "directory") return await openDirectory(location, typed, files);
 	if (status?.kind === "file") {
@@ -56,6 +72,31 @@ export async function openSource(typed: string, cloneDir: string, settings: Sour
 	}
 	await clone(typed, cloneDir, settings);
 	return await openDirectory(cloneDir, typed, files);
+}
+
+/** Throws PluginError when a directory cannot hold all of these files: nothing is written of a tree that is refused. */
+function checkPaths(paths: readonly string[]): void {
+	const known = new Set<string>();
+	const refuse = (file: string, reason: string) => {
+		throw new PluginError(`${quoted(file)} in the plugin ${reason}, and make the plugin anew.`);
+	};
+	for (const file of paths) {
+		if (file === "." || file === "") refuse(file, "is no name of a file. Rename it");
+		if (Buffer.byteLength(file) > pathLimit) {
+			refuse(file, `has a path of more than ${pathLimit} bytes. Shorten it, or use fewer directories`);
+		}
+		if (file.split("/").some((name) => Buffer.byteLength(name) > nameLimit)) {
+			refuse(file, `has a name of more than ${nameLimit} bytes. Shorten it`);
+		}
+		if (known.has(file)) refuse(file, "is there twice. Leave one of them out");
+		known.add(file);
+	}
+	for (const file of paths) {
+		for (let end = file.indexOf("/"); end >= 0; end = file.indexOf("/", end + 1)) {
+			const parent = file.slice(0, end);
+			if (known.has(parent)) refuse(parent, "is both a file and a directory. Rename one of them");
+		}
+	}
 }
 
 const noManifest = (typed: string) => new PluginError(`There is no ${manifestName} in ${typed}.`);

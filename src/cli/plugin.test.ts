@@ -96,6 +96,15 @@ describe("plugin install from a directory", () => {
 		expect(await readdir(installed())).toEqual(["demo"]);
 	});
 
+	it("says when a file is where plugins are kept", async () => {
+		put("source", { "plugin.json": demo });
+		put("share", { plugins: "mine" });
+		expect(await refusal(install("source"))).toBe(
+			`${installed()} is no directory, but plugins are kept there. Move it away and install again.`,
+		);
+		expect(readFileSync(installed(), "utf8")).toBe("mine");
+	});
+
 	it("knows the home directory and absolute paths", async () => {
 		put("home/source", { "plugin.json": demo });
 		expect((await install("~/source")).results).toEqual(["Installed demo 1.0.0, no tools."]);
@@ -169,6 +178,29 @@ describe("plugin install from a zip file", () => {
 		putZip("demo.zip", files);
 		expect(await refusal(install("demo.zip"))).toMatch(message);
 		expect(existsSync(at("x"))).toBe(false);
+		expect(await readdir(installed())).toEqual([]);
+	});
+
+	it.each<[string, Zippable, RegExp]>([
+		[
+			"a file that is a directory as well",
+			{ a: bytes(""), "a/b": bytes("") },
+			/^"a" .* both a file and a directory\. \S/,
+		],
+		["a long name", { ["n".repeat(300)]: bytes("") }, /^"n{79}…" .* name of more than 255 bytes\. \S/],
+		["a long name of few characters", { ["é".repeat(128)]: bytes("") }, /^"é{79}…" .* name of more than 255 bytes/],
+		["many levels", { [`${"a/".repeat(3000)}x`]: bytes("") }, /^"(a\/)+a…" .* path of more than 1024 bytes\. \S/],
+		["a file twice", { "./a": bytes("1"), a: bytes("2") }, /^"a" .* there twice\. \S/],
+		["a file without a name", { ".": bytes("") }, /^"\." .* no name of a file\. \S/],
+		["a long name that leads out", { [`../${"n".repeat(3000)}`]: bytes("") }, /"\.\.\/n{76}…" leads out/],
+	])("refuses %s before it writes any", async (_name, files, message) => {
+		putZip("demo.zip", { "plugin.json": bytes(demo), ...files });
+		const { files: counted, effects } = createFailingFiles(disk);
+		const told = await refusal(install("demo.zip", { files: counted }));
+		expect(told).toMatch(message);
+		expect(told.length).toBeLessThan(400);
+		expect(told).not.toContain(".tmp");
+		expect(effects.filter(({ kind }) => kind === "replace")).toEqual([]);
 		expect(await readdir(installed())).toEqual([]);
 	});
 

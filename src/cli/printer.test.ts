@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { TurnOutcome } from "../events/event.ts";
-import { onOneLine, toFailure, withoutControls } from "./printer.ts";
+import { onOneLine, quoted, toFailure, withoutControls } from "./printer.ts";
 
 type Failed = Extract<TurnOutcome, { status: "failed" }>["error"];
 const failed = (error: Partial<Failed>): TurnOutcome => ({
@@ -49,6 +49,14 @@ describe("withoutControls", () => {
 		["a\u0000\u0007\u007f\u009bb", "ab"],
 		["naïve 日本 🙂", "naïve 日本 🙂"],
 	])("%j becomes %j", (text, expected) => expect(withoutControls(text)).toBe(expected));
+});
+
+describe("quoted", () => {
+	it.each([
+		["a\n", 2, '"a\\n"'],
+		["abc", 2, '"a…"'],
+		["🙂🙂", 2, '"\\ud83d…"'],
+	])("%j within %i", (text, limit, expected) => expect(quoted(text, limit)).toBe(expected));
 });
 
 describe("onOneLine", () => {

@@ -55,6 +55,11 @@ function missingModel(data: unknown): string {
 	return "the settings name no default_model, and --model was not given";
 }
 
+/** The text as a JSON string, cut to at most `limit` characters with an ellipsis. */
+export function quoted(text: string, limit = 80): string {
+	return JSON.stringify(text.length <= limit ? text : `${text.slice(0, limit - 1)}…`);
+}
+
 /** The text without what would drive a terminal; tabs and line ends stay. */
 export function withoutControls(text: string): string {
 	return text.replace(/[^\P{Cc}\t\n\r]/gu, "");

@@ -3,6 +3,7 @@
 import path from "node:path";
 import { crc32, inflateRawSync } from "node:zlib";
 import { errorText } from "../base/errors.ts";
+import { quoted } from "./printer.ts";
 
 export interface ZipFile {
 	/** Relative, normalised, with slashes. */
@@ -100,8 +101,6 @@ function readEntry(bytes: Buffer, at: number): { readonly file: ZipFile | null; 
 		next,
 	};
 }
-
-const quoted = (name: string) => JSON.stringify(name);
 
 function checkName(name: string): void {
 	const isOutside = name.startsWith("/") || name.split("/").includes("..");
