@@ -121,11 +121,12 @@ async function createServerPool(surroundings: Surroundings): Promise<ServerPool>
 		import("../mcp/server-pool.ts"),
 		import("../credentials/mcp-oauth.ts"),
 	]);
-	const { processes, clock, log, version } = surroundings;
+	const { processes, network, clock, log, version } = surroundings;
+	const { fetch } = network;
 	return new ServerPool({
 		processes,
-		authorization: createMcpAuthorization(surroundings),
-		fetch: (url, init) => fetch(url, init),
+		authorization: createMcpAuthorization({ ...surroundings, fetch }),
+		fetch,
 		clock,
 		log,
 		version,
