@@ -77,7 +77,7 @@ describe("background work", () => {
 			env: stage.environment,
 		});
 		expect(code).toBe(1);
-		expect(stdout).toMatch(/Background tasks were still running after 1 s and are ended: bash-[a-z0-9]{8}\./);
+		expect(stdout).toMatch(/Background tasks were still running after 1 s and were ended: bash-[a-z0-9]{8}\./);
 		await vi.waitFor(() => expect(stage.commands()).toEqual([]));
 		expect(existsSync(path.join(stage.workDir, "late.txt"))).toBe(false);
 	});
