@@ -1,4 +1,5 @@
-// One round of the orphans campaign: a server, a hostile tree in its Shell tool, an end, and a look at what is left.
+// One round of the orphans campaign: a server, a hostile tree in its Shell tool or in place of an MCP server, an end, and a
+// look at what is left.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,15 +13,17 @@ import { type HostileTree, toCommand } from "./orphans-trees.ts";
 const commonEndings = ["timeout", "exit", "end of input", "SIGTERM", "SIGKILL"] as const;
 export const foregroundEndings = ["cancel", ...commonEndings] as const;
 export const backgroundEndings = ["SIGKILL of the worker", ...commonEndings] as const;
+export const mcpEndings = ["exit", "end of input", "SIGTERM", "SIGKILL"] as const;
 export const endings = ["cancel", ...backgroundEndings] as const;
 export type Ending = (typeof endings)[number];
 
 export interface Round {
 	readonly tree: HostileTree;
 	readonly ending: Ending;
-	readonly isBackground: boolean;
+	/** Where the tree is grown: by a command, or by what was to be an MCP server. */
+	readonly place: "foreground" | "background" | "mcp";
 	readonly contain: "auto" | "off";
-	/** Milliseconds after the tool call at which the end comes; null for when the tree is grown. */
+	/** Milliseconds after the tool call, or the beginning of the wait for MCP servers, at which the end comes; null for when the tree is grown. */
 	readonly endAfter: number | null;
 	/** Found in the arguments of every process of the tree. */
 	readonly token: string;
@@ -105,7 +108,7 @@ async function waitUntilNone(find: () => readonly Found[], limit: number): Promi
 	}
 }
 
-function prepare(root: string, command: string, { ending, contain, isBackground }: Round): void {
+function prepare(root: string, command: string, { ending, contain, place }: Round): void {
 	const scriptFile = path.join(root, "scripts.json");
 	const call = {
 		id: "call",
@@ -113,10 +116,15 @@ function prepare(root: string, command: string, { ending, contain, isBackground 
 		arguments: JSON.stringify({
 			command,
 			timeout: ending === "timeout" ? 1 : 300,
-			...(isBackground ? { run_in_background: true, description: "a tree" } : {}),
+			...(place === "background" ? { run_in_background: true, description: "a tree" } : {}),
 		}),
 	};
-	writeFileSync(scriptFile, JSON.stringify([`tool_call: ${JSON.stringify(call)}`, "text: done"]));
+	const calls = place === "mcp" ? [] : [`tool_call: ${JSON.stringify(call)}`];
+	writeFileSync(scriptFile, JSON.stringify([...calls, "text: done"]));
+	if (place === "mcp") {
+		const server = { command: "bash", args: ["-c", command] };
+		writeFileSync(path.join(root, "mcp.json"), JSON.stringify({ mcpServers: { server } }));
+	}
 	writeFileSync(
 		path.join(root, "config.toml"),
 		[
@@ -151,7 +159,7 @@ function follow(server: ChildProcessWithoutNullStreams) {
 	};
 	createInterface({ input: server.stdout }).on("line", (text) => {
 		const line: { id?: string; params?: { type?: string } } = JSON.parse(text);
-		if (line.params?.type === "ToolCall") called.resolve();
+		if (line.params?.type === "ToolCall" || line.params?.type === "MCPLoadingBegin") called.resolve();
 		if (line.id === "prompt") answered.resolve();
 	});
 	const send = (message: object): void =>
@@ -207,7 +215,7 @@ const workersOf = (root: string) =>
 
 /** Plays one round. What the tree left is killed before it returns. */
 export async function playRound(round: Round): Promise<RoundResult> {
-	const { tree, token, ending, isBackground } = round;
+	const { tree, token, ending, place } = round;
 	const root = mkdtempSync(path.join(tmpdir(), "agentwire-orphans-"));
 	prepare(root, toCommand(tree, token, ending === "exit"), round);
 	const server = spawn(executable, ["--wire", "--yolo", "--work-dir", root], {
@@ -231,7 +239,7 @@ export async function playRound(round: Round): Promise<RoundResult> {
 		if (ending === "end of input") server.stdin.end();
 		if (ending === "SIGTERM" || ending === "SIGKILL") server.kill(ending);
 		await within(isServerEnd ? client.gone : client.answered, answerPatience, isServerEnd ? "end" : "answer");
-		if (isBackground && !isServerEnd) await endInBackground(round, root);
+		if (place === "background" && !isServerEnd) await endInBackground(round, root);
 		if (!isServerEnd) start = performance.now();
 	} catch (thrown) {
 		trouble = `${String(thrown)} ${client.stderr()}`.trim();

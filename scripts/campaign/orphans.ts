@@ -1,12 +1,15 @@
-// The orphans campaign: hostile process trees in the Shell tool of the real executable, ended in every way there is.
+// The orphans campaign: hostile process trees in the Shell tool and among the MCP servers of the real executable, ended in
+// every way there is.
 // Nothing of a tree may be left; what clears its environment is caught by containment alone, and counted without it.
 import { randomUUID } from "node:crypto";
 import { hasBubblewrap } from "../../test/support/bubblewrap.ts";
 import type { CampaignOptions, CampaignReport } from "./campaign.ts";
 import {
 	backgroundEndings,
+	type Ending,
 	endings,
 	foregroundEndings,
+	mcpEndings,
 	playRound,
 	type Round,
 	type RoundResult,
@@ -25,23 +28,41 @@ const commandLength = 200;
 /** Rounds in a hundred that end before the tree is known to be grown, and how long after the tool call at most. */
 const earlyPercent = 30;
 const earlyLimit = 60;
-/** Rounds in a hundred whose command runs in the background. */
+/** Rounds in a hundred whose command runs in the background, and those whose tree is an MCP server's. */
 const backgroundPercent = 33;
+const mcpPercent = 20;
 
 function chooseRound(random: Random, modes: readonly ["off", ..."auto"[]]): Round {
-	const isBackground = random.chance(backgroundPercent);
+	const place = choosePlace(random);
 	return {
 		tree: random.pick(hostileTrees),
-		ending: isBackground ? random.pick(backgroundEndings) : random.pick(foregroundEndings),
-		isBackground,
+		ending: random.pick(endingsOf[place]),
+		place,
 		contain: random.pick(modes),
 		endAfter: random.chance(earlyPercent) ? random.below(earlyLimit) : null,
 		token: `orphan-${randomUUID()}`,
 	};
 }
 
-function describeRound(number: number, { tree, ending, contain, endAfter, isBackground }: Round): string {
-	const place = isBackground ? " in the background" : "";
+function choosePlace(random: Random): Round["place"] {
+	if (random.chance(mcpPercent)) return "mcp";
+	return random.chance(backgroundPercent) ? "background" : "foreground";
+}
+
+const endingsOf: { readonly [P in Round["place"]]: readonly [Ending, ...Ending[]] } = {
+	foreground: foregroundEndings,
+	background: backgroundEndings,
+	mcp: mcpEndings,
+};
+
+const placeWords: { readonly [P in Round["place"]]: string } = {
+	foreground: "",
+	background: " in the background",
+	mcp: " as an MCP server",
+};
+
+function describeRound(number: number, { tree, ending, contain, endAfter, place: where }: Round): string {
+	const place = placeWords[where];
 	const when = endAfter === null ? "" : ` ${endAfter} ms after the call`;
 	return `round ${number}: ${tree.name}${place}, ended by ${ending}${when}, containment ${contain}`;
 }
@@ -86,9 +107,9 @@ function toFigures(played: readonly Played[]): Record<string, string> {
 			const ofEnding = ofMode.filter(({ round }) => round.ending === ending);
 			if (ofEnding.length > 0) figures[`${name}, ${ending}`] = `${count(ofEnding)}; gone: ${timesToGo(ofEnding)}`;
 		}
-		const inBackground = ofMode.filter(({ round }) => round.isBackground);
-		if (inBackground.length > 0) {
-			figures[`${name}, in the background`] = `${count(inBackground)}; gone: ${timesToGo(inBackground)}`;
+		for (const place of ["background", "mcp"] as const) {
+			const there = ofMode.filter(({ round }) => round.place === place);
+			if (there.length > 0) figures[`${name},${placeWords[place]}`] = `${count(there)}; gone: ${timesToGo(there)}`;
 		}
 		for (const tree of hostileTrees) {
 			const ofTree = ofMode.filter(({ round }) => round.tree === tree);

@@ -45,8 +45,8 @@ export async function toLinkFailure(thrown: unknown): Promise<LinkFailure> {
 	return { kind: thrown.code === SdkErrorCode.InvalidResult ? "answer" : "lost", reason };
 }
 
-/** Errors by which a server says that it does not know the old way to begin: no such method, no such version. */
-const newEraCodes: ReadonlySet<number> = new Set([-32601, -32022]);
+/** Errors by which a server does not know the old way to begin: no such method, no such version, no such headers. */
+const newEraCodes: ReadonlySet<number> = new Set([-32601, -32022, -32020]);
 
 /** Whether a server that was asked in the old way wants to be asked in the new one. */
 export async function isOfNewEra(thrown: unknown): Promise<boolean> {

@@ -72,29 +72,25 @@ describe("published servers", () => {
 	});
 
 	it.each(["streamableHttp", "sse"] as const)(
-		"are called over %s, and called again when they were away",
+		"are called over %s, also when they were started anew",
 		async (transport) => {
 			const web = await serveEverything(transport);
-			const stage = createCallingStage(
-				[["get-sum", { a: 2, b: 3 }], ["get-tiny-image"], ["echo", { message: "again" }]],
-				{ modelSettings: { capabilities: ["image_in"] } },
-			);
+			const calls = [
+				["get-sum", { a: 2, b: 3 }],
+				["echo", { message: "again" }],
+			] as const;
+			const stage = createCallingStage(calls);
 			writeServers(stage, { web: { url: web.url } });
-			const server = stage.serve("--yolo");
+			const server = stage.serve();
 			server.prompt("go");
-			await server.readUntil(({ params }) => params?.type === "ToolResult" && params.payload["tool_call_id"] === "c2");
+			server.decide(await server.message("ApprovalRequest"), "approve");
+			const first = await server.readUntil(({ params }) => params?.type === "ApprovalRequest");
+			expect(textOf(resultsOf(first)["c1"])).toBe("The sum of 2 and 3 is 5.");
 			await web.end();
-			const next = serveEverything(transport, web.port);
-			const lines = await server.readUntil(({ id }) => id === "prompt");
-			await next;
-			const { c3 } = resultsOf(lines);
-			// The new one may not have been there yet.
-			if (c3?.is_error === true) expect(c3.message).toMatch(/^Error running tool: MCP server web: /);
-			stage.setScripts([toolCall("c4", "echo", { message: "later" }), "text: done"]);
-			server.endInput();
-			expect(await server.exited).toBe(0);
-			const other = stage.serve("--yolo");
-			expect(textOf(resultsOf(await runTurn(other))["c4"])).toBe("Echo: later");
+			await serveEverything(transport, web.port);
+			server.decide(lastOf(first), "approve");
+			const rest = await server.readUntil(({ id }) => id === "prompt");
+			expect(textOf(resultsOf(rest)["c2"])).toBe("Echo: again");
 		},
 	);
 
@@ -264,6 +260,36 @@ describe("a server that misbehaves", () => {
 		expect(textOf(c3)).toBe("I will not.");
 		// This client cannot be asked.
 		expect(textOf(c4)).toBe('{"action":"decline"}');
+	});
+});
+
+describe("subagents", () => {
+	it("do not get the tools of servers", async () => {
+		const report = `text: ${"I could not call it. ".repeat(12)}`;
+		const task = { description: "try", prompt: "call echo" };
+		const scripts = [toolCall("c1", "Agent", task), toolCall("s1", "echo", { text: "hi" }), report, "text: done"];
+		const stage = createStage({ scripts });
+		writeServers(stage, { ours: fixture() });
+		const lines = await runTurn(stage.serve("--yolo"));
+		const inside = lines.flatMap(({ params }) => (params?.type === "SubagentEvent" ? [params.payload["event"]] : []));
+		expect(inside).toContainEqual({
+			type: "ToolResult",
+			payload: {
+				tool_call_id: "s1",
+				return_value: expect.objectContaining({ message: "Tool `echo` not found" }),
+			},
+		});
+	});
+});
+
+describe("print mode", () => {
+	it("waits for servers and calls their tools", async () => {
+		const stage = createCallingStage([["echo", { text: "printed" }]]);
+		writeServers(stage, { ours: fixture() });
+		const { code, stdout } = await stage.run("--print", "-p", "go", "--output-format", "stream-json");
+		expect(code).toBe(0);
+		expect(stdout).toContain("printed");
+		expect(stage.commands()).toEqual([]);
 	});
 });
 

@@ -1,0 +1,88 @@
+import {
+	ProtocolError,
+	SdkError,
+	SdkErrorCode,
+	SdkHttpError,
+	SseError,
+	UnauthorizedError,
+} from "@modelcontextprotocol/client";
+import { describe, expect, it } from "vitest";
+import { isOfNewEra, type LinkFailure, toLinkFailure } from "./failure.ts";
+import { NotSignedIn } from "./link.ts";
+
+const http = (status: number, text = "") =>
+	new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, `Error POSTing: ${text}`, { status, statusText: "", text });
+const withCode = (code: string) => Object.assign(new Error(`connect ${code}`), { code });
+
+describe("a failure", () => {
+	it.each<[string, unknown, LinkFailure]>([
+		["nobody signed in", new NotSignedIn(), { kind: "unauthorized", reason: "nobody has signed in to it" }],
+		[
+			"a refused sign-in",
+			new UnauthorizedError("x"),
+			{ kind: "unauthorized", reason: "it does not accept the sign-in" },
+		],
+		["an error of the server", new ProtocolError(-32602, "No such tool."), { kind: "answer", reason: "No such tool" }],
+		[
+			"an answer nobody understands",
+			new SdkError(SdkErrorCode.InvalidResult, "Invalid result"),
+			{ kind: "answer", reason: "Invalid result" },
+		],
+		["an error of HTTP", http(500, "Oh no."), { kind: "answer", reason: "Error POSTing: Oh no" }],
+		["a session nobody knows", http(404, "Gone"), { kind: "untaken", reason: "Error POSTing: Gone" }],
+		["a session that is missing", http(400, "None"), { kind: "untaken", reason: "Error POSTing: None" }],
+		[
+			"nobody there",
+			new TypeError("fetch failed", { cause: withCode("ECONNREFUSED") }),
+			{ kind: "untaken", reason: "fetch failed: connect ECONNREFUSED" },
+		],
+		[
+			"nobody there at any address",
+			new TypeError("fetch failed", { cause: new AggregateError([withCode("ENETUNREACH"), withCode("ECONNREFUSED")]) }),
+			{ kind: "untaken", reason: "fetch failed: connect ENETUNREACH" },
+		],
+		[
+			"a connection that broke off",
+			new TypeError("fetch failed", { cause: withCode("ECONNRESET") }),
+			{ kind: "lost", reason: "fetch failed: connect ECONNRESET" },
+		],
+		[
+			"a closed connection",
+			new SdkError(SdkErrorCode.ConnectionClosed, "Connection closed"),
+			{ kind: "lost", reason: "Connection closed" },
+		],
+		[
+			"an answer that was broken off",
+			new ProtocolError(-32000, "the server broke its answer off"),
+			{ kind: "lost", reason: "the server broke its answer off" },
+		],
+		["anything else", "who knows", { kind: "lost", reason: "who knows" }],
+	])("is told apart: %s", async (_, thrown, failure) => {
+		expect(await toLinkFailure(thrown)).toEqual(failure);
+	});
+
+	it("is told without secrets, on one line, and not at length", async () => {
+		const { reason } = await toLinkFailure(new Error(`Bearer abcdefghijkl is\nno good. ${"x".repeat(1000)}`));
+		expect(reason).toMatch(/^Bearer \[redacted\] is no good\. x+$/);
+		expect(reason).toHaveLength(500);
+	});
+});
+
+describe("a server of the new versions alone", () => {
+	const rpc = (code: number) => JSON.stringify({ jsonrpc: "2.0", id: 0, error: { code, message: "m" } });
+
+	it.each<[unknown, boolean]>([
+		[new ProtocolError(-32601, "Method not found"), true],
+		[new ProtocolError(-32022, "Unsupported protocol version"), true],
+		[new ProtocolError(-32603, "Internal error"), false],
+		[http(400, rpc(-32020)), true],
+		[http(400, rpc(-32022)), true],
+		[http(400, rpc(-32600)), false],
+		[http(400, "Bad request"), false],
+		[new Error("Server's protocol version is not supported: 2026-07-28"), true],
+		[new SseError(undefined, "closed", new Event("error") as never), false],
+		[new SdkError(SdkErrorCode.ConnectionClosed, "Connection closed"), false],
+	])("is known by its answer: %s", async (thrown, expected) => {
+		expect(await isOfNewEra(thrown)).toBe(expected);
+	});
+});
