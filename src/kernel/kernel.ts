@@ -122,11 +122,10 @@ async function createServerPool(surroundings: Surroundings): Promise<ServerPool>
 		import("../credentials/mcp-oauth.ts"),
 	]);
 	const { processes, network, clock, log, version } = surroundings;
-	const { fetch } = network;
 	return new ServerPool({
 		processes,
-		authorization: createMcpAuthorization({ ...surroundings, fetch }),
-		fetch,
+		authorization: createMcpAuthorization({ ...surroundings, fetch: network.fetch }),
+		fetch: network.patientFetch,
 		clock,
 		log,
 		version,

@@ -420,6 +420,7 @@ export class Session {
 		};
 		// Every call of an answer, and every event that waits for a slow client, listens to it.
 		setMaxListeners(0, turn.controller.signal);
+		this.#servers?.turnStarts();
 		this.#turn = turn;
 		turn.ended = runMainTurn(
 			turn,

@@ -167,6 +167,29 @@ describe("servers", () => {
 		expect(servers.begins).toBe(1);
 	});
 
+	it("begin with a turn that takes its time to come to its first step", async () => {
+		const submitted = createDeferred<void>();
+		const servers = createServers();
+		const { session, attach, clock } = await createSessionSubject(createScriptedModel([answer]), [], {
+			loadServers: async () => servers.set,
+			systemPrompt: async () => {
+				await submitted.promise;
+				return "Be brief.";
+			},
+		});
+		const client = attach();
+		await session.send({ type: "turn.start", input: "hi" });
+		clock.advance(999);
+		await client.next("turn.started");
+		expect(servers.begins).toBe(0);
+		clock.advance(1);
+		await new Promise((resolve) => setImmediate(resolve));
+		expect(servers.begins).toBe(1);
+		servers.finish();
+		submitted.resolve();
+		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
+	});
+
 	it("are given up when the session stops", async () => {
 		const { servers, session, run } = await createSubject();
 		servers.become("connected");

@@ -17,6 +17,8 @@ export type LoadServers = (needs: ServerNeeds) => Promise<SessionServers>;
 
 /** Milliseconds that a client has for its first answer before anything is loaded. */
 const delay = 20;
+/** Milliseconds that a turn has to come to its first step, where it begins them itself and tells of it. */
+const turnDelay = 1000;
 
 /** Whether a server is missing that a person counts on; one to sign in to is not. */
 function isAnyAway({ servers }: McpStatus): boolean {
@@ -29,7 +31,7 @@ export class ToolServers {
 	readonly #log: Log;
 	#loading: Promise<void> | null = null;
 	#set: SessionServers | null = null;
-	#isScheduled = false;
+	#withdraw: (() => void) | null = null;
 	#isEnded = false;
 	/** What clients were told last, as JSON; null for nothing. */
 	#told: string | null = null;
@@ -47,11 +49,12 @@ export class ToolServers {
 
 	/** A client is there: connecting begins, once it has been answered. */
 	beginSoon(): void {
-		if (this.#isScheduled) return;
-		this.#isScheduled = true;
-		this.#clock.after(delay, () => {
-			if (!this.#isEnded) void this.#begin();
-		});
+		if (this.#withdraw === null) this.#schedule(delay);
+	}
+
+	/** A turn starts: what has not begun begins with its first step. */
+	turnStarts(): void {
+		if (this.#loading === null) this.#schedule(turnDelay);
 	}
 
 	/**
@@ -83,7 +86,15 @@ export class ToolServers {
 	/** Gives the servers up. */
 	end(): void {
 		this.#isEnded = true;
+		this.#withdraw?.();
 		this.#set?.end();
+	}
+
+	#schedule(milliseconds: number): void {
+		this.#withdraw?.();
+		this.#withdraw = this.#clock.after(milliseconds, () => {
+			if (!this.#isEnded) void this.#begin();
+		});
 	}
 
 	#begin(): Promise<void> {

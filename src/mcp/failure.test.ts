@@ -7,6 +7,7 @@ import {
 	UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
+import { NetworkError } from "../network/network-error.ts";
 import { isOfNewEra, type LinkFailure, toLinkFailure } from "./failure.ts";
 import { NotSignedIn } from "./link.ts";
 
@@ -40,6 +41,11 @@ describe("a failure", () => {
 			"nobody there at any address",
 			new TypeError("fetch failed", { cause: new AggregateError([withCode("ENETUNREACH"), withCode("ECONNREFUSED")]) }),
 			{ kind: "untaken", reason: "fetch failed: connect ENETUNREACH" },
+		],
+		[
+			"a proxy that will not",
+			new TypeError("fetch failed", { cause: new NetworkError("proxy", "the proxy refuses") }),
+			{ kind: "untaken", reason: "fetch failed: the proxy refuses" },
 		],
 		[
 			"a connection that broke off",

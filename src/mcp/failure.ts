@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { errorText } from "../base/errors.ts";
 import { redactSecrets } from "../base/redaction.ts";
+import { NetworkError } from "../network/network-error.ts";
 import { NotSignedIn } from "./link.ts";
 import { isBrokenAnswer } from "./remote-transport.ts";
 
@@ -40,7 +41,8 @@ export async function toLinkFailure(thrown: unknown): Promise<LinkFailure> {
 		// By the first a server says that it does not know our session; some say the second.
 		return { kind: thrown.status === 404 || thrown.status === 400 ? "untaken" : "answer", reason };
 	}
-	if (codesOf(thrown).some((code) => unreached.has(code))) return { kind: "untaken", reason };
+	const isUnreached = causes(thrown).some((error) => error instanceof NetworkError);
+	if (isUnreached || codesOf(thrown).some((code) => unreached.has(code))) return { kind: "untaken", reason };
 	if (!(thrown instanceof SdkError)) return { kind: "lost", reason };
 	return { kind: thrown.code === SdkErrorCode.InvalidResult ? "answer" : "lost", reason };
 }

@@ -28,6 +28,8 @@ export interface GuardOptions extends Omit<ClientOptions, "rule"> {
 export interface Network {
 	/** For what settings name: providers, services, sign-in. Connections stay open for the next request. */
 	readonly fetch: Fetch;
+	/** The same for answers that may fall silent for as long as they like, as streams of events do. */
+	readonly patientFetch: Fetch;
 	/** For URLs that come from elsewhere. To be made once, not for each request. */
 	guarded(options: GuardOptions): Fetch;
 	/** The variable that names the proxy for a URL; null when there is none. Rejects when it cannot be used. */
@@ -38,6 +40,9 @@ export interface Network {
 
 /** Milliseconds. Whoever makes a request has deadlines of its own; these end what nobody watches. */
 const standardOptions: ClientOptions = { rule: null, connectTimeout: 10_000, silenceTimeout: 300_000 };
+
+/** By 0 the HTTP client means never. */
+const patientOptions: ClientOptions = { ...standardOptions, silenceTimeout: 0 };
 
 /** Reads nothing and opens nothing before it is used. */
 export function createNetwork(settings: NetworkSettings): Network {
@@ -54,8 +59,10 @@ export function createNetwork(settings: NetworkSettings): Network {
 		};
 	};
 	const standard = createClient(standardOptions);
+	const patient = createClient(patientOptions);
 	return {
 		fetch: async (input, init) => (await standard()).fetch(input, init),
+		patientFetch: async (input, init) => (await patient()).fetch(input, init),
 		guarded(options) {
 			const client = createClient(options);
 			return async (input, init) => (await client()).fetch(input, init);

@@ -8,16 +8,21 @@ import { expect, onTestFinished } from "vitest";
 import type { Stage } from "./executable.ts";
 import type { Server, ServerLine } from "./running-server.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+const fixtureFile = fileURLToPath(new URL("../fixtures/mcp/server.mjs", import.meta.url));
 
 /** The entry of a server that behaves as the words say; see the fixture. */
 export function fixture(...words: readonly string[]): object {
-	return { command: process.execPath, args: [path.join(root, "test/fixtures/mcp/server.mjs"), ...words] };
+	return { command: process.execPath, args: [fixtureFile, ...words] };
 }
 
+const publishedFiles = {
+	everything: new URL("../../node_modules/@modelcontextprotocol/server-everything/dist/index.js", import.meta.url),
+	filesystem: new URL("../../node_modules/@modelcontextprotocol/server-filesystem/dist/index.js", import.meta.url),
+};
+
 /** The main file of a published server. */
-export function published(name: "everything" | "filesystem"): string {
-	return path.join(root, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
+export function published(name: keyof typeof publishedFiles): string {
+	return fileURLToPath(publishedFiles[name]);
 }
 
 export function writeServers(stage: Stage, servers: Readonly<Record<string, object>>): void {
