@@ -12,12 +12,17 @@ type Validator = InstanceType<typeof import("ajv").Ajv>;
 
 const validatorOptions = { strict: false, validateFormats: false, logger: false } as const;
 
+let olderDrafts: Promise<typeof import("ajv")> | null = null;
+let newestDraft: Promise<typeof import("ajv/dist/2020.js")> | null = null;
+
 /** The validator for the draft that the schema says it is written in: the seventh is still what many servers use. */
 async function createValidator({ $schema }: JsonSchema): Promise<Validator> {
 	if (typeof $schema === "string" && /draft-0[4-7]/.test($schema)) {
-		return new (await import("ajv")).Ajv(validatorOptions);
+		olderDrafts ??= import("ajv");
+		return new (await olderDrafts).Ajv(validatorOptions);
 	}
-	return new (await import("ajv/dist/2020.js")).Ajv2020(validatorOptions);
+	newestDraft ??= import("ajv/dist/2020.js");
+	return new (await newestDraft).Ajv2020(validatorOptions);
 }
 
 /** Compiles a schema of draft 2020-12, or of an older one that it names; one that is none is refused with the validator's words. */
