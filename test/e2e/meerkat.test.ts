@@ -1,8 +1,8 @@
 // Meerkat RPC over the built executable: what a client sees that is not in the golden transcripts.
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, executablePath, runExecutable, type Stage, toolCall } from "../support/executable.ts";
+import { createStage, executablePath, runExecutable, type Stage } from "../support/executable.ts";
 import { isResponse, type Server, type ServerLine } from "../support/running-server.ts";
 
 interface Told {
@@ -114,61 +114,6 @@ describe("a server of many sessions", () => {
 		const payloads = lines.map(({ params }) => params?.payload ?? {});
 		expect(payloads.flatMap((payload) => payload["user_input"] ?? [])).toEqual(["first", "second", "third"]);
 		expect(payloads.flatMap((payload) => payload["text"] ?? [])).toEqual(["one", "two", "three"]);
-	});
-
-	it("keeps the same of a turn as every other dialect", async () => {
-		const scripts = [
-			`think: Hm.\ntext: Look.\n${toolCall("c1", "Glob", { pattern: "*.md" })}\n${toolCall("c2", "Shell", { command: "echo hi" })}\nusage: {"input_other": 5, "output": 1}`,
-			'text: Done.\nusage: {"input_other": 9, "output": 2}',
-		];
-		const kept = async (run: (stage: Stage) => Promise<string>) => {
-			const stage = createStage({ scripts });
-			const id = await run(stage);
-			const read = (name: string) => readFileSync(path.join(stage.sessionDir(id), name), "utf8");
-			const normal = (text: string) =>
-				text
-					.replaceAll(id, "ID")
-					.replaceAll(stage.workDir, "WORK")
-					.replace(/"(timestamp|at)": ?[\d.]+/g, '"$1":0')
-					.replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g, "UUID");
-			const withoutPrompt = (text: string) => text.replace(/^.*"_system_prompt".*\n/m, "");
-			return ["wire.jsonl", "context.jsonl", "state.json", "calls.jsonl"].map((name) =>
-				withoutPrompt(normal(read(name))),
-			);
-		};
-		const id = "11111111-2222-4333-8444-555555555555";
-		const inMeerkat = await kept(async (stage) => {
-			const server = serve(stage);
-			await answer(server, "i", "initialize", { requests: ["approval/request"] });
-			const prompt = { prompt: "go", enable_builtins: true, enable_shell: true };
-			server.request("create", "session/create", prompt);
-			const request = (await server.readUntil(({ id: own, method }) => own !== undefined && method !== undefined)).at(
-				-1,
-			);
-			server.answer(request?.id ?? "", { decision: "approve" });
-			const made = String((await server.response("create")).result?.["session_id"]);
-			await end(server);
-			return made;
-		});
-		const inKimi = await kept(async (stage) => {
-			const server = stage.serve("--wire", "--session", id);
-			server.prompt("go");
-			server.decide(await server.message("ApprovalRequest"), "approve");
-			await server.response("prompt");
-			await end(server);
-			return id;
-		});
-		const inLegacy = await kept(async (stage) => {
-			const server = stage.serve("--wire", "--session", id);
-			server.request("run", "run", { input: "go" });
-			const request = await server.message("approval");
-			server.answer(request.id ?? "", { response: "approve" });
-			await server.response("run");
-			await end(server);
-			return id;
-		});
-		expect(inMeerkat).toEqual(inKimi);
-		expect(inLegacy).toEqual(inKimi);
 	});
 
 	it("names a configuration that it cannot read", async () => {

@@ -1,0 +1,133 @@
+// What a session keeps does not depend on the dialect that was spoken: the same turn through each leaves the same
+// files.
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { createStage, type Stage, toolCall } from "../support/executable.ts";
+import { lastOf, type Server } from "../support/running-server.ts";
+
+interface Dialect {
+	readonly name: string;
+	/** Runs one turn of a new session, approves what is asked, and gives the session's id. */
+	run(stage: Stage): Promise<string>;
+}
+
+const fixedId = "11111111-2222-4333-8444-555555555555";
+
+const dialects: readonly Dialect[] = [
+	{
+		name: "Kimi Wire",
+		async run(stage) {
+			const server = stage.serve("--wire", "--session", fixedId);
+			server.initialize();
+			server.prompt("go");
+			server.decide(await server.message("ApprovalRequest"), "approve");
+			expect((await server.response("prompt")).result).toMatchObject({ status: "finished" });
+			await end(server);
+			return fixedId;
+		},
+	},
+	{
+		name: "legacy",
+		async run(stage) {
+			const server = stage.serve("--wire", "--session", fixedId);
+			server.request("run", "run", { input: "go" });
+			const request = await server.message("approval");
+			server.answer(request.id ?? "", { response: "approve" });
+			expect((await server.response("run")).result).toEqual({ status: "finished" });
+			await end(server);
+			return fixedId;
+		},
+	},
+	{
+		name: "Meerkat RPC",
+		async run(stage) {
+			const server = stage.serve("rpc");
+			server.request("initialize", "initialize", { requests: ["approval/request"] });
+			await server.response("initialize");
+			server.request("create", "session/create", { prompt: "go", enable_builtins: true, enable_shell: true });
+			const request = lastOf(await server.readUntil(({ id, method }) => id !== undefined && method !== undefined));
+			server.answer(request.id ?? "", { decision: "approve" });
+			const { result } = await server.response("create");
+			expect(result).toMatchObject({ text: "Done.", turns: 2, tool_calls: 2 });
+			await end(server);
+			return String(result?.["session_id"]);
+		},
+	},
+];
+
+async function end(server: Server): Promise<void> {
+	server.endInput();
+	await server.readAll();
+	expect(await server.exited).toBe(0);
+}
+
+/**
+ * All files of a session, ids numbered in the order of their coming; times and places of the run are left out. Tools that
+ * run at the same time are told to have ended in the order in which they do, so results go to the end of the log; in the
+ * context they have the model's order.
+ */
+function keptFiles(stage: Stage, id: string): Readonly<Record<string, string>> {
+	const numbers = new Map<string, number>();
+	const directory = stage.sessionDir(id);
+	const normal = (text: string) =>
+		text
+			.replaceAll(stage.workDir, "WORK")
+			.replace(/"(timestamp|at)": ?[\d.]+/g, '"$1":0')
+			.replace(/\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)/g, "TIME")
+			.replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g, (found) => {
+				const number = numbers.get(found) ?? numbers.size;
+				numbers.set(found, number);
+				return `ID-${number}`;
+			});
+	return Object.fromEntries(
+		readdirSync(directory)
+			.sort()
+			.map((name) => {
+				const text = normal(readFileSync(path.join(directory, name), "utf8"));
+				return [name, name === "wire.jsonl" ? withResultsLast(text) : text];
+			}),
+	);
+}
+
+function withResultsLast(log: string): string {
+	const lines = log.split("\n");
+	const isResult = (line: string) => line.includes('"type":"ToolResult"');
+	return [...lines.filter((line) => !isResult(line)), ...lines.filter(isResult).sort()].join("\n");
+}
+
+describe("a turn", () => {
+	it("leaves the same session whatever dialect it was asked for in", async () => {
+		const scripts = [
+			[
+				"think: Hm.",
+				"text: Look.",
+				toolCall("call-1", "Glob", { pattern: "*.md" }),
+				toolCall("call-2", "Shell", { command: "echo hi" }),
+				'usage: {"input_other": 5, "input_cache_read": 3, "output": 1}',
+			].join("\n"),
+			'text: Done.\nusage: {"input_other": 9, "output": 2}',
+		];
+		const kept: Readonly<Record<string, string>>[] = [];
+		for (const { run } of dialects) {
+			const stage = createStage({ scripts });
+			kept.push(keptFiles(stage, await run(stage)));
+		}
+		const [kimi, legacy, meerkat] = kept;
+		expect(legacy).toEqual(kimi);
+		expect(meerkat).toEqual(kimi);
+
+		expect(Object.keys(kimi ?? {})).toEqual(["calls.jsonl", "context.jsonl", "state.json", "wire.jsonl"]);
+		const types = kimi?.["wire.jsonl"]?.match(/(?<="message":\{"type":")\w+/g);
+		expect(types?.filter((type) => /^T/.test(type))).toEqual([
+			"TurnBegin",
+			"ToolCall",
+			"ToolCall",
+			"TurnEnd",
+			"ToolResult",
+			"ToolResult",
+		]);
+		expect(kimi?.["calls.jsonl"]).toContain('"decision":"approve","by":"person"');
+		for (const text of ["Hm.", "Look.", "call-1", "call-2", "Done."]) expect(kimi?.["context.jsonl"]).toContain(text);
+	});
+});
