@@ -1,10 +1,10 @@
-// What a session keeps does not depend on the dialect that was spoken: the same turn through each leaves the same
-// files.
+// What a session keeps does not depend on the dialect that was spoken: the same turn through each leaves the same files,
+// and a session that one began goes on in the others.
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { createStage, type Stage, toolCall } from "../support/executable.ts";
-import { lastOf, type Server } from "../support/running-server.ts";
+import { isResponse, lastOf, type Server } from "../support/running-server.ts";
 
 interface Dialect {
 	readonly name: string;
@@ -129,5 +129,48 @@ describe("a turn", () => {
 		]);
 		expect(kimi?.["calls.jsonl"]).toContain('"decision":"approve","by":"person"');
 		for (const text of ["Hm.", "Look.", "call-1", "call-2", "Done."]) expect(kimi?.["context.jsonl"]).toContain(text);
+	});
+});
+
+describe("a session", () => {
+	it("that Meerkat RPC began goes on in Kimi Wire, then in legacy, and back", async () => {
+		const stage = createStage({ scripts: ['text: one\nusage: {"input_other": 9, "output": 2}'] });
+		const meerkat = stage.serve("rpc");
+		meerkat.request("create", "session/create", { prompt: "first" });
+		const id = String((await meerkat.response("create")).result?.["session_id"]);
+		await end(meerkat);
+
+		stage.setScripts(["text: two"]);
+		const kimi = stage.serve("--wire", "--session", id);
+		kimi.initialize();
+		kimi.prompt("second");
+		expect((await kimi.response("prompt")).result).toMatchObject({ status: "finished" });
+		await end(kimi);
+
+		stage.setScripts(["text: three"]);
+		const legacy = stage.serve("--wire", "--session", id);
+		legacy.request("run", "run", { input: "third" });
+		expect((await legacy.response("run")).result).toEqual({ status: "finished" });
+		await end(legacy);
+
+		const replayed = stage.serve("--wire", "--session", id);
+		replayed.request("replay", "replay");
+		const lines = await replayed.readUntil((line) => isResponse(line, "replay"));
+		await end(replayed);
+		const payloads = lines.map(({ params }) => params?.payload ?? {});
+		expect(payloads.flatMap((payload) => payload["user_input"] ?? [])).toEqual(["first", "second", "third"]);
+		expect(payloads.flatMap((payload) => payload["text"] ?? [])).toEqual(["one", "two", "three"]);
+
+		stage.setScripts(["text: four"]);
+		const again = stage.serve("rpc");
+		again.request("turn", "turn/start", { session_id: id, prompt: "fourth" });
+		expect((await again.response("turn")).result).toMatchObject({ session_id: id, text: "four" });
+		await end(again);
+		const context = readFileSync(path.join(stage.sessionDir(id), "context.jsonl"), "utf8")
+			.split("\n")
+			.filter((line) => /"role": ?"(user|assistant)"/.test(line));
+		const said = context.join().match(/\b(first|one|second|two|third|three|fourth|four)\b/g);
+		expect(said).toEqual(["first", "one", "second", "two", "third", "three", "fourth", "four"]);
+		expect(stage.sessionIds()).toEqual([id]);
 	});
 });

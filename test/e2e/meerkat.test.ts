@@ -91,31 +91,6 @@ describe("a server of many sessions", () => {
 		expect(readdirSync(stage.sessionDir(id)).sort()).toEqual(["context.jsonl", "state.json", "wire.jsonl"]);
 	});
 
-	it("shares its sessions with the other dialects", async () => {
-		const stage = createStage({ scripts: ["text: one"] });
-		const meerkat = serve(stage);
-		const id = await create(meerkat, { prompt: "first" });
-		await end(meerkat);
-
-		stage.setScripts(["text: two"]);
-		const kimi = stage.serve("--wire", "--session", id);
-		kimi.prompt("second");
-		await kimi.response("prompt");
-		await end(kimi);
-
-		stage.setScripts(["text: three"]);
-		const legacy = stage.serve("--wire", "--session", id);
-		expect((await answer(legacy, "run", "run", { input: "third" })).result).toEqual({ status: "finished" });
-		await end(legacy);
-
-		const replayed = stage.serve("--wire", "--session", id);
-		const lines = await ask(replayed, "replay", "replay");
-		await end(replayed);
-		const payloads = lines.map(({ params }) => params?.payload ?? {});
-		expect(payloads.flatMap((payload) => payload["user_input"] ?? [])).toEqual(["first", "second", "third"]);
-		expect(payloads.flatMap((payload) => payload["text"] ?? [])).toEqual(["one", "two", "three"]);
-	});
-
 	it("names a configuration that it cannot read", async () => {
 		const stage = createStage();
 		mkdirSync(path.join(stage.workDir, ".rkat"));
