@@ -11,7 +11,7 @@ import { ConfigurationError, type ConfigurationErrorCategory } from "../config/c
 import { readMcpServers } from "../config/mcp-servers.ts";
 import { readConfiguration } from "../config/read-config.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
-import type { Compatibility, HostDoor } from "../dialects/dialect.ts";
+import type { Compatibility } from "../dialects/dialect.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Files } from "../files/port.ts";
 import { withoutSync } from "../files/without-sync.ts";
@@ -19,11 +19,10 @@ import { builtInAgents } from "../kernel/built-in-agents.ts";
 import type { SessionOptions, Surroundings } from "../kernel/compose.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import type { Session } from "../kernel/session.ts";
-import { createSessionHost } from "../kernel/session-host.ts";
-import { createSettingsDocuments } from "../kernel/settings-documents.ts";
 import { protocolVersion } from "../messages/protocol-version.ts";
 import { createNetwork } from "../network/network.ts";
 import { createProcesses } from "../processes/children.ts";
+import type { HostOffer } from "../server/serve.ts";
 import { createDiskStore } from "../store/disk-store.ts";
 import { isSessionId } from "../store/work-dir.ts";
 import type { ProgramOptions, SessionChoice } from "./command-line.ts";
@@ -49,8 +48,8 @@ export interface StartedKernel {
 	readonly kernel: Kernel;
 	readonly configuration: Configuration;
 	readonly compatibility: Compatibility;
-	/** What dialects of many sessions get. */
-	readonly host: Pick<HostDoor, "sessions" | "documents" | "clock" | "identifiers">;
+	/** Loads what is there for clients of many sessions. */
+	openHost(): Promise<HostOffer>;
 	readonly log: LogFile;
 }
 
@@ -208,19 +207,26 @@ async function prepare(
 		agent,
 	};
 	const { clock, identifiers } = surroundings;
-	const sessions = createSessionHost({
-		kernel,
-		configuration,
-		environment,
-		workDir,
-		options: sessionOptions,
-		clock,
-		identifiers,
-		log,
-	});
-	const documents = createSettingsDocuments({ files, clock, workDir, home: place.home });
-	const host = { sessions, documents, clock, identifiers };
-	return { kernel, configuration, compatibility, host, workDir, sessionOptions };
+	const openHost = async (): Promise<HostOffer> => {
+		const [{ createSessionHost }, { createSettingsDocuments }, { hostDialects }] = await Promise.all([
+			import("../kernel/session-host.ts"),
+			import("../kernel/settings-documents.ts"),
+			import("../server/host-dialects.ts"),
+		]);
+		const sessions = createSessionHost({
+			kernel,
+			configuration,
+			environment,
+			workDir,
+			options: sessionOptions,
+			clock,
+			identifiers,
+			log,
+		});
+		const documents = createSettingsDocuments({ files, clock, workDir, home: place.home });
+		return { dialects: hostDialects, sessions, documents, clock, identifiers };
+	};
+	return { kernel, configuration, compatibility, openHost, workDir, sessionOptions };
 }
 
 async function loadAgentFile(file: string, workDir: string, surroundings: Surroundings): Promise<AgentDefinition> {

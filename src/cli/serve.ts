@@ -30,12 +30,12 @@ async function serveClient(
 	mode: ServeOptions["mode"],
 	signal: AbortSignal,
 ): Promise<number> {
-	const { session, host, compatibility, log } = program;
+	const { session, compatibility, log } = program;
 	const { outboxBytes, requestsInFlight } = program.configuration.agentwire.limits;
 	const serving = serve({
 		transport: createStdioTransport(outboxBytes),
 		session,
-		...(mode === "wire" ? {} : { host }),
+		...(mode === "wire" ? {} : { host: await program.openHost() }),
 		server: { name: productName, version: productVersion },
 		compatibility,
 		maximumInFlight: requestsInFlight,

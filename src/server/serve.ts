@@ -3,14 +3,12 @@ import type { Log } from "../base/log.ts";
 import type { Compatibility, Conversation, Dialect, Door, HostDialect, HostDoor } from "../dialects/dialect.ts";
 import { kimiDialect } from "../dialects/kimi/dialect.ts";
 import { legacyDialect } from "../dialects/legacy/dialect.ts";
-import { meerkatDialect } from "../dialects/meerkat/dialect.ts";
 import type { Session } from "../kernel/session.ts";
 import { Connection, type ConnectionSettings, type Peer } from "../rpc/connection.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 
-/** In the order in which they are asked whether a first message is theirs: those of one session, those of many. */
+/** Those of one session, in the order in which they are asked whether a first message is theirs. */
 const dialects: readonly Dialect[] = [legacyDialect, kimiDialect];
-const hostDialects: readonly HostDialect[] = [meerkatDialect];
 
 /** Serves a connection until a dialect has claimed it, where it is offered. */
 const undecidedDialect = kimiDialect;
@@ -21,12 +19,17 @@ const usualInFlight = 256;
 /** Milliseconds that a replay may still take once serving has ended. */
 const patience = 1000;
 
+/** Dialects of many sessions, asked behind those of one, and what they get. */
+export interface HostOffer extends Pick<HostDoor, "sessions" | "documents" | "clock" | "identifiers"> {
+	readonly dialects: readonly HostDialect[];
+}
+
 export interface ServeOptions {
 	readonly transport: LineTransport;
 	/** The session of a process that has one; null when dialects of one session are not offered. */
 	readonly session: Session | null;
-	/** What dialects of many sessions get; absent when they are not offered. */
-	readonly host?: Pick<HostDoor, "sessions" | "documents" | "clock" | "identifiers">;
+	/** Absent when dialects of many sessions are not offered. */
+	readonly host?: HostOffer;
 	readonly server: { readonly name: string; readonly version: string };
 	readonly compatibility: Compatibility;
 	/** Requests handled at once. */
@@ -107,8 +110,9 @@ function toOffers({ session, host, server, compatibility, log }: ServeOptions): 
 		for (const dialect of dialects) offers.push({ ...dialect, converse: (peer) => dialect.converse(door, peer) });
 	}
 	if (host !== undefined) {
-		const door: HostDoor = { ...host, server, log };
-		for (const dialect of hostDialects) offers.push({ ...dialect, converse: (peer) => dialect.converse(door, peer) });
+		const { dialects: hosted, ...parts } = host;
+		const door: HostDoor = { ...parts, server, log };
+		for (const dialect of hosted) offers.push({ ...dialect, converse: (peer) => dialect.converse(door, peer) });
 	}
 	return offers;
 }

@@ -18,6 +18,7 @@ import { Session } from "../../src/kernel/session.ts";
 import { createSessionHost } from "../../src/kernel/session-host.ts";
 import { createSettingsDocuments } from "../../src/kernel/settings-documents.ts";
 import { createProcesses } from "../../src/processes/children.ts";
+import { hostDialects } from "../../src/server/host-dialects.ts";
 import { type ServeOptions, serve } from "../../src/server/serve.ts";
 import { createDiskStore } from "../../src/store/disk-store.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
@@ -128,7 +129,8 @@ export async function openSession(
 			identifiers,
 			log,
 		});
-		return { sessions, documents: createSettingsDocuments({ files, clock, workDir, home }), clock, identifiers };
+		const documents = createSettingsDocuments({ files, clock, workDir, home });
+		return { dialects: hostDialects, sessions, documents, clock, identifiers };
 	};
 	if (!transcript.isMemoryOnly) {
 		const kernel = new Kernel({ store, configuration, surroundings });
