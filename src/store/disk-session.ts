@@ -86,10 +86,12 @@ export async function openDiskSession(
 		await lease?.check();
 	};
 
-	const contextRows = await readContext(files, found.contextPath ?? paths.context, log);
-	const journal = await readJournal(files, paths.calls, log);
 	const existed = found.contextPath !== null && !isPrepared(found);
-	const stateFile = await openStateFile({ files, log, directory: paths.directory, fresh: !existed, prepare });
+	const [contextRows, journal, stateFile] = await Promise.all([
+		readContext(files, found.contextPath ?? paths.context, log),
+		readJournal(files, paths.calls, log),
+		openStateFile({ files, log, directory: paths.directory, fresh: !existed, prepare }),
+	]);
 	const lineFile = (file: string, knownSize: number, header?: string): LineFile =>
 		createLineFile({
 			files,

@@ -64,14 +64,20 @@ export function isPrepared({ contextPath, contextSize, eventsSize, callsSize, ha
 }
 
 export async function findSession(files: Files, paths: SessionPaths): Promise<FoundSession> {
-	const contextSize = await fileSize(files, paths.context);
-	const oldSize = contextSize === null ? await fileSize(files, paths.oldContext) : null;
+	const { context, oldContext, events, calls, state } = paths;
+	const [contextSize, oldSize, eventsSize, callsSize, stateSize] = await Promise.all([
+		fileSize(files, context),
+		fileSize(files, oldContext),
+		fileSize(files, events),
+		fileSize(files, calls),
+		fileSize(files, state),
+	]);
 	return {
-		contextPath: contextSize !== null ? paths.context : oldSize !== null ? paths.oldContext : null,
+		contextPath: contextSize !== null ? context : oldSize !== null ? oldContext : null,
 		contextSize: contextSize ?? oldSize ?? 0,
-		eventsSize: (await fileSize(files, paths.events)) ?? 0,
-		callsSize: (await fileSize(files, paths.calls)) ?? 0,
-		hasState: (await fileSize(files, paths.state)) !== null,
+		eventsSize: eventsSize ?? 0,
+		callsSize: callsSize ?? 0,
+		hasState: stateSize !== null,
 	};
 }
 

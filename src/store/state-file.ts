@@ -133,8 +133,8 @@ interface Found {
 }
 
 async function find(files: Files, directory: string): Promise<Found> {
-	const bytes = await files.read(path.join(directory, stateName));
-	const oldBytes = await files.read(path.join(directory, legacyName));
+	const read = (name: string) => files.read(path.join(directory, name));
+	const [bytes, oldBytes] = await Promise.all([read(stateName), read(legacyName)]);
 	const stored = bytes === null ? null : parseAs(storedSchema, bytes);
 	const old = oldBytes === null ? null : parseAs(legacySchema, oldBytes);
 	return {
