@@ -28,6 +28,10 @@ const load = () => {
 	return { cache, exports };
 };
 
+const cachedNames = async () => (await readdir(cacheDirectory)).sort();
+
+const cachedMain = async () => path.join(cacheDirectory, (await cachedNames())[0] ?? "");
+
 describe("createCodeCache", () => {
 	it("loads chunks with their parts, once each, and writes the cache only when told", async () => {
 		const { cache, exports } = load();
@@ -35,16 +39,19 @@ describe("createCodeCache", () => {
 		expect(cache.require(main)).toBe(exports);
 		expect(await readdir(root)).not.toContain("cache");
 		cache.save();
-		expect((await readdir(cacheDirectory)).sort()).toEqual(["main.cjs.bin", "part.cjs.bin"]);
+		expect(await cachedNames()).toEqual([
+			expect.stringMatching(/^main\.cjs\.[0-9a-f]+\.bin$/),
+			expect.stringMatching(/^part\.cjs\.[0-9a-f]+\.bin$/),
+		]);
 	});
 
 	it("loads from the cache and leaves it as it is", async () => {
 		load().cache.save();
-		const before = await readFile(path.join(cacheDirectory, "main.cjs.bin"));
+		const before = await readFile(await cachedMain());
 		const { cache, exports } = load();
 		cache.save();
 		expect(exports).toEqual({ value: `partobject${path.sep}` });
-		expect(await readFile(path.join(cacheDirectory, "main.cjs.bin"))).toEqual(before);
+		expect(await readFile(await cachedMain())).toEqual(before);
 	});
 
 	it("never runs the code of another source, even one of the same length", async () => {
@@ -65,9 +72,19 @@ describe("createCodeCache", () => {
 		["without code", (content: Buffer) => content.subarray(0, 90)],
 	])("does without a cache file that is %s", async (_name, damage) => {
 		load().cache.save();
-		const cached = path.join(cacheDirectory, "main.cjs.bin");
+		const cached = await cachedMain();
 		await writeFile(cached, damage(await readFile(cached)));
 		expect(load().exports).toEqual({ value: `partobject${path.sep}` });
+	});
+
+	it("keeps the code of two sources of one name beside each other", async () => {
+		load().cache.save();
+		await writeFile(main, 'exports.value = "other – not ASCII";\n');
+		const { cache, exports } = load();
+		expect(exports).toEqual({ value: "other \u2013 not ASCII" });
+		cache.save();
+		expect((await cachedNames()).filter((name) => name.startsWith("main"))).toHaveLength(2);
+		expect(load().exports).toEqual({ value: "other \u2013 not ASCII" });
 	});
 
 	it("does without a directory it could write to", async () => {

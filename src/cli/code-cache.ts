@@ -1,5 +1,6 @@
 // Loads the program's own chunks with V8's compiled code from the user's cache directory, so that a start does not
 // compile them anew. Everything else is loaded by Node. Without a usable cache directory it just compiles.
+import { isAscii } from "node:buffer";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -9,7 +10,6 @@ import { makeDirectory } from "./make-directory.ts";
 
 interface LoadedChunk {
 	readonly script: Script;
-	readonly source: Buffer;
 	readonly cachePath: string;
 	/** Whether the compiled code came from the cache. */
 	readonly isCached: boolean;
@@ -40,17 +40,14 @@ export function createCodeCache(directory: string): CodeCache {
 		if (known !== undefined) return known.exports;
 		const module = { exports: {} };
 		modules.set(file, module);
-		const cachePath = path.join(directory, `${path.basename(file)}.bin`);
 		const source = readFileSync(file);
-		const cachedData = readCompiled(cachePath, source);
-		const script = new Script(
-			`(function (exports, require, module, __filename, __dirname) { ${source.toString("utf8")}\n})`,
-			{
-				filename: file,
-				...(cachedData === null ? {} : { cachedData }),
-			},
-		);
-		chunks.push({ script, source, cachePath, isCached: cachedData !== null && script.cachedDataRejected !== true });
+		const cachePath = path.join(directory, `${path.basename(file)}.${crc32(source).toString(16)}.bin`);
+		const cachedData = readCompiled(cachePath);
+		const script = new Script(`(function (exports, require, module, __filename, __dirname) { ${toText(source)}\n})`, {
+			filename: file,
+			...(cachedData === null ? {} : { cachedData }),
+		});
+		chunks.push({ script, cachePath, isCached: cachedData !== null && script.cachedDataRejected !== true });
 		const run: Wrapper = script.runInThisContext();
 		const nodeRequire = createRequire(file);
 		const requireFrom = (id: string): unknown =>
@@ -62,34 +59,40 @@ export function createCodeCache(directory: string): CodeCache {
 	return {
 		require: load,
 		save() {
-			for (const { script, source, cachePath, isCached } of chunks) {
-				if (!isCached) writeIfPossible(cachePath, withChecksum(Buffer.concat([source, script.createCachedData()])));
+			for (const { script, cachePath, isCached } of chunks) {
+				if (!isCached) writeIfPossible(cachePath, withChecksum(script.createCachedData()));
 			}
 		},
 	};
 }
 
-const checksumSize = 4;
+/** What is plain ASCII, as the bundler writes it, is read in half the time. */
+function toText(source: Buffer): string {
+	return isAscii(source) ? source.toString("latin1") : source.toString("utf8");
+}
+
+/** Eight bytes, of which four are used: V8 would copy code that does not begin at a multiple of eight. */
+const checksumSize = 8;
 
 /**
- * A cache file is a checksum, the source, and what it was compiled to. V8 itself compares no more than the length of
- * the source, would run the code of another build, and crashes on a file that a power failure has left half written.
+ * A cache file is a checksum and what was compiled; its name tells of which source. V8 itself compares no more than the
+ * length of the source, would run the code of another build, and crashes on a file that a power failure has left half
+ * written.
  */
-function readCompiled(file: string, source: Buffer): Buffer | null {
+function readCompiled(file: string): Buffer | null {
 	try {
 		const content = readFileSync(file);
-		const body = content.subarray(checksumSize);
-		if (!body.subarray(0, source.length).equals(source) || content.readUInt32LE() !== crc32(body)) return null;
-		return body.subarray(source.length);
+		const compiled = content.subarray(checksumSize);
+		return content.readUInt32LE() === crc32(compiled) ? compiled : null;
 	} catch {
 		return null;
 	}
 }
 
-function withChecksum(body: Buffer): Buffer {
+function withChecksum(compiled: Buffer): Buffer {
 	const checksum = Buffer.alloc(checksumSize);
-	checksum.writeUInt32LE(crc32(body));
-	return Buffer.concat([checksum, body]);
+	checksum.writeUInt32LE(crc32(compiled));
+	return Buffer.concat([checksum, compiled]);
 }
 
 /** A cache that cannot be written is only slower. */
