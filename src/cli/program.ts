@@ -21,7 +21,7 @@ import { Kernel } from "../kernel/kernel.ts";
 import type { Session } from "../kernel/session.ts";
 import { protocolVersion } from "../messages/protocol-version.ts";
 import { createNetwork } from "../network/network.ts";
-import { createProcesses } from "../processes/children.ts";
+import type { Processes } from "../processes/port.ts";
 import type { HostOffer } from "../server/serve.ts";
 import { createDiskStore } from "../store/disk-store.ts";
 import { isSessionId } from "../store/work-dir.ts";
@@ -166,10 +166,10 @@ async function prepare(
 		builtInSkillsDir: path.join(packageDir, "skills"),
 		os: osType() === "Darwin" ? "macOS" : osType(),
 		files,
-		processes: createProcesses({
-			openSink: (file) => openOutput(files, file),
-			contain: configuration.agentwire.contain,
-			log,
+		processes: processesWhenWanted(async () => {
+			const { createProcesses } = await import("../processes/children.ts");
+			const { contain } = configuration.agentwire;
+			return createProcesses({ openSink: (file) => openOutput(files, file), contain, log });
 		}),
 		startWorker: createWorkerStarter(packageDir, environment, configuration.agentwire.contain),
 		network: createNetwork({
@@ -227,6 +227,20 @@ async function prepare(
 		return { dialects: hostDialects, sessions, documents, clock, identifiers };
 	};
 	return { kernel, configuration, compatibility, openHost, workDir, sessionOptions };
+}
+
+/** Most starts never run a child: what runs them is loaded with the first. */
+function processesWhenWanted(load: () => Promise<Processes>): Processes {
+	let loading: Promise<Processes> | null = null;
+	return {
+		async run(request, signal) {
+			loading ??= load();
+			return await (await loading).run(request, signal);
+		},
+		async endAll() {
+			await (await loading)?.endAll();
+		},
+	};
 }
 
 async function loadAgentFile(file: string, workDir: string, surroundings: Surroundings): Promise<AgentDefinition> {

@@ -1,7 +1,6 @@
 // How the worker of a background command is started: this program again, as a process that may outlive it.
 import path from "node:path";
 import type { StartWorker } from "../kernel/command-task.ts";
-import { startDetached } from "../processes/detached.ts";
 import { type TaskWorkerFlags, toTaskWorkerArguments } from "./task-worker-flags.ts";
 
 /** `packageDir` is where the program is installed. */
@@ -11,6 +10,7 @@ export function createWorkerStarter(
 	contain: TaskWorkerFlags["contain"],
 ): StartWorker {
 	return async (taskDirectory, options) => {
+		const { startDetached } = await import("../processes/detached.ts");
 		const worker = await startDetached({
 			file: process.execPath,
 			arguments: [

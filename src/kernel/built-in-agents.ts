@@ -1,7 +1,7 @@
 // The agents that need no file.
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import { agentTypes } from "../definitions/agent-types.ts";
-import { defaultToolPaths } from "../tools/built-in-tools.ts";
+import { defaultToolPaths } from "../tools/tool-paths.ts";
 import type { BuiltInAgentName } from "./agent-names.ts";
 
 const defaultAgent: AgentDefinition = {

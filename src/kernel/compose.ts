@@ -19,15 +19,14 @@ import { createSignedInModel } from "../models/signed-in.ts";
 import type { Network } from "../network/network.ts";
 import type { Processes } from "../processes/port.ts";
 import type { StoredSession } from "../store/session-store.ts";
-import { createTools, isBuiltInToolName } from "../tools/built-in-tools.ts";
 import type { ToolEnvironment, WebService } from "../tools/tool.ts";
+import { isBuiltInToolName } from "../tools/tool-paths.ts";
 import { type BudgetOptions, composeBudgets } from "./budget-options.ts";
 import { builtInAgents } from "./built-in-agents.ts";
 import type { StartWorker } from "./command-task.ts";
 import { createKeyRing, type KeyRing } from "./key-ring.ts";
 import type { SessionOperations } from "./operations.ts";
 import { loadPluginTools } from "./plugins.ts";
-import { gatherPromptVariables } from "./prompt-place.ts";
 import { describeRepository } from "./repository.ts";
 import type { SessionParts } from "./session.ts";
 import type { LoadServers } from "./tool-servers.ts";
@@ -131,7 +130,12 @@ export async function composeSession(
 	const { loopControl, agentwire } = configuration;
 	const { agent = builtInAgents.default } = options;
 	const keys = createKeyRing({ ...surroundings, fetch: network.fetch, platform: agentwire });
-	const [model, skills] = await Promise.all([
+	const loadPlugins = () =>
+		loadPluginTools(surroundings, async () => {
+			const provider = selectDefaultProvider(configuration, environment);
+			return { api_key: await keys.keyOf(provider), base_url: provider.baseUrl };
+		});
+	const [model, skills, pluginTools] = await Promise.all([
 		composeModel(selection, surroundings, links.clientName, keys, options.maxAnswerTokens),
 		discoverSkills({
 			files,
@@ -144,6 +148,7 @@ export async function composeSession(
 			builtInDir: surroundings.builtInSkillsDir,
 			log,
 		}),
+		options.plugins === false ? [] : loadPlugins(),
 	]);
 	const toolEnvironment = (operations: SessionOperations): ToolEnvironment => ({
 		...operations,
@@ -167,16 +172,10 @@ export async function composeSession(
 			write: (todos) => stored.updateState({ todos }),
 		},
 	});
-	const loadPlugins = () =>
-		loadPluginTools(surroundings, async () => {
-			const provider = selectDefaultProvider(configuration, environment);
-			return { api_key: await keys.keyOf(provider), base_url: provider.baseUrl };
-		});
-	const pluginTools = options.plugins === false ? [] : await loadPlugins();
-	const composeTools = (toolPaths: readonly string[], operations: SessionOperations) => [
-		...createTools(toolPaths, toolEnvironment(operations)),
-		...pluginTools,
-	];
+	const composeTools = async (toolPaths: readonly string[], operations: SessionOperations) => {
+		const { createTools } = await import("../tools/built-in-tools.ts");
+		return [...createTools(toolPaths, toolEnvironment(operations)), ...pluginTools];
+	};
 	return {
 		stored,
 		readContext: links.readContext,
@@ -237,6 +236,7 @@ export async function composeSession(
 		loopIterations: options.maxLoopIterations ?? loopControl.maxRalphIterations,
 		keys,
 		systemPrompt: async (type) => {
+			const { gatherPromptVariables } = await import("./prompt-place.ts");
 			const variables = await gatherPromptVariables(
 				stored.workDir,
 				stored.state().additionalDirs,

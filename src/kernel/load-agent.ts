@@ -1,7 +1,7 @@
 // An agent file, read with the tools this program has and tried in the place where the agent will work.
 // Loaded only when there is such a file.
 import { type AgentDefinition, loadAgentDefinition } from "../definitions/agent-definition.ts";
-import { defaultToolPaths, isForSubagents, toolStanding } from "../tools/built-in-tools.ts";
+import { defaultToolPaths, isForSubagents, toolStanding } from "../tools/tool-paths.ts";
 import type { Surroundings } from "./compose.ts";
 import { gatherPromptVariables } from "./prompt-place.ts";
 

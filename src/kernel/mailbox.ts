@@ -1,8 +1,8 @@
 // The one message that an agent may send back to itself in a step (agent-kernel §5.6).
 import type { Mail, Mailbox } from "../agent/dependencies.ts";
 import type { MailOperations } from "../tools/operations.ts";
-import { mailToolName } from "../tools/send-d-mail.ts";
 import type { Tool } from "../tools/tool.ts";
+import { mailToolName } from "../tools/tool-paths.ts";
 
 export interface OpenMailbox extends Mailbox, MailOperations {}
 

@@ -1,6 +1,5 @@
 // The session's own agent: its context restored or begun when first wanted, and what a crash left behind in it.
 import { Context, type ContextLog } from "../agent/context.ts";
-import type { Mailbox, ToolBox } from "../agent/dependencies.ts";
 import type { ConversationMessage } from "../events/conversation.ts";
 import type { Model } from "../models/model.ts";
 import type { StoredSession } from "../store/session-store.ts";
@@ -13,13 +12,12 @@ export interface MainAgentSettings {
 	readonly stored: StoredSession;
 	readonly model: Model | null;
 	readonly unsetModelAlias: string | null;
-	readonly tools: ToolBox;
+	/** Its tools, and its mailbox if it has the tool to write to its past. */
+	equip(): Promise<Pick<Agent, "tools" | "mailbox">>;
 	/** Renders the system prompt of a session that has none yet. */
 	systemPrompt(): Promise<string>;
 	readonly reminders: Reminders;
 	notices(messages: readonly ConversationMessage[]): Promise<readonly AgentNotice[]>;
-	/** Whether it has the tool to write to its past. */
-	readonly mailbox: Mailbox | null;
 	compactionNotes(): Promise<readonly string[]>;
 	kept<T>(work: Promise<T>): Promise<T>;
 }
@@ -74,8 +72,9 @@ export class MainAgent {
 			replaceContext: (rows) => kept(stored.replaceContext(rows)),
 		};
 		const context = new Context(log, stored.contextRows, content);
-		const { model, unsetModelAlias, tools, reminders, mailbox, compactionNotes } = this.#settings;
+		const { model, unsetModelAlias, reminders, compactionNotes } = this.#settings;
 		const notices = () => this.#settings.notices(context.messages);
-		return { path: [], model, unsetModelAlias, context, tools, reminders, notices, mailbox, compactionNotes };
+		const equipment = await this.#settings.equip();
+		return { path: [], model, unsetModelAlias, context, ...equipment, reminders, notices, compactionNotes };
 	}
 }

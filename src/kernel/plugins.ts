@@ -1,7 +1,7 @@
 // The tools of the installed plugins, for the agents of a session alike.
 import { chooseInjected, discoverPlugins, type HostValues } from "../definitions/plugin.ts";
-import { isBuiltInToolName } from "../tools/built-in-tools.ts";
 import type { Tool } from "../tools/tool.ts";
+import { isBuiltInToolName } from "../tools/tool-paths.ts";
 import type { Surroundings } from "./compose.ts";
 
 /**

@@ -253,7 +253,7 @@ describe("questions of a session", () => {
 			[say("ok"), done()],
 		]);
 		const subject = await createSessionSubject(model, [], {
-			createTools: (operations) => [createAskUserQuestion({ ...place.environment, ...operations })],
+			createTools: async (operations) => [createAskUserQuestion({ ...place.environment, ...operations })],
 		});
 		await place.remove();
 		return { subject, model };

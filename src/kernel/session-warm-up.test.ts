@@ -62,7 +62,7 @@ describe("warming up", () => {
 		const client = attach();
 		clock.advance(0);
 		await new Promise((resolve) => setImmediate(resolve));
-		expect(lines).toEqual([["The model could not be warmed up.", { error: new Error("no way") }]]);
+		expect(lines).toEqual([["The first turn could not be warmed up.", { error: new Error("no way") }]]);
 		await session.send({ type: "turn.start", input: "hi" });
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
 	});

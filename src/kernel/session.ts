@@ -54,10 +54,10 @@ export interface SessionParts {
 	readonly model: Model | null;
 	readonly unsetModelAlias: string | null;
 	/** Makes the built-in tools, in the order in which a model is offered them. */
-	createTools(operations: SessionOperations): readonly Tool[];
+	createTools(operations: SessionOperations): Promise<readonly Tool[]>;
 	/** What the session's subagents are made of; their tools get the same operations. */
 	readonly subagents: Pick<SubagentParts, "types" | "findModel" | "describeRepository" | "parallel"> & {
-		createTools(toolPaths: readonly string[], operations: SessionOperations): readonly Tool[];
+		createTools(toolPaths: readonly string[], operations: SessionOperations): Promise<readonly Tool[]>;
 	};
 	readonly background: BackgroundParts;
 	/** Null for a session without tool servers. */
@@ -112,7 +112,8 @@ export class Session {
 	readonly #asks: AskTable;
 	readonly #plan: PlanMode;
 	readonly #hooks: HookRunner;
-	readonly #tools: readonly Tool[];
+	/** The built-in tools, made when first wanted. */
+	readonly #tools: () => Promise<readonly Tool[]>;
 	readonly #budgets: Budgets;
 	readonly #servers: ToolServers | null;
 	readonly #services: AgentServices;
@@ -234,21 +235,27 @@ export class Session {
 			can: (capability) => this.#clients.can(capability),
 			emit: (body) => this.#tell(body) ?? Promise.resolve(),
 		});
-		this.#tools = parts.createTools(operations);
+		let tools: Promise<readonly Tool[]> | null = null;
+		this.#tools = () => {
+			tools ??= parts.createTools(operations);
+			return tools;
+		};
 		this.#servers = this.#createServers(operations);
 		this.#main = new MainAgent({
 			stored,
 			model,
 			unsetModelAlias,
-			tools: createToolBox(
-				this.#tools,
-				() => this.#clients.attached(),
-				() => this.#servers?.tools() ?? [],
-			),
+			equip: async () => {
+				const builtin = await this.#tools();
+				const clients = () => this.#clients.attached();
+				return {
+					tools: createToolBox(builtin, clients, () => this.#servers?.tools() ?? []),
+					mailbox: mailboxOf(builtin, mailbox),
+				};
+			},
 			systemPrompt: () => systemPrompt(null),
 			reminders: joinReminders([this.#plan, parts.remindsOfAbsence ? createAwayReminders(mode) : noReminders]),
 			notices: (messages) => this.#notifications.notices(messages),
-			mailbox: mailboxOf(this.#tools, mailbox),
 			compactionNotes: async () => toCompactionNotes(await activeViews(this.#background)),
 			kept: (work) => this.#kept(work),
 		});
@@ -277,10 +284,11 @@ export class Session {
 	}
 
 	/** Makes tools of a client's declarations, to attach with. */
-	checkTools(declarations: readonly ClientToolDeclaration[]): Promise<CheckedTools> {
-		return checkClientTools(
+	async checkTools(declarations: readonly ClientToolDeclaration[]): Promise<CheckedTools> {
+		const builtin = declarations.length === 0 ? [] : await this.#tools();
+		return await checkClientTools(
 			declarations,
-			(name) => [...this.#tools, ...(this.#servers?.tools() ?? [])].some((tool) => tool.name === name),
+			(name) => [...builtin, ...(this.#servers?.tools() ?? [])].some((tool) => tool.name === name),
 			this.#parts.identifiers,
 			(ask, signal) => this.#askClientTool(ask, signal),
 		);
@@ -392,19 +400,26 @@ export class Session {
 	#createServers({ questions }: SessionOperations): ToolServers | null {
 		const { loadServers, clock, log } = this.#parts;
 		if (loadServers === null) return null;
-		const isTaken = (name: string) =>
-			this.#tools.some((tool) => tool.name === name) || this.#clients.attached().some(({ tools }) => tools.has(name));
-		return new ToolServers(() => loadServers({ questions, isTaken }), clock, log);
+		const load = async () => {
+			const builtin = await this.#tools();
+			const isTaken = (name: string) =>
+				builtin.some((tool) => tool.name === name) || this.#clients.attached().some(({ tools }) => tools.has(name));
+			return await loadServers({ questions, isTaken });
+		};
+		return new ToolServers(load, clock, log);
 	}
 
 	/** Behind whatever the client is answered now; a prompt that comes with its arrival finds its own way. */
 	#warmUp(): void {
 		const { model, clock, log } = this.#parts;
-		if (this.#isWarmedUp || model?.warmUp === undefined) return;
+		if (this.#isWarmedUp) return;
 		this.#isWarmedUp = true;
+		const warmUp = async () => {
+			await Promise.all([this.#tools(), model?.warmUp?.()]);
+		};
 		clock.after(0, () => {
 			if (this.#closing || this.#hadTurn || this.#turn !== null) return;
-			model.warmUp?.().catch((thrown: unknown) => log.debug("The model could not be warmed up.", { error: thrown }));
+			warmUp().catch((thrown: unknown) => log.debug("The first turn could not be warmed up.", { error: thrown }));
 		});
 	}
 

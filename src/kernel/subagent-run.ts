@@ -27,7 +27,7 @@ export type FindModel = (alias: string) => Promise<Model | null>;
 export interface RunSettings {
 	readonly types: readonly AgentType[];
 	/** Makes the tools of a type. */
-	createTools(toolPaths: readonly string[], mail: MailOperations, model: Model | null): readonly Tool[];
+	createTools(toolPaths: readonly string[], mail: MailOperations, model: Model | null): Promise<readonly Tool[]>;
 	findModel: FindModel;
 	/** The session's model and what was asked for when there is none. */
 	readonly model: Model | null;
@@ -196,7 +196,7 @@ async function openAgent(
 	const context = new Context(log, stored.contextRows, content);
 	await closeLostCalls(context);
 	const mailbox = createMailbox(() => context.checkpointCount);
-	const tools = settings.createTools(type.toolPaths, mailbox, model);
+	const tools = await settings.createTools(type.toolPaths, mailbox, model);
 	return {
 		path,
 		model,

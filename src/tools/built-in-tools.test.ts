@@ -2,15 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allMedia, noMedia, noWeb, searchService } from "../../test/support/session-doubles.ts";
 import { createToolPlace, issueOf, type ToolPlace } from "../../test/support/tool-environment.ts";
 import { KernelError } from "../base/errors.ts";
-import {
-	createTools,
-	defaultToolPaths,
-	isBuiltInToolName,
-	isBuiltInToolPath,
-	isForSubagents,
-	toolStanding,
-} from "./built-in-tools.ts";
+import { createTools } from "./built-in-tools.ts";
 import type { Tool } from "./tool.ts";
+import { defaultToolPaths, isBuiltInToolName, isBuiltInToolPath, isForSubagents, toolStanding } from "./tool-paths.ts";
 
 let place: ToolPlace;
 let tools: Tool[];

@@ -4,6 +4,7 @@ import { toolError, toolSuccess } from "../events/content.ts";
 import { integer } from "./argument-schemas.ts";
 import { defineTool, readOnly } from "./define-tool.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
+import { mailToolName } from "./tool-paths.ts";
 
 const description = `Send a message to yourself in the past, at an earlier checkpoint of this conversation.
 
@@ -18,9 +19,6 @@ const schema = v.object({
 	message: v.pipe(v.string(), v.description("What you will know, in full.")),
 	checkpoint_id: v.pipe(integer(), v.minValue(0), v.description("The number of the checkpoint to go back to.")),
 });
-
-/** The tool of agents that are shown their checkpoints. */
-export const mailToolName = "SendDMail";
 
 const brief = "Failed to send D-Mail";
 

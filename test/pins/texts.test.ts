@@ -12,7 +12,8 @@ import {
 	unparsableArguments,
 } from "../../src/agent/tool-results.ts";
 import { textPart, toolError, toolSuccess } from "../../src/events/content.ts";
-import { createTools, defaultToolPaths } from "../../src/tools/built-in-tools.ts";
+import { createTools } from "../../src/tools/built-in-tools.ts";
+import { defaultToolPaths } from "../../src/tools/tool-paths.ts";
 import { createScriptedModel } from "../support/scripted-model.ts";
 import { createSessionSubject } from "../support/session-subject.ts";
 import { createToolPlace, resultOf, type ToolPlace } from "../support/tool-environment.ts";

@@ -2,7 +2,8 @@
 // When this goes red, a model is offered other arguments than before: change it only together with the tool, the
 // protocol documents and the CHANGELOG.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createTools, defaultToolPaths } from "../../src/tools/built-in-tools.ts";
+import { createTools } from "../../src/tools/built-in-tools.ts";
+import { defaultToolPaths } from "../../src/tools/tool-paths.ts";
 import { allMedia, noWeb, searchService } from "../support/session-doubles.ts";
 import { createToolPlace, type ToolPlace } from "../support/tool-environment.ts";
 

@@ -75,7 +75,7 @@ export function createQuietParts(): Pick<
 		planPlace: { files: createMemoryFiles(), shareDir: "/share", home: "/home/me", startsOn: false },
 		subagents: {
 			types: [],
-			createTools: () => [],
+			createTools: async () => [],
 			findModel: async () => null,
 			describeRepository: async () => "",
 			parallel: 1,

@@ -41,7 +41,7 @@ export async function createSessionSubject(
 		model,
 		unsetModelAlias: null,
 		...createQuietParts(),
-		createTools: () => tools,
+		createTools: async () => tools,
 		limits: { maxSteps: 5, maxAttempts: 3 },
 		deadlines: { approval: 0, question: 0, "client-tool": 0 },
 		yolo: false,

@@ -66,7 +66,7 @@ export async function createSubagentSubject(model: Model, options: SubagentOptio
 		[],
 		{
 			identifiers: { uuid: () => `ask-${++ids}`, hex: (length) => (++ids).toString(16).padStart(length, "0") },
-			createTools: (given) => {
+			createTools: async (given) => {
 				operations = given;
 				return [
 					createAgent({
@@ -87,7 +87,7 @@ export async function createSubagentSubject(model: Model, options: SubagentOptio
 			},
 			subagents: {
 				types: subagentTypes,
-				createTools: (toolPaths, own) => {
+				createTools: async (toolPaths, own) => {
 					options.onTools?.(own);
 					return toolPaths.length === 0 ? [] : [tool];
 				},

@@ -7,8 +7,6 @@ import type { Files } from "../../files/port.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import { additionalDirectoryMessage, checkAdditionalDirectory } from "./additional-directory.ts";
 import { answering, type CommandRun, finished, type SlashCommand } from "./command.ts";
-import { exportConversation, toMarkdown } from "./export-conversation.ts";
-import { importedContext, readImport } from "./import-conversation.ts";
 
 export interface FileCommandSettings {
 	readonly stored: StoredSession;
@@ -69,6 +67,7 @@ async function exportTo({ argument, agent }: CommandRun, settings: FileCommandSe
 	const now = clock.now();
 	const { id: sessionId, workDir } = stored;
 	if (context.messages.length === 0) return ["There is nothing to export: the context is empty."];
+	const { exportConversation, toMarkdown } = await import("./export-conversation.ts");
 	const markdown = toMarkdown({
 		sessionId,
 		title: stored.state().customTitle,
@@ -87,6 +86,7 @@ async function importFrom({ argument, agent }: CommandRun, settings: FileCommand
 	const openSession = async (id: string): Promise<readonly ConversationMessage[] | null> =>
 		(await readContext(id))?.flatMap((row) => (row.type === "message" ? [row.message] : [])) ?? null;
 	const place = { files, home, workDir: stored.workDir, sessionId: stored.id, openSession };
+	const { importedContext, readImport } = await import("./import-conversation.ts");
 	const read = await readImport(argument, place);
 	if (!read.ok) return read.reason;
 	const row = userRow(importedContext(read.source, read.text));
