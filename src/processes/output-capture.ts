@@ -4,6 +4,7 @@ import { StringDecoder } from "node:string_decoder";
 import { errorText } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { OpenOutputSink, OutputSink } from "./port.ts";
+import { createUntilFailure } from "./until-failure.ts";
 
 export interface OutputCaptureOptions {
 	/** Bytes kept in memory, of all sources together. */
@@ -52,30 +53,17 @@ function createSpill(spill: NonNullable<OutputCaptureOptions["spill"]>, log: Log
 	const decoder = new StringDecoder("utf8");
 	let sink: OutputSink | null = null;
 	let taken = 0;
-	let failed = false;
-	let last: Promise<void> = Promise.resolve();
-
-	const attempt = async (work: () => Promise<void>): Promise<void> => {
-		if (failed) return;
-		try {
-			await work();
-		} catch (thrown) {
-			failed = true;
-			log.warn("Output could not be spilled", { path: spill.path, cause: errorText(thrown) });
-		}
-	};
-	const inOrder = (work: () => Promise<void>): Promise<void> => {
-		last = last.then(() => attempt(work));
-		return last;
-	};
+	const writing = createUntilFailure((thrown) =>
+		log.warn("Output could not be spilled", { path: spill.path, cause: errorText(thrown) }),
+	);
 
 	return {
 		write(bytes: Buffer): Promise<void> | null {
 			const room = Math.max(0, spill.limit - taken);
 			const text = decoder.write(bytes.subarray(0, room));
 			taken += bytes.length;
-			if (failed || text === "") return null;
-			return inOrder(async () => {
+			if (writing.hasFailed || text === "") return null;
+			return writing.run(async () => {
 				sink ??= await spill.open(spill.path);
 				await sink.append(text);
 			});
@@ -83,11 +71,11 @@ function createSpill(spill: NonNullable<OutputCaptureOptions["spill"]>, log: Log
 		/** The path of the file, or null when it could not be written. */
 		async close(): Promise<string | null> {
 			const rest = decoder.end();
-			await inOrder(async () => {
+			await writing.run(async () => {
 				if (rest !== "") await sink?.append(rest);
 			});
 			await sink?.close().catch(() => undefined);
-			return failed || sink === null ? null : spill.path;
+			return writing.hasFailed || sink === null ? null : spill.path;
 		},
 	};
 }

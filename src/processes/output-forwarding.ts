@@ -4,6 +4,7 @@ import { errorText } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { OutputCapture, OutputSource } from "./output-capture.ts";
 import type { RunRequest } from "./port.ts";
+import { createUntilFailure } from "./until-failure.ts";
 
 /** A sink that fails is given up, logged; the child goes on and its output is dropped. The sink is not closed here. */
 export function createOutputForwarding({ sink, limit }: NonNullable<RunRequest["outputTo"]>, log: Log): OutputCapture {
@@ -12,23 +13,9 @@ export function createOutputForwarding({ sink, limit }: NonNullable<RunRequest["
 		error: new StringDecoder("utf8"),
 	};
 	let total = 0;
-	let failed = false;
-	let last: Promise<void> = Promise.resolve();
-
-	const attempt = async (work: () => Promise<void>): Promise<void> => {
-		if (failed) return;
-		try {
-			await work();
-		} catch (thrown) {
-			failed = true;
-			log.warn("Output could not be kept", { cause: errorText(thrown) });
-		}
-	};
-	const append = (text: string): Promise<void> | null => {
-		if (failed || text === "") return null;
-		last = last.then(() => attempt(() => sink.append(text)));
-		return last;
-	};
+	const writing = createUntilFailure((thrown) => log.warn("Output could not be kept", { cause: errorText(thrown) }));
+	const append = (text: string): Promise<void> | null =>
+		writing.hasFailed || text === "" ? null : writing.run(() => sink.append(text));
 
 	return {
 		push(source, bytes) {
@@ -39,7 +26,8 @@ export function createOutputForwarding({ sink, limit }: NonNullable<RunRequest["
 		async finish() {
 			for (const decoder of Object.values(decoders)) await append(decoder.end());
 			if (total > limit) await append(`\n[output beyond ${limit} bytes was not kept]\n`);
-			await last;
+			// Whatever was still being written.
+			await writing.run(async () => {});
 			return { output: "", errorOutput: "", outputBytes: total, truncated: total > limit, spilledTo: null };
 		},
 	};
