@@ -12,6 +12,13 @@ export interface Value {
 	readonly fromClient?: v.GenericSchema;
 }
 
+/** An error under a name, with a number for each table of numbers; one of no name has one number, which stands for it. */
+export interface ErrorEntry {
+	readonly name: string | null;
+	/** By the name of the table. */
+	readonly numbers: Readonly<Record<string, number>>;
+}
+
 /** The members `method` and `params` of the line that carries a message, as JSON Schema. */
 export type Carried = (
 	type: string,
@@ -30,13 +37,15 @@ export interface ProtocolDescription {
 	/** How events and requests travel. */
 	readonly carry: { readonly event: Carried; readonly request: Carried };
 	readonly rules: EnvelopeRules;
-	readonly errorNumbers: ErrorNumbers;
+	readonly errors: readonly ErrorEntry[];
+	/** What `data` of an error holds, always; null where that is anything or nothing. */
+	readonly errorData: v.GenericSchema | null;
 	/** By the names that the documents give them. */
 	readonly values: Readonly<Record<string, Value>>;
-	/** What brought a method, a message, a `Shape.field` or an error number; null for what no version lists. */
+	/** What brought a method, a message, a `Shape.field` or an error; null for what no version lists. */
 	readonly sinceOf: ((what: string | number) => string | null) | null;
 	/**
-	 * Markdown for each method, event type, request type, value and error number, and for each field as `Shape.field`.
+	 * Markdown for each method, event type, request type, value and error, and for each field as `Shape.field`.
 	 * One for each, and no others: a missing or needless text is an error.
 	 */
 	readonly texts: Readonly<Record<string, string>>;
@@ -70,6 +79,8 @@ export const resultName = (method: string): string => `${shapeName(method)}Resul
 /** What a client answers to a request of that type. */
 export const answerName = (type: string): string => `${shapeName(type).replace(/Request$/, "")}Result`;
 
+export const errorDataName = "ErrorData";
+
 /** The shapes that clients send, by name. */
 export function clientShapes({ protocol }: ProtocolDescription): Shapes {
 	return Object.fromEntries([
@@ -79,7 +90,7 @@ export function clientShapes({ protocol }: ProtocolDescription): Shapes {
 }
 
 /** The shapes that the server sends, by name. */
-export function serverShapes({ protocol }: ProtocolDescription): Shapes {
+export function serverShapes({ protocol, errorData }: ProtocolDescription): Shapes {
 	return Object.fromEntries([
 		...Object.entries(protocol.methods).flatMap(([method, { result }]) =>
 			result === null ? [] : [[resultName(method), result]],
@@ -88,11 +99,12 @@ export function serverShapes({ protocol }: ProtocolDescription): Shapes {
 			payload === null ? [] : [[shapeName(type), payload]],
 		),
 		...Object.entries(protocol.requests).map(([type, { payload }]) => [shapeName(type), payload]),
+		...(errorData === null ? [] : [[errorDataName, errorData] as const]),
 	]);
 }
 
-/** Every number with which the dialect answers, smallest last. */
-export function errorCodes({ errorNumbers, rules }: ProtocolDescription): number[] {
+/** Errors that are known by their numbers: those of the envelope and those of the kernel, smallest last. */
+export function numberedErrors(rules: EnvelopeRules, errorNumbers: ErrorNumbers): ErrorEntry[] {
 	const numbers = [
 		rules.parseError?.code,
 		rules.invalidRequest?.code,
@@ -100,5 +112,16 @@ export function errorCodes({ errorNumbers, rules }: ProtocolDescription): number
 		rules.invalidParams("", { kind: "missing" }).code,
 		...Object.values(errorNumbers).map(({ code }) => code),
 	];
-	return [...new Set(numbers.filter((code) => code !== undefined))].sort((one, other) => other - one);
+	const unique = [...new Set(numbers.filter((code) => code !== undefined))].sort((one, other) => other - one);
+	return unique.map((code) => ({ name: null, numbers: { code } }));
+}
+
+/** Every number with which the dialect answers. */
+export function errorCodes({ errors }: ProtocolDescription): number[] {
+	return [...new Set(errors.flatMap(({ numbers }) => Object.values(numbers)))];
+}
+
+/** What an error is called in texts and histories. */
+export function errorKey({ name, numbers }: ErrorEntry): string | number {
+	return name ?? Object.values(numbers)[0] ?? "";
 }

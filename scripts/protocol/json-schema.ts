@@ -1,11 +1,13 @@
 // JSON Schema of a dialect, made of the schemas that the server uses: one file that every line of a conversation fits.
-import { toJsonSchemaDefs } from "@valibot/to-json-schema";
+import { type ConversionConfig, toJsonSchemaDefs } from "@valibot/to-json-schema";
 import * as v from "valibot";
 import { isRecord } from "../../src/base/json.ts";
 import {
 	answerName,
 	clientShapes,
 	errorCodes,
+	errorDataName,
+	errorKey,
 	type ProtocolDescription,
 	paramsName,
 	resultName,
@@ -18,6 +20,7 @@ import {
 export interface JsonSchema {
 	$ref?: string;
 	title?: string;
+	description?: string;
 	type?: string | readonly string[];
 	const?: unknown;
 	enum?: readonly unknown[];
@@ -35,6 +38,9 @@ export type Definitions = Readonly<Record<string, JsonSchema>>;
 /** Who sends what is described: clients may leave out what has a default, the server leaves out nothing. */
 export type Sender = "client" | "server";
 
+/** Said of what a client may get wrong at no cost. */
+const lenient = "What does not fit is taken for absent.";
+
 /** The shapes as JSON Schema, each of them referred to by its name where it is part of another. */
 export function toDefinitions(shapes: Shapes, sender: Sender): Definitions {
 	const definitions = toJsonSchemaDefs(shapes, {
@@ -42,30 +48,50 @@ export function toDefinitions(shapes: Shapes, sender: Sender): Definitions {
 		typeMode: "output",
 		ignoreActions: ["transform", "check", "readonly"],
 		overrideSchema({ valibotSchema, jsonSchema, errors }) {
-			switch (valibotSchema.type) {
-				case "custom":
-					return { type: "object" };
-				case "object":
-				case "loose_object": {
-					const { required: _, ...others } = jsonSchema;
-					const needed = requiredKeys(valibotSchema, sender);
-					return needed.length === 0 ? others : { ...others, required: needed };
-				}
-				case "record": {
-					const { propertyNames: _, ...others } = jsonSchema;
-					return others;
-				}
-				case "optional": {
-					const { default: _, ...others } = jsonSchema;
-					return sender === "server" ? others : jsonSchema;
-				}
-				default:
-					if (errors !== undefined) throw new Error(errors.join(" "));
-					return jsonSchema;
-			}
+			const converted = convert(valibotSchema, jsonSchema, errors, sender);
+			const isLenient = sender === "client" && "fallback" in valibotSchema;
+			return isLenient ? { ...converted, description: lenient } : converted;
 		},
 	});
 	return JSON.parse(JSON.stringify(definitions));
+}
+
+type Overridden = Parameters<NonNullable<ConversionConfig["overrideSchema"]>>[0];
+
+function convert(
+	schema: Overridden["valibotSchema"],
+	jsonSchema: Overridden["jsonSchema"],
+	errors: Overridden["errors"],
+	sender: Sender,
+): Overridden["jsonSchema"] {
+	switch (schema.type) {
+		case "custom":
+			if (!takesObjectsAlone(schema)) throw new Error("A custom schema that is not one of objects cannot be told.");
+			return { type: "object" };
+		case "object":
+		case "loose_object": {
+			const { required: _, ...others } = jsonSchema;
+			const needed = requiredKeys(schema, sender);
+			return needed.length === 0 ? others : { ...others, required: needed };
+		}
+		case "record": {
+			const { propertyNames: _, ...others } = jsonSchema;
+			return others;
+		}
+		case "optional": {
+			const { default: _, ...others } = jsonSchema;
+			return sender === "server" ? others : jsonSchema;
+		}
+		default:
+			if (errors !== undefined) throw new Error(errors.join(" "));
+			return jsonSchema;
+	}
+}
+
+/** What a custom schema takes is not written in it; it is tried out. */
+function takesObjectsAlone(schema: Overridden["valibotSchema"]): boolean {
+	const takes = (value: unknown) => v.is(schema, value);
+	return takes({}) && takes({ a: [1] }) && ![[], "", 0, true, null, undefined].some(takes);
 }
 
 function requiredKeys(schema: object, sender: Sender): string[] {
@@ -130,13 +156,19 @@ function toLines(description: ProtocolDescription): Definitions {
 		const required = v.is(params, undefined) ? ["method"] : ["method", "params"];
 		return [
 			...(actsOn === "notifications" ? [] : [fromClient({ id, ...properties }, ["id", ...required])]),
-			...(actsOn === "requests" ? [] : [fromClient(properties, required)]),
+			// With an id it would be a request.
+			...(actsOn === "requests" ? [] : [fromClient({ id: { type: "null" }, ...properties }, required)]),
 		];
 	});
+	const hasData = rules.errorDataAlways || description.errorData !== null;
 	const error: JsonSchema = {
 		type: "object",
-		properties: { code: { enum: errorCodes(description) }, message: { type: "string" }, data: {} },
-		required: ["code", "message", ...(rules.errorDataAlways ? ["data"] : [])],
+		properties: {
+			code: { enum: errorCodes(description) },
+			message: { type: "string" },
+			data: description.errorData === null ? {} : ref(errorDataName),
+		},
+		required: ["code", "message", ...(hasData ? ["data"] : [])],
 		additionalProperties: false,
 	};
 	const clientError: JsonSchema = {
@@ -185,7 +217,11 @@ function toIndex(description: ProtocolDescription): object {
 		})),
 		events: mapped(protocol.events, (type, payload) => (payload === null ? {} : { payload: ref(shapeName(type)) })),
 		requests: mapped(protocol.requests, (type) => ({ payload: ref(shapeName(type)), result: ref(answerName(type)) })),
-		errors: errorCodes(description).map((code) => ({ code, ...since(code) })),
+		errors: description.errors.map((entry) => ({
+			...(entry.name === null ? {} : { name: entry.name }),
+			...entry.numbers,
+			...since(errorKey(entry)),
+		})),
 	};
 }
 

@@ -3,13 +3,13 @@ import { envelopeRules } from "../../src/dialects/kimi/envelope.ts";
 import { errorNumbers } from "../../src/dialects/kimi/errors.ts";
 import { kimiProtocol } from "../../src/dialects/kimi/protocol.ts";
 import * as wire from "../../src/dialects/kimi/wire.ts";
-import { questionItemSchema, questionOptionSchema } from "../../src/events/ask.ts";
 import * as content from "../../src/events/content.ts";
 import { mcpServerStatusSchema, mcpStatusSchema } from "../../src/events/event.ts";
 import { history, sinceOf, undocumented } from "../../src/messages/history.ts";
 import { nestedMessageSchema } from "../../src/messages/message.ts";
 import { protocolVersion } from "../../src/messages/protocol-version.ts";
-import { type ProtocolDescription, typedMessage } from "./description.ts";
+import { blockValues, partValues, questionValues } from "./content-values.ts";
+import { numberedErrors, type ProtocolDescription, typedMessage } from "./description.ts";
 import { kimiWireTexts } from "./kimi-wire-texts.ts";
 
 const introduction = `
@@ -82,15 +82,11 @@ export const kimiWire: ProtocolDescription = {
 	protocol: kimiProtocol,
 	carry: { event: typedMessage("event"), request: typedMessage("request") },
 	rules: envelopeRules,
-	errorNumbers,
+	errors: numberedErrors(envelopeRules, errorNumbers),
+	errorData: null,
 	values: {
 		UserInput: { schema: content.userInputSchema },
-		ContentPart: { schema: content.contentPartSchema },
-		TextPart: { schema: content.textPartSchema },
-		ThinkPart: { schema: content.thinkPartSchema },
-		ImageURLPart: { schema: content.imagePartSchema },
-		AudioURLPart: { schema: content.audioPartSchema },
-		VideoURLPart: { schema: content.videoPartSchema },
+		...partValues,
 		ClientInfo: { schema: wire.clientInfoSchema },
 		ExternalTool: { schema: wire.externalToolSchema },
 		ClientCapabilities: { schema: wire.clientCapabilitiesSchema },
@@ -103,16 +99,8 @@ export const kimiWire: ProtocolDescription = {
 		McpStatus: { schema: mcpStatusSchema },
 		McpServerStatus: { schema: mcpServerStatusSchema },
 		ToolReturnValue: { schema: content.toolReturnSchema, fromClient: wire.clientToolReturnSchema },
-		DisplayBlock: { schema: content.displayBlockSchema },
-		BriefBlock: { schema: content.briefBlockSchema },
-		DiffBlock: { schema: content.diffBlockSchema },
-		TodoBlock: { schema: content.todoBlockSchema },
-		TodoItem: { schema: content.todoSchema },
-		ShellBlock: { schema: content.shellBlockSchema },
-		BackgroundTaskBlock: { schema: content.backgroundTaskBlockSchema },
-		UnknownBlock: { schema: content.unknownBlockSchema },
-		QuestionItem: { schema: questionItemSchema },
-		QuestionOption: { schema: questionOptionSchema },
+		...blockValues,
+		...questionValues,
 		NestedMessage: { schema: nestedMessageSchema },
 	},
 	sinceOf: (what) => (undocumented.includes(String(what)) ? "undocumented" : sinceOf(what)),

@@ -3,7 +3,7 @@ import { envelopeRules } from "../../src/dialects/legacy/envelope.ts";
 import { errorNumbers } from "../../src/dialects/legacy/errors.ts";
 import { legacyProtocol } from "../../src/dialects/legacy/protocol.ts";
 import { partSchema, toolResultSchema } from "../../src/dialects/legacy/wire.ts";
-import { type ProtocolDescription, typedMessage } from "./description.ts";
+import { numberedErrors, type ProtocolDescription, typedMessage } from "./description.ts";
 
 const introduction = `
 What \`kimi\` spoke before Kimi Wire: JSON-RPC 2.0, one JSON object a line, UTF-8, on stdin and stdout of \`agentwire --wire\`.
@@ -39,7 +39,8 @@ export const legacy: ProtocolDescription = {
 	protocol: legacyProtocol,
 	carry: { event: typedMessage("event"), request: typedMessage("request") },
 	rules: envelopeRules,
-	errorNumbers,
+	errors: numberedErrors(envelopeRules, errorNumbers),
+	errorData: null,
 	values: { ContentPart: { schema: partSchema }, ToolOutcome: { schema: toolResultSchema } },
 	sinceOf: null,
 	texts: {

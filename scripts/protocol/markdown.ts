@@ -2,7 +2,8 @@
 import {
 	answerName,
 	clientShapes,
-	errorCodes,
+	errorDataName,
+	errorKey,
 	type ProtocolDescription,
 	paramsName,
 	resultName,
@@ -131,10 +132,17 @@ function valueParts(writer: Writer): string[] {
 	];
 }
 
-function errorParts({ description, text }: Writer): string[] {
-	const { sinceOf } = description;
-	const rows = errorCodes(description).map((code) => [String(code), sinceOf?.(code) ?? "", text(String(code))]);
-	return ["## Errors", table(["Code", "Since", "Meaning"], rows)];
+function errorParts(writer: Writer): string[] {
+	const { description, text } = writer;
+	const { errors, errorData, sinceOf } = description;
+	const tables = Object.keys(errors[0]?.numbers ?? {});
+	const rows = errors.map((entry) => {
+		const key = errorKey(entry);
+		const name = entry.name === null ? "" : `\`${entry.name}\``;
+		return [name, ...tables.map((each) => String(entry.numbers[each])), sinceOf?.(key) ?? "", text(String(key))];
+	});
+	const data = errorData === null ? [] : ["`error.data`:", shapePart(writer, errorDataName, "server")];
+	return ["## Errors", table(["Name", ...tables.map(capital), "Since", "Meaning"], rows), ...data];
 }
 
 function since({ description }: Writer, name: string): string {
@@ -161,6 +169,7 @@ function shapePart(writer: Writer, name: string, sender: Sender): string {
 		return type === "anything" ? "Not looked at; may be left out." : `${capital(type)}.`;
 	}
 	const tables = alternatives.map((one) => {
+		if (one.$ref !== undefined) return `${typeText(one, writer)}.`;
 		const rows = fieldRows(writer, name, one, sender, "");
 		if (rows.length === 0) return "No fields: `{}`.";
 		return sender === "client"
@@ -174,7 +183,7 @@ function shapePart(writer: Writer, name: string, sender: Sender): string {
 					]),
 				);
 	});
-	return tables.join("\n\nor\n\n");
+	return [tables.join("\n\nor\n\n"), ...(schema.description === undefined ? [] : [schema.description])].join("\n\n");
 }
 
 /** Fields of objects inside are named with a dot, those of list items with `[]`. */
@@ -188,7 +197,9 @@ function fieldRows(writer: Writer, shape: string, schema: JsonSchema, sender: Se
 			typeText(inner, writer),
 			absent === "required" || absent === "–" ? absent : `\`${absent}\``,
 			writer.description.sinceOf?.(what) ?? "",
-			"const" in inner && !(what in writer.description.texts) ? "" : writer.text(what),
+			"const" in inner && !(what in writer.description.texts)
+				? ""
+				: [writer.text(what), ...(inner.description === undefined ? [] : [inner.description])].join(" "),
 		];
 		const item = inner.items ?? {};
 		return [
@@ -219,8 +230,9 @@ function typeText(schema: JsonSchema, writer: Writer): string {
 
 /** Where a shape is shown: with its message, or under its own name. */
 function headingOf(name: string, { description }: Writer): string {
-	const { events, requests } = description.protocol;
+	const { methods, events, requests } = description.protocol;
 	const message =
+		Object.keys(methods).find((method) => paramsName(method) === name || resultName(method) === name) ??
 		Object.keys(events).find((type) => shapeName(type) === name) ??
 		Object.keys(requests).find((type) => shapeName(type) === name || answerName(type) === name);
 	return message ?? name;

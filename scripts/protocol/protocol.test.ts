@@ -1,23 +1,16 @@
-import { Ajv2020 } from "ajv/dist/2020.js";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { envelopeRules } from "../../src/dialects/kimi/envelope.ts";
 import { history, undocumented } from "../../src/messages/history.ts";
 import { readExamples, toValue } from "../../test/support/document-examples.ts";
+import { fitting } from "../../test/support/published-schema.ts";
 import { readTranscripts } from "../../test/support/transcript-format.ts";
 import { clientShapes, errorCodes, type ProtocolDescription, serverShapes, typedMessage } from "./description.ts";
 import { descriptions } from "./descriptions.ts";
-import { type JsonSchema, toDefinitions, toProtocolSchema } from "./json-schema.ts";
+import { type JsonSchema, toDefinitions } from "./json-schema.ts";
 import { kimiWire } from "./kimi-wire.ts";
 import { legacy } from "./legacy.ts";
 import { toMarkdown } from "./markdown.ts";
-
-/** Whether values are lines of one side, by the published schema. */
-function fitting(description: ProtocolDescription, side: "ClientLine" | "ServerLine") {
-	const ajv = new Ajv2020({ strict: false });
-	const schema = toProtocolSchema(description);
-	return ajv.compile({ ...schema, anyOf: [{ $ref: `#/$defs/${side}` }] });
-}
 
 const line = (method: string, params: unknown, id: unknown = "1") => ({ jsonrpc: "2.0", id, method, params });
 
