@@ -2,5 +2,6 @@
 import type { ProtocolDescription } from "./description.ts";
 import { kimiWire } from "./kimi-wire.ts";
 import { legacy } from "./legacy.ts";
+import { meerkat } from "./meerkat.ts";
 
-export const descriptions: readonly ProtocolDescription[] = [kimiWire, legacy];
+export const descriptions: readonly ProtocolDescription[] = [kimiWire, legacy, meerkat];

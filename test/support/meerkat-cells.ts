@@ -1,6 +1,6 @@
 // What the golden transcripts of Meerkat RPC have to cover: its methods, events, errors and requests, in both eras.
 import { errorNumbers } from "../../src/dialects/meerkat/errors.ts";
-import { eventSchema, requestMethods } from "../../src/dialects/meerkat/wire.ts";
+import { meerkatProtocol } from "../../src/dialects/meerkat/protocol.ts";
 
 /** What nothing leads to in a conversation alone, and what has the same number in both tables. */
 const unreachable: ReadonlySet<string> = new Set(["SESSION_NOT_RUNNING", "CAPABILITY_UNAVAILABLE", "INTERNAL_ERROR"]);
@@ -19,10 +19,10 @@ export function meerkatCells(methods: readonly string[]): readonly string[] {
 		// Asking for capabilities is what ends the first era.
 		...methods.filter((name) => name !== "capabilities/get").map((name) => `meerkat-method ${name}/seed`),
 		...methods.map((name) => `meerkat-method ${name}/contract`),
-		...eventSchema.options.map(({ entries }) => `meerkat-event ${entries.type.literal}`),
+		...Object.keys(meerkatProtocol.events).map((type) => `meerkat-event ${type}`),
 		...errors.map((name) => `meerkat-error ${name}/seed`),
 		...errors.filter((name) => !ofTheEnvelope.has(name)).map((name) => `meerkat-error ${name}/contract`),
-		...[...requestMethods, "tool/execute"].map((name) => `meerkat-request ${name}`),
+		...Object.keys(meerkatProtocol.requests).map((name) => `meerkat-request ${name}`),
 		...scenarios
 			.trim()
 			.split(/\s+/)

@@ -1,12 +1,12 @@
-// Checks every line a server of Meerkat RPC sends against the declared shapes: events whole, with nothing beside them.
+// What is particular to the lines of Meerkat RPC, in the shapes and numbers of the era that a connection is in.
 import * as v from "valibot";
-import { isRecord, toJsonLine } from "../../src/base/json.ts";
-import {
-	approvalRequestSchema,
-	eventSchema,
-	questionRequestSchema,
-	toolExecuteSchema,
-} from "../../src/dialects/meerkat/wire.ts";
+import { meerkat } from "../../scripts/protocol/meerkat.ts";
+import { isRecord } from "../../src/base/json.ts";
+import { type Era, errorNumbers } from "../../src/dialects/meerkat/errors.ts";
+import { meerkatProtocol } from "../../src/dialects/meerkat/protocol.ts";
+import { errorDataSchema } from "../../src/dialects/meerkat/wire.ts";
+import { contractEvents, eventEnvelopeSchema, seedEvents } from "../../src/dialects/meerkat/wire-events.ts";
+import { isOwnParse, prepareSniffers } from "./transcript-sniffer.ts";
 
 const text = v.string();
 const integer = v.pipe(v.number(), v.integer());
@@ -29,47 +29,41 @@ const envelopeSchema = v.union([
 	v.strictObject({
 		...version,
 		id: v.nullable(id),
-		error: v.strictObject({ code: integer, message: text, data: v.looseObject({ code: text }) }),
+		error: v.strictObject({ code: integer, message: text, data: errorDataSchema }),
 	}),
 ]);
+type Line = v.InferOutput<typeof envelopeSchema>;
 
-const contractEventSchema = v.strictObject({
-	event_id: v.pipe(text, v.uuid()),
-	source: v.strictObject({ type: v.literal("session"), session_id: v.pipe(text, v.uuid()) }),
-	seq: v.pipe(integer, v.minValue(0)),
-	timestamp_ms: v.pipe(integer, v.minValue(0)),
-	payload: eventSchema,
+const numbers: Readonly<Record<string, Readonly<Record<Era, number>>>> = errorNumbers;
+
+/** For a server of many sessions. */
+export const createMeerkatSniffer = prepareSniffers<Line>({
+	descriptions: [meerkat],
+	envelope: envelopeSchema,
+	createCheck: () => {
+		let era: Era = "seed";
+		return (value, line) => {
+			const isGood = isWhole(value, era);
+			if (!isGood) throw new Error(`more or less than its shape in this era, ${era}: ${line}`);
+			if ("result" in value && "capabilities" in value.result) era = "contract";
+		};
+	},
 });
 
-const requests = {
-	"approval/request": approvalRequestSchema,
-	"question/request": questionRequestSchema,
-	"tool/execute": toolExecuteSchema,
-};
-
-/** Throws when the line is not JSON that Meerkat RPC may send. */
-export function sniffMeerkat(line: string): void {
-	const value = v.parse(envelopeSchema, JSON.parse(line), { message: `unknown envelope: ${line}` });
-	// Ids of 64 bits lose digits here.
-	if (!/"id":-?\d{16,}/.test(line) && toJsonLine(JSON.parse(line)) !== line)
-		throw new Error(`not compact JSON: ${line}`);
-	if (!("params" in value)) return;
-	if (value.method !== "session/event") {
-		sameAsParsed(requests[value.method], value.params, line);
-		return;
+function isWhole(value: Line, era: Era): boolean {
+	if ("error" in value) {
+		const { code, data } = value.error;
+		return numbers[data.code]?.[era] === code;
 	}
+	// Results are held against their methods.
+	if ("result" in value) return true;
+	if (value.method !== "session/event") return isOwnParse(meerkatProtocol.requests[value.method].payload, value.params);
 	const { event } = value.params;
-	if ("payload" in event && isRecord(event["payload"])) sameAsParsed(contractEventSchema, event, line);
-	else sameAsParsed(eventSchema, event, line);
+	if (era === "seed") return isEvent(seedEvents, event);
+	return isOwnParse(eventEnvelopeSchema, event) && isEvent(contractEvents, event["payload"]);
 }
 
-function sameAsParsed(schema: v.GenericSchema, value: unknown, line: string): void {
-	const parsed = v.parse(schema, value, { message: `unknown shape: ${line}` });
-	const sorted = (each: unknown): string =>
-		JSON.stringify(each, (_key, inner: unknown) =>
-			isRecord(inner)
-				? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
-				: inner,
-		);
-	if (sorted(parsed) !== sorted(value)) throw new Error(`more than its shape: ${line}`);
+function isEvent(events: Readonly<Record<string, v.GenericSchema>>, event: unknown): boolean {
+	const schema = isRecord(event) ? events[String(event["type"])] : undefined;
+	return schema !== undefined && isOwnParse(schema, event);
 }

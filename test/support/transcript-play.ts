@@ -1,7 +1,7 @@
 // Plays one conversation of a transcript against a server at hand, whatever carries its lines.
 import { access } from "node:fs/promises";
 import path from "node:path";
-import { sniffMeerkat } from "./meerkat-sniffer.ts";
+import { createMeerkatSniffer } from "./meerkat-sniffer.ts";
 import type { Move, Transcript } from "./transcript-format.ts";
 import type { Bindings } from "./transcript-placeholders.ts";
 import { createSniffer } from "./transcript-sniffer.ts";
@@ -32,8 +32,7 @@ export async function play(
 ): Promise<void> {
 	const patience = deviation === null ? longestPatience : patienceWithDeviation;
 	const received: string[] = [];
-	const sniffer = createSniffer();
-	const check = isHosted ? sniffMeerkat : (line: string) => sniffer.received(line);
+	const sniffer = isHosted ? createMeerkatSniffer() : createSniffer();
 	const read = async (line: number, wanted: string): Promise<string | null> => {
 		const next = await within(patience, server.read(), () => failure(line, wanted, "nothing", received));
 		if (next !== null) received.push(`← ${next}`);
@@ -47,7 +46,7 @@ export async function play(
 				if (next === null || !bindings.matches(move.text, next)) {
 					throw failure(move.line, move.text, next ?? "the end", received);
 				}
-				check(next);
+				sniffer.received(next);
 				return;
 			}
 			case "unordered": {
@@ -58,7 +57,7 @@ export async function play(
 					const chain = chains.find(([first]) => first !== undefined && next !== null && bindings.matches(first, next));
 					if (chain === undefined || next === null) throw failure(move.line, wanted, next ?? "the end", received);
 					chain.shift();
-					check(next);
+					sniffer.received(next);
 				}
 				return;
 			}

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createSniffer } from "./transcript-sniffer.ts";
+import { createMeerkatSniffer } from "./meerkat-sniffer.ts";
+import { createSniffer, type Sniffer } from "./transcript-sniffer.ts";
 
 const event = (type: string, payload?: object) =>
 	JSON.stringify({ jsonrpc: "2.0", method: "event", params: payload === undefined ? { type } : { type, payload } });
@@ -8,7 +9,10 @@ const request = (id: string, payload: object) =>
 	JSON.stringify({ jsonrpc: "2.0", method: "request", id, params: { type: "ToolCallRequest", payload } });
 
 function sniff(line: string, ...sent: readonly string[]): string {
-	const sniffer = createSniffer();
+	return sniffWith(createSniffer(), line, ...sent);
+}
+
+function sniffWith(sniffer: Sniffer, line: string, ...sent: readonly string[]): string {
 	for (const bytes of sent) sniffer.sent(bytes);
 	try {
 		sniffer.received(line);
@@ -71,5 +75,58 @@ describe("the sniffer", () => {
 		expect(sniff(result({}), cancel)).toBe("good");
 		expect(sniff(result({}))).toMatch(/no result of a request/);
 		expect(sniff(result({ status: "finished", events: 0 }), replay)).not.toBe("good");
+	});
+});
+
+describe("the sniffer of Meerkat RPC", () => {
+	const id = "0199f0c2-6a51-7c3e-9d27-1b1f0e8a4c55";
+	const told = (payload: object) =>
+		JSON.stringify({ jsonrpc: "2.0", method: "session/event", params: { session_id: id, event: payload } });
+	const enveloped = (payload: object) => {
+		const source = { type: "session", session_id: id };
+		return told({ event_id: id, source, seq: 1, timestamp_ms: 0, payload });
+	};
+	const failure = (code: number, data: object) =>
+		JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code, message: "no", data } });
+	const delta = { type: "text_delta", delta: "a" };
+	const received = { type: "tool_result_received", id: "1", name: "t", is_error: false };
+	const busy = { code: "SESSION_BUSY" };
+
+	const sniffLater = (line: string) => {
+		const sniffer = createMeerkatSniffer();
+		sniffer.sent('{"jsonrpc":"2.0","id":1,"method":"capabilities/get"}');
+		sniffer.received(
+			'{"jsonrpc":"2.0","id":1,"result":{"contract_version":"0.8","capabilities":[{"id":"a","description":"a","status":"Available"}]}}',
+		);
+		return sniffWith(sniffer, line);
+	};
+
+	it.each<[string, string, boolean, boolean]>([
+		["an event", told(delta), true, false],
+		["an event in its envelope", enveloped(delta), false, true],
+		["a thought", told({ type: "reasoning_delta", delta: "a" }), false, false],
+		["a thought in its envelope", enveloped({ type: "reasoning_delta", delta: "a" }), false, true],
+		["a received result", told(received), true, false],
+		["a received result with its content", told({ ...received, content: [] }), false, false],
+		["a received result in its envelope, without its content", enveloped(received), false, false],
+		["a number of the first protocol", failure(-32001, busy), true, false],
+		["a number of the present contract", failure(-32002, busy), false, true],
+		["more than an error has", failure(-32001, { ...busy, more: 1 }), false, false],
+		["keys in another order", told({ delta: "a", type: "text_delta" }), false, false],
+		["an event of another dialect", event("StepBegin", { n: 1 }), false, false],
+	])("of %s: %s", (_name, line, isFirst, isLater) => {
+		expect([sniffWith(createMeerkatSniffer(), line) === "good", sniffLater(line) === "good"]).toEqual([
+			isFirst,
+			isLater,
+		]);
+	});
+
+	it("holds a result against the method that was called", () => {
+		const list = '{"jsonrpc":"2.0","id":9007199254740993,"method":"session/list"}';
+		const listed = '{"jsonrpc":"2.0","id":9007199254740993,"result":{"sessions":[]}}';
+		expect(sniffWith(createMeerkatSniffer(), listed, list)).toBe("good");
+		expect(sniffWith(createMeerkatSniffer(), listed, list.replace("list", "read"))).toMatch(
+			/no result of session.read/,
+		);
 	});
 });

@@ -1,12 +1,27 @@
 // Checks every line a server sends against the declared shapes and the published JSON Schema: whole, in order, nothing
 // missing, nothing beside it.
-import { Ajv2020 } from "ajv/dist/2020.js";
 import * as v from "valibot";
-import { descriptions } from "../../scripts/protocol/descriptions.ts";
-import { toProtocolSchema } from "../../scripts/protocol/json-schema.ts";
+import type { ProtocolDescription } from "../../scripts/protocol/description.ts";
+import { kimiWire } from "../../scripts/protocol/kimi-wire.ts";
+import { legacy } from "../../scripts/protocol/legacy.ts";
 import { isRecord, toJsonLine } from "../../src/base/json.ts";
+import { fitting } from "./published-schema.ts";
 
-const protocols = descriptions.map(({ protocol }) => protocol);
+/** What listens to one conversation. */
+export interface Sniffer {
+	/** Hears what the client sends, to know whose results come back. */
+	sent(bytes: string): void;
+	/** Throws when the line is not one that the server may send now. */
+	received(line: string): void;
+}
+
+/** The lines of a server that speaks any of some dialects. */
+export interface LineForm<Line extends object> {
+	readonly descriptions: readonly ProtocolDescription[];
+	readonly envelope: v.GenericSchema<unknown, Line>;
+	/** What looks into the lines of one conversation: it throws at whatever is not whole, or more than is declared. */
+	createCheck(): (value: Line, line: string) => void;
+}
 
 const text = v.string();
 const envelopeSchema = v.union([
@@ -25,44 +40,51 @@ const envelopeSchema = v.union([
 	}),
 ]);
 
-/** Whether a line is one that the server of some dialect may send, by the JSON Schema that is published. */
-const fitsSchema = (() => {
-	const ajv = new Ajv2020({ strict: false });
-	const checks = descriptions.map((description) => {
-		const schema = toProtocolSchema(description);
-		return ajv.compile({ ...schema, anyOf: [{ $ref: "#/$defs/ServerLine" }] });
-	});
-	return (value: unknown) => checks.some((check) => check(value));
-})();
+const descriptions = [kimiWire, legacy];
+const protocols = descriptions.map(({ protocol }) => protocol);
 
-/** What listens to one conversation. */
-export interface Sniffer {
-	/** Hears what the client sends, to know whose results come back. */
-	sent(bytes: string): void;
-	/** Throws when the line is not one that some dialect may send now. */
-	received(line: string): void;
+/** For a server of one session: Kimi Wire and the dialect before it. */
+export const createSniffer = prepareSniffers({
+	descriptions,
+	envelope: envelopeSchema,
+	createCheck: () => (value, line) => {
+		if (!("params" in value)) return;
+		sniffMessage(value.params, value.method, line);
+		if ("id" in value) sniffId(value.params, value.id, line);
+	},
+});
+
+/** What all sniffers of a form have in common is made once. */
+export function prepareSniffers<Line extends object>(form: LineForm<Line>): () => Sniffer {
+	const checks = form.descriptions.map((description) => fitting(description, "ServerLine"));
+	return () => {
+		/** Methods by the ids of their requests, which may repeat. */
+		const called = new Map<unknown, string[]>();
+		const check = form.createCheck();
+		return {
+			sent(bytes) {
+				for (const line of bytes.split("\n")) {
+					const value = parse(line);
+					if (!isRecord(value) || typeof value["method"] !== "string") continue;
+					called.set(value["id"], [...(called.get(value["id"]) ?? []), value["method"]]);
+				}
+			},
+			received(line) {
+				const value = v.parse(form.envelope, JSON.parse(line), { message: `unknown envelope: ${line}` });
+				if (!isCompact(value, line)) throw new Error(`not compact JSON: ${line}`);
+				if (!checks.some((fits) => fits(value))) throw new Error(`no line of the published schema: ${line}`);
+				check(value, line);
+				if ("result" in value && "id" in value) {
+					sniffResult(form.descriptions, value.result, called.get(value.id) ?? [], line);
+				}
+			},
+		};
+	};
 }
 
-export function createSniffer(): Sniffer {
-	/** Methods by the ids of their requests, which may repeat. */
-	const called = new Map<unknown, string[]>();
-	return {
-		sent(bytes) {
-			for (const line of bytes.split("\n")) {
-				const value = parse(line);
-				if (!isRecord(value) || typeof value["method"] !== "string") continue;
-				called.set(value["id"], [...(called.get(value["id"]) ?? []), value["method"]]);
-			}
-		},
-		received(line) {
-			const value = v.parse(envelopeSchema, JSON.parse(line), { message: `unknown envelope: ${line}` });
-			if (toJsonLine(value) !== line) throw new Error(`not compact JSON: ${line}`);
-			if (!fitsSchema(value)) throw new Error(`no line of the published schema: ${line}`);
-			if ("params" in value) sniffMessage(value.params, value.method, line);
-			if ("params" in value && "id" in value) sniffId(value.params, value.id, line);
-			if ("result" in value) sniffResult(value.result, called.get(value.id) ?? [], line);
-		},
-	};
+/** Ids of 64 bits lose digits when they are parsed. */
+function isCompact(value: object, line: string): boolean {
+	return toJsonLine(value) === line || /^\{"jsonrpc":"2.0","id":-?\d{16,}[,}]/.test(line);
 }
 
 function parse(line: string): unknown {
@@ -95,13 +117,21 @@ function sniffId({ payload }: Record<string, unknown>, id: string, line: string)
 	throw new Error(`the id of the request is not the id in its payload: ${line}`);
 }
 
-function sniffResult(result: unknown, methods: readonly string[], line: string): void {
-	const shapes = methods.flatMap((method) => protocols.flatMap((protocol) => protocol.methods[method]?.result ?? []));
+function sniffResult(
+	described: readonly ProtocolDescription[],
+	result: unknown,
+	methods: readonly string[],
+	line: string,
+): void {
+	const shapes = methods.flatMap((method) =>
+		described.flatMap(({ protocol }) => protocol.methods[method]?.result ?? []),
+	);
 	if (shapes.some((schema) => isOwnParse(schema, result))) return;
 	throw new Error(`no result of ${methods.join(" or ") || "a request"}: ${line}`);
 }
 
-function isOwnParse(schema: v.GenericSchema, value: unknown): boolean {
+/** Whether a value has all that is declared, in that order, and nothing else. */
+export function isOwnParse(schema: v.GenericSchema, value: unknown): boolean {
 	const parsed = v.safeParse(schema, value);
 	return parsed.success && JSON.stringify(parsed.output) === JSON.stringify(value);
 }

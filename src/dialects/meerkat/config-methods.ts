@@ -1,14 +1,14 @@
 // `config/get`, `config/set`, `config/patch`: new sessions follow what they say, sessions that are there do not.
 import * as v from "valibot";
 import { errorText } from "../../base/errors.ts";
-import { isRecord } from "../../base/json.ts";
 import type { SettingsDocument, SettingsDocuments } from "../../kernel/settings-documents.ts";
 import { defineMethod, type Method } from "../../rpc/methods.ts";
 import { type ConfigView, configName, mergePatch, toConfig, toKept } from "./config-view.ts";
 import { type Era, NamedError } from "./errors.ts";
-import { anyParamsSchema } from "./wire.ts";
+import { meerkatProtocol } from "./protocol.ts";
+import type { ConfigEnvelope, ConfigResult } from "./wire.ts";
 
-const configParams = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
+const { methods: shapes } = meerkatProtocol;
 
 export class ConfigMethods {
 	readonly #document: SettingsDocument;
@@ -22,23 +22,23 @@ export class ConfigMethods {
 	}
 
 	readonly rows: readonly (readonly [string, Method])[] = [
-		["config/get", defineMethod({ params: anyParamsSchema, handle: async () => this.#shown(await this.read()) })],
+		["config/get", defineMethod({ ...shapes["config/get"], handle: async () => this.#shown(await this.read()) })],
 		[
 			"config/set",
 			defineMethod({
-				params: configParams,
+				...shapes["config/set"],
 				handle: async (params) => {
-					await this.#change("set", () => unwrapped(params, "config"));
-					return this.#era() === "seed" ? { ok: true } : this.#shown(await this.read());
+					await this.#change("set", () => ("config" in params ? params.config : params));
+					return this.#era() === "seed" ? { ok: true as const } : this.#enveloped(await this.read());
 				},
 			}),
 		],
 		[
 			"config/patch",
 			defineMethod({
-				params: configParams,
+				...shapes["config/patch"],
 				handle: async (params) => {
-					await this.#change("patch", (current) => mergePatch(current, unwrapped(params, "patch")));
+					await this.#change("patch", (current) => mergePatch(current, "patch" in params ? params.patch : params));
 					return this.#shown(await this.read());
 				},
 			}),
@@ -54,8 +54,12 @@ export class ConfigMethods {
 		}
 	}
 
-	#shown(config: ConfigView): object {
-		return this.#era() === "seed" ? config : { config, generation: this.#generation };
+	#shown(config: ConfigView): ConfigResult {
+		return this.#era() === "seed" ? config : this.#enveloped(config);
+	}
+
+	#enveloped(config: ConfigView): ConfigEnvelope {
+		return { config, generation: this.#generation };
 	}
 
 	async #change(verb: "set" | "patch", change: (current: unknown) => unknown): Promise<void> {
@@ -66,11 +70,6 @@ export class ConfigMethods {
 		}
 		this.#generation += 1;
 	}
-}
-
-/** The contract's clients put the value into an envelope; a bare one is taken as well. */
-function unwrapped(params: Record<string, unknown>, key: string): unknown {
-	return key in params ? params[key] : params;
 }
 
 function whatIsWrong(thrown: unknown): string {

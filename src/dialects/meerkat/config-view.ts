@@ -24,15 +24,15 @@ const agentSchema = v.pipe(
 	}),
 );
 
-export const configSchema = v.pipe(
-	plainObject,
-	v.object({
-		agent: v.optional(agentSchema, {}),
-		/** Tokens of one answer; null for `agent.max_tokens_per_turn`. */
-		max_tokens: unset(positive),
-	}),
-);
-export type ConfigView = v.InferOutput<typeof configSchema>;
+const entries = {
+	agent: v.optional(agentSchema, {}),
+	/** Tokens of one answer; null for `agent.max_tokens_per_turn`. */
+	max_tokens: unset(positive),
+};
+export const configSchema = v.pipe(plainObject, v.object(entries));
+/** As it is shown, with every default filled in. */
+export const configViewSchema = v.object({ ...entries, max_tokens: positive });
+export type ConfigView = v.InferOutput<typeof configViewSchema>;
 
 /** Fills in the defaults; throws what is wrong with the rest. */
 export function toConfig(value: unknown): ConfigView {

@@ -1,16 +1,18 @@
 // The shapes of the present contract, spoken once a client asks for capabilities.
+import { isRecord } from "../../base/json.ts";
 import type { SessionInfo } from "../../kernel/session-host.ts";
 import type { SessionFacts } from "./facts.ts";
-import type { MeerkatEvent } from "./wire.ts";
+import type { Capability, SessionDetails, SessionSummary } from "./wire.ts";
+import type { ContractEvent, EventEnvelope, MeerkatEvent } from "./wire-events.ts";
 
 /** What clients of the contract check before anything else: same major and minor as theirs. */
 export const contractVersion = "0.8.26";
 
-export const capabilities = [
+export const capabilities: Capability[] = [
 	{ id: "sessions", description: "Sessions that are made, listed, read and archived", status: "Available" },
 	{ id: "builtins", description: "Tools for files, tasks and subagents, by enable_builtins", status: "Available" },
 	{ id: "shell", description: "Commands, by enable_shell", status: "Available" },
-] as const;
+];
 
 /** What tells an event apart from all others. */
 export interface EventMark {
@@ -20,8 +22,12 @@ export interface EventMark {
 	readonly at: number;
 }
 
-/** An event in its envelope, with the members that the contract has besides the first protocol's. */
-export function toEnvelope(event: MeerkatEvent, sessionId: string, { eventId, sequence, at }: EventMark): object {
+/** An event in its envelope. */
+export function toEnvelope(
+	event: MeerkatEvent,
+	sessionId: string,
+	{ eventId, sequence, at }: EventMark,
+): EventEnvelope {
 	return {
 		event_id: eventId,
 		source: { type: "session", session_id: sessionId },
@@ -31,23 +37,11 @@ export function toEnvelope(event: MeerkatEvent, sessionId: string, { eventId, se
 	};
 }
 
-function toPayload(event: MeerkatEvent): MeerkatEvent | object {
-	switch (event.type) {
-		case "run_failed": {
-			const error = event.error === "Run was cancelled" ? "cancelled" : "agent_error";
-			return { ...event, error_class: error, error_report: { class: error, message: event.error } };
-		}
-		case "tool_execution_completed":
-			return { ...event, content: [{ type: "text", text: event.result }] };
-		case "tool_call_requested":
-			return isObject(event.args) ? event : { ...event, args: { value: event.args } };
-		default:
-			return event;
-	}
-}
-
-function isObject(value: unknown): boolean {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
+/** Arguments are an object there, whatever the model made of them. */
+function toPayload(event: MeerkatEvent): ContractEvent {
+	if (event.type !== "tool_call_requested") return event;
+	const { args } = event;
+	return { ...event, args: isRecord(args) ? args : { value: args } };
 }
 
 const toSeconds = (milliseconds: number) => Math.floor(milliseconds / 1000);
@@ -56,7 +50,7 @@ export function totalTokens({ usage }: SessionFacts): number {
 	return usage.input_other + usage.input_cache_read + usage.input_cache_creation + usage.output;
 }
 
-export function toListEntry({ id, isRunning }: SessionInfo, facts: SessionFacts): object {
+export function toListEntry({ id, isRunning }: SessionInfo, facts: SessionFacts): SessionSummary {
 	return {
 		session_id: id,
 		created_at: toSeconds(facts.createdAt),
@@ -67,7 +61,7 @@ export function toListEntry({ id, isRunning }: SessionInfo, facts: SessionFacts)
 	};
 }
 
-export function toDescription({ id, isRunning, model, provider }: SessionInfo, facts: SessionFacts): object {
+export function toDescription({ id, isRunning, model, provider }: SessionInfo, facts: SessionFacts): SessionDetails {
 	return {
 		session_id: id,
 		created_at: toSeconds(facts.createdAt),

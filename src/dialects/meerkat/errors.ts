@@ -70,7 +70,17 @@ export function toNamedError(thrown: unknown, sessionId: string | null): NamedEr
 		return new NamedError(thrown.code, thrown.message, { ...concerned, ...thrown.details }, thrown.cause);
 	const { code, message, data } = toKernelError(thrown);
 	const text = sessionId === null ? message : (sessionTexts[code]?.(sessionId) ?? message);
-	return new NamedError(kernelErrorNames[code], text, { ...concerned, ...(isRecord(data) ? data : {}) }, thrown);
+	return new NamedError(
+		kernelErrorNames[code],
+		text,
+		{ ...concerned, ...(isRecord(data) ? inOurWords(data) : {}) },
+		thrown,
+	);
+}
+
+/** A budget is called as in events. */
+function inOurWords(data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+	return data["budget"] === "tool-calls" ? { ...data, budget: "tool_calls" } : data;
 }
 
 export function errorObject(era: Era, code: ErrorName, message: string, details: object = {}): ErrorObject {

@@ -11,7 +11,9 @@ import { type Era, NamedError, toNamedError } from "./errors.ts";
 import type { SessionFacts } from "./facts.ts";
 import { createProjection, denialText, type Projection } from "./project.ts";
 import { toEventUsage } from "./run.ts";
-import type { MeerkatEvent, RequestMethod, RunResult, ToolDeclaration } from "./wire.ts";
+import { toSeedEvent } from "./seed.ts";
+import type { RequestMethod, RunResult, ToolDeclaration } from "./wire.ts";
+import type { MeerkatEvent } from "./wire-events.ts";
 
 /** What the client said of itself, and what depends on it. */
 export interface ClientSide {
@@ -107,12 +109,16 @@ export class HostedSession {
 	}
 
 	#toNotification(event: MeerkatEvent, sessionId: string, at: number): readonly Outgoing[] {
-		const isSeed = this.#client.era() === "seed";
-		// The first protocol has no thoughts.
-		if (isSeed && event.type === "reasoning_delta") return [];
+		const told =
+			this.#client.era() === "seed"
+				? toSeedEvent(event)
+				: toEnvelope(event, sessionId, {
+						eventId: this.#client.eventId(),
+						sequence: this.#remembered.sequence + 1,
+						at,
+					});
+		if (told === null) return [];
 		this.#remembered.sequence += 1;
-		const { sequence } = this.#remembered;
-		const told = isSeed ? event : toEnvelope(event, sessionId, { eventId: this.#client.eventId(), sequence, at });
 		return [{ kind: "notification", method: "session/event", params: { session_id: sessionId, event: told } }];
 	}
 

@@ -1,5 +1,4 @@
 // A conversation in Meerkat RPC: the table of its methods, the handshake, and what the client said of itself.
-import type * as v from "valibot";
 import type { Peer } from "../../rpc/connection.ts";
 import type { EnvelopeRules } from "../../rpc/envelope.ts";
 import { defineMethod, type Method, type MethodTable } from "../../rpc/methods.ts";
@@ -9,16 +8,18 @@ import { capabilities, contractVersion } from "./contract.ts";
 import { createRules } from "./envelope.ts";
 import type { Era } from "./errors.ts";
 import type { ClientSide } from "./hosted-session.ts";
+import { meerkatProtocol } from "./protocol.ts";
 import { SessionMethods } from "./session-methods.ts";
 import {
-	anyParamsSchema,
-	initializeParamsSchema,
-	type initializeResultSchema,
+	type CapabilitiesResult,
+	type InitializeParams,
+	type InitializeResult,
 	type RequestMethod,
 	requestMethods,
 	type ToolDeclaration,
-	toolsRegisterParamsSchema,
 } from "./wire.ts";
+
+const { methods: shapes } = meerkatProtocol;
 
 /** The name that clients of the protocol look for. */
 const serverName = "meerkat-rpc";
@@ -57,15 +58,17 @@ export class MeerkatConversation implements Conversation {
 
 	#handshakeRows(): readonly (readonly [string, Method])[] {
 		return [
+			["initialize", defineMethod({ ...shapes.initialize, handle: async (params) => this.#initialize(params) })],
+			// Nothing waits for it.
+			["initialized", defineMethod({ ...shapes.initialized, handle: async () => {} })],
 			[
-				"initialize",
-				defineMethod({ params: initializeParamsSchema, handle: async (params) => this.#initialize(params) }),
+				"capabilities/get",
+				defineMethod({ ...shapes["capabilities/get"], handle: async () => this.#describeCapabilities() }),
 			],
-			["capabilities/get", defineMethod({ params: anyParamsSchema, handle: async () => this.#describeCapabilities() })],
 			[
 				"tools/register",
 				defineMethod({
-					params: toolsRegisterParamsSchema,
+					...shapes["tools/register"],
 					handle: async ({ tools }) => {
 						this.#addTools(tools);
 						return { registered: tools.length };
@@ -76,10 +79,7 @@ export class MeerkatConversation implements Conversation {
 	}
 
 	/** May be sent at any time, or not at all. What it declares counts for sessions that are used for the first time later. */
-	#initialize({
-		requests,
-		tools,
-	}: v.InferOutput<typeof initializeParamsSchema>): v.InferOutput<typeof initializeResultSchema> {
+	#initialize({ requests, tools }: InitializeParams): InitializeResult {
 		this.#answers = new Set([...this.#answers, ...requestMethods.filter((method) => requests.includes(method))]);
 		this.#addTools(tools);
 		return {
@@ -90,7 +90,7 @@ export class MeerkatConversation implements Conversation {
 	}
 
 	/** Only clients of the present contract ask; from here on they get its shapes. */
-	#describeCapabilities(): object {
+	#describeCapabilities(): CapabilitiesResult {
 		this.#era = "contract";
 		return { contract_version: contractVersion, capabilities };
 	}

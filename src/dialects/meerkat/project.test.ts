@@ -3,9 +3,11 @@ import { describe, expect, it } from "vitest";
 import { allSamples } from "../../../test/support/sample-events.ts";
 import { type ToolCall, toolError, toolSuccess } from "../../events/content.ts";
 import { type EventBody, statusChanged } from "../../events/event.ts";
+import { toEnvelope } from "./contract.ts";
 import { newFacts } from "./facts.ts";
 import { createProjection } from "./project.ts";
-import { eventSchema } from "./wire.ts";
+import { toSeedEvent } from "./seed.ts";
+import { contractEvents, type MeerkatEvent, seedEvents } from "./wire-events.ts";
 
 const usage = { input_other: 3, output: 2, input_cache_read: 4, input_cache_creation: 0 };
 const path = [{ parentToolCallId: "P", agentId: "a", subagentType: "coder" }];
@@ -174,8 +176,44 @@ describe("the events of a run", () => {
 
 	it("makes nothing of any event that has not its own shape", () => {
 		const { take, all } = createSubject();
-		for (const body of allSamples) for (const event of take(body)) v.parse(eventSchema, event);
+		const shown: Record<string, MeerkatEvent> = {};
+		const takeAll = () => {
+			for (const body of allSamples) for (const event of take(body)) shown[event.type] = event;
+		};
+		takeAll();
 		all(begin, step);
-		for (const body of allSamples) for (const event of take(body)) v.parse(eventSchema, event);
+		takeAll();
+		for (const event of Object.values(shown)) {
+			const { payload } = toEnvelope(event, "s", { eventId: "e", sequence: 1, at: 1 });
+			expect(payload).toEqual(v.parse(contractEvents[event.type], payload));
+			const seed = toSeedEvent(event);
+			if (seed !== null) expect(seed).toEqual(v.parse(seedEvents[seed.type], seed));
+		}
+		expect(Object.keys(shown)).toHaveLength(6);
+	});
+
+	it("has in the first protocol what that had, and in the present contract what came later", () => {
+		const { all } = createSubject();
+		const thought: EventBody = { type: "content.delta", part: { type: "think", think: "Hm.", encrypted: null } };
+		const events = all(begin, step, thought, called("1", "[1]"), answered, result("1"), cancelled);
+		const seed = events.flatMap((event) => toSeedEvent(event) ?? []);
+		const contract = events.map((event) => toEnvelope(event, "s", { eventId: "e", sequence: 1, at: 1 }).payload);
+		expect(typesOf(seed)).toEqual(typesOf(contract).filter((type) => type !== "reasoning_delta"));
+		expect(seed.filter(({ type }) => /requested|received|failed/.test(type))).toEqual([
+			{ type: "tool_call_requested", id: "1", name: "T", args: [1] },
+			{ type: "tool_result_received", id: "1", name: "T", is_error: false },
+			{ type: "run_failed", session_id: "s", error: "Run was cancelled" },
+		]);
+		expect(contract.filter(({ type }) => /requested|received|failed/.test(type))).toEqual([
+			{ type: "tool_call_requested", id: "1", name: "T", args: { value: [1] } },
+			{ type: "tool_result_received", id: "1", name: "T", is_error: false, content: [{ type: "text", text: "1" }] },
+			{
+				type: "run_failed",
+				session_id: "s",
+				error: "Run was cancelled",
+				error_class: "cancelled",
+				error_report: { class: "cancelled", message: "Run was cancelled" },
+			},
+		]);
 	});
 });

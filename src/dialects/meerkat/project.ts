@@ -5,7 +5,7 @@ import { inputText } from "../../events/content.ts";
 import type { AgentEvent, EventBodyOf, EventType, TurnOutcome } from "../../events/event.ts";
 import { type SessionFacts, withEvent } from "./facts.ts";
 import { Run, toEventUsage } from "./run.ts";
-import type { MeerkatEvent } from "./wire.ts";
+import type { HookPoint, MeerkatEvent } from "./wire-events.ts";
 
 /** How a run ended, as its request is answered. */
 export interface RunReport {
@@ -130,7 +130,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 };
 
 /** The points at which hooks run, by this protocol's names. */
-const hookPoints: Readonly<Record<string, string>> = {
+const hookPoints: Readonly<Record<string, HookPoint>> = {
 	UserPromptSubmit: "run_started",
 	Stop: "run_completed",
 	StopFailure: "run_failed",
@@ -142,7 +142,7 @@ const hookPoints: Readonly<Record<string, string>> = {
 /** A hook elsewhere that blocks sends the agent back to work. */
 const denyingHooks: ReadonlySet<string> = new Set(["UserPromptSubmit", "PreToolUse"]);
 
-function hookPlace(event: string): { readonly hook_id: string; readonly point: string } | null {
+function hookPlace(event: string): { readonly hook_id: string; readonly point: HookPoint } | null {
 	const point = hookPoints[event];
 	return point === undefined ? null : { hook_id: event, point };
 }
@@ -162,14 +162,18 @@ function endRun(outcome: TurnOutcome, at: number, state: State): readonly Meerka
 	const isWell = (outcome.status === "finished" || outcome.status === "max-steps") && run.denial === null;
 	const told = isWell ? run.end() : run.breakOff(at);
 	state.report = { text: run.text, turns: run.turns, toolCalls: run.toolCalls, denial: run.denial };
-	if (run.denial !== null) {
-		return [...told, { type: "run_failed", session_id: sessionId, error: denialText(run.denial) }];
-	}
+	if (run.denial !== null) return [...told, runFailed(sessionId, denialText(run.denial), "agent_error")];
 	if (outcome.status === "finished" || outcome.status === "max-steps") {
 		const usage = toEventUsage(facts.usage);
 		return [...told, { type: "run_completed", session_id: sessionId, result: run.text, usage }];
 	}
-	return [...told, { type: "run_failed", session_id: sessionId, error: settings.describe(outcome) }];
+	const errorClass = outcome.status === "cancelled" ? "cancelled" : "agent_error";
+	return [...told, runFailed(sessionId, settings.describe(outcome), errorClass)];
+}
+
+function runFailed(sessionId: string, error: string, errorClass: "agent_error" | "cancelled"): MeerkatEvent {
+	const report = { class: errorClass, message: error };
+	return { type: "run_failed", session_id: sessionId, error, error_class: errorClass, error_report: report };
 }
 
 export function denialText(reason: string): string {

@@ -5,7 +5,7 @@ import type { TokenUsage, ToolCall, ToolReturn } from "../../events/content.ts";
 import { toArguments } from "./asks.ts";
 import { addUsage, noUsage } from "./facts.ts";
 import { outputText } from "./tool-text.ts";
-import type { MeerkatEvent } from "./wire.ts";
+import type { MeerkatEvent } from "./wire-events.ts";
 
 interface OpenCall {
 	readonly call: ToolCall;
@@ -137,9 +137,10 @@ function toResults({ call, startedAt, settled }: OpenCall, at: number): MeerkatE
 	const isError = settled?.result.is_error ?? true;
 	const result = settled === null ? JSON.stringify(cancelledCall) : outputText(settled.result);
 	const duration = Math.max(0, Math.round((settled?.at ?? at) - startedAt));
+	const content = [{ type: "text" as const, text: result }];
 	return [
-		{ type: "tool_execution_completed", ...place(call), result, is_error: isError, duration_ms: duration },
-		{ type: "tool_result_received", ...place(call), is_error: isError },
+		{ type: "tool_execution_completed", ...place(call), result, is_error: isError, duration_ms: duration, content },
+		{ type: "tool_result_received", ...place(call), is_error: isError, content },
 	];
 }
 

@@ -1,7 +1,7 @@
 // `session/*` and `turn/*`: each runs on the session it names, and none waits for another session.
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { Session } from "../../kernel/session.ts";
-import type { SessionHold, SessionInfo, SessionRequest } from "../../kernel/session-host.ts";
+import type { SessionHold, SessionRequest } from "../../kernel/session-host.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type Method, type Respond } from "../../rpc/methods.ts";
 import type { HostDoor } from "../dialect.ts";
@@ -10,14 +10,19 @@ import { toDescription, toListEntry } from "./contract.ts";
 import { toNamedError } from "./errors.ts";
 import { newFacts, readFacts } from "./facts.ts";
 import { type ClientSide, HostedSession, type Remembered } from "./hosted-session.ts";
-import {
-	type RunResult,
-	type SessionCreateParams,
-	sessionCreateParamsSchema,
-	sessionListParamsSchema,
-	sessionParamsSchema,
-	turnStartParamsSchema,
+import { meerkatProtocol } from "./protocol.ts";
+import { toState } from "./seed.ts";
+import type {
+	ArchiveResult,
+	InterruptResult,
+	RunResult,
+	SessionCreateParams,
+	SessionCreateResult,
+	SessionListResult,
+	SessionReadResult,
 } from "./wire.ts";
+
+const { methods: shapes } = meerkatProtocol;
 
 export class SessionMethods {
 	readonly #door: HostDoor;
@@ -38,27 +43,27 @@ export class SessionMethods {
 	}
 
 	readonly rows: readonly (readonly [string, Method])[] = [
-		["session/create", defineMethod({ params: sessionCreateParamsSchema, handle: (params) => this.#create(params) })],
+		["session/create", defineMethod({ ...shapes["session/create"], handle: (params) => this.#create(params) })],
 		[
 			"session/list",
-			defineMethod({ params: sessionListParamsSchema, handle: async ({ limit, offset }) => this.#list(limit, offset) }),
+			defineMethod({ ...shapes["session/list"], handle: async ({ limit, offset }) => this.#list(limit, offset) }),
 		],
-		["session/read", defineMethod({ params: sessionParamsSchema, handle: ({ session_id }) => this.#read(session_id) })],
+		["session/read", defineMethod({ ...shapes["session/read"], handle: ({ session_id }) => this.#read(session_id) })],
 		[
 			"session/archive",
-			defineMethod({ params: sessionParamsSchema, handle: ({ session_id }) => this.#archive(session_id) }),
+			defineMethod({ ...shapes["session/archive"], handle: ({ session_id }) => this.#archive(session_id) }),
 		],
 		[
 			"turn/start",
 			defineMethod({
-				params: turnStartParamsSchema,
+				...shapes["turn/start"],
 				handle: ({ session_id, prompt }) => concerning(session_id, () => this.#turn(session_id, prompt)),
 			}),
 		],
 		[
 			"turn/interrupt",
 			defineMethod({
-				params: sessionParamsSchema,
+				...shapes["turn/interrupt"],
 				handle: ({ session_id }, respond) => concerning(session_id, () => this.#interrupt(session_id, respond)),
 			}),
 		],
@@ -69,7 +74,7 @@ export class SessionMethods {
 		await Promise.all([...this.#attached.values()].map(async (attached) => (await attached).pump.drained()));
 	}
 
-	async #create(params: SessionCreateParams): Promise<object> {
+	async #create(params: SessionCreateParams): Promise<SessionCreateResult> {
 		const config = await this.#readConfig();
 		const hold = await this.#door.sessions.create(toRequest(params, config));
 		this.#remembered.set(hold.session.id, { facts: newFacts(this.#client.now()), sequence: 0 });
@@ -100,9 +105,9 @@ export class SessionMethods {
 		}
 	}
 
-	#interrupt(id: string, respond: Respond): Promise<object> {
+	#interrupt(id: string, respond: Respond<InterruptResult>): Promise<InterruptResult> {
 		return this.#lines.run(id, async () => {
-			const result = { interrupted: true };
+			const result: InterruptResult = { interrupted: true };
 			const running = this.#door.sessions.list().find((info) => info.id === id);
 			// The answer goes out before anything the interrupt causes.
 			if (running?.isRunning === true) respond(result);
@@ -111,7 +116,7 @@ export class SessionMethods {
 		});
 	}
 
-	#list(limit: number, offset: number): object {
+	#list(limit: number, offset: number): SessionListResult {
 		const infos = this.#door.sessions.list();
 		if (this.#client.era() === "seed") return { sessions: infos.map(toState) };
 		return {
@@ -119,7 +124,7 @@ export class SessionMethods {
 		};
 	}
 
-	#read(id: string): Promise<object> {
+	#read(id: string): Promise<SessionReadResult> {
 		return this.#inLine(id, async () => {
 			let info = this.#door.sessions.list().find((each) => each.id === id);
 			if (info === undefined || !this.#remembered.has(id)) {
@@ -131,11 +136,11 @@ export class SessionMethods {
 		});
 	}
 
-	#archive(id: string): Promise<object> {
+	#archive(id: string): Promise<ArchiveResult> {
 		return this.#inLine(id, async () => {
 			await this.#door.sessions.archive(id, async (session) => (await this.#attached.get(session))?.idle());
 			this.#remembered.delete(id);
-			return { archived: true };
+			return { archived: true as const };
 		});
 	}
 
@@ -171,10 +176,6 @@ export class SessionMethods {
 		this.#remembered.set(session.id, meanwhile);
 		return meanwhile;
 	}
-}
-
-function toState({ id, isRunning }: SessionInfo): object {
-	return { session_id: id, state: isRunning ? "running" : "idle" };
 }
 
 function toRequest(params: SessionCreateParams, config: ConfigView): SessionRequest {

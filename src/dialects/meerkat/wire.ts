@@ -1,8 +1,10 @@
-// Method params, results and events of Meerkat RPC as on the wire, and the results its clients give.
+// Method params and results of Meerkat RPC as on the wire, its requests to clients, and the results these give.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import { questionItemSchema } from "../../events/ask.ts";
 import { contentPartSchema, displayBlockSchema } from "../../events/content.ts";
+import { configViewSchema } from "./config-view.ts";
+import { errorNumbers } from "./errors.ts";
 import { toSessionId } from "./session-id.ts";
 
 const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
@@ -21,7 +23,7 @@ const sessionId = v.pipe(
 	v.transform((text) => toSessionId(text) ?? text),
 );
 
-const toolDeclaration = v.object({
+export const toolDeclarationSchema = v.object({
 	name: v.string(),
 	description: v.optional(v.string(), ""),
 	input_schema: v.optional(plainObject, () => ({ type: "object" })),
@@ -41,14 +43,15 @@ export const initializeParamsSchema = v.fallback(
 		),
 		/** The client's own tools, called with `tool/execute`. */
 		tools: v.fallback(
-			v.optional(v.array(toolDeclaration), () => []),
+			v.optional(v.array(toolDeclarationSchema), () => []),
 			() => [],
 		),
 	}),
 	() => ({ requests: [], tools: [] }),
 );
-export const toolsRegisterParamsSchema = params({ tools: v.array(toolDeclaration) });
-export type ToolDeclaration = v.InferOutput<typeof toolDeclaration>;
+export type InitializeParams = v.InferOutput<typeof initializeParamsSchema>;
+export const toolsRegisterParamsSchema = params({ tools: v.array(toolDeclarationSchema) });
+export type ToolDeclaration = v.InferOutput<typeof toolDeclarationSchema>;
 
 /** Params that are not looked at. */
 export const anyParamsSchema = v.unknown();
@@ -65,6 +68,9 @@ export const sessionCreateParamsSchema = params({
 	/** `deferred` makes the session without a turn; the prompt then waits for nobody and is not used. */
 	initial_turn: nullish(v.picklist(["run_immediately", "deferred"])),
 });
+/** The contract's clients put the value into an envelope; a bare one is taken as well. */
+export const configSetParamsSchema = v.pipe(plainObject, v.looseObject({ config: v.exactOptional(v.unknown()) }));
+export const configPatchParamsSchema = v.pipe(plainObject, v.looseObject({ patch: v.exactOptional(v.unknown()) }));
 /** Page of a list, in the contract's shapes. */
 export const sessionListParamsSchema = v.fallback(
 	v.object({
@@ -78,10 +84,10 @@ export type SessionCreateParams = v.InferOutput<typeof sessionCreateParamsSchema
 export const usageSchema = v.object({
 	input_tokens: count,
 	output_tokens: count,
-	cache_creation_tokens: v.optional(count),
-	cache_read_tokens: v.optional(count),
+	cache_creation_tokens: v.exactOptional(count),
+	cache_read_tokens: v.exactOptional(count),
 	/** Contract only. */
-	total_tokens: v.optional(count),
+	total_tokens: v.exactOptional(count),
 });
 
 /** The result of `session/create` and `turn/start`. Counts are the run's, usage is the session's. */
@@ -93,85 +99,75 @@ export const runResultSchema = v.object({
 	usage: usageSchema,
 });
 export type RunResult = v.InferOutput<typeof runResultSchema>;
+/** The second when the first run was deferred. */
+export const sessionCreateResultSchema = v.union([runResultSchema, v.object({ session_id: v.string() })]);
+export type SessionCreateResult = v.InferOutput<typeof sessionCreateResultSchema>;
 
 export const initializeResultSchema = v.object({
 	server_info: v.object({ name: v.string(), version: v.string() }),
 	contract_version: v.string(),
 	methods: v.array(v.string()),
 });
-
-const eventUsage = v.object({
-	input_tokens: count,
-	output_tokens: count,
-	cache_creation_tokens: v.nullable(count),
-	cache_read_tokens: v.nullable(count),
+export type InitializeResult = v.InferOutput<typeof initializeResultSchema>;
+export const capabilitySchema = v.object({ id: v.string(), description: v.string(), status: v.literal("Available") });
+export type Capability = v.InferOutput<typeof capabilitySchema>;
+export const capabilitiesResultSchema = v.object({
+	contract_version: v.string(),
+	capabilities: v.array(capabilitySchema),
 });
-const hookPlace = { hook_id: v.string(), point: v.string() };
-const toolPlace = { id: v.string(), name: v.string() };
-const textBlocks = v.array(v.object({ type: v.literal("text"), text: v.string() }));
+export type CapabilitiesResult = v.InferOutput<typeof capabilitiesResultSchema>;
+export const toolsRegisterResultSchema = v.object({ registered: count });
 
-/** What `session/event` carries. What is marked so is there in the contract's shapes alone. */
-export const eventSchema = v.variant("type", [
-	v.object({ type: v.literal("run_started"), session_id: v.string(), prompt: v.string() }),
-	v.object({ type: v.literal("run_completed"), session_id: v.string(), result: v.string(), usage: eventUsage }),
-	v.object({
-		type: v.literal("run_failed"),
-		session_id: v.string(),
-		error: v.string(),
-		/** Contract only. */
-		error_class: v.optional(v.string()),
-		/** Contract only. */
-		error_report: v.optional(v.object({ class: v.string(), message: v.string() })),
-	}),
-	v.object({ type: v.literal("turn_started"), turn_number: count }),
-	v.object({ type: v.literal("text_delta"), delta: v.string() }),
-	v.object({ type: v.literal("text_complete"), content: v.string() }),
-	/** Contract only. */
-	v.object({ type: v.literal("reasoning_delta"), delta: v.string() }),
-	v.object({ type: v.literal("turn_completed"), stop_reason: v.picklist(["end_turn", "tool_use"]), usage: eventUsage }),
-	v.object({ type: v.literal("tool_call_requested"), ...toolPlace, args: v.unknown() }),
-	v.object({ type: v.literal("tool_execution_started"), ...toolPlace }),
-	v.object({
-		type: v.literal("tool_execution_completed"),
-		...toolPlace,
-		result: v.string(),
-		is_error: v.boolean(),
-		duration_ms: count,
-		/** Contract only. */
-		content: v.optional(textBlocks),
-	}),
-	v.object({
-		type: v.literal("tool_result_received"),
-		...toolPlace,
-		is_error: v.boolean(),
-		/** Contract only. */
-		content: v.optional(textBlocks),
-	}),
-	v.object({
-		type: v.literal("retrying"),
-		attempt: count,
-		max_attempts: count,
-		error: v.string(),
-		delay_ms: count,
-	}),
-	v.object({
-		type: v.literal("budget_warning"),
-		budget_type: v.picklist(["tokens", "time", "tool_calls"]),
-		/** Tokens, seconds or calls. */
-		used: count,
-		limit: count,
-		percent: v.number(),
-	}),
-	v.object({ type: v.literal("hook_started"), ...hookPlace }),
-	v.object({ type: v.literal("hook_completed"), ...hookPlace, duration_ms: count }),
-	v.object({
-		type: v.literal("hook_denied"),
-		...hookPlace,
-		reason_code: v.literal("policy_violation"),
-		message: v.string(),
-	}),
+/** A session in the first protocol. */
+export const sessionStateSchema = v.object({ session_id: v.string(), state: v.picklist(["idle", "running"]) });
+export type SessionState = v.InferOutput<typeof sessionStateSchema>;
+
+const sessionNumbers = { session_id: v.string(), created_at: count, updated_at: count, message_count: count };
+/** A session in a list of the present contract. */
+export const sessionSummarySchema = v.object({ ...sessionNumbers, total_tokens: count, is_active: v.boolean() });
+export type SessionSummary = v.InferOutput<typeof sessionSummarySchema>;
+/** A session that was read, in the present contract. */
+export const sessionDetailsSchema = v.object({
+	...sessionNumbers,
+	is_active: v.boolean(),
+	model: v.string(),
+	provider: v.string(),
+	/** Once there is an answer with text. */
+	last_assistant_text: v.exactOptional(v.string()),
+});
+export type SessionDetails = v.InferOutput<typeof sessionDetailsSchema>;
+
+export const sessionListResultSchema = v.union([
+	v.object({ sessions: v.array(sessionStateSchema) }),
+	v.object({ sessions: v.array(sessionSummarySchema) }),
 ]);
-export type MeerkatEvent = v.InferOutput<typeof eventSchema>;
+export type SessionListResult = v.InferOutput<typeof sessionListResultSchema>;
+export const sessionReadResultSchema = v.union([sessionStateSchema, sessionDetailsSchema]);
+export type SessionReadResult = v.InferOutput<typeof sessionReadResultSchema>;
+export const archiveResultSchema = v.object({ archived: v.literal(true) });
+export type ArchiveResult = v.InferOutput<typeof archiveResultSchema>;
+export const interruptResultSchema = v.object({ interrupted: v.literal(true) });
+export type InterruptResult = v.InferOutput<typeof interruptResultSchema>;
+
+/** The configuration in the present contract. */
+const configEnvelopeSchema = v.object({ config: configViewSchema, generation: count });
+export type ConfigEnvelope = v.InferOutput<typeof configEnvelopeSchema>;
+export const configResultSchema = v.union([configViewSchema, configEnvelopeSchema]);
+export type ConfigResult = v.InferOutput<typeof configResultSchema>;
+export const configSetResultSchema = v.union([v.object({ ok: v.literal(true) }), configEnvelopeSchema]);
+
+/** What `error.data` holds. */
+export const errorDataSchema = v.object({
+	/** Whom it concerns. */
+	session_id: v.exactOptional(v.string()),
+	/** Of a budget that is used up. */
+	budget: v.exactOptional(v.picklist(["tokens", "time", "tool_calls"])),
+	scope: v.exactOptional(v.picklist(["session", "turn"])),
+	used: v.exactOptional(v.number()),
+	/** Of the budget, or of what there is too much of. */
+	limit: v.exactOptional(v.number()),
+	code: v.picklist(Object.keys(errorNumbers)),
+});
 
 /** Params of `approval/request`, a request to the client. */
 export const approvalRequestSchema = v.object({

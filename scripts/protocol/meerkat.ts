@@ -1,0 +1,118 @@
+// Meerkat RPC, described: both eras in one document.
+
+import { configSchema, configViewSchema } from "../../src/dialects/meerkat/config-view.ts";
+import { contractVersion } from "../../src/dialects/meerkat/contract.ts";
+import { createRules } from "../../src/dialects/meerkat/envelope.ts";
+import { errorNumbers } from "../../src/dialects/meerkat/errors.ts";
+import { meerkatProtocol } from "../../src/dialects/meerkat/protocol.ts";
+import * as wire from "../../src/dialects/meerkat/wire.ts";
+import { eventEnvelopeSchema, eventUsageSchema, seedEvents } from "../../src/dialects/meerkat/wire-events.ts";
+import { blockValues, partValues, questionValues } from "./content-values.ts";
+import type { Carried, ProtocolDescription } from "./description.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import { meerkatTexts } from "./meerkat-texts.ts";
+
+const shortVersion = contractVersion.split(".").slice(0, 2).join(".");
+
+const introduction = `
+JSON-RPC 2.0, one JSON object a line, UTF-8, on stdin and stdout of \`agentwire rpc\`. What it is for and how it behaves is in
+[meerkat.md](../meerkat.md). The same as JSON Schema is in [schema/meerkat.json](../../schema/meerkat.json).
+
+\`\`\`
+→ {"jsonrpc":"2.0","id":1,"method":"session/create","params":{"prompt":"Say hello"}}
+← {"jsonrpc":"2.0","method":"session/event","params":{"session_id":"0199f0c2-6a51-7c3e-9d27-1b1f0e8a4c55","event":{"type":"run_started","session_id":"0199f0c2-6a51-7c3e-9d27-1b1f0e8a4c55","prompt":"Say hello"}}}
+← {"jsonrpc":"2.0","method":"session/event","params":{"session_id":"0199f0c2-6a51-7c3e-9d27-1b1f0e8a4c55","event":{"type":"turn_started","turn_number":0}}}
+← {"jsonrpc":"2.0","method":"session/event","params":{"session_id":"0199f0c2-6a51-7c3e-9d27-1b1f0e8a4c55","event":{"type":"text_delta","delta":"Hello."}}}
+← {"jsonrpc":"2.0","method":"session/event","params":{"session_id":"0199f0c2-6a51-7c3e-9d27-1b1f0e8a4c55","event":{"type":"text_complete","content":"Hello."}}}
+← {"jsonrpc":"2.0","method":"session/event","params":{"session_id":"0199f0c2-6a51-7c3e-9d27-1b1f0e8a4c55","event":{"type":"turn_completed","stop_reason":"end_turn","usage":{"input_tokens":9,"output_tokens":2,"cache_creation_tokens":null,"cache_read_tokens":null}}}}
+← {"jsonrpc":"2.0","method":"session/event","params":{"session_id":"0199f0c2-6a51-7c3e-9d27-1b1f0e8a4c55","event":{"type":"run_completed","session_id":"0199f0c2-6a51-7c3e-9d27-1b1f0e8a4c55","result":"Hello.","usage":{"input_tokens":9,"output_tokens":2,"cache_creation_tokens":null,"cache_read_tokens":null}}}}
+← {"jsonrpc":"2.0","id":1,"result":{"session_id":"0199f0c2-6a51-7c3e-9d27-1b1f0e8a4c55","text":"Hello.","turns":1,"tool_calls":0,"usage":{"input_tokens":9,"output_tokens":2}}}
+\`\`\`
+
+- **Ids** of requests are strings or integers of 64 bits, echoed digit for digit; the server's own are strings. The ids of
+  both sides are apart. \`"jsonrpc":"2.0"\` must be there. Batches and params by position are not taken.
+- **The client calls** [methods](#methods), in any order. A method without an id is not carried out. Unknown params are
+  passed over.
+- **The server tells** [events](#events): notifications of the method \`session/event\` with \`session_id\` and \`event\`, which
+  is the event itself.
+- **The server asks** by [requests](#requests), each of them a method. The client replies with a result, or with an error. The
+  first reply counts.
+- **There are two eras.** A connection begins in the shapes of the first protocol. From [\`capabilities/get\`](#capabilitiesget)
+  on it has those of the present contract, ${contractVersion}: \`event\` is an [envelope](#eventenvelope) with the event as its
+  \`payload\`, errors have other [numbers](#errors), and where a result has two forms it is the second. **Since** ${shortVersion} marks
+  what is there only then.
+`;
+
+const order = `
+## Order
+
+Events of a session come in the order in which things happen, and all those of a run come before the answer to its request.
+The answer to \`turn/interrupt\` comes before what it causes. What is asked of one session counts in the order of its coming;
+sessions never wait for each other, and answers come in the order in which things are done. Several requests may be open;
+they may be answered in any order.
+`;
+
+/** What is there only in the shapes of the present contract. */
+const ofContract: ReadonlySet<string | number> = new Set([
+	"reasoning_delta",
+	"SessionListParams.limit",
+	"SessionListParams.offset",
+	"Usage.total_tokens",
+	"ToolExecutionCompleted.content",
+	"ToolResultReceived.content",
+	"RunFailed.error_class",
+	"RunFailed.error_report",
+	...["ConfigGetResult", "ConfigSetResult", "ConfigPatchResult"].flatMap((name) => [
+		`${name}.config`,
+		`${name}.generation`,
+	]),
+]);
+
+/** An event as it is, in the first protocol, and in its envelope. */
+const event: Carried = (type, payload) => {
+	const whole: JsonSchema = payload ?? {};
+	const enveloped: JsonSchema = { $ref: "#/$defs/EventEnvelope", properties: { payload: whole } };
+	return {
+		method: { const: "session/event" },
+		params: {
+			type: "object",
+			properties: {
+				session_id: { type: "string" },
+				event: type in seedEvents ? { anyOf: [whole, enveloped] } : enveloped,
+			},
+			required: ["session_id", "event"],
+			additionalProperties: false,
+		},
+	};
+};
+
+export const meerkat: ProtocolDescription = {
+	name: "meerkat",
+	title: "Meerkat RPC",
+	introduction,
+	closing: order,
+	protocol: meerkatProtocol,
+	carry: { event, request: (method, params) => ({ method: { const: method }, params: params ?? {} }) },
+	rules: createRules(() => "seed"),
+	errors: Object.entries(errorNumbers).map(([name, { seed, contract }]) => ({
+		name,
+		numbers: { first: seed, contract },
+	})),
+	errorData: wire.errorDataSchema,
+	values: {
+		EventEnvelope: { schema: eventEnvelopeSchema },
+		EventUsage: { schema: eventUsageSchema },
+		Usage: { schema: wire.usageSchema },
+		Capability: { schema: wire.capabilitySchema },
+		ToolDeclaration: { schema: wire.toolDeclarationSchema },
+		SessionState: { schema: wire.sessionStateSchema },
+		SessionSummary: { schema: wire.sessionSummarySchema },
+		SessionDetails: { schema: wire.sessionDetailsSchema },
+		Config: { schema: configViewSchema, fromClient: configSchema },
+		...partValues,
+		...blockValues,
+		...questionValues,
+	},
+	sinceOf: (what) => (ofContract.has(what) ? shortVersion : null),
+	texts: meerkatTexts,
+};

@@ -1,0 +1,71 @@
+// Meerkat RPC as it is declared: the shapes of its methods, events and requests, in both eras.
+import * as v from "valibot";
+import type { Protocol } from "../protocol.ts";
+import {
+	anyParamsSchema,
+	approvalRequestSchema,
+	approvalResultSchema,
+	archiveResultSchema,
+	capabilitiesResultSchema,
+	configPatchParamsSchema,
+	configResultSchema,
+	configSetParamsSchema,
+	configSetResultSchema,
+	initializeParamsSchema,
+	initializeResultSchema,
+	interruptResultSchema,
+	questionRequestSchema,
+	questionResultSchema,
+	runResultSchema,
+	sessionCreateParamsSchema,
+	sessionCreateResultSchema,
+	sessionListParamsSchema,
+	sessionListResultSchema,
+	sessionParamsSchema,
+	sessionReadResultSchema,
+	toolExecuteSchema,
+	toolResultSchema,
+	toolsRegisterParamsSchema,
+	toolsRegisterResultSchema,
+	turnStartParamsSchema,
+} from "./wire.ts";
+import { contractEvents, contractMembers, seedEvents } from "./wire-events.ts";
+
+/** An event of both eras: what only the contract has may be absent. */
+function ofBothEras<E extends v.ObjectEntries, M extends v.ObjectEntries>(seed: v.ObjectSchema<E, undefined>, more: M) {
+	return v.object({ ...seed.entries, ...v.partial(v.object(more)).entries });
+}
+
+const { run_started, turn_started, ...laterEvents } = seedEvents;
+
+export const meerkatProtocol = {
+	methods: {
+		initialize: { params: initializeParamsSchema, result: initializeResultSchema },
+		initialized: { params: anyParamsSchema, result: null, actsOn: "notifications" },
+		"capabilities/get": { params: anyParamsSchema, result: capabilitiesResultSchema },
+		"tools/register": { params: toolsRegisterParamsSchema, result: toolsRegisterResultSchema },
+		"session/create": { params: sessionCreateParamsSchema, result: sessionCreateResultSchema },
+		"session/list": { params: sessionListParamsSchema, result: sessionListResultSchema },
+		"session/read": { params: sessionParamsSchema, result: sessionReadResultSchema },
+		"session/archive": { params: sessionParamsSchema, result: archiveResultSchema },
+		"turn/start": { params: turnStartParamsSchema, result: runResultSchema },
+		"turn/interrupt": { params: sessionParamsSchema, result: interruptResultSchema },
+		"config/get": { params: anyParamsSchema, result: configResultSchema },
+		"config/set": { params: configSetParamsSchema, result: configSetResultSchema },
+		"config/patch": { params: configPatchParamsSchema, result: configResultSchema },
+	},
+	events: {
+		run_started,
+		turn_started,
+		reasoning_delta: contractEvents.reasoning_delta,
+		...laterEvents,
+		tool_execution_completed: ofBothEras(seedEvents.tool_execution_completed, contractMembers.tool_execution_completed),
+		tool_result_received: ofBothEras(seedEvents.tool_result_received, contractMembers.tool_result_received),
+		run_failed: ofBothEras(seedEvents.run_failed, contractMembers.run_failed),
+	},
+	requests: {
+		"approval/request": { payload: approvalRequestSchema, result: approvalResultSchema },
+		"question/request": { payload: questionRequestSchema, result: questionResultSchema },
+		"tool/execute": { payload: toolExecuteSchema, result: toolResultSchema },
+	},
+} as const satisfies Protocol;

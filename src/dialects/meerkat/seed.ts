@@ -1,0 +1,27 @@
+// The shapes of the first protocol, spoken until a client asks for capabilities.
+import type { SessionInfo } from "../../kernel/session-host.ts";
+import type { SessionState } from "./wire.ts";
+import type { MeerkatEvent, SeedEvent } from "./wire-events.ts";
+
+/** The event without what came later; null where there was none. */
+export function toSeedEvent(event: MeerkatEvent): SeedEvent | null {
+	switch (event.type) {
+		case "reasoning_delta":
+			return null;
+		case "tool_execution_completed":
+		case "tool_result_received": {
+			const { content: _, ...seed } = event;
+			return seed;
+		}
+		case "run_failed": {
+			const { error_class: _, error_report: _report, ...seed } = event;
+			return seed;
+		}
+		default:
+			return event;
+	}
+}
+
+export function toState({ id, isRunning }: SessionInfo): SessionState {
+	return { session_id: id, state: isRunning ? "running" : "idle" };
+}

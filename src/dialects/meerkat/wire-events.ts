@@ -1,0 +1,113 @@
+// The events of Meerkat RPC as on the wire: those of the first protocol, those of the present contract, and the envelope
+// in which the contract has them.
+import * as v from "valibot";
+import { isRecord } from "../../base/json.ts";
+
+const text = v.string();
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
+
+/** Tokens; null for what is not known of the cache. */
+export const eventUsageSchema = v.object({
+	input_tokens: count,
+	output_tokens: count,
+	cache_creation_tokens: v.nullable(count),
+	cache_read_tokens: v.nullable(count),
+});
+export const hookPointSchema = v.picklist([
+	"run_started",
+	"run_completed",
+	"run_failed",
+	"pre_tool_execution",
+	"post_tool_execution",
+]);
+export type HookPoint = v.InferOutput<typeof hookPointSchema>;
+
+const place = { id: text, name: text };
+const hookPlace = { hook_id: text, point: hookPointSchema };
+
+function event<T extends string, E extends v.ObjectEntries>(type: T, entries: E) {
+	return v.object({ type: v.literal(type), ...entries });
+}
+
+/** In the order of a run. */
+export const seedEvents = {
+	run_started: event("run_started", { session_id: text, prompt: text }),
+	turn_started: event("turn_started", { turn_number: count }),
+	text_delta: event("text_delta", { delta: text }),
+	retrying: event("retrying", { attempt: count, max_attempts: count, error: text, delay_ms: count }),
+	text_complete: event("text_complete", { content: text }),
+	tool_call_requested: event("tool_call_requested", { ...place, args: v.unknown() }),
+	tool_execution_started: event("tool_execution_started", place),
+	tool_execution_completed: event("tool_execution_completed", {
+		...place,
+		result: text,
+		is_error: v.boolean(),
+		duration_ms: count,
+	}),
+	tool_result_received: event("tool_result_received", { ...place, is_error: v.boolean() }),
+	turn_completed: event("turn_completed", {
+		stop_reason: v.picklist(["end_turn", "tool_use"]),
+		usage: eventUsageSchema,
+	}),
+	hook_started: event("hook_started", hookPlace),
+	hook_completed: event("hook_completed", { ...hookPlace, duration_ms: count }),
+	hook_denied: event("hook_denied", { ...hookPlace, reason_code: v.literal("policy_violation"), message: text }),
+	budget_warning: event("budget_warning", {
+		budget_type: v.picklist(["tokens", "time", "tool_calls"]),
+		/** Tokens, seconds or calls. */
+		used: count,
+		limit: count,
+		percent: v.number(),
+	}),
+	run_completed: event("run_completed", { session_id: text, result: text, usage: eventUsageSchema }),
+	run_failed: event("run_failed", { session_id: text, error: text }),
+};
+
+const content = v.array(v.object({ type: v.literal("text"), text }));
+
+/** Members that the present contract has besides. */
+export const contractMembers = {
+	tool_execution_completed: { content },
+	tool_result_received: { content },
+	run_failed: {
+		error_class: v.picklist(["agent_error", "cancelled"]),
+		error_report: v.object({ class: v.picklist(["agent_error", "cancelled"]), message: text }),
+	},
+};
+
+export const contractEvents = {
+	...seedEvents,
+	reasoning_delta: event("reasoning_delta", { delta: text }),
+	tool_call_requested: event("tool_call_requested", { ...place, args: plainObject }),
+	tool_execution_completed: v.object({
+		...seedEvents.tool_execution_completed.entries,
+		...contractMembers.tool_execution_completed,
+	}),
+	tool_result_received: v.object({
+		...seedEvents.tool_result_received.entries,
+		...contractMembers.tool_result_received,
+	}),
+	run_failed: v.object({ ...seedEvents.run_failed.entries, ...contractMembers.run_failed }),
+};
+
+type Told<Events extends Readonly<Record<string, v.GenericSchema>>> = v.InferOutput<Events[keyof Events]>;
+export type SeedEvent = Told<typeof seedEvents>;
+export type ContractEvent = Told<typeof contractEvents>;
+
+type Requested = { readonly type: "tool_call_requested" };
+/** An event with all that either era has of it. */
+export type MeerkatEvent = Exclude<ContractEvent, Requested> | Extract<SeedEvent, Requested>;
+
+/** What `session/event` carries in the present contract. */
+export const eventEnvelopeSchema = v.object({
+	/** In lower case with hyphens, as clients want it. */
+	event_id: v.pipe(text, v.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)),
+	source: v.object({ type: v.literal("session"), session_id: text }),
+	/** Counts the events of a session. */
+	seq: count,
+	timestamp_ms: count,
+	/** The event. */
+	payload: plainObject,
+});
+export type EventEnvelope = v.InferOutput<typeof eventEnvelopeSchema> & { readonly payload: ContractEvent };
