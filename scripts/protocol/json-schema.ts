@@ -138,6 +138,8 @@ function shapeDefinitions(description: ProtocolDescription): Definitions {
 function toLines(description: ProtocolDescription): Definitions {
 	const { protocol, carry, rules } = description;
 	const id: JsonSchema = rules.isId(1) ? { type: ["string", "integer"] } : { type: "string" };
+	/** Of what the server asks. */
+	const ownId: JsonSchema = { type: "string" };
 	const versioned = { jsonrpc: { const: "2.0" } };
 	const fromClient = (properties: Readonly<Record<string, JsonSchema>>, required: readonly string[]): JsonSchema => ({
 		type: "object",
@@ -185,8 +187,11 @@ function toLines(description: ProtocolDescription): Definitions {
 		ServerLine: anyOf([ref("ServerEvent"), ref("ServerRequest"), ref("ServerAnswer")]),
 		ClientCall: anyOf(calls),
 		ClientAnswer: anyOf([
-			fromClient({ id, result: anyOf(Object.keys(requests).map((type) => ref(answerName(type)))) }, ["id", "result"]),
-			fromClient({ id, error: clientError }, ["id", "error"]),
+			fromClient({ id: ownId, result: anyOf(Object.keys(requests).map((type) => ref(answerName(type)))) }, [
+				"id",
+				"result",
+			]),
+			fromClient({ id: ownId, error: clientError }, ["id", "error"]),
 		]),
 		ServerEvent: anyOf(
 			Object.entries(events).map(([type, payload]) =>
@@ -194,7 +199,7 @@ function toLines(description: ProtocolDescription): Definitions {
 			),
 		),
 		ServerRequest: anyOf(
-			Object.keys(requests).map((type) => fromServer({ id, ...carry.request(type, ref(shapeName(type))) })),
+			Object.keys(requests).map((type) => fromServer({ id: ownId, ...carry.request(type, ref(shapeName(type))) })),
 		),
 		ServerAnswer: anyOf([
 			fromServer({ id, result: anyOf(results) }),

@@ -10,6 +10,8 @@ import { meerkat } from "./meerkat.ts";
 const id = "0199f0c2-6a51-7c3e-9d27-1b1f0e8a4c55";
 const call = (method: string, params?: unknown) => ({ jsonrpc: "2.0", id: 1, method, params });
 const answer = (result: unknown) => ({ jsonrpc: "2.0", id: 1, result });
+/** To a request of the server. */
+const reply = (result: unknown) => ({ jsonrpc: "2.0", id: "a", result });
 const failure = (code: number, data?: object) => ({ jsonrpc: "2.0", id: 1, error: { code, message: "no", data } });
 const told = (event: object) => ({ jsonrpc: "2.0", method: "session/event", params: { session_id: id, event } });
 const enveloped = (payload: object) =>
@@ -37,9 +39,10 @@ describe("the JSON Schema of Meerkat RPC", () => {
 		["a bare configuration", call("config/set", { agent: { model: "m" } }), true],
 		["a configuration in its envelope", call("config/set", { config: { agent: {} } }), true],
 		["no configuration", call("config/set"), false],
-		["a decision", answer({ decision: "approve" }), true],
-		["another decision", answer({ decision: "later" }), false],
-		["blocks of a tool", answer({ content: [{ type: "text", text: "a" }] }), true],
+		["a decision", reply({ decision: "approve" }), true],
+		["a decision under a number", { ...reply({ decision: "approve" }), id: 1 }, false],
+		["another decision", reply({ decision: "later" }), false],
+		["blocks of a tool", reply({ content: [{ type: "text", text: "a" }] }), true],
 	])("of what clients send: %s, %j: %s", (_name, value, isLine) => expect(fitsClient(plain(value))).toBe(isLine));
 
 	it.each<[string, unknown, boolean]>([

@@ -213,7 +213,7 @@ describe("a further dialect", () => {
 		const params = { session_id: "s", event: { type: "run_started", payload: { n: 1 } } };
 		expect(fitsServer({ jsonrpc: "2.0", method: "session/event", params })).toBe(true);
 		expect(fitsServer({ jsonrpc: "2.0", method: "session/event", params: params.event })).toBe(false);
-		expect(fitsServer({ jsonrpc: "2.0", id: 1, method: "tool/execute", params: { name: "t" } })).toBe(true);
+		expect(fitsServer({ jsonrpc: "2.0", id: "1", method: "tool/execute", params: { name: "t" } })).toBe(true);
 		const text = toMarkdown(entry);
 		expect(text).toContain("### `session/create`");
 		expect(text).toContain('| `model` | string | `"m"` | Its model. |');
