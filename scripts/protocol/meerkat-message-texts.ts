@@ -46,7 +46,7 @@ export const eventTexts = {
 	"ToolResultReceived.content": "The result as blocks.",
 	"ToolResultReceived.content[].text": "The result.",
 	turn_completed: "A model call is over, its tools included.",
-	"TurnCompleted.stop_reason": "`tool_use` when another call follows its tools.",
+	"TurnCompleted.stop_reason": "`tool_use` when the model called tools.",
 	"TurnCompleted.usage": "Tokens of this call.",
 	hook_started: "Hooks begin to run.",
 	"HookStarted.hook_id": hookId,
