@@ -1,12 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { toolCall } from "../../test/support/scripted-model.ts";
+import { image, piece, text, think, toolCall } from "../../test/support/model-conversation.ts";
 import type { ModelPart } from "../models/model.ts";
 import { createAssembly } from "./assembly.ts";
 
-const text = (value: string) => ({ type: "text", text: value }) as const;
-const think = (value: string, encrypted: string | null = null) => ({ type: "think", think: value, encrypted }) as const;
-const piece = (value: string | null) => ({ type: "tool_call_part", arguments_part: value }) as const;
-const image = { type: "image_url", image_url: { url: "u", id: null } } as const;
+const picture = image("u");
 
 function assemble(...parts: readonly ModelPart[]) {
 	const assembly = createAssembly();
@@ -17,13 +14,9 @@ function assemble(...parts: readonly ModelPart[]) {
 
 describe("createAssembly", () => {
 	it("merges text with text and thoughts until one is signed", () => {
-		expect(assemble(think("a"), think("b", "s"), think("c"), text("d"), text("e"), image, text("f")).content).toEqual([
-			think("ab", "s"),
-			think("c"),
-			text("de"),
-			image,
-			text("f"),
-		]);
+		expect(assemble(think("a"), think("b", "s"), think("c"), text("d"), text("e"), picture, text("f")).content).toEqual(
+			[think("ab", "s"), think("c"), text("de"), picture, text("f")],
+		);
 	});
 
 	it("completes a call as soon as something else arrives, the last one at the end", () => {
@@ -63,6 +56,6 @@ describe("createAssembly", () => {
 		["an empty text", [text("")], false],
 		["thoughts and text", [think("a"), text("b")], false],
 		["thoughts and a call", [think("a"), toolCall("c", "A", null)], false],
-		["thoughts and an image", [think("a"), image], false],
+		["thoughts and an picture", [think("a"), picture], false],
 	])("says of %s whether it is empty", (_name, parts, isEmpty) => expect(assemble(...parts).isEmpty).toBe(isEmpty));
 });

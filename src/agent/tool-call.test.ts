@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { call, createModelGate, createScriptedModel, done, say, toolCall } from "../../test/support/scripted-model.ts";
+import { toolCall } from "../../test/support/model-conversation.ts";
+import { call, createModelGate, createScriptedModel, done, say } from "../../test/support/scripted-model.ts";
 import { approveBy, createToolDouble, createTurnSubject, editNeed } from "../../test/support/turn-subject.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { KernelError } from "../base/errors.ts";

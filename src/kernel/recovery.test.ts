@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { whatIsIllegal } from "../../test/support/campaign-model.ts";
 import { sessionId } from "../../test/support/failing-session.ts";
-import { toolCall } from "../../test/support/scripted-model.ts";
+import { toolCall } from "../../test/support/model-conversation.ts";
 import { Context, messageRow, userRow } from "../agent/context.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import type { SessionStore, StoredSession } from "../store/session-store.ts";

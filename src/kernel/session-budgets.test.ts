@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createSessionDouble, type SessionDouble } from "../../test/support/failing-session.ts";
+import { toolCall } from "../../test/support/model-conversation.ts";
 import {
 	call,
 	createModelGate,
@@ -8,7 +9,6 @@ import {
 	type ModelScript,
 	parts,
 	say,
-	toolCall,
 } from "../../test/support/scripted-model.ts";
 import { noLimits } from "../../test/support/session-doubles.ts";
 import { type ClientDouble, createSessionSubject } from "../../test/support/session-subject.ts";

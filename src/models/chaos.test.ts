@@ -1,15 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { collectChunks, contractRequest } from "../../test/contracts/model-contract.ts";
+import { collectChunks, piece, plainRequest, toolCall } from "../../test/support/model-conversation.ts";
 import { withChaos } from "./chaos.ts";
 import type { ModelChunk, ModelPart } from "./model.ts";
 
-const call = (given: string | null): ModelPart => ({
-	type: "function",
-	id: "c",
-	function: { name: "f", arguments: given },
-	extras: null,
-});
-const piece = (value: string): ModelPart => ({ type: "tool_call_part", arguments_part: value });
+const call = (given: string | null) => toolCall("c", "f", given);
 const done: ModelChunk = { type: "done", usage: null, messageId: null };
 
 /** The numbers one after the other. */
@@ -27,7 +21,7 @@ async function play(parts: ModelPart[], ...numbers: number[]): Promise<ModelChun
 		},
 		chances(...numbers),
 	);
-	const chunks = await collectChunks(stream(contractRequest, new AbortController().signal));
+	const chunks = await collectChunks(stream(plainRequest, new AbortController().signal));
 	expect(asked).toBe(numbers[0] !== undefined && numbers[0] < 0.8 ? 0 : 1);
 	return chunks;
 }
@@ -55,6 +49,6 @@ describe("chaos", () => {
 		const stream = withChaos(async function* () {
 			yield done;
 		}, chances(0));
-		expect(await collectChunks(stream(contractRequest, AbortSignal.abort()))).toEqual([]);
+		expect(await collectChunks(stream(plainRequest, AbortSignal.abort()))).toEqual([]);
 	});
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { collectChunks, contractRequest } from "../../test/contracts/model-contract.ts";
+import { collectChunks, plainRequest } from "../../test/support/model-conversation.ts";
 import { plainModelSettings } from "../../test/support/model-settings.ts";
 import { startOrigin } from "../../test/support/web-servers.ts";
 import { ModelConfigurationError, providerTypes } from "./model-settings.ts";
@@ -51,7 +51,7 @@ describe("the registry", () => {
 		expect(origin.connections()).toBe(0);
 		await model.warmUp?.();
 		expect([origin.connections(), origin.requests]).toEqual([connections, []]);
-		await collectChunks(model.stream(contractRequest, new AbortController().signal));
+		await collectChunks(model.stream(plainRequest, new AbortController().signal));
 		expect([origin.connections(), origin.requests.length]).toEqual([connections, 1]);
 	});
 
@@ -71,7 +71,7 @@ describe("the registry", () => {
 	it("gives each scripted model a queue of its own", async () => {
 		const models = [await createModel(scripted), await createModel(scripted)];
 		for (const model of models) {
-			const chunks = await collectChunks(model.stream(contractRequest, new AbortController().signal));
+			const chunks = await collectChunks(model.stream(plainRequest, new AbortController().signal));
 			expect(chunks[0]).toEqual({ type: "parts", parts: [{ type: "text", text: "a" }] });
 		}
 	});
@@ -91,7 +91,7 @@ describe("the registry", () => {
 		const trace: string[] = [];
 		const environment = { ...scripted.environment, KIMI_SCRIPTED_ECHO_TRACE: value };
 		const model = await createModel({ ...scripted, environment, trace: (line) => trace.push(line) });
-		await collectChunks(model.stream(contractRequest, new AbortController().signal));
+		await collectChunks(model.stream(plainRequest, new AbortController().signal));
 		expect(trace).toHaveLength(lines);
 	});
 });

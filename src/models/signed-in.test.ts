@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { collectChunks, contractRequest, describeModelContract } from "../../test/contracts/model-contract.ts";
+import { describeModelContract } from "../../test/contracts/model-contract.ts";
+import { collectChunks, plainRequest } from "../../test/support/model-conversation.ts";
 import { plainModelSettings } from "../../test/support/model-settings.ts";
 import {
 	type AnswerRequest,
@@ -44,7 +45,7 @@ function createKeys(...keys: readonly string[]): KeySource & { readonly refusals
 
 async function stream(provider: ProviderServer, keys: KeySource, signal = never) {
 	const model = await createSignedInModel({ ...plainModelSettings, baseUrl: provider.url, apiKey: "not-this" }, keys);
-	return await collectChunks(model.stream(contractRequest, signal));
+	return await collectChunks(model.stream(plainRequest, signal));
 }
 
 const sentKeys = ({ requests }: ProviderServer) => requests.map(({ headers }) => headers.authorization);
@@ -60,7 +61,7 @@ describe("a model that one signs in to", () => {
 		const model = await createSignedInModel({ ...plainModelSettings, baseUrl: provider.url }, changing);
 		for (const next of ["key-1-secret", "key-2-secret"]) {
 			key = next;
-			const chunks = await collectChunks(model.stream(contractRequest, never));
+			const chunks = await collectChunks(model.stream(plainRequest, never));
 			expect(chunks.map(({ type }) => type)).toEqual(["parts", "done"]);
 		}
 		expect(sentKeys(provider)).toEqual(["Bearer key-1-secret", "Bearer key-2-secret"]);

@@ -1,6 +1,7 @@
 // What every model implementation promises, whatever provider is behind it. Run from a test beside each implementation.
 import { afterEach, describe, expect, it } from "vitest";
-import type { Model, ModelChunk, ModelRequest } from "../../src/models/model.ts";
+import type { Model } from "../../src/models/model.ts";
+import { collectChunks, plainRequest } from "../support/model-conversation.ts";
 
 /** `answers` streams parts and ends well, `fails` ends in a failure, `long` streams more than one pull can bring. */
 export type ModelScenario = "answers" | "fails" | "long";
@@ -11,13 +12,6 @@ export interface OpenedModel {
 	requestsSeen(): number;
 	close(): Promise<void>;
 }
-
-export const contractRequest: ModelRequest = {
-	systemPrompt: "Be brief.",
-	tools: [],
-	messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
-	cacheKey: "session-1",
-};
 
 /** Declares the suite; `open` prepares a model whose next request plays the scenario. */
 export function describeModelContract(name: string, open: (scenario: ModelScenario) => Promise<OpenedModel>): void {
@@ -40,7 +34,7 @@ export function describeModelContract(name: string, open: (scenario: ModelScenar
 
 		it("streams parts and ends with exactly one done", async () => {
 			const { model } = await openFor("answers");
-			const chunks = await collectChunks(model.stream(contractRequest, new AbortController().signal));
+			const chunks = await collectChunks(model.stream(plainRequest, new AbortController().signal));
 			expect(chunks.length).toBeGreaterThan(1);
 			expect(chunks.slice(0, -1).every(({ type }) => type === "parts")).toBe(true);
 			expect(chunks.at(-1)?.type).toBe("done");
@@ -48,7 +42,7 @@ export function describeModelContract(name: string, open: (scenario: ModelScenar
 
 		it("continues a tool call only right after it", async () => {
 			const { model } = await openFor("answers");
-			const chunks = await collectChunks(model.stream(contractRequest, new AbortController().signal));
+			const chunks = await collectChunks(model.stream(plainRequest, new AbortController().signal));
 			const types = chunks.flatMap((chunk) => (chunk.type === "parts" ? chunk.parts.map((part) => part.type) : []));
 			expect(types).toContain("tool_call_part");
 			for (const [index, type] of types.entries()) {
@@ -58,7 +52,7 @@ export function describeModelContract(name: string, open: (scenario: ModelScenar
 
 		it("ends a failure with exactly one failed, and does not throw", async () => {
 			const { model } = await openFor("fails");
-			const chunks = await collectChunks(model.stream(contractRequest, new AbortController().signal));
+			const chunks = await collectChunks(model.stream(plainRequest, new AbortController().signal));
 			expect(chunks.slice(0, -1).every(({ type }) => type === "parts")).toBe(true);
 			const last = chunks.at(-1);
 			expect(last?.type === "failed" && last.failure.message !== "").toBe(true);
@@ -66,7 +60,7 @@ export function describeModelContract(name: string, open: (scenario: ModelScenar
 
 		it("asks for nothing until it is pulled", async () => {
 			const { model, requestsSeen } = await openFor("answers");
-			const iterator = model.stream(contractRequest, new AbortController().signal)[Symbol.asyncIterator]();
+			const iterator = model.stream(plainRequest, new AbortController().signal)[Symbol.asyncIterator]();
 			await new Promise((resolve) => setImmediate(resolve));
 			expect(requestsSeen()).toBe(0);
 			await iterator.next();
@@ -76,14 +70,14 @@ export function describeModelContract(name: string, open: (scenario: ModelScenar
 
 		it("yields nothing and asks for nothing when aborted before it began", async () => {
 			const { model, requestsSeen } = await openFor("answers");
-			expect(await collectChunks(model.stream(contractRequest, AbortSignal.abort()))).toEqual([]);
+			expect(await collectChunks(model.stream(plainRequest, AbortSignal.abort()))).toEqual([]);
 			expect(requestsSeen()).toBe(0);
 		});
 
 		it("ends soon and without a last chunk when aborted between two pulls", async () => {
 			const { model } = await openFor("long");
 			const controller = new AbortController();
-			const iterator = model.stream(contractRequest, controller.signal)[Symbol.asyncIterator]();
+			const iterator = model.stream(plainRequest, controller.signal)[Symbol.asyncIterator]();
 			expect((await iterator.next()).value).toMatchObject({ type: "parts" });
 			controller.abort();
 			const rest = await collectChunks({ [Symbol.asyncIterator]: () => iterator });
@@ -93,17 +87,10 @@ export function describeModelContract(name: string, open: (scenario: ModelScenar
 
 		it("can be left early", async () => {
 			const { model } = await openFor("long");
-			for await (const chunk of model.stream(contractRequest, new AbortController().signal)) {
+			for await (const chunk of model.stream(plainRequest, new AbortController().signal)) {
 				expect(chunk.type).toBe("parts");
 				break;
 			}
 		});
 	});
-}
-
-/** Pulls a stream to its end. */
-export async function collectChunks(stream: AsyncIterable<ModelChunk>): Promise<ModelChunk[]> {
-	const chunks: ModelChunk[] = [];
-	for await (const chunk of stream) chunks.push(chunk);
-	return chunks;
 }

@@ -1,21 +1,22 @@
-// What every adapter promises of a provider's stream, whatever its protocol: bytes as they come, cuts, errors, deadlines
-// and the socket. Run from a test beside each adapter, against a provider on loopback.
+// What every adapter promises of a provider's stream, whatever its protocol: the contract of models, bytes as they come,
+// cuts, errors, deadlines and the socket. Run from a test beside each adapter, against a provider on loopback.
 import { once } from "node:events";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Model, ModelChunk, ModelFailure, ModelPart } from "../../src/models/model.ts";
+import { describe, expect, it } from "vitest";
+import { type ModelChunk, type ModelFailure, type ModelPart, modelFailure } from "../../src/models/model.ts";
 import type { ModelSettings } from "../../src/models/model-settings.ts";
 import { createModel } from "../../src/models/registry.ts";
+import { collectChunks, partsOf, plainRequest, text } from "../support/model-conversation.ts";
 import { createManualClock, plainModelSettings } from "../support/model-settings.ts";
+import { createModelSubject } from "../support/model-subject.ts";
 import {
 	type AnswerRequest,
-	type ProviderServer,
 	readProviderFixture,
 	sendEvents,
 	sendJson,
 	sendText,
 	startProviderServer,
 } from "../support/provider-server.ts";
-import { collectChunks, contractRequest } from "./model-contract.ts";
+import { describeModelContract } from "./model-contract.ts";
 
 export interface ProviderSubject {
 	/** The adapter and its model; the base URL is the server's root. */
@@ -24,19 +25,22 @@ export interface ProviderSubject {
 	readonly stream: string;
 	readonly parts: readonly ModelPart[];
 	readonly last: ModelChunk;
+	/** How many events at the end of the stream an answer is whole without; none when absent. */
+	readonly spareEvents?: number;
 	/** What comes before the text of `delta`, one event with a text, and what ends the answer after it. */
 	readonly start: string;
 	readonly delta: (text: string) => string;
 	readonly end: string;
 	/** An event that no version of the protocol has. */
 	readonly unknownEvent: string;
-	/** The name of the recorded errors, and what they mean where that is not their status. */
-	readonly errors: string;
-	readonly failures?: Readonly<Record<string, Partial<ModelFailure>>>;
+	/** The files of recorded errors, and what the errors in them mean where that is not their status alone. */
+	readonly errors: Readonly<Record<string, Readonly<Record<string, Partial<ModelFailure>>>>>;
 }
 
+/** Errors as providers and servers like theirs write them. */
 interface ErrorBody {
-	readonly error: { readonly message: string };
+	readonly error?: { readonly message: string } | string;
+	readonly message?: string;
 }
 
 interface RecordedError {
@@ -47,31 +51,41 @@ interface RecordedError {
 	readonly sse?: readonly string[];
 }
 
-export function describeProvider(name: string, subject: ProviderSubject): void {
-	let server: ProviderServer;
-	beforeEach(async () => {
-		server = await startProviderServer();
-	});
-	afterEach(() => server.close());
+const cutOff = modelFailure("connection", "The provider's stream ended before the answer was complete.");
+const disconnected = { type: "failed", failure: { kind: "connection", statusCode: null } };
 
-	const create = (settings: Partial<ModelSettings> = {}): Promise<Model> =>
-		createModel({ ...plainModelSettings, ...subject.settings, baseUrl: server.url, ...settings });
-	const ask = async (answer: AnswerRequest, settings: Partial<ModelSettings> = {}): Promise<ModelChunk[]> => {
-		server.answerNext(answer);
-		const model = await create(settings);
-		return await collectChunks(model.stream(contractRequest, new AbortController().signal));
-	};
-	const partsOf = (chunks: readonly ModelChunk[]): ModelPart[] =>
-		chunks.flatMap((chunk) => (chunk.type === "parts" ? chunk.parts : []));
-	const text = (value: string): ModelPart => ({ type: "text", text: value });
+/** Declares the suite, that of `describeModelContract` included. */
+export function describeProvider(name: string, subject: ProviderSubject): void {
+	describeModelContract(name, async (scenario) => {
+		const server = await startProviderServer();
+		const answers: Record<typeof scenario, AnswerRequest> = {
+			answers: sendEvents(subject.stream),
+			fails: sendJson(500, {}, { error: { message: "The server had an error." } }),
+			long: sendEvents(subject.start + subject.delta("a"), { ending: "hang" }),
+		};
+		server.answerNext(answers[scenario]);
+		return {
+			model: await createModel({ ...plainModelSettings, ...subject.settings, baseUrl: server.url }),
+			requestsSeen: () => server.requests.length,
+			close: server.close,
+		};
+	});
 
 	describe(`provider: ${name}`, () => {
+		const tested = createModelSubject(subject.settings);
+		const { ask, create } = tested;
+
 		describe("the recorded stream", () => {
+			const events = subject.stream
+				.trimEnd()
+				.split("\n\n")
+				.map((event) => `${event}\n\n`);
+			const needed = events.length - (subject.spareEvents ?? 0);
 			const variants: [name: string, text: string][] = [
 				["LF", subject.stream],
 				["CRLF", subject.stream.replaceAll("\n", "\r\n")],
 				["CR", subject.stream.replaceAll("\n", "\r")],
-				["comments and unknown events", withMoreBetween(subject.stream, subject.unknownEvent)],
+				["comments and unknown events", withMoreBetween(events, subject.unknownEvent)],
 				["no blank line at the end", subject.stream.trimEnd()],
 			];
 			const cases = variants.flatMap(([variant, stream]) =>
@@ -82,50 +96,69 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 				expect([partsOf(chunks), chunks.at(-1)]).toEqual([subject.parts, subject.last]);
 			});
 
-			it("is incomplete when it ends after any event but the last", async () => {
-				const events = subject.stream.trimEnd().split("\n\n");
-				for (let count = 0; count < events.length; count++) {
-					const start = events.slice(0, count).map((event) => `${event}\n\n`);
-					const chunks = await ask(sendEvents(start.join("")));
-					expect([count, chunks.at(-1)]).toMatchObject([count, { failure: { kind: "connection", statusCode: null } }]);
+			it("is incomplete when it ends after any event but the last it needs", async () => {
+				for (let count = 0; count < needed; count++) {
+					const chunks = await ask(sendEvents(events.slice(0, count).join("")));
+					expect([count, chunks.at(-1)]).toEqual([count, cutOff]);
 					const parts = partsOf(chunks);
 					expect(parts).toEqual(subject.parts.slice(0, parts.length));
 				}
 			});
 
-			it("is incomplete when the socket is cut inside an event", async () => {
-				const start = subject.stream.slice(0, subject.stream.lastIndexOf("data:") + 9);
-				const chunks = await ask(sendEvents(start, { ending: "cut" }));
-				expect(chunks.at(-1)).toMatchObject({ type: "failed", failure: { kind: "connection", statusCode: null } });
+			it.each([
+				["it ends", "end", cutOff],
+				["the socket is cut", "cut", disconnected],
+			] as const)("is incomplete when %s inside an event that it needs", async (_name, ending, last) => {
+				for (const [count, event] of events.slice(0, needed).entries()) {
+					const start = events.slice(0, count).join("") + event.slice(0, event.indexOf("data:") + 9);
+					const chunks = await ask(sendEvents(start, { ending }));
+					expect([count, chunks.at(-1)]).toMatchObject([count, last]);
+				}
 			});
+
+			it.each(events.slice(needed).map((_event, index) => [events.length - needed - index, needed + index] as const))(
+				"is whole without its last %i events, however it ends then",
+				async (_missing, count) => {
+					for (const ending of ["end", "cut"] as const) {
+						const chunks = await ask(sendEvents(events.slice(0, count).join(""), { ending }));
+						expect([partsOf(chunks), chunks.at(-1)?.type]).toEqual([subject.parts, "done"]);
+					}
+				},
+			);
 
 			it("waits for nothing behind its end mark", async () => {
 				const chunks = await ask(sendEvents(subject.stream, { ending: "hang" }));
 				expect([partsOf(chunks), chunks.at(-1)]).toEqual([subject.parts, subject.last]);
-				await server.requests[0]?.closed;
+				await tested.server.requests[0]?.closed;
 			});
 		});
 
 		describe("errors", () => {
-			const recorded = readProviderFixture(subject.errors)
-				.trim()
-				.split("\n")
-				.map((line): RecordedError => JSON.parse(line));
+			const recorded = Object.entries(subject.errors).flatMap(([file, meanings]) =>
+				readProviderFixture(file)
+					.trim()
+					.split("\n")
+					.map((line) => {
+						const error: RecordedError = JSON.parse(line);
+						return { ...error, file, meaning: meanings[error.case] ?? {} };
+					}),
+			);
 
-			it.each(recorded.filter(({ body }) => body !== undefined))("are told: $case", async (error) => {
-				const chunks = await ask(sendJson(error.status, error.headers, error.body));
-				const expected = { kind: "status", statusCode: error.status, ...subject.failures?.[error.case] };
-				const message = withKeyNote(messageOf(error.body), error.status);
-				expect(chunks).toMatchObject([{ type: "failed", failure: { message, ...expected } }]);
-				expect(server.requests).toHaveLength(1);
+			it.each(recorded.filter(({ body }) => body !== undefined))("are told: $file, $case", async (error) => {
+				const { status, headers, body, meaning } = error;
+				const failed = modelFailure("status", withKeyNote(messageOf(body), status), status);
+				expect(await ask(sendJson(status, headers, body))).toEqual([
+					{ ...failed, failure: { ...failed.failure, ...meaning } },
+				]);
+				expect(tested.server.requests).toHaveLength(1);
 			});
 
-			it.each(recorded.filter(({ sse }) => sse !== undefined))("are told in a stream: $case", async (error) => {
+			it.each(recorded.filter(({ sse }) => sse !== undefined))("are told in a stream: $file, $case", async (error) => {
 				const event = `${(error.sse ?? []).join("\n")}\n\n`;
-				const failed = { type: "failed", failure: subject.failures?.[error.case] };
-				expect(await ask(sendEvents(event))).toMatchObject([failed]);
+				const failed = { type: "failed", failure: { statusCode: null, retryAfter: null, ...error.meaning } };
+				expect(await ask(sendEvents(event))).toEqual([failed]);
 				const chunks = await ask(sendEvents(subject.start + subject.delta("a") + event));
-				expect([partsOf(chunks), chunks.at(-1)]).toMatchObject([[text("a")], failed]);
+				expect([partsOf(chunks), chunks.at(-1)]).toEqual([[text("a")], failed]);
 			});
 
 			it.each([
@@ -133,9 +166,9 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 				["plain text", sendText(503, { "content-type": "text/plain" }, "busy\n"), "busy", 503],
 				["nothing", sendText(500, {}, ""), "HTTP 500 Internal Server Error", 500],
 				["a redirect", sendText(307, { location: "/elsewhere" }, ""), "HTTP 307 Temporary Redirect", 307],
-			])("come as %s", async (_name, answer, message, statusCode) => {
-				expect(await ask(answer)).toMatchObject([{ failure: { kind: "status", message, statusCode } }]);
-				expect(server.requests).toHaveLength(1);
+			])("come as %s", async (_name, answer, message, status) => {
+				expect(await ask(answer)).toEqual([modelFailure("status", message, status)]);
+				expect(tested.server.requests).toHaveLength(1);
 			});
 
 			it.each([
@@ -147,21 +180,19 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 				],
 				["an event that is not JSON", sendEvents("data: oops\n\n"), "The provider sent an event that is not JSON."],
 			])("come with status 200: %s", async (_name, answer, message) => {
-				expect(await ask(answer)).toMatchObject([{ failure: { kind: "provider", message, statusCode: null } }]);
+				expect(await ask(answer)).toEqual([modelFailure("provider", message)]);
+				expect(tested.server.requests).toHaveLength(1);
 			});
 
-			it("never repeat keys", async () => {
+			it("never repeat keys, nor lose what is too short for one", async () => {
 				const message = "bad key test-key-0123456789, Bearer abcdefghijkl, sk-abcdefghijkl, hidden-header-value";
-				const chunks = await ask(sendJson(401, {}, { error: { message } }), {
-					customHeaders: { "x-key": "hidden-header-value" },
-				});
-				expect(chunks).toMatchObject([
-					{
-						failure: {
-							message: withKeyNote("bad key [redacted], Bearer [redacted], [redacted], [redacted]", 401),
-							statusCode: 401,
-						},
-					},
+				const customHeaders = { "x-key": "hidden-header-value", "x-flag": "a" };
+				expect(await ask(sendJson(401, {}, { error: { message } }), { customHeaders })).toEqual([
+					modelFailure(
+						"status",
+						withKeyNote("bad key [redacted], Bearer [redacted], [redacted], [redacted]", 401),
+						401,
+					),
 				]);
 			});
 
@@ -169,8 +200,8 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 				const gone = await startProviderServer();
 				await gone.close();
 				const model = await create({ baseUrl: gone.url });
-				const chunks = await collectChunks(model.stream(contractRequest, new AbortController().signal));
-				expect(chunks).toMatchObject([{ type: "failed", failure: { kind: "connection", statusCode: null } }]);
+				const chunks = await collectChunks(model.stream(plainRequest, new AbortController().signal));
+				expect(chunks).toMatchObject([disconnected]);
 				expect(JSON.stringify(chunks)).toContain("ECONNREFUSED");
 			});
 
@@ -181,8 +212,8 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 					[address, "The provider's base_url is not an http(s) URL without credentials."],
 					[header, "The provider's api_key or custom_headers hold what HTTP does not allow."],
 				] as const) {
-					const chunks = await collectChunks(model.stream(contractRequest, new AbortController().signal));
-					expect(chunks).toMatchObject([{ failure: { kind: "provider", message } }]);
+					const chunks = await collectChunks(model.stream(plainRequest, new AbortController().signal));
+					expect(chunks).toEqual([modelFailure("provider", message)]);
 				}
 			});
 		});
@@ -194,63 +225,61 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 				const clock = createManualClock();
 				const asked = ask(async () => {}, { clock, timeouts });
 				await clock.expireNext(111_000);
-				expect(await asked).toMatchObject([
-					{ failure: { kind: "timeout", message: "The provider sent nothing for 111 s." } },
-				]);
-				await server.requests[0]?.closed;
+				expect(await asked).toEqual([modelFailure("timeout", "The provider sent nothing for 111 s.")]);
+				await tested.server.requests[0]?.closed;
 			});
 
-			it("end an answer that falls silent", async () => {
+			it("end an answer that falls silent, behind what it said", async () => {
 				const clock = createManualClock();
-				const asked = ask(sendEvents(subject.start + subject.delta("a"), { ending: "hang" }), { clock, timeouts });
-				while (server.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+				tested.server.answerNext(sendEvents(subject.start + subject.delta("a"), { ending: "hang" }));
+				const model = await create({ clock, timeouts });
+				const iterator = model.stream(plainRequest, new AbortController().signal)[Symbol.asyncIterator]();
+				expect((await iterator.next()).value).toEqual({ type: "parts", parts: [text("a")] });
+				const next = iterator.next();
 				await clock.expireNext(222_000);
-				const chunks = await asked;
-				expect(chunks.at(-1)).toMatchObject({
-					failure: { kind: "timeout", message: "The provider sent nothing for 222 s." },
-				});
-				await server.requests[0]?.closed;
+				expect((await next).value).toEqual(modelFailure("timeout", "The provider sent nothing for 222 s."));
+				await tested.server.requests[0]?.closed;
 			});
 		});
 
 		describe("the socket", () => {
 			it("is closed at once by an abort while the answer stalls", async () => {
-				server.answerNext(sendEvents(subject.start + subject.delta("a"), { ending: "hang" }));
+				tested.server.answerNext(sendEvents(subject.start + subject.delta("a"), { ending: "hang" }));
 				const controller = new AbortController();
 				const model = await create();
-				const iterator = model.stream(contractRequest, controller.signal)[Symbol.asyncIterator]();
+				const iterator = model.stream(plainRequest, controller.signal)[Symbol.asyncIterator]();
 				expect(await iterator.next()).toEqual({ done: false, value: { type: "parts", parts: [text("a")] } });
 				const next = iterator.next();
 				const aborted = performance.now();
 				controller.abort();
-				await server.requests[0]?.closed;
+				await tested.server.requests[0]?.closed;
 				expect(performance.now() - aborted).toBeLessThan(100);
 				expect(await next).toEqual({ done: true, value: undefined });
 			});
 
 			it("is closed by an abort before the answer begins", async () => {
 				const controller = new AbortController();
-				server.answerNext(async () => controller.abort());
+				tested.server.answerNext(async () => controller.abort());
 				const model = await create();
-				expect(await collectChunks(model.stream(contractRequest, controller.signal))).toEqual([]);
-				await server.requests[0]?.closed;
+				expect(await collectChunks(model.stream(plainRequest, controller.signal))).toEqual([]);
+				await tested.server.requests[0]?.closed;
 			});
 
 			it("is closed when the stream is left early", async () => {
-				server.answerNext(sendEvents(subject.start + subject.delta("a"), { ending: "hang" }));
+				tested.server.answerNext(sendEvents(subject.start + subject.delta("a"), { ending: "hang" }));
 				const model = await create();
-				for await (const chunk of model.stream(contractRequest, new AbortController().signal)) {
+				for await (const chunk of model.stream(plainRequest, new AbortController().signal)) {
 					expect(chunk.type).toBe("parts");
 					break;
 				}
-				await server.requests[0]?.closed;
+				await tested.server.requests[0]?.closed;
 			});
 
 			it("is not read while nobody pulls", async () => {
 				const total = 64 * 1024 * 1024;
 				const piece = subject.delta("x".repeat(1000)).repeat(64);
 				let written = 0;
-				server.answerNext(async (response) => {
+				tested.server.answerNext(async (response) => {
 					const gone = once(response, "close");
 					response.writeHead(200, { "content-type": "text/event-stream" });
 					response.write(subject.start);
@@ -262,7 +291,7 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 				});
 				const controller = new AbortController();
 				const model = await create();
-				const iterator = model.stream(contractRequest, controller.signal)[Symbol.asyncIterator]();
+				const iterator = model.stream(plainRequest, controller.signal)[Symbol.asyncIterator]();
 				await iterator.next();
 				// Stands still once the buffers of both sides are full; only time can show that nothing more happens.
 				let before = -1;
@@ -272,27 +301,24 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 				}
 				expect(written).toBeLessThan(total / 4);
 				controller.abort();
-				await server.requests[0]?.closed;
+				await tested.server.requests[0]?.closed;
 			});
 		});
 	});
 }
 
-function withMoreBetween(stream: string, unknownEvent: string): string {
-	return stream
-		.trimEnd()
-		.split("\n\n")
-		.flatMap((event) => [": processing", unknownEvent, event])
-		.join("\n\n")
-		.concat("\n\n");
+function withMoreBetween(events: readonly string[], unknownEvent: string): string {
+	return events.flatMap((event) => [": processing\n\n", `${unknownEvent}\n\n`, event]).join("");
 }
 
 /** A refusal for want of rights says whose key it was. */
-function withKeyNote(message: string | undefined, status: number): string | undefined {
+function withKeyNote(message: string, status: number): string {
 	const note = 'The key for the provider "mine" is that of providers.mine.api_key.';
-	return status === 401 || status === 403 ? `${message?.replace(/\.$/, "")}. ${note}` : message;
+	return status === 401 || status === 403 ? `${message.replace(/\.$/, "")}. ${note}` : message;
 }
 
-function messageOf(body: RecordedError["body"]): string | undefined {
-	return [body ?? []].flat()[0]?.error.message;
+function messageOf(body: RecordedError["body"]): string {
+	const [first] = [body ?? []].flat();
+	const error = first?.error;
+	return (typeof error === "string" ? error : error?.message) ?? first?.message ?? "";
 }

@@ -1,6 +1,6 @@
 // A model that says what a test wrote down, stops at gates, and remembers what it was asked.
 import { createDeferred } from "../../src/base/deferred.ts";
-import type { TokenUsage } from "../../src/events/content.ts";
+import { type TokenUsage, textPart } from "../../src/events/content.ts";
 import {
 	type Capability,
 	type Model,
@@ -9,6 +9,7 @@ import {
 	type ModelRequest,
 	modelFailure,
 } from "../../src/models/model.ts";
+import { toolCall } from "./model-conversation.ts";
 
 /** Holds a stream until opened; `reached` resolves when the stream has come to it. */
 export interface ModelGate {
@@ -76,11 +77,7 @@ export function parts(...pieces: readonly ModelPart[]): ModelChunk {
 }
 
 export function say(text: string): ModelChunk {
-	return parts({ type: "text", text });
-}
-
-export function toolCall(id: string, name: string, value: string | null): Extract<ModelPart, { type: "function" }> {
-	return { type: "function", id, function: { name, arguments: value }, extras: null };
+	return parts(textPart(text));
 }
 
 export function call(id: string, name: string, value: string | null = "{}"): ModelChunk {

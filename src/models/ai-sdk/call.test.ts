@@ -1,7 +1,7 @@
 // The bridge around packages that behave badly: what is told must be what truly happened on the wire.
 import type { LanguageModelV3, LanguageModelV3StreamPart } from "@ai-sdk/provider";
 import { describe, expect, it } from "vitest";
-import { collectChunks, contractRequest } from "../../../test/contracts/model-contract.ts";
+import { collectChunks, plainRequest } from "../../../test/support/model-conversation.ts";
 import { plainModelSettings } from "../../../test/support/model-settings.ts";
 import { createFailure, type ModelChunk } from "../model.ts";
 import { type PackageAdapter, streamFromPackage } from "./call.ts";
@@ -84,7 +84,7 @@ async function stream(
 	};
 	const signal = new AbortController().signal;
 	const settings = { ...plainModelSettings, network: { ...plainModelSettings.network, fetch } };
-	const chunks = await collectChunks(streamFromPackage(settings, () => adapter, contractRequest, signal));
+	const chunks = await collectChunks(streamFromPackage(settings, () => adapter, plainRequest, signal));
 	return { chunks, sent };
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { assistant, image, text, toolCall, toolResult, user } from "../../../test/support/model-conversation.ts";
 import type { ContentPart, ToolCall } from "../../events/content.ts";
 import type { ConversationMessage } from "../../events/conversation.ts";
 import { createCallIds } from "./call-ids.ts";
@@ -13,16 +14,9 @@ const memory: ProviderMemory = {
 };
 const stranger: ProviderMemory = { ...memory, origin: "other:m1" };
 
-const text = (value: string): ContentPart => ({ type: "text", text: value });
-const image = (url: string): ContentPart => ({ type: "image_url", image_url: { url, id: null } });
 const video = (url: string): ContentPart => ({ type: "video_url", video_url: { url, id: null } });
 const audio = (url: string): ContentPart => ({ type: "audio_url", audio_url: { url, id: null } });
-const call = (id: string, given: string | null, extras: ToolCall["extras"] = null): ToolCall => ({
-	type: "function",
-	id,
-	function: { name: "f", arguments: given },
-	extras,
-});
+const call = (id: string, given: string | null, extras: ToolCall["extras"] = null) => toolCall(id, "f", given, extras);
 const thought = (think: string, from: ProviderMemory, kind: "thought" | "text" = "thought"): ContentPart => ({
 	...toSeal(from, kind, { signature: "s" }),
 	think,
@@ -34,18 +28,6 @@ function promptOf(messages: readonly ConversationMessage[], media: readonly Medi
 		{ memory, media: new Set(media), spellCallId: (id) => id.replace(/[^a-z0-9_-]/g, "_") },
 	);
 }
-
-const user = (...content: ContentPart[]): ConversationMessage => ({ role: "user", content });
-const assistant = (content: ContentPart[], toolCalls: ToolCall[] = []): ConversationMessage => ({
-	role: "assistant",
-	content,
-	toolCalls,
-});
-const result = (toolCallId: string, ...content: ContentPart[]): ConversationMessage => ({
-	role: "tool",
-	toolCallId,
-	content,
-});
 
 describe("the prompt", () => {
 	it("begins with the system prompt, and marks what a system message says later", () => {
@@ -107,11 +89,11 @@ describe("the prompt", () => {
 	it("has results that follow each other in one message, with the names and ids of their calls", () => {
 		const messages = [
 			assistant([], [call("f:0", "{}"), call("f_0", "{}")]),
-			result("f:0", text("a"), text("b")),
-			result("f_0", text("c")),
+			toolResult("f:0", text("a"), text("b")),
+			toolResult("f_0", text("c")),
 			assistant([], [call("f:0", "{}")]),
-			result("f:0", text("d")),
-			{ ...result("lost", text("e")), name: "g" },
+			toolResult("f:0", text("d")),
+			{ ...toolResult("lost", text("e")), name: "g" },
 		];
 		const part = (toolCallId: string, value: string, toolName = "f") => ({
 			type: "tool-result",
@@ -162,7 +144,7 @@ describe("media", () => {
 		["what the model does not take", audio("https://h/a.wav"), note("audio")],
 	])("go to the model from a tool: %s", (_name, part, expected) => {
 		const value = [{ type: "text", text: "a" }, expected];
-		expect(promptOf([result("c1", text("a"), text(" "), part)], ["image", "video"])).toMatchObject([
+		expect(promptOf([toolResult("c1", text("a"), text(" "), part)], ["image", "video"])).toMatchObject([
 			{ role: "tool", content: [{ output: { type: "content", value } }] },
 		]);
 	});

@@ -1,5 +1,7 @@
 import type { LanguageModelV3StreamPart, LanguageModelV3Usage, SharedV3ProviderMetadata } from "@ai-sdk/provider";
 import { describe, expect, it } from "vitest";
+import { piece, seal, text, think, toolCall } from "../../../test/support/model-conversation.ts";
+import type { ToolCall } from "../../events/content.ts";
 import type { ModelPart } from "../model.ts";
 import type { ProviderMemory } from "./memory.ts";
 import { createPartReader, toTokenUsage } from "./stream.ts";
@@ -34,20 +36,9 @@ const finish = (unified: "stop" | "length" = "stop"): LanguageModelV3StreamPart 
 	finishReason: { unified, raw: undefined },
 });
 
-const text = (value: string): ModelPart => ({ type: "text", text: value });
-const think = (value: string): ModelPart => ({ type: "think", think: value, encrypted: null });
-const seal = (of: string, kept: Record<string, string>): ModelPart => ({
-	type: "think",
-	think: "",
-	encrypted: JSON.stringify({ from: "maker:m1", of, kept }),
-});
-const call = (id: string, given: string | null = null, extras: Record<string, unknown> | null = null): ModelPart => ({
-	type: "function",
-	id,
-	function: { name: "f", arguments: given },
-	extras,
-});
-const piece = (value: string): ModelPart => ({ type: "tool_call_part", arguments_part: value });
+const sealed = (of: "thought" | "text", kept: Record<string, string>) => seal(memory.origin, of, kept);
+const call = (id: string, given: string | null = null, extras: ToolCall["extras"] = null) =>
+	toolCall(id, "f", given, extras);
 
 /** What goes out after each part of the stream. */
 function readAll(parts: readonly LanguageModelV3StreamPart[]): ModelPart[][] {
@@ -73,7 +64,7 @@ describe("the parts of a stream", () => {
 				{ ...thoughtDelta("0", ""), ...signed("s") },
 				{ type: "reasoning-end", id: "0" },
 			],
-			[[], [think("a")], [], [seal("thought", { itemId: "i", signature: "s" })]],
+			[[], [think("a")], [], [sealed("thought", { itemId: "i", signature: "s" })]],
 		],
 		[
 			"a thought that is not ended is sealed by what follows, and only once",
@@ -86,10 +77,10 @@ describe("the parts of a stream", () => {
 			],
 			[
 				[think("a")],
-				[seal("thought", { signature: "s" }), text("b")],
+				[sealed("thought", { signature: "s" }), text("b")],
 				[],
 				[think("c")],
-				[seal("thought", { signature: "u" }), call("c1")],
+				[sealed("thought", { signature: "u" }), call("c1")],
 			],
 		],
 		[
@@ -100,7 +91,7 @@ describe("the parts of a stream", () => {
 		[
 			"what belongs to a text follows it",
 			[textDelta("a"), { ...textDelta(""), ...signed("s") }],
-			[[text("a")], [seal("text", { signature: "s" })]],
+			[[text("a")], [sealed("text", { signature: "s" })]],
 		],
 		[
 			"what belongs to a call goes out with it",

@@ -1,42 +1,28 @@
 // The adapter against a provider on loopback: the recorded stream, the second request, and what newer or foreign servers
 // send beside what the reference shows.
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { collectChunks, contractRequest, describeModelContract } from "../../../test/contracts/model-contract.ts";
+import { describe, expect, it } from "vitest";
 import { describeProvider } from "../../../test/contracts/provider-contract.ts";
-import { plainModelSettings } from "../../../test/support/model-settings.ts";
 import {
-	type AnswerRequest,
-	type ProviderServer,
-	readProviderFixture,
-	sendEvents,
-	sendJson,
-	startProviderServer,
-} from "../../../test/support/provider-server.ts";
-import { createAssembly } from "../../agent/assembly.ts";
-import type { ToolCall } from "../../events/content.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
-import { type ModelChunk, type ModelPart, type ModelRequest, modelFailure } from "../model.ts";
+	continued,
+	partsOf,
+	piece,
+	seal,
+	text,
+	think,
+	toolCall,
+	weatherRequest,
+	weatherResults,
+} from "../../../test/support/model-conversation.ts";
+import { plainModelSettings } from "../../../test/support/model-settings.ts";
+import { createModelSubject } from "../../../test/support/model-subject.ts";
+import { readProviderFixture, sendEvents } from "../../../test/support/provider-server.ts";
+import { type ModelChunk, type ModelRequest, modelFailure } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
-import { createModel } from "../registry.ts";
 
 const recordedStream = readProviderFixture("anthropic-stream.sse");
-const model = "claude-sonnet-5";
-const settings = { providerType: "anthropic", model } as const;
+const settings = { providerType: "anthropic", model: "claude-sonnet-5" } as const;
 
-const text = (value: string): ModelPart => ({ type: "text", text: value });
-const think = (value: string): ModelPart => ({ type: "think", think: value, encrypted: null });
-const seal = (kept: Record<string, string>): ModelPart => ({
-	type: "think",
-	think: "",
-	encrypted: JSON.stringify({ from: `anthropic:${model}`, of: "thought", kept }),
-});
-const call = (id: string, name: string): ToolCall => ({
-	type: "function",
-	id,
-	function: { name, arguments: null },
-	extras: null,
-});
-const piece = (value: string): ModelPart => ({ type: "tool_call_part", arguments_part: value });
+const thought = (kept: Record<string, string>) => seal("anthropic:claude-sonnet-5", "thought", kept);
 
 function event(data: Record<string, unknown>): string {
 	return `event: ${data["type"]}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -66,13 +52,13 @@ describeProvider("anthropic", {
 	parts: [
 		think("Two facts "),
 		think("needed."),
-		seal({ signature: "EqFxSig0==" }),
-		seal({ redactedData: "EmFxRedacted==" }),
+		thought({ signature: "EqFxSig0==" }),
+		thought({ redactedData: "EmFxRedacted==" }),
 		text("Checking both…"),
-		call("toolu_aW1", "get_weather"),
+		toolCall("toolu_aW1", "get_weather"),
 		piece('{"city": "Os'),
 		piece('lo"}'),
-		call("toolu_bI2", "read_image"),
+		toolCall("toolu_bI2", "read_image"),
 		piece('{"path": "pic.png"}'),
 	],
 	last: {
@@ -84,51 +70,20 @@ describeProvider("anthropic", {
 	delta: (value) => delta(0, { type: "text_delta", text: value }),
 	end: stop(0) + finish("end_turn"),
 	unknownEvent: 'event: novelty\ndata: {"type":"novelty","index":0}',
-	errors: "anthropic-errors.jsonl",
-	failures: {
-		"400 context overflow": { kind: "overflow" },
-		"400 input plus max_tokens": { kind: "overflow" },
-		"413": { kind: "overflow" },
-		"429": { retryAfter: 12_000 },
-		"429 spend limit, never retry": { kind: "provider", statusCode: null },
-		"mid-stream": { kind: "status", statusCode: 529, message: "Overloaded" },
+	errors: {
+		"anthropic-errors.jsonl": {
+			"400 context overflow": { kind: "overflow" },
+			"400 input plus max_tokens": { kind: "overflow" },
+			"413": { kind: "overflow" },
+			"429": { retryAfter: 12_000 },
+			"429 spend limit, never retry": { kind: "provider", statusCode: null },
+			"mid-stream": { kind: "status", statusCode: 529, message: "Overloaded" },
+		},
 	},
 });
 
-describeModelContract("anthropic", async (scenario) => {
-	const contractServer = await startProviderServer();
-	const answers: Record<typeof scenario, AnswerRequest> = {
-		answers: sendEvents(recordedStream),
-		fails: sendJson(500, {}, { type: "error", error: { type: "api_error", message: "Internal server error" } }),
-		long: sendEvents(start + textBlock(0, "a"), { ending: "hang" }),
-	};
-	contractServer.answerNext(answers[scenario]);
-	return {
-		model: await createModel({ ...plainModelSettings, ...settings, baseUrl: contractServer.url }),
-		requestsSeen: () => contractServer.requests.length,
-		close: contractServer.close,
-	};
-});
-
-let server: ProviderServer;
-beforeEach(async () => {
-	server = await startProviderServer();
-});
-afterEach(() => server.close());
-
-async function ask(
-	answer: AnswerRequest,
-	changed: Partial<ModelSettings> = {},
-	request: ModelRequest = contractRequest,
-): Promise<ModelChunk[]> {
-	server.answerNext(answer);
-	const made = await createModel({ ...plainModelSettings, ...settings, baseUrl: server.url, ...changed });
-	return await collectChunks(made.stream(request, new AbortController().signal));
-}
-
-function partsOf(chunks: readonly ModelChunk[]): ModelPart[] {
-	return chunks.flatMap((chunk) => (chunk.type === "parts" ? chunk.parts : []));
-}
+const tested = createModelSubject(settings);
+const { ask } = tested;
 
 describe("the second request", () => {
 	const weatherTool = {
@@ -141,52 +96,14 @@ describe("the second request", () => {
 		description: "Load an image file",
 		parameters: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
 	};
-	const question: ConversationMessage = {
-		role: "user",
-		content: [{ type: "text", text: "Weather in Oslo, and what is in pic.png?" }],
-	};
-	const picture =
-		"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC";
-	const asked: ModelRequest = {
-		systemPrompt: "Be brief.",
-		tools: [weatherTool, imageTool],
-		messages: [question],
-		cacheKey: "session-41",
-	};
+	const asked: ModelRequest = { ...weatherRequest, tools: [weatherTool, imageTool] };
 	const thinking: Partial<ModelSettings> = {
 		thinking: "on",
 		capabilities: new Set(["thinking", "image_in"]),
 		sampling: { ...plainModelSettings.sampling, maxCompletionTokens: 16_000 },
 	};
 
-	/** The request after the tools ran, with the answer as the agent keeps it. */
-	function afterTools(chunks: readonly ModelChunk[]): ModelRequest {
-		const assembly = createAssembly();
-		for (const part of partsOf(chunks)) assembly.push(part);
-		assembly.end();
-		const answer: ConversationMessage = {
-			role: "assistant",
-			content: assembly.content(),
-			toolCalls: assembly.toolCalls(),
-		};
-		const [weather, image] = assembly.toolCalls().map(({ id }) => id);
-		return {
-			...asked,
-			messages: [
-				question,
-				answer,
-				{ role: "tool", toolCallId: weather ?? "", content: [{ type: "text", text: "4 C, rain" }] },
-				{
-					role: "tool",
-					toolCallId: image ?? "",
-					content: [
-						{ type: "text", text: "1x1 image" },
-						{ type: "image_url", image_url: { url: picture, id: null } },
-					],
-				},
-			],
-		};
-	}
+	const afterTools = (chunks: readonly ModelChunk[]) => continued(asked, chunks, weatherResults());
 
 	function recorded(name: string) {
 		const { tool_choice: _, ...body } = JSON.parse(readProviderFixture(name));
@@ -196,7 +113,7 @@ describe("the second request", () => {
 	it("is the recorded one, but for our effort and the session's id", async () => {
 		const first = await ask(sendEvents(recordedStream), thinking, asked);
 		await ask(sendEvents(start + finish("end_turn")), thinking, afterTools(first));
-		expect(server.requests.map(({ body }) => body)).toEqual([
+		expect(tested.server.requests.map(({ body }) => body)).toEqual([
 			recorded("anthropic-request.json"),
 			recorded("anthropic-followup.json"),
 		]);
@@ -206,13 +123,13 @@ describe("the second request", () => {
 		const older = { ...thinking, model: "claude-sonnet-4-5", sampling: plainModelSettings.sampling };
 		await ask(sendEvents(recordedStream), older, asked);
 		const { output_config: _, ...body } = recorded("anthropic-request.json");
-		expect(server.requests[0]?.body).toEqual({
+		expect(tested.server.requests[0]?.body).toEqual({
 			...body,
 			model: "claude-sonnet-4-5",
 			max_tokens: 50_000,
 			thinking: { type: "enabled", budget_tokens: 32_000 },
 		});
-		expect(server.requests[0]?.headers["anthropic-beta"]).toBe("interleaved-thinking-2025-05-14");
+		expect(tested.server.requests[0]?.headers["anthropic-beta"]).toBe("interleaved-thinking-2025-05-14");
 	});
 
 	it("has no thoughts of another model, and none while thinking is off", async () => {
@@ -220,23 +137,23 @@ describe("the second request", () => {
 		const second = afterTools(first);
 		await ask(sendEvents(start + finish("end_turn")), { ...thinking, model: "claude-opus-5" }, second);
 		await ask(sendEvents(start + finish("end_turn")), { ...thinking, thinking: "off" }, second);
-		for (const request of server.requests.slice(1)) {
+		for (const request of tested.server.requests.slice(1)) {
 			const types = JSON.stringify(request.body).match(/"type":"(redacted_)?thinking"|EqFxSig0/g);
 			expect(types).toBeNull();
 		}
-		expect(server.requests[1]?.body).toMatchObject({ thinking: { type: "adaptive" } });
-		expect(server.requests[2]?.body).toMatchObject({ thinking: { type: "disabled" } });
+		expect(tested.server.requests[1]?.body).toMatchObject({ thinking: { type: "adaptive" } });
+		expect(tested.server.requests[2]?.body).toMatchObject({ thinking: { type: "disabled" } });
 	});
 
 	it("does not think on about a turn that began without a thought it could send", async () => {
 		const second = afterTools(await ask(sendEvents(recordedStream), thinking, asked));
 		await ask(sendEvents(start + finish("end_turn")), { ...thinking, model: "claude-opus-4-5" }, second);
-		expect(server.requests[1]?.body).not.toHaveProperty("thinking");
+		expect(tested.server.requests[1]?.body).not.toHaveProperty("thinking");
 	});
 
 	it("goes to the right place with the right headers", async () => {
 		await ask(sendEvents(recordedStream), { customHeaders: { "X-Team": "blue" }, clientName: () => "ide 2.0" });
-		const { path, headers } = server.requests[0] ?? {};
+		const { path, headers } = tested.server.requests[0] ?? {};
 		expect(path).toBe("/v1/messages");
 		expect(headers).toMatchObject({
 			"x-api-key": "test-key-0123456789",
@@ -257,7 +174,7 @@ describe("what other versions and other servers send", () => {
 				delta(0, { type: "signature_delta", signature: "s" }) +
 				stop(0) +
 				textBlock(1, "a"),
-			[seal({ signature: "s" }), text("a")],
+			[thought({ signature: "s" }), text("a")],
 		],
 		[
 			"unknown blocks, deltas and keys",
@@ -282,14 +199,14 @@ describe("what other versions and other servers send", () => {
 		[
 			"a call of an unknown kind with its input at the start",
 			block(0, { type: "tool_use", id: "c", name: "f", input: { a: 1 }, caller: { type: "novelty" } }) + stop(0),
-			[call("c", "f"), piece('{"a":1}')],
+			[toolCall("c", "f"), piece('{"a":1}')],
 		],
 		[
 			"a call without arguments",
 			block(0, { type: "tool_use", id: "c", name: "f", input: {} }) +
 				delta(0, { type: "input_json_delta", partial_json: "" }) +
 				stop(0),
-			[call("c", "f")],
+			[toolCall("c", "f")],
 		],
 		["the mark of another protocol", `${textBlock(0, "a")}data: [DONE]\n\n`, [text("a")]],
 	])("is read: %s", async (_name, events, parts) => {
@@ -304,10 +221,10 @@ describe("what other versions and other servers send", () => {
 			tool(0) + tool(1) + input(0, '{"a"') + input(1, '{"b"') + input(0, ":1}") + stop(0) + input(1, ":2}") + stop(1);
 		const chunks = await ask(sendEvents(start + events + finish("tool_use")));
 		expect(partsOf(chunks)).toEqual([
-			call("c0", "f"),
+			toolCall("c0", "f"),
 			piece('{"a"'),
 			piece(":1}"),
-			{ ...call("c1", "f"), function: { name: "f", arguments: '{"b"' } },
+			toolCall("c1", "f", '{"b"'),
 			piece(":2}"),
 		]);
 	});
@@ -318,7 +235,7 @@ describe("what other versions and other servers send", () => {
 	])("leaves a call unreadable that was %s", async (_name, deltas, given) => {
 		const tool = block(0, { type: "tool_use", id: "c", name: "f", input: {} });
 		const chunks = await ask(sendEvents(start + tool + deltas.join("") + stop(0) + finish("max_tokens")));
-		expect(partsOf(chunks)).toEqual([call("c", "f"), piece(given)]);
+		expect(partsOf(chunks)).toEqual([toolCall("c", "f"), piece(given)]);
 		expect(chunks.at(-1)).toEqual(done);
 	});
 

@@ -1,21 +1,17 @@
 // What is asked of the API: thinking by model, tokens, cache marks, ids, pictures, address. All read from the body that
 // a server receives, because the package has opinions of its own on most of it.
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { collectChunks, contractRequest } from "../../../test/contracts/model-contract.ts";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { assistant, plainRequest, text, toolCall, toolResult } from "../../../test/support/model-conversation.ts";
 import { plainModelSettings } from "../../../test/support/model-settings.ts";
-import { type ProviderServer, sendEvents, startProviderServer } from "../../../test/support/provider-server.ts";
+import { createModelSubject } from "../../../test/support/model-subject.ts";
+import { sendEvents } from "../../../test/support/provider-server.ts";
 import type { ConversationMessage } from "../../events/conversation.ts";
 import { toSeal } from "../ai-sdk/memory.ts";
 import type { ModelRequest } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
-import { createModel } from "../registry.ts";
 import { memoryOf, toMessagesUrl } from "./request.ts";
 
-let server: ProviderServer;
-beforeEach(async () => {
-	server = await startProviderServer();
-});
-afterEach(() => server.close());
+const tested = createModelSubject({ providerType: "anthropic", model: "claude-sonnet-5", maxContextSize: 200_000 });
 
 interface SentBody {
 	readonly max_tokens: number;
@@ -27,34 +23,18 @@ interface SentBody {
 }
 
 async function send(settings: Partial<ModelSettings>, request: Partial<ModelRequest> = {}): Promise<SentBody> {
-	server.answerNext(sendEvents('data: {"type":"message_stop"}\n\n'));
-	const model = await createModel({
-		...plainModelSettings,
-		providerType: "anthropic",
-		model: "claude-sonnet-5",
-		maxContextSize: 200_000,
-		baseUrl: server.url,
-		...settings,
-	});
-	await collectChunks(model.stream({ ...contractRequest, ...request }, new AbortController().signal));
-	const body = server.requests.at(-1)?.body;
+	await tested.ask(sendEvents('data: {"type":"message_stop"}\n\n'), settings, { ...plainRequest, ...request });
+	const body = tested.server.requests.at(-1)?.body;
 	return JSON.parse(JSON.stringify(body));
 }
 
-const user = (...texts: string[]): ConversationMessage => ({
-	role: "user",
-	content: texts.map((text) => ({ type: "text", text })),
-});
-const calls = (...ids: string[]): ConversationMessage => ({
-	role: "assistant",
-	content: [],
-	toolCalls: ids.map((id) => ({ type: "function", id, function: { name: "f", arguments: "{}" }, extras: null })),
-});
-const result = (toolCallId: string): ConversationMessage => ({
-	role: "tool",
-	toolCallId,
-	content: [{ type: "text", text: "r" }],
-});
+const user = (...texts: string[]): ConversationMessage => ({ role: "user", content: texts.map(text) });
+const calls = (...ids: string[]) =>
+	assistant(
+		[],
+		ids.map((id) => toolCall(id, "f", "{}")),
+	);
+const result = (toolCallId: string) => toolResult(toolCallId, text("r"));
 const think = (origin: string): ConversationMessage["content"][number] => ({
 	...toSeal(memoryOf({ model: origin }), "thought", { signature: "s" }),
 	think: "t",
@@ -272,14 +252,14 @@ describe("headers", () => {
 		vi.stubEnv("ANTHROPIC_AUTH_TOKEN", "from-the-environment");
 		vi.stubEnv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9");
 		await send({ apiKey: "" });
-		expect(server.requests[0]?.headers).not.toHaveProperty("x-api-key");
-		expect(JSON.stringify(server.requests[0]?.headers)).not.toContain("from-the-environment");
+		expect(tested.server.requests[0]?.headers).not.toHaveProperty("x-api-key");
+		expect(JSON.stringify(tested.server.requests[0]?.headers)).not.toContain("from-the-environment");
 	});
 
 	it("are the user's where the user gives them", async () => {
 		const customHeaders = { "anthropic-beta": "mine-2026-01-01", Authorization: "Bearer token" };
 		await send({ model: "claude-sonnet-4-5", thinking: "on", apiKey: "", customHeaders });
-		expect(server.requests[0]?.headers).toMatchObject({
+		expect(tested.server.requests[0]?.headers).toMatchObject({
 			"anthropic-beta": "mine-2026-01-01",
 			authorization: "Bearer token",
 		});

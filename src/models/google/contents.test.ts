@@ -1,43 +1,37 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { collectChunks, contractRequest, describeModelContract } from "../../../test/contracts/model-contract.ts";
+import { describe, expect, it } from "vitest";
 import { describeProvider } from "../../../test/contracts/provider-contract.ts";
-import { plainModelSettings } from "../../../test/support/model-settings.ts";
 import {
-	type AnswerRequest,
-	type ProviderServer,
-	readProviderFixture,
-	sendEvents,
-	sendJson,
-	startProviderServer,
-} from "../../../test/support/provider-server.ts";
-import { createAssembly } from "../../agent/assembly.ts";
+	collectChunks,
+	continued,
+	partsOf,
+	picture,
+	piece,
+	plainRequest,
+	seal,
+	text,
+	think,
+	toolCall,
+	weatherRequest,
+	weatherResults,
+} from "../../../test/support/model-conversation.ts";
+import { plainModelSettings } from "../../../test/support/model-settings.ts";
+import { createModelSubject } from "../../../test/support/model-subject.ts";
+import { readProviderFixture, sendEvents } from "../../../test/support/provider-server.ts";
 import { isRecord } from "../../base/json.ts";
-import type { ContentPart, ToolCall } from "../../events/content.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
-import type { Model, ModelChunk, ModelPart, ModelRequest } from "../model.ts";
+import { modelFailure } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
-import { createModel } from "../registry.ts";
 import { loadVertex } from "./contents.ts";
 
 const recordedStream = readProviderFixture("gemini-stream.sse");
 const settings = { ...plainModelSettings, providerType: "gemini", model: "gemini-3-pro" } as const;
-
-const text = (value: string): ModelPart => ({ type: "text", text: value });
-const think = (value: string): ModelPart => ({ type: "think", think: value, encrypted: null });
-const piece = (value: string): ModelPart => ({ type: "tool_call_part", arguments_part: value });
-const call = (id: string, name: string, signature: string | null = null): ToolCall => ({
-	type: "function",
-	id,
-	function: { name, arguments: null },
-	extras: signature === null ? null : { from: "google:gemini-3-pro", kept: { thoughtSignature: signature } },
-});
+const origin = "google:gemini-3-pro";
 
 const recordedParts = [
 	think("Two facts needed."),
 	text("Checking both…"),
-	call("fxc1", "get_weather", "CqFxU2ln"),
+	toolCall("fxc1", "get_weather", null, { from: origin, kept: { thoughtSignature: "CqFxU2ln" } }),
 	piece('{"city":"Oslo"}'),
-	call("fxc2", "read_image"),
+	toolCall("fxc2", "read_image"),
 	piece('{"path":"pic.png"}'),
 ];
 
@@ -45,21 +39,6 @@ const event = (...parts: object[]) =>
 	`data: ${JSON.stringify({ candidates: [{ content: { role: "model", parts }, index: 0 }], responseId: "r1" })}\n\n`;
 const finish = (finishReason: string, others: object = {}) =>
 	`data: ${JSON.stringify({ candidates: [{ finishReason, ...others }], responseId: "r1" })}\n\n`;
-
-describeModelContract("contents", async (scenario) => {
-	const server = await startProviderServer();
-	const answers: Record<typeof scenario, AnswerRequest> = {
-		answers: sendEvents(recordedStream),
-		fails: sendJson(500, {}, { error: { message: "The server had an error." } }),
-		long: sendEvents(event({ text: "a" }), { ending: "hang" }),
-	};
-	server.answerNext(answers[scenario]);
-	return {
-		model: await createModel({ ...settings, baseUrl: server.url }),
-		requestsSeen: () => server.requests.length,
-		close: server.close,
-	};
-});
 
 describeProvider("contents", {
 	settings: { providerType: "google_genai", model: "gemini-3-pro" },
@@ -74,54 +53,31 @@ describeProvider("contents", {
 	delta: (value) => event({ text: value }),
 	end: finish("STOP"),
 	unknownEvent: 'data: {"modelStatus":{"modelStage":"STABLE"}}',
-	errors: "gemini-errors.jsonl",
-	failures: {
-		"400 context overflow": { kind: "overflow" },
-		"400 bad key (not 401)": {
-			statusCode: 401,
-			message: 'API key not valid. The key for the provider "mine" is that of providers.mine.api_key.',
+	errors: {
+		"gemini-errors.jsonl": {
+			"400 context overflow": { kind: "overflow" },
+			"400 bad key (not 401)": {
+				statusCode: 401,
+				message: 'API key not valid. The key for the provider "mine" is that of providers.mine.api_key.',
+			},
+			"429": { retryAfter: 34_000 },
+			"429 daily, wait for reset": { kind: "provider", statusCode: null },
+			"429 with header": { retryAfter: 3000 },
+			"mid-stream": { kind: "status", statusCode: 503, message: "The model is overloaded." },
 		},
-		"429": { retryAfter: 34_000 },
-		"429 daily, wait for reset": { kind: "provider", statusCode: null },
-		"429 with header": { retryAfter: 3000 },
-		"mid-stream": { kind: "status", statusCode: 503, message: "The model is overloaded." },
 	},
 });
 
-let server: ProviderServer;
-beforeEach(async () => {
-	server = await startProviderServer();
-});
-afterEach(() => server.close());
-
-async function ask(
-	answer: AnswerRequest,
-	changes: Partial<ModelSettings> = {},
-	request: ModelRequest = contractRequest,
-): Promise<ModelChunk[]> {
-	server.answerNext(answer);
-	const model = await createModel({ ...settings, baseUrl: server.url, ...changes });
-	return await collectChunks(model.stream(request, new AbortController().signal));
-}
-
-function partsOf(chunks: readonly ModelChunk[]): ModelPart[] {
-	return chunks.flatMap((chunk) => (chunk.type === "parts" ? chunk.parts : []));
-}
-
-function sentField(name: string): unknown {
-	const { body } = server.requests.at(-1) ?? {};
-	return isRecord(body) ? body[name] : undefined;
-}
+const tested = createModelSubject(settings);
+const { ask, sent } = tested;
 
 describe("answers", () => {
 	it("with a signature behind the text keep it with the text", async () => {
 		const parts = partsOf(await ask(sendEvents(readProviderFixture("gemini-text-end.sse"))));
-		const sealed = JSON.stringify({
-			from: "google:gemini-3-pro",
-			of: "text",
-			kept: { thoughtSignature: "CqFxVGFpbA==" },
-		});
-		expect(parts).toEqual([text("Rain, 4 C; one red pixel."), { type: "think", think: "", encrypted: sealed }]);
+		expect(parts).toEqual([
+			text("Rain, 4 C; one red pixel."),
+			seal(origin, "text", { thoughtSignature: "CqFxVGFpbA==" }),
+		]);
 	});
 
 	it("name calls that came without an id, and do not send such ids back", async () => {
@@ -129,12 +85,8 @@ describe("answers", () => {
 		const chunks = await ask(sendEvents(given + finish("STOP")));
 		const ids = partsOf(chunks).flatMap((part) => (part.type === "function" ? [part.id] : []));
 		expect(new Set(ids).size).toBe(2);
-		await ask(
-			sendEvents(recordedStream),
-			{},
-			continued(chunks, [[{ type: "text", text: "1" }], [{ type: "text", text: "2" }]]),
-		);
-		expect(sentField("contents")).toMatchObject([
+		await ask(sendEvents(recordedStream), {}, continued(plainRequest, chunks, [[text("1")], [text("2")]]));
+		expect(sent("contents")).toMatchObject([
 			{ role: "user" },
 			{
 				parts: [
@@ -144,7 +96,7 @@ describe("answers", () => {
 			},
 			{ parts: [{ functionResponse: { name: "f" } }, { functionResponse: { name: "g" } }] },
 		]);
-		expect(JSON.stringify(sentField("contents"))).not.toContain('"id"');
+		expect(JSON.stringify(sent("contents"))).not.toContain('"id"');
 	});
 
 	it.each([
@@ -157,9 +109,7 @@ describe("answers", () => {
 			"The model made a tool call that cannot be read (MALFORMED_FUNCTION_CALL: print(f())).",
 		],
 	])("that say nothing say why: %s", async (reason, others, message) => {
-		expect(await ask(sendEvents(finish(reason, others)))).toEqual([
-			{ type: "failed", failure: { kind: "provider", message, statusCode: null, retryAfter: null } },
-		]);
+		expect(await ask(sendEvents(finish(reason, others)))).toEqual([modelFailure("provider", message)]);
 		expect((await ask(sendEvents(event({ text: "a" }) + finish(reason, others)))).at(-1)?.type).toBe("done");
 	});
 
@@ -176,8 +126,8 @@ describe("the request", () => {
 		["/v1", "/v1/models/gemini-3-pro:streamGenerateContent?alt=sse"],
 		["/proxy/", "/proxy/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse"],
 	])("goes below the base URL %j", async (base, path) => {
-		await ask(sendEvents(recordedStream), { baseUrl: server.url + base });
-		expect(server.requests[0]).toMatchObject({ path, headers: { "x-goog-api-key": "test-key-0123456789" } });
+		await ask(sendEvents(recordedStream), { baseUrl: tested.server.url + base });
+		expect(tested.server.requests[0]).toMatchObject({ path, headers: { "x-goog-api-key": "test-key-0123456789" } });
 	});
 
 	it.each([
@@ -191,7 +141,7 @@ describe("the request", () => {
 		["gemma-3-27b-it", "on", undefined],
 	] as const)("tells %s how to think: %s", async (model, thinking, expected) => {
 		await ask(sendEvents(recordedStream), { model, thinking });
-		const generation = sentField("generationConfig");
+		const generation = sent("generationConfig");
 		expect(isRecord(generation) ? generation["thinkingConfig"] : undefined).toEqual(expected);
 	});
 
@@ -205,8 +155,6 @@ describe("the request", () => {
 		const [{ functionDeclarations }] = recorded.tools;
 		for (const declaration of functionDeclarations) declaration.description = "…";
 		recorded.generationConfig.thinkingConfig.thinkingLevel = "high";
-		const { data } = recorded.contents[2].parts[1].functionResponse.parts[0].inlineData;
-		const picture: ContentPart = { type: "image_url", image_url: { url: `data:image/png;base64,${data}`, id: null } };
 
 		const first = await ask(sendEvents(recordedStream), changes);
 		const tools = functionDeclarations.map((declaration: { name: string; parametersJsonSchema: object }) => ({
@@ -214,21 +162,17 @@ describe("the request", () => {
 			description: "…",
 			parameters: declaration.parametersJsonSchema,
 		}));
-		const results: ContentPart[][] = [
-			[{ type: "text", text: "4 C, rain" }],
-			[{ type: "text", text: "1x1 image" }, picture],
-		];
-		await ask(sendEvents(recordedStream), changes, { ...continued(first, results), tools });
-		expect(server.requests[1]?.body).toEqual(recorded);
+		const request = continued(weatherRequest, first, weatherResults());
+		await ask(sendEvents(recordedStream), changes, { ...request, tools });
+		expect(tested.server.requests[1]?.body).toEqual(recorded);
 	});
 
 	it("puts pictures of results beside them for older models, one result for each call", async () => {
-		const picture: ContentPart = { type: "image_url", image_url: { url: "data:image/png;base64,aGk=", id: null } };
 		const changes: Partial<ModelSettings> = { model: "gemini-2.5-flash", capabilities: new Set(["image_in"]) };
 		const first = await ask(sendEvents(recordedStream), changes);
-		const results: ContentPart[][] = [[{ type: "text", text: "a" }, { type: "text", text: "b" }, picture], [picture]];
-		await ask(sendEvents(recordedStream), changes, continued(first, results));
-		const contents = sentField("contents");
+		const results = [[text("a"), text("b"), picture], [picture]];
+		await ask(sendEvents(recordedStream), changes, continued(weatherRequest, first, results));
+		const contents = sent("contents");
 		const last: unknown = Array.isArray(contents) ? contents.at(-1) : null;
 		const parts: unknown[] = isRecord(last) && Array.isArray(last["parts"]) ? last["parts"] : [];
 		expect(parts.filter((part) => isRecord(part) && "functionResponse" in part)).toEqual([
@@ -243,26 +187,26 @@ describe("Vertex AI", () => {
 	const project = { GOOGLE_CLOUD_PROJECT: "p1", GOOGLE_CLOUD_LOCATION: "europe-west4" };
 
 	async function askVertex(changes: Partial<ModelSettings>, getToken = async () => "token-0123456789") {
-		const given = { ...settings, baseUrl: server.url, ...changes };
-		const stream: Model["stream"] = await loadVertex(given, getToken);
-		return await collectChunks(stream(contractRequest, new AbortController().signal));
+		const given = { ...settings, baseUrl: tested.server.url, ...changes };
+		const stream = await loadVertex(given, getToken);
+		return await collectChunks(stream(plainRequest, new AbortController().signal));
 	}
 
 	it("is asked below the project, with a token and without ids", async () => {
-		server.answerNext(sendEvents(recordedStream));
+		tested.server.answerNext(sendEvents(recordedStream));
 		const chunks = await askVertex({ environment: project });
 		expect(partsOf(chunks)).toEqual(recordedParts);
-		expect(server.requests[0]).toMatchObject({
+		expect(tested.server.requests[0]).toMatchObject({
 			path: "/v1/projects/p1/locations/europe-west4/publishers/google/models/gemini-3-pro:streamGenerateContent?alt=sse",
 			headers: { authorization: "Bearer token-0123456789" },
 		});
-		expect(server.requests[0]?.headers["x-goog-api-key"]).toBeUndefined();
+		expect(tested.server.requests[0]?.headers["x-goog-api-key"]).toBeUndefined();
 	});
 
 	it("is asked by key alone where there is no project", async () => {
-		server.answerNext(sendEvents(recordedStream));
+		tested.server.answerNext(sendEvents(recordedStream));
 		await askVertex({ environment: {} });
-		expect(server.requests[0]).toMatchObject({
+		expect(tested.server.requests[0]).toMatchObject({
 			path: "/v1/publishers/google/models/gemini-3-pro:streamGenerateContent?alt=sse",
 			headers: { "x-goog-api-key": "test-key-0123456789" },
 		});
@@ -272,14 +216,9 @@ describe("Vertex AI", () => {
 		expect(await askVertex({ environment: {}, apiKey: "" })).toMatchObject([
 			{ failure: { kind: "provider", message: expect.stringContaining("GOOGLE_CLOUD_PROJECT") } },
 		]);
-		server.answerNext(sendEvents(recordedStream));
-		const model = await createModel({
-			...settings,
-			providerType: "vertexai",
-			baseUrl: server.url,
-			environment: project,
-		});
-		const chunks = await collectChunks(model.stream(contractRequest, new AbortController().signal));
+		tested.server.answerNext(sendEvents(recordedStream));
+		const model = await tested.create({ providerType: "vertexai", environment: project });
+		const chunks = await collectChunks(model.stream(plainRequest, new AbortController().signal));
 		expect(chunks).toMatchObject([
 			{
 				failure: {
@@ -288,29 +227,6 @@ describe("Vertex AI", () => {
 				},
 			},
 		]);
-		expect(server.requests).toEqual([]);
+		expect(tested.server.requests).toEqual([]);
 	});
 });
-
-/** The request after an answer and the results of its calls. */
-function continued(chunks: readonly ModelChunk[], results: readonly (readonly ContentPart[])[]): ModelRequest {
-	const assembly = createAssembly();
-	for (const part of partsOf(chunks)) assembly.push(part);
-	assembly.end();
-	const toolCalls = assembly.toolCalls();
-	const answers = results.map(
-		(content, index): ConversationMessage => ({
-			role: "tool",
-			toolCallId: toolCalls[index]?.id ?? "",
-			content,
-		}),
-	);
-	return {
-		...contractRequest,
-		messages: [
-			{ role: "user", content: [{ type: "text", text: "Weather in Oslo, and what is in pic.png?" }] },
-			{ role: "assistant", content: assembly.content(), toolCalls },
-			...answers,
-		],
-	};
-}

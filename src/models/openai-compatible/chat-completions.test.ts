@@ -2,7 +2,8 @@
 // all of it speaks through the same server and the same few builders of events.
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { collectChunks, contractRequest, describeModelContract } from "../../../test/contracts/model-contract.ts";
+import { describeModelContract } from "../../../test/contracts/model-contract.ts";
+import { collectChunks, plainRequest } from "../../../test/support/model-conversation.ts";
 import { createManualClock, plainModelSettings } from "../../../test/support/model-settings.ts";
 import {
 	type AnswerRequest,
@@ -50,7 +51,7 @@ function create(settings: Partial<ModelSettings> = {}): Promise<Model> {
 async function ask(answer: AnswerRequest, settings: Partial<ModelSettings> = {}): Promise<ModelChunk[]> {
 	server.answerNext(answer);
 	const model = await create(settings);
-	return collectChunks(model.stream(contractRequest, new AbortController().signal));
+	return collectChunks(model.stream(plainRequest, new AbortController().signal));
 }
 
 /** Text in one string, and the last chunk. */
@@ -445,14 +446,14 @@ describe("errors", () => {
 		const gone = await startProviderServer();
 		await gone.close();
 		const model = await create({ baseUrl: gone.url });
-		const chunks = await collectChunks(model.stream(contractRequest, new AbortController().signal));
+		const chunks = await collectChunks(model.stream(plainRequest, new AbortController().signal));
 		expect(chunks).toMatchObject([{ type: "failed", failure: { kind: "connection", statusCode: null } }]);
 		expect(JSON.stringify(chunks)).toContain("ECONNREFUSED");
 	});
 
 	it("tell an unusable base URL", async () => {
 		const model = await create({ baseUrl: "nowhere" });
-		expect(await collectChunks(model.stream(contractRequest, new AbortController().signal))).toEqual([
+		expect(await collectChunks(model.stream(plainRequest, new AbortController().signal))).toEqual([
 			failed("provider", "The provider's base_url is not an http(s) URL without credentials."),
 		]);
 	});
@@ -473,7 +474,7 @@ describe("deadlines", () => {
 		const clock = createManualClock();
 		server.answerNext(sendEvents(event({ content: "a" }), { ending: "hang" }));
 		const model = await create({ clock, timeouts });
-		const iterator = model.stream(contractRequest, new AbortController().signal)[Symbol.asyncIterator]();
+		const iterator = model.stream(plainRequest, new AbortController().signal)[Symbol.asyncIterator]();
 		expect((await iterator.next()).value).toEqual({ type: "parts", parts: [text("a")] });
 		const next = iterator.next();
 		await clock.expireNext(222_000);
@@ -495,7 +496,7 @@ describe("the socket", () => {
 		const model = await create();
 		server.answerNext(sendEvents(event({ content: "a" }), { ending: "hang" }));
 		const streaming = new AbortController();
-		const iterator = model.stream(contractRequest, streaming.signal)[Symbol.asyncIterator]();
+		const iterator = model.stream(plainRequest, streaming.signal)[Symbol.asyncIterator]();
 		await iterator.next();
 		const next = iterator.next();
 		streaming.abort();
@@ -504,14 +505,14 @@ describe("the socket", () => {
 
 		const waiting = new AbortController();
 		server.answerNext(async () => waiting.abort());
-		expect(await collectChunks(model.stream(contractRequest, waiting.signal))).toEqual([]);
+		expect(await collectChunks(model.stream(plainRequest, waiting.signal))).toEqual([]);
 		await server.requests[1]?.closed;
 	});
 
 	it("is closed when the stream is left early", async () => {
 		server.answerNext(sendEvents(event({ content: "a" }), { ending: "hang" }));
 		const model = await create();
-		for await (const chunk of model.stream(contractRequest, new AbortController().signal)) {
+		for await (const chunk of model.stream(plainRequest, new AbortController().signal)) {
 			expect(chunk.type).toBe("parts");
 			break;
 		}
@@ -533,7 +534,7 @@ describe("the socket", () => {
 		});
 		const model = await create();
 		const controller = new AbortController();
-		const iterator = model.stream(contractRequest, controller.signal)[Symbol.asyncIterator]();
+		const iterator = model.stream(plainRequest, controller.signal)[Symbol.asyncIterator]();
 		await iterator.next();
 		// Stands still once the buffers of both sides are full; only time can show that nothing more happens.
 		let before = -1;

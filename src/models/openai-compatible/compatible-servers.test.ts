@@ -1,13 +1,12 @@
 // One scene (thoughts, a sentence, two calls at once) as the servers people run themselves stream it, each with its quirks
 // (provider-apis §1.3). The adapter makes the same of all of them.
-import { describe, expect, it, onTestFinished } from "vitest";
-import { collectChunks, contractRequest } from "../../../test/contracts/model-contract.ts";
-import { plainModelSettings } from "../../../test/support/model-settings.ts";
-import { sendEvents, startProviderServer } from "../../../test/support/provider-server.ts";
+import { describe, expect, it } from "vitest";
+import { partsOf, text, think, toolCall } from "../../../test/support/model-conversation.ts";
+import { createModelSubject } from "../../../test/support/model-subject.ts";
+import { sendEvents } from "../../../test/support/provider-server.ts";
 import { isRecord } from "../../base/json.ts";
 import type { TokenUsage } from "../../events/content.ts";
 import type { ModelChunk, ModelPart } from "../model.ts";
-import { createModel } from "../registry.ts";
 
 interface Scene {
 	/** Fields of every chunk beside its choices. */
@@ -163,7 +162,7 @@ function toStream({ common, choice, deltas, ends, hasDone = true }: Scene): stri
 /** Pieces of a call joined, so that it does not matter how they came. */
 function joined(chunks: readonly ModelChunk[]): ModelPart[] {
 	const parts: ModelPart[] = [];
-	for (const part of chunks.flatMap((chunk) => (chunk.type === "parts" ? chunk.parts : []))) {
+	for (const part of partsOf(chunks)) {
 		const last = parts.at(-1);
 		if (part.type !== "tool_call_part" || last?.type !== "function") parts.push(part);
 		else {
@@ -174,39 +173,26 @@ function joined(chunks: readonly ModelChunk[]): ModelPart[] {
 	return parts;
 }
 
+const tested = createModelSubject({ providerType: "openai_legacy" }, "/v1");
+
 describe("a server one runs oneself", () => {
 	it.each(Object.entries(scenes))("is understood: %s", async (_name, scene) => {
-		const server = await startProviderServer();
-		onTestFinished(() => server.close());
-		server.answerNext(sendEvents(toStream(scene), { chunkSize: 11 }));
-		const settings = { ...plainModelSettings, providerType: "openai_legacy", baseUrl: `${server.url}/v1` } as const;
-		const model = await createModel(settings);
-		const chunks = await collectChunks(model.stream(contractRequest, new AbortController().signal));
+		const chunks = await tested.ask(sendEvents(toStream(scene), { chunkSize: 11 }));
 		const made = (id: string | null) => id ?? expect.stringMatching(/^call_[0-9a-f]{24}$/);
-		const toolCall = (id: string | null, name: string, given: string) => ({
-			type: "function",
-			id: made(id),
-			function: { name, arguments: given },
-			extras: null,
-		});
 		expect(joined(chunks)).toEqual([
-			{ type: "think", think: "Two facts.", encrypted: null },
-			{ type: "text", text: "Checking both." },
-			toolCall(scene.ids[0], "get_weather", weather),
-			toolCall(scene.ids[1], "read_image", picture),
+			think("Two facts."),
+			text("Checking both."),
+			{ ...toolCall("", "get_weather", weather), id: made(scene.ids[0]) },
+			{ ...toolCall("", "read_image", picture), id: made(scene.ids[1]) },
 		]);
 		expect(chunks.at(-1)).toEqual({ type: "done", usage: scene.usage, messageId: scene.common["id"] });
 		// Nothing that only some of them know is asked of them.
-		const body = server.requests[0]?.body;
+		const body = tested.server.requests[0]?.body;
 		expect(isRecord(body) ? Object.keys(body).sort() : null).toEqual(["messages", "model", "stream", "stream_options"]);
 	});
 
 	it("is sent no key when there is none", async () => {
-		const server = await startProviderServer();
-		onTestFinished(() => server.close());
-		server.answerNext(sendEvents("data: [DONE]\n\n"));
-		const settings = { ...plainModelSettings, providerType: "openai_legacy", baseUrl: server.url, apiKey: "" } as const;
-		await collectChunks((await createModel(settings)).stream(contractRequest, new AbortController().signal));
-		expect(server.requests[0]?.headers.authorization).toBeUndefined();
+		await tested.ask(sendEvents("data: [DONE]\n\n"), { apiKey: "" });
+		expect(tested.server.requests[0]?.headers.authorization).toBeUndefined();
 	});
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { text, think, toolCall } from "../../../test/support/model-conversation.ts";
 import { plainModelSettings } from "../../../test/support/model-settings.ts";
 import type { ContentPart } from "../../events/content.ts";
 import type { ConversationMessage } from "../../events/conversation.ts";
@@ -10,15 +11,8 @@ import { toBody, toEndpoint, toHeaders } from "./http-request.ts";
 import { kimiFlavour } from "./kimi.ts";
 import { openaiLegacyFlavour } from "./openai-legacy.ts";
 
-const text = (value: string): ContentPart => ({ type: "text", text: value });
-const think = (value: string): ContentPart => ({ type: "think", think: value, encrypted: null });
 const image = (url: string): ContentPart => ({ type: "image_url", image_url: { url, id: "ignored" } });
-const call = (id: string, argumentsText: string | null) => ({
-	type: "function" as const,
-	id,
-	function: { name: "f", arguments: argumentsText },
-	extras: null,
-});
+const call = (id: string, given: string | null) => toolCall(id, "f", given);
 
 function request(...messages: ConversationMessage[]): ModelRequest {
 	return { systemPrompt: "", tools: [], messages, cacheKey: "s1" };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { piece, text, toolCall } from "../../../test/support/model-conversation.ts";
 import { requestFailure } from "../http/request-failure.ts";
 import type { ModelPart } from "../model.ts";
 import { createPartOrder, type ToolCallDelta } from "./tool-call-order.ts";
@@ -19,15 +20,6 @@ function play(...steps: readonly Step[]): ModelPart[][] {
 	return [...batches, order.take()];
 }
 
-const text = (value: string): ModelPart => ({ type: "text", text: value });
-const piece = (value: string): ModelPart => ({ type: "tool_call_part", arguments_part: value });
-const call = (id: string, name: string, given: string | null = null): ModelPart => ({
-	type: "function",
-	id,
-	function: { name, arguments: given },
-	extras: null,
-});
-
 describe("the order of parts", () => {
 	it("passes on calls that come one after the other as they stream", () => {
 		expect(
@@ -42,10 +34,10 @@ describe("the order of parts", () => {
 			),
 		).toEqual([
 			[text("a")],
-			[call("c0", "f")],
+			[toolCall("c0", "f")],
 			[piece('{"x":')],
 			[piece("1}")],
-			[call("c1", "g", '{"y":')],
+			[toolCall("c1", "g", '{"y":')],
 			[piece("2}")],
 			[text("b")],
 			[],
@@ -64,12 +56,12 @@ describe("the order of parts", () => {
 				{ index: 1, argumentsPiece: "2}" },
 			),
 		).toEqual([
-			[call("c0", "f")],
+			[toolCall("c0", "f")],
 			[],
 			[],
 			[],
 			[piece('{"x":{}')],
-			[piece("}"), call("c1", "g", '{"y":')],
+			[piece("}"), toolCall("c1", "g", '{"y":')],
 			[piece("2}"), text("held")],
 			[],
 		]);
@@ -77,9 +69,9 @@ describe("the order of parts", () => {
 
 	it("lets go of what waits behind a call without arguments at the end", () => {
 		expect(play({ index: 0, id: "c0", name: "f" }, { index: 1, id: "c1", name: "g", argumentsPiece: "{}" })).toEqual([
-			[call("c0", "f")],
+			[toolCall("c0", "f")],
 			[],
-			[call("c1", "g", "{}")],
+			[toolCall("c1", "g", "{}")],
 		]);
 	});
 
@@ -90,12 +82,12 @@ describe("the order of parts", () => {
 				{ index: 0, id: "c0", name: "f", argumentsPiece: "{}" },
 				{ index: 0, id: "c1", name: "g", argumentsPiece: "{}" },
 			],
-			[call("c0", "f", "{}"), call("c1", "g", "{}")],
+			[toolCall("c0", "f", "{}"), toolCall("c1", "g", "{}")],
 		],
 		[
 			"no index and no id",
 			[{ name: "f", argumentsPiece: "{" }, { argumentsPiece: "}" }, { name: "f", argumentsPiece: "{}" }],
-			[call(`call_${"f".repeat(24)}`, "f", "{"), piece("}"), call(`call_${"f".repeat(24)}`, "f", "{}")],
+			[toolCall(`call_${"f".repeat(24)}`, "f", "{"), piece("}"), toolCall(`call_${"f".repeat(24)}`, "f", "{}")],
 		],
 		[
 			"id and name on each piece",
@@ -104,7 +96,7 @@ describe("the order of parts", () => {
 				{ index: 0, id: "c0", name: "f", argumentsPiece: "}" },
 				{ index: 0, id: "c0", name: "f", argumentsPiece: " " },
 			],
-			[call("c0", "f", "{"), piece("}"), piece(" ")],
+			[toolCall("c0", "f", "{"), piece("}"), piece(" ")],
 		],
 		[
 			"a name that comes late",
@@ -112,12 +104,12 @@ describe("the order of parts", () => {
 				{ index: 0, id: "c0", argumentsPiece: "{" },
 				{ index: 0, name: "f", argumentsPiece: "}" },
 			],
-			[call("c0", "f", "{}")],
+			[toolCall("c0", "f", "{}")],
 		],
 		[
 			"an empty piece after the call has ended",
 			[{ index: 0, id: "c0", name: "f", argumentsPiece: "{}" }, "a", { index: 0, argumentsPiece: "" }],
-			[call("c0", "f", "{}"), text("a")],
+			[toolCall("c0", "f", "{}"), text("a")],
 		],
 	])("takes %s", (_name, steps, parts) => {
 		expect(play(...steps).flat()).toEqual(parts);

@@ -1,50 +1,39 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { collectChunks, contractRequest, describeModelContract } from "../../../test/contracts/model-contract.ts";
+import { describe, expect, it } from "vitest";
 import { describeProvider } from "../../../test/contracts/provider-contract.ts";
-import { plainModelSettings } from "../../../test/support/model-settings.ts";
 import {
-	type AnswerRequest,
-	type ProviderServer,
-	readProviderFixture,
-	sendEvents,
-	sendJson,
-	startProviderServer,
-} from "../../../test/support/provider-server.ts";
-import { isRecord } from "../../base/json.ts";
-import type { ContentPart, ToolCall } from "../../events/content.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
-import { type ModelChunk, type ModelPart, type ModelRequest, modelFailure } from "../model.ts";
+	assistant,
+	continued,
+	partsOf,
+	piece,
+	plainRequest,
+	seal,
+	text,
+	think,
+	toolCall,
+	user,
+	weatherRequest,
+	weatherResults,
+} from "../../../test/support/model-conversation.ts";
+import { plainModelSettings } from "../../../test/support/model-settings.ts";
+import { createModelSubject } from "../../../test/support/model-subject.ts";
+import { readProviderFixture, sendEvents } from "../../../test/support/provider-server.ts";
+import { type ModelChunk, modelFailure } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
-import { createModel } from "../registry.ts";
 
 const recordedStream = readProviderFixture("responses-stream.sse");
 const settings = { ...plainModelSettings, providerType: "openai_responses", model: "gpt-5.2" } as const;
-
-const text = (value: string): ModelPart => ({ type: "text", text: value });
-const think = (value: string): ModelPart => ({ type: "think", think: value, encrypted: null });
-const seal = (of: string, kept: unknown): ModelPart => ({
-	type: "think",
-	think: "",
-	encrypted: JSON.stringify({ from: "openai:gpt-5.2", of, kept }),
-});
-const piece = (value: string): ModelPart => ({ type: "tool_call_part", arguments_part: value });
-const call = (id: string, name: string): ToolCall => ({
-	type: "function",
-	id,
-	function: { name, arguments: null },
-	extras: null,
-});
+const origin = "openai:gpt-5.2";
 
 const recordedParts = [
 	think("Two facts "),
 	think("needed."),
-	seal("thought", { itemId: "rs_fx1", reasoningEncryptedContent: "gAAAAABfxFINAL==" }),
+	seal(origin, "thought", { itemId: "rs_fx1", reasoningEncryptedContent: "gAAAAABfxFINAL==" }),
 	text("Checking "),
 	text("both…"),
-	call("call_aW1", "get_weather"),
+	toolCall("call_aW1", "get_weather"),
 	piece('{"city":'),
 	piece('"Oslo"}'),
-	call("call_bI2", "read_image"),
+	toolCall("call_bI2", "read_image"),
 	piece('{"path":"pic.png"}'),
 ];
 const recordedEnd: ModelChunk = {
@@ -63,21 +52,6 @@ const delta = (value: string) =>
 	event({ type: "response.output_text.delta", item_id: "m1", output_index: 0, delta: value });
 const completed = event({ type: "response.completed", response: { usage: null, incomplete_details: null } });
 
-describeModelContract("responses", async (scenario) => {
-	const server = await startProviderServer();
-	const answers: Record<typeof scenario, AnswerRequest> = {
-		answers: sendEvents(recordedStream),
-		fails: sendJson(500, {}, { error: { message: "The server had an error." } }),
-		long: sendEvents(created + added(message) + delta("a"), { ending: "hang" }),
-	};
-	server.answerNext(answers[scenario]);
-	return {
-		model: await createModel({ ...settings, baseUrl: server.url }),
-		requestsSeen: () => server.requests.length,
-		close: server.close,
-	};
-});
-
 describeProvider("responses", {
 	settings: { providerType: "openai_responses", model: "gpt-5.2" },
 	stream: recordedStream,
@@ -87,38 +61,22 @@ describeProvider("responses", {
 	delta,
 	end: done(message) + completed,
 	unknownEvent: 'event: response.keepalive\ndata: {"type":"response.keepalive","sequence_number":0}',
-	errors: "responses-errors.jsonl",
-	failures: {
-		"400 context overflow": { kind: "overflow" },
-		"overflow in stream": {
-			kind: "overflow",
-			statusCode: 400,
-			message: "Your input exceeds the context window of this model.",
+	errors: {
+		"responses-errors.jsonl": {
+			"400 context overflow": { kind: "overflow" },
+			"overflow in stream": {
+				kind: "overflow",
+				statusCode: 400,
+				message: "Your input exceeds the context window of this model.",
+			},
+			"flat error event": { kind: "status", statusCode: 500, message: "Failed." },
+			failed: { kind: "status", statusCode: 429, message: "Try again in 2s." },
 		},
-		"flat error event": { kind: "status", statusCode: 500, message: "Failed." },
-		failed: { kind: "status", statusCode: 429, message: "Try again in 2s." },
 	},
 });
 
-let server: ProviderServer;
-beforeEach(async () => {
-	server = await startProviderServer();
-});
-afterEach(() => server.close());
-
-async function ask(
-	answer: AnswerRequest,
-	changes: Partial<ModelSettings> = {},
-	request: ModelRequest = contractRequest,
-): Promise<ModelChunk[]> {
-	server.answerNext(answer);
-	const model = await createModel({ ...settings, baseUrl: `${server.url}/v1`, ...changes });
-	return await collectChunks(model.stream(request, new AbortController().signal));
-}
-
-function partsOf(chunks: readonly ModelChunk[]): ModelPart[] {
-	return chunks.flatMap((chunk) => (chunk.type === "parts" ? chunk.parts : []));
-}
+const tested = createModelSubject(settings, "/v1");
+const { ask, sent } = tested;
 
 describe("what compatible servers send", () => {
 	it.each([
@@ -130,12 +88,12 @@ describe("what compatible servers send", () => {
 				event({ type: "response.reasoning_text.delta", item_id: "r", output_index: 0, content_index: 0, delta: "t" }) +
 				done({ type: "reasoning", id: "r", summary: [] }) +
 				done({ ...message, content: [{ type: "output_text", text: "a" }] }, 1),
-			[think("t"), seal("thought", { itemId: "r" }), text("a")],
+			[think("t"), seal(origin, "thought", { itemId: "r" }), text("a")],
 		],
 		[
 			"a call that came whole, without ids",
 			done({ type: "function_call", name: "f", arguments: '{"a":1}' }),
-			[{ ...call("item_0", "f") }, piece('{"a":1}')],
+			[toolCall("item_0", "f"), piece('{"a":1}')],
 		],
 		["an item of a kind nobody knows", done({ type: "hologram", id: "h" }) + added(message, 1), []],
 	])("is read: %s", async (_name, events, parts) => {
@@ -161,7 +119,7 @@ describe("what compatible servers send", () => {
 			type: "response.incomplete",
 			response: { incomplete_details: { reason: "max_output_tokens" } },
 		});
-		expect(partsOf(await ask(sendEvents(created + added(item) + end)))).toEqual([call("c1", "f"), piece("{")]);
+		expect(partsOf(await ask(sendEvents(created + added(item) + end)))).toEqual([toolCall("c1", "f"), piece("{")]);
 	});
 });
 
@@ -175,13 +133,13 @@ describe("the request", () => {
 				sampling: { ...settings.sampling, maxCompletionTokens: 4 },
 				customHeaders: { "x-team": "blue" },
 			},
-			{ ...contractRequest, tools: [{ name: "get_weather", description: "Weather by city", parameters }] },
+			{ ...plainRequest, tools: [{ name: "get_weather", description: "Weather by city", parameters }] },
 		);
-		expect(server.requests[0]).toMatchObject({
+		expect(tested.server.requests[0]).toMatchObject({
 			path: "/v1/responses",
 			headers: { authorization: "Bearer test-key-0123456789", "x-team": "blue", "user-agent": "agentwire/1.2.3" },
 		});
-		expect(server.requests[0]?.body).toEqual({
+		expect(tested.server.requests[0]?.body).toEqual({
 			model: "gpt-5.2",
 			stream: true,
 			store: false,
@@ -208,9 +166,7 @@ describe("the request", () => {
 		["qwen3", "on", { effort: "high", summary: "auto" }],
 	] as const)("tells %s how much to think: %s", async (model, thinking, reasoning) => {
 		await ask(sendEvents(recordedStream), { model, thinking });
-		expect(server.requests[0]?.body).toHaveProperty("model", model);
-		const { body } = server.requests[0] ?? {};
-		expect(isRecord(body) ? body["reasoning"] : null).toEqual(reasoning);
+		expect([sent("model"), sent("reasoning")]).toEqual([model, reasoning]);
 	});
 
 	it("is, in the second step, the recorded one but for ids and states that may be left out", async () => {
@@ -221,7 +177,7 @@ describe("the request", () => {
 		};
 		const first = await ask(sendEvents(recordedStream), changes);
 		const recorded = JSON.parse(readProviderFixture("responses-followup.json"));
-		await ask(sendEvents(recordedStream), changes, secondRequest(first, recorded.input.at(-1).output[1].image_url));
+		await ask(sendEvents(recordedStream), changes, continued(weatherRequest, first, weatherResults()));
 
 		const { id: _id, type: _type, status: _status, ...spoken } = recorded.input[2];
 		spoken.content[0] = { type: "output_text", text: "Checking both…" };
@@ -232,74 +188,26 @@ describe("the request", () => {
 		}
 		delete recorded.input.at(-1).output[1].detail;
 		recorded.reasoning.effort = "high";
-		expect(server.requests[1]?.body).toEqual(recorded);
+		expect(tested.server.requests[1]?.body).toEqual(recorded);
 	});
 
 	it("leaves out thoughts of another model, and those that nothing came of", async () => {
-		const sealed = (from: string): ContentPart => ({
-			type: "think",
+		const thought = (from: string) => ({
+			...seal(from, "thought", { itemId: "r", reasoningEncryptedContent: "e" }),
 			think: "t",
-			encrypted: JSON.stringify({ from, of: "thought", kept: { itemId: "r", reasoningEncryptedContent: "e" } }),
 		});
-		const user: ConversationMessage = { role: "user", content: [{ type: "text", text: "Hello" }] };
-		await ask(
-			sendEvents(recordedStream),
-			{},
-			{
-				...contractRequest,
-				messages: [
-					user,
-					{ role: "assistant", content: [sealed("openai:gpt-4.1"), { type: "text", text: "a" }] },
-					user,
-					{ role: "assistant", content: [sealed("openai:gpt-5.2")] },
-					user,
-				],
-			},
-		);
+		const hello = user(text("Hello"));
+		const messages = [
+			hello,
+			assistant([thought("openai:gpt-4.1"), text("a")]),
+			hello,
+			assistant([thought(origin)]),
+			hello,
+		];
+		await ask(sendEvents(recordedStream), {}, { ...plainRequest, messages });
 		const said = { role: "user", content: [{ type: "input_text", text: "Hello" }] };
-		expect(server.requests[0]?.body).toMatchObject({
+		expect(tested.server.requests[0]?.body).toMatchObject({
 			input: [said, { role: "assistant", content: [{ type: "output_text", text: "a" }] }, said, said],
 		});
 	});
 });
-
-/** The recorded scene, made from what the first answer streamed. */
-function secondRequest(chunks: readonly ModelChunk[], picture: string): ModelRequest {
-	const content: ContentPart[] = [];
-	const toolCalls: ToolCall[] = [];
-	for (const part of partsOf(chunks)) {
-		const lastCall = toolCalls.at(-1);
-		const lastContent = content.at(-1);
-		if (part.type === "function") toolCalls.push(part);
-		else if (part.type === "tool_call_part") {
-			if (lastCall === undefined) continue;
-			const given = (lastCall.function.arguments ?? "") + (part.arguments_part ?? "");
-			toolCalls[toolCalls.length - 1] = { ...lastCall, function: { ...lastCall.function, arguments: given } };
-		} else if (part.type === "think" && lastContent?.type === "think") {
-			content[content.length - 1] = { ...part, think: lastContent.think + part.think };
-		} else if (part.type === "text" && lastContent?.type === "text") {
-			content[content.length - 1] = { ...part, text: lastContent.text + part.text };
-		} else content.push(part);
-	}
-	const results: ConversationMessage[] = [
-		{ role: "tool", toolCallId: "call_aW1", content: [{ type: "text", text: "4 C, rain" }] },
-		{
-			role: "tool",
-			toolCallId: "call_bI2",
-			content: [
-				{ type: "text", text: "1x1 image" },
-				{ type: "image_url", image_url: { url: picture, id: null } },
-			],
-		},
-	];
-	return {
-		systemPrompt: "Be brief.",
-		tools: [],
-		messages: [
-			{ role: "user", content: [{ type: "text", text: "Weather in Oslo, and what is in pic.png?" }] },
-			{ role: "assistant", content, toolCalls },
-			...results,
-		],
-		cacheKey: "session-41",
-	};
-}

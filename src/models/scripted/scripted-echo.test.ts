@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { collectChunks, contractRequest, describeModelContract } from "../../../test/contracts/model-contract.ts";
+import { describeModelContract } from "../../../test/contracts/model-contract.ts";
+import { collectChunks, plainRequest } from "../../../test/support/model-conversation.ts";
 import type { Model, ModelChunk } from "../model.ts";
 import { createEchoModel } from "./echo.ts";
 import { createScriptedEchoModel, type ScriptedEchoModel } from "./scripted-echo.ts";
@@ -27,7 +28,7 @@ function scripted(...scripts: string[]): ScriptedEchoModel {
 }
 
 function ask(model: Model): Promise<ModelChunk[]> {
-	return collectChunks(model.stream(contractRequest, new AbortController().signal));
+	return collectChunks(model.stream(plainRequest, new AbortController().signal));
 }
 
 const answer = (text: string): ModelChunk[] => [
@@ -134,7 +135,7 @@ describe("echo", () => {
 				],
 			},
 		];
-		expect(await collectChunks(model.stream({ ...contractRequest, messages }, signal))).toEqual([
+		expect(await collectChunks(model.stream({ ...plainRequest, messages }, signal))).toEqual([
 			{ type: "parts", parts: [{ type: "text", text: "hi" }] },
 			{ type: "done", usage: null, messageId: "m1" },
 		]);
@@ -144,7 +145,7 @@ describe("echo", () => {
 		[[]],
 		[[{ role: "tool" as const, content: [{ type: "text" as const, text: "text: hi" }], toolCallId: "c1" }]],
 	])("fails when the last message is not the user's", async (messages) => {
-		expect(await collectChunks(model.stream({ ...contractRequest, messages }, signal))).toEqual([
+		expect(await collectChunks(model.stream({ ...plainRequest, messages }, signal))).toEqual([
 			{
 				type: "failed",
 				failure: {
