@@ -255,6 +255,10 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 				await tested.server.requests[0]?.closed;
 				expect(performance.now() - aborted).toBeLessThan(100);
 				expect(await next).toEqual({ done: true, value: undefined });
+				// The model can be asked again.
+				tested.server.answerNext(sendEvents(subject.stream));
+				const chunks = await collectChunks(model.stream(plainRequest, new AbortController().signal));
+				expect(chunks.at(-1)).toEqual(subject.last);
 			});
 
 			it("is closed by an abort before the answer begins", async () => {
