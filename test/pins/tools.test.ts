@@ -7,19 +7,36 @@ import { defaultToolPaths } from "../../src/tools/tool-paths.ts";
 import { allMedia, noWeb, searchService } from "../support/session-doubles.ts";
 import { createToolPlace, type ToolPlace } from "../support/tool-environment.ts";
 
-const nullableText = { anyOf: [{ type: "string" }, { type: "null" }], default: null };
+const text = { type: "string" };
+const filledText = { type: "string", minLength: 1 };
+const nullable = (schema: object) => ({ anyOf: [schema, { type: "null" }], default: null });
+const option = {
+	type: "object",
+	properties: { label: filledText, description: { type: "string", default: "" } },
+	required: ["label"],
+};
+const todo = {
+	type: "object",
+	properties: { title: filledText, status: { type: "string", enum: ["pending", "in_progress", "done"] } },
+	required: ["title", "status"],
+};
+const edit = {
+	type: "object",
+	properties: { old: text, new: text, replace_all: { type: "boolean", default: false } },
+	required: ["old", "new"],
+};
 
 const schemas = {
 	Agent: {
 		type: "object",
 		properties: {
-			description: { type: "string" },
-			prompt: { type: "string", minLength: 1 },
+			description: text,
+			prompt: filledText,
 			subagent_type: { type: "string", default: "coder" },
-			model: nullableText,
-			resume: nullableText,
+			model: nullable(text),
+			resume: nullable(text),
 			run_in_background: { type: "boolean", default: false },
-			timeout: { anyOf: [{ type: "integer", minimum: 30, maximum: 3600 }, { type: "null" }], default: null },
+			timeout: nullable({ type: "integer", minimum: 30, maximum: 3600 }),
 		},
 		required: ["description", "prompt"],
 	},
@@ -31,18 +48,9 @@ const schemas = {
 				items: {
 					type: "object",
 					properties: {
-						question: { type: "string", minLength: 1 },
+						question: filledText,
 						header: { type: "string", default: "" },
-						options: {
-							type: "array",
-							items: {
-								type: "object",
-								properties: { label: { type: "string", minLength: 1 }, description: { type: "string", default: "" } },
-								required: ["label"],
-							},
-							minItems: 2,
-							maxItems: 4,
-						},
+						options: { type: "array", items: option, minItems: 2, maxItems: 4 },
 						multi_select: { type: "boolean", default: false },
 					},
 					required: ["question", "options"],
@@ -55,51 +63,17 @@ const schemas = {
 	},
 	ExitPlanMode: {
 		type: "object",
-		properties: {
-			options: {
-				anyOf: [
-					{
-						type: "array",
-						items: {
-							type: "object",
-							properties: { label: { type: "string", minLength: 1 }, description: { type: "string", default: "" } },
-							required: ["label"],
-						},
-						maxItems: 3,
-					},
-					{ type: "null" },
-				],
-				default: null,
-			},
-		},
+		properties: { options: nullable({ type: "array", items: option, maxItems: 3 }) },
 	},
 	EnterPlanMode: { type: "object", properties: {} },
 	SetTodoList: {
 		type: "object",
-		properties: {
-			todos: {
-				anyOf: [
-					{
-						type: "array",
-						items: {
-							type: "object",
-							properties: {
-								title: { type: "string", minLength: 1 },
-								status: { enum: ["pending", "in_progress", "done"], type: "string" },
-							},
-							required: ["title", "status"],
-						},
-					},
-					{ type: "null" },
-				],
-				default: null,
-			},
-		},
+		properties: { todos: nullable({ type: "array", items: todo }) },
 	},
 	Shell: {
 		type: "object",
 		properties: {
-			command: { type: "string" },
+			command: text,
 			timeout: { type: "integer", minimum: 1, maximum: 86_400, default: 60 },
 			run_in_background: { type: "boolean", default: false },
 			description: { type: "string", default: "" },
@@ -116,7 +90,7 @@ const schemas = {
 	TaskOutput: {
 		type: "object",
 		properties: {
-			task_id: { type: "string" },
+			task_id: text,
 			block: { type: "boolean", default: false },
 			timeout: { type: "integer", minimum: 0, maximum: 3600, default: 30 },
 		},
@@ -124,23 +98,23 @@ const schemas = {
 	},
 	TaskStop: {
 		type: "object",
-		properties: { task_id: { type: "string" }, reason: { type: "string", default: "Stopped with TaskStop." } },
+		properties: { task_id: text, reason: { type: "string", default: "Stopped with TaskStop." } },
 		required: ["task_id"],
 	},
 	ReadFile: {
 		type: "object",
 		properties: {
-			path: { type: "string" },
+			path: text,
 			line_offset: { type: "integer", minimum: -1000, not: { const: 0 }, default: 1 },
 			n_lines: { type: "integer", minimum: 1, default: 1000 },
 		},
 		required: ["path"],
 	},
-	ReadMediaFile: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+	ReadMediaFile: { type: "object", properties: { path: text }, required: ["path"] },
 	SearchWeb: {
 		type: "object",
 		properties: {
-			query: { type: "string" },
+			query: text,
 			limit: { type: "integer", minimum: 1, maximum: 20, default: 5 },
 			include_content: { type: "boolean", default: false },
 		},
@@ -149,8 +123,8 @@ const schemas = {
 	Glob: {
 		type: "object",
 		properties: {
-			pattern: { type: "string" },
-			directory: { anyOf: [{ type: "string" }, { type: "null" }], default: null },
+			pattern: text,
+			directory: nullable(text),
 			include_dirs: { type: "boolean", default: true },
 		},
 		required: ["pattern"],
@@ -158,16 +132,16 @@ const schemas = {
 	Grep: {
 		type: "object",
 		properties: {
-			pattern: { type: "string" },
+			pattern: text,
 			path: { type: "string", default: "." },
-			glob: { anyOf: [{ type: "string" }, { type: "null" }], default: null },
+			glob: nullable(text),
 			output_mode: { type: "string", default: "files_with_matches" },
-			"-B": { anyOf: [{ type: "integer" }, { type: "null" }], default: null },
-			"-A": { anyOf: [{ type: "integer" }, { type: "null" }], default: null },
-			"-C": { anyOf: [{ type: "integer" }, { type: "null" }], default: null },
+			"-B": nullable({ type: "integer" }),
+			"-A": nullable({ type: "integer" }),
+			"-C": nullable({ type: "integer" }),
 			"-n": { type: "boolean", default: true },
 			"-i": { type: "boolean", default: false },
-			type: { anyOf: [{ type: "string" }, { type: "null" }], default: null },
+			type: nullable(text),
 			head_limit: { anyOf: [{ type: "integer", minimum: 0 }, { type: "null" }], default: 250 },
 			offset: { type: "integer", minimum: 0, default: 0 },
 			multiline: { type: "boolean", default: false },
@@ -178,46 +152,19 @@ const schemas = {
 	WriteFile: {
 		type: "object",
 		properties: {
-			path: { type: "string" },
-			content: { type: "string" },
+			path: text,
+			content: text,
 			mode: { enum: ["overwrite", "append"], type: "string", default: "overwrite" },
 		},
 		required: ["path", "content"],
 	},
 	StrReplaceFile: {
 		type: "object",
-		properties: {
-			path: { type: "string" },
-			edit: {
-				anyOf: [
-					{
-						type: "object",
-						properties: {
-							old: { type: "string" },
-							"new": { type: "string" },
-							replace_all: { type: "boolean", default: false },
-						},
-						required: ["old", "new"],
-					},
-					{
-						type: "array",
-						items: {
-							type: "object",
-							properties: {
-								old: { type: "string" },
-								"new": { type: "string" },
-								replace_all: { type: "boolean", default: false },
-							},
-							required: ["old", "new"],
-						},
-					},
-				],
-			},
-		},
+		properties: { path: text, edit: { anyOf: [edit, { type: "array", items: edit }] } },
 		required: ["path", "edit"],
 	},
-	FetchURL: { type: "object", properties: { url: { type: "string" } }, required: ["url"] },
-	Think: { type: "object", properties: { thought: { type: "string" } }, required: ["thought"] },
+	FetchURL: { type: "object", properties: { url: text }, required: ["url"] },
+	Think: { type: "object", properties: { thought: text }, required: ["thought"] },
 };
 
 let place: ToolPlace;
