@@ -1,24 +1,17 @@
 // A whole turn of the built executable against an OpenAI-compatible endpoint on loopback.
-import { writeFileSync } from "node:fs";
-import path from "node:path";
-import { expect, it, onTestFinished } from "vitest";
-import { createStage } from "../support/executable.ts";
-import { type ProviderServer, sendEvents, sendJson, startProviderServer } from "../support/provider-server.ts";
+import { expect, it } from "vitest";
+import { sendEvents } from "../support/provider-server.ts";
+import {
+	askAboutFile,
+	askInVain,
+	createProviderStage,
+	firstStatus,
+	type ProvidedModel,
+	toldAboutFile,
+} from "../support/provider-stage.ts";
 import { outline } from "../support/running-server.ts";
 
-async function startProvider(): Promise<ProviderServer> {
-	const provider = await startProviderServer();
-	onTestFinished(() => provider.close());
-	return provider;
-}
-
-function configFor(provider: ProviderServer): string {
-	return JSON.stringify({
-		default_model: "m",
-		models: { m: { provider: "p", model: "some-model", max_context_size: 100_000 } },
-		providers: { p: { type: "openai_legacy", base_url: `${provider.url}/v1`, api_key: "sk-test-0123456789abcdef" } },
-	});
-}
+const compatible: ProvidedModel = { type: "openai_legacy", model: "some-model" };
 
 function chunks(...deltas: readonly object[]): string {
 	const lines = deltas.map((delta, index) => ({
@@ -39,54 +32,31 @@ function chunks(...deltas: readonly object[]): string {
 }
 
 it("streams an answer, runs its tool and sends the result back", async () => {
-	const provider = await startProvider();
-	const stage = createStage();
-	writeFileSync(path.join(stage.workDir, "a.txt"), "hello\n");
+	const staged = await createProviderStage(compatible, "/v1");
 	const call = { index: 0, id: "call_1", type: "function", function: { name: "ReadFile", arguments: "" } };
-	provider.answerNext(
-		sendEvents(
-			chunks(
-				{ role: "assistant", content: "" },
-				{ reasoning_content: "Look first." },
-				{ content: "Reading…" },
-				{ tool_calls: [call] },
-				{ tool_calls: [{ index: 0, function: { arguments: '{"path":' } }] },
-				{ tool_calls: [{ index: 0, function: { arguments: '"a.txt"}' } }] },
-			),
-			{ chunkSize: 7 },
+	const { lines, code } = await askAboutFile(
+		staged,
+		chunks(
+			{ role: "assistant", content: "" },
+			{ reasoning_content: "Look first." },
+			{ content: "Reading…" },
+			{ tool_calls: [call] },
+			{ tool_calls: [{ index: 0, function: { arguments: '{"path":' } }] },
+			{ tool_calls: [{ index: 0, function: { arguments: '"a.txt"}' } }] },
 		),
+		chunks({ content: "It says hello." }),
 	);
-	provider.answerNext(sendEvents(chunks({ content: "It says hello." })));
-	const server = stage.serve("--config", configFor(provider), "--wire");
-	server.initialize();
-	await server.response("initialize");
-	server.prompt("What is in a.txt?");
-	const lines = await server.readUntil((line) => line.id === "prompt");
-	expect(outline(lines)).toEqual([
-		"TurnBegin",
-		"StepBegin",
-		"ContentPart",
-		"ContentPart",
-		"ToolCall",
-		"ToolCallPart",
-		"ToolCallPart",
-		"StatusUpdate",
-		"ToolResult",
-		"StepBegin",
-		"ContentPart",
-		"StatusUpdate",
-		"TurnEnd",
-		"finished",
-	]);
-	expect(lines.find((line) => line.params?.type === "StatusUpdate")?.params?.payload).toMatchObject({
+	expect([outline(lines), code]).toEqual([toldAboutFile, 0]);
+	expect(firstStatus(lines)).toMatchObject({
 		context_tokens: 30,
 		token_usage: { input_other: 20, output: 7, input_cache_read: 10, input_cache_creation: 0 },
 		message_id: "chatcmpl-1",
 	});
-	expect(provider.requests).toHaveLength(2);
-	expect(provider.requests[0]?.headers["user-agent"]).toMatch(/^agentwire\//);
-	expect(provider.requests[0]?.headers["authorization"]).toBe("Bearer sk-test-0123456789abcdef");
-	expect(provider.requests[1]?.body).toMatchObject({
+	const { requests } = staged.provider;
+	expect(requests).toHaveLength(2);
+	expect(requests[0]?.headers["user-agent"]).toMatch(/^agentwire\//);
+	expect(requests[0]?.headers["authorization"]).toBe("Bearer sk-test-0123456789abcdef");
+	expect(requests[1]?.body).toMatchObject({
 		model: "some-model",
 		stream: true,
 		messages: [
@@ -96,16 +66,13 @@ it("streams an answer, runs its tool and sends the result back", async () => {
 			{ role: "tool", tool_call_id: "call_1", content: expect.stringContaining("hello") },
 		],
 	});
-	server.endInput();
-	expect(await server.exited).toBe(0);
 });
 
 it("closes the provider's socket when the turn is cancelled", async () => {
-	const provider = await startProvider();
-	const stage = createStage();
+	const { provider, serve } = await createProviderStage(compatible, "/v1");
 	const events = chunks({ content: "Never done" });
 	provider.answerNext(sendEvents(events.slice(0, events.indexOf("\n\n") + 2), { ending: "hang" }));
-	const server = stage.serve("--config", configFor(provider), "--wire");
+	const server = serve();
 	server.prompt("hello");
 	await server.message("ContentPart");
 	server.request("cancel", "cancel");
@@ -117,18 +84,11 @@ it("closes the provider's socket when the turn is cancelled", async () => {
 });
 
 it("tells the provider's own words and no key when it refuses", async () => {
-	const provider = await startProvider();
-	const stage = createStage();
 	const message = "Incorrect API key provided: sk-test-0123456789abcdef.";
-	provider.answerNext(
-		sendJson(401, {}, { error: { message, type: "invalid_request_error", param: null, code: "invalid_api_key" } }),
-	);
-	const server = stage.serve("--config", configFor(provider), "--wire");
-	server.prompt("hello");
-	const { error } = await server.response("prompt");
-	expect(error?.code).toBe(-32003);
+	const { error, code } = await askInVain(await createProviderStage(compatible, "/v1"), {
+		error: { message, type: "invalid_request_error", param: null, code: "invalid_api_key" },
+	});
+	expect([error?.code, code]).toEqual([-32003, 0]);
 	expect(error?.message).toContain("Incorrect API key provided");
 	expect(error?.message).not.toContain("0123456789abcdef");
-	server.endInput();
-	expect(await server.exited).toBe(0);
 });

@@ -2,10 +2,11 @@
 // reads notes one by one, and in the end tells what was in them.
 import { readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { isRecord } from "../../src/base/json.ts";
 import { createStage } from "../support/executable.ts";
-import { sendEvents, startProviderServer } from "../support/provider-server.ts";
+import { sendEvents } from "../support/provider-server.ts";
+import { configFor, startProvider } from "../support/provider-stage.ts";
 import { lastOf, outline, type Server } from "../support/running-server.ts";
 
 const noteCount = 300;
@@ -59,8 +60,7 @@ async function lastAnswer(
 }
 
 it("compacts itself several times in three hundred steps and still knows what it read first, also when resumed", async () => {
-	const provider = await startProviderServer(answer);
-	onTestFinished(() => provider.close());
+	const provider = await startProvider(answer);
 	const stage = createStage();
 	for (let n = 1; n <= noteCount; n += 1) {
 		writeFileSync(
@@ -68,12 +68,8 @@ it("compacts itself several times in three hundred steps and still knows what it
 			`FACT ${n} IS ${secretOf(n)}.\n${"Chaff. ".repeat(400)}\n`,
 		);
 	}
-	const config = JSON.stringify({
-		default_model: "m",
-		models: { m: { provider: "p", model: "reader", max_context_size: 100_000 } },
-		providers: { p: { type: "openai_legacy", base_url: `${provider.url}/v1`, api_key: "sk-test-0123456789abcdef" } },
-		agentwire: { sync: "off" },
-	});
+	const reader = { type: "openai_legacy", model: "reader", settings: { agentwire: { sync: "off" } } };
+	const config = configFor(`${provider.url}/v1`, reader);
 	const words = ["--config", config, "--session", "5ac1e9f4-0000-4000-8000-0000000000a1", "--wire"];
 
 	const server = stage.serve(...words);

@@ -1,17 +1,11 @@
 // The built executable shows a video to a Kimi model and searches the web, both on loopback.
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { expect, it, onTestFinished } from "vitest";
-import { createStage } from "../support/executable.ts";
-import { type ProviderServer, sendEvents, sendJson, startProviderServer } from "../support/provider-server.ts";
+import { expect, it } from "vitest";
+import { sendEvents, sendJson } from "../support/provider-server.ts";
+import { createProviderStage, startProvider } from "../support/provider-stage.ts";
 
 const mp4 = Buffer.from("\0\0\0\x18ftypisom\0\0\x02\0isomiso2", "latin1");
-
-async function startServer(): Promise<ProviderServer> {
-	const server = await startProviderServer();
-	onTestFinished(() => server.close());
-	return server;
-}
 
 function answer(delta: object): string {
 	const head = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "kimi-k2.6" };
@@ -35,29 +29,31 @@ function calls(...names: readonly (readonly [name: string, input: object])[]): s
 }
 
 it("uploads the video, refers to it in the next request, and shows what the search service found", async () => {
-	const [provider, service] = [await startServer(), await startServer()];
-	const stage = createStage();
-	writeFileSync(path.join(stage.workDir, "clip.mp4"), mp4);
-	const settings = {
-		default_model: "m",
-		models: {
-			m: { provider: "p", model: "kimi-k2.6", max_context_size: 100_000, capabilities: ["video_in", "thinking"] },
-		},
-		providers: { p: { type: "kimi", base_url: `${provider.url}/v1`, api_key: "sk-test-0123456789abcdef" } },
-		services: {
-			moonshot_search: {
-				base_url: `${service.url}/search`,
-				api_key: "sk-search-0123456789",
-				custom_headers: { "x-team": "blue" },
+	const service = await startProvider();
+	const { provider, stage, serve } = await createProviderStage(
+		{
+			type: "kimi",
+			model: "kimi-k2.6",
+			modelSettings: { capabilities: ["video_in", "thinking"] },
+			settings: {
+				services: {
+					moonshot_search: {
+						base_url: `${service.url}/search`,
+						api_key: "sk-search-0123456789",
+						custom_headers: { "x-team": "blue" },
+					},
+				},
 			},
 		},
-	};
+		"/v1",
+	);
+	writeFileSync(path.join(stage.workDir, "clip.mp4"), mp4);
 	provider.answerNext(sendEvents(calls(["ReadMediaFile", { path: "clip.mp4" }])));
 	provider.answerNext(sendJson(200, {}, { id: "file-42", object: "file", status: "ready" }));
 	provider.answerNext(sendEvents(calls(["SearchWeb", { query: "what is in it", limit: 1 }])));
 	provider.answerNext(sendEvents(answer({ content: "A cat." })));
 	service.answerNext(sendJson(200, {}, { search_results: [{ title: "Cats", url: "https://example.org/cats" }] }));
-	const server = stage.serve("--config", JSON.stringify(settings), "--wire");
+	const server = serve();
 	server.initialize();
 	await server.response("initialize");
 	server.prompt("What is in clip.mp4?");
@@ -113,15 +109,9 @@ it("uploads the video, refers to it in the next request, and shows what the sear
 });
 
 it("offers neither to a model of words alone without a search service", async () => {
-	const provider = await startServer();
-	const stage = createStage();
-	const settings = {
-		default_model: "m",
-		models: { m: { provider: "p", model: "some-model", max_context_size: 100_000 } },
-		providers: { p: { type: "kimi", base_url: `${provider.url}/v1`, api_key: "sk-test-0123456789abcdef" } },
-	};
+	const { provider, serve } = await createProviderStage({ type: "kimi", model: "some-model" }, "/v1");
 	provider.answerNext(sendEvents(answer({ content: "Hello." })));
-	const server = stage.serve("--config", JSON.stringify(settings), "--wire");
+	const server = serve();
 	server.prompt("Hello");
 	await server.response("prompt");
 	expect(JSON.stringify(provider.requests[0]?.body)).toContain('"ReadFile"');

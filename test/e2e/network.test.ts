@@ -1,7 +1,8 @@
 // The network of the built executable: when it first opens a connection, and how it gets through proxies and to pages.
 import { expect, it, onTestFinished } from "vitest";
 import { createStage, toolCall } from "../support/executable.ts";
-import { sendJson, startProviderServer } from "../support/provider-server.ts";
+import { sendJson } from "../support/provider-server.ts";
+import { configFor, createProviderStage, type ProvidedModel } from "../support/provider-stage.ts";
 import { outline, type Server } from "../support/running-server.ts";
 import {
 	type Answer,
@@ -25,14 +26,7 @@ const says: Answer = (request, response) => {
 	request.on("end", () => response.writeHead(200, { "content-type": "text/event-stream" }).end(sentence));
 };
 
-function configFor(baseUrl: string, agentwire: Readonly<Record<string, unknown>> = {}): string {
-	return JSON.stringify({
-		default_model: "m",
-		models: { m: { provider: "p", model: "some-model", max_context_size: 100_000 } },
-		providers: { p: { type: "openai_legacy", base_url: baseUrl, api_key: "sk-test-0123456789abcdef" } },
-		agentwire,
-	});
-}
+const compatible: ProvidedModel = { type: "openai_legacy", model: "some-model" };
 
 async function ask(server: Server): Promise<readonly string[]> {
 	server.prompt("hello");
@@ -47,7 +41,7 @@ const answered = ["TurnBegin", "StepBegin", "ContentPart", "StatusUpdate", "Turn
 it("opens a connection once `initialize` is answered, never before, and uses it for the first request", async () => {
 	const origin = await started(startOrigin(says));
 	const stage = createStage();
-	const server = stage.serve("--config", configFor(`http://127.0.0.1:${origin.port}/v1`), "--wire");
+	const server = stage.serve("--config", configFor(`http://127.0.0.1:${origin.port}/v1`, compatible), "--wire");
 	// An answered request shows that the start is over.
 	server.request("cancel", "cancel");
 	await server.response("cancel");
@@ -66,23 +60,22 @@ it.each([
 ])("reaches a provider with a certificate of one's own through %s", async (variable, scheme, start) => {
 	const origin = await started(startOrigin(says, true));
 	const proxy = await started(start());
-	const stage = createStage();
-	const server = stage.serveWith(
-		{ [variable]: `${scheme}://127.0.0.1:${proxy.port}` },
-		...["--config", configFor(`https://model.test:${origin.port}/v1`, { ca_file: authorityFile }), "--wire"],
-	);
+	const config = configFor(`https://model.test:${origin.port}/v1`, {
+		...compatible,
+		settings: { agentwire: { ca_file: authorityFile } },
+	});
+	const variables = { [variable]: `${scheme}://127.0.0.1:${proxy.port}` };
+	const server = createStage().serveWith(variables, "--config", config, "--wire");
 	expect(await ask(server)).toEqual(answered);
 	expect(proxy.requests).toMatchObject([{ method: "CONNECT", target: `model.test:${origin.port}` }]);
 });
 
 it("waits as long as the provider asks, but no longer than a minute", async () => {
-	const provider = await startProviderServer();
-	onTestFinished(() => provider.close());
+	const { provider, serve } = await createProviderStage(compatible);
 	const busy = { error: { message: "Too busy" } };
 	provider.answerNext(sendJson(429, { "retry-after-ms": "30" }, busy));
 	provider.answerNext(sendJson(529, { "retry-after": "90" }, busy));
-	const stage = createStage();
-	const server = stage.serve("--config", configFor(provider.url), "--wire");
+	const server = serve();
 	server.prompt("hello");
 	const retry = await server.message("StepRetry");
 	expect(retry.params?.payload).toMatchObject({ wait_s: 0.03, error_type: "APIStatusError", status_code: 429 });
@@ -94,13 +87,11 @@ it("waits as long as the provider asks, but no longer than a minute", async () =
 });
 
 it("says which provider refused which key", async () => {
-	const provider = await startProviderServer();
-	onTestFinished(() => provider.close());
+	const { provider, serve } = await createProviderStage(compatible);
 	provider.answerNext(
 		sendJson(401, {}, { error: { message: "Incorrect API key provided: sk-test-0123456789abcdef" } }),
 	);
-	const stage = createStage();
-	const server = stage.serve("--config", configFor(provider.url), "--wire");
+	const server = serve();
 	server.prompt("hello");
 	expect((await server.response("prompt")).error?.message).toBe(
 		'Incorrect API key provided: [redacted]. The key for the provider "p" is that of providers.p.api_key.',

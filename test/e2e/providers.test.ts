@@ -1,9 +1,10 @@
 // A whole turn over the wire, driven by the published client, on each provider's loopback server.
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createStage } from "../support/executable.ts";
-import { readProviderFixture, sendEvents, startProviderServer } from "../support/provider-server.ts";
+import { readProviderFixture, sendEvents } from "../support/provider-server.ts";
+import { startProvider } from "../support/provider-stage.ts";
 import { openSession, payloadsOf, run } from "../support/sdk-client.ts";
 
 const events = (...values: readonly object[]) => values.map((value) => `data: ${JSON.stringify(value)}\n\n`).join("");
@@ -93,8 +94,7 @@ const providers: readonly Provider[] = [
 
 describe.each(providers)("the provider $type", ({ type, model, first, second, place, callId }) => {
 	it("answers the published client over two steps with parallel calls", async () => {
-		const provider = await startProviderServer();
-		onTestFinished(() => provider.close());
+		const provider = await startProvider();
 		const stage = createStage();
 		writeFileSync(
 			path.join(stage.shareDir, "config.toml"),
