@@ -3,6 +3,7 @@ import {
 	callCompleted,
 	coder,
 	notification,
+	type PlayedEvent,
 	playEvents,
 	retry,
 	step,
@@ -15,15 +16,14 @@ import {
 import type { EventBody } from "../events/event.ts";
 import { createFinalPrinter } from "./print-final.ts";
 
-type Events = Parameters<typeof playEvents> extends [unknown, ...infer Rest] ? Rest : never;
-const play = (...events: Events) => ({
+const play = (...events: readonly PlayedEvent[]) => ({
 	text: playEvents((write) => createFinalPrinter("text", write), ...events).written.join(""),
 	json: playEvents((write) => createFinalPrinter("stream-json", write), ...events).written.join(""),
 });
 
 describe("createFinalPrinter", () => {
 	it("gives the last message and nothing before it", () => {
-		const events: Events = [
+		const events: PlayedEvent[] = [
 			turnBegins,
 			step(1),
 			text("I look."),

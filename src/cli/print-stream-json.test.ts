@@ -7,6 +7,7 @@ import {
 	coder,
 	interrupted,
 	notification,
+	type PlayedEvent,
 	plan,
 	playEvents,
 	result,
@@ -24,7 +25,7 @@ import { statusChanged } from "../events/event.ts";
 import { createStreamJsonPrinter } from "./print-stream-json.ts";
 
 /** The lines as values; each is written at once and whole. */
-function play(...events: Parameters<typeof playEvents> extends [unknown, ...infer Rest] ? Rest : never): unknown[] {
+function play(...events: readonly PlayedEvent[]): unknown[] {
 	return playEvents(createStreamJsonPrinter, ...events).written.map((line) => {
 		expect(line.indexOf("\n")).toBe(line.length - 1);
 		return JSON.parse(line);

@@ -6,6 +6,7 @@ import {
 	coder,
 	interrupted,
 	notification,
+	type PlayedEvent,
 	plan,
 	playEvents,
 	result,
@@ -21,8 +22,7 @@ import { toolError, toolSuccess } from "../events/content.ts";
 import type { EventBody } from "../events/event.ts";
 import { createTextPrinter } from "./print-text.ts";
 
-const play = (...events: Parameters<typeof playEvents> extends [unknown, ...infer Rest] ? Rest : never) =>
-	playEvents(createTextPrinter, ...events).written.join("");
+const play = (...events: readonly PlayedEvent[]) => playEvents(createTextPrinter, ...events).written.join("");
 
 describe("createTextPrinter", () => {
 	it("gives the answer as it streams, without thoughts", () => {

@@ -59,10 +59,13 @@ export const notification: EventBody = {
 };
 export const coder: AgentPathEntry = { parentToolCallId: "c1", agentId: "a1b2c3d4e", subagentType: "coder" };
 
-/** What a printer writes at each of the events, which are the session's own agent's unless a path is given. */
+/** An event of the session's own agent, or `of` a subagent. */
+export type PlayedEvent = EventBody | { readonly of: AgentPathEntry; readonly body: EventBody };
+
+/** What a printer writes at each of the events. */
 export function playEvents(
 	create: (write: Write) => Printer,
-	...events: readonly (EventBody | { readonly of: AgentPathEntry; readonly body: EventBody })[]
+	...events: readonly PlayedEvent[]
 ): { readonly printer: Printer; readonly written: string[] } {
 	const written: string[] = [];
 	const printer = create((words) => void written.push(words));
