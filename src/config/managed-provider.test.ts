@@ -1,8 +1,8 @@
 import { parse } from "smol-toml";
 import { describe, expect, it } from "vitest";
+import { configurationFailure } from "../../test/support/configuration-failure.ts";
 import { createMemoryFiles } from "../../test/support/memory-files.ts";
 import { silentLog } from "../base/log.ts";
-import { ConfigurationError } from "./configuration-error.ts";
 import { addManagedProvider, type ManagedProvider, removeManagedProvider } from "./managed-provider.ts";
 import { readConfiguration } from "./read-config.ts";
 
@@ -39,15 +39,6 @@ capabilities = []
 const add = (text: string, more: Partial<ManagedProvider> = {}) =>
 	addManagedProvider(text, "/c", { ...managed, ...more });
 const remove = (text: string) => removeManagedProvider(text, "/c");
-
-async function failure(work: Promise<unknown>): Promise<ConfigurationError> {
-	const thrown = await work.then(
-		() => null,
-		(error: unknown) => error,
-	);
-	if (thrown instanceof ConfigurationError) return thrown;
-	throw new Error(`expected a ConfigurationError, got ${String(thrown)}`);
-}
 
 /** What a person and other programs have made of the file. */
 const mine = `# My settings, do not touch
@@ -104,6 +95,17 @@ describe("addManagedProvider", () => {
 	});
 
 	it("takes up what the platform says now, and keeps keys of the person's", async () => {
+		const others = `
+[models."kimi-code/own"]
+provider = "p"
+model = "x"
+max_context_size = 1
+
+[providers.p]
+type = "kimi"
+base_url = ""
+api_key = ""
+`;
 		const before = `default_model = "kimi-code/old"
 
 [models."kimi-code/old"]
@@ -116,17 +118,7 @@ provider = "managed:kimi-code"
 later = "kept" # mine
 max_context_size = 1
 model = "k2"
-
-[models."kimi-code/own"]
-provider = "p"
-model = "x"
-max_context_size = 1
-
-[providers.p]
-type = "kimi"
-base_url = ""
-api_key = ""
-
+${others}
 [providers."managed:kimi-code"]
 type = "kimi"
 base_url = "https://old.example.com"
@@ -148,17 +140,7 @@ max_context_size = 262144
 model = "k2"
 capabilities = ["image_in", "thinking"]
 display_name = "Kimi K2"
-
-[models."kimi-code/own"]
-provider = "p"
-model = "x"
-max_context_size = 1
-
-[providers.p]
-type = "kimi"
-base_url = ""
-api_key = ""
-
+${others}
 [providers."managed:kimi-code"]
 type = "kimi"
 base_url = "https://api.example.com/v1"
@@ -189,7 +171,7 @@ oauth = { storage = "file", key = "oauth/kimi-code" }
 		["a provider with dots", 'providers."managed:kimi-code".type = "kimi"\n', "uneditable", "Cannot edit"],
 		["models that are none", "models = 5\n", "uneditable", "Cannot edit"],
 	])("refuses %s", async (_, text, category, message) => {
-		const error = await failure(add(text));
+		const error = await configurationFailure(add(text));
 		expect(error.category).toBe(category);
 		expect(error.message).toContain(message);
 	});
@@ -224,6 +206,6 @@ api_key = ""
 	});
 
 	it("refuses a file that is no TOML", async () => {
-		expect((await failure(remove("[models\n"))).category).toBe("syntax");
+		expect((await configurationFailure(remove("[models\n"))).category).toBe("syntax");
 	});
 });

@@ -3,10 +3,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { parse } from "smol-toml";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { configurationFailure } from "../../test/support/configuration-failure.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Configuration } from "./configuration.ts";
-import { ConfigurationError, type ConfigurationProblem } from "./configuration-error.ts";
+import type { ConfigurationProblem } from "./configuration-error.ts";
 import { readConfiguration } from "./read-config.ts";
 import { hookEvents } from "./schema.ts";
 
@@ -24,17 +25,8 @@ async function readText(text: string): Promise<Configuration> {
 	return (await readConfiguration({ kind: "text", text }, files, silentLog)).configuration;
 }
 
-async function failure(work: Promise<unknown>): Promise<ConfigurationError> {
-	const outcome = await work.then(
-		() => null,
-		(error: unknown) => error,
-	);
-	if (outcome instanceof ConfigurationError) return outcome;
-	throw new Error(`expected a ConfigurationError, got ${String(outcome)}`);
-}
-
 async function problemsOf(settings: unknown): Promise<readonly ConfigurationProblem[]> {
-	return (await failure(readText(JSON.stringify(settings)))).problems;
+	return (await configurationFailure(readText(JSON.stringify(settings)))).problems;
 }
 
 const defaults: Configuration = {
@@ -349,7 +341,7 @@ describe("settings as text", () => {
 	});
 
 	it("says both reasons when the text is neither JSON nor TOML, without quoting it", async () => {
-		const error = await failure(readText('{"api_key":sk-secret-secret-secret'));
+		const error = await configurationFailure(readText('{"api_key":sk-secret-secret-secret'));
 		expect(error).toMatchObject({
 			category: "text",
 			source: "--config",
@@ -359,15 +351,19 @@ describe("settings as text", () => {
 			],
 		});
 		expect(error.message).not.toContain("secret");
-		expect((await failure(readText('{"a": 1,\n"b" 2}'))).problems[0]?.reason).toMatch(
+		expect((await configurationFailure(readText('{"a": 1,\n"b" 2}'))).problems[0]?.reason).toMatch(
 			/^not JSON at line 2, column 5: \S/,
 		);
-		expect((await failure(readText('{"a":'))).problems[0]?.reason).toMatch(/^not JSON.*: \S/);
+		expect((await configurationFailure(readText('{"a":'))).problems[0]?.reason).toMatch(/^not JSON.*: \S/);
 	});
 
 	it("refuses text that is empty or no table", async () => {
-		expect((await failure(readText(" \n"))).message).toBe("Invalid configuration text (--config):\n  is empty");
-		expect((await failure(readText("[1]"))).problems).toEqual([{ key: "", reason: "must be a table, found a list" }]);
+		expect((await configurationFailure(readText(" \n"))).message).toBe(
+			"Invalid configuration text (--config):\n  is empty",
+		);
+		expect((await configurationFailure(readText("[1]"))).problems).toEqual([
+			{ key: "", reason: "must be a table, found a list" },
+		]);
 	});
 });
 
@@ -507,7 +503,7 @@ describe("problems", () => {
 
 	it("are listed all at once, those between tables included", async () => {
 		const text = 'default_model = "x"\ntheme = 1\n[models."a/b"]\nprovider = "q"\nmodel = "m"\n';
-		const error = await failure(readText(text));
+		const error = await configurationFailure(readText(text));
 		expect(error.message).toBe(
 			[
 				"Invalid configuration text (--config):",
@@ -536,9 +532,9 @@ describe("a settings file", () => {
 		await writeFile(path.join(folder, "a.json"), "theme = 1");
 		await writeFile(path.join(folder, "b.toml"), 'a = 1\napi_key = sk-secret"');
 		await writeFile(path.join(folder, "c.toml"), "theme = 1");
-		const json = await failure(readFileAt("a.json"));
-		const toml = await failure(readFileAt("b.toml"));
-		const schema = await failure(readFileAt("c.toml"));
+		const json = await configurationFailure(readFileAt("a.json"));
+		const toml = await configurationFailure(readFileAt("b.toml"));
+		const schema = await configurationFailure(readFileAt("c.toml"));
 		expect([json.category, toml.category, schema.category]).toEqual(["syntax", "syntax", "schema"]);
 		expect(json.message).toContain(`Invalid JSON in configuration file ${folder}/a.json:\n  not JSON`);
 		expect(toml.message).toContain(`Invalid TOML in configuration file ${folder}/b.toml:\n  not TOML at line 2`);
@@ -548,11 +544,11 @@ describe("a settings file", () => {
 
 	it("must be there and be a file", async () => {
 		await mkdir(path.join(folder, "d.toml"));
-		expect(await failure(readFileAt("none.toml"))).toMatchObject({
+		expect(await configurationFailure(readFileAt("none.toml"))).toMatchObject({
 			category: "unreadable",
 			problems: [{ key: "", reason: "there is no such file" }],
 		});
-		expect((await failure(readFileAt("d.toml"))).category).toBe("unreadable");
+		expect((await configurationFailure(readFileAt("d.toml"))).category).toBe("unreadable");
 	});
 });
 
@@ -596,7 +592,10 @@ describe("the default file", () => {
 	it("is not made from an old config.json that is invalid", async () => {
 		await mkdir(shared(""));
 		await writeFile(shared("config.json"), '{"theme":1}');
-		expect(await failure(readDefault())).toMatchObject({ category: "schema", source: shared("config.json") });
+		expect(await configurationFailure(readDefault())).toMatchObject({
+			category: "schema",
+			source: shared("config.json"),
+		});
 		expect(await readdir(shared(""))).toEqual(["config.json"]);
 	});
 

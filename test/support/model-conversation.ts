@@ -1,7 +1,7 @@
 // What models say and what they are told, in short: parts of answers, messages, requests, and the scene that the recorded
 // streams of all providers play.
 import { createAssembly } from "../../src/agent/assembly.ts";
-import type { ContentPart, ToolCall } from "../../src/events/content.ts";
+import type { ContentPart, TokenUsage, ToolCall } from "../../src/events/content.ts";
 import type { ConversationMessage } from "../../src/events/conversation.ts";
 import type { ModelChunk, ModelPart, ModelRequest, ToolCallFragment } from "../../src/models/model.ts";
 
@@ -64,6 +64,14 @@ export const weatherRequest: ModelRequest = {
 	tools: [],
 	messages: [user(text("Weather in Oslo, and what is in pic.png?"))],
 	cacheKey: "session-41",
+};
+
+/** What every recorded stream but that of Kimi counts. */
+export const weatherUsage: TokenUsage = {
+	input_other: 176,
+	output: 96,
+	input_cache_read: 1024,
+	input_cache_creation: 0,
 };
 
 /** The picture of the recorded second requests. */

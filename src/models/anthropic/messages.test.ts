@@ -12,6 +12,7 @@ import {
 	toolCall,
 	weatherRequest,
 	weatherResults,
+	weatherUsage,
 } from "../../../test/support/model-conversation.ts";
 import { plainModelSettings } from "../../../test/support/model-settings.ts";
 import { createModelSubject } from "../../../test/support/model-subject.ts";
@@ -61,11 +62,7 @@ describeProvider("anthropic", {
 		toolCall("toolu_bI2", "read_image"),
 		piece('{"path": "pic.png"}'),
 	],
-	last: {
-		type: "done",
-		usage: { input_other: 176, output: 96, input_cache_read: 1024, input_cache_creation: 0 },
-		messageId: "msg_fx1",
-	},
+	last: { type: "done", usage: weatherUsage, messageId: "msg_fx1" },
 	start: start + block(0, { type: "text", text: "" }),
 	delta: (value) => delta(0, { type: "text_delta", text: value }),
 	end: stop(0) + finish("end_turn"),

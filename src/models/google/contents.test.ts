@@ -13,6 +13,7 @@ import {
 	toolCall,
 	weatherRequest,
 	weatherResults,
+	weatherUsage,
 } from "../../../test/support/model-conversation.ts";
 import { plainModelSettings } from "../../../test/support/model-settings.ts";
 import { createModelSubject } from "../../../test/support/model-subject.ts";
@@ -44,11 +45,7 @@ describeProvider("contents", {
 	settings: { providerType: "google_genai", model: "gemini-3-pro" },
 	stream: recordedStream,
 	parts: recordedParts,
-	last: {
-		type: "done",
-		usage: { input_other: 176, output: 96, input_cache_read: 1024, input_cache_creation: 0 },
-		messageId: "fxR1",
-	},
+	last: { type: "done", usage: weatherUsage, messageId: "fxR1" },
 	start: "",
 	delta: (value) => event({ text: value }),
 	end: finish("STOP"),

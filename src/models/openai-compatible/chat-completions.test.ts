@@ -11,6 +11,7 @@ import {
 	toolCall,
 	weatherRequest,
 	weatherResults,
+	weatherUsage,
 } from "../../../test/support/model-conversation.ts";
 import { createManualClock, plainModelSettings } from "../../../test/support/model-settings.ts";
 import { createModelSubject } from "../../../test/support/model-subject.ts";
@@ -92,11 +93,7 @@ const openai: ProviderSubject = {
 		toolCall("call_bI2", "read_image"),
 		piece('{"path":"pic.png"}'),
 	],
-	last: {
-		type: "done",
-		usage: { input_other: 176, output: 96, input_cache_read: 1024, input_cache_creation: 0 },
-		messageId: "chatcmpl-fx1",
-	},
+	last: { type: "done", usage: weatherUsage, messageId: "chatcmpl-fx1" },
 };
 
 describeProvider("kimi", kimi);

@@ -13,11 +13,12 @@ import {
 	user,
 	weatherRequest,
 	weatherResults,
+	weatherUsage,
 } from "../../../test/support/model-conversation.ts";
 import { plainModelSettings } from "../../../test/support/model-settings.ts";
 import { createModelSubject } from "../../../test/support/model-subject.ts";
 import { readProviderFixture, sendEvents } from "../../../test/support/provider-server.ts";
-import { type ModelChunk, modelFailure } from "../model.ts";
+import { modelFailure } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
 
 const recordedStream = readProviderFixture("responses-stream.sse");
@@ -36,11 +37,6 @@ const recordedParts = [
 	toolCall("call_bI2", "read_image"),
 	piece('{"path":"pic.png"}'),
 ];
-const recordedEnd: ModelChunk = {
-	type: "done",
-	usage: { input_other: 176, output: 96, input_cache_read: 1024, input_cache_creation: 0 },
-	messageId: "resp_fx1",
-};
 
 const event = (fields: Record<string, unknown>) =>
 	`event: ${String(fields["type"])}\ndata: ${JSON.stringify(fields)}\n\n`;
@@ -56,7 +52,7 @@ describeProvider("responses", {
 	settings: { providerType: "openai_responses", model: "gpt-5.2" },
 	stream: recordedStream,
 	parts: recordedParts,
-	last: recordedEnd,
+	last: { type: "done", usage: weatherUsage, messageId: "resp_fx1" },
 	start: created + added(message),
 	delta,
 	end: done(message) + completed,
