@@ -28,6 +28,7 @@ export interface ChildTransport extends Transport {
 export function startChildTransport({ request, processes, clock, log }: ChildTransportSettings): ChildTransport {
 	const splitter = createLineSplitter(messageLimit);
 	const end = new AbortController();
+	/** Aborts when the program has ended. */
 	const goneController = new AbortController();
 	let input: ChildInput | null = null;
 	let isClosed = false;
@@ -93,7 +94,13 @@ export function startChildTransport({ request, processes, clock, log }: ChildTra
 		},
 		async send(message) {
 			if (input === null || isClosed) throw closed();
-			await input.write(`${JSON.stringify(message)}\n`);
+			try {
+				await input.write(`${JSON.stringify(message)}\n`);
+			} catch (thrown) {
+				// A program that reads no more is about to end as a rule, and its end says more.
+				await sleep(clock, farewell, goneController.signal);
+				throw isClosed ? closed() : thrown;
+			}
 		},
 		close,
 		reason: () => reason,

@@ -180,6 +180,26 @@ describe("connecting", () => {
 		expect(program.run().isOver).toBe(true);
 	});
 
+	it("says the same of a program that read no more before it ended", async () => {
+		const { connection, program } = createSubject({ isDeaf: true });
+		const connecting = connection.connect();
+		await until(() => program.runs.length > 0);
+		await new Promise((resolve) => setImmediate(resolve));
+		program.run().exit({ kind: "exited", exitCode: 3 });
+		await connecting;
+		expect(connection.failure).toMatchObject({ reason: "it exited with code 3" });
+	});
+
+	it("does not wait long for the end of a program that reads nothing", async () => {
+		const { connection, program, clock } = createSubject({ isDeaf: true });
+		const connecting = connection.connect();
+		await until(() => clock.waiting() > 0);
+		clock.advance(200);
+		await connecting;
+		expect(connection.failure).toMatchObject({ reason: "write EPIPE" });
+		expect(program.run().isOver).toBe(true);
+	});
+
 	it("fails with a list that cannot be read, and ends the program", async () => {
 		const { connection, program } = createSubject({
 			handle({ id, method }, run) {

@@ -48,7 +48,7 @@ export class ServerConnection {
 	readonly #retired = new Set<Link>();
 	#era: Era = "old";
 	#state: ServerState = "pending";
-	#reason = "";
+	#failure: LinkFailure | null = null;
 	#tools: readonly ListedTool[] = [];
 	#link: Link | null = null;
 	#attempt: Promise<void> | null = null;
@@ -64,6 +64,11 @@ export class ServerConnection {
 
 	get state(): ServerState {
 		return this.#state;
+	}
+
+	/** Why it is failed or unauthorized; null in other states. */
+	get failure(): LinkFailure | null {
+		return this.#failure;
 	}
 
 	/** As the server listed them last, also while it is away. */
@@ -90,12 +95,14 @@ export class ServerConnection {
 	async call(call: Call, signal: AbortSignal): Promise<CallOutcome> {
 		const running = startCall(call.asker, call.timeout, this.#parts.clock, signal);
 		try {
-			let failure: LinkFailure = { kind: "lost", reason: "it is not connected" };
+			let failure: LinkFailure = toLoss("it is not connected");
 			for (let tries = 0; tries < 2; tries += 1) {
 				await abortable(this.connect(), running.signal);
 				const link = this.#link;
 				if (running.signal.aborted) break;
-				if (link === null) return { kind: "failed", reason: this.#reason, isUncertain: false };
+				if (link === null) {
+					return { kind: "failed", reason: (this.#failure ?? failure).reason, isUncertain: false };
+				}
 				try {
 					const result = await this.#callOver(link, call, running);
 					// What the call has changed of the tools is for whoever reads the result.
@@ -127,7 +134,7 @@ export class ServerConnection {
 	}
 
 	async #open(): Promise<void> {
-		this.#change("connecting", "");
+		this.#change("connecting", null);
 		let opened: Link | null = null;
 		let lost: string | null = null;
 		try {
@@ -136,19 +143,19 @@ export class ServerConnection {
 				elicit: (params, signal) => this.#elicit(params, signal),
 				lost: (reason) => {
 					lost = reason;
-					if (opened !== null) this.#retire(opened, { kind: "lost", reason });
+					if (opened !== null) this.#retire(opened, toLoss(reason));
 				},
 			});
 			opened = link;
 			this.#tools = await this.#list(link);
 			if (this.#closing.signal.aborted) return await link.close();
 			this.#link = link;
-			this.#change("connected", "");
+			this.#change("connected", null);
 			if (this.#isListStale) void this.#relist();
 		} catch (thrown) {
 			await opened?.close();
 			if (this.#closing.signal.aborted) return;
-			const failure = lost === null ? await toLinkFailure(thrown) : ({ kind: "lost", reason: lost } as const);
+			const failure = lost === null ? await toLinkFailure(thrown) : toLoss(lost);
 			this.#fail("An MCP server could not be connected.", failure);
 		}
 	}
@@ -170,8 +177,8 @@ export class ServerConnection {
 	/** Of a link that was found lost before, what was found then says more. */
 	async #toFailure(thrown: unknown, link: Link): Promise<LinkFailure> {
 		const failure = await toLinkFailure(thrown);
-		const isKnown = failure.kind === "lost" && this.#link !== link && this.#reason !== "";
-		return isKnown ? { kind: "lost", reason: this.#reason } : failure;
+		const known = this.#link === link ? null : this.#failure;
+		return failure.kind === "lost" && known !== null ? toLoss(known.reason) : failure;
 	}
 
 	async #list({ client }: Link): Promise<readonly ListedTool[]> {
@@ -248,14 +255,14 @@ export class ServerConnection {
 		}
 	}
 
-	#fail(message: string, { kind, reason }: LinkFailure): void {
-		this.#warn(message, { reason });
-		this.#change(kind === "unauthorized" ? "unauthorized" : "failed", reason);
+	#fail(message: string, failure: LinkFailure): void {
+		this.#warn(message, { reason: failure.reason });
+		this.#change(failure.kind === "unauthorized" ? "unauthorized" : "failed", failure);
 	}
 
-	#change(state: ServerState, reason: string): void {
+	#change(state: ServerState, failure: LinkFailure | null): void {
 		this.#state = state;
-		this.#reason = reason;
+		this.#failure = failure;
 		this.#tellListeners();
 	}
 
@@ -267,6 +274,8 @@ export class ServerConnection {
 		this.#parts.log.warn(message, { server: this.name, ...fields });
 	}
 }
+
+const toLoss = (reason: string): LinkFailure => ({ kind: "lost", reason, name: "Error" });
 
 function describeProgress({ progress, total, message }: Progress): string {
 	const count = total === undefined ? String(progress) : `${progress} of ${total}`;

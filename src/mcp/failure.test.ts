@@ -16,11 +16,16 @@ const http = (status: number, text = "") =>
 const withCode = (code: string) => Object.assign(new Error(`connect ${code}`), { code });
 
 describe("a failure", () => {
-	it.each<[string, unknown, LinkFailure]>([
+	it.each<[string, unknown, Omit<LinkFailure, "name">]>([
 		["nobody signed in", new NotSignedIn(), { kind: "unauthorized", reason: "nobody has signed in to it" }],
 		[
 			"a refused sign-in",
 			new UnauthorizedError("x"),
+			{ kind: "unauthorized", reason: "it does not accept the sign-in" },
+		],
+		[
+			"a sign-in that new tokens do not mend",
+			new SdkHttpError(SdkErrorCode.ClientHttpAuthentication, "401", { status: 401, statusText: "" }),
 			{ kind: "unauthorized", reason: "it does not accept the sign-in" },
 		],
 		["an error of the server", new ProtocolError(-32602, "No such tool."), { kind: "answer", reason: "No such tool" }],
@@ -64,7 +69,8 @@ describe("a failure", () => {
 		],
 		["anything else", "who knows", { kind: "lost", reason: "who knows" }],
 	])("is told apart: %s", async (_, thrown, failure) => {
-		expect(await toLinkFailure(thrown)).toEqual(failure);
+		const name = thrown instanceof Error ? thrown.name : "Error";
+		expect(await toLinkFailure(thrown)).toEqual({ ...failure, name });
 	});
 
 	it("is told without secrets, on one line, and not at length", async () => {

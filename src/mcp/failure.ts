@@ -15,6 +15,8 @@ export interface LinkFailure {
 	readonly kind: "answer" | "untaken" | "unauthorized" | "lost";
 	/** A clause. */
 	readonly reason: string;
+	/** What kind of error it was, for people. */
+	readonly name: string;
 }
 
 /** System errors that come before anything is sent. */
@@ -28,23 +30,25 @@ const unreached: ReadonlySet<string> = new Set([
 ]);
 
 export async function toLinkFailure(thrown: unknown): Promise<LinkFailure> {
+	const name = thrown instanceof Error ? thrown.name : "Error";
+	if (thrown instanceof NotSignedIn) return { kind: "unauthorized", reason: "nobody has signed in to it", name };
+	const kind = await toKind(thrown);
+	return { kind, reason: kind === "unauthorized" ? "it does not accept the sign-in" : describe(thrown), name };
+}
+
+async function toKind(thrown: unknown): Promise<LinkFailure["kind"]> {
 	const { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } = await import(
 		"@modelcontextprotocol/client"
 	);
-	const reason = describe(thrown);
-	if (thrown instanceof NotSignedIn) return { kind: "unauthorized", reason: "nobody has signed in to it" };
-	if (thrown instanceof UnauthorizedError) return { kind: "unauthorized", reason: "it does not accept the sign-in" };
-	if (thrown instanceof ProtocolError) {
-		return { kind: isBrokenAnswer(thrown.code, thrown.message) ? "lost" : "answer", reason };
-	}
-	if (thrown instanceof SdkHttpError) {
-		// By the first a server says that it does not know our session; some say the second.
-		return { kind: thrown.status === 404 || thrown.status === 400 ? "untaken" : "answer", reason };
-	}
+	if (thrown instanceof UnauthorizedError) return "unauthorized";
+	if (thrown instanceof ProtocolError) return isBrokenAnswer(thrown.code, thrown.message) ? "lost" : "answer";
+	// New tokens were no better than the old ones.
+	if (thrown instanceof SdkHttpError && thrown.code === SdkErrorCode.ClientHttpAuthentication) return "unauthorized";
+	// By the first a server says that it does not know our session; some say the second.
+	if (thrown instanceof SdkHttpError) return thrown.status === 404 || thrown.status === 400 ? "untaken" : "answer";
 	const isUnreached = causes(thrown).some((error) => error instanceof NetworkError);
-	if (isUnreached || codesOf(thrown).some((code) => unreached.has(code))) return { kind: "untaken", reason };
-	if (!(thrown instanceof SdkError)) return { kind: "lost", reason };
-	return { kind: thrown.code === SdkErrorCode.InvalidResult ? "answer" : "lost", reason };
+	if (isUnreached || codesOf(thrown).some((code) => unreached.has(code))) return "untaken";
+	return thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult ? "answer" : "lost";
 }
 
 /** Errors by which a server does not know the old way to begin: no such method, no such version, no such headers. */

@@ -2,6 +2,7 @@
 import path from "node:path";
 import type { Client, ElicitRequest, ElicitResult, FetchLike, Transport } from "@modelcontextprotocol/client";
 import { type Clock, sleep } from "../base/clock.ts";
+import { createDeferred } from "../base/deferred.ts";
 import type { Log } from "../base/log.ts";
 import type { LocalMcpServer, McpServerSettings, RemoteMcpServer } from "../config/mcp-servers.ts";
 import type { Processes } from "../processes/port.ts";
@@ -98,7 +99,7 @@ export async function openLink(
 		if (isOpen && error instanceof library.SseError) void client.close();
 	};
 	try {
-		await client.connect(transport, { timeout: startPatience, signal });
+		await unlessAborted(client.connect(transport, { timeout: startPatience, signal }), signal);
 		// It may have gone right behind its answer.
 		if (client.transport === undefined) throw new Error("the connection broke off");
 	} catch (thrown) {
@@ -109,6 +110,19 @@ export async function openLink(
 	}
 	isOpen = true;
 	return { client, close };
+}
+
+/** Waits for the work, but not beyond the signal: not everything in the library heeds it. */
+async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+	const aborted = createDeferred<never>();
+	const abort = () => aborted.reject(new Error("it was given up"));
+	signal.addEventListener("abort", abort, { once: true });
+	if (signal.aborted) abort();
+	try {
+		await Promise.race([work, aborted.promise]);
+	} finally {
+		signal.removeEventListener("abort", abort);
+	}
 }
 
 interface Prepared {

@@ -30,6 +30,8 @@ export interface ProgramOptions {
 	call?(params: Readonly<Record<string, unknown>>, run: ProgramRun, id: number | string): unknown;
 	/** Takes a message in place of the program; true when it did. */
 	handle?(message: ReceivedMessage, run: ProgramRun): boolean;
+	/** Whether its stdin is closed from the beginning. */
+	readonly isDeaf?: boolean;
 }
 
 export interface Program {
@@ -39,7 +41,7 @@ export interface Program {
 	run(): ProgramRun;
 }
 
-export function createProgram({ tools = [], call, handle }: ProgramOptions = {}): Program {
+export function createProgram({ tools = [], call, handle, isDeaf = false }: ProgramOptions = {}): Program {
 	const runs: ProgramRun[] = [];
 
 	const answer = (message: ReceivedMessage, run: ProgramRun) => {
@@ -84,7 +86,7 @@ export function createProgram({ tools = [], call, handle }: ProgramOptions = {})
 			signal.addEventListener("abort", () => run.exit({ kind: "aborted" }), { once: true });
 			conversation.begin({
 				async write(text) {
-					if (run.isOver) throw new Error("write EPIPE");
+					if (run.isOver || isDeaf) throw new Error("write EPIPE");
 					for (const line of text.trim().split("\n")) {
 						const message: unknown = JSON.parse(line);
 						if (!isRecord(message)) continue;
