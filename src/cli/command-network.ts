@@ -3,6 +3,7 @@ import { systemClock } from "../base/clock.ts";
 import { silentLog } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
 import { createNetwork, type Fetch, type Network } from "../network/network.ts";
+import { readCommandSettings } from "./command-settings.ts";
 import { type Place, toAbsolutePath } from "./paths.ts";
 
 export interface CommandPlace {
@@ -22,7 +23,7 @@ export function createCommandFetch(given: CommandPlace): Fetch {
 }
 
 async function open({ environment, files, shareDir, place }: CommandPlace): Promise<Network> {
-	const caFile = await readCaFile(files, shareDir);
+	const { caFile = null } = (await readCommandSettings(files, shareDir)) ?? {};
 	return createNetwork({
 		environment,
 		caFile: caFile === null ? null : toAbsolutePath(caFile, place),
@@ -30,16 +31,4 @@ async function open({ environment, files, shareDir, place }: CommandPlace): Prom
 		clock: systemClock,
 		log: silentLog,
 	});
-}
-
-async function readCaFile(files: Files, shareDir: string): Promise<string | null> {
-	const file = `${shareDir}/config.toml`;
-	try {
-		if ((await files.status(file)) === null) return null;
-		const { readConfiguration } = await import("../config/read-config.ts");
-		const { configuration } = await readConfiguration({ kind: "file", path: file }, files, silentLog);
-		return configuration.agentwire.caFile;
-	} catch {
-		return null;
-	}
 }

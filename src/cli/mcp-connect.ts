@@ -1,19 +1,15 @@
-// Connects to an MCP server once, for the commands that try one out, and lists its tools. The library starts the programs
-// of local servers itself.
-import type { AuthProvider, Transport } from "@modelcontextprotocol/client";
-import type { Clock } from "../base/clock.ts";
+// Connects to an MCP server once, as a session would, for the commands that try one out, and lists its tools.
+import type { AuthProvider } from "@modelcontextprotocol/client";
 import { createDeferred } from "../base/deferred.ts";
+import { silentLog } from "../base/log.ts";
+import type { McpServerSettings } from "../config/mcp-servers.ts";
 import { failureText } from "../credentials/mcp-request.ts";
 import type { McpChallenge } from "../credentials/mcp-sign-in.ts";
-import type { Fetch } from "../network/network.ts";
-import type { LocalMcpServer, McpServer, RemoteMcpServer } from "./mcp-server.ts";
-import { type Place, toAbsolutePath } from "./paths.ts";
-import { productName, productVersion } from "./version.ts";
-
-export interface McpTool {
-	readonly name: string;
-	readonly description: string;
-}
+import type { McpAuthorization } from "../mcp/authorization.ts";
+import type { LinkParts } from "../mcp/link.ts";
+import type { ListedTool } from "../mcp/tool-list.ts";
+import type { Place } from "./paths.ts";
+import { productVersion } from "./version.ts";
 
 /** The connection could not be made. The message has no secrets in it and is on one line. */
 export class McpConnectionError extends Error {
@@ -29,60 +25,39 @@ export class McpConnectionError extends Error {
 	}
 }
 
-export interface ConnectSettings {
-	/** For a server with OAuth; null when nobody has signed in there. */
-	readonly authProvider: AuthProvider | null;
-	/** For remote servers. */
-	readonly fetch: Fetch;
+export interface ConnectSettings extends Pick<LinkParts, "processes" | "authorization" | "fetch" | "clock"> {
 	readonly environment: Readonly<Record<string, string>>;
 	readonly place: Place;
-	readonly clock: Clock;
 	readonly signal: AbortSignal;
 }
 
 /** Milliseconds for all of it. Programs may have to be downloaded before they start. */
 const patience = 120_000;
 
-interface Way {
-	readonly transport: Transport;
-	/** What the server said about signing in; null when it did not ask for it. */
-	challenge(): McpChallenge | null;
-	/** What a program wrote to its stderr. Call it once the transport is closed. */
-	complaint(): string;
-}
-
-/** The tools of the server. Throws McpConnectionError. */
-export async function listMcpTools(server: McpServer, settings: ConnectSettings): Promise<readonly McpTool[]> {
-	const { Client, SdkHttpError, UnauthorizedError } = await import("@modelcontextprotocol/client");
-	const way = server.kind === "local" ? await startLocal(server, settings) : await reachRemote(server, settings);
-	const client = new Client({ name: productName, version: productVersion });
+/** The tools of the server, behind which nothing is left running. Throws McpConnectionError. */
+export async function listMcpTools(
+	server: McpServerSettings,
+	settings: ConnectSettings,
+): Promise<readonly ListedTool[]> {
+	const { ServerConnection } = await import("../mcp/connection.ts");
+	const { environment, place } = settings;
+	const authorization = watchAuthorization(settings.authorization);
+	const parts = { ...settings, authorization, log: silentLog, version: productVersion };
+	const connection = new ServerConnection(server, { workDir: place.currentDir, environment }, parts);
 	try {
-		const { tools } = await inTime(settings, async () => {
-			await client.connect(way.transport, { timeout: patience });
-			return await client.listTools(undefined, { timeout: patience });
-		});
-		return tools.map(({ name, description = "" }) => ({ name, description }));
-	} catch (thrown) {
-		await close(way.transport);
-		if (thrown instanceof McpConnectionError) throw thrown;
-		const isTurnedAway =
-			thrown instanceof UnauthorizedError || (thrown instanceof SdkHttpError && thrown.status === 401);
-		const name = thrown instanceof Error ? thrown.name : "Error";
-		const complaint = way.complaint();
-		const message = complaint === "" ? failureText(thrown) : `${failureText(thrown)} (it wrote: ${complaint})`;
-		throw new McpConnectionError(name, message, isTurnedAway ? way.challenge() : null);
+		await inTime(settings, () => connection.connect());
+		const { failure, tools } = connection;
+		if (failure === null) return tools;
+		if (failure.kind !== "unauthorized") throw new McpConnectionError(failure.name, failure.reason, null);
+		const { challenge, refusal } = authorization.seen();
+		throw new McpConnectionError(failure.name, refusal ?? failure.reason, challenge);
 	} finally {
-		await close(way.transport);
+		await connection.close();
 	}
 }
 
-/** Fine when it is closed already. */
-async function close(transport: Transport): Promise<void> {
-	await transport.close().catch(() => undefined);
-}
-
-/** Waits for the work until it is stopped or takes too long: not everything in the library heeds a signal. */
-async function inTime<T>({ clock, signal }: ConnectSettings, work: () => Promise<T>): Promise<T> {
+/** Waits for the work until it is stopped or takes too long. */
+async function inTime({ clock, signal }: ConnectSettings, work: () => Promise<void>): Promise<void> {
 	const ended = createDeferred<never>();
 	const stop = () => ended.reject(new McpConnectionError("Interrupted", "it was stopped", null));
 	const withdraw = clock.after(patience, () => {
@@ -91,64 +66,44 @@ async function inTime<T>({ clock, signal }: ConnectSettings, work: () => Promise
 	signal.addEventListener("abort", stop, { once: true });
 	if (signal.aborted) stop();
 	try {
-		return await Promise.race([ended.promise, work()]);
+		await Promise.race([ended.promise, work()]);
 	} finally {
 		withdraw();
 		signal.removeEventListener("abort", stop);
 	}
 }
 
-/** Bytes of what a program writes to its stderr that are looked at. */
-const complaintLimit = 100_000;
-
-async function startLocal(server: LocalMcpServer, { environment, place }: ConnectSettings): Promise<Way> {
-	const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
-	const transport = new StdioClientTransport({
-		command: server.command,
-		args: [...server.arguments],
-		env: { ...environment, ...server.environment },
-		cwd: toAbsolutePath(server.workDir ?? ".", place),
-		stderr: "pipe",
-	});
-	let written = "";
-	transport.stderr?.on("data", (bytes: Buffer) => {
-		written = (written + bytes.toString("utf8")).slice(-complaintLimit);
-	});
-	return {
-		transport,
-		challenge: () => null,
-		complaint: () => failureText(written.trim().split("\n").slice(-3).join(" ")),
-	};
+interface Seen {
+	/** What the server said about signing in; null when it did not ask for it. */
+	readonly challenge: McpChallenge | null;
+	/** Why there are no tokens that it takes, as a clause. */
+	readonly refusal: string | null;
 }
 
-async function reachRemote(server: RemoteMcpServer, { authProvider, fetch }: ConnectSettings): Promise<Way> {
-	const library = await import("@modelcontextprotocol/client");
-	const { SSEClientTransport, StreamableHTTPClientTransport, UnauthorizedError, extractWWWAuthenticateParams } =
-		library;
-	const { authorization, headers, url } = server;
+/** Asks the server also where nobody has signed in: it says then how to do that. */
+function watchAuthorization(inner: McpAuthorization): McpAuthorization & { seen(): Seen } {
 	let challenge: McpChallenge | null = null;
-	const watched: AuthProvider = {
-		token: async () => await authProvider?.token(),
+	let refusal: string | null = null;
+	const watch = (provider: AuthProvider | null): AuthProvider => ({
+		token: async () => await provider?.token(),
 		async onUnauthorized(context) {
+			const { UnauthorizedError, extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
 			const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(context.response);
 			challenge = {
 				...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
 				...(scope === undefined ? {} : { scope }),
 			};
-			if (authProvider === null) throw new UnauthorizedError("nobody has signed in");
-			await authProvider.onUnauthorized?.(context);
+			try {
+				if (provider === null) throw new UnauthorizedError("nobody has signed in");
+				await provider.onUnauthorized?.(context);
+			} catch (thrown) {
+				refusal = failureText(thrown);
+				throw thrown;
+			}
 		},
+	});
+	return {
+		provider: async (url) => watch(await inner.provider(url)),
+		seen: () => ({ challenge, refusal }),
 	};
-	const hasOwn = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
-	const bearer = authorization.kind === "bearer" && !hasOwn ? { Authorization: `Bearer ${authorization.token}` } : {};
-	const options = {
-		fetch,
-		requestInit: { headers: { ...headers, ...bearer } },
-		...(authorization.kind === "oauth" ? { authProvider: watched } : {}),
-	};
-	const transport =
-		server.transport === "sse"
-			? new SSEClientTransport(new URL(url), options)
-			: new StreamableHTTPClientTransport(new URL(url), options);
-	return { transport, challenge: () => challenge, complaint: () => "" };
 }

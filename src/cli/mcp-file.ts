@@ -1,8 +1,9 @@
 // `mcp.json` of the share directory: read, and edited so that all that is not meant stays as it is.
-// What an entry says is mcp-server.ts.
+// What an entry says is config/mcp-servers.ts.
 import path from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { isRecord } from "../base/json.ts";
+import { isMcpEntry } from "../config/mcp-servers.ts";
 import { parseJson } from "../config/syntax.ts";
 import { withLock } from "../files/path-lock.ts";
 import type { Files } from "../files/port.ts";
@@ -28,7 +29,7 @@ export async function readMcpEntries({ files, shareDir }: McpFilePlace): Promise
 	const root = await readRoot(file, files);
 	const entries = Object.entries(entriesOf(root, file));
 	// At the root there may be anything beside the servers.
-	return Object.fromEntries(root !== null && isBare(root) ? entries.filter(([, entry]) => isServer(entry)) : entries);
+	return Object.fromEntries(root !== null && isBare(root) ? entries.filter(([, entry]) => isMcpEntry(entry)) : entries);
 }
 
 /** Replaces the entries by what `edit` makes of them. What it throws leaves the file as it is. Throws McpError. */
@@ -56,10 +57,8 @@ async function readRoot(file: string, files: Files): Promise<JsonObject | null> 
 
 /** Whether the servers stand at the root: there is no key for them, and something looks like a server. */
 function isBare(root: JsonObject): boolean {
-	return !Object.hasOwn(root, serversKey) && Object.values(root).some(isServer);
+	return !Object.hasOwn(root, serversKey) && Object.values(root).some(isMcpEntry);
 }
-
-const isServer = (entry: unknown) => isRecord(entry) && ("command" in entry || "url" in entry);
 
 function entriesOf(root: JsonObject | null, file: string): JsonObject {
 	if (root === null) return {};

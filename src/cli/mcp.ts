@@ -6,20 +6,28 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { errorText, isSystemError } from "../base/errors.ts";
 import { silentLog } from "../base/log.ts";
 import { redactSecrets } from "../base/redaction.ts";
+import {
+	type McpEntryReading,
+	type McpServerSettings,
+	type RemoteMcpServer,
+	readMcpEntry,
+} from "../config/mcp-servers.ts";
 import { createMcpAuthorization, type McpAuthorization } from "../credentials/mcp-oauth.ts";
 import { McpSignInError } from "../credentials/mcp-sign-in-error.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Files } from "../files/port.ts";
+import type { ListedTool } from "../mcp/tool-list.ts";
 import type { Fetch } from "../network/network.ts";
+import type { Processes } from "../processes/port.ts";
 import { openInBrowser } from "./browser.ts";
 import { createCommandFetch } from "./command-network.ts";
+import { createCommandProcesses } from "./command-processes.ts";
 import { environmentVariables } from "./environment.ts";
 import { toMcpEntry } from "./mcp-addition.ts";
-import { listMcpTools, McpConnectionError, type McpTool } from "./mcp-connect.ts";
+import { listMcpTools, McpConnectionError } from "./mcp-connect.ts";
 import { McpError } from "./mcp-error.ts";
 import { editMcpEntries, mcpFilePath, readMcpEntries } from "./mcp-file.ts";
 import type { McpAction } from "./mcp-options.ts";
-import { type McpServer, type RemoteMcpServer, readMcpServer } from "./mcp-server.ts";
 import { currentDirectory, type Place, shareDirectory } from "./paths.ts";
 import { handleStopSignals } from "./stop-signals.ts";
 
@@ -33,6 +41,8 @@ export interface McpSurroundings {
 	readonly place: Place;
 	readonly environment: Readonly<Record<string, string>>;
 	readonly authorization: McpAuthorization;
+	/** For local servers. */
+	readonly processes: Processes;
 	/** For remote servers. */
 	readonly fetch: Fetch;
 	/** False when there is nothing to open it with. */
@@ -59,6 +69,7 @@ export async function runMcp(executable: string, action: McpAction): Promise<num
 		place,
 		environment,
 		authorization: createMcpAuthorization({ files, shareDir, log: silentLog, clock: systemClock, fetch }),
+		processes: createCommandProcesses(files, shareDir),
 		fetch,
 		openPage: (address) => openInBrowser(address, environment),
 		signal: stopping.signal,
@@ -97,6 +108,9 @@ export async function carryOut(action: McpAction, surroundings: McpSurroundings)
 }
 
 async function add(name: string, entry: object, { print, ...place }: McpSurroundings): Promise<void> {
+	const reading = readMcpEntry(name, entry);
+	// A session would not start with it.
+	if (!reading.ok) throw new McpError(`The server '${name}' could not be used: ${reasonsOf(reading)}.`);
 	await editMcpEntries(place, (entries) => ({ ...entries, [name]: entry }));
 	print(`Added MCP server '${name}' to ${mcpFilePath(place.shareDir)}.`);
 }
@@ -116,9 +130,9 @@ async function list(surroundings: McpSurroundings): Promise<void> {
 	print(`MCP config file: ${file}`);
 	if (entries.length === 0) print("No MCP servers configured.");
 	for (const [name, entry] of entries) {
-		const reading = readMcpServer(entry);
+		const reading = readMcpEntry(name, entry);
 		if (!reading.ok) {
-			complain(oneLine(`${file}: the server '${name}' cannot be used: ${reading.reason}.`));
+			complain(oneLine(unusable(file, name, reading)));
 			continue;
 		}
 		const { server } = reading;
@@ -128,7 +142,7 @@ async function list(surroundings: McpSurroundings): Promise<void> {
 	}
 }
 
-function describe(server: McpServer): string {
+function describe(server: McpServerSettings): string {
 	switch (server.kind) {
 		case "local":
 			return `(stdio): ${[server.command, ...server.arguments].join(" ")}`;
@@ -138,12 +152,11 @@ function describe(server: McpServer): string {
 }
 
 async function test(name: string, surroundings: McpSurroundings): Promise<number> {
-	const { print, complain, authorization } = surroundings;
+	const { print, complain } = surroundings;
 	const server = await findServer(name, surroundings);
 	print(`Testing connection to '${name}'...`);
 	try {
-		const authProvider = isOauth(server) ? await authorization.provider(server.url) : null;
-		const tools = await listMcpTools(server, { ...surroundings, authProvider });
+		const tools = await listMcpTools(server, surroundings);
 		print(`✓ Connected to '${name}'`);
 		print(`  Tools: ${tools.length}`);
 		for (const tool of tools) print(`  - ${toolLine(tool)}`);
@@ -158,7 +171,7 @@ async function test(name: string, surroundings: McpSurroundings): Promise<number
 
 const longestDescription = 50;
 
-function toolLine({ name, description }: McpTool): string {
+function toolLine({ name, description }: ListedTool): string {
 	const characters = [...oneLine(description).trim()];
 	const isLong = characters.length > longestDescription;
 	const shown = isLong ? `${characters.slice(0, longestDescription - 3).join("")}...` : characters.join("");
@@ -169,8 +182,7 @@ async function authorize(name: string, surroundings: McpSurroundings): Promise<v
 	const { print, authorization, signal, openPage } = surroundings;
 	const server = await findOauthServer(name, surroundings);
 	print(`Signing in to '${name}'...`);
-	const connect = async () =>
-		await listMcpTools(server, { ...surroundings, authProvider: await authorization.provider(server.url) });
+	const connect = () => listMcpTools(server, surroundings);
 	const open = async (address: URL) => {
 		const isOpening = await openPage(address);
 		print(isOpening ? "A browser should open. If it does not, sign in here:" : "Open this page to sign in:");
@@ -198,12 +210,12 @@ async function resetAuth(name: string, surroundings: McpSurroundings): Promise<v
 	surroundings.print(`Cleared the tokens of '${name}'.`);
 }
 
-async function findServer(name: string, surroundings: McpSurroundings): Promise<McpServer> {
+async function findServer(name: string, surroundings: McpSurroundings): Promise<McpServerSettings> {
 	const entries = await readMcpEntries(surroundings);
 	if (!Object.hasOwn(entries, name)) throw noServer(name, surroundings);
-	const reading = readMcpServer(entries[name]);
+	const reading = readMcpEntry(name, entries[name]);
 	if (reading.ok) return reading.server;
-	throw new McpError(`${mcpFilePath(surroundings.shareDir)}: the server '${name}' cannot be used: ${reading.reason}.`);
+	throw new McpError(unusable(mcpFilePath(surroundings.shareDir), name, reading));
 }
 
 async function findOauthServer(name: string, surroundings: McpSurroundings): Promise<RemoteMcpServer> {
@@ -213,8 +225,16 @@ async function findOauthServer(name: string, surroundings: McpSurroundings): Pro
 	throw new McpError(`The MCP server '${name}' was not added with --auth oauth.`);
 }
 
-const isOauth = (server: McpServer): server is RemoteMcpServer =>
+const isOauth = (server: McpServerSettings): server is RemoteMcpServer =>
 	server.kind === "remote" && server.authorization.kind === "oauth";
+
+type McpEntryRefusal = Extract<McpEntryReading, { readonly ok: false }>;
+
+const unusable = (file: string, name: string, refusal: McpEntryRefusal) =>
+	`${file}: the server '${name}' cannot be used: ${reasonsOf(refusal)}.`;
+
+const reasonsOf = ({ problems }: McpEntryRefusal) =>
+	problems.map(({ key, reason }) => (key === "" ? `it ${reason}` : `${key} ${reason}`)).join("; ");
 
 const noServer = (name: string, { shareDir, executableName }: Pick<McpSurroundings, "shareDir" | "executableName">) =>
 	new McpError(

@@ -111,19 +111,39 @@ export function parseMcpServers(json: string, source: string): McpServerSettings
 	const problems: ConfigurationProblem[] = [];
 	const servers: McpServerSettings[] = [];
 	for (const { keys, name, entry } of findEntries(parsed.value, problems)) {
-		const result = isRemote(entry) ? v.safeParse(remoteEntry, entry) : v.safeParse(localEntry, entry);
-		if (result.success) servers.push({ name, ...result.output });
-		else problems.push(...result.issues.map((issue) => toProblem(keys, issue)));
+		const reading = readMcpEntry(name, entry, keys);
+		if (reading.ok) servers.push(reading.server);
+		else problems.push(...reading.problems);
 	}
 	if (problems.length > 0) throw new ConfigurationError("mcp-schema", source, problems);
 	return servers;
+}
+
+export type McpEntryReading =
+	| { readonly ok: true; readonly server: McpServerSettings }
+	| { readonly ok: false; readonly problems: readonly ConfigurationProblem[] };
+
+/** The server that an entry of this name describes. `keys` lead to the entry: problems name keys below them. */
+export function readMcpEntry(name: string, entry: unknown, keys: readonly string[] = []): McpEntryReading {
+	if (!isMcpEntry(entry)) {
+		const reason = "needs a command, of a program to start, or the url of a server";
+		return { ok: false, problems: [{ key: toKeyPath(keys), reason }] };
+	}
+	const result = isRemote(entry) ? v.safeParse(remoteEntry, entry) : v.safeParse(localEntry, entry);
+	if (result.success) return { ok: true, server: { name, ...result.output } };
+	return { ok: false, problems: result.issues.map((issue) => toProblem(keys, issue)) };
+}
+
+/** Whether it is meant for a server, well described or not. */
+export function isMcpEntry(value: unknown): value is Readonly<Record<string, unknown>> {
+	return isRecord(value) && ["command", "url"].some((key) => (value[key] ?? null) !== null);
 }
 
 interface FoundEntry {
 	/** Where it is. */
 	readonly keys: readonly string[];
 	readonly name: string;
-	readonly entry: Readonly<Record<string, unknown>>;
+	readonly entry: unknown;
 }
 
 function findEntries(root: unknown, problems: ConfigurationProblem[]): FoundEntry[] {
@@ -137,16 +157,13 @@ function findEntries(root: unknown, problems: ConfigurationProblem[]): FoundEntr
 		problems.push({ key: "mcpServers", reason: "must be an object of servers by name" });
 		return [];
 	}
-	return Object.entries(servers).flatMap(([name, entry]) => {
-		const keys = isWrapped ? ["mcpServers", name] : [name];
-		const isServer = isRecord(entry) && ["command", "url"].some((key) => (entry[key] ?? null) !== null);
-		if (isServer) return [{ keys, name, entry }];
-		// At the root there may be anything beside the servers.
-		if (isWrapped) {
-			problems.push({ key: toKeyPath(keys), reason: "needs a command, of a program to start, or the url of a server" });
-		}
-		return [];
-	});
+	const entries = Object.entries(servers).map(([name, entry]) => ({
+		keys: isWrapped ? ["mcpServers", name] : [name],
+		name,
+		entry,
+	}));
+	// At the root there may be anything beside the servers.
+	return isWrapped ? entries : entries.filter(({ entry }) => isMcpEntry(entry));
 }
 
 /** An entry with both is a program, as long as it does not say that it is reached over the network. */

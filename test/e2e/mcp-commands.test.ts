@@ -24,7 +24,7 @@ import {
 	toolCall,
 } from "../support/executable.ts";
 import { type McpOAuthServer, signInAt, startMcpOAuthServer } from "../support/mcp-oauth-server.ts";
-import { loadingOf, resultsOf, runTurn, textOf } from "../support/mcp-stage.ts";
+import { fixture, loadingOf, resultsOf, runTurn, textOf, until, writeServers } from "../support/mcp-stage.ts";
 
 const everything = fileURLToPath(
 	new URL("../../node_modules/@modelcontextprotocol/server-everything/dist/index.js", import.meta.url),
@@ -126,6 +126,11 @@ describe("mcp add, list and remove", () => {
 		[1, ["add", "x", "-t", "http", "ftp://a"], /^Error: The server's URL must begin with https/],
 		[1, ["add", "x", "-e", "KEY", "cmd"], /^Error: --env takes KEY=VALUE/],
 		[1, ["add", "x", "-H", "K:V", "cmd"], /^Error: --header works only with --transport http\.\n$/],
+		[
+			1,
+			["add", "x", "-t", "http", "https://a", "-H", "A key:v"],
+			/^Error: The server 'x' could not be used: headers has a name .* cannot have\.\n$/,
+		],
 		[1, ["add", "x", "-t", "sse", "https://a"], /^Error: --transport takes stdio or http, found 'sse'\.\n$/],
 		[2, ["add"], /^Error: The command 'mcp add' needs NAME\./],
 		[2, ["add", "x", "npx", "-y"], /does not know '-y'.* put '--' before that/],
@@ -154,17 +159,41 @@ describe("mcp test", () => {
 	});
 
 	it.each<[string, readonly string[], string]>([
-		["cannot be started", ["/no/such/program"], "Error: spawn /no/such/program ENOENT"],
-		["goes at once", ["sh", "-c", "echo no key >&2; exit 3"], "SdkError: Connection closed (it wrote: no key)"],
+		[
+			"cannot be started",
+			["/no/such/program"],
+			"Error: it could not be started: spawn /no/such/program ENOENT (working directory WORK)",
+		],
+		["goes at once", ["sh", "-c", "echo no key >&2; exit 3"], "Error: it exited with code 3; it said last: no key"],
 	])("says why when a server %s", async (_, command, reason) => {
 		const stage = createStage();
 		await stage.run("mcp", "add", "broken", "--", ...command);
 		expect(await stage.run("mcp", "test", "broken")).toEqual({
 			code: 1,
 			stdout: "Testing connection to 'broken'...\n",
-			stderr: `✗ Connection failed: ${reason}\n`,
+			stderr: `✗ Connection failed: ${reason.replace("WORK", stage.workDir)}\n`,
 		});
 	});
+
+	it.each(["SIGINT", "SIGTERM", "SIGKILL"] as const)(
+		"leaves nothing running of a server that hangs when it ends by %s",
+		async (signal) => {
+			const stage = createStage();
+			writeServers(stage, { stuck: fixture("grow", "hang") });
+			const child = spawn(executablePath, ["mcp", "test", "stuck"], { env: stage.environment, cwd: stage.workDir });
+			const said: Buffer[] = [];
+			child.stderr.on("data", (bytes: Buffer) => said.push(bytes));
+			const closed = new Promise((resolve) => child.once("close", (code) => resolve(code)));
+			const running = (command: string) => stage.commands().some((other) => other.startsWith(command));
+			await until(() => running("sleep 300"));
+			child.kill(signal);
+			expect(await closed).toBe(signal === "SIGKILL" ? null : 1);
+			expect(String(Buffer.concat(said))).toBe(
+				signal === "SIGKILL" ? "" : "✗ Connection failed: Interrupted: it was stopped\n",
+			);
+			await until(() => stage.commands().length === 0);
+		},
+	);
 });
 
 /** A stage with a server to sign in to, and a PATH on which the only opener of browsers is the test's, if any. */
