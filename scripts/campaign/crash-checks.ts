@@ -227,11 +227,18 @@ export function checkContextHasTold(live: readonly Message[], { context, rotatio
 
 /** Whether an approval for the session that was told is in the state. */
 export function checkStateHasTold(live: readonly Message[], state: Buffer): string[] {
-	const told = live.some(
-		({ type, payload }) => type === "ApprovalResponse" && payload["response"] === "approve_for_session",
+	const approved = new Set(
+		live.flatMap(({ type, payload }) =>
+			type === "ApprovalResponse" && payload["response"] === "approve_for_session" ? [payload["request_id"]] : [],
+		),
 	);
-	if (!told || /"auto_approve_actions": \[\s*"run command"/.test(state.toString())) return [];
-	return ["an approval for the session was told and is not in the state"];
+	const actions = live.flatMap(({ type, payload }) =>
+		type === "ApprovalRequest" && approved.has(payload["id"]) ? [String(payload["action"])] : [],
+	);
+	const [, kept = ""] = /"auto_approve_actions": \[([^\]]*)\]/.exec(state.toString()) ?? [];
+	return [...new Set(actions)]
+		.filter((action) => !kept.includes(JSON.stringify(action)))
+		.map((action) => `an approval of ${action} for the session was told and is not in the state`);
 }
 
 /** What was told of plan mode over all lives: switched no oftener than it was, and at the end as it is kept. */

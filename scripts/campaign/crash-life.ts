@@ -4,7 +4,9 @@
 import type { Clock } from "../../src/base/clock.ts";
 import { createDeferred } from "../../src/base/deferred.ts";
 import type { Identifiers } from "../../src/base/ids.ts";
+import { isRecord } from "../../src/base/json.ts";
 import { silentLog } from "../../src/base/log.ts";
+import type { LocalMcpServer } from "../../src/config/mcp-servers.ts";
 import { readConfiguration } from "../../src/config/read-config.ts";
 import { noCompatibility } from "../../src/dialects/dialect.ts";
 import type { Files } from "../../src/files/port.ts";
@@ -16,6 +18,7 @@ import { createDiskStore } from "../../src/store/disk-store.ts";
 import { toDirectoryName } from "../../src/store/work-dir.ts";
 import { createMemoryTransport } from "../../src/transports/memory.ts";
 import { createFailingFiles, type Effect, type Plan } from "../../test/support/failing-files.ts";
+import { createProgram } from "../../test/support/mcp-program.ts";
 import type { MemoryFiles } from "../../test/support/memory-files.ts";
 import { plainNetwork } from "../../test/support/network.ts";
 import { noWorkers } from "../../test/support/task-workers.ts";
@@ -39,7 +42,7 @@ export type Happening =
 	| { readonly kind: "told"; readonly session: number; readonly line: string }
 	/** The mishap of the plan happened. */
 	| { readonly kind: "struck" }
-	/** A command was run. */
+	/** A command was run, or given to the tool of an MCP server. */
 	| { readonly kind: "ran"; readonly session: number; readonly command: string };
 
 export interface Life {
@@ -116,6 +119,46 @@ function createNotedProcesses(files: Files, note: (command: string, spillPath: s
 	};
 }
 
+/** The MCP server of a session, as settings name it: a program that `createServedProcesses` stands in for. */
+const serverSettings = (session: number): LocalMcpServer => ({
+	kind: "local",
+	name: "notes",
+	command: "notes",
+	arguments: [String(session)],
+	environment: {},
+	workDir: null,
+	callTimeout: null,
+	filter: { names: null, hidden: [], includeTags: null, excludeTags: [] },
+});
+
+/**
+ * Where a program is spoken to, it is the MCP server. It starts once `begun` resolves; `note` is told what it was given, and
+ * says whether it may answer.
+ */
+function createServedProcesses(
+	processes: Processes,
+	begun: Promise<void>,
+	note: (session: number, text: string) => boolean,
+): Processes {
+	const { processes: programs } = createProgram({
+		tools: [{ name: "note", inputSchema: { type: "object", properties: { text: { type: "string" } } } }],
+		call({ arguments: given }, run) {
+			const { text, dies } = isRecord(given) ? given : {};
+			if (!note(Number(run.request.arguments[0]), String(text))) return null;
+			if (dies === true) run.exit({ kind: "signalled", signal: "SIGKILL" });
+			return { content: [{ type: "text", text: `noted ${text}` }] };
+		},
+	});
+	return {
+		...processes,
+		async run(request, signal) {
+			if (request.conversation === undefined) return await processes.run(request, signal);
+			await begun;
+			return await programs.run(request, signal);
+		},
+	};
+}
+
 /** Puts a dead process's number into the leases, as the death of this one would. */
 async function buryHolders(files: Files): Promise<void> {
 	const directory = `${shareDir}/leases`;
@@ -181,23 +224,34 @@ export async function live({ files: disk, scripts, life, plan, port = (files) =>
 			};
 		},
 	};
-	const processes = createNotedProcesses(watched, (command, spillPath) => {
+	const noteRun = (session: number, command: string): boolean => {
 		if (isStopped()) return false;
-		const session = scripts.findIndex((_, index) => spillPath.includes(sessionId(index)));
 		happenings.push({ kind: "ran", session, command });
 		return true;
-	});
+	};
+	// Connecting would end now before the first turn and now in it: the turn always waits for it.
+	const waiting = createDeferred<void>();
+	const processes = createServedProcesses(
+		createNotedProcesses(watched, (command, spillPath) => {
+			const session = scripts.findIndex((_, index) => spillPath.includes(sessionId(index)));
+			return noteRun(session, command);
+		}),
+		waiting.promise,
+		noteRun,
+	);
 	const clock = createCampaignClock(1_700_000_000_000 + life * 10_000_000, isStopped);
 	const store = createDiskStore({ files: watched, shareDir, log: silentLog, clock, protocolVersion: "1.10" });
 
 	const playOne = async (script: LifeScript, index: number, kernel: Kernel): Promise<boolean> => {
-		const session = await kernel.openOrCreate(workDir, sessionId(index), plainSessionOptions);
+		const mcpServers = script.hasServer ? [serverSettings(index)] : [];
+		const session = await kernel.openOrCreate(workDir, sessionId(index), { ...plainSessionOptions, mcpServers });
 		const { transport, client } = createMemoryTransport(100 * 1024 * 1024, 1024 * 1024);
 		const told = {
 			...transport,
 			send(line: string) {
 				if (isStopped()) return;
 				happenings.push({ kind: "told", session: index, line });
+				if (line.includes('"MCPLoadingBegin"')) waiting.resolve();
 				transport.send(line);
 			},
 		};

@@ -16,6 +16,8 @@ export interface LifeScript {
 	readonly asksForReplay: boolean;
 	/** Whether the client brings the tool `pick_colour`. */
 	readonly bringsTool: boolean;
+	/** Whether there is an MCP server, with the tool `note`. */
+	readonly hasServer: boolean;
 	/** Whether the client can put questions to a person and serve plan mode. */
 	readonly isAble: boolean;
 	/** Plan mode is switched so before the first prompt; null leaves it. */
@@ -34,8 +36,8 @@ export interface Scenario {
 	readonly scripts: readonly LifeScript[];
 	/** How often plan mode is switched in all, off being how it begins. */
 	readonly planSwitches: number;
-	/** Whether the lives after a stop go on with the subagent. */
-	readonly resumesAgent: boolean;
+	/** What the lives after a stop go on with: commands, the subagent, or the tool of the MCP server. */
+	readonly goesOnWith: "commands" | "subagent" | "server";
 	/**
 	 * Whether a stopped life unwinds instead of hanging: tools that write files wait for each other in a queue of the
 	 * whole process, which a life that hangs in it would never leave.
@@ -54,6 +56,11 @@ export function shell(id: string, command: string): string {
 	return call(id, "Shell", { command });
 }
 
+/** A call of the MCP server's tool. It notes the text; `dies` makes it end at that, without an answer. */
+function note(id: string, text: string, dies = false): string {
+	return call(id, "note", { text, dies });
+}
+
 const usage = 'usage: {"input_other": 10, "output": 5}';
 const said = `think: hm\ntext: Hello\ntext:  there\n${usage}`;
 
@@ -65,6 +72,7 @@ function script(model: readonly string[], change: Partial<LifeScript> = {}): Lif
 		decision: { response: "approve" },
 		asksForReplay: false,
 		bringsTool: false,
+		hasServer: false,
 		isAble: false,
 		planMode: null,
 		steer: null,
@@ -97,7 +105,7 @@ const one = (
 	earlier,
 	scripts: [life],
 	planSwitches: 0,
-	resumesAgent: false,
+	goesOnWith: "commands",
 	unwinds: false,
 	...change,
 });
@@ -122,6 +130,14 @@ const resumes = script([
 	said,
 ]);
 
+const served = script([`text: I will.\n${note("call-1", "one")}\n${usage}`, said], { hasServer: true });
+const servedForSession = script([note("call-1", "one"), note("call-2", "two"), said], {
+	hasServer: true,
+	decision: { response: "approve_for_session" },
+});
+const servedBadly = script([note("call-1", "one", true), note("call-2", "two"), said], { hasServer: true });
+const servedAgain = script([note("call-1", "later"), said], { hasServer: true });
+
 export const scenarios: readonly Scenario[] = [
 	one("plain", plain),
 	one("approve", approved),
@@ -142,7 +158,7 @@ export const scenarios: readonly Scenario[] = [
 		name: "two sessions",
 		earlier: null,
 		planSwitches: 0,
-		resumesAgent: false,
+		goesOnWith: "commands",
 		unwinds: false,
 		scripts: [approved, { ...plain, prompts: ["first", "second"], model: [said, said] }],
 	},
@@ -158,17 +174,27 @@ export const scenarios: readonly Scenario[] = [
 		{ ...approved, prompts: ["do it", "/compact what was run"], model: [...approved.model, summary] },
 		plain,
 	),
-	one("subagent", delegates, null, { resumesAgent: true }),
-	one("subagent resumed", resumes, delegates, { resumesAgent: true }),
+	one("subagent", delegates, null, { goesOnWith: "subagent" }),
+	one("subagent resumed", resumes, delegates, { goesOnWith: "subagent" }),
+	one("tool of a server", served, null, { goesOnWith: "server" }),
+	one("tool of a server, for session", servedForSession, null, { goesOnWith: "server" }),
+	one("server lost in a call", servedBadly, null, { goesOnWith: "server" }),
+	one("tool of a server, resumed", servedAgain, served, { goesOnWith: "server" }),
 ];
 
 /** What is done in each life after a stop: the same ids come again, with other effects. `life` counts from 2. */
-export function recovery(life: number, resumesAgent = false): LifeScript {
-	const again = call("call-2", "Agent", { ...agentCall, resume: placeholders.agentId });
-	// Without a subagent to go on with, the session's own agent does its work.
-	const model = [shell("call-1", `echo again-${life} >> effects`), `text: done ${life}\n${usage}`];
-	return script(resumesAgent ? [again, model[0] ?? "", report, model[1] ?? ""] : model, {
+export function recovery(life: number, goesOnWith: Scenario["goesOnWith"] = "commands"): LifeScript {
+	const command = shell("call-1", `echo again-${life} >> effects`);
+	const end = `text: done ${life}\n${usage}`;
+	const models: Record<Scenario["goesOnWith"], readonly string[]> = {
+		commands: [command, end],
+		// Without a subagent to go on with, the session's own agent does its work.
+		subagent: [call("call-2", "Agent", { ...agentCall, resume: placeholders.agentId }), command, report, end],
+		server: [note("call-1", `again-${life}`), end],
+	};
+	return script(models[goesOnWith], {
 		prompts: [`go on ${life}`],
 		asksForReplay: true,
+		hasServer: goesOnWith === "server",
 	});
 }

@@ -113,5 +113,10 @@ function checkSpeaker(live: readonly Message[], logged: readonly Message[]): str
 export function committedPart(live: readonly Message[]): readonly Message[] {
 	const commits = new Set(["StepBegin", "step_begin", "ApprovalResponse", "TurnEnd"]);
 	const last = live.findLastIndex(({ type }) => commits.has(type));
-	return live.slice(0, live[last]?.type === "TurnEnd" ? last + 1 : Math.max(0, last));
+	const { type = "", payload = {} } = live[last] ?? {};
+	if (type === "TurnEnd") return live.slice(0, last + 1);
+	// Before its first step a turn has committed its input, and not what it told of servers since.
+	const isFirst = type === "StepBegin" && payload["n"] === 1;
+	const input = isFirst ? live.slice(0, last).findLastIndex((message) => message.type === "TurnBegin") : -1;
+	return live.slice(0, input === -1 ? Math.max(0, last) : input + 1);
 }

@@ -112,7 +112,7 @@ export async function runPoints(
 	if (scenario.earlier !== null) await add([scenario.earlier], null);
 	for (const [index, point] of [...points, null].entries()) {
 		await add(
-			index === 0 ? scenario.scripts : scenario.scripts.map(() => recovery(count + 1, scenario.resumesAgent)),
+			index === 0 ? scenario.scripts : scenario.scripts.map(() => recovery(count + 1, scenario.goesOnWith)),
 			point,
 		);
 	}

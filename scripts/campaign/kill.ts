@@ -113,8 +113,8 @@ function needsPlaces(scripts: readonly LifeScript[]): boolean {
 export async function runCampaign({ rounds, seed, points, log }: CampaignOptions): Promise<CampaignReport> {
 	const started = performance.now();
 	const random = createRandom(seed);
-	// What needs names that only the files know is left to the crash campaign.
-	const scripted = scenarios.filter(({ scripts }) => !needsPlaces(scripts));
+	// What needs names that only the files know is left to the crash campaign, and so are MCP servers: they are in memory.
+	const scripted = scenarios.filter(({ scripts }) => !needsPlaces(scripts) && scripts.every((one) => !one.hasServer));
 	const used = points === "all" ? scripted : scripted.slice(0, points);
 	const durations = new Map<Scenario, number>();
 	const findings: string[] = [];

@@ -2,6 +2,7 @@
 // path and the cause, nothing behind the failure is told, and the server stays usable (docs/guarantees.md).
 import { describe, expect, it } from "vitest";
 import { runCampaign, runPoints } from "../../scripts/campaign/crash.ts";
+import { checkStateHasTold } from "../../scripts/campaign/crash-checks.ts";
 import { parseTold } from "../../scripts/campaign/crash-client.ts";
 import { type Happening, live, shareDir } from "../../scripts/campaign/crash-life.ts";
 import { type LifeScript, scenarios } from "../../scripts/campaign/crash-scenarios.ts";
@@ -10,6 +11,14 @@ import type { Files } from "../../src/files/port.ts";
 import { withoutSync } from "../../src/files/without-sync.ts";
 import type { Mishap } from "../support/failing-files.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
+
+const losingIntents = (files: Files): Files => ({
+	...files,
+	openAppend: async (target) => {
+		const file = await files.openAppend(target);
+		return { ...file, append: async (text) => (text.includes('"started"') ? undefined : file.append(text)) };
+	},
+});
 
 /** Files that break a promise of theirs: the campaign must notice. */
 const faultyPorts: readonly (readonly [string, string, (files: Files) => Files])[] = [
@@ -26,17 +35,8 @@ const faultyPorts: readonly (readonly [string, string, (files: Files) => Files])
 			},
 		}),
 	],
-	[
-		"lose the intents of the call journal",
-		"approve",
-		(files) => ({
-			...files,
-			openAppend: async (target) => {
-				const file = await files.openAppend(target);
-				return { ...file, append: async (text) => (text.includes('"started"') ? undefined : file.append(text)) };
-			},
-		}),
-	],
+	["lose the intents of the call journal", "approve", losingIntents],
+	["lose the intents of the calls of a server's tool", "tool of a server", losingIntents],
 	[
 		"do not sync what they replace",
 		"plan mode set",
@@ -89,6 +89,24 @@ describe("the crash campaign", () => {
 		]);
 		expect(committedPart([{ type: "TurnBegin", payload: {} }, { type: "StepBegin", payload: {} }, text("a")])).toEqual([
 			{ type: "TurnBegin", payload: {} },
+		]);
+	});
+
+	it("takes no status of servers for committed by the first step, but by the second", () => {
+		const begin = { type: "TurnBegin", payload: {} };
+		const status = { type: "StatusUpdate", payload: {} };
+		const step = (n: number) => ({ type: "StepBegin", payload: { n } });
+		expect(committedPart([begin, status, step(1)])).toEqual([begin]);
+		expect(committedPart([begin, status, step(1), step(2)])).toEqual([begin, status, step(1)]);
+	});
+
+	it("finds an approval for the session of a server's tool that is not in the state", () => {
+		const request = { type: "ApprovalRequest", payload: { id: "a", action: "mcp:note" } };
+		const response = { type: "ApprovalResponse", payload: { request_id: "a", response: "approve_for_session" } };
+		const state = (...actions: string[]) => Buffer.from(JSON.stringify({ auto_approve_actions: actions }, null, 2));
+		expect(checkStateHasTold([request, response], state("run command", "mcp:note"))).toEqual([]);
+		expect(checkStateHasTold([request, response], state("run command"))).toEqual([
+			"an approval of mcp:note for the session was told and is not in the state",
 		]);
 	});
 });
