@@ -17,6 +17,7 @@ function createServers() {
 	let tools: readonly Tool[] = [];
 	const double = {
 		begins: 0,
+		retries: 0,
 		ends: 0,
 		needs: null as ServerNeeds | null,
 		become(next: ServerStatus, ...offered: Tool[]) {
@@ -41,6 +42,9 @@ function createServers() {
 					loaded.promise,
 					new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true })),
 				]);
+			},
+			retry() {
+				double.retries += 1;
 			},
 			tools: () => tools,
 			status: () => ({
@@ -134,6 +138,33 @@ describe("a turn", () => {
 		servers.become("connected", createToolDouble("T"));
 		expect(await run()).toEqual(["turn.started", "mcp loaded connected", ...plain]);
 		expect(await run()).toEqual(["turn.started", ...plain]);
+	});
+
+	it("tries servers again that failed before, once, and tells what came of it in the next", async () => {
+		const { servers, run } = await createSubject([[call("c1", "T"), done()], answer, answer, answer]);
+		servers.become("failed");
+		servers.finish();
+		servers.set.retry = () => {
+			servers.retries += 1;
+			servers.become("connected", createToolDouble("T"));
+		};
+		const told = await run();
+		expect(told.filter((word) => word.startsWith("mcp"))).toEqual(["mcp loaded failed"]);
+		expect(told.filter((word) => word === "step.started")).toHaveLength(2);
+		expect(servers.retries).toBe(1);
+		expect(await run()).toEqual(["turn.started", "mcp loaded connected", ...plain]);
+		expect(await run()).toEqual(["turn.started", ...plain]);
+		expect(servers.retries).toBe(3);
+	});
+
+	it("that waited for servers does not try them again", async () => {
+		const { servers, session, client } = await createSubject();
+		await session.send({ type: "turn.start", input: "hi" });
+		await client.next("mcp.loading-started");
+		servers.become("failed");
+		servers.finish();
+		await client.next("turn.ended");
+		expect(servers.retries).toBe(0);
 	});
 
 	it("that is cancelled waits no longer, and closes what it opened", async () => {

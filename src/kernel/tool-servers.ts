@@ -10,7 +10,7 @@ import type { Tool } from "../tools/tool.ts";
 export type ServerNeeds = Pick<ServerSetSettings, "isTaken" | "questions">;
 
 /** The servers as a session uses them. */
-export type SessionServers = Pick<ServerSet, "begin" | "isLoading" | "loaded" | "tools" | "status" | "end">;
+export type SessionServers = Pick<ServerSet, "begin" | "isLoading" | "loaded" | "retry" | "tools" | "status" | "end">;
 
 /** Loads all that it takes, and connects to nothing yet. */
 export type LoadServers = (needs: ServerNeeds) => Promise<SessionServers>;
@@ -59,7 +59,8 @@ export class ToolServers {
 
 	/**
 	 * Before the first step of a turn: waits for servers that are still connecting, and tells how they are if that is news.
-	 * A server that is not there is told of in the next turn at the latest (wire-protocol §4.15, §11.1 row 23).
+	 * A server that is not there is told of in the next turn at the latest (wire-protocol §4.15, §11.1 row 23). It is tried
+	 * again meanwhile: nothing waits for that, and what comes of it is told in the turn behind.
 	 */
 	async prepareTurn(emit: (body: EventBody) => Promise<void> | undefined, signal: AbortSignal): Promise<void> {
 		await this.#begin();
@@ -81,6 +82,7 @@ export class ToolServers {
 		const status = set.status();
 		const isNews = this.#told === null ? isAnyAway(status) : this.#told !== JSON.stringify(status);
 		if (isNews) await tell();
+		set.retry();
 	}
 
 	/** Gives the servers up. */

@@ -326,7 +326,7 @@ describe("a call", () => {
 		isDeadly = false;
 		expect(await call()).toEqual(answered("alive"));
 		expect(program.runs).toHaveLength(2);
-		expect(told).toEqual(["connecting 0", "connected 1", "failed 1", "connecting 1", "connected 1"]);
+		expect(told).toEqual(["connecting 0", "connected 1", "failed 1", "connected 1"]);
 	});
 
 	it("starts a server that ended in between", async () => {
@@ -370,6 +370,93 @@ describe("a call", () => {
 		await until(() => program.runs.length === 2);
 		clock.advance(1000);
 		expect(await outcome).toEqual({ kind: "timed-out", progress: "" });
+	});
+});
+
+describe("a server that could not be connected", () => {
+	/** One that starts only when it is mended; `tries` are those to start it. */
+	const createBroken = () => {
+		let isMended = false;
+		const subject = createSubject({
+			handle(_, run) {
+				if (!isMended) run.exit({ kind: "exited", exitCode: 3 });
+				return !isMended;
+			},
+		});
+		const settle = async () => {
+			await until(() => subject.program.runs.every(({ isOver }) => isOver || isMended));
+			for (let n = 0; n < 20; n += 1) await new Promise((resolve) => setImmediate(resolve));
+		};
+		return {
+			...subject,
+			tries: () => subject.program.runs.length,
+			mend() {
+				isMended = true;
+			},
+			async retry() {
+				subject.connection.retry();
+				await settle();
+			},
+		};
+	};
+
+	it("is tried again, and counts as failed until it is there", async () => {
+		const { connection, mend, retry, told, tries, warnings } = createBroken();
+		await connection.connect();
+		await retry();
+		expect([told, tries()]).toEqual([["connecting 0", "failed 0", "failed 0"], 2]);
+		// It is no news any more.
+		expect(warnings).toHaveLength(1);
+		mend();
+		await retry();
+		expect(tries()).toBe(2);
+	});
+
+	it("is tried again at once, and then ever less often", async () => {
+		const { connection, clock, retry, tries } = createBroken();
+		await connection.connect();
+		await retry();
+		for (const wait of [15, 30, 60, 120, 240, 480, 600, 600]) {
+			const before = tries();
+			clock.advance(wait * 1000 - 1);
+			await retry();
+			expect(tries()).toBe(before);
+			clock.advance(1);
+			await retry();
+			expect(tries()).toBe(before + 1);
+		}
+	});
+
+	it("is taken in when it starts, and begins anew when it is lost", async () => {
+		const { connection, clock, mend, program, retry, told, tries } = createBroken();
+		await connection.connect();
+		await retry();
+		clock.advance(15_000);
+		mend();
+		connection.retry();
+		await until(() => connection.state === "connected");
+		expect(told).toEqual(["connecting 0", "failed 0", "failed 0", "connected 1"]);
+		await retry();
+		expect(tries()).toBe(3);
+		program.run().exit();
+		await until(() => connection.state === "failed");
+		connection.retry();
+		await until(() => connection.state === "connected");
+		expect(tries()).toBe(4);
+	});
+
+	it("is tried once at a time, and never behind the end", async () => {
+		const { connection, program, retry } = createBroken();
+		connection.retry();
+		expect(program.runs).toHaveLength(0);
+		await connection.connect();
+		connection.retry();
+		connection.retry();
+		await retry();
+		expect(program.runs).toHaveLength(2);
+		await connection.close();
+		await retry();
+		expect(program.runs).toHaveLength(2);
 	});
 });
 

@@ -15,6 +15,7 @@ import {
 } from "./link.ts";
 import { requestCall, requestTools } from "./requests.ts";
 import type { CallResult } from "./result.ts";
+import { createRetries, type Retries } from "./retries.ts";
 import { type Asker, type RunningCall, startCall } from "./running-call.ts";
 import { type ListedTool, readTool } from "./tool-list.ts";
 
@@ -41,6 +42,7 @@ export class ServerConnection {
 	readonly #server: McpServerSettings;
 	readonly #place: ServerPlace;
 	readonly #parts: LinkParts;
+	readonly #retries: Retries;
 	readonly #closing = new AbortController();
 	readonly #listeners = new Set<() => void>();
 	readonly #running = new Map<RunningCall, Link>();
@@ -60,6 +62,7 @@ export class ServerConnection {
 		this.#server = server;
 		this.#place = place;
 		this.#parts = parts;
+		this.#retries = createRetries(parts.clock);
 	}
 
 	get state(): ServerState {
@@ -89,6 +92,12 @@ export class ServerConnection {
 			this.#attempt = null;
 		});
 		return this.#attempt;
+	}
+
+	/** Connects again in the background, if it is away and not only just failed; it counts as away until it is there. */
+	retry(): void {
+		const isAway = this.#state === "failed" || this.#state === "unauthorized";
+		if (isAway && this.#retries.isDue()) void this.connect();
 	}
 
 	/** Calls a tool, over a new link when the last one was lost. Never rejects; what was begun is not begun again. */
@@ -134,7 +143,7 @@ export class ServerConnection {
 	}
 
 	async #open(): Promise<void> {
-		this.#change("connecting", null);
+		if (this.#state === "pending") this.#change("connecting", null);
 		let opened: Link | null = null;
 		let lost: string | null = null;
 		try {
@@ -150,12 +159,14 @@ export class ServerConnection {
 			this.#tools = await this.#list(link);
 			if (this.#closing.signal.aborted) return await link.close();
 			this.#link = link;
+			this.#retries.connected();
 			this.#change("connected", null);
 			if (this.#isListStale) void this.#relist();
 		} catch (thrown) {
 			await opened?.close();
 			if (this.#closing.signal.aborted) return;
 			const failure = lost === null ? await toLinkFailure(thrown) : toLoss(lost);
+			this.#retries.missed(failure);
 			this.#fail("An MCP server could not be connected.", failure);
 		}
 	}
@@ -256,7 +267,7 @@ export class ServerConnection {
 	}
 
 	#fail(message: string, failure: LinkFailure): void {
-		this.#warn(message, { reason: failure.reason });
+		if (failure.reason !== this.#failure?.reason) this.#warn(message, { reason: failure.reason });
 		this.#change(failure.kind === "unauthorized" ? "unauthorized" : "failed", failure);
 	}
 

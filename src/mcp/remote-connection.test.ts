@@ -217,6 +217,23 @@ describe("a server to sign in to", () => {
 		expect(new Set(double.seen.map(({ authorization }) => authorization))).toEqual(new Set(["Bearer granted"]));
 	});
 
+	it("is there with the first try behind the sign-in", async () => {
+		const double = createServer();
+		let isSignedIn = false;
+		const { connection } = connect(double, oauth, {
+			provider: async () => (isSignedIn ? { token: async () => "granted" } : null),
+		});
+		await connection.connect();
+		for (let n = 0; n < 10; n += 1) {
+			connection.retry();
+			await new Promise((resolve) => setImmediate(resolve));
+		}
+		expect([connection.state, double.seen]).toEqual(["unauthorized", []]);
+		isSignedIn = true;
+		connection.retry();
+		await expect.poll(() => connection.state).toBe("connected");
+	});
+
 	it("may refuse the token", async () => {
 		const double = createServer();
 		double.instead.set("initialize", () => refuse(401));

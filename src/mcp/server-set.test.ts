@@ -31,11 +31,15 @@ function createConnection(name: string) {
 		calls,
 		releases: 0,
 		connects: 0,
+		retries: 0,
 		listeners,
 		connect() {
 			connection.connects += 1;
 			connection.state = "connecting";
 			return connected.promise;
+		},
+		retry() {
+			connection.retries += 1;
 		},
 		async call(call: unknown) {
 			calls.push(call);
@@ -154,6 +158,14 @@ describe("the servers of a session", () => {
 		await loaded;
 		expect(set.isLoading).toBe(true);
 		await set.loaded(cancel.signal);
+	});
+
+	it("are tried again", () => {
+		const { set, of } = createSubject([settings("a"), settings("b")]);
+		set.retry();
+		set.begin();
+		set.retry();
+		expect([of("a").retries, of("b").retries]).toEqual([1, 1]);
 	});
 
 	it("are given up", async () => {

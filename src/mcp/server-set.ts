@@ -12,7 +12,7 @@ import { type ListedTool, passes } from "./tool-list.ts";
 
 /** A hold on a connection that others may share. */
 export interface ServerLease {
-	readonly connection: Pick<ServerConnection, "name" | "state" | "tools" | "call" | "connect" | "onChange">;
+	readonly connection: Pick<ServerConnection, "name" | "state" | "tools" | "call" | "connect" | "retry" | "onChange">;
 	release(): void;
 }
 
@@ -68,6 +68,11 @@ export class ServerSet {
 		if (startTimeout !== null) this.#withdrawBound = clock.after(startTimeout * 1000, () => this.#endLoading());
 		void Promise.allSettled(this.#members.map(({ connection }) => connection.connect())).then(() => this.#endLoading());
 		this.#claim();
+	}
+
+	/** Connects again to those that are away, in the background, where that is due. */
+	retry(): void {
+		for (const { connection } of this.#members ?? []) connection.retry();
 	}
 
 	/** Whether a turn has to wait. */

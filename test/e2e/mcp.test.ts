@@ -251,6 +251,27 @@ describe("a server that misbehaves", () => {
 		expect(logOf(stage)).toContain("it exited with code 3; it said last: I cannot start");
 	});
 
+	it("could not start, and is tried again with later turns until it can", async () => {
+		const stage = createStage({ scripts: Array.from({ length: 1000 }, () => "text: done") });
+		const file = path.join(stage.workDir, "mended");
+		writeServers(stage, { late: fixture("needs", file) });
+		const server = stage.serve("--yolo");
+		expect(loadingOf(await runTurn(server))).toEqual([
+			"loading, late connecting",
+			"MCPLoadingBegin",
+			"loaded, late failed",
+			"MCPLoadingEnd",
+			"StepBegin",
+		]);
+		writeFileSync(file, "");
+		expect(loadingOf(await runTurn(server, "second"))).toEqual(["StepBegin"]);
+		const told: string[] = [];
+		for (let n = 0; told.length === 0; n += 1) {
+			told.push(...loadingOf(await runTurn(server, `next-${n}`)).filter((word) => word !== "StepBegin"));
+		}
+		expect(told).toEqual(["loaded, late connected"]);
+	});
+
 	it("changes its tools, asks, refuses and shows", async () => {
 		const stage = createCallingStage([["add"], ["added"], ["refuse"], ["ask"]]);
 		writeServers(stage, { odd: fixture() });

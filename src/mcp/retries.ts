@@ -1,0 +1,31 @@
+// When a server that could not be connected may be tried again of our own accord: at once, and then ever less often.
+import type { Clock } from "../base/clock.ts";
+import type { LinkFailure } from "./failure.ts";
+
+export interface Retries {
+	isDue(): boolean;
+	/** It could not be connected. */
+	missed(failure: LinkFailure): void;
+	connected(): void;
+}
+
+/** Milliseconds behind the second failure in a row; it doubles with every further one. */
+const firstDelay = 15_000;
+const longestDelay = 600_000;
+
+export function createRetries(clock: Clock): Retries {
+	let misses = 0;
+	let dueFrom = 0;
+	return {
+		isDue: () => clock.now() >= dueFrom,
+		missed({ kind }) {
+			// Starting a program costs something; whether somebody has signed in meanwhile is seen at once.
+			misses = kind === "unauthorized" ? 0 : misses + 1;
+			const delay = misses <= 1 ? 0 : Math.min(firstDelay * 2 ** (misses - 2), longestDelay);
+			dueFrom = clock.now() + delay;
+		},
+		connected() {
+			misses = 0;
+		},
+	};
+}
