@@ -87,7 +87,7 @@ const scenarios = words(`
 	skill skill-arguments skill-unknown flow flow-rejected flow-cancelled flow-failed loop loop-limit
 	slash-add-dir slash-export slash-import clear clear-without-model slash-yolo slash-yolo-flag slash-afk init init-cancelled
 	side-question side-question-beside-turn side-question-failed side-question-end-of-input
-	mcp-loading mcp-failed mcp-collision mcp-approve mcp-loading-cancelled
+	mcp-loading mcp-failed mcp-lost mcp-collision mcp-approve mcp-loading-cancelled
 	resume replay-counts replay-empty replay-everything replay-client-tool replay-cancelled
 `);
 
