@@ -189,6 +189,8 @@ async function authorize(name: string, surroundings: McpSurroundings): Promise<v
 		print(address.href);
 	};
 	try {
+		const wanted = await authorization.wanted(server.url);
+		if (wanted !== null) await authorization.authorize(server.url, { open, signal }, wanted);
 		const tools = await connect().catch(async (thrown: unknown) => {
 			if (!(thrown instanceof McpConnectionError) || thrown.challenge === null) throw thrown;
 			await authorization.authorize(server.url, { open, signal }, thrown.challenge);

@@ -169,6 +169,63 @@ describe("signing in", () => {
 	});
 });
 
+describe("permissions that a server wants beside those of the sign-in", () => {
+	const options = { furtherScope: "weather:history" };
+	const pageOf = async (authorization: ReturnType<typeof authorizationWith>, url: string) => {
+		const pages: URL[] = [];
+		const challenge = (await authorization.wanted(url)) ?? {};
+		await authorization.authorize(
+			url,
+			interaction(async (address) => {
+				pages.push(address);
+				await signInAt(address);
+			}),
+			challenge,
+		);
+		return pages[0]?.searchParams.get("scope");
+	};
+
+	it.each([true, false])("are asked for with the others, and kept until then (tokens tell: %s)", async (tellsScope) => {
+		const { server, authorization, provider } = await signedIn({ ...options, tellsScope });
+		expect(await authorization.wanted(server.url)).toBeNull();
+		const resourceMetadataUrl = new URL(`${server.origin}/.well-known/oauth-protected-resource/mcp`);
+		await authorization.needs(server.url, { scope: "weather:history", resourceMetadataUrl });
+		await authorization.needs(server.url, { scope: "weather:history weather:read", resourceMetadataUrl });
+		server.expireTokens();
+		expect(await request(server, provider)).toBe(200);
+		expect(await authorization.wanted(server.url)).toEqual({
+			scope: "weather:read weather:history",
+			resourceMetadataUrl,
+		});
+		expect(await pageOf(authorization, server.url)).toBe("weather:read weather:history");
+		expect(server.scopesOf((await provider.token()) ?? "")).toEqual(["weather:read", "weather:history"]);
+		expect(await authorization.wanted(server.url)).toBeNull();
+	});
+
+	it("are no reason to fail when the disk does not take them", async () => {
+		const told: string[] = [];
+		const log: Log = { ...silentLog, error: (message) => told.push(message) };
+		const { server } = await signedIn(options);
+		const { files } = createFailingFiles(createDiskFiles(), {
+			at: ({ kind }) => kind === "replace",
+			mishap: { kind: "fail", code: "ENOSPC" },
+		});
+		const authorization = authorizationWith({ files, log });
+		await authorization.needs(server.url, { scope: "weather:history" });
+		expect(told).toEqual(["What an MCP server wants a sign-in to allow cannot be stored"]);
+	});
+
+	it("are of no interest where nobody has signed in, or the sign-in has them", async () => {
+		const server = await startMcpOAuthServer(options);
+		const authorization = authorizationWith();
+		await authorization.needs(server.url, { scope: "weather:history" });
+		expect(await authorization.wanted(server.url)).toBeNull();
+		await authorization.authorize(server.url, interaction());
+		await authorization.needs(server.url, { scope: "weather:read" });
+		expect(await authorization.wanted(server.url)).toBeNull();
+	});
+});
+
 describe("renewal", () => {
 	it("comes before a request when the time of the token is over", async () => {
 		const { server, provider } = await signedIn();

@@ -10,12 +10,23 @@ export interface McpAuthorizationOptions extends McpTokenPlace {
 	readonly fetch: FetchLike;
 }
 
+/** What a server wants a sign-in to allow. */
+export interface McpPermissions {
+	/** Words with spaces between them. */
+	readonly scope: string;
+	readonly resourceMetadataUrl?: URL;
+}
+
 export interface McpAuthorization {
 	/**
 	 * For a transport to the server with this URL; null when nobody has signed in. It renews tokens, with no person's help:
 	 * what the authorization server refuses becomes an UnauthorizedError of the library, and deletes nothing.
 	 */
 	provider(url: string): Promise<AuthProvider | null>;
+	/** Keeps what the server refused something for the lack of, where there is a sign-in that does not have it. Never rejects. */
+	needs(url: string, permissions: McpPermissions): Promise<void>;
+	/** What a person has to sign in with anew, to allow that as well; null when the sign-in lacks nothing that is known. */
+	wanted(url: string): Promise<McpChallenge | null>;
 	/** Signs in with a person's help and keeps the tokens in place of earlier ones. Throws McpSignInError. */
 	authorize(url: string, interaction: McpInteraction, challenge?: McpChallenge): Promise<void>;
 	/** Deletes the tokens; fine when there are none. */
@@ -88,6 +99,26 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 
 	return {
 		provider: async (url) => ((await store.read(url)) === null ? null : createProvider(url)),
+		async needs(url, permissions) {
+			try {
+				await store.exclusively(url, async () => {
+					const tokens = await store.read(url);
+					const wanted = tokens === null ? null : toWanted(tokens, permissions);
+					if (tokens !== null && wanted !== null) await store.write(url, { ...tokens, wanted });
+				});
+			} catch (thrown) {
+				log.error("What an MCP server wants a sign-in to allow cannot be stored", { url, error: thrown });
+			}
+		},
+		async wanted(url) {
+			const { scope, wanted } = (await store.read(url)) ?? {};
+			if (wanted === undefined) return null;
+			const { resource_metadata: metadata = "" } = wanted;
+			return {
+				scope: [...toWords(scope), ...toWords(wanted.scope)].join(" "),
+				...(URL.canParse(metadata) ? { resourceMetadataUrl: new URL(metadata) } : {}),
+			};
+		},
 		async authorize(url, interaction, challenge = {}) {
 			const tokens = await signIn(url, interaction, challenge, network);
 			await store.exclusively(url, () => store.write(url, tokens));
@@ -95,3 +126,19 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 		forget: (url) => store.exclusively(url, () => store.remove(url)),
 	};
 }
+
+/** What is wanted now, with what was before; null when that is nothing new. */
+function toWanted(tokens: McpTokens, { scope, resourceMetadataUrl }: McpPermissions): McpTokens["wanted"] | null {
+	const granted = toWords(tokens.scope);
+	const known = toWords(tokens.wanted?.scope);
+	const lacking = toWords(scope).filter((word) => !granted.includes(word) && !known.includes(word));
+	if (lacking.length === 0) return null;
+	const metadata = resourceMetadataUrl?.href ?? tokens.wanted?.resource_metadata;
+	return {
+		scope: [...known, ...lacking].join(" "),
+		...(metadata === undefined ? {} : { resource_metadata: metadata }),
+	};
+}
+
+/** The permissions in a list of them. */
+const toWords = (scope = "") => scope.split(" ").filter((word) => word !== "");

@@ -73,9 +73,10 @@ export async function renewTokens(tokens: McpTokens, refreshToken: string, netwo
 			fetchFn,
 		}),
 	);
-	const { scope } = tokens;
+	const { scope, wanted } = tokens;
 	return {
 		...(scope === undefined ? {} : { scope }),
+		...(wanted === undefined ? {} : { wanted }),
 		...toKept(granted, network.clock.now()),
 		...(resource === undefined ? {} : { resource }),
 		authorization_server: server,

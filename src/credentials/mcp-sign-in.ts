@@ -46,7 +46,8 @@ export async function signIn(
 				fetchFn,
 			}),
 		);
-		await open(flow.address());
+		const address = flow.address();
+		await open(address);
 		const { code, iss } = readAnswer(await callback.answer);
 		const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = discovered;
 		const resource = resourceMetadata?.resource;
@@ -62,7 +63,8 @@ export async function signIn(
 		if (granted.access_token === "") throw new McpSignInError("the authorization server gave an empty token");
 		const methods = metadata?.token_endpoint_auth_methods_supported;
 		return {
-			...toKept(granted, network.clock.now()),
+			// A server that does not say what it granted has granted what was asked for.
+			...toKept({ ...granted, scope: granted.scope || address.searchParams.get("scope") || "" }, network.clock.now()),
 			...(resource === undefined ? {} : { resource }),
 			authorization_server: {
 				issuer: metadata?.issuer ?? authorizationServerUrl,

@@ -20,6 +20,8 @@ const fileSchema = v.object({
 	scope: v.optional(text),
 	/** Seconds since the epoch. */
 	expires_at: v.optional(v.number()),
+	/** What the server refused something for the lack of. */
+	wanted: v.optional(v.object({ scope: text, resource_metadata: v.optional(text) })),
 	/** The server as its authorization server calls it. */
 	resource: v.optional(text),
 	authorization_server: v.object({

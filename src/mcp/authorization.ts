@@ -1,5 +1,6 @@
 // What connections need to know of signing in to remote servers. Flows and token files are src/credentials/.
 import type { AuthProvider } from "@modelcontextprotocol/client";
+import type { McpPermissions } from "../credentials/mcp-oauth.ts";
 
 export interface McpAuthorization {
 	/**
@@ -7,4 +8,6 @@ export interface McpAuthorization {
 	 * never asks a person: where one would be needed it throws the library's UnauthorizedError.
 	 */
 	provider(url: string): Promise<AuthProvider | null>;
+	/** Keeps, for the next time that a person signs in, that the server has refused something for lack of these. Never rejects. */
+	needs(url: string, permissions: McpPermissions): Promise<void>;
 }

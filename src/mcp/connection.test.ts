@@ -52,7 +52,7 @@ function createSubject(options: ProgramOptions = {}): Subject {
 		{ workDir: "/work", environment: { PATH: "/bin", TOKEN: "old" } },
 		{
 			processes: program.processes,
-			authorization: { provider: async () => null },
+			authorization: { provider: async () => null, needs: async () => {} },
 			fetch: () => Promise.reject(new Error("there is no network here")),
 			clock,
 			log,

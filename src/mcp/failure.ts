@@ -32,8 +32,19 @@ const unreached: ReadonlySet<string> = new Set([
 export async function toLinkFailure(thrown: unknown): Promise<LinkFailure> {
 	const name = thrown instanceof Error ? thrown.name : "Error";
 	if (thrown instanceof NotSignedIn) return { kind: "unauthorized", reason: "nobody has signed in to it", name };
+	const lack = await describeLack(thrown);
+	if (lack !== null) return { kind: "answer", reason: lack, name };
 	const kind = await toKind(thrown);
 	return { kind, reason: kind === "unauthorized" ? "it does not accept the sign-in" : describe(thrown), name };
+}
+
+/** What is said of a refusal for lack of a permission; null of anything else. */
+async function describeLack(thrown: unknown): Promise<string | null> {
+	const { InsufficientScopeError } = await import("@modelcontextprotocol/client");
+	if (!(thrown instanceof InsufficientScopeError)) return null;
+	const lack = "the sign-in lacks a permission for that";
+	if (thrown.requiredScope === undefined) return lack;
+	return `${lack} (${redactSecrets(thrown.requiredScope).slice(0, 200)}), for which a person has to sign in to it again`;
 }
 
 async function toKind(thrown: unknown): Promise<LinkFailure["kind"]> {

@@ -8,6 +8,7 @@ import type { LocalMcpServer, McpServerSettings, RemoteMcpServer } from "../conf
 import type { Processes } from "../processes/port.ts";
 import type { McpAuthorization } from "./authorization.ts";
 import { startChildTransport } from "./child-transport.ts";
+import { watchPermissions } from "./permissions.ts";
 import { createRemoteTransport } from "./remote-transport.ts";
 import { createServerLog } from "./server-log.ts";
 
@@ -157,7 +158,8 @@ async function prepareRemote(server: RemoteMcpServer, parts: LinkParts): Promise
 	const signer = isSigned ? await parts.authorization.provider(server.url) : null;
 	if (isSigned && signer === null) throw new NotSignedIn();
 	const library = await import("@modelcontextprotocol/client");
-	const { fetch, clock } = parts;
+	const { authorization, clock } = parts;
+	const fetch = isSigned ? watchPermissions(parts.fetch, library, authorization, server.url) : parts.fetch;
 	const transport = createRemoteTransport(library, { server, signer, fetch, clock });
 	return { library, transport, reason: () => null, takeLeave: () => transport.takeLeave().catch(() => {}) };
 }

@@ -83,12 +83,20 @@ function createServer(): ServerDouble {
 	return double;
 }
 
+const nobodySignedIn: McpAuthorization = { provider: async () => null, needs: async () => {} };
+
 function connect(
 	double: ServerDouble,
 	settings: Partial<RemoteMcpServer> = {},
-	authorization: McpAuthorization = { provider: async () => null },
+	authorization: Partial<McpAuthorization> = {},
 ) {
-	const parts = { processes: noProcesses, authorization, clock: createFakeClock(), log: silentLog, version: "1.2.3" };
+	const parts = {
+		processes: noProcesses,
+		authorization: { ...nobodySignedIn, ...authorization },
+		clock: createFakeClock(),
+		log: silentLog,
+		version: "1.2.3",
+	};
 	const { fetch } = double;
 	const place = { workDir: "/work", environment: {} };
 	const connection = new ServerConnection({ ...server, ...settings }, place, { ...parts, fetch });
@@ -232,6 +240,44 @@ describe("a server to sign in to", () => {
 		isSignedIn = true;
 		connection.retry();
 		await expect.poll(() => connection.state).toBe("connected");
+	});
+
+	it("may want a permission for a call, which is kept for the next sign-in", async () => {
+		const double = createServer();
+		const challenge = 'Bearer error="insufficient_scope", scope="a:write b", resource_metadata="http://h/meta"';
+		double.instead.set(
+			"tools/call",
+			() => new Response("", { status: 403, headers: { "www-authenticate": challenge } }),
+		);
+		const needs: unknown[] = [];
+		const { connection, call } = connect(double, oauth, {
+			provider: async () => ({ token: async () => "granted" }),
+			needs: async (...needed) => void needs.push(needed),
+		});
+		await connection.connect();
+		expect(await call()).toEqual({
+			kind: "failed",
+			reason: "the sign-in lacks a permission for that (a:write b), for which a person has to sign in to it again",
+			isUncertain: false,
+		});
+		expect(needs).toEqual([["http://h/mcp", { scope: "a:write b", resourceMetadataUrl: new URL("http://h/meta") }]]);
+		expect([connection.state, calls(double)]).toEqual(["connected", 1]);
+		double.instead.clear();
+		expect(await call()).toEqual(done);
+	});
+
+	it("may want a permission that no sign-in gives", async () => {
+		const double = createServer();
+		const challenge = 'Bearer error="insufficient_scope"';
+		double.instead.set(
+			"tools/call",
+			() => new Response("", { status: 403, headers: { "www-authenticate": challenge } }),
+		);
+		const needs: unknown[] = [];
+		const { connection, call } = connect(double, {}, { needs: async (...needed) => void needs.push(needed) });
+		await connection.connect();
+		expect(await call()).toMatchObject({ reason: "the sign-in lacks a permission for that", isUncertain: false });
+		expect([connection.state, needs]).toEqual(["connected", []]);
 	});
 
 	it("may refuse the token", async () => {

@@ -15,6 +15,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import type { AuthorizationServerOptions } from "../support/authorization-server.ts";
 import {
 	createStage,
 	executablePath,
@@ -197,8 +198,8 @@ describe("mcp test", () => {
 });
 
 /** A stage with a server to sign in to, and a PATH on which the only opener of browsers is the test's, if any. */
-async function createSignInStage(opener: string | null = null) {
-	const server = await startMcpOAuthServer();
+async function createSignInStage(opener: string | null = null, options: AuthorizationServerOptions = {}) {
+	const server = await startMcpOAuthServer(options);
 	const stage = createStage();
 	const binaries = path.join(stage.workDir, "bin");
 	mkdirSync(binaries);
@@ -393,5 +394,21 @@ describe("a session with a server to sign in to", () => {
 			is_error: true,
 			message: "Error running tool: MCP server weather: it does not accept the sign-in.",
 		});
+	});
+
+	it("says which permission it lacks, and has it once somebody has signed in again", async () => {
+		const place = await createSignInStage(null, { furtherScope: "weather:history" });
+		const { server, stage } = place;
+		await signIn(place);
+		stage.setScripts(["c1", "c2"].flatMap((id) => [toolCall(id, "history", {}), "text: done"]));
+		const session = stage.serve("--yolo");
+		expect(resultsOf(await runTurn(session))["c1"]).toMatchObject({
+			is_error: true,
+			message:
+				"Error running tool: MCP server weather: the sign-in lacks a permission for that (weather:history), for which a person has to sign in to it again.",
+		});
+		expect(await signIn(place)).toMatchObject({ code: 0, stderr: "" });
+		expect(textOf(resultsOf(await runTurn(session, "second"))["c2"])).toBe("Sunny.");
+		expect(outcomes(server)).toEqual(["authorization_code", "authorization_code"]);
 	});
 });

@@ -11,6 +11,10 @@ export interface AuthorizationServerOptions {
 	readonly authorizationEndpoint?: string;
 	/** Milliseconds before the token endpoint answers. Default 0. */
 	readonly tokenDelay?: number;
+	/** A permission that may be asked for beside the usual one. */
+	readonly furtherScope?: string;
+	/** Whether the tokens say what they are good for. Default true. */
+	readonly tellsScope?: boolean;
 }
 
 /** What the next requests meet; for a test to set. */
@@ -40,6 +44,8 @@ export interface AuthorizationServer {
 	authorize(query: URLSearchParams): Answer;
 	exchange(body: string, authorization: string | undefined): Promise<Answer>;
 	isGood(accessToken: string): boolean;
+	/** The permissions of a good token. */
+	scopesOf(accessToken: string): readonly string[];
 	/** From now on all access tokens that are out are rejected. */
 	expireTokens(): void;
 	/** From now on nothing that was given to clients is good for anything. */
@@ -56,6 +62,7 @@ interface Grant {
 	readonly clientId: string;
 	/** All that came of one sign-in. */
 	readonly family: string;
+	readonly scope: string;
 }
 
 interface Code extends Grant {
@@ -63,18 +70,18 @@ interface Code extends Grant {
 	readonly challenge: string;
 }
 
-/** For one resource and one scope. */
+/** For one resource. */
 export function createAuthorizationServer(
 	origin: string,
 	resource: string,
 	scope: string,
 	options: AuthorizationServerOptions,
 ): AuthorizationServer {
-	const { lifetime = 3600, authMethod = "none", tokenDelay = 0 } = options;
+	const { lifetime = 3600, authMethod = "none", tokenDelay = 0, furtherScope = scope, tellsScope = true } = options;
 	const conduct: Conduct = { denies: false, tokenStatus: null, mixesUp: false };
 	const clients = new Map<string, { readonly secret: string | null; readonly redirectUris: unknown }>();
 	const codes = new Map<string, Code>();
-	const accessTokens = new Set<string>();
+	const accessTokens = new Map<string, Grant>();
 	const refreshTokens = new Map<string, Grant>();
 	const spent = new Map<string, Grant>();
 	const grants: { type: string; error: string | null }[] = [];
@@ -82,10 +89,11 @@ export function createAuthorizationServer(
 
 	const issue = (grant: Grant) => {
 		const [access, refresh] = [`access-${randomUUID()}`, `refresh-${randomUUID()}`];
-		accessTokens.add(access);
+		accessTokens.set(access, grant);
 		refreshTokens.set(refresh, grant);
 		const expiry = lifetime === null ? {} : { expires_in: lifetime };
-		return { access_token: access, token_type: "Bearer", refresh_token: refresh, scope, ...expiry };
+		const told = tellsScope ? { scope: grant.scope } : {};
+		return { access_token: access, token_type: "Bearer", refresh_token: refresh, ...told, ...expiry };
 	};
 
 	const clientOf = (form: URLSearchParams, authorization = ""): string | null => {
@@ -169,7 +177,7 @@ export function createAuthorizationServer(
 				get("response_type") === "code",
 				get("code_challenge_method") === "S256",
 				get("resource") === resource,
-				get("scope") === scope,
+				get("scope") === scope || get("scope") === `${scope} ${furtherScope}`,
 			];
 			if (isFit.includes(false)) return { status: 400, body: `The request does not fit: ${isFit}` };
 			const target = new URL(get("redirect_uri"));
@@ -178,7 +186,7 @@ export function createAuthorizationServer(
 			if (conduct.denies) target.searchParams.set("error", "access_denied");
 			else {
 				const code = randomUUID();
-				const grant = { clientId: get("client_id"), family: randomUUID() };
+				const grant = { clientId: get("client_id"), family: randomUUID(), scope: get("scope") };
 				codes.set(code, { ...grant, redirectUri: get("redirect_uri"), challenge: get("code_challenge") });
 				target.searchParams.set("code", code);
 			}
@@ -198,6 +206,7 @@ export function createAuthorizationServer(
 			return error === null ? answerJson(200, result) : answerJson(400, { error, error_description: "It is no good." });
 		},
 		isGood: (accessToken) => accessTokens.has(accessToken),
+		scopesOf: (accessToken) => accessTokens.get(accessToken)?.scope.split(" ") ?? [],
 		expireTokens: () => accessTokens.clear(),
 		revokeAll() {
 			accessTokens.clear();

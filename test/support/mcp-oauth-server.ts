@@ -22,7 +22,7 @@ const tools = [
 ];
 const scope = "weather:read";
 
-/** Starts it for the running test. */
+/** Starts it for the running test. With a further permission, the tool `history` needs it. */
 export async function startMcpOAuthServer(options: AuthorizationServerOptions = {}): Promise<McpOAuthServer> {
 	const server = createServer(async (request, response) => {
 		let body = "";
@@ -42,12 +42,20 @@ export async function startMcpOAuthServer(options: AuthorizationServerOptions = 
 	const authorization = createAuthorizationServer(origin, url, scope, options);
 
 	const serveMcp = ({ headers, method: httpMethod }: IncomingMessage, body: string): Answer => {
-		if (!authorization.isGood(headers.authorization?.replace(/^Bearer /, "") ?? "")) {
-			const where = `resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`;
-			return { status: 401, headers: { "www-authenticate": `Bearer ${where}, scope="${scope}"` }, body: "" };
-		}
+		const token = headers.authorization?.replace(/^Bearer /, "") ?? "";
+		const where = `resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`;
+		const refuse = (status: number, reason: string): Answer => {
+			return { status, headers: { "www-authenticate": `Bearer ${where}, ${reason}` }, body: "" };
+		};
+		if (!authorization.isGood(token)) return refuse(401, `scope="${scope}"`);
 		if (httpMethod !== "POST") return { status: 405, body: "" };
-		const message: { id?: unknown; method: string; params?: { protocolVersion?: string } } = JSON.parse(body);
+		const message: { id?: unknown; method: string; params?: { protocolVersion?: string; name?: string } } =
+			JSON.parse(body);
+		const { furtherScope } = options;
+		const isFurther = message.method === "tools/call" && message.params?.name === "history";
+		if (isFurther && furtherScope !== undefined && !authorization.scopesOf(token).includes(furtherScope)) {
+			return refuse(403, `error="insufficient_scope", scope="${furtherScope}"`);
+		}
 		const answer = (result: object) => answerJson(200, { jsonrpc: "2.0", id: message.id, result });
 		if (message.method === "initialize") {
 			const serverInfo = { name: "weather", version: "1.0.0" };
