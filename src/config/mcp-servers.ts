@@ -1,11 +1,11 @@
 // The MCP servers a person has listed: read from files and texts in the order that counts, checked, merged by name.
 // Connects to nothing. It is settings like others, so it lies with them; what a server does is src/mcp/.
 import * as v from "valibot";
-import { errorText } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
 import { ConfigurationError, type ConfigurationProblem, toKeyPath } from "./configuration-error.ts";
+import { readText } from "./read-text.ts";
 import { anyTable, decimal, mustBe, nullable, oneOf, table, tablesByName, text, texts } from "./schema.ts";
 import { parseJson } from "./syntax.ts";
 
@@ -90,15 +90,6 @@ export async function readMcpServers(
 	}
 	for (const json of given) add(textSource, json);
 	return [...servers.values()];
-}
-
-async function readText(files: Files, path: string): Promise<string | null> {
-	try {
-		const bytes = await files.read(path);
-		return bytes === null ? null : bytes.toString("utf8").replace(/^\ufeff/, "");
-	} catch (error) {
-		throw new ConfigurationError("unreadable", path, [{ key: "", reason: errorText(error) }]);
-	}
 }
 
 /**

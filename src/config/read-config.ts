@@ -7,6 +7,7 @@ import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
 import { type Configuration, toConfiguration } from "./configuration.ts";
 import { ConfigurationError, type ConfigurationProblem, toKeyPath } from "./configuration-error.ts";
+import { readText } from "./read-text.ts";
 import { type ConfigurationFile, configurationFileSchema } from "./schema.ts";
 import { parseJson, parseToml } from "./syntax.ts";
 import { toTomlText } from "./toml-text.ts";
@@ -81,15 +82,6 @@ async function attempt(log: Log, failure: string, action: () => Promise<void>): 
 		await action();
 	} catch (error) {
 		log.warn(failure, { reason: errorText(error) });
-	}
-}
-
-async function readText(files: Files, path: string): Promise<string | null> {
-	try {
-		const bytes = await files.read(path);
-		return bytes === null ? null : bytes.toString("utf8").replace(/^\ufeff/, "");
-	} catch (error) {
-		throw new ConfigurationError("unreadable", path, [{ key: "", reason: errorText(error) }]);
 	}
 }
 
