@@ -13,6 +13,7 @@ import {
 	readMcpEntry,
 } from "../config/mcp-servers.ts";
 import { createMcpAuthorization, type McpAuthorization } from "../credentials/mcp-oauth.ts";
+import type { McpChallenge } from "../credentials/mcp-sign-in.ts";
 import { McpSignInError } from "../credentials/mcp-sign-in-error.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Files } from "../files/port.ts";
@@ -188,12 +189,14 @@ async function authorize(name: string, surroundings: McpSurroundings): Promise<v
 		print(isOpening ? "A browser should open. If it does not, sign in here:" : "Open this page to sign in:");
 		print(address.href);
 	};
+	const signIn = (challenge: McpChallenge) =>
+		authorization.authorize(server.url, { open, signal }, challenge, server.authorization.client);
 	try {
 		const wanted = await authorization.wanted(server.url);
-		if (wanted !== null) await authorization.authorize(server.url, { open, signal }, wanted);
+		if (wanted !== null) await signIn(wanted);
 		const tools = await connect().catch(async (thrown: unknown) => {
 			if (!(thrown instanceof McpConnectionError) || thrown.challenge === null) throw thrown;
-			await authorization.authorize(server.url, { open, signal }, thrown.challenge);
+			await signIn(thrown.challenge);
 			return await connect();
 		});
 		const isSignedIn = (await authorization.provider(server.url)) !== null;
@@ -220,14 +223,18 @@ async function findServer(name: string, surroundings: McpSurroundings): Promise<
 	throw new McpError(unusable(mcpFilePath(surroundings.shareDir), name, reading));
 }
 
-async function findOauthServer(name: string, surroundings: McpSurroundings): Promise<RemoteMcpServer> {
+async function findOauthServer(name: string, surroundings: McpSurroundings): Promise<OauthServer> {
 	const server = await findServer(name, surroundings);
 	if (server.kind === "local") throw new McpError(`The MCP server '${name}' is a program, with nothing to sign in to.`);
 	if (isOauth(server)) return server;
 	throw new McpError(`The MCP server '${name}' was not added with --auth oauth.`);
 }
 
-const isOauth = (server: McpServerSettings): server is RemoteMcpServer =>
+interface OauthServer extends RemoteMcpServer {
+	readonly authorization: Extract<RemoteMcpServer["authorization"], { readonly kind: "oauth" }>;
+}
+
+const isOauth = (server: McpServerSettings): server is OauthServer =>
 	server.kind === "remote" && server.authorization.kind === "oauth";
 
 type McpEntryRefusal = Extract<McpEntryReading, { readonly ok: false }>;

@@ -63,7 +63,7 @@ describe("the servers of a source", () => {
 				name: "web",
 				url: "https://example.com/mcp",
 				headers: { "X-Key": "k" },
-				authorization: { kind: "oauth" },
+				authorization: { kind: "oauth", client: null },
 				readTimeout: 30,
 			},
 		];
@@ -85,6 +85,17 @@ describe("the servers of a source", () => {
 		["a url beside a command that is meant", { command: "c", url: "http://h/", transport: "http" }, remote],
 		["the old name of the transport", { url: "http://h/", transport: "streamable-http" }, remote],
 		["a bearer token", { url: "http://h/", auth: "t" }, { authorization: { kind: "bearer", token: "t" } }],
+		[
+			"a client that was registered before",
+			{ url: "http://h/", auth: "oauth", oauth_client: { id: "i", secret: "s", callback_port: 8976, name: "n" } },
+			{ authorization: { kind: "oauth", client: { id: "i", secret: "s", callbackPort: 8976 } } },
+		],
+		[
+			"one with nothing but its name",
+			{ url: "http://h/", auth: "oauth", oauth_client: { id: "i" } },
+			{ authorization: { kind: "oauth", client: { id: "i", secret: null, callbackPort: null } } },
+		],
+		["what other programs know of clients", { url: "http://h/", oauth: { clientId: "i" } }, remote],
 		["events by the transport", { url: "http://h/", transport: "sse" }, { transport: "sse" }],
 		["events by the type", { url: "http://h/", type: "sse" }, { transport: "sse" }],
 		["a type that says nothing", { url: "http://h/", type: "remote" }, remote],
@@ -133,6 +144,13 @@ describe("a source that does not fit", () => {
 		[{ s: { url: "http://h/", headers: { a: "b\nc" } } }, "s.headers", /headers cannot have/],
 		[{ s: { url: "http://h/", auth: "t\n" } }, "s.auth", /headers cannot have/],
 		[{ s: { url: "http://h/", auth: { kind: "oauth" } } }, "s.auth", /must be a string, found a table/],
+		[{ s: { url: "http://h/", auth: "oauth", oauth_client: { secret: "t" } } }, "s.oauth_client.id", /is required/],
+		[{ s: { url: "http://h/", oauth_client: { id: "i" } } }, "s", /has an oauth_client, which .* "auth": "oauth"/],
+		[
+			{ s: { url: "http://h/", auth: "oauth", oauth_client: { id: "i", callback_port: 0 } } },
+			"s.oauth_client.callback_port",
+			/must be an integer from 1 to 65535, found 0/,
+		],
 		[{ s: { command: "c", tools: 1 } }, "s.tools", /must be a list of names or a table/],
 	])("is told with its key: %j", (value, key, reason) => {
 		const { category, source, problems } = failureOf(() => parse(value));

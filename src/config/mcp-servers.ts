@@ -6,7 +6,7 @@ import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
 import { ConfigurationError, type ConfigurationProblem, toKeyPath } from "./configuration-error.ts";
 import { readText } from "./read-text.ts";
-import { anyTable, decimal, mustBe, nullable, oneOf, table, tablesByName, text, texts } from "./schema.ts";
+import { anyTable, decimal, integer, mustBe, nullable, oneOf, table, tablesByName, text, texts } from "./schema.ts";
 import { parseJson } from "./syntax.ts";
 
 type TextsByName = Readonly<Record<string, string>>;
@@ -38,6 +38,14 @@ export interface LocalMcpServer extends AnyMcpServer {
 	readonly workDir: string | null;
 }
 
+/** A client that a person has registered with the authorization server of a remote server. */
+export interface McpOAuthClient {
+	readonly id: string;
+	readonly secret: string | null;
+	/** The port of this machine that it was registered with; null for any that is free. */
+	readonly callbackPort: number | null;
+}
+
 export interface RemoteMcpServer extends AnyMcpServer {
 	readonly kind: "remote";
 	readonly url: string;
@@ -46,7 +54,8 @@ export interface RemoteMcpServer extends AnyMcpServer {
 	readonly authorization:
 		| { readonly kind: "none" }
 		| { readonly kind: "bearer"; readonly token: string }
-		| { readonly kind: "oauth" };
+		/** The client is null where we register one of our own. */
+		| { readonly kind: "oauth"; readonly client: McpOAuthClient | null };
 	/** Seconds after which a stream of events that says nothing counts as broken; null for never. */
 	readonly readTimeout: number | null;
 }
@@ -250,6 +259,11 @@ const localEntry = v.pipe(
 	})),
 );
 
+const oauthClient = v.pipe(
+	table({ id: nonEmptyText, secret: nullable(nonEmptyText), callback_port: nullable(integer(1, 65_535)) }),
+	v.transform(({ id, secret, callback_port }): McpOAuthClient => ({ id, secret, callbackPort: callback_port })),
+);
+
 const remoteTransports = ["http", "streamable-http", "sse"] as const;
 
 const remoteEntry = v.pipe(
@@ -260,15 +274,20 @@ const remoteEntry = v.pipe(
 		type: v.optional(v.unknown()),
 		headers: nullable(v.pipe(textsByName, v.check(areHeaders, "has a name or a value that HTTP headers cannot have"))),
 		auth: nullable(v.pipe(nonEmptyText, v.check(isHeaderValue, "has characters that HTTP headers cannot have"))),
+		oauth_client: nullable(oauthClient),
 		sse_read_timeout: nullable(v.pipe(decimal(0, Number.MAX_VALUE), v.gtValue(0, "must be more than 0"))),
 		...shared,
 	}),
+	v.check(
+		({ auth, oauth_client }) => oauth_client === null || auth === "oauth",
+		'has an oauth_client, which is of use only with "auth": "oauth"',
+	),
 	v.transform((entry) => ({
 		kind: "remote" as const,
 		url: entry.url,
 		transport: toTransport(entry),
 		headers: entry.headers ?? {},
-		authorization: toAuthorization(entry.auth),
+		authorization: toAuthorization(entry.auth, entry.oauth_client),
 		readTimeout: entry.sse_read_timeout,
 		...toShared(entry),
 	})),
@@ -284,7 +303,7 @@ function toTransport(entry: {
 	return new URL(entry.url).pathname.split("/").includes("sse") ? "sse" : "http";
 }
 
-function toAuthorization(auth: string | null): RemoteMcpServer["authorization"] {
+function toAuthorization(auth: string | null, client: McpOAuthClient | null): RemoteMcpServer["authorization"] {
 	if (auth === null) return { kind: "none" };
-	return auth === "oauth" ? { kind: "oauth" } : { kind: "bearer", token: auth };
+	return auth === "oauth" ? { kind: "oauth", client } : { kind: "bearer", token: auth };
 }

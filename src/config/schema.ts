@@ -60,7 +60,7 @@ export function oneOf<const Words extends readonly string[]>(words: Words) {
 	});
 }
 
-function integer(minimum: number, maximum: number = Number.MAX_SAFE_INTEGER) {
+export function integer(minimum: number, maximum: number = Number.MAX_SAFE_INTEGER) {
 	const bounds = maximum === Number.MAX_SAFE_INTEGER ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
 	const message = mustBe(`an integer ${bounds}`);
 	return v.pipe(v.number(message), v.safeInteger(message), v.minValue(minimum, message), v.maxValue(maximum, message));

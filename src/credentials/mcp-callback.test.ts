@@ -7,7 +7,7 @@ import { McpSignInError } from "./mcp-sign-in-error.ts";
 
 async function listen(clock: Clock = systemClock) {
 	const stopping = new AbortController();
-	const callback = await listenForCallback({ state: "the-state", signal: stopping.signal, clock });
+	const callback = await listenForCallback({ state: "the-state", port: null, signal: stopping.signal, clock });
 	onTestFinished(() => callback.close());
 	const get = async (query: string, init: RequestInit = {}) => {
 		const response = await fetch(`${callback.redirectUrl}${query}`, init);

@@ -8,6 +8,8 @@ import { McpSignInError } from "./mcp-sign-in-error.ts";
 export interface CallbackOptions {
 	/** What the answer must bring back. Nobody but the authorization server and the browser knows it. */
 	readonly state: string;
+	/** Null for any that is free. */
+	readonly port: number | null;
 	/** Ends the waiting. */
 	readonly signal: AbortSignal;
 	readonly clock: Clock;
@@ -25,8 +27,8 @@ export interface Callback {
 const patience = 5 * 60_000;
 const callbackPath = "/callback";
 
-/** Listens on a free port of 127.0.0.1. */
-export async function listenForCallback({ state, signal, clock }: CallbackOptions): Promise<Callback> {
+/** Listens on 127.0.0.1. */
+export async function listenForCallback({ state, port, signal, clock }: CallbackOptions): Promise<Callback> {
 	const answer = createDeferred<URLSearchParams>();
 	// It may be rejected before anybody waits for it.
 	answer.promise.catch(() => undefined);
@@ -54,14 +56,14 @@ export async function listenForCallback({ state, signal, clock }: CallbackOption
 		server.closeAllConnections();
 	};
 	try {
-		const port = await new Promise<number>((resolve, reject) => {
+		const taken = await new Promise<number>((resolve, reject) => {
 			server.once("error", reject);
-			server.listen(0, "127.0.0.1", () => {
+			server.listen(port ?? 0, "127.0.0.1", () => {
 				const address = server.address();
 				if (typeof address === "object" && address !== null) resolve(address.port);
 			});
 		});
-		return { redirectUrl: `http://127.0.0.1:${port}${callbackPath}`, answer: answer.promise, close };
+		return { redirectUrl: `http://127.0.0.1:${taken}${callbackPath}`, answer: answer.promise, close };
 	} catch (thrown) {
 		close();
 		throw thrown;

@@ -1,5 +1,6 @@
 // Signing in, renewal and refusal against an authorization server on loopback, over real HTTP.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { AuthProvider } from "@modelcontextprotocol/client";
@@ -69,6 +70,15 @@ async function request({ url }: McpOAuthServer, provider: AuthProvider): Promise
 	return (await send()).status;
 }
 
+function freePort(): Promise<number> {
+	return new Promise((resolve) => {
+		const server = createServer().listen(0, "127.0.0.1", () => {
+			const address = server.address();
+			server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+		});
+	});
+}
+
 const tokenFile = () => {
 	const directory = path.join(shareDir, "mcp-oauth");
 	const [name = "", ...others] = readdirSync(directory);
@@ -113,6 +123,31 @@ describe("signing in", () => {
 			expect(outcomes(server)).toEqual([signedInOnce, "refresh_token"]);
 		},
 	);
+
+	it.each(["none", "client_secret_basic", "client_secret_post"] as const)(
+		"uses a client that was registered before, by %s",
+		async (authMethod) => {
+			const server = await startMcpOAuthServer({ authMethod });
+			const callbackPort = await freePort();
+			const redirect_uris = [`http://127.0.0.1:${callbackPort}/callback`];
+			const { body } = server.register(JSON.stringify({ redirect_uris, token_endpoint_auth_method: authMethod }));
+			const { client_id: id, client_secret: secret = null } = JSON.parse(body);
+			await authorizationWith().authorize(server.url, interaction(), {}, { id, secret, callbackPort });
+			const provider = await providerOf(server);
+			server.expireTokens();
+			expect(await request(server, provider)).toBe(200);
+			expect(outcomes(server)).toEqual([signedInOnce, "refresh_token"]);
+			expect(server.registrations).toHaveLength(1);
+		},
+	);
+
+	it("says so when the port of such a client is taken", async () => {
+		const { server, authorization } = await signedIn();
+		const callbackPort = Number(new URL(server.origin).port);
+		const attempt = authorization.authorize(server.url, interaction(), {}, { id: "i", secret: null, callbackPort });
+		await expect(attempt).rejects.toThrow(McpSignInError);
+		await expect(attempt).rejects.toThrow(/^the browser's answer cannot be waited for: .*EADDRINUSE/);
+	});
 
 	it("takes the place of an earlier one", async () => {
 		const { server, authorization, provider } = await signedIn();

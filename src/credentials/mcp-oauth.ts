@@ -2,7 +2,7 @@
 import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
 import { isExpired, isRefusal, renewTokens } from "./mcp-renewal.ts";
 import { failureText, type McpNetwork } from "./mcp-request.ts";
-import { type McpChallenge, type McpInteraction, signIn } from "./mcp-sign-in.ts";
+import { type McpChallenge, type McpClient, type McpInteraction, signIn } from "./mcp-sign-in.ts";
 import { createMcpTokenStore, type McpTokenPlace, type McpTokens } from "./mcp-tokens.ts";
 
 export interface McpAuthorizationOptions extends McpTokenPlace {
@@ -28,7 +28,13 @@ export interface McpAuthorization {
 	/** What a person has to sign in with anew, to allow that as well; null when the sign-in lacks nothing that is known. */
 	wanted(url: string): Promise<McpChallenge | null>;
 	/** Signs in with a person's help and keeps the tokens in place of earlier ones. Throws McpSignInError. */
-	authorize(url: string, interaction: McpInteraction, challenge?: McpChallenge): Promise<void>;
+	authorize(
+		url: string,
+		interaction: McpInteraction,
+		challenge?: McpChallenge,
+		/** Null to register one. */
+		client?: McpClient | null,
+	): Promise<void>;
 	/** Deletes the tokens; fine when there are none. */
 	forget(url: string): Promise<void>;
 }
@@ -119,8 +125,8 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 				...(URL.canParse(metadata) ? { resourceMetadataUrl: new URL(metadata) } : {}),
 			};
 		},
-		async authorize(url, interaction, challenge = {}) {
-			const tokens = await signIn(url, interaction, challenge, network);
+		async authorize(url, interaction, challenge = {}, client = null) {
+			const tokens = await signIn(url, interaction, challenge, client, network);
 			await store.exclusively(url, () => store.write(url, tokens));
 		},
 		forget: (url) => store.exclusively(url, () => store.remove(url)),

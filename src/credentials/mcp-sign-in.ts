@@ -5,7 +5,7 @@ import type {
 	OAuthDiscoveryState,
 	StoredOAuthClientInformation,
 } from "@modelcontextprotocol/client";
-import { listenForCallback } from "./mcp-callback.ts";
+import { type Callback, listenForCallback } from "./mcp-callback.ts";
 import { toKept } from "./mcp-renewal.ts";
 import { failureText, inTime, type McpNetwork } from "./mcp-request.ts";
 import { McpSignInError } from "./mcp-sign-in-error.ts";
@@ -24,19 +24,27 @@ export interface McpChallenge {
 	readonly scope?: string;
 }
 
-/** Signs in at the server with this URL. Throws McpSignInError. */
+/** A client that a person has registered with the authorization server. */
+export interface McpClient {
+	readonly id: string;
+	readonly secret: string | null;
+	readonly callbackPort: number | null;
+}
+
+/** Signs in at the server with this URL, as a client that is registered for it when there is none. Throws McpSignInError. */
 export async function signIn(
 	url: string,
 	{ open, signal }: McpInteraction,
 	challenge: McpChallenge,
+	client: McpClient | null,
 	network: McpNetwork,
 ): Promise<McpTokens> {
 	const { auth, fetchToken } = await import("@modelcontextprotocol/client");
 	const state = randomBytes(24).toString("base64url");
-	const callback = await listenForCallback({ state, signal, clock: network.clock });
+	const callback = await listen(client?.callbackPort ?? null, state, signal, network);
 	try {
 		const discovered = await discover(url, challenge, signal, network);
-		const flow = createFlow(discovered, callback.redirectUrl, state);
+		const flow = createFlow(discovered, callback.redirectUrl, state, client);
 		const { resourceMetadataUrl, scope } = challenge;
 		await inTime(network, signal, (fetchFn) =>
 			auth(flow.provider, {
@@ -82,6 +90,19 @@ export async function signIn(
 	}
 }
 
+async function listen(
+	port: number | null,
+	state: string,
+	signal: AbortSignal,
+	{ clock }: McpNetwork,
+): Promise<Callback> {
+	try {
+		return await listenForCallback({ state, port, signal, clock });
+	} catch (thrown) {
+		throw new McpSignInError(`the browser's answer cannot be waited for: ${failureText(thrown)}`, { cause: thrown });
+	}
+}
+
 /** Finds the authorization server first: how the client is registered depends on it. */
 async function discover(
 	url: string,
@@ -102,16 +123,21 @@ interface Flow {
 	readonly provider: OAuthClientProvider;
 	/** The page where the person signs in. */
 	address(): URL;
-	/** The client that was registered, as it is kept. */
+	/** The client, as it is kept. */
 	client(): McpTokens["client"];
 }
 
 /**
  * What the library asks for and tells on the way. The port of the callback is another one each time, and with it the
- * client, which is registered with it: nothing is kept before there are tokens.
+ * client that we register for it: nothing is kept before there are tokens.
  */
-function createFlow(discovered: OAuthDiscoveryState, redirectUrl: string, state: string): Flow {
-	let information: StoredOAuthClientInformation | undefined;
+function createFlow(
+	discovered: OAuthDiscoveryState,
+	redirectUrl: string,
+	state: string,
+	client: McpClient | null,
+): Flow {
+	let information: StoredOAuthClientInformation | undefined = client === null ? undefined : toInformation(client);
 	let verifier = "";
 	let address: URL | null = null;
 	const authMethod = chooseAuthMethod(discovered.authorizationServerMetadata?.token_endpoint_auth_methods_supported);
@@ -159,6 +185,11 @@ function createFlow(discovered: OAuthDiscoveryState, redirectUrl: string, state:
 		},
 	};
 }
+
+const toInformation = ({ id, secret }: McpClient): StoredOAuthClientInformation => ({
+	client_id: id,
+	...(secret === null ? {} : { client_secret: secret }),
+});
 
 /** A client on a person's machine can keep no secret, but some servers know no client without one. */
 function chooseAuthMethod(supported: readonly string[] = ["none"]): string {

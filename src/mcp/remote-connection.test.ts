@@ -201,7 +201,7 @@ describe("a remote server", () => {
 });
 
 describe("a server to sign in to", () => {
-	const oauth = { authorization: { kind: "oauth" } } as const;
+	const oauth = { authorization: { kind: "oauth", client: null } } as const;
 
 	it("is not asked at all while nobody has", async () => {
 		const double = createServer();
