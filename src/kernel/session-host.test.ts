@@ -18,6 +18,7 @@ const plain: SessionRequest = {
 	maxAnswerTokens: null,
 	systemPrompt: null,
 	maxSteps: null,
+	budgets: {},
 	tools: "none",
 };
 

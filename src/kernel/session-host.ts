@@ -10,6 +10,7 @@ import type { Configuration } from "../config/configuration.ts";
 import { findModel } from "../config/find-model.ts";
 import type { UserInput } from "../events/content.ts";
 import { ModelConfigurationError } from "../models/model-settings.ts";
+import type { BudgetOptions } from "./budget-options.ts";
 import { builtInAgents } from "./built-in-agents.ts";
 import { chooseModel, type SessionOptions } from "./compose.ts";
 import type { Kernel } from "./kernel.ts";
@@ -28,6 +29,8 @@ export interface SessionRequest {
 	readonly systemPrompt: string | null;
 	/** Model calls of one turn. */
 	readonly maxSteps: number | null;
+	/** Absent or null leaves each to the settings. */
+	readonly budgets: Partial<BudgetOptions>;
 	readonly tools: ToolScope;
 }
 
@@ -339,6 +342,7 @@ const plainRequest: SessionRequest = {
 	maxAnswerTokens: null,
 	systemPrompt: null,
 	maxSteps: null,
+	budgets: {},
 	tools: "none",
 };
 
@@ -353,12 +357,13 @@ function isUsed({ session, holds }: Hosted): boolean {
 function toOptions({ configuration, options }: SessionHostParts, request: SessionRequest): SessionOptions {
 	const found = findModel(configuration, request);
 	if (found.kind === "none") throw new KernelError("model-not-set", found.reason);
-	const { maxAnswerTokens, maxSteps, tools, systemPrompt } = request;
+	const { maxAnswerTokens, maxSteps, budgets, tools, systemPrompt } = request;
 	return {
 		...options,
 		...(found.kind === "unlisted" ? { unlistedModel: found.model } : { model: found.alias ?? options.model }),
 		...(maxAnswerTokens === null ? {} : { maxAnswerTokens }),
 		maxSteps: maxSteps ?? options.maxSteps,
+		budgets,
 		agent: narrowAgent(options.agent ?? builtInAgents.default, tools, systemPrompt),
 		// Plugins run commands, and so do MCP servers.
 		plugins: tools === "all",

@@ -1,7 +1,7 @@
 // `session/*` and `turn/*`: each runs on the session it names, and none waits for another session.
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { Session } from "../../kernel/session.ts";
-import type { SessionHold, SessionRequest } from "../../kernel/session-host.ts";
+import type { SessionHold } from "../../kernel/session-host.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type Method, type Respond } from "../../rpc/methods.ts";
 import type { HostDoor } from "../dialect.ts";
@@ -12,6 +12,7 @@ import { newFacts, readFacts } from "./facts.ts";
 import { type ClientSide, HostedSession, type Remembered } from "./hosted-session.ts";
 import { meerkatProtocol } from "./protocol.ts";
 import { toState } from "./seed.ts";
+import { toSessionRequest } from "./session-request.ts";
 import type {
 	ArchiveResult,
 	InterruptResult,
@@ -76,7 +77,7 @@ export class SessionMethods {
 
 	async #create(params: SessionCreateParams): Promise<SessionCreateResult> {
 		const config = await this.#readConfig();
-		const hold = await this.#door.sessions.create(toRequest(params, config));
+		const hold = await this.#door.sessions.create(toSessionRequest(params, config));
 		this.#remembered.set(hold.session.id, { facts: newFacts(this.#client.now()), sequence: 0 });
 		return await concerning(hold.session.id, async () => {
 			try {
@@ -176,19 +177,6 @@ export class SessionMethods {
 		this.#remembered.set(session.id, meanwhile);
 		return meanwhile;
 	}
-}
-
-function toRequest(params: SessionCreateParams, config: ConfigView): SessionRequest {
-	const { agent, max_tokens } = config;
-	const hasBuiltins = params.enable_builtins === true;
-	return {
-		model: params.model ?? (params.provider === null ? agent.model : null),
-		provider: params.provider,
-		maxAnswerTokens: params.max_tokens ?? max_tokens,
-		systemPrompt: params.system_prompt ?? agent.system_prompt,
-		maxSteps: agent.max_turns,
-		tools: !hasBuiltins ? "none" : params.enable_shell === true ? "all" : "without-commands",
-	};
 }
 
 /** Names the session in whatever is thrown. */

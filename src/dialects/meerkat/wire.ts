@@ -4,6 +4,7 @@ import { isRecord } from "../../base/json.ts";
 import { questionItemSchema } from "../../events/ask.ts";
 import { contentPartSchema, displayBlockSchema } from "../../events/content.ts";
 import { configViewSchema } from "./config-view.ts";
+import { toMilliseconds } from "./duration.ts";
 import { errorNumbers } from "./errors.ts";
 import { toSessionId } from "./session-id.ts";
 
@@ -57,6 +58,24 @@ export type ToolDeclaration = v.InferOutput<typeof toolDeclarationSchema>;
 export const anyParamsSchema = v.unknown();
 export const sessionParamsSchema = params({ session_id: sessionId });
 export const turnStartParamsSchema = params({ session_id: sessionId, prompt: v.string() });
+const positive = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(Number.MAX_SAFE_INTEGER));
+/** Limits that take the place of those of the settings, one by one. */
+export const budgetLimitsSchema = params({
+	max_tokens: nullish(positive),
+	/** Text such as `90s`, `1m 30s`, `500ms`, or milliseconds. */
+	max_duration: nullish(
+		v.union([
+			positive,
+			v.pipe(
+				v.string(),
+				v.check((text) => toMilliseconds(text) !== null, "a duration such as 30s, 500ms or 1h 30m is needed"),
+			),
+		]),
+	),
+	max_tool_calls: nullish(positive),
+});
+export type BudgetLimits = v.InferOutput<typeof budgetLimitsSchema>;
+
 export const sessionCreateParamsSchema = params({
 	prompt: v.string(),
 	model: nullish(v.string()),
@@ -65,6 +84,10 @@ export const sessionCreateParamsSchema = params({
 	system_prompt: nullish(v.string()),
 	enable_builtins: nullish(v.boolean()),
 	enable_shell: nullish(v.boolean()),
+	/** What the session may use in all. */
+	budget_limits: nullish(budgetLimitsSchema),
+	/** What each run of it may use. */
+	turn_budget_limits: nullish(budgetLimitsSchema),
 	/** `deferred` makes the session without a turn; the prompt then waits for nobody and is not used. */
 	initial_turn: nullish(v.picklist(["run_immediately", "deferred"])),
 });
