@@ -90,6 +90,8 @@ export interface SessionOptions {
 	readonly unlistedModel?: UnlistedModel;
 	/** Tokens of one answer; absent for what the settings say. */
 	readonly maxAnswerTokens?: number;
+	/** What is to be kept with the session of what these options come from; absent for nothing. */
+	readonly madeWith?: object;
 }
 
 /** Nothing asked for: all is left to the configuration. */

@@ -3,7 +3,7 @@ import { KernelError } from "../base/errors.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { Files } from "../files/port.ts";
 import type { ServerPool } from "../mcp/server-pool.ts";
-import type { SessionStore, SessionSummary, StoredSession } from "../store/session-store.ts";
+import type { SessionState, SessionStore, SessionSummary, StoredSession } from "../store/session-store.ts";
 import { checkAdditionalDirectory } from "./commands/additional-directory.ts";
 import { composeSession, type SessionLinks, type SessionOptions, type Surroundings } from "./compose.ts";
 import { Session } from "./session.ts";
@@ -39,12 +39,12 @@ export class Kernel {
 		return this.#held(id, async () => this.#load(await this.#parts.store.openOrCreate(workDir, id), options));
 	}
 
-	/** The session of this id; fails `session-not-found` when there is none. */
-	open(workDir: string, id: string, options: SessionOptions): Promise<Session> {
+	/** The session of this id, with options that its state may have a say in; fails `session-not-found` for none. */
+	open(workDir: string, id: string, toOptions: (state: SessionState) => SessionOptions): Promise<Session> {
 		return this.#held(id, async () => {
 			const stored = await this.#parts.store.open(workDir, id);
 			if (stored === null) throw new KernelError("session-not-found", `There is no session ${id} in ${workDir}.`);
-			return await this.#load(stored, options);
+			return await this.#load(stored, toOptions(stored.state()));
 		});
 	}
 
@@ -106,6 +106,7 @@ export class Kernel {
 			if (options.afk && !stored.state().approval.afk) {
 				await stored.updateState({ approval: { ...stored.state().approval, afk: true } });
 			}
+			await keepMadeWith(stored, options);
 			await session.start();
 		} catch (thrown) {
 			// A session that cannot be written says so at its first prompt; starting is never refused for it.
@@ -130,6 +131,11 @@ async function createServerPool(surroundings: Surroundings): Promise<ServerPool>
 		log,
 		version,
 	});
+}
+
+async function keepMadeWith(stored: StoredSession, { madeWith }: SessionOptions): Promise<void> {
+	if (madeWith === undefined || JSON.stringify(stored.state().madeWith) === JSON.stringify(madeWith)) return;
+	await stored.updateState({ madeWith });
 }
 
 /** Adds to the workspace what it lacks, and drops from it what is not there any more. */

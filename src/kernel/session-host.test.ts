@@ -2,11 +2,13 @@ import { describe, expect, it } from "vitest";
 import { createMemoryFiles } from "../../test/support/memory-files.ts";
 import { plainNetwork } from "../../test/support/network.ts";
 import { noProcesses } from "../../test/support/session-doubles.ts";
+import { createMemoryLog } from "../../test/support/store-directory.ts";
 import type { Clock } from "../base/clock.ts";
 import { randomIdentifiers } from "../base/ids.ts";
-import { silentLog } from "../base/log.ts";
+import { type Log, silentLog } from "../base/log.ts";
 import { readConfiguration } from "../config/read-config.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
+import type { SessionStore } from "../store/session-store.ts";
 import { plainSessionOptions, type Surroundings } from "./compose.ts";
 import { Kernel } from "./kernel.ts";
 import type { Session } from "./session.ts";
@@ -18,7 +20,14 @@ const plain: SessionRequest = {
 	maxAnswerTokens: null,
 	systemPrompt: null,
 	maxSteps: null,
-	budgets: {},
+	budgets: {
+		sessionTokens: null,
+		sessionSeconds: null,
+		sessionToolCalls: null,
+		turnTokens: null,
+		turnSeconds: null,
+		turnToolCalls: null,
+	},
 	tools: "none",
 };
 
@@ -43,7 +52,19 @@ function createManualClock(): Clock & { pass(milliseconds: number): void } {
 	};
 }
 
-async function createSubject(limits: object = {}) {
+interface SubjectSettings {
+	readonly limits?: object;
+	readonly models?: object;
+	readonly store?: SessionStore;
+	readonly log?: Log;
+}
+
+async function createSubject({
+	limits = {},
+	models = { m: { provider: "p", model: "echo", max_context_size: 1000 } },
+	store = createMemoryStore(),
+	log = silentLog,
+}: SubjectSettings = {}) {
 	const files = createMemoryFiles();
 	await files.makeDirectory("/work");
 	const { configuration } = await readConfiguration(
@@ -51,7 +72,7 @@ async function createSubject(limits: object = {}) {
 			kind: "text",
 			text: JSON.stringify({
 				default_model: "m",
-				models: { m: { provider: "p", model: "echo", max_context_size: 1000 } },
+				models,
 				providers: { p: { type: "_echo", base_url: "", api_key: "" } },
 				agentwire: { limits },
 			}),
@@ -78,7 +99,7 @@ async function createSubject(limits: object = {}) {
 		version: "0",
 		loginCommand: "agentwire login",
 	};
-	const kernel = new Kernel({ store: createMemoryStore(), configuration, surroundings });
+	const kernel = new Kernel({ store, configuration, surroundings });
 	const host = createSessionHost({
 		kernel,
 		configuration,
@@ -87,7 +108,7 @@ async function createSubject(limits: object = {}) {
 		options: plainSessionOptions,
 		clock,
 		identifiers: randomIdentifiers,
-		log: silentLog,
+		log,
 	});
 	return { host, clock, kernel };
 }
@@ -117,7 +138,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("unloads what nobody has held for a while, and loads it again", async () => {
-		const { host, clock } = await createSubject({ unload_after: 60 });
+		const { host, clock } = await createSubject({ limits: { unload_after: 60 } });
 		const hold = await host.create(plain);
 		const { id } = hold.session;
 		await run(hold);
@@ -136,7 +157,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("takes the place of the session that was used the longest ago", async () => {
-		const { host } = await createSubject({ loaded_sessions: 2 });
+		const { host } = await createSubject({ limits: { loaded_sessions: 2 } });
 		const one = await used(await host.create(plain));
 		const two = await used(await host.create(plain));
 		(await host.hold(one.id)).release();
@@ -146,7 +167,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("refuses a session for which there is no place, and has room again when one is released", async () => {
-		const { host } = await createSubject({ loaded_sessions: 2 });
+		const { host } = await createSubject({ limits: { loaded_sessions: 2 } });
 		const one = await host.create(plain);
 		await host.create(plain);
 		await expect(host.create(plain)).rejects.toMatchObject({
@@ -160,7 +181,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("finds places for many at once, as long as some are idle", async () => {
-		const { host } = await createSubject({ loaded_sessions: 4 });
+		const { host } = await createSubject({ limits: { loaded_sessions: 4 } });
 		const ids: string[] = [];
 		for (let n = 0; n < 12; n += 1) ids.push((await used(await host.create(plain))).id);
 		const turn = async (id: string) => used(await host.hold(id));
@@ -170,7 +191,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("refuses a turn too many, but a second one of a session as busy", async () => {
-		const { host } = await createSubject({ running_turns: 1 });
+		const { host } = await createSubject({ limits: { running_turns: 1 } });
 		const one = await host.create(plain);
 		const two = await host.create(plain);
 		await one.startTurn("text: hello");
@@ -187,7 +208,7 @@ describe("a host of sessions", () => {
 			await expect(attempt).rejects.toMatchObject({ code: "session-not-found" });
 		}
 		expect(host.list()).toEqual([]);
-		const opened = await kernel.open("/work", id, plainSessionOptions);
+		const opened = await kernel.open("/work", id, () => plainSessionOptions);
 		expect(opened.isArchived).toBe(true);
 	});
 
@@ -211,5 +232,51 @@ describe("a host of sessions", () => {
 		expect(hold.session.snapshot().turnId).toBeNull();
 		await expect(host.create(plain)).rejects.toMatchObject({ code: "closed" });
 		await expect(host.hold(hold.session.id)).rejects.toMatchObject({ code: "closed" });
+	});
+});
+
+describe("a session that an earlier process made", () => {
+	const both = {
+		m: { provider: "p", model: "echo", max_context_size: 1000 },
+		other: { provider: "p", model: "other-echo", max_context_size: 1000 },
+	};
+	const request: SessionRequest = { ...plain, model: "other", tools: "all" };
+
+	/** A store with one session of this request, and its id. */
+	async function stored(made: SessionRequest) {
+		const store = createMemoryStore();
+		const { host, kernel } = await createSubject({ store, models: both });
+		const { id } = await used(await host.create(made));
+		await kernel.close();
+		return { store, id };
+	}
+
+	it("has the model it was made with", async () => {
+		const { store, id } = await stored(request);
+		const { host } = await createSubject({ store, models: both });
+		expect((await host.hold(id)).info).toEqual({ id, model: "other-echo", provider: "p", isRunning: false });
+	});
+
+	it("has the default model when its own is not to be had any more, and the log says so", async () => {
+		const { store, id } = await stored(request);
+		const log = createMemoryLog();
+		const { host } = await createSubject({ store, log });
+		expect((await host.hold(id)).info.model).toBe("echo");
+		expect(log.lines).toEqual([
+			expect.objectContaining({ level: "warn", message: "A session gets the default model in place of its own." }),
+		]);
+	});
+
+	it.each([5, "all", { tools: "every" }])("has nothing but the default model for %j", async (madeWith) => {
+		const { store, id } = await stored(request);
+		const session = await store.openOrCreate("/work", id);
+		await session.updateState({ madeWith });
+		await session.close();
+		const log = createMemoryLog();
+		const { host } = await createSubject({ store, models: both, log });
+		expect((await host.hold(id)).info.model).toBe("echo");
+		expect(log.lines).toEqual([
+			expect.objectContaining({ level: "warn", message: "What a session was made with is not readable." }),
+		]);
 	});
 });

@@ -10,28 +10,17 @@ import type { Configuration } from "../config/configuration.ts";
 import { findModel } from "../config/find-model.ts";
 import type { UserInput } from "../events/content.ts";
 import { ModelConfigurationError } from "../models/model-settings.ts";
-import type { BudgetOptions } from "./budget-options.ts";
 import { builtInAgents } from "./built-in-agents.ts";
 import { chooseModel, type SessionOptions } from "./compose.ts";
 import type { Kernel } from "./kernel.ts";
-import { narrowAgent, type ToolScope } from "./narrow-agent.ts";
+import { type MadeWith, readMadeWith, toKeptMadeWith } from "./made-with.ts";
+import { narrowAgent } from "./narrow-agent.ts";
 import type { Session } from "./session.ts";
 
 /** What a client asks of a session. Null leaves it to the settings. */
-export interface SessionRequest {
-	/** An alias or the model's own name. */
-	readonly model: string | null;
-	/** Key, type or maker of a provider. */
-	readonly provider: string | null;
-	/** Tokens of one answer. */
-	readonly maxAnswerTokens: number | null;
-	/** Takes the place of the agent's own. */
+export interface SessionRequest extends MadeWith {
+	/** Takes the place of the agent's own; it is kept in the context. */
 	readonly systemPrompt: string | null;
-	/** Model calls of one turn. */
-	readonly maxSteps: number | null;
-	/** Absent or null leaves each to the settings. */
-	readonly budgets: Partial<BudgetOptions>;
-	readonly tools: ToolScope;
 }
 
 /** What is known of a session without loading it. */
@@ -81,11 +70,16 @@ export interface SessionHostParts {
 	readonly log: Log;
 }
 
-interface Hosted {
-	readonly id: string;
+/** What a session is opened with. */
+interface Chosen {
 	readonly options: SessionOptions;
 	readonly model: string;
 	readonly provider: string;
+}
+
+interface Hosted {
+	readonly id: string;
+	chosen: Chosen;
 	session: Session | null;
 	/** Whether it is being looked at to unload it. */
 	isLeaving: boolean;
@@ -110,27 +104,51 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 	let uses = 0;
 	let isStopped = false;
 
-	const toInfo = ({ id, model, provider, session }: Hosted): SessionInfo => ({
+	const toInfo = ({ id, chosen, session }: Hosted): SessionInfo => ({
 		id,
-		model,
-		provider,
+		model: chosen.model,
+		provider: chosen.provider,
 		isRunning: session !== null && session.snapshot().turnId !== null,
 	});
 
-	const toHosted = (id: string, options: SessionOptions): Hosted => {
+	const choose = (options: SessionOptions): Chosen => {
 		const { selection } = chooseModel(options, configuration, parts.environment);
 		const isSet = selection.kind === "model";
 		return {
-			id,
 			options,
 			model: isSet ? selection.model.name : "",
 			provider: isSet ? selection.provider.name : "",
-			session: null,
-			isLeaving: false,
-			holds: 0,
-			lastUse: 0,
-			withdrawUnload: null,
 		};
+	};
+
+	const toHosted = (id: string, chosen: Chosen): Hosted => ({
+		id,
+		chosen,
+		session: null,
+		isLeaving: false,
+		holds: 0,
+		lastUse: 0,
+		withdrawUnload: null,
+	});
+
+	/** What a session is opened with that an earlier process made: the same again, as far as it is still to be had. */
+	const chooseAgain = (id: string, kept: unknown): Chosen => {
+		const madeWith = readMadeWith(kept);
+		if (kept !== null && madeWith === null) log.warn("What a session was made with is not readable.", { session: id });
+		if (madeWith === null) return choose(toOptions(parts, plainRequest));
+		try {
+			return choose(toOptions(parts, { ...madeWith, systemPrompt: null }));
+		} catch (thrown) {
+			if (!(thrown instanceof KernelError)) throw thrown;
+			const { model, provider } = madeWith;
+			log.warn("A session gets the default model in place of its own.", {
+				session: id,
+				model,
+				provider,
+				error: thrown,
+			});
+			return choose(toOptions(parts, { ...madeWith, model: null, provider: null, systemPrompt: null }));
+		}
 	};
 
 	/**
@@ -258,8 +276,13 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 
 	/** Opens what an earlier process or another client left on disk. */
 	const openStored = async (id: string): Promise<Hosted> => {
-		const hosted = toHosted(id, toOptions(parts, plainRequest));
-		await load(hosted, () => kernel.open(workDir, id, hosted.options));
+		const hosted = toHosted(id, choose(toOptions(parts, plainRequest)));
+		await load(hosted, () =>
+			kernel.open(workDir, id, ({ madeWith }) => {
+				hosted.chosen = chooseAgain(id, madeWith);
+				return hosted.chosen.options;
+			}),
+		);
 		if (hosted.session?.isArchived === true) {
 			await giveUp(hosted);
 			throw notFound(id);
@@ -272,7 +295,7 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 		lines.run(id, async () => {
 			refuseArchived(id);
 			const hosted = known.get(id) ?? (await openStored(id));
-			await load(hosted, () => kernel.openOrCreate(workDir, id, hosted.options));
+			await load(hosted, () => kernel.openOrCreate(workDir, id, hosted.chosen.options));
 			if (hosted.session === null) throw notFound(id);
 			return toHold(hosted, hosted.session);
 		});
@@ -281,10 +304,11 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 		async create(request) {
 			refuseArchived("");
 			const id = timeOrderedUuid(clock.now(), identifiers);
-			const hosted = toHosted(id, toOptions(parts, request));
-			if (hosted.model === "") throw new KernelError("model-not-set", "LLM is not set");
+			const options = { ...toOptions(parts, request), madeWith: toKeptMadeWith(request) };
+			const hosted = toHosted(id, choose(options));
+			if (hosted.chosen.model === "") throw new KernelError("model-not-set", "LLM is not set");
 			return await lines.run(id, async () => {
-				await withModelError(() => load(hosted, () => kernel.openOrCreate(workDir, id, hosted.options)));
+				await withModelError(() => load(hosted, () => kernel.openOrCreate(workDir, id, hosted.chosen.options)));
 				if (hosted.session === null) throw notFound(id);
 				known.set(id, hosted);
 				return toHold(hosted, hosted.session);
@@ -342,7 +366,14 @@ const plainRequest: SessionRequest = {
 	maxAnswerTokens: null,
 	systemPrompt: null,
 	maxSteps: null,
-	budgets: {},
+	budgets: {
+		sessionTokens: null,
+		sessionSeconds: null,
+		sessionToolCalls: null,
+		turnTokens: null,
+		turnSeconds: null,
+		turnToolCalls: null,
+	},
 	tools: "none",
 };
 

@@ -20,6 +20,8 @@ export interface SessionState {
 	readonly todos: readonly Todo[];
 	/** When it was put out of sight, in seconds since the epoch; null when it was not. */
 	readonly archivedAt: number | null;
+	/** What was asked for when it was made, in the words of whoever keeps it; null when that was not kept. */
+	readonly madeWith: unknown;
 }
 
 /** A row of the call journal: the intents and decisions that must survive a crash. */

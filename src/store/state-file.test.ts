@@ -103,6 +103,18 @@ describe("state.json", () => {
 		});
 	});
 
+	it.each([5, "all", { tools: 7 }, [null]])("takes %j for what a session was made with as it is", async (made_with) => {
+		await put("state.json", { made_with, plan_mode: true });
+		const log = createMemoryLog();
+		const state = await open(log);
+		expect(state.state()).toEqual({ ...initialState(), planMode: true, madeWith: made_with });
+		await state.update({ planMode: false });
+		expect(await read()).toMatchObject({ made_with, plan_mode: false });
+		await state.update({ madeWith: { tools: "all" } });
+		expect(await read()).toMatchObject({ made_with: { tools: "all" } });
+		expect(log.lines).toEqual([]);
+	});
+
 	it("writes what it last knew when the file is gone", async () => {
 		await put("state.json", { custom_title: "Known", colour: "red" });
 		const state = await open();

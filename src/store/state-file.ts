@@ -72,6 +72,7 @@ function toState(stored: Stored): SessionState {
 		planSlug: stored.plan_slug,
 		todos: stored.todos,
 		archivedAt: stored.archived ? (stored.archived_at ?? 0) : null,
+		madeWith: stored["made_with"] ?? null,
 	};
 }
 
@@ -93,8 +94,11 @@ function toStored(state: SessionState, base: Stored): Stored {
 	};
 }
 
-function withArchive(base: Stored, archivedAt: number | null): Stored {
-	return { ...base, archived: archivedAt !== null, archived_at: archivedAt };
+/** What other programs write too, and what is not ours to mend, stays as it is unless it is changed here. */
+function withChange(base: Stored, { archivedAt, madeWith }: Partial<SessionState>): Stored {
+	const archive = archivedAt === undefined ? {} : { archived: archivedAt !== null, archived_at: archivedAt };
+	const made = madeWith === undefined ? {} : { made_with: madeWith };
+	return { ...base, ...archive, ...made };
 }
 
 /** Null when the bytes are not JSON of this shape. */
@@ -192,7 +196,7 @@ export async function openStateFile({ files, log, directory, fresh, prepare }: S
 		const changed = { ...current, ...change };
 		const renamed = base.custom_title !== known.custom_title;
 		const state = renamed ? { ...changed, customTitle: base.custom_title } : changed;
-		const stored = toStored(state, change.archivedAt === undefined ? base : withArchive(base, change.archivedAt));
+		const stored = toStored(state, withChange(base, change));
 		if (found.damaged) {
 			const aside = await damagedPath(files, statePath);
 			await files.replace(aside, (await files.read(statePath)) ?? "");

@@ -108,6 +108,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				planSlug: null,
 				todos: [],
 				archivedAt: null,
+				madeWith: null,
 			});
 			expect(await readAll(session)).toEqual([]);
 		});
@@ -259,6 +260,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				planSlug: "blue-moon",
 				todos: [{ title: "read", status: "done" }],
 				archivedAt: 1_700_000_000.5,
+				madeWith: { tools: "all", budgets: {} },
 			});
 			await Promise.all([
 				session.updateState({ approval: { yolo: true, afk: false, autoApproveActions: ["edit file"] } }),
@@ -273,6 +275,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				planSlug: "blue-moon",
 				todos: [{ title: "read", status: "done" }],
 				archivedAt: 1_700_000_000.5,
+				madeWith: { tools: "all", budgets: {} },
 			};
 			expect(session.state()).toEqual(expected);
 			expect((await reopen()).state()).toEqual(expected);

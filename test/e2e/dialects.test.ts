@@ -62,6 +62,12 @@ async function end(server: Server): Promise<void> {
 	expect(await server.exited).toBe(0);
 }
 
+/** What a session of many was made with is kept by their host alone. */
+function withoutMaking(state: string): string {
+	const { made_with, ...rest } = JSON.parse(state);
+	return JSON.stringify(rest, null, 2);
+}
+
 /**
  * All files of a session, ids numbered in the order of their coming; times and places of the run are left out. Tools that
  * run at the same time are told to have ended in the order in which they do, so results go to the end of the log; in the
@@ -85,6 +91,7 @@ function keptFiles(stage: Stage, id: string): Readonly<Record<string, string>> {
 			.sort()
 			.map((name) => {
 				const text = normal(readFileSync(path.join(directory, name), "utf8"));
+				if (name === "state.json") return [name, withoutMaking(text)];
 				return [name, name === "wire.jsonl" ? withResultsLast(text) : text];
 			}),
 	);

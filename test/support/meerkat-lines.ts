@@ -20,7 +20,10 @@ export function told(line: ServerLine): Told | null {
 }
 
 export function eventsOf(lines: readonly ServerLine[]): Told["event"][] {
-	return lines.flatMap((line) => told(line)?.event ?? []);
+	return lines.flatMap((line) => {
+		const event = told(line)?.event;
+		return event === undefined ? [] : [event];
+	});
 }
 
 export function typesOf(lines: readonly ServerLine[]): unknown[] {

@@ -1,0 +1,86 @@
+// What was asked for when a session was made and holds as long as it lives, as it is kept with its state: whoever opens
+// the session later asks for the same again. What is null is left out there.
+import * as v from "valibot";
+import type { BudgetOptions } from "./budget-options.ts";
+import type { ToolScope } from "./narrow-agent.ts";
+
+const amount = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)));
+const time = v.optional(v.pipe(v.number(), v.gtValue(0)));
+const name = v.optional(v.string());
+
+const keptSchema = v.object({
+	model: name,
+	provider: name,
+	max_answer_tokens: amount,
+	max_steps: amount,
+	tools: v.picklist(["none", "without-commands", "all"]),
+	budgets: v.optional(
+		v.object({
+			session_tokens: amount,
+			session_seconds: time,
+			session_tool_calls: amount,
+			turn_tokens: amount,
+			turn_seconds: time,
+			turn_tool_calls: amount,
+		}),
+		{},
+	),
+});
+
+/** Null leaves it to the settings. */
+export interface MadeWith {
+	/** An alias or the model's own name. */
+	readonly model: string | null;
+	/** Key, type or maker of a provider. */
+	readonly provider: string | null;
+	/** Tokens of one answer. */
+	readonly maxAnswerTokens: number | null;
+	/** Model calls of one turn. */
+	readonly maxSteps: number | null;
+	readonly tools: ToolScope;
+	readonly budgets: BudgetOptions;
+}
+
+/** Null for what is nothing of the kind, or damaged. */
+export function readMadeWith(value: unknown): MadeWith | null {
+	const parsed = v.safeParse(keptSchema, value);
+	if (!parsed.success) return null;
+	const { model, provider, max_answer_tokens, max_steps, tools, budgets } = parsed.output;
+	return {
+		model: model ?? null,
+		provider: provider ?? null,
+		maxAnswerTokens: max_answer_tokens ?? null,
+		maxSteps: max_steps ?? null,
+		tools,
+		budgets: {
+			sessionTokens: budgets.session_tokens ?? null,
+			sessionSeconds: budgets.session_seconds ?? null,
+			sessionToolCalls: budgets.session_tool_calls ?? null,
+			turnTokens: budgets.turn_tokens ?? null,
+			turnSeconds: budgets.turn_seconds ?? null,
+			turnToolCalls: budgets.turn_tool_calls ?? null,
+		},
+	};
+}
+
+export function toKeptMadeWith({ model, provider, maxAnswerTokens, maxSteps, tools, budgets }: MadeWith): object {
+	return given({
+		tools,
+		model,
+		provider,
+		max_answer_tokens: maxAnswerTokens,
+		max_steps: maxSteps,
+		budgets: given({
+			session_tokens: budgets.sessionTokens,
+			session_seconds: budgets.sessionSeconds,
+			session_tool_calls: budgets.sessionToolCalls,
+			turn_tokens: budgets.turnTokens,
+			turn_seconds: budgets.turnSeconds,
+			turn_tool_calls: budgets.turnToolCalls,
+		}),
+	});
+}
+
+function given(fields: object): object {
+	return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
