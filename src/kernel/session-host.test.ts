@@ -200,6 +200,18 @@ describe("a host of sessions", () => {
 		expect(host.list().map(({ isRunning }) => isRunning)).toEqual([true, false]);
 	});
 
+	it("knows a new session no more that was discarded, unless it has had a turn", async () => {
+		const { host } = await createSubject({ limits: { loaded_sessions: 1 } });
+		const hold = await host.create(plain);
+		await hold.discard();
+		expect(host.list()).toEqual([]);
+		await expect(host.hold(hold.session.id)).rejects.toMatchObject({ code: "session-not-found" });
+		const other = await host.create(plain);
+		await run(other);
+		await other.discard();
+		expect(host.list()).toHaveLength(1);
+	});
+
 	it("knows an archived session no more, here or on disk", async () => {
 		const { host, kernel } = await createSubject();
 		const { id } = await used(await host.create(plain));

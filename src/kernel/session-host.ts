@@ -40,6 +40,8 @@ export interface SessionHold {
 	startTurn(input: UserInput): Promise<{ readonly turnId: string }>;
 	/** To be called once. */
 	release(): void;
+	/** In its place, for a session that was made for a turn and could not begin it: there is no such session then. */
+	discard(): Promise<void>;
 }
 
 /** The sessions of a process that has many. */
@@ -265,6 +267,16 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 			release() {
 				hosted.holds -= 1;
 				if (hosted.holds === 0) scheduleUnload(hosted);
+			},
+			async discard() {
+				hosted.holds -= 1;
+				await lines.run(hosted.id, async () => {
+					if (hosted.session !== session) return;
+					// Somebody may have found it meanwhile.
+					if (isUsed(hosted) || session.snapshot().hasHistory) return scheduleUnload(hosted);
+					known.delete(hosted.id);
+					await giveUp(hosted);
+				});
 			},
 		};
 	};

@@ -79,15 +79,25 @@ export class SessionMethods {
 		const config = await this.#readConfig();
 		const hold = await this.#door.sessions.create(toSessionRequest(params, config));
 		this.#remembered.set(hold.session.id, { facts: newFacts(this.#client.now()), sequence: 0 });
-		return await concerning(hold.session.id, async () => {
-			try {
-				const hosted = await this.#attach(hold);
-				if (params.initial_turn === "deferred") return { session_id: hold.session.id };
-				return await (await hosted.start(hold, params.prompt)).ended;
-			} finally {
-				hold.release();
-			}
-		});
+		if (params.initial_turn === "deferred") {
+			return await concerning(hold.session.id, async () => {
+				await this.#attach(hold).finally(() => hold.release());
+				return { session_id: hold.session.id };
+			});
+		}
+		const { ended } = await this.#firstTurn(hold, params.prompt);
+		return await concerning(hold.session.id, () => ended.finally(() => hold.release()));
+	}
+
+	/** A session that cannot begin its first turn is as good as not made. */
+	async #firstTurn(hold: SessionHold, prompt: string) {
+		try {
+			return await (await this.#attach(hold)).start(hold, prompt);
+		} catch (thrown) {
+			await hold.discard();
+			this.#remembered.delete(hold.session.id);
+			throw thrown;
+		}
 	}
 
 	async #turn(id: string, prompt: string): Promise<RunResult> {
