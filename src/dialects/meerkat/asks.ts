@@ -14,8 +14,10 @@ import {
 	toolResultSchema,
 } from "./wire.ts";
 
+export type AskRequest = Extract<Outgoing, { kind: "ask" }>;
+
 /** The request for an ask; null for one that this client does not answer. */
-export function toRequest(ask: Ask, sessionId: string, answers: ReadonlySet<RequestMethod>): Outgoing | null {
+export function toRequest(ask: Ask, sessionId: string, answers: ReadonlySet<RequestMethod>): AskRequest | null {
 	switch (ask.kind) {
 		case "approval":
 			if (!answers.has("approval/request")) return null;
@@ -50,7 +52,7 @@ export function toRequest(ask: Ask, sessionId: string, answers: ReadonlySet<Requ
 	}
 }
 
-function request<S extends v.GenericSchema>(ask: Ask, method: string, params: v.InferOutput<S>): Outgoing {
+function request<S extends v.GenericSchema>(ask: Ask, method: string, params: v.InferOutput<S>): AskRequest {
 	return {
 		kind: "ask",
 		askId: ask.id,

@@ -5,7 +5,7 @@ import type { Peer } from "../../rpc/connection.ts";
 import type { HostDoor } from "../dialect.ts";
 import { toThrown } from "../error-numbers.ts";
 import { EventPump, type Outgoing } from "../event-pump.ts";
-import { toRequest } from "./asks.ts";
+import { type AskRequest, toRequest } from "./asks.ts";
 import { toEnvelope, totalTokens } from "./contract.ts";
 import { type Era, NamedError, toNamedError } from "./errors.ts";
 import type { SessionFacts } from "./facts.ts";
@@ -40,6 +40,8 @@ export class HostedSession {
 	readonly #remembered: Remembered;
 	readonly #projection: Projection;
 	#lastTurn: Promise<TurnOutcome> | null = null;
+	/** What is asked about calls that were not told yet. */
+	#early: AskRequest[] = [];
 
 	private constructor(hold: SessionHold, door: HostDoor, peer: Peer, client: ClientSide, remembered: Remembered) {
 		const { session, info } = hold;
@@ -98,14 +100,21 @@ export class HostedSession {
 	#project(event: Parameters<Projection["take"]>[0]): readonly Outgoing[] {
 		const { body } = event;
 		const sessionId = this.#hold.session.id;
-		if (body.type === "ask.resolved") return [{ kind: "settled", askId: body.askId }];
+		if (body.type === "ask.resolved") {
+			this.#early = this.#early.filter(({ askId }) => askId !== body.askId);
+			return [{ kind: "settled", askId: body.askId }];
+		}
 		if (body.type === "ask.requested") {
 			const request = toRequest(body.ask, sessionId, this.#client.answers());
-			return request === null ? [] : [request];
+			if (request === null) return [];
+			if (!this.#projection.isAnswering()) return [request];
+			this.#early.push(request);
+			return [];
 		}
 		const events = this.#projection.take(event);
 		this.#remembered.facts = this.#projection.facts();
-		return events.flatMap((each) => this.#toNotification(each, sessionId, event.at));
+		const told = events.flatMap((each) => this.#toNotification(each, sessionId, event.at));
+		return this.#projection.isAnswering() ? told : [...told, ...this.#early.splice(0)];
 	}
 
 	#toNotification(event: MeerkatEvent, sessionId: string, at: number): readonly Outgoing[] {

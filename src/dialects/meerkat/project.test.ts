@@ -139,6 +139,86 @@ describe("the events of a run", () => {
 		expect(events).toContainEqual({ type: "text_complete", content: "Hello" });
 	});
 
+	const hook = { event: "PreToolUse", target: "T" };
+	const triggered: EventBody = { type: "hook.triggered", ...hook, hook_count: 1 };
+	const resolved = (reason: string): EventBody => ({
+		type: "hook.resolved",
+		...hook,
+		action: reason === "" ? "allow" : "block",
+		reason,
+		duration_ms: 1,
+	});
+
+	it("tells what hooks say of a call behind the call, though they were asked before the answer was done", () => {
+		const { take, all, projection } = createSubject();
+		expect(typesOf(all(begin, step, called("1"), triggered, resolved(""), called("2")))).toEqual([
+			"run_started",
+			"turn_started",
+		]);
+		expect(projection.isAnswering()).toBe(true);
+		expect(typesOf(take(answered))).toEqual([
+			"tool_call_requested",
+			"tool_call_requested",
+			"tool_execution_started",
+			"tool_execution_started",
+			"hook_started",
+			"hook_completed",
+		]);
+		expect(projection.isAnswering()).toBe(false);
+		expect(typesOf(all(triggered, resolved("")))).toEqual(["hook_started", "hook_completed"]);
+	});
+
+	it("loses nothing that hooks said when the answer broke off", () => {
+		const again = createSubject();
+		again.all(begin, step, called("1"), triggered);
+		const retrying: EventBody = {
+			type: "step.retrying",
+			n: 1,
+			next_attempt: 2,
+			max_attempts: 3,
+			wait_s: 1,
+			error_type: "e",
+			status_code: null,
+		};
+		expect(typesOf(again.all(retrying, resolved(""), answered))).toEqual([
+			"hook_started",
+			"retrying",
+			"hook_completed",
+		]);
+		const { all } = createSubject();
+		expect(typesOf(all(begin, step, called("1"), triggered, resolved(""), cancelled)).slice(2)).toEqual([
+			"hook_started",
+			"hook_completed",
+			"run_failed",
+		]);
+	});
+
+	it("names the hook in the result of the call that it refused, and in no other", () => {
+		const { all } = createSubject();
+		const refused = (toolCallId: string, reason: string): EventBody => ({
+			type: "tool.result",
+			toolCallId,
+			result: toolError(reason, "Hook blocked"),
+		});
+		const told = all(
+			begin,
+			step,
+			called("1"),
+			called("2"),
+			resolved("No."),
+			answered,
+			refused("2", "No."),
+			refused("1", "No."),
+		);
+		const results = told.flatMap((event) =>
+			event.type === "tool_execution_completed" ? [JSON.parse(event.result)] : [],
+		);
+		expect(results).toEqual([
+			{ error: "tool_error", message: "No." },
+			{ error: "hook_denied", reason_code: "policy_violation", message: "No." },
+		]);
+	});
+
 	it("keeps a turn within a turn to its run", () => {
 		const { all } = createSubject();
 		const inner: EventBody = { type: "turn.ended", outcome: null };

@@ -4,7 +4,7 @@
 import { inputText } from "../../events/content.ts";
 import type { AgentEvent, EventBodyOf, EventType, TurnOutcome } from "../../events/event.ts";
 import { type SessionFacts, withEvent } from "./facts.ts";
-import { Run, toEventUsage } from "./run.ts";
+import { denialCode, Run, toEventUsage } from "./run.ts";
 import type { HookPoint, MeerkatEvent } from "./wire-events.ts";
 
 /** How a run ended, as its request is answered. */
@@ -21,6 +21,8 @@ export interface Projection {
 	/** The last run that ended. */
 	report(): RunReport;
 	facts(): SessionFacts;
+	/** Whether calls may be under way that were not told yet. */
+	isAnswering(): boolean;
 }
 
 export interface ProjectionSettings {
@@ -62,8 +64,8 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"step.started": (_body, _event, { run }) => run?.beginCall() ?? nothing,
 	"step.interrupted": ignored,
 	"step.retrying": ({ next_attempt, max_attempts, wait_s, error_type, status_code }, _event, { run }) => {
-		run?.retry();
 		return [
+			...(run?.retry() ?? []),
 			{
 				type: "retrying",
 				attempt: next_attempt - 1,
@@ -115,13 +117,14 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		const place = hookPlace(event);
 		return place === null ? nothing : toldInRun([{ type: "hook_started", ...place }], state);
 	},
-	"hook.resolved": ({ event, action, reason, duration_ms }, _event, state) => {
+	"hook.resolved": ({ event, target, action, reason, duration_ms }, _event, state) => {
 		const place = hookPlace(event);
 		if (place === null) return nothing;
 		const told: MeerkatEvent[] = [{ type: "hook_completed", ...place, duration_ms }];
 		if (action === "block" && denyingHooks.has(event)) {
-			told.push({ type: "hook_denied", ...place, reason_code: "policy_violation", message: reason });
+			told.push({ type: "hook_denied", ...place, reason_code: denialCode, message: reason });
 		}
+		if (action === "block" && event === "PreToolUse") state.run?.deny(target, reason);
 		if (action === "block" && event === "UserPromptSubmit") state.earlyDenial = reason;
 		return toldInRun(told, state);
 	},
@@ -149,7 +152,7 @@ function hookPlace(event: string): { readonly hook_id: string; readonly point: H
 
 /** What hooks say before the run has begun is told behind its beginning. */
 function toldInRun(events: readonly MeerkatEvent[], state: State): readonly MeerkatEvent[] {
-	if (state.run !== null) return events;
+	if (state.run !== null) return state.run.addHooks(events);
 	state.early.push(...events);
 	return nothing;
 }
@@ -199,6 +202,7 @@ export function createProjection(settings: ProjectionSettings): Projection {
 		},
 		report: () => state.report,
 		facts: () => state.facts,
+		isAnswering: () => state.run?.isAnswering === true,
 	};
 }
 

@@ -10,7 +10,20 @@ import type { MeerkatEvent } from "./wire-events.ts";
 interface OpenCall {
 	readonly call: ToolCall;
 	readonly startedAt: number;
-	settled: { readonly result: ToolReturn; readonly at: number } | null;
+	settled: Settled | null;
+}
+
+interface Settled {
+	readonly result: ToolReturn;
+	readonly at: number;
+	/** Whether a hook refused it. */
+	readonly isDenied: boolean;
+}
+
+/** What a hook said of a call of a tool. */
+interface Denial {
+	readonly tool: string;
+	readonly reason: string;
 }
 
 /** One call of the model with the tools it asked for. */
@@ -18,12 +31,16 @@ interface ModelCall {
 	text: string;
 	usage: TokenUsage;
 	calls: OpenCall[];
+	/** What hooks of the calls said before the calls themselves could be told. */
+	early: MeerkatEvent[];
 	/** Whether the model has said all. */
 	isAnswered: boolean;
 	/** Whether the end of the call was told. */
 	isOver: boolean;
 }
 
+/** Hooks give no more of a reason than their text. */
+export const denialCode = "policy_violation";
 const cancelledCall = { error: "execution_failed", message: "The tool call was cut off." };
 
 export class Run {
@@ -32,6 +49,7 @@ export class Run {
 	#current: ModelCall | null = null;
 	/** Text that no model said: that of a command. */
 	#plainText = "";
+	#denials: Denial[] = [];
 	/** Why a hook refused the run; null when none did. */
 	denial: string | null = null;
 
@@ -48,10 +66,15 @@ export class Run {
 		return this.#current === null ? this.#plainText : this.#current.text;
 	}
 
+	/** Whether there may be calls under way that were not told yet: they are told when the model has said all. */
+	get isAnswering(): boolean {
+		return this.#current !== null && !this.#current.isAnswered;
+	}
+
 	beginCall(): MeerkatEvent[] {
 		const before = this.#finish();
 		this.#modelCalls += 1;
-		this.#current = { text: "", usage: noUsage, calls: [], isAnswered: false, isOver: false };
+		this.#current = { text: "", usage: noUsage, calls: [], early: [], isAnswered: false, isOver: false };
 		return [...before, { type: "turn_started", turn_number: this.#modelCalls - 1 }];
 	}
 
@@ -67,15 +90,28 @@ export class Run {
 
 	settleCall(id: string, result: ToolReturn, at: number): MeerkatEvent[] {
 		const open = this.#current?.calls.find(({ call, settled }) => call.id === id && settled === null);
-		if (open !== undefined) open.settled = { result, at };
+		if (open !== undefined) open.settled = { result, at, isDenied: this.#takeDenial(open.call, result) };
 		return this.#finishIfSettled();
 	}
 
+	/** What hooks have to say, behind the calls that they are about. */
+	addHooks(events: readonly MeerkatEvent[]): readonly MeerkatEvent[] {
+		if (this.#current === null || this.#current.isAnswered) return events;
+		this.#current.early.push(...events);
+		return [];
+	}
+
+	/** A hook refused a call of this tool. */
+	deny(tool: string, reason: string): void {
+		this.#denials.push({ tool, reason });
+	}
+
 	/** The attempt broke off; the next starts over. */
-	retry(): void {
-		if (this.#current === null) return;
-		this.#current.text = "";
-		this.#current.calls = [];
+	retry(): readonly MeerkatEvent[] {
+		if (this.#current === null) return [];
+		const { early } = this.#current;
+		this.#current = { ...this.#current, text: "", calls: [], early: [] };
+		return early;
 	}
 
 	/** The model has said all, and used so much. */
@@ -90,7 +126,7 @@ export class Run {
 			events.push({ type: "tool_call_requested", ...place(call), args: toArguments(call.function.arguments) });
 		}
 		for (const { call } of current.calls) events.push({ type: "tool_execution_started", ...place(call) });
-		return [...events, ...this.#finishIfSettled()];
+		return [...events, ...current.early, ...this.#finishIfSettled()];
 	}
 
 	/** The run ended well. */
@@ -102,9 +138,17 @@ export class Run {
 	/** The run ended otherwise: tools that were running are told to have been cut off. */
 	breakOff(at: number): MeerkatEvent[] {
 		const current = this.#current;
-		if (current === null || !current.isAnswered || current.isOver) return [];
+		if (current === null || current.isOver) return [];
 		current.isOver = true;
-		return current.calls.flatMap((open) => toResults(open, at));
+		return current.isAnswered ? current.calls.flatMap((open) => toResults(open, at)) : current.early;
+	}
+
+	/** Whether the result is what a hook said of a call of its tool. */
+	#takeDenial({ function: { name } }: ToolCall, { is_error, message }: ToolReturn): boolean {
+		const index = this.#denials.findIndex(({ tool, reason }) => tool === name && reason === message);
+		if (!is_error || index === -1) return false;
+		this.#denials.splice(index, 1);
+		return true;
 	}
 
 	#finish(): MeerkatEvent[] {
@@ -135,13 +179,20 @@ function place({ id, function: { name } }: ToolCall): { readonly id: string; rea
 
 function toResults({ call, startedAt, settled }: OpenCall, at: number): MeerkatEvent[] {
 	const isError = settled?.result.is_error ?? true;
-	const result = settled === null ? JSON.stringify(cancelledCall) : outputText(settled.result);
+	const result = resultText(settled);
 	const duration = Math.max(0, Math.round((settled?.at ?? at) - startedAt));
 	const content = [{ type: "text" as const, text: result }];
 	return [
 		{ type: "tool_execution_completed", ...place(call), result, is_error: isError, duration_ms: duration, content },
 		{ type: "tool_result_received", ...place(call), is_error: isError, content },
 	];
+}
+
+function resultText(settled: Settled | null): string {
+	if (settled === null) return JSON.stringify(cancelledCall);
+	const { result, isDenied } = settled;
+	if (!isDenied) return outputText(result);
+	return JSON.stringify({ error: "hook_denied", reason_code: denialCode, message: result.message });
 }
 
 /** Usage as events have it: what was read from the cache and written to it is named apart, and is part of the input. */
