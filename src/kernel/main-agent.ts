@@ -22,6 +22,12 @@ export interface MainAgentSettings {
 	kept<T>(work: Promise<T>): Promise<T>;
 }
 
+/** What a model was and is told; without a system prompt before the first turn. */
+export interface Conversation {
+	readonly systemPrompt: string | null;
+	readonly messages: readonly ConversationMessage[];
+}
+
 export class MainAgent {
 	readonly #settings: MainAgentSettings;
 	#agent: Agent | null = null;
@@ -45,6 +51,20 @@ export class MainAgent {
 	/** How many checkpoints its context has; 0 before it is loaded. */
 	get checkpointCount(): number {
 		return this.#agent?.context.checkpointCount ?? 0;
+	}
+
+	/** The conversation so far: that of the agent if there is one already, else as it is kept. */
+	conversation(): Conversation {
+		if (this.#agent !== null) {
+			const { systemPrompt, messages } = this.#agent.context;
+			return { systemPrompt, messages };
+		}
+		const rows = this.#settings.stored.contextRows;
+		const prompt = rows.findLast((row) => row.type === "system-prompt");
+		return {
+			systemPrompt: prompt?.content ?? null,
+			messages: rows.flatMap((row) => (row.type === "message" ? [row.message] : [])),
+		};
 	}
 
 	/** What a crash left behind, for the person; given once. */

@@ -31,7 +31,7 @@ import { Emitter } from "./emitter.ts";
 import { HookRunner, type HookRunnerSettings } from "./hook-runner.ts";
 import type { SessionKeys } from "./key-ring.ts";
 import { createMailbox, mailboxOf } from "./mailbox.ts";
-import { MainAgent } from "./main-agent.ts";
+import { type Conversation, MainAgent } from "./main-agent.ts";
 import { type RunningTurn, runMainTurn } from "./main-turn.ts";
 import { Notifications } from "./notifications.ts";
 import { createSessionOperations, type SessionOperations, toMediaOperations } from "./operations.ts";
@@ -367,6 +367,11 @@ export class Session {
 	/** Puts it out of sight. */
 	async archive(): Promise<void> {
 		await this.#parts.stored.updateState({ archivedAt: this.#parts.clock.now() / 1000 });
+	}
+
+	/** The conversation with the model so far. Nothing is made or mended for it. */
+	conversation(): Conversation {
+		return this.#main.conversation();
 	}
 
 	/** The session's log from its beginning. */

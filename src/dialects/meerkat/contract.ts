@@ -39,9 +39,12 @@ export function toEnvelope(
 
 /** Arguments are an object there, whatever the model made of them. */
 function toPayload(event: MeerkatEvent): ContractEvent {
-	if (event.type !== "tool_call_requested") return event;
-	const { args } = event;
-	return { ...event, args: isRecord(args) ? args : { value: args } };
+	return event.type === "tool_call_requested" ? { ...event, args: toObject(event.args) } : event;
+}
+
+/** Arguments that are no object stand in one: clients of the contract take nothing else. */
+export function toObject(value: unknown): Record<string, unknown> {
+	return isRecord(value) ? value : { value };
 }
 
 const toSeconds = (milliseconds: number) => Math.floor(milliseconds / 1000);

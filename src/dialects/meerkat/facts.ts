@@ -5,7 +5,10 @@ import type { AgentEvent } from "../../events/event.ts";
 export interface SessionFacts {
 	/** Tokens of all model calls, subagents' included. */
 	readonly usage: TokenUsage;
+	/** Messages of its history, as far as the log tells. */
 	readonly messageCount: number;
+	/** Whether the last of them is one of tool results, to which others may come. */
+	readonly endsInResults: boolean;
 	/** Milliseconds since the epoch. */
 	readonly createdAt: number;
 	readonly updatedAt: number;
@@ -16,7 +19,7 @@ export interface SessionFacts {
 export const noUsage: TokenUsage = { input_other: 0, output: 0, input_cache_read: 0, input_cache_creation: 0 };
 
 export function newFacts(now: number): SessionFacts {
-	return { usage: noUsage, messageCount: 0, createdAt: now, updatedAt: now, lastText: null };
+	return { usage: noUsage, messageCount: 0, endsInResults: false, createdAt: now, updatedAt: now, lastText: null };
 }
 
 export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
@@ -37,9 +40,12 @@ export function withEvent(facts: SessionFacts, { body, agentPath, at }: AgentEve
 	if (agentPath.length > 0) return facts;
 	switch (body.type) {
 		case "turn.started":
+			// The first comes behind the system prompt.
+			return withMessages(updated, facts.messageCount === 0 ? 2 : 1);
 		case "step.started":
+			return withMessages(updated, 1);
 		case "tool.result":
-			return { ...updated, messageCount: facts.messageCount + 1 };
+			return { ...withMessages(updated, facts.endsInResults ? 0 : 1), endsInResults: true };
 		case "content.completed":
 			return body.part.type === "text" ? { ...updated, lastText: body.part.text } : updated;
 		case "turn.ended":
@@ -47,6 +53,10 @@ export function withEvent(facts: SessionFacts, { body, agentPath, at }: AgentEve
 		default:
 			return facts;
 	}
+}
+
+function withMessages(facts: SessionFacts, more: number): SessionFacts {
+	return { ...facts, messageCount: facts.messageCount + more, endsInResults: false };
 }
 
 /** The facts of a session that was there before, from its log. */

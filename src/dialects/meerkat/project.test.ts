@@ -184,6 +184,7 @@ describe("the events of a run", () => {
 			"hook_started",
 			"retrying",
 			"hook_completed",
+			"turn_completed",
 		]);
 		const { all } = createSubject();
 		expect(typesOf(all(begin, step, called("1"), triggered, resolved(""), cancelled)).slice(2)).toEqual([

@@ -9,6 +9,7 @@ import type { ConfigView } from "./config-view.ts";
 import { toDescription, toListEntry } from "./contract.ts";
 import { toNamedError } from "./errors.ts";
 import { newFacts, readFacts } from "./facts.ts";
+import { toHistory } from "./history.ts";
 import { type ClientSide, HostedSession, type Remembered } from "./hosted-session.ts";
 import { meerkatProtocol } from "./protocol.ts";
 import { toState } from "./seed.ts";
@@ -19,6 +20,8 @@ import type {
 	RunResult,
 	SessionCreateParams,
 	SessionCreateResult,
+	SessionHistory,
+	SessionHistoryParams,
 	SessionListResult,
 	SessionReadResult,
 } from "./wire.ts";
@@ -50,6 +53,7 @@ export class SessionMethods {
 			defineMethod({ ...shapes["session/list"], handle: async ({ limit, offset }) => this.#list(limit, offset) }),
 		],
 		["session/read", defineMethod({ ...shapes["session/read"], handle: ({ session_id }) => this.#read(session_id) })],
+		["session/history", defineMethod({ ...shapes["session/history"], handle: (params) => this.#history(params) })],
 		[
 			"session/archive",
 			defineMethod({ ...shapes["session/archive"], handle: ({ session_id }) => this.#archive(session_id) }),
@@ -144,6 +148,28 @@ export class SessionMethods {
 				await this.#remember(hold).finally(() => hold.release());
 			}
 			return this.#client.era() === "seed" ? toState(info) : toDescription(info, this.#factsOf(id));
+		});
+	}
+
+	#history({ session_id: id, offset, limit }: SessionHistoryParams): Promise<SessionHistory> {
+		return this.#inLine(id, async () => {
+			const hold = await this.#door.sessions.hold(id);
+			try {
+				const { session } = hold;
+				const { facts } = await this.#remember(hold);
+				const all = await toHistory(session.conversation(), session.records(), facts.createdAt);
+				const messages = all.slice(offset, limit === null ? undefined : offset + limit);
+				return {
+					session_id: id,
+					message_count: all.length,
+					offset,
+					...(limit === null ? {} : { limit }),
+					has_more: offset + messages.length < all.length,
+					messages: [...messages],
+				};
+			} finally {
+				hold.release();
+			}
 		});
 	}
 

@@ -102,6 +102,14 @@ export const sessionListParamsSchema = v.fallback(
 	}),
 	() => ({ limit: 100, offset: 0 }),
 );
+export const sessionHistoryParamsSchema = params({
+	session_id: sessionId,
+	/** Messages to pass over, from the first. */
+	offset: v.optional(count, 0),
+	/** Messages to give at most; null for all there are. */
+	limit: nullish(count),
+});
+export type SessionHistoryParams = v.InferOutput<typeof sessionHistoryParamsSchema>;
 export type SessionCreateParams = v.InferOutput<typeof sessionCreateParamsSchema>;
 
 export const usageSchema = v.object({
@@ -191,6 +199,47 @@ export const errorDataSchema = v.object({
 	limit: v.exactOptional(v.number()),
 	code: v.picklist(Object.keys(errorNumbers)),
 });
+
+const textBlocks = v.array(v.object({ type: v.literal("text"), text: v.string() }));
+/** ISO 8601. */
+const created = { created_at: v.string() };
+const block = <T extends string, E extends v.ObjectEntries>(type: T, entries: E) =>
+	v.object({ block_type: v.literal(type), data: v.object(entries) });
+
+/** A message of `session/history`. */
+export const historyMessageSchema = v.variant("role", [
+	v.object({ role: v.literal("system"), ...created, content: v.string() }),
+	v.object({ role: v.literal("user"), ...created, content: v.union([v.string(), textBlocks]) }),
+	v.object({
+		role: v.literal("block_assistant"),
+		...created,
+		blocks: v.array(
+			v.variant("block_type", [
+				block("text", { text: v.string() }),
+				block("reasoning", { text: v.string() }),
+				block("tool_use", { id: v.string(), name: v.string(), args: plainObject }),
+			]),
+		),
+		stop_reason: v.picklist(["end_turn", "tool_use"]),
+	}),
+	v.object({
+		role: v.literal("tool_results"),
+		...created,
+		results: v.array(v.object({ tool_use_id: v.string(), content: v.string(), is_error: v.boolean() })),
+	}),
+]);
+export type HistoryMessage = v.InferOutput<typeof historyMessageSchema>;
+export const sessionHistoryResultSchema = v.object({
+	session_id: v.string(),
+	/** Of the whole history. */
+	message_count: count,
+	offset: count,
+	/** As it was asked for. */
+	limit: v.exactOptional(count),
+	has_more: v.boolean(),
+	messages: v.array(historyMessageSchema),
+});
+export type SessionHistory = v.InferOutput<typeof sessionHistoryResultSchema>;
 
 /** Params of `approval/request`, a request to the client. */
 export const approvalRequestSchema = v.object({

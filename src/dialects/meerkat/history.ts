@@ -1,0 +1,167 @@
+// The history of a session: its conversation as messages of the protocol. When each was, and which tools failed, is in
+// the log alone; it is found there from the end, because a conversation may have been cut short at its beginning.
+import { type ContentPart, toParts } from "../../events/content.ts";
+import type { ConversationMessage } from "../../events/conversation.ts";
+import type { AgentEvent } from "../../events/event.ts";
+import type { Session } from "../../kernel/session.ts";
+import { toArguments } from "./asks.ts";
+import { toObject } from "./contract.ts";
+import type { HistoryMessage } from "./wire.ts";
+
+type Conversation = ReturnType<Session["conversation"]>;
+
+/** What the log says of one message. */
+interface Mark {
+	readonly role: ConversationMessage["role"];
+	/** What it has in common with its message: the text of a user, the call of a result. */
+	readonly key: string;
+	readonly isError: boolean;
+	/** Milliseconds since the epoch. */
+	readonly at: number;
+}
+
+type Dated = { readonly message: ConversationMessage } & Pick<Mark, "at" | "isError">;
+
+/** The whole history; `startedAt` is when the session began. */
+export async function toHistory(
+	{ systemPrompt, messages }: Conversation,
+	events: AsyncIterable<AgentEvent>,
+	startedAt: number,
+): Promise<readonly HistoryMessage[]> {
+	const marks: Mark[] = [];
+	for await (const event of events) {
+		const mark = toMark(event);
+		if (mark !== null) marks.push(mark);
+	}
+	const first = marks[0]?.at ?? startedAt;
+	const system = systemPrompt === null ? [] : [systemMessage(systemPrompt, first)];
+	return [...system, ...toMessages(dated(messages, marks, first))];
+}
+
+function toMark({ body, agentPath, at }: AgentEvent): Mark | null {
+	if (agentPath.length > 0) return null;
+	switch (body.type) {
+		case "turn.started":
+		case "steer.consumed":
+			return { role: "user", key: toText(toParts(body.input)), isError: false, at };
+		case "step.started":
+			return { role: "assistant", key: "", isError: false, at };
+		case "tool.result":
+			return { role: "tool", key: body.toolCallId, isError: body.result.is_error, at };
+		default:
+			return null;
+	}
+}
+
+/** Goes back through both; a message that the log does not know has the time of the one behind it. */
+function dated(messages: readonly ConversationMessage[], marks: readonly Mark[], first: number): Dated[] {
+	const found: Dated[] = [];
+	let end = marks.length;
+	/** Results of one answer come in any order, all of them behind it. */
+	let firstResult = end;
+	let at = marks.at(-1)?.at ?? first;
+	for (const message of messages.toReversed()) {
+		const isResult = message.role === "tool";
+		const index = findMark(message, marks, isResult ? end : Math.min(end, firstResult));
+		const mark = marks[index];
+		if (mark !== undefined) {
+			at = mark.at;
+			if (isResult) firstResult = Math.min(firstResult, index);
+			else {
+				end = index;
+				firstResult = index;
+			}
+		}
+		found.push({ message, at, isError: mark?.isError ?? false });
+	}
+	return found.reverse();
+}
+
+function findMark({ role, toolCallId, content }: ConversationMessage, marks: readonly Mark[], end: number): number {
+	const key = role === "user" ? toText(content) : (toolCallId ?? "");
+	for (let index = end - 1; index >= 0; index -= 1) {
+		const mark = marks[index];
+		if (mark?.role === role && mark.key === key) return index;
+		// Behind a crash the result of a call is not in the log; the answer before it is not passed by.
+		if (role === "tool" && mark?.role === "user") return -1;
+	}
+	return -1;
+}
+
+function toMessages(all: readonly Dated[]): HistoryMessage[] {
+	const messages: HistoryMessage[] = [];
+	for (const each of all) {
+		const last = messages.at(-1);
+		if (each.message.role === "tool" && last?.role === "tool_results") last.results.push(toResult(each));
+		else messages.push(toMessage(each));
+	}
+	return messages;
+}
+
+function toMessage(each: Dated): HistoryMessage {
+	const { message, at } = each;
+	const created_at = new Date(at).toISOString();
+	const { role, content, toolCalls = [] } = message;
+	switch (role) {
+		case "system":
+			return systemMessage(toText(content), at);
+		case "user":
+			return { role: "user", created_at, content: toContent(content) };
+		case "tool":
+			return { role: "tool_results", created_at, results: [toResult(each)] };
+		case "assistant":
+			return {
+				role: "block_assistant",
+				created_at,
+				blocks: [
+					...content.map((part) =>
+						part.type === "think"
+							? { block_type: "reasoning" as const, data: { text: part.think } }
+							: { block_type: "text" as const, data: { text: partText(part) } },
+					),
+					...toolCalls.map(({ id, function: { name, arguments: text } }) => ({
+						block_type: "tool_use" as const,
+						data: { id, name, args: toObject(toArguments(text)) },
+					})),
+				],
+				stop_reason: toolCalls.length > 0 ? "tool_use" : "end_turn",
+			};
+	}
+}
+
+function systemMessage(content: string, at: number): HistoryMessage {
+	return { role: "system", created_at: new Date(at).toISOString(), content };
+}
+
+type Result = Extract<HistoryMessage, { role: "tool_results" }>["results"][number];
+
+function toResult({ message: { toolCallId = "", content }, isError }: Dated): Result {
+	return { tool_use_id: toolCallId, content: toText(content), is_error: isError };
+}
+
+/** One text is itself; more of them stay apart. */
+function toContent(content: readonly ContentPart[]): Extract<HistoryMessage, { role: "user" }>["content"] {
+	const [first, ...others] = content;
+	if (first === undefined || others.length === 0) return first === undefined ? "" : partText(first);
+	return content.map((part) => ({ type: "text", text: partText(part) }));
+}
+
+function toText(content: readonly ContentPart[]): string {
+	return content.map(partText).join("\n");
+}
+
+/** Media are named, not repeated: they may be large, and are in the session's files. */
+function partText(part: ContentPart): string {
+	switch (part.type) {
+		case "text":
+			return part.text;
+		case "think":
+			return part.think;
+		case "image_url":
+			return "[image]";
+		case "audio_url":
+			return "[audio]";
+		case "video_url":
+			return "[video]";
+	}
+}
