@@ -34,8 +34,8 @@ const cancelled = (session_id: string) => ({
 
 describe("an interrupt", () => {
 	it("in mid-stream is answered at once, also twice, and ends the run and the request to the model", async () => {
-		const { stage, config, nextRequest } = await createHeldStage();
-		const server = serve(stage, "--config", config);
+		const { stage, nextRequest } = await createHeldStage();
+		const server = serve(stage);
 		const session_id = await createDeferred(server);
 		server.request("turn", "turn/start", { session_id, prompt: "tell" });
 		const request = await nextRequest();
@@ -60,8 +60,8 @@ describe("an interrupt", () => {
 	});
 
 	it("without an id is no request: the run goes on", async () => {
-		const { stage, config, nextRequest } = await createHeldStage();
-		const server = serve(stage, "--config", config);
+		const { stage, nextRequest } = await createHeldStage();
+		const server = serve(stage);
 		const session_id = await createDeferred(server);
 		server.request("turn", "turn/start", { session_id, prompt: "tell" });
 		const request = await nextRequest();
@@ -74,8 +74,8 @@ describe("an interrupt", () => {
 	});
 
 	it("reaches its session although nobody reads, and nothing of another session is lost", async () => {
-		const { stage, config, nextRequest } = await createHeldStage();
-		const server = serve(stage, "--config", config);
+		const { stage, nextRequest } = await createHeldStage();
+		const server = serve(stage);
 		const long = await createDeferred(server, {}, "1");
 		const other = await createDeferred(server, {}, "2");
 		server.request("long", "turn/start", { session_id: long, prompt: "long" });
@@ -127,8 +127,8 @@ describe("an interrupt", () => {
 
 describe("turns", () => {
 	it("sent back to back on one session: one runs, the other is refused and never run", async () => {
-		const { stage, config, nextRequest } = await createHeldStage();
-		const server = serve(stage, "--config", config);
+		const { stage, nextRequest } = await createHeldStage();
+		const server = serve(stage);
 		const session_id = await createDeferred(server);
 		server.write(
 			line("a", "turn/start", { session_id, prompt: "first" }) +
@@ -150,8 +150,8 @@ describe("turns", () => {
 	});
 
 	it("of several sessions run at once, each with its events in order and before its response", async () => {
-		const { stage, config, nextRequest } = await createHeldStage();
-		const server = serve(stage, "--config", config);
+		const { stage, nextRequest } = await createHeldStage();
+		const server = serve(stage);
 		const ids = ["a", "b", "c"];
 		server.write(ids.map((id) => line(id, "session/create", { prompt: id })).join(""));
 		const requests = [await nextRequest(), await nextRequest(), await nextRequest()];
@@ -181,8 +181,8 @@ describe("turns", () => {
 	});
 
 	it("are cancelled and told to their end when the input ends in mid-stream", async () => {
-		const { stage, config, nextRequest } = await createHeldStage();
-		const server = serve(stage, "--config", config);
+		const { stage, nextRequest } = await createHeldStage();
+		const server = serve(stage);
 		server.request("create", "session/create", { prompt: "tell" });
 		const request = await nextRequest();
 		await request.say("Once");
@@ -203,6 +203,17 @@ describe("turns", () => {
 });
 
 describe("requests to the client", () => {
+	it("go out for tools that were registered right before the session was made", async () => {
+		const server = serve(createStage({ scripts: [toolCall("a", "paint", { n: 1 }), "text: done"] }));
+		const tools = [{ name: "paint", description: "Paints.", input_schema: { type: "object" } }];
+		server.write(line("tools", "tools/register", { tools }) + line("create", "session/create", { prompt: "go" }));
+		const request = lastOf(await server.readUntil(({ method }) => String(method) === "tool/execute"));
+		expect(request.params).toMatchObject({ tool_use_id: "a", name: "paint", arguments: { n: 1 } });
+		server.answer(request.id ?? "", { content: "wet" });
+		expect((await server.response("create")).result).toMatchObject({ text: "done" });
+		await end(server);
+	});
+
 	it("come behind the calls that they are about", async () => {
 		const tools = [{ name: "paint", description: "Paints.", input_schema: { type: "object" } }];
 		const calls = [toolCall("a", "paint", {}), toolCall("b", "paint", { n: 2 })].join("\n");
@@ -242,7 +253,8 @@ describe("limits", () => {
 
 	it("refuse the 65th run at once, leave no session behind, and have room again", async () => {
 		const stage = createStage({ scripts: [waiting, "text: done"] });
-		const server = serve(stage);
+		const config = JSON.stringify({ ...JSON.parse(stage.configText), agentwire: { sync: "off" } });
+		const server = serve(stage, "--config", config);
 		await answer(server, "init", "initialize", { tools });
 		for (let n = 0; n < 64; n += 1) server.request(`c${n}`, "session/create", { prompt: "wait" });
 		const asks: ServerLine[] = [];
@@ -282,19 +294,25 @@ describe("limits", () => {
 });
 
 describe("params", () => {
-	it.each([
-		[{}, "prompt"],
-		[{ prompt: null }, "prompt"],
-		[{ prompt: ["text"] }, "prompt"],
-		[{ prompt: "x", max_tokens: 4_294_967_296 }, "max_tokens"],
-		[{ prompt: "x", max_tokens: 1.5 }, "max_tokens"],
-		[{ prompt: "x", enable_builtins: "yes" }, "enable_builtins"],
-		[{ prompt: "x", initial_turn: "later" }, "initial_turn"],
-	])("of session/create that are wrong (%j) are named, and make no session", async (params, named) => {
+	it("of session/create that are wrong are named, and make no session", async () => {
 		const stage = createStage();
 		const server = serve(stage);
-		const { error } = await answer(server, "1", "session/create", params);
-		expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(named) });
+		const cases: readonly (readonly [object, string])[] = [
+			[{}, "prompt"],
+			[{ prompt: null }, "prompt"],
+			[{ prompt: ["text"] }, "prompt"],
+			[{ prompt: "x", max_tokens: 4_294_967_296 }, "max_tokens"],
+			[{ prompt: "x", max_tokens: 1.5 }, "max_tokens"],
+			[{ prompt: "x", enable_builtins: "yes" }, "enable_builtins"],
+			[{ prompt: "x", initial_turn: "later" }, "initial_turn"],
+		];
+		for (const [params, named] of cases) {
+			const { error } = await answer(server, "1", "session/create", params);
+			expect([params, error]).toEqual([
+				params,
+				expect.objectContaining({ code: -32602, message: expect.stringContaining(named) }),
+			]);
+		}
 		expect((await answer(server, "2", "session/list")).result).toEqual({ sessions: [] });
 		await end(server);
 		expect(stage.sessionIds()).toEqual([]);

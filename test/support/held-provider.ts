@@ -1,6 +1,8 @@
 // A stage whose model a test plays itself: what it says comes when the test says it, over HTTP on loopback.
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
+import path from "node:path";
 import { onTestFinished } from "vitest";
 import { createDeferred } from "../../src/base/deferred.ts";
 import { createStage, type Stage } from "./executable.ts";
@@ -19,8 +21,6 @@ export interface HeldAnswer {
 
 export interface HeldStage {
 	readonly stage: Stage;
-	/** For `--config`. */
-	readonly config: string;
 	/** The next request to the model that was not given yet. */
 	nextRequest(): Promise<HeldAnswer>;
 }
@@ -34,7 +34,7 @@ const chunk = (delta: object, finish_reason: string | null) =>
 		choices: [{ index: 0, delta, finish_reason }],
 	})}\n\n`;
 
-export async function createHeldStage(agentwire: object = {}): Promise<HeldStage> {
+export async function createHeldStage(): Promise<HeldStage> {
 	const arrived: ServerResponse[] = [];
 	let given = 0;
 	let arrival = createDeferred<void>();
@@ -47,15 +47,16 @@ export async function createHeldStage(agentwire: object = {}): Promise<HeldStage
 	});
 	onTestFinished(() => provider.close());
 	const stage = createStage();
-	const config = JSON.stringify({
-		default_model: "m",
-		models: { m: { provider: "p", model: "some-model", max_context_size: 100_000 } },
-		providers: { p: { type: "openai_legacy", base_url: `${provider.url}/v1`, api_key: "sk-test-0123456789abcdef" } },
-		agentwire,
-	});
+	writeFileSync(
+		path.join(stage.shareDir, "config.toml"),
+		[
+			'default_model = "m"',
+			'[models.m]\nprovider = "p"\nmodel = "some-model"\nmax_context_size = 100000',
+			`[providers.p]\ntype = "openai_legacy"\nbase_url = "${provider.url}/v1"\napi_key = "sk-test-0123456789abcdef"`,
+		].join("\n\n"),
+	);
 	return {
 		stage,
-		config,
 		async nextRequest() {
 			const index = given;
 			given += 1;
