@@ -14,6 +14,7 @@ const plain: MadeWith = {
 	provider: null,
 	maxAnswerTokens: null,
 	maxSteps: null,
+	systemPrompt: null,
 	tools: "none",
 	budgets: noBudgets,
 };
@@ -22,6 +23,7 @@ const full: MadeWith = {
 	provider: "p",
 	maxAnswerTokens: 1,
 	maxSteps: 2,
+	systemPrompt: "Be a cat.",
 	tools: "all",
 	budgets: {
 		sessionTokens: 1,

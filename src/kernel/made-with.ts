@@ -6,13 +6,14 @@ import type { ToolScope } from "./narrow-agent.ts";
 
 const amount = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)));
 const time = v.optional(v.pipe(v.number(), v.gtValue(0)));
-const name = v.optional(v.string());
+const text = v.optional(v.string());
 
 const keptSchema = v.object({
-	model: name,
-	provider: name,
+	model: text,
+	provider: text,
 	max_answer_tokens: amount,
 	max_steps: amount,
+	system_prompt: text,
 	tools: v.picklist(["none", "without-commands", "all"]),
 	budgets: v.optional(
 		v.object({
@@ -37,6 +38,8 @@ export interface MadeWith {
 	readonly maxAnswerTokens: number | null;
 	/** Model calls of one turn. */
 	readonly maxSteps: number | null;
+	/** Takes the place of the agent's own. */
+	readonly systemPrompt: string | null;
 	readonly tools: ToolScope;
 	readonly budgets: BudgetOptions;
 }
@@ -45,12 +48,13 @@ export interface MadeWith {
 export function readMadeWith(value: unknown): MadeWith | null {
 	const parsed = v.safeParse(keptSchema, value);
 	if (!parsed.success) return null;
-	const { model, provider, max_answer_tokens, max_steps, tools, budgets } = parsed.output;
+	const { model, provider, max_answer_tokens, max_steps, system_prompt, tools, budgets } = parsed.output;
 	return {
 		model: model ?? null,
 		provider: provider ?? null,
 		maxAnswerTokens: max_answer_tokens ?? null,
 		maxSteps: max_steps ?? null,
+		systemPrompt: system_prompt ?? null,
 		tools,
 		budgets: {
 			sessionTokens: budgets.session_tokens ?? null,
@@ -63,13 +67,15 @@ export function readMadeWith(value: unknown): MadeWith | null {
 	};
 }
 
-export function toKeptMadeWith({ model, provider, maxAnswerTokens, maxSteps, tools, budgets }: MadeWith): object {
+export function toKeptMadeWith(madeWith: MadeWith): object {
+	const { model, provider, maxAnswerTokens, maxSteps, systemPrompt, tools, budgets } = madeWith;
 	return given({
 		tools,
 		model,
 		provider,
 		max_answer_tokens: maxAnswerTokens,
 		max_steps: maxSteps,
+		system_prompt: systemPrompt,
 		budgets: given({
 			session_tokens: budgets.sessionTokens,
 			session_seconds: budgets.sessionSeconds,

@@ -17,11 +17,8 @@ import { type MadeWith, readMadeWith, toKeptMadeWith } from "./made-with.ts";
 import { narrowAgent } from "./narrow-agent.ts";
 import type { Session } from "./session.ts";
 
-/** What a client asks of a session. Null leaves it to the settings. */
-export interface SessionRequest extends MadeWith {
-	/** Takes the place of the agent's own; it is kept in the context. */
-	readonly systemPrompt: string | null;
-}
+/** What a client asks of a session; it is kept with it. */
+export type SessionRequest = MadeWith;
 
 /** What is known of a session without loading it. */
 export interface SessionInfo {
@@ -139,7 +136,7 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 		if (kept !== null && madeWith === null) log.warn("What a session was made with is not readable.", { session: id });
 		if (madeWith === null) return choose(toOptions(parts, plainRequest));
 		try {
-			return choose(toOptions(parts, { ...madeWith, systemPrompt: null }));
+			return choose(toOptions(parts, madeWith));
 		} catch (thrown) {
 			if (!(thrown instanceof KernelError)) throw thrown;
 			const { model, provider } = madeWith;
@@ -149,7 +146,7 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 				provider,
 				error: thrown,
 			});
-			return choose(toOptions(parts, { ...madeWith, model: null, provider: null, systemPrompt: null }));
+			return choose(toOptions(parts, { ...madeWith, model: null, provider: null }));
 		}
 	};
 
