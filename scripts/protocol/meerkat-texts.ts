@@ -24,7 +24,8 @@ time afterwards, and adds to what it declared before.`,
 	"ToolsRegisterParams.tools": "The tools.",
 	"ToolsRegisterResult.registered": "How many were declared by this call.",
 	"session/create": `Makes a session and runs its first turn. The answer comes when the run is over, behind all its events. A session whose
-first run fails is there all the same; \`error.data.session_id\` names it. Without a usable model none is made.`,
+first run fails is there all the same; \`error.data.session_id\` names it. Without a usable model, or without
+room for its run, none is made.`,
 	"SessionCreateParams.prompt": "What the person says.",
 	"SessionCreateParams.model":
 		"An alias of `models` in the settings, or the model's own name. Null for the one of the [configuration](#config).",
@@ -35,6 +36,8 @@ first run fails is there all the same; \`error.data.session_id\` names it. Witho
 	"SessionCreateParams.enable_builtins": "Gives the session tools: all but those that run commands.",
 	"SessionCreateParams.enable_shell":
 		"With `enable_builtins`: gives it those that run commands as well, and the tools of plugins and MCP servers.",
+	"SessionCreateParams.budget_limits": "What the session may use in all.",
+	"SessionCreateParams.turn_budget_limits": "What each run of it may use.",
 	"SessionCreateParams.initial_turn": "`deferred` makes the session without a run. The prompt is not used then.",
 	"SessionCreateResult.session_id": "The new session. Nothing else is there when the first run was deferred.",
 	"session/list": "Lists the sessions that this process made or opened.",
@@ -43,6 +46,17 @@ first run fails is there all the same; \`error.data.session_id\` names it. Witho
 	"SessionListResult.sessions": "Oldest first, without those that were archived.",
 	"session/read": "Says how a session is, without waiting for its turn. Any session of the work directory can be read.",
 	"SessionReadParams.session_id": "The session: a UUID in any usual spelling.",
+	"session/history": `Gives the conversation of a session as its model has it, or a page of it. The system prompt is first. What a compaction
+took the place of is not there.`,
+	"SessionHistoryParams.session_id": "The session.",
+	"SessionHistoryParams.offset": "How many messages to pass over, from the first.",
+	"SessionHistoryParams.limit": "How many at most; null for all there are.",
+	"SessionHistoryResult.session_id": "The session.",
+	"SessionHistoryResult.message_count": "How many messages there are in all.",
+	"SessionHistoryResult.offset": "As it was asked for.",
+	"SessionHistoryResult.limit": "As it was asked for.",
+	"SessionHistoryResult.has_more": "Whether others come behind these.",
+	"SessionHistoryResult.messages": "Oldest first.",
 	"session/archive": `Puts a session out of this protocol's sight; no file is deleted. A running turn is cancelled first, and its request ends
 with the cancellation.`,
 	"SessionArchiveParams.session_id": "The session.",
@@ -114,6 +128,41 @@ const values = {
 	"SessionDetails.model": "The name that the provider is asked for.",
 	"SessionDetails.provider": "The provider's key.",
 	"SessionDetails.last_assistant_text": "The text of the last answer that had any.",
+	BudgetLimits:
+		"Limits of a session or of its runs, in place of those of the settings, one by one. Null leaves a limit to them.",
+	"BudgetLimits.max_tokens": "Tokens of all its model calls.",
+	"BudgetLimits.max_duration":
+		"The time that its runs take: text such as `90s`, `500ms` or `1h 30m`, of days, hours, minutes, seconds and milliseconds; or a number of milliseconds.",
+	"BudgetLimits.max_tool_calls": "Tool calls.",
+	HistoryMessage: "A message of a session's history.",
+	SystemMessage: "What the model was told before everything else.",
+	...messageFacts("SystemMessage"),
+	"SystemMessage.content": "The text.",
+	UserMessage: "What the person said, or the program on its own account.",
+	...messageFacts("UserMessage"),
+	"UserMessage.content": "The text, or pieces of text when there are several. Media are named, not repeated.",
+	AssistantMessage: "What the model answered.",
+	...messageFacts("AssistantMessage"),
+	"AssistantMessage.blocks": "The pieces of it, tool calls last.",
+	"AssistantMessage.stop_reason": "Whether it asked for tools.",
+	ResultsMessage: "What came of the tool calls of one answer.",
+	...messageFacts("ResultsMessage"),
+	"ResultsMessage.results": "One for each call.",
+	TextAnswer: "Text of an answer.",
+	"TextAnswer.data": "What it is.",
+	"TextAnswer.data.text": "The text.",
+	ReasoningAnswer: "A thought of the model.",
+	"ReasoningAnswer.data": "What it is.",
+	"ReasoningAnswer.data.text": "The thought.",
+	ToolUseAnswer: "A tool call.",
+	"ToolUseAnswer.data": "What it is.",
+	"ToolUseAnswer.data.id": "Tells the calls of one answer apart.",
+	"ToolUseAnswer.data.name": "The name of the tool.",
+	"ToolUseAnswer.data.args": "The arguments. What the model gave that is no object is under `value`.",
+	ToolOutcome: "The result of a tool.",
+	"ToolOutcome.tool_use_id": "The `id` of the call.",
+	"ToolOutcome.content": "What the model read.",
+	"ToolOutcome.is_error": "Whether it failed.",
 	Config:
 		"The configuration. Unknown members are dropped. A client may leave out or set to null what is to have its default.",
 	"Config.agent": "What concerns the agent.",
@@ -137,6 +186,13 @@ function facts(name: string): Readonly<Record<string, string>> {
 		[`${name}.updated_at`]: "Seconds since 1970.",
 		[`${name}.message_count`]: "How many messages the conversation has.",
 		[`${name}.is_active`]: "Whether a turn runs.",
+	};
+}
+
+function messageFacts(name: string): Readonly<Record<string, string>> {
+	return {
+		[`${name}.created_at`]:
+			"When it came, ISO 8601, as far as the session's log tells; else the time of what came next.",
 	};
 }
 

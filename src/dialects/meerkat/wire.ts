@@ -200,33 +200,39 @@ export const errorDataSchema = v.object({
 	code: v.picklist(Object.keys(errorNumbers)),
 });
 
-const textBlocks = v.array(v.object({ type: v.literal("text"), text: v.string() }));
 /** ISO 8601. */
 const created = { created_at: v.string() };
+const textBlock = v.object({ type: v.literal("text"), text: v.string() });
 const block = <T extends string, E extends v.ObjectEntries>(type: T, entries: E) =>
 	v.object({ block_type: v.literal(type), data: v.object(entries) });
 
-/** A message of `session/history`. */
+/** The kinds of message of `session/history`, and what some of them are made of. */
+export const textAnswerSchema = block("text", { text: v.string() });
+export const reasoningAnswerSchema = block("reasoning", { text: v.string() });
+export const toolUseAnswerSchema = block("tool_use", { id: v.string(), name: v.string(), args: plainObject });
+export const toolOutcomeSchema = v.object({ tool_use_id: v.string(), content: v.string(), is_error: v.boolean() });
+export const systemMessageSchema = v.object({ role: v.literal("system"), ...created, content: v.string() });
+export const userMessageSchema = v.object({
+	role: v.literal("user"),
+	...created,
+	content: v.union([v.string(), v.array(textBlock)]),
+});
+export const assistantMessageSchema = v.object({
+	role: v.literal("block_assistant"),
+	...created,
+	blocks: v.array(v.variant("block_type", [textAnswerSchema, reasoningAnswerSchema, toolUseAnswerSchema])),
+	stop_reason: v.picklist(["end_turn", "tool_use"]),
+});
+export const resultsMessageSchema = v.object({
+	role: v.literal("tool_results"),
+	...created,
+	results: v.array(toolOutcomeSchema),
+});
 export const historyMessageSchema = v.variant("role", [
-	v.object({ role: v.literal("system"), ...created, content: v.string() }),
-	v.object({ role: v.literal("user"), ...created, content: v.union([v.string(), textBlocks]) }),
-	v.object({
-		role: v.literal("block_assistant"),
-		...created,
-		blocks: v.array(
-			v.variant("block_type", [
-				block("text", { text: v.string() }),
-				block("reasoning", { text: v.string() }),
-				block("tool_use", { id: v.string(), name: v.string(), args: plainObject }),
-			]),
-		),
-		stop_reason: v.picklist(["end_turn", "tool_use"]),
-	}),
-	v.object({
-		role: v.literal("tool_results"),
-		...created,
-		results: v.array(v.object({ tool_use_id: v.string(), content: v.string(), is_error: v.boolean() })),
-	}),
+	systemMessageSchema,
+	userMessageSchema,
+	assistantMessageSchema,
+	resultsMessageSchema,
 ]);
 export type HistoryMessage = v.InferOutput<typeof historyMessageSchema>;
 export const sessionHistoryResultSchema = v.object({
