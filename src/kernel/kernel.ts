@@ -106,8 +106,8 @@ export class Kernel {
 			if (options.afk && !stored.state().approval.afk) {
 				await stored.updateState({ approval: { ...stored.state().approval, afk: true } });
 			}
-			await keepMadeWith(stored, options);
 			await session.start();
+			await keepMadeWith(stored, options);
 		} catch (thrown) {
 			// A session that cannot be written says so at its first prompt; starting is never refused for it.
 			surroundings.log.error("The start of a session could not be kept.", { session: stored.id, error: thrown });

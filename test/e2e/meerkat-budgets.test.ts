@@ -56,7 +56,7 @@ describe("budget_limits", () => {
 			budget_type: "tool_calls",
 			limit: 2,
 		});
-		expect(lastOf(lines).error).toMatchObject(exhausted({ budget: "tool-calls", scope: "session", limit: 2 }));
+		expect(lastOf(lines).error).toMatchObject(exhausted({ budget: "tool_calls", scope: "session", limit: 2 }));
 		await end(server);
 	});
 
@@ -80,7 +80,7 @@ describe("budget_limits", () => {
 		const server = serve(stage, "--config", config);
 		const id = await createDeferred(server, { enable_builtins: true, budget_limits: { max_tokens: 1000 } });
 		const { error } = await answer(server, "2", "turn/start", { session_id: id, prompt: "go" });
-		expect(error).toMatchObject(exhausted({ budget: "tool-calls", limit: 1 }));
+		expect(error).toMatchObject(exhausted({ budget: "tool_calls", limit: 1 }));
 		await end(server);
 	});
 

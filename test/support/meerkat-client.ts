@@ -70,8 +70,6 @@ export class MeerkatClient {
 	readonly #listeners = new Set<() => void>();
 	readonly #answeredAt = new Map<string, number>();
 	readonly #sequences = new Map<string, number>();
-	readonly streamed: { readonly streamId: string; readonly sequence: number; readonly event: ClientEvent }[] = [];
-	readonly ended: { readonly streamId: string; readonly outcome: unknown }[] = [];
 	/** Events that came behind the response to their run. */
 	late = 0;
 	#nextId = 1;
@@ -257,18 +255,7 @@ export class MeerkatClient {
 	}
 
 	#takeNotification(method: string, params: unknown): void {
-		if (method === "session/stream_end") {
-			const { stream_id, outcome } = v.parse(v.looseObject({ stream_id: v.string(), outcome: v.unknown() }), params);
-			this.ended.push({ streamId: stream_id, outcome });
-			this.#wake();
-			return;
-		}
 		const told = v.parse(v.looseObject({ session_id: v.pipe(v.string(), v.nonEmpty()), event: v.unknown() }), params);
-		if (method === "session/stream_event") {
-			const { stream_id, sequence } = v.parse(v.looseObject({ stream_id: v.string(), sequence: v.number() }), params);
-			this.streamed.push({ streamId: stream_id, sequence, event: this.#toEvent(told.session_id, told.event) });
-			return;
-		}
 		if (method !== "session/event") throw new Error("an unknown notification");
 		const event = this.#toEvent(told.session_id, told.event);
 		this.#takeOrder(told.session_id, told.event);
@@ -278,7 +265,9 @@ export class MeerkatClient {
 			this.late += 1;
 			if (performance.now() - answeredAt > lateLimit) throw new Error("an event that comes too late");
 		}
-		this.#events.set(told.session_id, [...this.events(told.session_id), event]);
+		const events = this.#events.get(told.session_id) ?? [];
+		events.push(event);
+		this.#events.set(told.session_id, events);
 		this.#wake();
 	}
 

@@ -86,7 +86,6 @@ export const resultShapes = {
 			}),
 			"session/read": v.looseObject({ session_id: filled, model: filled, provider: filled, ...times }),
 			"config/get": v.looseObject({ config: seedConfig, generation: count }),
-			"session/stream_open": v.looseObject({ stream_id: filled }),
 		};
 	},
 } as const;
