@@ -114,6 +114,15 @@ describe("the history of a session", () => {
 		expect(await times([...turn, ...turn], log(...entries))).toEqual([1, 2, 3, 11, 12, 13].map(at));
 	});
 
+	it("takes no result of an earlier turn for one that a crash kept out of the log", async () => {
+		const turn = [said("user", "go"), calling("a"), answered("a", "yes")];
+		const events = log([1, started("go")], [2, step], [3, result("a", true)], [11, started("go")], [12, step]);
+		const history = await toHistory({ systemPrompt: null, messages: [...turn, ...turn] }, events, begun);
+		expect(history.map(({ created_at }) => created_at)).toEqual([1, 2, 3, 11, 12, 12].map(at));
+		const results = history.flatMap((message) => (message.role === "tool_results" ? message.results : []));
+		expect(results.map(({ is_error }) => is_error)).toEqual([true, false]);
+	});
+
 	it("keeps a conversation that was cut short at its beginning with the end of the log", async () => {
 		const messages = [said("user", "summary"), said("user", "two"), said("assistant", "yes")];
 		const events = log([1, started("one")], [2, step], [3, started("two")], [4, step]);

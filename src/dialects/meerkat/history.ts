@@ -56,36 +56,48 @@ function toMark({ body, agentPath, at }: AgentEvent): Mark | null {
 /** Goes back through both; a message that the log does not know has the time of the one behind it. */
 function dated(messages: readonly ConversationMessage[], marks: readonly Mark[], first: number): Dated[] {
 	const found: Dated[] = [];
+	const findMark = createFinder(marks);
 	let end = marks.length;
 	/** Results of one answer come in any order, all of them behind it. */
 	let firstResult = end;
 	let at = marks.at(-1)?.at ?? first;
 	for (const message of messages.toReversed()) {
 		const isResult = message.role === "tool";
-		const index = findMark(message, marks, isResult ? end : Math.min(end, firstResult));
+		const index = findMark(message, isResult ? end : Math.min(end, firstResult));
 		const mark = marks[index];
 		if (mark !== undefined) {
 			at = mark.at;
-			if (isResult) firstResult = Math.min(firstResult, index);
-			else {
-				end = index;
-				firstResult = index;
-			}
+			if (!isResult) end = index;
+			firstResult = Math.min(firstResult, index);
 		}
 		found.push({ message, at, isError: mark?.isError ?? false });
 	}
 	return found.reverse();
 }
 
-function findMark({ role, toolCallId, content }: ConversationMessage, marks: readonly Mark[], end: number): number {
-	const key = role === "user" ? toText(content) : (toolCallId ?? "");
-	for (let index = end - 1; index >= 0; index -= 1) {
-		const mark = marks[index];
-		if (mark?.role === role && mark.key === key) return index;
-		// Behind a crash the result of a call is not in the log; the answer before it is not passed by.
-		if (role === "tool" && mark?.role === "user") return -1;
+/** Gives the place of the last mark of a message before `end`, which never grows; -1 when there is none. */
+function createFinder(marks: readonly Mark[]): (message: ConversationMessage, end: number) => number {
+	const places = new Map<string, number[]>();
+	/** Where the turn of each mark began. */
+	const turns: number[] = [];
+	for (const [index, { role, key }] of marks.entries()) {
+		const name = `${role} ${key}`;
+		const known = places.get(name);
+		if (known === undefined) places.set(name, [index]);
+		else known.push(index);
+		turns.push(role === "user" ? index : (turns[index - 1] ?? 0));
 	}
-	return -1;
+	return ({ role, toolCallId, content }, end) => {
+		const key = role === "user" ? toText(content) : (toolCallId ?? "");
+		const known = places.get(`${role} ${key}`) ?? [];
+		while ((known.at(-1) ?? -1) >= end) known.pop();
+		const index = known.at(-1) ?? -1;
+		if (role !== "tool") return index;
+		// Behind a crash the result of a call is not in the log; that of an earlier turn is another's.
+		if (index < (turns[end - 1] ?? 0)) return -1;
+		known.pop();
+		return index;
+	};
 }
 
 function toMessages(all: readonly Dated[]): HistoryMessage[] {
