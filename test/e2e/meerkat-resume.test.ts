@@ -126,6 +126,28 @@ describe("a session of an earlier process", () => {
 		await end(again);
 	});
 
+	it("has the history it had, and after a compaction that of the model", async () => {
+		const stage = createStage({ scripts: [...scripts, "text: The summary."] });
+		const first = serve(stage, "--yolo");
+		const session_id = await create(first, { prompt: "go", enable_builtins: true });
+		const before = (await answer(first, "history", "session/history", { session_id })).result;
+		expect(before).toMatchObject({ message_count: 5, has_more: false });
+		expect(JSON.stringify(before)).toContain('"content":"go"');
+		await end(first);
+
+		stage.setScripts(["text: The summary."]);
+		const second = serve(stage);
+		expect((await answer(second, "1", "session/history", { session_id })).result).toEqual(before);
+		expect((await answer(second, "2", "turn/start", { session_id, prompt: "/compact" })).error).toBeUndefined();
+		const after = (await answer(second, "3", "session/history", { session_id })).result;
+		expect(JSON.stringify(after)).toContain("The summary.");
+		expect(JSON.stringify(after)).not.toContain('"content":"go"');
+		await end(second);
+		const third = serve(stage);
+		expect((await answer(third, "1", "session/history", { session_id })).result).toEqual(after);
+		await end(third);
+	});
+
 	it("begun in Kimi Wire has no built-in tools", async () => {
 		const stage = createStage();
 		const kimi = stage.serve("--wire");
