@@ -5,8 +5,8 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { createStage, executablePath, type Stage, toolCall } from "../support/executable.ts";
 import { createHeldStage } from "../support/held-provider.ts";
-import { AnsweredError, type ClientEvent, type ClientTool, MeerkatClient } from "../support/meerkat-client.ts";
 import type { ClientEra } from "../support/meerkat-shapes.ts";
+import { AnsweredError, type ClientEvent, type ClientTool, MeerkatClient } from "../support/strict-meerkat-client.ts";
 
 function named(stage: Stage, name: string): string {
 	const executable = path.join(stage.shareDir, name);

@@ -193,6 +193,25 @@ describe("turns", () => {
 		expect(lastOf([...rest]).error).toEqual(cancelled(String(started?.["session_id"])));
 	});
 
+	it("go on while a request of another session comes in byte by byte", async () => {
+		const { stage, nextRequest } = await createHeldStage();
+		const server = serve(stage);
+		const session_id = await createDeferred(server);
+		server.request("turn", "turn/start", { session_id, prompt: "tell" });
+		const request = await nextRequest();
+		const bytes = Buffer.from(line("list", "session/list"));
+		for (const byte of bytes.subarray(0, -1)) {
+			server.write(Buffer.of(byte));
+			await request.say("x");
+			expect(typesOf(await server.readUntil(isEvent("text_delta"))).at(-1)).toBe("text_delta");
+		}
+		server.write(bytes.subarray(-1));
+		expect((await server.response("list")).result).toEqual({ sessions: [{ session_id, state: "running" }] });
+		request.end();
+		expect((await server.response("turn")).result).toMatchObject({ text: "x".repeat(bytes.length - 1) });
+		await end(server);
+	});
+
 	it("are answered, every one, when the input ends behind the requests", async () => {
 		const server = serve(createStage({ scripts: ["text: done"] }));
 		server.write(line("1", "initialize") + line("2", "session/list") + line("3", "config/get"));

@@ -2,40 +2,9 @@
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, executablePath, runExecutable, type Stage } from "../support/executable.ts";
-import { isResponse, type Server, type ServerLine } from "../support/running-server.ts";
-
-interface Told {
-	readonly session_id: string;
-	readonly event: Record<string, unknown>;
-}
-
-const serve = (stage: Stage, ...flags: string[]) => stage.serve("rpc", ...flags);
-const told = (line: ServerLine): Told | null => {
-	const params: unknown = line.params;
-	return typeof params === "object" && params !== null && "event" in params ? (params as Told) : null;
-};
-const types = (lines: readonly ServerLine[]) => lines.flatMap((line) => told(line)?.event["type"] ?? []);
-
-async function ask(server: Server, id: string, method: string, params?: object): Promise<readonly ServerLine[]> {
-	server.request(id, method, params);
-	return await server.readUntil((line) => isResponse(line, id));
-}
-
-async function answer(server: Server, id: string, method: string, params?: object): Promise<ServerLine> {
-	return (await ask(server, id, method, params)).at(-1) ?? {};
-}
-
-async function create(server: Server, params: object = { prompt: "go" }, id = "create"): Promise<string> {
-	return String((await answer(server, id, "session/create", params)).result?.["session_id"]);
-}
-
-async function end(server: Server): Promise<readonly ServerLine[]> {
-	server.endInput();
-	const rest = await server.readAll();
-	expect(await server.exited).toBe(0);
-	return rest;
-}
+import { createStage, executablePath, runExecutable } from "../support/executable.ts";
+import { answer, ask, create, end, eventsOf, serve, typesOf } from "../support/meerkat-lines.ts";
+import { isResponse } from "../support/running-server.ts";
 
 describe("a server of many sessions", () => {
 	it("ends without a word when the input ends at once", async () => {
@@ -106,13 +75,11 @@ describe("a server of many sessions", () => {
 		const pieces = Array.from({ length: 10_000 }, (_, index) => `text: ${index} `);
 		const server = serve(createStage({ scripts: [pieces.join("\n")] }));
 		server.request("create", "session/create", { prompt: "long" });
-		server.pause();
-		setTimeout(() => server.resume(), 200);
 		const lines = await server.readUntil((line) => isResponse(line, "create"));
-		const deltas = lines.flatMap((line) => told(line)?.event["delta"] ?? []);
+		const deltas = eventsOf(lines).flatMap((event) => event["delta"] ?? []);
 		expect(deltas).toHaveLength(10_000);
 		expect(deltas.join("")).toBe(lines.at(-1)?.result?.["text"]);
-		expect(types(lines).at(-1)).toBe("run_completed");
+		expect(typesOf(lines).at(-1)).toBe("run_completed");
 		expect(await end(server)).toEqual([]);
 	});
 
@@ -123,22 +90,9 @@ describe("a server of many sessions", () => {
 			}),
 		);
 		const lines = await ask(server, "create", "session/create", { prompt: "a\u2028b\u2029c" });
-		const events = lines.map((line) => told(line)?.event ?? {});
+		const events = eventsOf(lines);
 		expect(events[0]).toMatchObject({ prompt: "a\u2028b\u2029c" });
 		expect(events.find((event) => event["type"] === "tool_call_requested")).toMatchObject({ args: { a: "\u2028" } });
-		await end(server);
-	});
-
-	it("reads a request byte by byte while another session streams", async () => {
-		const server = serve(
-			createStage({ scripts: [Array.from({ length: 2000 }, () => "text: x").join("\n"), "text: two"] }),
-		);
-		server.request("long", "session/create", { prompt: "long" });
-		const line = `${JSON.stringify({ jsonrpc: "2.0", id: "bytes", method: "session/list" })}\n`;
-		for (const byte of line) server.write(byte);
-		const first = await server.readUntil((each) => isResponse(each, "bytes") || isResponse(each, "long"));
-		const other = first.at(-1)?.id === "bytes" ? "long" : "bytes";
-		await server.response(other);
 		await end(server);
 	});
 
