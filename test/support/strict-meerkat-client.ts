@@ -92,7 +92,7 @@ export class MeerkatClient {
 		child.once("close", () => this.#condemn(new Error("The process has ended.")));
 	}
 
-	static async connect(stage: Stage, options: ConnectOptions): Promise<MeerkatClient> {
+	static async connect(stage: Pick<Stage, "workDir" | "environment">, options: ConnectOptions): Promise<MeerkatClient> {
 		const words = options.executable.endsWith("/rkat") ? ["rpc"] : [];
 		const child = spawn(options.executable, words, { cwd: stage.workDir, env: stage.environment });
 		onTestFinished(() => void child.kill("SIGKILL"));
