@@ -53,18 +53,19 @@ function createManualClock(): Clock & { pass(milliseconds: number): void } {
 }
 
 interface SubjectSettings {
-	readonly limits?: object;
 	readonly models?: object;
 	readonly store?: SessionStore;
 	readonly log?: Log;
 }
 
-async function createSubject({
-	limits = {},
-	models = { m: { provider: "p", model: "echo", max_context_size: 1000 } },
-	store = createMemoryStore(),
-	log = silentLog,
-}: SubjectSettings = {}) {
+async function createSubject(
+	limits: object = {},
+	{
+		models = { m: { provider: "p", model: "echo", max_context_size: 1000 } },
+		store = createMemoryStore(),
+		log = silentLog,
+	}: SubjectSettings = {},
+) {
 	const files = createMemoryFiles();
 	await files.makeDirectory("/work");
 	const { configuration } = await readConfiguration(
@@ -138,7 +139,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("unloads what nobody has held for a while, and loads it again", async () => {
-		const { host, clock } = await createSubject({ limits: { unload_after: 60 } });
+		const { host, clock } = await createSubject({ unload_after: 60 });
 		const hold = await host.create(plain);
 		const { id } = hold.session;
 		await run(hold);
@@ -157,7 +158,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("takes the place of the session that was used the longest ago", async () => {
-		const { host } = await createSubject({ limits: { loaded_sessions: 2 } });
+		const { host } = await createSubject({ loaded_sessions: 2 });
 		const one = await used(await host.create(plain));
 		const two = await used(await host.create(plain));
 		(await host.hold(one.id)).release();
@@ -167,7 +168,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("refuses a session for which there is no place, and has room again when one is released", async () => {
-		const { host } = await createSubject({ limits: { loaded_sessions: 2 } });
+		const { host } = await createSubject({ loaded_sessions: 2 });
 		const one = await host.create(plain);
 		await host.create(plain);
 		await expect(host.create(plain)).rejects.toMatchObject({
@@ -181,7 +182,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("finds places for many at once, as long as some are idle", async () => {
-		const { host } = await createSubject({ limits: { loaded_sessions: 4 } });
+		const { host } = await createSubject({ loaded_sessions: 4 });
 		const ids: string[] = [];
 		for (let n = 0; n < 12; n += 1) ids.push((await used(await host.create(plain))).id);
 		const turn = async (id: string) => used(await host.hold(id));
@@ -191,7 +192,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("refuses a turn too many, but a second one of a session as busy", async () => {
-		const { host } = await createSubject({ limits: { running_turns: 1 } });
+		const { host } = await createSubject({ running_turns: 1 });
 		const one = await host.create(plain);
 		const two = await host.create(plain);
 		await one.startTurn("text: hello");
@@ -201,7 +202,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("knows a new session no more that was discarded, unless it has had a turn", async () => {
-		const { host } = await createSubject({ limits: { loaded_sessions: 1 } });
+		const { host } = await createSubject({ loaded_sessions: 1 });
 		const hold = await host.create(plain);
 		await hold.discard();
 		expect(host.list()).toEqual([]);
@@ -257,7 +258,7 @@ describe("a session that an earlier process made", () => {
 	/** A store with one session of this request, and its id. */
 	async function stored(made: SessionRequest) {
 		const store = createMemoryStore();
-		const { host, kernel } = await createSubject({ store, models: both });
+		const { host, kernel } = await createSubject({}, { store, models: both });
 		const { id } = await used(await host.create(made));
 		await kernel.close();
 		return { store, id };
@@ -265,14 +266,14 @@ describe("a session that an earlier process made", () => {
 
 	it("has the model it was made with", async () => {
 		const { store, id } = await stored(request);
-		const { host } = await createSubject({ store, models: both });
+		const { host } = await createSubject({}, { store, models: both });
 		expect((await host.hold(id)).info).toEqual({ id, model: "other-echo", provider: "p", isRunning: false });
 	});
 
 	it("has the default model when its own is not to be had any more, and the log says so", async () => {
 		const { store, id } = await stored(request);
 		const log = createMemoryLog();
-		const { host } = await createSubject({ store, log });
+		const { host } = await createSubject({}, { store, log });
 		expect((await host.hold(id)).info.model).toBe("echo");
 		expect(log.lines).toEqual([
 			expect.objectContaining({ level: "warn", message: "A session gets the default model in place of its own." }),
@@ -285,7 +286,7 @@ describe("a session that an earlier process made", () => {
 		await session.updateState({ madeWith });
 		await session.close();
 		const log = createMemoryLog();
-		const { host } = await createSubject({ store, models: both, log });
+		const { host } = await createSubject({}, { store, models: both, log });
 		expect((await host.hold(id)).info.model).toBe("echo");
 		expect(log.lines).toEqual([
 			expect.objectContaining({ level: "warn", message: "What a session was made with is not readable." }),
