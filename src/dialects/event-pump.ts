@@ -20,7 +20,8 @@ export type Outgoing =
 			readonly method: string;
 			/** The params, given the id that was free. */
 			params(id: string): unknown;
-			toAnswer(reply: RpcReply): Answer | AskFailure;
+			/** The answer that the result of the request is; null for one that is none. */
+			readResult(result: unknown): Answer | null;
 	  }
 	/** The ask is settled: later replies to it are ignored. */
 	| { readonly kind: "settled"; readonly askId: string };
@@ -86,7 +87,7 @@ export class EventPump {
 	 */
 	answer(askId: string, result: unknown, kind: AskKind): void {
 		const open = this.#open.get(askId);
-		const answer = open?.outgoing.toAnswer({ kind: "result", result });
+		const answer = open?.outgoing.readResult(result) ?? null;
 		if (open === undefined || answer?.kind !== kind) return;
 		this.#forget(askId);
 		this.#tell(askId, answer);
@@ -148,7 +149,7 @@ export class EventPump {
 		this.#open.set(askId, { id, outgoing });
 		this.#peer.call(id, outgoing.method, outgoing.params(id), (reply) => {
 			this.#open.delete(askId);
-			this.#tell(askId, outgoing.toAnswer(reply));
+			this.#tell(askId, toAnswer(outgoing, reply));
 		});
 	}
 
@@ -164,4 +165,9 @@ export class EventPump {
 			this.#log.error("An answer could not be delivered.", { askId, error: thrown });
 		});
 	}
+}
+
+function toAnswer(outgoing: OutgoingAsk, reply: RpcReply): Answer | AskFailure {
+	if (reply.kind === "error") return { kind: "error-reply", message: reply.error.message };
+	return outgoing.readResult(reply.result) ?? { kind: "malformed" };
 }

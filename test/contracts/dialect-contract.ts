@@ -5,7 +5,7 @@ import { isRecord } from "../../src/base/json.ts";
 import type { ErrorNumbers } from "../../src/dialects/error-numbers.ts";
 import type { Outgoing, Project } from "../../src/dialects/event-pump.ts";
 import { type AgentPathEntry, type EventBody, eventDeclarations } from "../../src/events/event.ts";
-import type { EnvelopeRules, RpcReply } from "../../src/rpc/envelope.ts";
+import type { EnvelopeRules } from "../../src/rpc/envelope.ts";
 import { allSamples, sampleAsks, sampleEvents } from "../support/sample-events.ts";
 
 export interface DialectSubject {
@@ -80,7 +80,7 @@ export function describeDialectContract(name: string, { project, errorNumbers, r
 
 		it("asks for approvals and reads a good answer", () => {
 			const [ask] = sampleEvents["ask.requested"].flatMap(asked);
-			expect(ask?.toAnswer({ kind: "result", result: goodApproval })).toEqual({
+			expect(ask?.readResult(goodApproval)).toEqual({
 				kind: "approval",
 				decision: "approve",
 				feedback: "",
@@ -92,10 +92,8 @@ export function describeDialectContract(name: string, { project, errorNumbers, r
 			for (const body of sampleEvents["ask.requested"]) {
 				for (const ask of asked(body)) {
 					for (const result of body.ask.kind === "hook" ? malformed.filter(lacksRequestId) : malformed) {
-						expect([result, ask.toAnswer({ kind: "result", result })]).toEqual([result, { kind: "malformed" }]);
+						expect([result, ask.readResult(result)]).toEqual([result, null]);
 					}
-					const error: RpcReply = { kind: "error", error: { code: -1, message: "no hands", data: { a: 1 } } };
-					expect(ask.toAnswer(error)).toEqual({ kind: "error-reply", message: "no hands" });
 				}
 			}
 			expect(sampleAsks.length).toBeGreaterThan(0);

@@ -133,7 +133,7 @@ describe("requests of Kimi Wire", () => {
 			{ tool_call_id: "x", return_value: { is_error: false, output: "o", message: "", display } },
 			{ request_id: "x", answers: { "Which DB?": "pg" } },
 			{ request_id: "x", action: "block", reason: "R" },
-		].map((result, index) => requests[index]?.toAnswer({ kind: "result", result }));
+		].map((result, index) => requests[index]?.readResult(result));
 		expect(answers).toEqual([
 			{ kind: "approval", decision: "reject", feedback: "F" },
 			{
@@ -152,7 +152,7 @@ describe("requests of Kimi Wire", () => {
 	});
 
 	it("fills in what a hook's answer leaves out", () => {
-		expect(requests[3]?.toAnswer({ kind: "result", result: { request_id: "x" } })).toEqual({
+		expect(requests[3]?.readResult({ request_id: "x" })).toEqual({
 			kind: "hook",
 			action: "allow",
 			reason: "",
@@ -174,6 +174,6 @@ describe("requests of Kimi Wire", () => {
 		[3, { request_id: "x", action: null }],
 		[3, { request_id: "x", reason: 1 }],
 	])("finds the answer to request %d malformed: %j", (index, result) => {
-		expect(requests[index]?.toAnswer({ kind: "result", result })).toEqual({ kind: "malformed" });
+		expect(requests[index]?.readResult(result)).toBeNull();
 	});
 });

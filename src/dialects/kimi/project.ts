@@ -2,10 +2,9 @@
 // the merged form is passed over; of a subagent it sees the merged form alone (wire-protocol §4.7). What older clients
 // are told instead is older-clients.ts.
 import * as v from "valibot";
-import type { Answer, Ask, AskFailure } from "../../events/ask.ts";
+import type { Answer, Ask } from "../../events/ask.ts";
 import type { AgentEvent, EventType } from "../../events/event.ts";
 import { toAskMessage } from "../../messages/to-message.ts";
-import type { RpcReply } from "../../rpc/envelope.ts";
 import type { Outgoing } from "../event-pump.ts";
 import { type Audience, toTold } from "./older-clients.ts";
 import { approvalResultSchema, hookResultSchema, questionResultSchema, toolCallResultSchema } from "./wire.ts";
@@ -69,31 +68,25 @@ function toRequest(ask: Ask): Outgoing {
 		id: ask.kind === "client-tool" ? ask.toolCallId : ask.id,
 		method: "request",
 		params: (id) => ({ type, payload: { ...payload, id } }),
-		toAnswer: (reply) =>
-			reply.kind === "error"
-				? { kind: "error-reply", message: reply.error.message }
-				: (readers[ask.kind](reply) ?? { kind: "malformed" }),
+		readResult: (result) => readers[ask.kind](result),
 	};
 }
 
-type ResultReply = Extract<RpcReply, { kind: "result" }>;
-type AnswerReader = (reply: ResultReply) => Answer | AskFailure | null;
-
-const readers: { readonly [K in Ask["kind"]]: AnswerReader } = {
-	approval: ({ result }) => {
+const readers: { readonly [K in Ask["kind"]]: (result: unknown) => Answer | null } = {
+	approval: (result) => {
 		const parsed = v.safeParse(approvalResultSchema, result);
 		if (!parsed.success) return null;
 		return { kind: "approval", decision: parsed.output.response, feedback: parsed.output.feedback };
 	},
-	"client-tool": ({ result }) => {
+	"client-tool": (result) => {
 		const parsed = v.safeParse(toolCallResultSchema, result);
 		return parsed.success ? { kind: "client-tool", result: parsed.output.return_value } : null;
 	},
-	hook: ({ result }) => {
+	hook: (result) => {
 		const parsed = v.safeParse(hookResultSchema, result);
 		return parsed.success ? { kind: "hook", action: parsed.output.action, reason: parsed.output.reason } : null;
 	},
-	question: ({ result }) => {
+	question: (result) => {
 		const parsed = v.safeParse(questionResultSchema, result);
 		return parsed.success ? { kind: "question", answers: parsed.output.answers } : null;
 	},

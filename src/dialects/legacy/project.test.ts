@@ -137,8 +137,10 @@ describe("approvals of the legacy dialect", () => {
 
 	it("needs no request_id and knows no feedback", () => {
 		const [ask] = asks;
-		expect(
-			ask?.kind === "ask" ? ask.toAnswer({ kind: "result", result: { response: "reject", feedback: "F" } }) : null,
-		).toEqual({ kind: "approval", decision: "reject", feedback: "" });
+		expect(ask?.kind === "ask" ? ask.readResult({ response: "reject", feedback: "F" }) : null).toEqual({
+			kind: "approval",
+			decision: "reject",
+			feedback: "",
+		});
 	});
 });

@@ -89,11 +89,9 @@ function toRequest(ask: ApprovalAsk): Outgoing {
 			type: "approval",
 			payload: { id: requestId, tool_call_id: toolCallId, sender, action, description },
 		}),
-		toAnswer: (reply) => {
-			if (reply.kind === "error") return { kind: "error-reply", message: reply.error.message };
-			const parsed = v.safeParse(approvalResultSchema, reply.result);
-			if (!parsed.success) return { kind: "malformed" };
-			return { kind: "approval", decision: parsed.output.response, feedback: "" };
+		readResult: (result) => {
+			const parsed = v.safeParse(approvalResultSchema, result);
+			return parsed.success ? { kind: "approval", decision: parsed.output.response, feedback: "" } : null;
 		},
 	};
 }

@@ -1,8 +1,7 @@
 // What the kernel asks of a client, as JSON-RPC requests to it: approvals and questions for those that declared them, and
 // the client's own tools.
 import * as v from "valibot";
-import type { Answer, Ask, AskFailure } from "../../events/ask.ts";
-import type { RpcReply } from "../../rpc/envelope.ts";
+import type { Answer, Ask } from "../../events/ask.ts";
 import type { Outgoing } from "../event-pump.ts";
 import {
 	type approvalRequestSchema,
@@ -59,26 +58,20 @@ function request<S extends v.GenericSchema>(ask: Ask, method: string, params: v.
 		id: ask.id,
 		method,
 		params: () => params,
-		toAnswer: (reply) =>
-			reply.kind === "error"
-				? { kind: "error-reply", message: reply.error.message }
-				: (readers[ask.kind](reply) ?? { kind: "malformed" }),
+		readResult: (result) => readers[ask.kind](result),
 	};
 }
 
-type ResultReply = Extract<RpcReply, { kind: "result" }>;
-type AnswerReader = (reply: ResultReply) => Answer | AskFailure | null;
-
-const readers: { readonly [K in Ask["kind"]]: AnswerReader } = {
-	approval: ({ result }) => {
+const readers: { readonly [K in Ask["kind"]]: (result: unknown) => Answer | null } = {
+	approval: (result) => {
 		const parsed = v.safeParse(approvalResultSchema, result);
 		return parsed.success ? { kind: "approval", ...parsed.output } : null;
 	},
-	question: ({ result }) => {
+	question: (result) => {
 		const parsed = v.safeParse(questionResultSchema, result);
 		return parsed.success ? { kind: "question", answers: parsed.output.answers } : null;
 	},
-	"client-tool": ({ result }) => {
+	"client-tool": (result) => {
 		const parsed = v.safeParse(toolResultSchema, result);
 		if (!parsed.success) return null;
 		const { content, is_error } = parsed.output;
