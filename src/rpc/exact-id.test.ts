@@ -12,6 +12,8 @@ describe("a numeric id as it is written", () => {
 		['{"id":-9223372036854775808}', -9223372036854775808n],
 		['{"id":9223372036854775808}', null],
 		['{"id":-9223372036854775809}', null],
+		// No integer is spelled so: it could not be sent back as it came.
+		['{"id":-0}', null],
 		['{"id":1.0}', null],
 		['{"id":1e3}', null],
 		['{"id":1.5}', null],

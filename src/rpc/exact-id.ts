@@ -4,10 +4,10 @@
 const lowest = -(2n ** 63n);
 const highest = 2n ** 63n - 1n;
 
-/** The numeric `id` of a JSON object as it is written; null when it is spelled with a fraction or is out of bounds. */
+/** The numeric `id` of a JSON object as it is written; null when it is spelled as no integer is or is out of bounds. */
 export function exactId(text: string): number | bigint | null {
 	const written = writtenId(text);
-	if (written === null || !/^-?\d+$/.test(written)) return null;
+	if (written === null || !/^(?:0|-?[1-9]\d*)$/.test(written)) return null;
 	const value = BigInt(written);
 	if (value < lowest || value > highest) return null;
 	const number = Number(written);
