@@ -21,7 +21,13 @@ const kinds: ReadonlyMap<string, CampaignKind> = new Map([
 	["orphans", { rounds: 100, load: () => import("./campaign/orphans.ts") }],
 ]);
 
-const usage = `Usage: npm run campaign -- --kind ${[...kinds.keys()].join("|")} [--rounds N] [--process-rounds N] [--seed S] [--points all|N]`;
+/** Those of many sessions over one connection; the others are of one session. */
+const meerkatKinds: ReadonlyMap<string, CampaignKind> = new Map([
+	["fuzz", { rounds: 20_000, load: () => import("./campaign/meerkat/fuzz.ts") }],
+]);
+
+const usage = `Usage: npm run campaign -- --kind ${[...kinds.keys()].join("|")} [--rounds N] [--process-rounds N] [--seed S] [--points all|N]
+       npm run campaign -- --dialect meerkat --kind ${[...meerkatKinds.keys()].join("|")} [--rounds N] [--process-rounds N] [--seed S]`;
 
 function parseCount(name: string, text: string): number {
 	const count = Number(text);
@@ -38,14 +44,18 @@ function readChoice(): Choice {
 	const { values } = parseArgs({
 		options: {
 			kind: { type: "string", default: "" },
+			dialect: { type: "string" },
 			rounds: { type: "string" },
 			"process-rounds": { type: "string" },
 			seed: { type: "string", default: "1" },
 			points: { type: "string", default: "all" },
 		},
 	});
-	const kind = kinds.get(values.kind);
-	if (kind === undefined) throw new Error(`--kind needs one of ${[...kinds.keys()].join(", ")}.`);
+	const { dialect } = values;
+	if (dialect !== undefined && dialect !== "meerkat") throw new Error("--dialect can be meerkat.");
+	const offered = dialect === undefined ? kinds : meerkatKinds;
+	const kind = offered.get(values.kind);
+	if (kind === undefined) throw new Error(`--kind needs one of ${[...offered.keys()].join(", ")}.`);
 	const { points, seed, rounds } = values;
 	const processRounds = values["process-rounds"];
 	return {

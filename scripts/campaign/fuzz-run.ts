@@ -229,7 +229,8 @@ function compare(expected: readonly Expected[], found: readonly Expected[]): str
 	return `expected but missing: [${list(missing)}], not expected: [${list(left)}]`;
 }
 
-function withPatience<T>(promise: Promise<T>, patience: number): Promise<T | undefined> {
+/** What the promise gives, or undefined after that many milliseconds. */
+export function withPatience<T>(promise: Promise<T>, patience: number): Promise<T | undefined> {
 	return new Promise((resolve, reject) => {
 		const timer = setTimeout(() => resolve(undefined), patience);
 		promise.then(
@@ -245,7 +246,7 @@ function withPatience<T>(promise: Promise<T>, patience: number): Promise<T | und
 	});
 }
 
-function splitLines(bytes: Buffer): Buffer[] {
+export function splitLines(bytes: Buffer): Buffer[] {
 	const lines: Buffer[] = [];
 	let start = 0;
 	for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, start)) {

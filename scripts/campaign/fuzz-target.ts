@@ -8,23 +8,27 @@ import { createLineSplitter } from "../../src/base/lines.ts";
 import type { ModelMove } from "../../test/support/campaign-model.ts";
 import { createCampaignServer, nextTurn } from "../../test/support/campaign-server.ts";
 
-export interface FuzzTarget {
-	/** Whether an accepted prompt's turn stays until `letGo`. */
-	readonly holdsTurns: boolean;
+/** A server at the other end of lines. */
+export interface LineTarget {
 	/** After this long, in milliseconds, a reply does not come any more. */
 	readonly patience: number;
-	/** The text of a prompt that ends well. */
-	readonly goodInput: string;
 	write(bytes: Buffer): Promise<void>;
 	/** The next line; null once the server is gone. */
 	read(): Promise<string | null>;
-	/** Lets every held turn go to its end; `hold` holds the later ones. */
-	letGo(): void;
-	hold(): void;
 	/** Lets what was caused arrive. */
 	rest(): Promise<void>;
 	/** Ends the input; what was wrong with the end. */
 	close(): Promise<readonly string[]>;
+}
+
+export interface FuzzTarget extends LineTarget {
+	/** Whether an accepted prompt's turn stays until `letGo`. */
+	readonly holdsTurns: boolean;
+	/** The text of a prompt that ends well. */
+	readonly goodInput: string;
+	/** Lets every held turn go to its end; `hold` holds the later ones. */
+	letGo(): void;
+	hold(): void;
 }
 
 export type OpenTarget = () => Promise<FuzzTarget>;
@@ -70,7 +74,8 @@ export const openMemoryTarget: OpenTarget = async () => {
 
 const executable = fileURLToPath(new URL("../../bin/agentwire", import.meta.url));
 
-const configuration = (scripts: string) => ({
+const configuration = (scripts: string, agentwire: object) => ({
+	agentwire,
 	default_model: "scripted",
 	models: { scripted: { provider: "scripted", model: "scripted", max_context_size: 1_000_000 } },
 	providers: {
@@ -81,27 +86,32 @@ const configuration = (scripts: string) => ({
 /** Answers a process has in store: more than it is asked for. */
 const answers = 20_000;
 
-export const openProcessTarget: OpenTarget = async () => {
+export const openProcessTarget: OpenTarget = async () => ({
+	...(await openProcess(["--wire"], {})),
+	holdsTurns: false,
+	goodInput: "Once more.",
+	letGo() {},
+	hold() {},
+});
+
+/** The executable with these first arguments, and with a scripted model; `agentwire` is that table of the settings. */
+export async function openProcess(argv: readonly string[], agentwire: object): Promise<LineTarget> {
 	const root = await mkdtemp(path.join(tmpdir(), "agentwire-fuzz-"));
 	await mkdir(path.join(root, "work"));
 	const configFile = path.join(root, "config.json");
 	const scripts = path.join(root, "scripts.json");
 	await writeFile(scripts, JSON.stringify(Array.from({ length: answers }, () => "text: fine")));
-	await writeFile(configFile, JSON.stringify(configuration(scripts)));
-	const child = spawn(executable, ["--wire", "--work-dir", path.join(root, "work"), "--config-file", configFile], {
+	await writeFile(configFile, JSON.stringify(configuration(scripts, agentwire)));
+	const child = spawn(executable, [...argv, "--work-dir", path.join(root, "work"), "--config-file", configFile], {
 		env: { PATH: process.env["PATH"] ?? "", HOME: root, KIMI_SHARE_DIR: path.join(root, "share") },
 	});
 	const reader = createReader(child);
 	const exited = new Promise<string>((resolve) => child.once("close", (code, signal) => resolve(`${code ?? signal}`)));
 	child.stdin.on("error", () => {});
 	return {
-		holdsTurns: false,
 		patience: 15_000,
-		goodInput: "Once more.",
 		write: (bytes) => new Promise((resolve) => child.stdin.write(bytes, () => resolve())),
 		read: reader,
-		letGo() {},
-		hold() {},
 		rest: nextTurn,
 		async close() {
 			child.stdin.end();
@@ -112,7 +122,7 @@ export const openProcessTarget: OpenTarget = async () => {
 			return end === "0" ? [] : [`the process ended with ${end}`];
 		},
 	};
-};
+}
 
 /** Lines of a child as they come, one per call. */
 function createReader(child: ChildProcessWithoutNullStreams): () => Promise<string | null> {

@@ -1,0 +1,59 @@
+// Whether params fit the methods of Meerkat RPC, for the oracle (meerkat-rpc §2.3, §2.9, docs/meerkat.md).
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is Fields {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export const isText = (value: unknown): value is string => typeof value === "string";
+
+const isAbsent = (value: unknown): boolean => value === undefined || value === null;
+const isWhole = (value: unknown, least: number): boolean =>
+	typeof value === "number" && Number.isInteger(value) && value >= least && value <= 4_294_967_295;
+
+export function fitsCreate(params: unknown): params is Fields {
+	if (!isObject(params) || !isText(params["prompt"])) return false;
+	const { max_tokens: maxTokens, initial_turn: initialTurn } = params;
+	if (!["model", "provider", "system_prompt"].every((key) => isAbsent(params[key]) || isText(params[key])))
+		return false;
+	if (!["enable_builtins", "enable_shell"].every((key) => isAbsent(params[key]) || typeof params[key] === "boolean"))
+		return false;
+	if (!isAbsent(initialTurn) && initialTurn !== "deferred" && initialTurn !== "run_immediately") return false;
+	return isAbsent(maxTokens) || isWhole(maxTokens, 0);
+}
+
+export function fitsTools(params: unknown): boolean {
+	if (!isObject(params) || !Array.isArray(params["tools"])) return false;
+	return params["tools"].every(
+		(tool: unknown) =>
+			isObject(tool) &&
+			isText(tool["name"]) &&
+			(tool["description"] === undefined || isText(tool["description"])) &&
+			(tool["input_schema"] === undefined || isObject(tool["input_schema"])),
+	);
+}
+
+/** Whether some member of a tool is null, of which the protocol does not say whether it is absent. */
+export function hasNull(params: unknown): boolean {
+	if (!isObject(params) || !Array.isArray(params["tools"])) return false;
+	return params["tools"].some((tool: unknown) => isObject(tool) && Object.values(tool).includes(null));
+}
+
+/** Whether a configuration or a patch of one is taken, in the envelope of the contract or bare. */
+export function fitsConfig(params: unknown, envelope: "config" | "patch"): "yes" | "no" | "maybe" {
+	if (!isObject(params)) return "no";
+	const value = envelope in params ? params[envelope] : params;
+	if (!isObject(value)) return "no";
+	const { agent, max_tokens: maxTokens } = value;
+	if (!isAbsent(maxTokens) && !isWhole(maxTokens, 1)) return "no";
+	// A null in a patch sets back; of one in a whole configuration nothing is said.
+	const onNull = envelope === "patch" ? "yes" : "maybe";
+	if (agent === null) return onNull;
+	if (agent === undefined) return "yes";
+	if (!isObject(agent)) return "no";
+	const { system_prompt, model, max_tokens_per_turn: answerTokens, max_turns: maxTurns } = agent;
+	if (![system_prompt, model].every((text) => isAbsent(text) || isText(text))) return "no";
+	if (![answerTokens, maxTurns].every((count) => isAbsent(count) || isWhole(count, 1))) return "no";
+	return answerTokens === null ? onNull : "yes";
+}

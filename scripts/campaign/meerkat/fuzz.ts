@@ -1,0 +1,207 @@
+// The fuzz campaign for Meerkat RPC: lines of every kind, whole and in pieces, in memory and to `agentwire rpc`.
+import { systemClock } from "../../../src/base/clock.ts";
+import { createMemoryStore } from "../../../src/store/memory-store.ts";
+import { nextTurn } from "../../../test/support/campaign-server.ts";
+import { createGatedProvider } from "../../../test/support/gated-provider.ts";
+import { createHostedServer } from "../../../test/support/hosted-server.ts";
+import { createMemoryFiles } from "../../../test/support/memory-files.ts";
+import type { CampaignOptions, CampaignReport } from "../campaign.ts";
+import { type FuzzLine, largeLine } from "../fuzz-lines.ts";
+import { show } from "../fuzz-run.ts";
+import { type LineTarget, openProcess } from "../fuzz-target.ts";
+import { createRandom, type Random } from "../random.ts";
+import { meerkatLine } from "./fuzz-lines.ts";
+import { MeerkatFuzz } from "./fuzz-run.ts";
+
+interface Part {
+	readonly name: string;
+	readonly open: () => Promise<LineTarget>;
+	readonly rounds: number;
+	/** Lines of one connection before the next is opened. */
+	readonly linesPerConnection: number;
+	readonly largeLines: number;
+}
+
+interface Tally {
+	lines: number;
+	readonly outcomes: Map<string, number>;
+	events: number;
+	slowest: number;
+	seconds: number;
+	findings: string[];
+}
+
+const batchSize = 100;
+/** More is not worth reading. */
+const findingLimit = 20;
+/** Longest time for the responses to a batch of ordinary lines, in milliseconds. */
+const responseLimit = 2000;
+/** Places for every session that a batch can use at once: idle ones still have to give way. */
+const agentwire = { limits: { loaded_sessions: batchSize + 1, running_turns: 1000 } };
+
+export async function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
+	const { rounds, seed, log } = options;
+	const processRounds = options.processRounds ?? Math.ceil(rounds / 50);
+	const started = performance.now();
+	const unhandled: string[] = [];
+	const onUnhandled = (reason: unknown): void => void unhandled.push(`unhandled rejection: ${String(reason)}`);
+	process.on("unhandledRejection", onUnhandled);
+	try {
+		const random = createRandom(seed);
+		const memory = await runPart(
+			{
+				name: "memory",
+				open: openMemory,
+				rounds,
+				linesPerConnection: 2000,
+				largeLines: Math.min(12, rounds / 5000),
+			},
+			random,
+			log,
+		);
+		const real = await runPart(
+			{
+				name: "process",
+				open: () => openProcess(["rpc"], agentwire),
+				rounds: processRounds,
+				linesPerConnection: 500,
+				largeLines: Math.min(6, processRounds / 50),
+			},
+			random,
+			log,
+		);
+		const oversized = processRounds > 0 ? await runOversized(log) : [];
+		return {
+			kind: "fuzz",
+			rounds,
+			seed,
+			seconds: (performance.now() - started) / 1000,
+			findings: [...memory.findings, ...real.findings, ...oversized, ...unhandled],
+			figures: { ...figures("memory", memory), ...figures("process", real) },
+		};
+	} finally {
+		process.off("unhandledRejection", onUnhandled);
+	}
+}
+
+function figures(name: string, { lines, outcomes, events, slowest, seconds }: Tally): Record<string, number> {
+	const counts = [...outcomes].map(([outcome, count]) => [`${name}: answered with ${outcome}`, count]);
+	return {
+		[`${name}: lines`]: lines,
+		...Object.fromEntries(counts),
+		[`${name}: events`]: events,
+		[`${name}: lines per second`]: Math.round(lines / Math.max(seconds, 0.001)),
+		[`${name}: slowest batch in ms`]: Math.round(slowest),
+	};
+}
+
+async function openMemory(): Promise<LineTarget> {
+	const files = createMemoryFiles();
+	const { fetch } = createGatedProvider(true);
+	const server = await createHostedServer({ files, store: createMemoryStore(), clock: systemClock, fetch, agentwire });
+	return {
+		patience: 5000,
+		write: async (bytes) => server.client.write(bytes),
+		read: () => server.client.read(),
+		async rest() {
+			for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+		},
+		async close() {
+			server.client.end();
+			await server.serving.ended;
+			await server.serving.finish();
+			await server.close();
+			return (await server.client.read()) === null ? [] : ["something is told behind the end"];
+		},
+	};
+}
+
+async function runPart(part: Part, random: Random, log: (line: string) => void): Promise<Tally> {
+	const tally: Tally = { lines: 0, outcomes: new Map(), events: 0, slowest: 0, seconds: 0, findings: [] };
+	const started = performance.now();
+	let nextLog = 0;
+	while (tally.lines < part.rounds && tally.findings.length < findingLimit) {
+		await runConnection(part, random, tally);
+		if (tally.lines >= nextLog) {
+			log(`${part.name}: ${tally.lines} lines, ${tally.findings.length} findings`);
+			nextLog = tally.lines + part.rounds / 10;
+		}
+	}
+	for (let large = 0; large < Math.floor(part.largeLines); large += 1) await runLarge(part, random, tally);
+	tally.seconds = (performance.now() - started) / 1000;
+	return tally;
+}
+
+async function runConnection(part: Part, random: Random, tally: Tally): Promise<void> {
+	const target = await part.open();
+	const fuzz = new MeerkatFuzz(target);
+	const end = tally.lines + Math.min(part.linesPerConnection, part.rounds - tally.lines);
+	let isSpoilt = false;
+	for (let count = 1; tally.lines < end && !isSpoilt; count += batchSize) {
+		const ids = fuzz.sessions().slice(0, 12);
+		const lines = Array.from({ length: batchSize }, (_, index) => meerkatLine(random, ids, count + index));
+		const isSlow = random.chance(10);
+		const report = await fuzz.runBatch(lines, isSlow ? random : null);
+		tally.lines += report.lines;
+		for (const outcome of report.outcomes) tally.outcomes.set(outcome, (tally.outcomes.get(outcome) ?? 0) + 1);
+		tally.events += report.events;
+		tally.slowest = Math.max(tally.slowest, report.took);
+		const findings = [...report.findings];
+		if (report.took > responseLimit) findings.push(`the responses took ${Math.round(report.took)} ms`);
+		isSpoilt = findings.length > 0;
+		if (isSpoilt) tally.findings.push(...(await explain(part, lines, findings)));
+	}
+	const ends = isSpoilt ? [] : await fuzz.runOnceMore();
+	const faults = await target.close();
+	tally.findings.push(...[...ends, ...(isSpoilt ? [] : faults)].map((finding) => `${part.name}: ${finding}`));
+}
+
+/** The lines that alone bring a difference about; all of them when none does. */
+async function explain(
+	part: Part,
+	lines: readonly FuzzLine[],
+	findings: readonly string[],
+): Promise<readonly string[]> {
+	const culprits: string[] = [];
+	for (const line of lines) {
+		const target = await part.open();
+		const report = await new MeerkatFuzz(target).runBatch([line], null);
+		if (report.findings.length > 0) culprits.push(`${part.name}: ${show(line.bytes)}: ${report.findings.join(", ")}`);
+		await target.close();
+		if (culprits.length >= 3) return culprits;
+	}
+	if (culprits.length > 0) return culprits;
+	const texts = lines.map(({ bytes }) => bytes.toString("latin1").slice(0, 200)).join("\n    ");
+	return [`${part.name}: ${findings.join(", ")}; the lines only together:\n    ${texts}`];
+}
+
+async function runLarge(part: Part, random: Random, tally: Tally): Promise<void> {
+	const target = await part.open();
+	const fuzz = new MeerkatFuzz(target);
+	const line = random.chance(50) ? largeLine(random) : largePrompt();
+	const { findings } = await fuzz.runBatch([line], null);
+	tally.lines += 1;
+	const ends = findings.length > 0 ? [] : await fuzz.runOnceMore();
+	const faults = await target.close();
+	const name = `${part.name}, ${line.bytes.length} bytes`;
+	tally.findings.push(...[...findings, ...ends, ...faults].map((finding) => `${name}: ${finding}`));
+}
+
+/** Three million bytes that are taken. */
+function largePrompt(): FuzzLine {
+	const params = { prompt: "é\u2028".repeat(600_000), initial_turn: "deferred" };
+	const text = JSON.stringify({ jsonrpc: "2.0", id: "large", method: "session/create", params });
+	return { bytes: Buffer.from(text), isJson: true };
+}
+
+/** One byte more than a line may have: a parse error, and the connection goes on. */
+async function runOversized(log: (line: string) => void): Promise<readonly string[]> {
+	const target = await openProcess(["rpc"], agentwire);
+	const fuzz = new MeerkatFuzz(target);
+	for (let piece = 0; piece < 100; piece += 1) await target.write(Buffer.alloc(1_048_576, "x"));
+	// The last byte makes the line too long; for the oracle it is a line that is no JSON.
+	const { findings, took } = await fuzz.runBatch([{ bytes: Buffer.from("x"), isJson: false }], null);
+	log(`100 MiB and one byte: ${Math.round(took)} ms`);
+	const ends = findings.length > 0 ? [] : await fuzz.runOnceMore();
+	return [...findings, ...ends, ...(await target.close())].map((finding) => `100 MiB and one byte: ${finding}`);
+}

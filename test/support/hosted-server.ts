@@ -1,0 +1,97 @@
+// A server of many sessions in memory for campaigns: kernel, host and connection are real, files, store, network and clock
+// are not.
+import type { Clock } from "../../src/base/clock.ts";
+import { randomIdentifiers } from "../../src/base/ids.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { readConfiguration } from "../../src/config/read-config.ts";
+import { noCompatibility } from "../../src/dialects/dialect.ts";
+import { plainSessionOptions } from "../../src/kernel/compose.ts";
+import { Kernel } from "../../src/kernel/kernel.ts";
+import { createSessionHost } from "../../src/kernel/session-host.ts";
+import { createSettingsDocuments } from "../../src/kernel/settings-documents.ts";
+import type { Fetch } from "../../src/network/network.ts";
+import { hostDialects } from "../../src/server/host-dialects.ts";
+import { type Serving, serve } from "../../src/server/serve.ts";
+import type { SessionStore } from "../../src/store/session-store.ts";
+import { createMemoryTransport, type MemoryClient } from "../../src/transports/memory.ts";
+import type { MemoryFiles } from "./memory-files.ts";
+import { plainNetwork } from "./network.ts";
+import { noProcesses } from "./session-doubles.ts";
+import { noWorkers } from "./task-workers.ts";
+
+export interface HostedServer {
+	readonly serving: Serving;
+	readonly client: MemoryClient;
+	/** Ends what is left behind the serving. */
+	close(): Promise<void>;
+}
+
+export interface HostedServerOptions {
+	readonly files: MemoryFiles;
+	readonly store: SessionStore;
+	readonly clock: Clock;
+	/** Answers for the provider `p` of the type `openai_legacy`; its default model is `m`. */
+	readonly fetch: Fetch;
+	/** The table `agentwire` of the settings. */
+	readonly agentwire: object;
+	readonly outboxLimit?: number;
+}
+
+const workDir = "/home/me/project";
+
+export async function createHostedServer(options: HostedServerOptions): Promise<HostedServer> {
+	const { files, store, clock, fetch, agentwire, outboxLimit = 262_144 } = options;
+	await files.makeDirectory(workDir);
+	const text = JSON.stringify({
+		default_model: "m",
+		models: { m: { provider: "p", model: "m", max_context_size: 1_000_000 } },
+		providers: { p: { type: "openai_legacy", base_url: "http://models.example/v1", api_key: "key" } },
+		agentwire,
+	});
+	const { configuration } = await readConfiguration({ kind: "text", text }, files, silentLog);
+	const kernel = new Kernel({
+		store,
+		configuration,
+		surroundings: {
+			environment: {},
+			home: "/home/me",
+			shareDir: "/home/me/share",
+			builtInSkillsDir: null,
+			os: "Linux",
+			files,
+			processes: noProcesses,
+			startWorker: noWorkers,
+			network: { ...plainNetwork, fetch, openConnection: async () => {} },
+			clock,
+			identifiers: randomIdentifiers,
+			random: () => 0.5,
+			log: silentLog,
+			trace: () => {},
+			version: "0.0.0",
+			loginCommand: "agentwire login",
+		},
+	});
+	const sessions = createSessionHost({
+		kernel,
+		configuration,
+		environment: {},
+		workDir,
+		options: plainSessionOptions,
+		clock,
+		identifiers: randomIdentifiers,
+		log: silentLog,
+	});
+	const documents = createSettingsDocuments({ files, clock, workDir, home: "/home/me" });
+	const { transport, client } = createMemoryTransport(104_857_600, outboxLimit);
+	const serving = serve({
+		transport,
+		session: null,
+		host: { dialects: hostDialects, sessions, documents, clock, identifiers: randomIdentifiers },
+		server: { name: "agentwire", version: "0.0.0" },
+		compatibility: noCompatibility,
+		maximumInFlight: configuration.agentwire.limits.requestsInFlight,
+		log: silentLog,
+		signal: new AbortController().signal,
+	});
+	return { serving, client, close: () => kernel.close() };
+}
