@@ -359,6 +359,11 @@ export class Session {
 		return this.#background.nextEnd(signal);
 	}
 
+	/** Makes it one that a later process finds, although nothing has happened in it yet. */
+	establish(): Promise<void> {
+		return this.#parts.stored.establish();
+	}
+
 	/** Whether it was put out of sight; its files are all there. */
 	get isArchived(): boolean {
 		return this.#parts.stored.state().archivedAt !== null;

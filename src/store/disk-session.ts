@@ -15,7 +15,7 @@ import { type Lease, takeLease } from "./lease.ts";
 import { createLineFile, type LineFile } from "./line-file.ts";
 import { createNameSync } from "./name-sync.ts";
 import { createNotificationFiles } from "./notification-files.ts";
-import { type FoundSession, isPrepared, readSummary, removeSession, type SessionPaths } from "./session-directory.ts";
+import { type FoundSession, isPrepared, isUnused, readSummary, removeSession, type SessionPaths } from "./session-directory.ts";
 import type { SessionIndex } from "./session-index.ts";
 import type { StoredSession } from "./session-store.ts";
 import { openStateFile } from "./state-file.ts";
@@ -112,6 +112,7 @@ export async function openDiskSession(
 		opened: contextRows,
 	});
 	const lineFiles = [contextLines, eventLines, callLines];
+	let isEstablished = false;
 	let closed: Promise<void> | null = null;
 	const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
 		closed === null ? work() : Promise.reject(new KernelError("closed", "The session is closed."));
@@ -154,7 +155,7 @@ export async function openDiskSession(
 		const summary = await readSummary(files, paths);
 		if (!summary.empty) return index.setLastSession(workDir, options.id);
 		// Whoever prepared it means to come back to it.
-		if (isPrepared(found)) return;
+		if (isEstablished || isUnused(found)) return;
 		await removeSession(files, paths, log);
 		await index.clearLastSession(workDir, options.id);
 	};
@@ -197,6 +198,15 @@ export async function openDiskSession(
 		},
 		events,
 		markStarted: () => whileOpen(() => index.setLastSession(workDir, options.id)),
+		establish: () =>
+			change(paths.context, async () => {
+				if ((await files.status(paths.context)) === null) {
+					await files.replace(paths.context, "", { sync: true });
+					names.nameMade(paths.context);
+				}
+				await names.sync();
+				isEstablished = true;
+			}),
 		close() {
 			closed ??= finish().catch((thrown: unknown) => {
 				// Nobody is left to be told, and everything appended is in its file already.

@@ -59,6 +59,7 @@ function createBarredSession(id: string, workDir: string, directory: string, err
 		sync: async () => {},
 		events,
 		markStarted: refuse,
+		establish: refuse,
 		close: async () => {},
 	};
 }

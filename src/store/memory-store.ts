@@ -56,6 +56,8 @@ interface KeptSession {
 	context: ContextRow[];
 	/** Whether anything was ever appended to the context: then opening finds the session. */
 	hasContext: boolean;
+	/** Whether it is there although nothing has happened in it. */
+	isEstablished: boolean;
 	readonly events: { readonly at: number; readonly message: MessageRecord }[];
 	readonly agents: Map<string, KeptAgent>;
 	readonly background: KeptBackground;
@@ -70,6 +72,7 @@ function createKeptSession(): KeptSession {
 	return {
 		context: [],
 		hasContext: false,
+		isEstablished: false,
 		events: [],
 		openCalls: [],
 		used: nothingUsed,
@@ -189,6 +192,11 @@ export function createMemoryStore(): SessionStore {
 				if (closed) throw new KernelError("closed", "The session is closed.");
 				lastSessions.set(workDir, id);
 			},
+			establish: () =>
+				write(() => {
+					kept.hasContext = true;
+					kept.isEstablished = true;
+				}),
 			async close() {
 				if (closed) return;
 				closed = true;
@@ -196,6 +204,7 @@ export function createMemoryStore(): SessionStore {
 					lastSessions.set(workDir, id);
 					return;
 				}
+				if (kept.isEstablished) return;
 				workDirs.get(workDir)?.delete(id);
 				if (lastSessions.get(workDir) === id) lastSessions.delete(workDir);
 			},

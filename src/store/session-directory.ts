@@ -58,9 +58,14 @@ export function isThere({ contextPath, contextSize, eventsSize, callsSize, hasSt
 	return contextPath !== null || contextSize + eventsSize + callsSize > 0 || hasState;
 }
 
+/** Whether the session was made for later and nothing has been said in it yet. */
+export function isUnused({ contextPath, contextSize, eventsSize, callsSize }: FoundSession): boolean {
+	return contextPath !== null && contextSize + eventsSize + callsSize === 0;
+}
+
 /** Whether another program made the session for later and nothing has happened in it yet (clients of a web backend). */
-export function isPrepared({ contextPath, contextSize, eventsSize, callsSize, hasState }: FoundSession): boolean {
-	return contextPath !== null && contextSize + eventsSize + callsSize === 0 && !hasState;
+export function isPrepared(found: FoundSession): boolean {
+	return isUnused(found) && !found.hasState;
 }
 
 export async function findSession(files: Files, paths: SessionPaths): Promise<FoundSession> {

@@ -128,7 +128,9 @@ export interface StoredSession {
 	events(): AsyncIterable<AgentEvent>;
 	/** Called when the first turn begins: makes the session the work dir's last one. */
 	markStarted(): Promise<void>;
-	/** Ends ownership. An empty session (no title, no event, no message) is deleted. */
+	/** Makes it one that is there, although nothing has happened in it: on stable storage, and not deleted when closed. */
+	establish(): Promise<void>;
+	/** Ends ownership. An empty session (no title, no event, no message) is deleted unless somebody prepared it. */
 	close(): Promise<void>;
 }
 

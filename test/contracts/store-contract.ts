@@ -317,6 +317,28 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect(await later.lastSessionId(workDir)).toBeNull();
 		});
 
+		it("keeps an empty session that is to be there, however often it is opened, and lists it no more than others", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			await session.establish();
+			await session.updateState({ planMode: true });
+			await session.close();
+			for (let time = 0; time < 2; time += 1) {
+				const later = subject.openStore();
+				const again = await later.open(workDir, id);
+				expect(again?.state().planMode).toBe(true);
+				await again?.close();
+				expect(await later.list(workDir)).toEqual([]);
+			}
+		});
+
+		it("lets an empty session that is to be there be used as any other", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			await session.establish();
+			await session.appendContext([promptRow]);
+			await session.close();
+			expect((await subject.openStore().open(workDir, id))?.contextRows).toEqual([promptRow]);
+		});
+
 		it.each<readonly [string, (session: StoredSession) => Promise<void>]>([
 			["a title", (session) => session.updateState({ customTitle: "Named" })],
 			["an event", (session) => session.appendEvents([eventAt(statusChanged({ plan_mode: true }))])],

@@ -85,8 +85,14 @@ export class SessionMethods {
 		this.#remembered.set(hold.session.id, { facts: newFacts(this.#client.now()), sequence: 0 });
 		if (params.initial_turn === "deferred") {
 			return await concerning(hold.session.id, async () => {
-				await this.#attach(hold).finally(() => hold.release());
-				return { session_id: hold.session.id };
+				try {
+					await this.#attach(hold);
+					// Its id is told: it has to be there for whoever asks by it.
+					await hold.session.establish();
+					return { session_id: hold.session.id };
+				} finally {
+					hold.release();
+				}
 			});
 		}
 		const { ended } = await this.#firstTurn(hold, params.prompt);
