@@ -15,7 +15,14 @@ import { type Lease, takeLease } from "./lease.ts";
 import { createLineFile, type LineFile } from "./line-file.ts";
 import { createNameSync } from "./name-sync.ts";
 import { createNotificationFiles } from "./notification-files.ts";
-import { type FoundSession, isPrepared, isUnused, readSummary, removeSession, type SessionPaths } from "./session-directory.ts";
+import {
+	type FoundSession,
+	isPrepared,
+	isUnused,
+	readSummary,
+	removeSession,
+	type SessionPaths,
+} from "./session-directory.ts";
 import type { SessionIndex } from "./session-index.ts";
 import type { StoredSession } from "./session-store.ts";
 import { openStateFile } from "./state-file.ts";

@@ -11,6 +11,7 @@ import { takeLease } from "./lease.ts";
 import {
 	type FoundSession,
 	findSession,
+	isFound,
 	isThere,
 	readSummary,
 	type SessionPaths,
@@ -125,7 +126,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			const paths = pathsOf(workDir, id);
 			return reading(paths, async () => {
 				const seen = await findSession(files, paths);
-				return seen.contextPath === null ? null : openSeen(workDir, id, seen);
+				return isFound(seen) ? openSeen(workDir, id, seen) : null;
 			});
 		},
 		async readContext(spelled, id) {

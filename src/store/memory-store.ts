@@ -83,6 +83,11 @@ function createKeptSession(): KeptSession {
 	};
 }
 
+/** Whether it is found by its id. */
+function isFound(kept: KeptSession): boolean {
+	return kept.hasContext || kept.events.length > 0;
+}
+
 function isEmpty(kept: KeptSession): boolean {
 	return (
 		kept.state.customTitle === null && kept.events.length === 0 && !kept.context.some((row) => row.type === "message")
@@ -223,7 +228,7 @@ export function createMemoryStore(): SessionStore {
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
 			const kept = find(workDir, id);
-			return kept?.hasContext === true ? openKept(workDir, id, kept) : null;
+			return kept !== null && isFound(kept) ? openKept(workDir, id, kept) : null;
 		},
 		async readContext(spelled, id) {
 			const workDir = toWorkDir(spelled);

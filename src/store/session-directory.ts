@@ -58,6 +58,11 @@ export function isThere({ contextPath, contextSize, eventsSize, callsSize, hasSt
 	return contextPath !== null || contextSize + eventsSize + callsSize > 0 || hasState;
 }
 
+/** Whether it is found by its id: its first turn was told as soon as the log had it, before there was a context. */
+export function isFound({ contextPath, eventsSize }: FoundSession): boolean {
+	return contextPath !== null || eventsSize > 0;
+}
+
 /** Whether the session was made for later and nothing has been said in it yet. */
 export function isUnused({ contextPath, contextSize, eventsSize, callsSize }: FoundSession): boolean {
 	return contextPath !== null && contextSize + eventsSize + callsSize === 0;

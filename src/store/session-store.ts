@@ -143,7 +143,7 @@ export interface SessionSummary {
 export interface SessionStore {
 	/** Opens the session, or makes one with this id when there is none. Never refuses an id that exists. */
 	openOrCreate(workDir: string, id: string): Promise<StoredSession>;
-	/** Null when there is no such session. */
+	/** Null when there is no such session: none with a context, and none whose log says anything. */
 	open(workDir: string, id: string): Promise<StoredSession | null>;
 	/**
 	 * The rows of a session's context as they are now, for whoever only looks: nothing is taken over, made or changed, and

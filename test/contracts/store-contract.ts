@@ -285,7 +285,6 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			const session = await store.openOrCreate(workDir, id);
 			await session.appendEvents([eventAt({ type: "step.started", n: 1 })]);
 			await session.updateState({ planMode: true, customTitle: "Kept" });
-			expect(await subject.openStore().open(workDir, id)).toBeNull();
 			const again = await reopen();
 			expect(again.existed).toBe(false);
 			expect(again.state()).toMatchObject({ planMode: false, customTitle: "Kept" });
@@ -329,6 +328,13 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				await again?.close();
 				expect(await later.list(workDir)).toEqual([]);
 			}
+		});
+
+		it("finds a session of which the beginning of its first turn was kept and no more", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			await session.appendEvents([eventAt({ type: "turn.started", input: "Do it." })]);
+			const again = await subject.openStore().open(workDir, id);
+			expect(again?.contextRows).toEqual([]);
 		});
 
 		it("lets an empty session that is to be there be used as any other", async () => {
