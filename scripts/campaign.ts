@@ -24,6 +24,8 @@ const kinds: ReadonlyMap<string, CampaignKind> = new Map([
 /** Those of many sessions over one connection; the others are of one session. */
 const meerkatKinds: ReadonlyMap<string, CampaignKind> = new Map([
 	["fuzz", { rounds: 20_000, load: () => import("./campaign/meerkat/fuzz.ts") }],
+	["liveness", { rounds: 1_000, load: () => import("./campaign/meerkat/liveness.ts") }],
+	["kill", { rounds: 20, load: () => import("./campaign/meerkat/kill.ts") }],
 ]);
 
 const usage = `Usage: npm run campaign -- --kind ${[...kinds.keys()].join("|")} [--rounds N] [--process-rounds N] [--seed S] [--points all|N]

@@ -28,7 +28,7 @@ export interface ProcessLife {
 }
 
 /** A server's lines as they come; null once its output has ended. */
-function createLineReader(stdout: NodeJS.ReadableStream): {
+export function createLineReader(stdout: NodeJS.ReadableStream): {
 	read(): Promise<string | null>;
 	readonly first: Promise<void>;
 } {

@@ -16,7 +16,7 @@ import { createRandom } from "./random.ts";
 const project = fileURLToPath(new URL("../../", import.meta.url));
 
 /** Copies the built executable, so that a build beside the campaign does not take it away; gives its root. */
-async function copyBuild(): Promise<string> {
+export async function copyBuild(): Promise<string> {
 	const root = await mkdtemp(path.join(tmpdir(), "agentwire-kill-build-"));
 	for (const name of ["bin", "dist", "package.json"]) {
 		await cp(path.join(project, name), path.join(root, name), { recursive: true });
@@ -24,13 +24,16 @@ async function copyBuild(): Promise<string> {
 	return root;
 }
 
-async function readOrEmpty(file: string): Promise<Buffer> {
+export async function readOrEmpty(file: string): Promise<Buffer> {
 	return await readFile(file).catch(() => Buffer.alloc(0));
 }
 
 async function readSession({ shareDir, workDir }: Place, index: number): Promise<SessionFiles> {
 	const name = createHash("md5").update(workDir).digest("hex");
-	const directory = path.join(shareDir, "sessions", name, sessionId(index));
+	return await readSessionIn(path.join(shareDir, "sessions", name, sessionId(index)));
+}
+
+export async function readSessionIn(directory: string): Promise<SessionFiles> {
 	const agentIds = await readdir(path.join(directory, "subagents")).catch(() => []);
 	return await readSessionFiles(agentIds, (file) => readOrEmpty(path.join(directory, file)));
 }

@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { runCampaign } from "../../scripts/campaign/kill.ts";
+import { runCampaign as runHostedCampaign } from "../../scripts/campaign/meerkat/kill.ts";
 import { createStage, executablePath } from "../support/executable.ts";
 import { Server } from "../support/running-server.ts";
 
@@ -15,6 +16,14 @@ describe("the kill campaign", () => {
 		const { findings, figures } = await runCampaign({ rounds: 20, seed: 20, points: "all", log: () => {} });
 		expect(findings).toEqual([]);
 		expect(figures["killed before the end"]).toBeGreaterThan(5);
+	});
+});
+
+describe("the kill campaign of many sessions", () => {
+	it("finds nothing in 3 rounds of 20 sessions", { timeout: 120_000 }, async () => {
+		const { findings, figures } = await runHostedCampaign({ rounds: 3, seed: 20, points: "all", log: () => {} });
+		expect(findings).toEqual([]);
+		expect(figures["sessions told of and found"]).toBeGreaterThan(20);
 	});
 });
 

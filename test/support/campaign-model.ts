@@ -21,6 +21,8 @@ export interface GatedModel {
 	close(): void;
 	/** Counts requests and moves: a sign of life. */
 	activity(): number;
+	/** Whether a request waits to be told what to say. */
+	isWaiting(): boolean;
 	/** What was wrong with the conversations it was shown. */
 	readonly complaints: readonly string[];
 }
@@ -102,6 +104,7 @@ export function createGatedModel(): GatedModel {
 			isOpen = false;
 		},
 		activity: () => activity,
+		isWaiting: () => waiters.size > 0,
 		complaints,
 	};
 }
