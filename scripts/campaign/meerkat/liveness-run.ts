@@ -371,7 +371,7 @@ async function findUnapproved({ client, files, interleaving }: Running): Promise
 async function reopen({ client, interleaving, files }: Running, store: SessionStore): Promise<readonly string[]> {
 	const roomy = { ...interleaving, places: 1024, turns: 64, outboxLimit: 262_144, isContract: false };
 	const again = await start(roomy, store, files);
-	again.provider.gate("m").open();
+	for (const model of ["m", ...client.slots.map((slot) => slot.model)]) again.provider.gate(model).open();
 	const faults: string[] = [];
 	const archived = client.sent.flatMap((sent) =>
 		sent.method === "session/archive" && outcomeOf(sent) === "result" ? (sent.sessionId ?? []) : [],
