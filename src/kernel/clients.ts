@@ -32,6 +32,7 @@ export class Clients {
 	readonly #emitter: Emitter;
 	readonly #onLastGone: () => void;
 	readonly #feeds = new Map<EventFeed, AttachOptions>();
+	#isOver = false;
 
 	/** `onLastGone` is called whenever the last client goes. */
 	constructor(emitter: Emitter, onLastGone: () => void) {
@@ -75,11 +76,13 @@ export class Clients {
 		this.#feeds.set(feed, options);
 		this.#emitter.add(feed);
 		for (const event of earlier) feed.push(event);
+		if (this.#isOver) feed.end();
 		return { events: feed, dealtWith: () => feed.dealtWith(), close: () => this.#detach(feed) };
 	}
 
-	/** Ends what every client is told, after what it was told already. */
+	/** Ends what every client is told, after what it was told already; whoever comes later is told nothing new. */
 	end(): void {
+		this.#isOver = true;
 		for (const feed of this.#feeds.keys()) feed.end();
 	}
 

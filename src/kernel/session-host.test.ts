@@ -237,6 +237,21 @@ describe("a host of sessions", () => {
 		});
 	});
 
+	it("stops also what was on its way when everything was stopped", async () => {
+		const { host } = await createSubject();
+		const creating = host.create(plain);
+		await host.stop();
+		await expect(creating).rejects.toMatchObject({ code: "closed" });
+	});
+
+	it("ends the events of a client that comes when everything was stopped", async () => {
+		const { host } = await createSubject();
+		const { session } = await host.create(plain);
+		await host.stop();
+		const { events } = session.attach({ client: null, tools: new Map(), capabilities: [], hooks: null });
+		expect(await events[Symbol.asyncIterator]().next()).toMatchObject({ done: true });
+	});
+
 	it("gives nothing any more once it was stopped", async () => {
 		const { host } = await createSubject();
 		const hold = await host.create(plain);

@@ -183,6 +183,10 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 			places -= 1;
 			throw thrown;
 		}
+		if (!isStopped) return;
+		// It was on its way when all that was there was stopped.
+		await hosted.session.stop();
+		throw programEnds();
 	};
 
 	/** Gives its place free, also when its end could not be kept. */
@@ -280,7 +284,7 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 
 	const refuseArchived = (id: string): void => {
 		if (archived.has(id)) throw notFound(id);
-		if (isStopped) throw new KernelError("closed", "The program is ending.");
+		if (isStopped) throw programEnds();
 	};
 
 	/** Opens what an earlier process or another client left on disk. */
@@ -423,6 +427,10 @@ async function withModelError(work: () => Promise<void>): Promise<void> {
 
 function notFound(id: string): KernelError {
 	return new KernelError("session-not-found", `Session not found: ${id}`);
+}
+
+function programEnds(): KernelError {
+	return new KernelError("closed", "The program is ending.");
 }
 
 function tooManyTurns(limit: number): KernelError {
