@@ -5,16 +5,18 @@ import { randomIdentifiers } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { readConfiguration } from "../../src/config/read-config.ts";
 import { noCompatibility } from "../../src/dialects/dialect.ts";
+import type { Files } from "../../src/files/port.ts";
 import { plainSessionOptions } from "../../src/kernel/compose.ts";
 import { Kernel } from "../../src/kernel/kernel.ts";
 import { createSessionHost } from "../../src/kernel/session-host.ts";
 import { createSettingsDocuments } from "../../src/kernel/settings-documents.ts";
 import type { Fetch } from "../../src/network/network.ts";
+import type { Processes } from "../../src/processes/port.ts";
 import { hostDialects } from "../../src/server/host-dialects.ts";
 import { type Serving, serve } from "../../src/server/serve.ts";
 import type { SessionStore } from "../../src/store/session-store.ts";
 import { createMemoryTransport, type MemoryClient } from "../../src/transports/memory.ts";
-import type { MemoryFiles } from "./memory-files.ts";
+
 import { plainNetwork } from "./network.ts";
 import { noProcesses } from "./session-doubles.ts";
 import { noWorkers } from "./task-workers.ts";
@@ -27,24 +29,34 @@ export interface HostedServer {
 }
 
 export interface HostedServerOptions {
-	readonly files: MemoryFiles;
+	readonly files: Files;
 	readonly store: SessionStore;
 	readonly clock: Clock;
 	/** Answers for the provider `p` of the type `openai_legacy`; its default model is `m`. */
 	readonly fetch: Fetch;
 	/** The table `agentwire` of the settings. */
 	readonly agentwire: object;
+	/** Models that the settings list besides `m`. */
+	readonly models?: readonly string[];
 	readonly outboxLimit?: number;
+	/** None are started when absent. */
+	readonly processes?: Processes;
 }
 
-const workDir = "/home/me/project";
+/** Where its sessions work, and where settings and plans are kept. */
+export const hostedPlace = { workDir: "/home/me/project", shareDir: "/home/me/share" } as const;
 
 export async function createHostedServer(options: HostedServerOptions): Promise<HostedServer> {
-	const { files, store, clock, fetch, agentwire, outboxLimit = 262_144 } = options;
+	const { files, store, clock, fetch, agentwire, outboxLimit = 262_144, processes = noProcesses } = options;
+	const { workDir, shareDir } = hostedPlace;
+	const models = ["m", ...(options.models ?? [])].map((name) => [
+		name,
+		{ provider: "p", model: name, max_context_size: 1_000_000 },
+	]);
 	await files.makeDirectory(workDir);
 	const text = JSON.stringify({
 		default_model: "m",
-		models: { m: { provider: "p", model: "m", max_context_size: 1_000_000 } },
+		models: Object.fromEntries(models),
 		providers: { p: { type: "openai_legacy", base_url: "http://models.example/v1", api_key: "key" } },
 		agentwire,
 	});
@@ -55,11 +67,11 @@ export async function createHostedServer(options: HostedServerOptions): Promise<
 		surroundings: {
 			environment: {},
 			home: "/home/me",
-			shareDir: "/home/me/share",
+			shareDir,
 			builtInSkillsDir: null,
 			os: "Linux",
 			files,
-			processes: noProcesses,
+			processes,
 			startWorker: noWorkers,
 			network: { ...plainNetwork, fetch, openConnection: async () => {} },
 			clock,

@@ -9,7 +9,7 @@ import { type AskRequest, toRequest } from "./asks.ts";
 import { toEnvelope, totalTokens } from "./contract.ts";
 import { type Era, NamedError, toNamedError } from "./errors.ts";
 import type { SessionFacts } from "./facts.ts";
-import { createProjection, denialText, type Projection } from "./project.ts";
+import { createProjection, denialText, type Projection, type RunReport } from "./project.ts";
 import { toEventUsage } from "./run.ts";
 import { toSeedEvent } from "./seed.ts";
 import type { RequestMethod, RunResult, ToolDeclaration } from "./wire.ts";
@@ -33,12 +33,20 @@ export interface Remembered {
 	sequence: number;
 }
 
+/** What there is to say of a turn at its end. */
+interface TurnEnd {
+	readonly report: RunReport;
+	readonly facts: SessionFacts;
+}
+
 export class HostedSession {
 	readonly pump: EventPump;
 	readonly #hold: Pick<SessionHold, "session" | "info">;
 	readonly #client: ClientSide;
 	readonly #remembered: Remembered;
 	readonly #projection: Projection;
+	/** What came of each turn, as of its end: the next may be under way when its request is answered. */
+	readonly #ends = new Map<string, TurnEnd>();
 	#lastTurn: Promise<TurnOutcome> | null = null;
 	/** What is asked about calls that were not told yet. */
 	#early: AskRequest[] = [];
@@ -89,7 +97,7 @@ export class HostedSession {
 		const { turnId } = await hold.startTurn(prompt);
 		const outcome = this.pump.turnEnded(turnId);
 		this.#lastTurn = outcome;
-		return { ended: outcome.then((each) => this.#toResult(each)) };
+		return { ended: outcome.then((each) => this.#toResult(each, this.#takeEnd(turnId))) };
 	}
 
 	/** Resolves when the turn that may run has been told to its end. */
@@ -113,6 +121,8 @@ export class HostedSession {
 		}
 		const events = this.#projection.take(event);
 		this.#remembered.facts = this.#projection.facts();
+		if (body.type === "turn.ended" && event.turnId !== null && event.agentPath.length === 0)
+			this.#ends.set(event.turnId, this.#present());
 		const told = events.flatMap((each) => this.#toNotification(each, sessionId, event.at));
 		return this.#projection.isAnswering() ? told : [...told, ...this.#early.splice(0)];
 	}
@@ -131,14 +141,25 @@ export class HostedSession {
 		return [{ kind: "notification", method: "session/event", params: { session_id: sessionId, event: told } }];
 	}
 
-	#toResult(outcome: TurnOutcome): RunResult {
+	#present(): TurnEnd {
+		return { report: this.#projection.report(), facts: this.#projection.facts() };
+	}
+
+	/** That of a turn that could not be begun is nowhere: nothing came of it. */
+	#takeEnd(turnId: string): TurnEnd {
+		const end = this.#ends.get(turnId) ?? this.#present();
+		this.#ends.delete(turnId);
+		return end;
+	}
+
+	#toResult(outcome: TurnOutcome, { report, facts }: TurnEnd): RunResult {
 		const { session, info } = this.#hold;
-		const { text, turns, toolCalls, denial } = this.#projection.report();
+		const { text, turns, toolCalls, denial } = report;
 		if (denial !== null) throw new NamedError("HOOK_DENIED", denialText(denial), { session_id: session.id });
 		switch (outcome.status) {
 			case "finished":
 			case "max-steps":
-				return { session_id: session.id, text, turns, tool_calls: toolCalls, usage: this.#usage() };
+				return { session_id: session.id, text, turns, tool_calls: toolCalls, usage: this.#usage(facts) };
 			case "cancelled":
 				throw new NamedError("REQUEST_CANCELLED", outcomeText(outcome, info.provider), { session_id: session.id });
 			case "failed": {
@@ -149,8 +170,7 @@ export class HostedSession {
 	}
 
 	/** The session's totals; what is not known of the cache is left out. */
-	#usage(): RunResult["usage"] {
-		const facts = this.#projection.facts();
+	#usage(facts: SessionFacts): RunResult["usage"] {
 		const { input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens } = toEventUsage(facts.usage);
 		return {
 			input_tokens,
