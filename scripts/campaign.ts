@@ -25,6 +25,7 @@ const kinds: ReadonlyMap<string, CampaignKind> = new Map([
 const meerkatKinds: ReadonlyMap<string, CampaignKind> = new Map([
 	["fuzz", { rounds: 20_000, load: () => import("./campaign/meerkat/fuzz.ts") }],
 	["liveness", { rounds: 1_000, load: () => import("./campaign/meerkat/liveness.ts") }],
+	["crash", { rounds: 100, load: () => import("./campaign/meerkat/crash.ts") }],
 	["kill", { rounds: 20, load: () => import("./campaign/meerkat/kill.ts") }],
 ]);
 

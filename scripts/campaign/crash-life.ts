@@ -65,7 +65,7 @@ export interface LifeOptions {
 }
 
 /** Time passes at once, but for long waits, which never end; it stands still for a stopped process. */
-function createCampaignClock(start: number, isStopped: () => boolean): Clock {
+export function createCampaignClock(start: number, isStopped: () => boolean): Clock {
 	let now = start;
 	return {
 		now: () => now,
@@ -91,7 +91,7 @@ function countingIdentifiers(life: number): Identifiers {
 }
 
 /** Runs no command: notes it, and writes long output where a real one would. */
-function createNotedProcesses(files: Files, note: (command: string, spillPath: string) => boolean): Processes {
+export function createNotedProcesses(files: Files, note: (command: string, spillPath: string) => boolean): Processes {
 	return {
 		async run(request) {
 			const command = request.arguments[1] ?? "";
@@ -160,8 +160,8 @@ function createServedProcesses(
 }
 
 /** Puts a dead process's number into the leases, as the death of this one would. */
-async function buryHolders(files: Files): Promise<void> {
-	const directory = `${shareDir}/leases`;
+export async function buryHolders(files: Files, share = shareDir): Promise<void> {
+	const directory = `${share}/leases`;
 	if ((await files.status(directory)) === null) return;
 	for (const { name } of await files.list(directory)) {
 		const file = `${directory}/${name}`;

@@ -34,7 +34,7 @@ export interface HostedLife {
 
 type Send = (message: Fields) => void;
 /** Takes what comes, and says whether there is more to wait for. */
-type Play = (send: Send) => { take(message: Fields): void; isDone(): boolean };
+export type Play = (send: Send) => { take(message: Fields): void; isDone(): boolean };
 
 /** Milliseconds after which a server that does not come to its end counts as hung. */
 const patience = 30_000;

@@ -15,11 +15,11 @@ import { gather, judgeSession, type ToldSession } from "./kill-judge.ts";
 import { type HostedLife, liveHosted, playAgain, playPlans, readId, type SessionPlan, turnId } from "./kill-life.ts";
 
 /** Sessions of a process. */
-const size = 20;
+export const size = 20;
 const usage = 'usage: {"input_other": 10, "output": 5}';
 const said = `think: hm\ntext: Hello\ntext:  there\n${usage}`;
 
-function drawPlan(random: Random, index: number): SessionPlan {
+export function drawPlan(random: Random, index: number): SessionPlan {
 	const hasTools = random.chance(60);
 	return {
 		index,
@@ -124,7 +124,7 @@ async function runRound(
 	}
 }
 
-function indexOf({ events }: ToldSession): number | null {
+export function indexOf({ events }: ToldSession): number | null {
 	const [, index] = events.flatMap(({ prompt }) => /^session (\d+),/.exec(String(prompt)) ?? []);
 	return index === undefined ? null : Number(index);
 }
@@ -152,7 +152,7 @@ function commandsOf(
 }
 
 /** Whether the new process finds the session, or finds none that was put away. */
-function checkFound(id: string, told: readonly object[], isArchived: boolean, isUncertain: boolean): string[] {
+export function checkFound(id: string, told: readonly object[], isArchived: boolean, isUncertain: boolean): string[] {
 	return [readId(id), turnId(id)].flatMap((requestId) => {
 		const response = told.find((message) => "id" in message && message.id === requestId);
 		const error = isRecord(response) && isRecord(response["error"]) ? response["error"] : null;

@@ -1,7 +1,11 @@
-// The judge of the kill campaign of many sessions: it must notice what a process could lose.
+// A small fixed part of the crash campaign of many sessions, and its judge: it must notice what a process could lose.
 import { describe, expect, it } from "vitest";
 import type { SessionFiles } from "../../scripts/campaign/crash-checks.ts";
+import { runCampaign, runRound } from "../../scripts/campaign/meerkat/crash.ts";
+import type { Port } from "../../scripts/campaign/meerkat/crash-life.ts";
 import { gather, judgeSession, type ToldSession } from "../../scripts/campaign/meerkat/kill-judge.ts";
+import type { SessionPlan } from "../../scripts/campaign/meerkat/kill-life.ts";
+import { withoutSync } from "../../src/files/without-sync.ts";
 
 const id = "01936f8a-7b2c-7000-8000-000000000001";
 const event = (fields: object) => ({ method: "session/event", params: { session_id: id, event: fields } });
@@ -47,6 +51,50 @@ function session(): ToldSession {
 	if (found === undefined) throw new Error("nothing was gathered");
 	return found;
 }
+
+const plain: SessionPlan = {
+	index: 0,
+	isDeferred: false,
+	hasTools: true,
+	runs: 2,
+	decision: "approve",
+	interruptBehind: null,
+	archives: false,
+};
+
+/** Files that break a promise of theirs. */
+const faultyPorts: readonly (readonly [string, Port])[] = [
+	["sync nothing", withoutSync],
+	["do not sync directories", (files) => ({ ...files, syncDirectory: async () => {} })],
+	[
+		"lose what is appended to the event log",
+		(files) => ({
+			...files,
+			openAppend: async (target) => {
+				const file = await files.openAppend(target);
+				return target.endsWith("wire.jsonl") ? { ...file, append: async () => {} } : file;
+			},
+		}),
+	],
+];
+
+describe("the crash campaign of many sessions", () => {
+	it("finds nothing at a sample of its points", { timeout: 60_000 }, async () => {
+		const { findings, figures } = await runCampaign({ rounds: 6, seed: 1, points: "all", log: () => {} });
+		expect(findings).toEqual([]);
+		expect(figures["sessions told of and found"]).toBeGreaterThan(50);
+	});
+
+	it.each(faultyPorts)("finds what goes wrong with files that %s", { timeout: 60_000 }, async (_, port) => {
+		const plans = [plain, { ...plain, index: 1, isDeferred: true }, { ...plain, index: 2, hasTools: false }];
+		const { effects } = await runRound(plans, [], port);
+		const faults: string[] = [];
+		for (let at = 10; at <= effects; at += 10) {
+			faults.push(...(await runRound(plans, [{ effect: at, when: "after", loss: 0 }], port)).faults);
+		}
+		expect(faults).not.toEqual([]);
+	});
+});
 
 describe("the judge of many sessions", () => {
 	it("is content with what was kept", () => {
