@@ -2,65 +2,14 @@
 // wrong.
 import { createMemoryStore } from "../../../src/store/memory-store.ts";
 import type { SessionStore } from "../../../src/store/session-store.ts";
-import { createFakeClock, type FakeClock } from "../../../test/support/campaign-clock.ts";
-import type { ModelMove } from "../../../test/support/campaign-model.ts";
 import { nextTurn } from "../../../test/support/campaign-server.ts";
-import { createGatedProvider, type GatedProvider } from "../../../test/support/gated-provider.ts";
-import { createHostedServer, type HostedServer } from "../../../test/support/hosted-server.ts";
-import { createMemoryFiles, type MemoryFiles } from "../../../test/support/memory-files.ts";
-import { withPatience } from "../fuzz-run.ts";
+import { createMemoryFiles } from "../../../test/support/memory-files.ts";
 import type { InterleavingReport } from "../liveness-run.ts";
-import type { Action, CallKind, HostedInterleaving, ModelAnswer } from "./liveness-actions.ts";
-import { HostedClient, type Sent, type Slot } from "./liveness-client.ts";
+import type { HostedInterleaving } from "./liveness-actions.ts";
+import type { HostedClient } from "./liveness-client.ts";
+import { create, passTime, perform, startTurn, writtenPath } from "./liveness-perform.ts";
 import { findFaults, outcomeOf } from "./liveness-rules.ts";
-
-const writtenPath = (callId: string): string => `/home/me/project/${callId}.txt`;
-const paint = { name: "paint", description: "Paints.", input_schema: { type: "object", properties: {} } };
-const question = { question: "Which way?", options: [{ label: "Left" }, { label: "Right" }] };
-
-interface Running {
-	readonly interleaving: HostedInterleaving;
-	readonly server: HostedServer;
-	readonly client: HostedClient;
-	readonly provider: GatedProvider;
-	readonly clock: FakeClock;
-	readonly files: MemoryFiles;
-	readonly faults: string[];
-}
-
-let calls = 0;
-
-async function start(interleaving: HostedInterleaving, store: SessionStore, files: MemoryFiles): Promise<Running> {
-	const clock = createFakeClock();
-	const provider = createGatedProvider(false);
-	const { latency, places, turns, unloadAfter, outboxLimit } = interleaving;
-	const server = await createHostedServer({
-		files,
-		store,
-		clock,
-		fetch: async (url, init) => {
-			for (let turn = 0; turn < latency; turn += 1) await nextTurn();
-			return await provider.fetch(url, init);
-		},
-		agentwire: { limits: { loaded_sessions: places, running_turns: turns, unload_after: unloadAfter } },
-		outboxLimit,
-	});
-	const running = {
-		interleaving,
-		server,
-		client: new HostedClient(server.client),
-		provider,
-		clock,
-		files,
-		faults: [],
-	};
-	const { answers, bringsTool, isContract } = interleaving;
-	const requests = answers ? ["approval/request", "question/request"] : [];
-	running.client.request("initialize", { requests, ...(bringsTool ? { tools: [paint] } : {}) });
-	if (isContract) running.client.request("capabilities/get", {});
-	await settle(running);
-	return running;
-}
+import { type Running, settle, shutDown, start } from "./liveness-server.ts";
 
 export async function runHostedInterleaving(interleaving: HostedInterleaving): Promise<InterleavingReport> {
 	const store = createMemoryStore();
@@ -83,173 +32,6 @@ export async function runHostedInterleaving(interleaving: HostedInterleaving): P
 	faults.push(...(await findUnapproved(running)), ...(await reopen(running, store)));
 	const transcript = [...describe(client), ...faults.map((fault) => `✗ ${fault}`)];
 	return { faults, transcript, tally: count(client) };
-}
-
-function perform(action: Action, running: Running): void {
-	const { client, provider, server } = running;
-	switch (action.do) {
-		case "create":
-			create(running, action);
-			return;
-		case "turn":
-		case "turns": {
-			const id = sessionAt(client, action.session);
-			if (id === null) return;
-			for (const _ of action.do === "turn" ? [1] : [1, 2]) startTurn(client, id);
-			return;
-		}
-		case "interrupt":
-		case "archive":
-		case "read": {
-			const methods = { interrupt: "turn/interrupt", archive: "session/archive", read: "session/read" } as const;
-			const id = sessionAt(client, action.session);
-			if (id !== null) client.request(methods[action.do], { session_id: id });
-			return;
-		}
-		case "list":
-			client.request("session/list", {});
-			return;
-		case "model": {
-			const slot = client.slots.at(action.session % Math.max(1, client.slots.length));
-			if (slot === undefined) return;
-			client.note(`${slot.model}: ${JSON.stringify(action.answer)}`);
-			provider.gate(slot.model).push(toMoves(action.answer));
-			return;
-		}
-		case "answer":
-		case "answer-late": {
-			const among = action.do === "answer" ? client.openAsks() : client.closedAsks();
-			const ask = among[action.which % Math.max(1, among.length)];
-			if (ask !== undefined) client.answer(ask, action.how);
-			return;
-		}
-		case "wait":
-			passTime(running, action.seconds);
-			return;
-		case "pause":
-			client.note("the client stops reading");
-			client.paused = true;
-			server.client.pause();
-			return;
-		case "resume":
-			client.note("the client reads again");
-			client.paused = false;
-			server.client.resume();
-			return;
-	}
-}
-
-function passTime({ client, clock }: Running, seconds: number): void {
-	client.note(`${seconds} s pass`);
-	client.timePassedAt = client.transcript.length;
-	clock.advance(seconds * 1000);
-}
-
-function create(
-	{ client }: Running,
-	{ deferred, tools }: { readonly deferred: boolean; readonly tools: boolean },
-): Slot {
-	const model = `m${client.slots.length + 1}`;
-	const sent = client.request("session/create", {
-		prompt: `do ${client.sent.length + 1}`,
-		model,
-		provider: "p",
-		enable_builtins: tools,
-		...(deferred ? { initial_turn: "deferred" } : {}),
-	});
-	const slot: Slot = { model, createId: sent.id, sessionId: null };
-	client.slots.push(slot);
-	return slot;
-}
-
-function startTurn(client: HostedClient, id: string): Sent {
-	return client.request("turn/start", { session_id: id, prompt: `do ${client.sent.length + 1}` });
-}
-
-/** The n-th session whose id is known; null when there is none. */
-function sessionAt({ slots }: HostedClient, n: number): string | null {
-	const known = slots.flatMap(({ sessionId }) => sessionId ?? []);
-	return known.at(n % Math.max(1, known.length)) ?? null;
-}
-
-function toMoves({ words, calls: kinds, end }: ModelAnswer): readonly ModelMove[] {
-	const said = Array.from({ length: words }, (): ModelMove => ({ kind: "say", text: "word " }));
-	const ends: Readonly<Record<ModelAnswer["end"], readonly ModelMove[]>> = {
-		done: [{ kind: "done", counted: true }],
-		break: [{ kind: "break" }],
-		refuse: [{ kind: "fail", failure: "status", status: 400 }],
-		lose: [{ kind: "fail", failure: "connection", status: null }],
-		hang: [],
-	};
-	return [...said, ...kinds.map(toCall), ...ends[end]];
-}
-
-function toCall(kind: CallKind): ModelMove {
-	calls += 1;
-	const id = `call-${calls}`;
-	const call = (name: string, value: object): ModelMove => ({
-		kind: "call",
-		id,
-		name,
-		arguments: JSON.stringify(value),
-	});
-	switch (kind) {
-		case "write":
-			return call("WriteFile", { path: writtenPath(id), content: "written" });
-		case "ask":
-			return call("AskUserQuestion", { questions: [question] });
-		case "paint":
-			return call("paint", { colour: "blue" });
-		case "unknown":
-			return call("Nothing", {});
-		case "broken":
-			return { kind: "call", id, name: "WriteFile", arguments: '{"path":' };
-	}
-}
-
-/** Real milliseconds in which what is under way shows itself: modules are loaded in no turn of this loop. */
-const patience = 5000;
-
-/**
- * Lets everything happen that can without the client, the models or time: until nothing moves, and whoever waits for a
- * response waits for a reason.
- */
-async function settle(running: Running): Promise<void> {
-	const { provider, client, interleaving } = running;
-	const seen = () => provider.activity() + client.received;
-	const started = performance.now();
-	for (let quiet = 0, last = seen(); quiet < interleaving.latency + 12 || !isExplained(running, started); ) {
-		await nextTurn();
-		const now = seen();
-		quiet = now === last ? quiet + 1 : 0;
-		last = now;
-	}
-}
-
-/** Whether every open request waits for a model, for the client or for time. */
-function isExplained(running: Running, started: number): boolean {
-	const { client, faults } = running;
-	const waited = performance.now() - started;
-	// What the client does not read it cannot tell.
-	if (client.paused || client.isGone) return waited > 5;
-	const lost = client.unanswered().filter((sent) => !hasReason(sent, running));
-	if (lost.length === 0) return true;
-	if (waited < patience) return false;
-	for (const { method, id } of lost) faults.push(`${method} ${id} waits for nothing`);
-	return true;
-}
-
-function hasReason(sent: Sent, { client, provider }: Running): boolean {
-	const sessionId = client.sessionOf(sent);
-	if (sent.prompt === null || sessionId === null) return false;
-	const cuts = ["turn/interrupt", "session/archive"];
-	if (client.sent.some((other) => cuts.includes(other.method) && other.sessionId === sessionId && other.at > sent.at))
-		return false;
-	const model = client.slots.find((slot) => slot.sessionId === sessionId)?.model ?? "m";
-	const last = client.events.findLast((event) => event.sessionId === sessionId);
-	if (provider.gate(model).isWaiting()) return true;
-	if (last?.type === "retrying" && last.at >= client.timePassedAt) return true;
-	return client.openAsks().some((ask) => ask.sessionId === sessionId);
 }
 
 /** Sessions that the client knows and did not have archived. */
@@ -334,20 +116,6 @@ async function turnOnceMore(running: Running): Promise<void> {
 		const outcome = outcomeOf(sent);
 		if (outcome !== "result") faults.push(`a further turn of ${id} ends with ${outcome}`);
 	}
-}
-
-async function shutDown(running: Running): Promise<void> {
-	const { server, faults } = running;
-	let isOver = false;
-	const over = server.serving.ended
-		.then(() => server.serving.finish())
-		.then(() => {
-			isOver = true;
-		});
-	await settle(running);
-	await withPatience(over, patience);
-	if (!isOver) faults.push("the server does not come to its end");
-	await server.close();
 }
 
 /** Files that were written without a yes. */
