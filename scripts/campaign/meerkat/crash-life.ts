@@ -14,11 +14,15 @@ import { createHostedServer, hostedPlace } from "../../../test/support/hosted-se
 import type { MemoryFiles } from "../../../test/support/memory-files.ts";
 import { readSessionFiles, type SessionFiles } from "../crash-checks.ts";
 import { buryHolders, createCampaignClock, createNotedProcesses } from "../crash-life.ts";
+import { withPatience } from "../fuzz-run.ts";
 import type { Play, SessionPlan } from "./kill-life.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
 const { shareDir, workDir } = hostedPlace;
+
+/** Real milliseconds after which a life that does not come to its end counts as hung. */
+const patience = 20_000;
 
 /** Stands between the server and its files, to see what the campaign finds. */
 export type Port = (files: Files) => Files;
@@ -96,12 +100,12 @@ export async function liveHostedInMemory(
 	const store = createDiskStore({ files, shareDir, log: silentLog, clock, protocolVersion: "1.10" });
 	const models = plans.map(({ index }) => `m${index}`);
 	const { fetch } = provider;
-	const server = await createHostedServer({ files, store, clock, fetch, agentwire: {}, models, processes });
-	const player = play((message) => {
-		if (!isStopped()) server.client.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-	});
 	const told: Fields[] = [];
 	const liveAll = async (): Promise<boolean> => {
+		const server = await createHostedServer({ files, store, clock, fetch, agentwire: {}, models, processes });
+		const player = play((message) => {
+			if (!isStopped()) server.client.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+		});
 		const read = async (): Promise<boolean> => {
 			const line = await server.client.read();
 			if (line === null || isStopped()) return false;
@@ -120,7 +124,8 @@ export async function liveHostedInMemory(
 		await server.close();
 		return true;
 	};
-	const completed = await Promise.race([liveAll(), stop.promise.then(() => false)]);
+	const over = Promise.race([liveAll(), stop.promise.then(() => false)]);
+	const completed = (await withPatience(over, patience)) ?? false;
 	const result: MemoryFiles = left ?? disk.copy();
 	if (left !== null) await buryHolders(result, shareDir);
 	return { files: result, told: [...told], ran: [...ran], completed, effects: failing.effects.length };

@@ -32,17 +32,16 @@ export interface ToldSession {
 const commits = new Set(["run_started", "run_completed", "run_failed"]);
 
 /**
- * Gathers what is told of each session; `sessions` grows. When the power was lost, only what was committed counts: the
- * last commit of each session, and all before it.
+ * Gathers what is told of each session; `sessions` grows. When the power was lost, only what was committed counts, also of
+ * what processes before told: the last commit of each session, and all before it.
  */
 export function gather(told: readonly Fields[], sessions: Map<string, ToldSession>, lostPower = false): void {
-	const before = new Map([...sessions].map(([id, { events }]) => [id, events.length]));
 	gatherAll(told, sessions);
 	if (!lostPower) return;
-	for (const { id, events } of sessions.values()) {
+	for (const { events } of sessions.values()) {
 		const last = events.findLastIndex(({ type }) => commits.has(String(type)));
 		const step = events.findLastIndex(({ type }) => type === "turn_started");
-		events.splice(Math.max(before.get(id) ?? 0, last + 1, step));
+		events.splice(Math.max(last + 1, step, 0));
 	}
 }
 
