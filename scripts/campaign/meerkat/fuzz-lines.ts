@@ -156,6 +156,12 @@ function paramsOf(method: string, random: Random, ids: readonly string[]): unkno
 					system_prompt: random.pick<unknown>([...texts, null]),
 					enable_builtins: random.pick<unknown>([true, false, null]),
 					enable_shell: random.pick<unknown>([true, false, null]),
+					budget_limits: random.pick<unknown>([{ max_tokens: 1_000_000 }, { max_tool_calls: 50 }, {}, null, 5]),
+					turn_budget_limits: random.pick<unknown>([
+						{ max_duration: "90s" },
+						{ max_tokens: "x" },
+						{ max_tool_calls: -1 },
+					]),
 					initial_turn: random.pick<unknown>(["deferred", "deferred", "run_immediately", null, "later"]),
 				}),
 			});
@@ -163,6 +169,11 @@ function paramsOf(method: string, random: Random, ids: readonly string[]): unkno
 			return random.pick<unknown>([{ limit: 1 }, { limit: 0, offset: -1 }, { offset: 1e9 }, [], {}]);
 		case "turn/start":
 			return mutated(random, { session_id: sessionId(random, ids), prompt: random.pick(texts) });
+		case "session/history":
+			return mutated(random, {
+				session_id: sessionId(random, ids),
+				...some(random, { offset: random.pick([0, 1, 1e9, -1, 1.5]), limit: random.pick<unknown>([0, 1, null, -1]) }),
+			});
 		case "session/read":
 		case "session/archive":
 		case "turn/interrupt":

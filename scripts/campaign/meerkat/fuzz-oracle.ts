@@ -1,7 +1,7 @@
 // What Meerkat RPC says about any line: written from its reference (meerkat-rpc §1, §2) and from docs/meerkat.md, apart from
 // the server's own code, so that the two can disagree.
 import { readLine } from "../fuzz-oracle.ts";
-import { fitsConfig, fitsCreate, fitsTools, hasNull, isObject, isText } from "./fuzz-params.ts";
+import { fitsConfig, fitsCreate, fitsPage, fitsTools, hasNull, isObject, isText } from "./fuzz-params.ts";
 
 /** Names of errors, in `error.data.code`, with their numbers in the first protocol and in the present contract. */
 export const errorNumbers: Readonly<Record<string, readonly [number, number]>> = {
@@ -52,6 +52,7 @@ export const methods = [
 	"session/create",
 	"session/list",
 	"session/read",
+	"session/history",
 	"session/archive",
 	"turn/start",
 	"turn/interrupt",
@@ -142,6 +143,8 @@ function predictRequest(id: string, method: string, params: unknown, state: Orac
 			const isUsual = (params["model"] ?? null) === null && (params["provider"] ?? null) === null;
 			return answer(isUsual && !state.namesModel ? ["result"] : ["result", "PROVIDER_ERROR"]);
 		}
+		case "session/history":
+			return fitsPage(params) ? (predictOnSession(method, params, state, answer) ?? unfit) : unfit;
 		case "session/read":
 		case "session/archive":
 		case "turn/start":
@@ -169,7 +172,8 @@ function predictOnSession(
 		state.turns.set(id, [...turns, expected]);
 		return expected;
 	}
-	if (method !== "session/read") for (const turn of turns) turn.outcomes.add("REQUEST_CANCELLED");
+	if (method === "turn/interrupt" || method === "session/archive")
+		for (const turn of turns) turn.outcomes.add("REQUEST_CANCELLED");
 	if (method === "session/archive") state.sessions.set(id, false);
 	return answer(["result"], id);
 }

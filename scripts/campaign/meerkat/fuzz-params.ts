@@ -20,8 +20,25 @@ export function fitsCreate(params: unknown): params is Fields {
 	if (!["enable_builtins", "enable_shell"].every((key) => isAbsent(params[key]) || typeof params[key] === "boolean"))
 		return false;
 	if (!isAbsent(initialTurn) && initialTurn !== "deferred" && initialTurn !== "run_immediately") return false;
+	if (!["budget_limits", "turn_budget_limits"].every((key) => isAbsent(params[key]) || fitsBudgets(params[key]))) {
+		return false;
+	}
 	return isAbsent(maxTokens) || isWhole(maxTokens, 0);
 }
+
+function fitsBudgets(limits: unknown): boolean {
+	if (!isObject(limits)) return false;
+	return ["max_tokens", "max_tool_calls"].every((key) => isAbsent(limits[key]) || isWhole(limits[key], 1));
+}
+
+/** Whether what it says of the part of a history that is wanted can be followed. */
+export function fitsPage(params: unknown): boolean {
+	if (!isObject(params)) return false;
+	const { offset, limit } = params;
+	return (offset === undefined || isCount(offset)) && (isAbsent(limit) || isCount(limit));
+}
+
+const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0;
 
 export function fitsTools(params: unknown): boolean {
 	if (!isObject(params) || !Array.isArray(params["tools"])) return false;

@@ -250,6 +250,8 @@ function isResultOf(
 			return Array.isArray(result["sessions"]);
 		case "session/read":
 			return isOwn && has("session_id");
+		case "session/history":
+			return isOwn && has("message_count") && Array.isArray(result["messages"]);
 		case "session/archive":
 			return result["archived"] === true;
 		case "turn/interrupt":
