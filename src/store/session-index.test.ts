@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createFailingFiles } from "../../test/support/failing-files.ts";
 import { createMemoryLog, createStoreDirectory, type StoreDirectory } from "../../test/support/store-directory.ts";
 import { systemClock } from "../base/clock.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
@@ -86,6 +87,26 @@ describe("kimi.json", () => {
 		const names = Array.from({ length: 12 }, (_, n) => `/dir-${n}`);
 		await Promise.all(names.map((name) => create().setLastSession(name, `of ${name}`)));
 		for (const name of names) expect(await create().lastSessionId(name)).toBe(`of ${name}`);
+	});
+
+	it("is written a few times for many changes at once, in their order", async () => {
+		const { files, effects } = createFailingFiles(createDiskFiles());
+		const index = create(createMemoryLog(), files);
+		const names = Array.from({ length: 50 }, (_, n) => `/dir-${n % 10}`);
+		await Promise.all(names.map((name, n) => index.setLastSession(name, `session ${n}`)));
+		for (let n = 40; n < 50; n += 1) expect(await create().lastSessionId(`/dir-${n - 40}`)).toBe(`session ${n}`);
+		expect(effects.filter(({ kind }) => kind === "replace").length).toBeLessThanOrEqual(2);
+	});
+
+	it("fails each change that could not be written, and writes the next", async () => {
+		const { files } = createFailingFiles(createDiskFiles(), {
+			at: ({ kind }) => kind === "replace",
+			mishap: { kind: "fail", code: "ENOSPC", once: true },
+		});
+		const index = create(createMemoryLog(), files);
+		await expect(index.setLastSession("/a", "one")).rejects.toMatchObject({ code: "storage-failed" });
+		await index.setLastSession("/a", "two");
+		expect(await index.lastSessionId("/a")).toBe("two");
 	});
 
 	it("re-reads what another writer changed between its look and its write", async () => {

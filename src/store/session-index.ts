@@ -3,6 +3,7 @@
 import path from "node:path";
 import * as v from "valibot";
 import type { Clock } from "../base/clock.ts";
+import { createDeferred, type Deferred } from "../base/deferred.ts";
 import { isRecord } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import { withLock } from "../files/path-lock.ts";
@@ -35,6 +36,9 @@ interface IndexContent {
 	readonly others: Record<string, unknown>;
 	readonly entries: readonly unknown[];
 }
+
+/** Null for "as it should be": then nothing is written. */
+type Change = (content: IndexContent) => IndexContent | null;
 
 const emptyContent: IndexContent = { others: {}, entries: [] };
 
@@ -102,17 +106,46 @@ export function createSessionIndex(options: {
 		return emptyContent;
 	};
 
-	/** `change` gives null for "as it should be": then nothing is written. */
-	const update = (change: (content: IndexContent) => IndexContent | null): Promise<void> =>
-		withStorageError(indexPath, async () => {
-			const before = await read();
-			if (before !== null && change(before) === null) return;
-			await files.makeDirectory(shareDir);
-			await withLock(options, indexPath, async () => {
-				const changed = change((await read()) ?? (await moveAside()));
-				if (changed !== null) await files.replace(indexPath, toText(changed), { sync: true });
-			});
+	/** Makes the changes in their order, with one replacement of the file if there is anything to change. */
+	const write = async (changes: readonly Change[]): Promise<void> => {
+		const apply = (content: IndexContent): IndexContent =>
+			changes.reduce((changed, change) => change(changed) ?? changed, content);
+		const before = await read();
+		if (before !== null && apply(before) === before) return;
+		await files.makeDirectory(shareDir);
+		await withLock(options, indexPath, async () => {
+			const found = await read();
+			const content = found ?? (await moveAside());
+			const changed = apply(content);
+			if (changed !== content) await files.replace(indexPath, toText(changed), { sync: true });
 		});
+	};
+
+	/** What is asked for while the file is being written is written together: sessions are many, the file is one. */
+	let waiting: { readonly change: Change; readonly written: Deferred<void> }[] = [];
+	let isWriting = false;
+
+	const writeAll = async (): Promise<void> => {
+		isWriting = true;
+		while (waiting.length > 0) {
+			const batch = waiting;
+			waiting = [];
+			try {
+				await withStorageError(indexPath, () => write(batch.map(({ change }) => change)));
+				for (const { written } of batch) written.resolve();
+			} catch (thrown) {
+				for (const { written } of batch) written.reject(thrown);
+			}
+		}
+		isWriting = false;
+	};
+
+	const update = (change: Change): Promise<void> => {
+		const written = createDeferred<void>();
+		waiting.push({ change, written });
+		if (!isWriting) void writeAll();
+		return written.promise;
+	};
 
 	return {
 		register: (workDir) =>
