@@ -92,6 +92,8 @@ export interface SessionOptions {
 	readonly maxAnswerTokens?: number;
 	/** What is to be kept with the session of what these options come from; absent for nothing. */
 	readonly madeWith?: object;
+	/** Whether the process has others of its work dir: the last one is then the one that began a turn last. */
+	readonly isOneOfMany?: boolean;
 }
 
 /** Nothing asked for: all is left to the configuration. */
@@ -219,6 +221,7 @@ export async function composeSession(
 		afk: options.afk || options.unattended,
 		whenUnattended: agentwire.unattended,
 		remindsOfAbsence: !configuration.skipAfkPromptInjection,
+		isOneOfMany: options.isOneOfMany === true,
 		hooks: configuration.hooks.map(({ event, matcher, command, timeout, failClosed }) => ({
 			kind: "command",
 			event,

@@ -167,6 +167,18 @@ describe("a host of sessions", () => {
 		expect((await host.hold(two.id)).session).not.toBe(two);
 	});
 
+	it("leaves as the last session the one that began a turn last, whatever is unloaded and ended behind it", async () => {
+		const { host, kernel } = await createSubject({ loaded_sessions: 2 });
+		const one = await used(await host.create(plain));
+		const two = await used(await host.create(plain));
+		await used(await host.hold(one.id));
+		(await host.hold(two.id)).release();
+		await host.create(plain);
+		expect(await kernel.lastSessionId("/work")).toBe(one.id);
+		await kernel.close();
+		expect(await kernel.lastSessionId("/work")).toBe(one.id);
+	});
+
 	it("refuses a session for which there is no place, and has room again when one is released", async () => {
 		const { host } = await createSubject({ loaded_sessions: 2 });
 		const one = await host.create(plain);

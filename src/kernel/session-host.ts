@@ -404,6 +404,7 @@ function toOptions({ configuration, options }: SessionHostParts, request: Sessio
 	const { maxAnswerTokens, maxSteps, budgets, tools, systemPrompt } = request;
 	return {
 		...options,
+		isOneOfMany: true,
 		...(found.kind === "unlisted" ? { unlistedModel: found.model } : { model: found.alias ?? options.model }),
 		...(maxAnswerTokens === null ? {} : { maxAnswerTokens }),
 		maxSteps: maxSteps ?? options.maxSteps,

@@ -71,6 +71,8 @@ export interface SessionParts {
 	readonly afk: boolean;
 	/** Whether the model is told that nobody is at the keyboard. */
 	readonly remindsOfAbsence: boolean;
+	/** Whether it does not become the work dir's last session by being closed. */
+	readonly isOneOfMany: boolean;
 	/** What becomes of a call that needs an approval when no client is there that gives any. */
 	readonly whenUnattended: "approve" | "reject";
 	readonly hooks: readonly CommandHook[];
@@ -403,7 +405,7 @@ export class Session {
 		const hook = { event: "SessionEnd", target: "exit", input: { reason: "exit" } } as const;
 		const { keys } = this.#parts;
 		await Promise.all([this.#hooks.run(hook, null, signal), this.#background.end(), keys.close(signal)]);
-		await this.#parts.stored.close();
+		await this.#parts.stored.close({ becomesLast: !this.#parts.isOneOfMany });
 	}
 
 	/** Nobody's tool is replaced by one of a server. */

@@ -12,6 +12,7 @@ import { readJournal, toCallLine } from "./call-journal.ts";
 import { createContextLog, readContext } from "./context-log.ts";
 import { readEvents, toEventLine, toHeader } from "./event-log.ts";
 import { type Lease, takeLease } from "./lease.ts";
+import type { LeftDirectories } from "./left-directories.ts";
 import { createLineFile, type LineFile } from "./line-file.ts";
 import { createNameSync } from "./name-sync.ts";
 import { createNotificationFiles } from "./notification-files.ts";
@@ -29,9 +30,6 @@ import { openStateFile } from "./state-file.ts";
 import { withStorageError } from "./storage-error.ts";
 import { createTaskFiles } from "./task-files.ts";
 
-/** Milliseconds after which a temporary file that any process may have made counts as left behind. */
-const sharedAge = 60_000;
-
 export interface DiskSessionOptions {
 	readonly files: Files;
 	readonly log: Log;
@@ -41,6 +39,9 @@ export interface DiskSessionOptions {
 	readonly workDir: string;
 	readonly id: string;
 	readonly paths: SessionPaths;
+	readonly left: LeftDirectories;
+	/** Removes what killed processes left in directories that all sessions share. */
+	sweepShared(): Promise<void>;
 }
 
 /**
@@ -52,7 +53,7 @@ export async function openDiskSession(
 	found: FoundSession,
 	leaseHeld: Lease | null,
 ): Promise<StoredSession> {
-	const { files, log, clock, paths, workDir, index } = options;
+	const { files, log, clock, paths, workDir, index, left } = options;
 	const hadContent = found.contextSize + found.eventsSize + found.callsSize > 0 || found.hasState;
 	const openedAt = clock.now();
 	const names = createNameSync(files, paths.shareDir);
@@ -65,23 +66,19 @@ export async function openDiskSession(
 		names.nameMade(paths.context);
 		names.nameMade(paths.oldContext);
 	};
-	const sweep = async (directory: string, before: number): Promise<void> => {
-		const swept = await sweepTemporaries(files, directory, before).catch(() => []);
-		if (swept.length > 0) log.info("files of a killed process were removed", { directory, swept });
-	};
 	const start = async (): Promise<void> => {
 		lease ??= await takeLease({ ...options, path: paths.lease, directory: paths.directory });
 		await lease.check();
+		await failStaleAgents({ files, clock, directory: paths.directory });
+		if (found.contextPath === paths.context && (await left.isAsLeft(paths.directory))) return;
 		await index.register(workDir);
 		await withStorageError(paths.directory, async () => {
 			// A directory that had content and is gone was deleted by someone: it must not come back half empty.
 			if (!hadContent || found.contextPath === paths.oldContext) await makeDirectory();
 			names.directoryMade(paths.directory);
 		});
-		await failStaleAgents({ files, clock, directory: paths.directory });
-		await sweep(paths.directory, openedAt);
-		// Other processes write there too: theirs are left alone while they may still be at it.
-		for (const directory of [paths.shareDir, path.dirname(paths.lease)]) await sweep(directory, openedAt - sharedAge);
+		await sweepAll([paths.directory], options, openedAt);
+		await options.sweepShared();
 	};
 	let started: Promise<void> | null = null;
 	const prepare = async (): Promise<void> => {
@@ -120,6 +117,8 @@ export async function openDiskSession(
 	});
 	const lineFiles = [contextLines, eventLines, callLines];
 	let isEstablished = false;
+	/** Whether its log has got an event since it was opened. */
+	let hasEvents = false;
 	let closed: Promise<void> | null = null;
 	const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
 		closed === null ? work() : Promise.reject(new KernelError("closed", "The session is closed."));
@@ -153,22 +152,25 @@ export async function openDiskSession(
 		},
 	};
 
-	const leave = async (): Promise<void> => {
+	const leave = async (becomesLast: boolean): Promise<void> => {
 		await stateFile.settled();
-		for (const lines of lineFiles) await lines.close();
+		await Promise.all(lineFiles.map((lines) => lines.close()));
 		if (lease === null) return;
 		// What another process has taken over is no longer ours to name or to remove.
 		await lease.check();
-		const summary = await readSummary(files, paths);
-		if (!summary.empty) return index.setLastSession(workDir, options.id);
+		if (hasEvents || !(await readSummary(files, paths)).empty) {
+			if (becomesLast) await index.setLastSession(workDir, options.id);
+			if (started !== null && names.isSynced) await left.note(paths.directory);
+			return;
+		}
 		// Whoever prepared it means to come back to it.
 		if (isEstablished || isUnused(found)) return;
 		await removeSession(files, paths, log);
 		await index.clearLastSession(workDir, options.id);
 	};
-	const finish = async (): Promise<void> => {
+	const finish = async (becomesLast: boolean): Promise<void> => {
 		try {
-			await leave();
+			await leave(becomesLast);
 		} finally {
 			await lease?.release();
 		}
@@ -193,7 +195,12 @@ export async function openDiskSession(
 		updateState: (change) => whileOpen(() => stateFile.update(change)),
 		appendContext: (rows) => whileOpen(() => contextLog.append(rows)),
 		replaceContext: (rows) => whileOpen(() => contextLog.replace(rows)),
-		appendEvents: (batch) => whileOpen(() => eventLines.append(batch.flatMap((event) => toEventLine(event) ?? []))),
+		appendEvents: (batch) =>
+			whileOpen(async () => {
+				const lines = batch.flatMap((event) => toEventLine(event) ?? []);
+				await eventLines.append(lines);
+				hasEvents ||= lines.length > 0;
+			}),
 		appendCalls: (records) =>
 			whileOpen(() => callLines.append(records.map((record) => toCallLine(record, clock.now())))),
 		createAgent: (description) => createAgentFiles(description, agentOptions),
@@ -214,12 +221,24 @@ export async function openDiskSession(
 				await names.sync();
 				isEstablished = true;
 			}),
-		close() {
-			closed ??= finish().catch((thrown: unknown) => {
+		close({ becomesLast = true } = {}) {
+			closed ??= finish(becomesLast).catch((thrown: unknown) => {
 				// Nobody is left to be told, and everything appended is in its file already.
 				log.warn("closing the session failed", { directory: paths.directory, cause: errorText(thrown) });
 			});
 			return closed;
 		},
 	};
+}
+
+/** Removes the temporary files in these directories that were last written before `before`. */
+export async function sweepAll(
+	directories: readonly string[],
+	{ files, log }: { readonly files: Files; readonly log: Log },
+	before: number,
+): Promise<void> {
+	for (const directory of directories) {
+		const swept = await sweepTemporaries(files, directory, before).catch(() => []);
+		if (swept.length > 0) log.info("files of a killed process were removed", { directory, swept });
+	}
 }

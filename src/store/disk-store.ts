@@ -6,8 +6,9 @@ import { errorText, KernelError, toKernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
 import { readContext } from "./context-log.ts";
-import { openDiskSession } from "./disk-session.ts";
+import { openDiskSession, sweepAll } from "./disk-session.ts";
 import { takeLease } from "./lease.ts";
+import { createLeftDirectories } from "./left-directories.ts";
 import {
 	type FoundSession,
 	findSession,
@@ -15,6 +16,7 @@ import {
 	isThere,
 	readSummary,
 	type SessionPaths,
+	toLeasesDirectory,
 	toSessionPaths,
 } from "./session-directory.ts";
 import { createSessionIndex } from "./session-index.ts";
@@ -67,16 +69,26 @@ function createBarredSession(id: string, workDir: string, directory: string, err
 
 const oldSuffix = ".jsonl";
 
+/** Milliseconds after which a temporary file that any process may have made counts as left behind. */
+const sharedAge = 60_000;
+
 /** The store below a share directory. Nothing is read or made before a session is asked for. */
 export function createDiskStore(options: DiskStoreOptions): SessionStore {
 	const { files, shareDir, log } = options;
 	const index = createSessionIndex(options);
+	const left = createLeftDirectories(options);
+	let swept: Promise<void> | null = null;
+	/** Once is enough: what a killed process leaves later waits for the next one. */
+	const sweepShared = (): Promise<void> => {
+		swept ??= sweepAll([shareDir, toLeasesDirectory(shareDir)], options, options.clock.now() - sharedAge);
+		return swept;
+	};
 	const parentOf = (workDir: string): string => path.join(shareDir, "sessions", toDirectoryName(workDir));
 	const pathsOf = (workDir: string, id: string) => toSessionPaths(shareDir, toDirectoryName(workDir), id);
 
 	const openSeen = async (workDir: string, id: string, seen: FoundSession): Promise<StoredSession> => {
 		const paths = pathsOf(workDir, id);
-		const sessionOptions = { ...options, index, workDir, id, paths };
+		const sessionOptions = { ...options, index, left, sweepShared, workDir, id, paths };
 		if (!isThere(seen)) return openDiskSession(sessionOptions, seen, null);
 		const lease = await takeLease({ ...options, path: paths.lease, directory: paths.directory });
 		try {

@@ -112,7 +112,8 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
 			throw loss;
 		},
 		async release() {
-			if ((await holder())?.token === token) await files.remove(leasePath);
+			const isKnown = knownTime !== null && (await files.status(leasePath))?.modifiedAt === knownTime;
+			if (isKnown || (await holder())?.token === token) await files.remove(leasePath);
 		},
 	};
 }

@@ -202,11 +202,11 @@ export function createMemoryStore(): SessionStore {
 					kept.hasContext = true;
 					kept.isEstablished = true;
 				}),
-			async close() {
+			async close({ becomesLast = true } = {}) {
 				if (closed) return;
 				closed = true;
 				if (!isEmpty(kept)) {
-					lastSessions.set(workDir, id);
+					if (becomesLast) lastSessions.set(workDir, id);
 					return;
 				}
 				if (kept.isEstablished) return;

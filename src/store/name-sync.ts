@@ -5,6 +5,8 @@ import type { Files } from "../files/port.ts";
 import { withStorageError } from "./storage-error.ts";
 
 export interface NameSync {
+	/** Whether every name noted so far is on stable storage. */
+	readonly isSynced: boolean;
 	/** A file came into being, or went, at this path. */
 	nameMade(file: string): void;
 	/** A directory may have been made, or found as a killed process left it: it and all above it, up to the share directory. */
@@ -15,11 +17,13 @@ export interface NameSync {
 
 export function createNameSync(files: Files, shareDir: string): NameSync {
 	const unsynced = new Set<string>();
+	let syncing = 0;
 	let last: Promise<void> = Promise.resolve();
 
 	const syncAll = async (): Promise<void> => {
 		const directories = [...unsynced];
 		unsynced.clear();
+		syncing += 1;
 		try {
 			await Promise.all(
 				directories.map((directory) => withStorageError(directory, () => files.syncDirectory(directory))),
@@ -27,10 +31,15 @@ export function createNameSync(files: Files, shareDir: string): NameSync {
 		} catch (thrown) {
 			for (const directory of directories) unsynced.add(directory);
 			throw thrown;
+		} finally {
+			syncing -= 1;
 		}
 	};
 
 	return {
+		get isSynced() {
+			return unsynced.size + syncing === 0;
+		},
 		nameMade(file) {
 			unsynced.add(path.dirname(file));
 		},

@@ -34,8 +34,13 @@ export function toSessionPaths(shareDir: string, workDirName: string, id: string
 		calls: path.join(directory, "calls.jsonl"),
 		state: path.join(directory, stateName),
 		oldContext: path.join(parent, `${id}.jsonl`),
-		lease: path.join(shareDir, "leases", `${workDirName}-${id}.json`),
+		lease: path.join(toLeasesDirectory(shareDir), `${workDirName}-${id}.json`),
 	};
+}
+
+/** Where the leases of all sessions lie. */
+export function toLeasesDirectory(shareDir: string): string {
+	return path.join(shareDir, "leases");
 }
 
 /** Bytes of each log when looked at, 0 for what is not there. */

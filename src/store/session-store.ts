@@ -130,8 +130,11 @@ export interface StoredSession {
 	markStarted(): Promise<void>;
 	/** Makes it one that is there, although nothing has happened in it: on stable storage, and not deleted when closed. */
 	establish(): Promise<void>;
-	/** Ends ownership. An empty session (no title, no event, no message) is deleted unless somebody prepared it. */
-	close(): Promise<void>;
+	/**
+	 * Ends ownership. An empty session (no title, no event, no message) is deleted unless somebody prepared it;
+	 * another one becomes the work dir's last one, unless it is said not to.
+	 */
+	close(options?: { readonly becomesLast?: boolean }): Promise<void>;
 }
 
 export interface SessionSummary {

@@ -378,6 +378,20 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect(await subject.openStore().list(workDir)).toHaveLength(1);
 		});
 
+		it("leaves the last session alone when one of many ends that is told to, and deletes it if it is empty", async () => {
+			const one = await store.openOrCreate(workDir, id);
+			const two = await store.openOrCreate(workDir, otherId);
+			for (const session of [one, two]) await session.appendContext([promptRow]);
+			await two.markStarted();
+			await two.close({ becomesLast: false });
+			await one.close({ becomesLast: false });
+			expect(await subject.openStore().lastSessionId(workDir)).toBe(otherId);
+			const empty = await store.openOrCreate(workDir, "11111111-2222-4333-8444-555555555577");
+			await empty.updateState({ planMode: true });
+			await empty.close({ becomesLast: false });
+			expect(await subject.openStore().list(workDir)).toHaveLength(2);
+		});
+
 		it("lists sessions that are not empty, newest first, titled by the first prompt of the session's own agent", async () => {
 			const fill = async (name: string, events: readonly AgentEvent[], rows: readonly ContextRow[]) => {
 				const session = await store.openOrCreate(workDir, name);

@@ -49,6 +49,7 @@ export function createQuietParts(): Pick<
 	| "afk"
 	| "remindsOfAbsence"
 	| "whenUnattended"
+	| "isOneOfMany"
 	| "compaction"
 	| "budgets"
 	| "hooks"
@@ -68,6 +69,7 @@ export function createQuietParts(): Pick<
 		afk: false,
 		remindsOfAbsence: true,
 		whenUnattended: "reject",
+		isOneOfMany: false,
 		compaction: { triggerRatio: 0.85, reservedTokens: 0 },
 		budgets: { session: noLimits, turn: noLimits, warningRatio: 0.8 },
 		hooks: [],
