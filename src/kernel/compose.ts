@@ -7,7 +7,7 @@ import { listModel, type UnlistedModel } from "../config/find-model.ts";
 import type { McpServerSettings } from "../config/mcp-servers.ts";
 import { type ModelSelection, selectDefaultProvider, selectModel } from "../config/select-model.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
-import { discoverSkills } from "../definitions/skill-discovery.ts";
+import type { SkillPlace, SkillSet } from "../definitions/skill-discovery.ts";
 import { renderSystemPrompt, withRole } from "../definitions/system-prompt.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import type { Files } from "../files/port.ts";
@@ -118,6 +118,8 @@ export interface SessionLinks {
 	clientName(): string | null;
 	/** The context of another session of its work dir; null when there is none. */
 	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
+	/** The skills there are now. */
+	findSkills(place: SkillPlace): Promise<SkillSet>;
 	/** The connections to MCP servers that its sessions share. */
 	serverPool(): Promise<Pick<ServerPool, "acquire">>;
 }
@@ -141,7 +143,7 @@ export async function composeSession(
 		});
 	const [model, skills, pluginTools] = await Promise.all([
 		composeModel(selection, surroundings, links.clientName, keys, options.maxAnswerTokens),
-		discoverSkills({
+		links.findSkills({
 			files,
 			workDir: stored.workDir,
 			home,

@@ -1,6 +1,8 @@
 // The kernel: opens and creates sessions, holds them while they live, and closes them all at the end.
 import { KernelError } from "../base/errors.ts";
+import { createSharedRun } from "../base/shared-run.ts";
 import type { Configuration } from "../config/configuration.ts";
+import { discoverSkills, type SkillPlace, type SkillSet } from "../definitions/skill-discovery.ts";
 import type { Files } from "../files/port.ts";
 import type { ServerPool } from "../mcp/server-pool.ts";
 import type { SessionState, SessionStore, SessionSummary, StoredSession } from "../store/session-store.ts";
@@ -22,6 +24,8 @@ export class Kernel {
 	readonly #sessions = new Map<string, Session>();
 	/** Sessions on their way: who asks for one meanwhile waits for the same. */
 	readonly #opening = new Map<string, Promise<Session>>();
+	/** For each place the search for its skills: sessions that are loaded at the same time share one. */
+	readonly #skillSearches = new Map<string, () => Promise<SkillSet>>();
 	/** Made when a session first wants it. */
 	#serverPool: Promise<ServerPool> | null = null;
 
@@ -78,6 +82,14 @@ export class Kernel {
 		await this.#parts.surroundings.processes.endAll();
 	}
 
+	/** Of a place only these differ from session to session. */
+	#findSkills(place: SkillPlace): Promise<SkillSet> {
+		const key = JSON.stringify([place.workDir, place.skillsDirs]);
+		const search = this.#skillSearches.get(key) ?? createSharedRun(() => discoverSkills(place));
+		this.#skillSearches.set(key, search);
+		return search();
+	}
+
 	#pool(): Promise<ServerPool> {
 		this.#serverPool ??= createServerPool(this.#parts.surroundings);
 		return this.#serverPool;
@@ -96,6 +108,7 @@ export class Kernel {
 		const { store, configuration, surroundings } = this.#parts;
 		const links: SessionLinks = {
 			clientName: () => this.#sessions.get(stored.id)?.clientName() ?? null,
+			findSkills: (place) => this.#findSkills(place),
 			readContext: (id) => store.readContext(stored.workDir, id),
 			serverPool: () => this.#pool(),
 		};

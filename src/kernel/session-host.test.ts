@@ -4,11 +4,13 @@ import { plainNetwork } from "../../test/support/network.ts";
 import { noProcesses } from "../../test/support/session-doubles.ts";
 import { createMemoryLog } from "../../test/support/store-directory.ts";
 import type { Clock } from "../base/clock.ts";
+import { createDeferred } from "../base/deferred.ts";
 import { randomIdentifiers } from "../base/ids.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import { readConfiguration } from "../config/read-config.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import type { SessionStore } from "../store/session-store.ts";
+import type { TaskView } from "../tools/operations.ts";
 import { plainSessionOptions, type Surroundings } from "./compose.ts";
 import { Kernel } from "./kernel.ts";
 import type { Session } from "./session.ts";
@@ -114,6 +116,21 @@ async function createSubject(
 	return { host, clock, kernel };
 }
 
+const task: TaskView = {
+	id: "bash-1",
+	kind: "bash",
+	status: "running",
+	description: "",
+	timeout: null,
+	command: "sleep 1",
+	agent: null,
+	exitCode: null,
+	interrupted: false,
+	timedOut: false,
+	reason: null,
+	outputPath: null,
+};
+
 /** Runs a turn of the echo model to its end. */
 async function run({ session, startTurn }: SessionHold): Promise<void> {
 	const { events, close } = session.attach({ client: null, tools: new Map(), capabilities: [], hooks: null });
@@ -177,6 +194,38 @@ describe("a host of sessions", () => {
 		expect(await kernel.lastSessionId("/work")).toBe(one.id);
 		await kernel.close();
 		expect(await kernel.lastSessionId("/work")).toBe(one.id);
+	});
+
+	it("unloads several side by side when several need their places", async () => {
+		const { host, kernel } = await createSubject({ loaded_sessions: 2 });
+		const idle = [await used(await host.create(plain)), await used(await host.create(plain))];
+		const unload = kernel.unload.bind(kernel);
+		const begun: string[] = [];
+		const bothBegun = createDeferred<void>();
+		kernel.unload = async (id) => {
+			begun.push(id);
+			if (begun.length === 2) bothBegun.resolve();
+			await bothBegun.promise;
+			await unload(id);
+		};
+		const newcomers = await Promise.all([host.create(plain), host.create(plain)]);
+		expect(begun).toEqual(idle.map(({ id }) => id));
+		await expect(host.create(plain)).rejects.toMatchObject({ code: "overloaded" });
+		for (const { release } of newcomers) release();
+	});
+
+	it("passes over idle sessions that cannot be unloaded", async () => {
+		const { host } = await createSubject({ loaded_sessions: 2 });
+		const busy = await used(await host.create(plain));
+		const other = await used(await host.create(plain));
+		busy.backgroundTasks = async () => [task];
+		(await host.create(plain)).release();
+		expect((await host.hold(busy.id)).session).toBe(busy);
+		other.backgroundTasks = async () => [];
+		const held = await host.hold(other.id);
+		await expect(host.create(plain)).rejects.toMatchObject({ code: "overloaded" });
+		held.release();
+		await host.create(plain);
 	});
 
 	it("refuses a session for which there is no place, and has room again when one is released", async () => {

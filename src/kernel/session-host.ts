@@ -154,24 +154,33 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 	 * Takes one of the places for loaded sessions, from an idle session if need be: whoever comes first is served first.
 	 * It waits for no session that could wait for a place itself.
 	 */
-	const takePlace = (): Promise<void> => placeLine.run("", findPlace);
+	const takePlace = async (): Promise<void> => {
+		/** Idle ones that could not be unloaded. */
+		const inVain = new Set<Hosted>();
+		while (true) {
+			// The next in line need not wait while a session leaves for this one.
+			const found = await placeLine.run("", () => findPlace(inVain));
+			if (found.leaver === null || (await found.hasLeft)) return;
+			inVain.add(found.leaver);
+		}
+	};
 
-	const findPlace = async (): Promise<void> => {
+	/** Takes a free place, or the one of a session that is on its way out for it then. */
+	const findPlace = async (inVain: ReadonlySet<Hosted>) => {
 		while (places >= limits.loadedSessions) {
-			const idle = [...known.values()].filter(isIdle).sort((one, other) => one.lastUse - other.lastUse);
-			let isFreed = false;
-			for (const hosted of idle) {
-				isFreed = await unload(hosted);
-				if (isFreed) break;
-			}
-			// What is on its way out leaves a place soon.
-			if (!isFreed && leaving.size > 0) await Promise.race(leaving);
-			else if (!isFreed) {
+			const idle = [...known.values()].filter((hosted) => isIdle(hosted) && !inVain.has(hosted));
+			const leaver =
+				idle.length === 0 ? null : idle.reduce((one, other) => (other.lastUse < one.lastUse ? other : one));
+			if (leaver !== null) return { leaver, hasLeft: unload(leaver, true) };
+			// What is on its way out may leave a place soon.
+			if (leaving.size > 0) await Promise.race(leaving);
+			else {
 				const { loadedSessions: limit } = limits;
 				throw new KernelError("overloaded", `Max sessions reached (${places}/${limit})`, { data: { limit } });
 			}
 		}
 		places += 1;
+		return { leaver: null };
 	};
 
 	const load = async (hosted: Hosted, open: () => Promise<Session>): Promise<void> => {
@@ -189,15 +198,15 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 		throw programEnds();
 	};
 
-	/** Gives its place free, also when its end could not be kept. */
-	const giveUp = async (hosted: Hosted): Promise<void> => {
+	/** Gives its place free, also when its end could not be kept, or leaves it to whoever it is promised to. */
+	const giveUp = async (hosted: Hosted, isPlacePromised: boolean): Promise<void> => {
 		hosted.session = null;
 		hosted.withdrawUnload?.();
 		const left = kernel.unload(hosted.id).catch((thrown: unknown) => {
 			log.error("A session could not be unloaded.", { session: hosted.id, error: thrown });
 		});
 		const freed = left.then(() => {
-			places -= 1;
+			if (!isPlacePromised) places -= 1;
 		});
 		await inLeaving(freed);
 	};
@@ -217,7 +226,7 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 	};
 
 	/** Whether it was unloaded: only what nobody uses and what has no work in the background. */
-	const unload = async (hosted: Hosted): Promise<boolean> => {
+	const unload = async (hosted: Hosted, isPlacePromised: boolean): Promise<boolean> => {
 		if (!isIdle(hosted)) return false;
 		// Nobody else waits for this, behind whom somebody may load it again.
 		hosted.isLeaving = true;
@@ -226,7 +235,7 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 				lines.run(hosted.id, async () => {
 					const { session } = hosted;
 					if (session === null || isUsed(hosted) || (await session.backgroundTasks()).length > 0) return false;
-					await giveUp(hosted);
+					await giveUp(hosted, isPlacePromised);
 					return true;
 				}),
 			);
@@ -240,7 +249,7 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 		hosted.withdrawUnload = null;
 		if (limits.unloadAfter === 0 || isStopped) return;
 		hosted.withdrawUnload = clock.after(limits.unloadAfter * 1000, () => {
-			unload(hosted)
+			unload(hosted, false)
 				.then((isUnloaded) => {
 					if (!isUnloaded && isIdle(hosted)) scheduleUnload(hosted);
 				})
@@ -276,7 +285,7 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 					// Somebody may have found it meanwhile.
 					if (isUsed(hosted) || session.snapshot().hasHistory) return scheduleUnload(hosted);
 					known.delete(hosted.id);
-					await giveUp(hosted);
+					await giveUp(hosted, false);
 				});
 			},
 		};
@@ -297,7 +306,7 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 			}),
 		);
 		if (hosted.session?.isArchived === true) {
-			await giveUp(hosted);
+			await giveUp(hosted, false);
 			throw notFound(id);
 		}
 		known.set(id, hosted);
@@ -361,7 +370,7 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 				// Its state says so from now on.
 				archived.delete(id);
 				// Somebody who needed a place may have been faster.
-				if (hosted !== undefined && hosted.session !== null) await giveUp(hosted);
+				if (hosted !== undefined && hosted.session !== null) await giveUp(hosted, false);
 			});
 		},
 		async stop() {

@@ -4,6 +4,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { toCompatibility } from "../../src/cli/compatibility.ts";
 import { readMcpServers } from "../../src/config/mcp-servers.ts";
 import { readConfiguration } from "../../src/config/read-config.ts";
+import { discoverSkills } from "../../src/definitions/skill-discovery.ts";
 import type { Compatibility } from "../../src/dialects/dialect.ts";
 import { createDiskFiles } from "../../src/files/disk-files.ts";
 import { withoutSync } from "../../src/files/without-sync.ts";
@@ -150,6 +151,7 @@ export async function openSession(
 	const stored = await store.openOrCreate(place.workDir, sessionId);
 	const parts = await composeSession(stored, options, configuration, surroundings, {
 		clientName: () => null,
+		findSkills: discoverSkills,
 		readContext: (id) => store.readContext(place.workDir, id),
 		serverPool: () => Promise.reject(new Error("there are no servers here")),
 	});
