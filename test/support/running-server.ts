@@ -18,6 +18,10 @@ export class Server {
 	/** The same, whether or not its output was read. */
 	readonly gone: Promise<number | null>;
 	stderr = "";
+	/** Bytes of its output that were read so far. */
+	bytesRead = 0;
+	/** Bytes a second at which its output is read; null for as fast as it comes. */
+	#pace: number | null = null;
 	readonly #child: ChildProcessWithoutNullStreams;
 	#rest: Buffer[] = [];
 	#lines: ServerLine[] = [];
@@ -109,6 +113,12 @@ export class Server {
 		return lines;
 	}
 
+	/** Reads on at so many bytes a second, or as fast as the output comes. */
+	readAt(bytesPerSecond: number | null): void {
+		this.#pace = bytesPerSecond;
+		if (bytesPerSecond === null) this.resume();
+	}
+
 	pause(): void {
 		this.#child.stdout.pause();
 	}
@@ -132,6 +142,11 @@ export class Server {
 
 	/** Splits on the newline byte only and reads each line as JSON. */
 	#take(bytes: Buffer): void {
+		this.bytesRead += bytes.length;
+		if (this.#pace !== null) {
+			this.pause();
+			setTimeout(() => this.resume(), (bytes.length / this.#pace) * 1000);
+		}
 		let start = 0;
 		for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, start)) {
 			const line = Buffer.concat([...this.#rest, bytes.subarray(start, end)]).toString("utf8");
