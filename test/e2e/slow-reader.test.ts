@@ -6,6 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { outboxLimit } from "../../src/transports/stdio.ts";
 import { createStage, type Stage } from "../support/executable.ts";
+import { createSession, eventOf } from "../support/meerkat-client.ts";
 import { isResponse, lastOf, type Server, type ServerLine } from "../support/running-server.ts";
 
 const megabyte = 1024 * 1024;
@@ -29,10 +30,10 @@ interface Dialect {
 
 const meerkat: Dialect = {
 	flag: "rpc",
-	open: (server) => createSession(server, "long"),
+	open: (server) => createSession(server, { model: "long" }),
 	ask: (server, session) => server.request("long", "turn/start", { session_id: session, prompt: "go" }),
-	textOf: (line) => (told(line)["type"] === "text_delta" ? String(told(line)["delta"]) : null),
-	isEnd: (line) => told(line)["type"] === "run_completed",
+	textOf: (line) => (eventOf(line)["type"] === "text_delta" ? String(eventOf(line)["delta"]) : null),
+	isEnd: (line) => eventOf(line)["type"] === "run_completed",
 };
 
 const kimi: Dialect = {
@@ -42,17 +43,6 @@ const kimi: Dialect = {
 	textOf: ({ params }) => (params?.type === "ContentPart" ? String(params.payload["text"]) : null),
 	isEnd: ({ params }) => params?.type === "TurnEnd",
 };
-
-/** The event of a line; nothing for a line that is none. */
-function told(line: ServerLine): Record<string, unknown> {
-	const params: unknown = line.params;
-	return typeof params === "object" && params !== null && "event" in params ? Object(params.event) : {};
-}
-
-async function createSession(server: Server, model: string): Promise<string> {
-	server.request(model, "session/create", { prompt: "", model, initial_turn: "deferred" });
-	return String((await server.response(model)).result?.["session_id"]);
-}
 
 /** A server with the model `long`, which is the default one and answers in many pieces, and the model `short`. */
 function serve(stage: Stage, flag: string): Server {
@@ -123,8 +113,8 @@ describe.skipIf(process.platform !== "linux")("a reader of 64 KB a second during
 	it("does not delay another session, whose events are told behind what was queued before", async () => {
 		const stage = createStage();
 		const server = serve(stage, "rpc");
-		const long = await createSession(server, "long");
-		const short = await createSession(server, "short");
+		const long = await createSession(server, { model: "long" });
+		const short = await createSession(server, { model: "short" });
 		server.readAt(slowly);
 		meerkat.ask(server, long);
 		const lines = await server.readUntil((line) => meerkat.textOf(line) !== null);
@@ -138,7 +128,7 @@ describe.skipIf(process.platform !== "linux")("a reader of 64 KB a second during
 		while (!existsSync(log) || !readFileSync(log, "utf8").includes('"TurnEnd"')) await wait(2);
 		const worked = performance.now() - asked;
 		const isShort = (type: string) => (line: ServerLine) =>
-			told(line)["type"] === type && JSON.stringify(line).includes(short);
+			eventOf(line)["type"] === type && JSON.stringify(line).includes(short);
 		lines.push(...(await server.readUntil(isShort("run_started"))));
 		const seen = performance.now() - asked;
 		expect(worked).toBeLessThan(seen / 2);
