@@ -117,8 +117,6 @@ export async function openDiskSession(
 	});
 	const lineFiles = [contextLines, eventLines, callLines];
 	let isEstablished = false;
-	/** Whether its log has got an event since it was opened. */
-	let hasEvents = false;
 	let closed: Promise<void> | null = null;
 	const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
 		closed === null ? work() : Promise.reject(new KernelError("closed", "The session is closed."));
@@ -158,7 +156,7 @@ export async function openDiskSession(
 		if (lease === null) return;
 		// What another process has taken over is no longer ours to name or to remove.
 		await lease.check();
-		if (hasEvents || !(await readSummary(files, paths)).empty) {
+		if (eventLines.hasGrown || !(await readSummary(files, paths)).empty) {
 			if (becomesLast) await index.setLastSession(workDir, options.id);
 			if (started !== null && names.isSynced) await left.note(paths.directory);
 			return;
@@ -195,12 +193,7 @@ export async function openDiskSession(
 		updateState: (change) => whileOpen(() => stateFile.update(change)),
 		appendContext: (rows) => whileOpen(() => contextLog.append(rows)),
 		replaceContext: (rows) => whileOpen(() => contextLog.replace(rows)),
-		appendEvents: (batch) =>
-			whileOpen(async () => {
-				const lines = batch.flatMap((event) => toEventLine(event) ?? []);
-				await eventLines.append(lines);
-				hasEvents ||= lines.length > 0;
-			}),
+		appendEvents: (batch) => whileOpen(() => eventLines.append(batch.flatMap((event) => toEventLine(event) ?? []))),
 		appendCalls: (records) =>
 			whileOpen(() => callLines.append(records.map((record) => toCallLine(record, clock.now())))),
 		createAgent: (description) => createAgentFiles(description, agentOptions),

@@ -72,6 +72,8 @@ async function readTail(files: Files, path: string, size: number): Promise<Buffe
 }
 
 export interface LineFile {
+	/** Whether lines were appended to it. */
+	readonly hasGrown: boolean;
 	/** Appends the lines with one write; nothing is written for none. Fails `storage-failed`. */
 	append(lines: readonly string[]): Promise<void>;
 	/** Puts a line before everything else, with one replacement of the file. Fails `storage-failed`. */
@@ -107,6 +109,7 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 	let knownSize = options.knownSize;
 	let handle: AppendFile | null = null;
 	let unsynced = false;
+	let hasGrown = false;
 	/** What an append that failed may have left in the file, and where. */
 	let failed: { readonly start: number; readonly bytes: Buffer } | null = null;
 	let last: Promise<unknown> = Promise.resolve();
@@ -173,6 +176,7 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 			throw thrown;
 		}
 		unsynced = true;
+		hasGrown = true;
 		knownSize = size + Buffer.byteLength(text);
 	};
 
@@ -188,6 +192,9 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 	};
 
 	return {
+		get hasGrown() {
+			return hasGrown;
+		},
 		append: (lines) =>
 			inOrder(async () => {
 				if (lines.length === 0) return;
