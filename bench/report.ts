@@ -3,7 +3,7 @@ import { cpus } from "node:os";
 
 export interface Measure {
 	readonly name: string;
-	readonly unit: "ms" | "µs" | "events/s" | "MB" | "MB/s";
+	readonly unit: "ms" | "µs" | "events/s" | "turns/s" | "KB" | "MB" | "MB/s" | "×";
 	/** The values of every run by the name of what was measured. */
 	readonly values: ReadonlyMap<string, readonly number[]>;
 }
@@ -13,6 +13,12 @@ export function median(values: readonly number[]): number {
 	const middle = Math.floor(sorted.length / 2);
 	const upper = sorted[middle] ?? Number.NaN;
 	return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
+}
+
+/** The value below which this share of all values lies. */
+export function percentile(values: readonly number[], share: number): number {
+	const sorted = [...values].sort((a, b) => a - b);
+	return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
 /** What the numbers depend on. */
@@ -27,11 +33,12 @@ export function machineFacts(): Readonly<Record<string, string | number>> {
 	};
 }
 
-const digits = { ms: 1, µs: 0, "events/s": 0, MB: 1, "MB/s": 1 } as const;
+const digits = { ms: 1, µs: 0, "events/s": 0, "turns/s": 0, KB: 0, MB: 1, "MB/s": 1, "×": 1 } as const;
 
 function format(value: number, unit: Measure["unit"]): string {
 	const options = { minimumFractionDigits: digits[unit], maximumFractionDigits: digits[unit] };
-	return `${value.toLocaleString("en-US", options)} ${unit}`;
+	const number = value.toLocaleString("en-US", options);
+	return unit === "×" ? `${number}×` : `${number} ${unit}`;
 }
 
 /** A Markdown table: medians, the range of our own runs, and how each column compares with ours. */

@@ -1,5 +1,5 @@
 // Measures the built executable: start, first event, a long turn and its memory; beside bare Node and, if given, a peer.
-// Run with `npm run bench [-- --peer "<command>"] [--runs N] [--json] [--providers]`. What and how: docs/benchmarks.md.
+// Run with `npm run bench [-- --peer "<command>"] [--runs N] [--json] [--providers | --sessions]`. What and how: docs/benchmarks.md.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import type { Target } from "../bench/child.ts";
 import { measureDeltas } from "../bench/delta-latency.ts";
 import { logSize, messageCount, writeLongSessions } from "../bench/long-session.ts";
+import { measureSessions, sessionCount, turnsAtOnce, writeSessionScripts } from "../bench/many-sessions.ts";
 import {
 	measureBareNode,
 	measureFirstEvent,
@@ -24,13 +25,16 @@ import { type Measure, machineFacts, toData, toTable } from "../bench/report.ts"
 const root = fileURLToPath(new URL("..", import.meta.url));
 const own = "agentwire";
 const bare = "bare node";
-const usage = 'Usage: npm run bench [-- --peer "<command>"] [--runs N] [--json] [--providers] [--executable FILE]';
+const usage =
+	'Usage: npm run bench [-- --peer "<command>"] [--runs N] [--json] [--providers | --sessions] [--executable FILE]';
 
 interface Choice {
 	readonly runs: number;
 	readonly json: boolean;
 	/** Only the time from a provider's delta to its event, for each provider type. */
 	readonly providers: boolean;
+	/** Only many sessions of one process. */
+	readonly sessions: boolean;
 	readonly peer: string | null;
 	readonly executable: string;
 }
@@ -42,6 +46,7 @@ function readChoice(): Choice {
 			runs: { type: "string", default: "11" },
 			json: { type: "boolean", default: false },
 			providers: { type: "boolean", default: false },
+			sessions: { type: "boolean", default: false },
 			executable: { type: "string", default: path.join(root, "bin", "agentwire") },
 		},
 	});
@@ -51,6 +56,7 @@ function readChoice(): Choice {
 		runs,
 		json: values.json,
 		providers: values.providers,
+		sessions: values.sessions,
 		peer: values.peer ?? null,
 		executable: values.executable,
 	};
@@ -93,6 +99,61 @@ async function runProviders(choice: Choice, folder: string): Promise<void> {
 	const measures = [...columns].map(
 		([type, values]): Measure => ({ name: `delta to event, ${type}`, unit: "µs", values: inMicroseconds(values) }),
 	);
+	printAlone(choice, measures);
+}
+
+/** Sessions that may be loaded at the same time: as many as the default allows, and far fewer than there are. */
+const loadedCases = [null, 64];
+
+async function runSessions(choice: Choice, folder: string): Promise<void> {
+	const { workDir } = writeBenchFiles(folder);
+	const scripts = writeSessionScripts(folder);
+	const targets = createTargets(choice, folder);
+	const measures: Measure[] = [];
+	const columns = loadedCases.map((loaded) => {
+		const place = loaded === null ? "all loaded" : `${loaded} loaded`;
+		const add = (name: string, unit: Measure["unit"]) => {
+			const values = new Map<string, number[]>(targets.map((target) => [target.name, []]));
+			measures.push({ name: `${name}, ${place}`, unit, values });
+			return (target: Target, value: number) => values.get(target.name)?.push(value);
+		};
+		return {
+			loaded,
+			// What few loaded sessions leave to the others is lost in the heap's own ups and downs.
+			memory: loaded === null ? add("memory of an idle session", "KB") : null,
+			median: add("`turn/start` to `run_started`, median", "ms"),
+			p99: add("the same, 99 of 100 within", "ms"),
+			rate: add(`${turnsAtOnce} turns at a time`, "turns/s"),
+			slowestSession: add("slowest session beside the median one", "×"),
+			slowestTurn: add("slowest turn beside the median one", "×"),
+			end: add("end of input to end of process", "ms"),
+		};
+	});
+	for (let round = 1; round <= choice.runs; round += 1) {
+		if (!choice.json) process.stderr.write(`\rrun ${round} of ${choice.runs}  `);
+		for (const column of columns) {
+			for (const target of targets) {
+				const { memory, beginning, fairness, turnsPerSecond, end } = await measureSessions(
+					target,
+					workDir,
+					scripts,
+					column.loaded,
+				);
+				if (memory !== null) column.memory?.(target, memory / 1000);
+				column.median(target, beginning.median);
+				column.p99(target, beginning.p99);
+				column.rate(target, turnsPerSecond);
+				column.slowestSession(target, fairness.slowestSession);
+				column.slowestTurn(target, fairness.slowestTurn);
+				column.end(target, end);
+			}
+		}
+	}
+	if (!choice.json) process.stderr.write(`\r${sessionCount.toLocaleString("en-US")} sessions: `);
+	printAlone(choice, measures);
+}
+
+function printAlone(choice: Choice, measures: readonly Measure[]): void {
 	const facts = machineFacts();
 	if (choice.json) console.log(JSON.stringify({ facts, runs: choice.runs, measures: toData(measures) }, null, 2));
 	else console.log(`${Object.values(facts).join(", ")}; medians of ${choice.runs} runs\n\n${toTable(measures, own)}`);
@@ -188,7 +249,7 @@ try {
 }
 const folder = mkdtempSync(path.join(tmpdir(), "agentwire-bench-"));
 try {
-	await (choice.providers ? runProviders : run)(choice, folder);
+	await (choice.providers ? runProviders : choice.sessions ? runSessions : run)(choice, folder);
 } finally {
 	rmSync(folder, { recursive: true, force: true });
 }
