@@ -103,6 +103,12 @@ describe("state.json", () => {
 		});
 	});
 
+	it("knows what a session was made with also when it was stopped before it had a context", async () => {
+		await put("state.json", { made_with: { tools: "all" }, plan_mode: true });
+		const state = await open(createMemoryLog(), true);
+		expect(state.state()).toEqual({ ...initialState(), madeWith: { tools: "all" } });
+	});
+
 	it.each([5, "all", { tools: 7 }, [null]])("takes %j for what a session was made with as it is", async (made_with) => {
 		await put("state.json", { made_with, plan_mode: true });
 		const log = createMemoryLog();

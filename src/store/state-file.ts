@@ -174,7 +174,10 @@ export interface StateFileOptions {
 	readonly files: Files;
 	readonly log: Log;
 	readonly directory: string;
-	/** A session that starts afresh takes over the title alone of what it finds, and keeps what is not its own. */
+	/**
+	 * A session that starts afresh takes over the title alone of what it finds, and what it was made with: it may have
+	 * been stopped before it had a context. It keeps what is not its own.
+	 */
 	readonly fresh: boolean;
 	/** Runs before each save; what it throws is the save's failure. */
 	prepare(): Promise<void>;
@@ -187,7 +190,8 @@ export async function openStateFile({ files, log, directory, fresh, prepare }: S
 	if (opened.damaged) log.warn("the session state could not be read; defaults apply", { path: statePath });
 	/** What the file is known to say, for when it cannot be read any more. */
 	let known = opened.stored ?? defaults();
-	let current = fresh ? { ...initialState(), customTitle: known.custom_title } : toState(known);
+	const found = toState(known);
+	let current = fresh ? { ...initialState(), customTitle: found.customTitle, madeWith: found.madeWith } : found;
 	let last: Promise<unknown> = Promise.resolve();
 
 	const save = async (change: Partial<SessionState>): Promise<void> => {
