@@ -12,9 +12,10 @@ import { createMemoryStore } from "../store/memory-store.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import type { TaskView } from "../tools/operations.ts";
 import { plainSessionOptions, type Surroundings } from "./compose.ts";
+import type { SessionRequest } from "./hosted-options.ts";
 import { Kernel } from "./kernel.ts";
 import type { Session } from "./session.ts";
-import { createSessionHost, type SessionHold, type SessionRequest } from "./session-host.ts";
+import { createSessionHost, type SessionHold } from "./session-host.ts";
 
 const plain: SessionRequest = {
 	model: null,

@@ -4,21 +4,19 @@ import type { Clock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
 import type { Identifiers } from "../base/ids.ts";
 import { createKeyedQueue } from "../base/keyed-queue.ts";
-import type { Log } from "../base/log.ts";
 import { timeOrderedUuid } from "../base/time-id.ts";
-import type { Configuration } from "../config/configuration.ts";
-import { findModel } from "../config/find-model.ts";
 import type { UserInput } from "../events/content.ts";
 import { ModelConfigurationError } from "../models/model-settings.ts";
-import { builtInAgents } from "./built-in-agents.ts";
-import { chooseModel, type SessionOptions } from "./compose.ts";
+import {
+	type ChosenOptions,
+	type CommonOptions,
+	chooseOptions,
+	chooseOptionsAgain,
+	choosePlainOptions,
+	type SessionRequest,
+} from "./hosted-options.ts";
 import type { Kernel } from "./kernel.ts";
-import { type MadeWith, readMadeWith, toKeptMadeWith } from "./made-with.ts";
-import { narrowAgent } from "./narrow-agent.ts";
 import type { Session } from "./session.ts";
-
-/** What a client asks of a session; it is kept with it. */
-export type SessionRequest = MadeWith;
 
 /** What is known of a session without loading it. */
 export interface SessionInfo {
@@ -57,28 +55,16 @@ export interface SessionHost {
 	stop(): Promise<void>;
 }
 
-export interface SessionHostParts {
+export interface SessionHostParts extends CommonOptions {
 	readonly kernel: Kernel;
-	readonly configuration: Configuration;
-	readonly environment: Readonly<Record<string, string>>;
 	readonly workDir: string;
-	/** What all sessions have in common. */
-	readonly options: SessionOptions;
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
-	readonly log: Log;
-}
-
-/** What a session is opened with. */
-interface Chosen {
-	readonly options: SessionOptions;
-	readonly model: string;
-	readonly provider: string;
 }
 
 interface Hosted {
 	readonly id: string;
-	chosen: Chosen;
+	chosen: ChosenOptions;
 	session: Session | null;
 	/** Whether it is being looked at to unload it. */
 	isLeaving: boolean;
@@ -110,17 +96,7 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 		isRunning: session !== null && session.snapshot().turnId !== null,
 	});
 
-	const choose = (options: SessionOptions): Chosen => {
-		const { selection } = chooseModel(options, configuration, parts.environment);
-		const isSet = selection.kind === "model";
-		return {
-			options,
-			model: isSet ? selection.model.name : "",
-			provider: isSet ? selection.provider.name : "",
-		};
-	};
-
-	const toHosted = (id: string, chosen: Chosen): Hosted => ({
+	const toHosted = (id: string, chosen: ChosenOptions): Hosted => ({
 		id,
 		chosen,
 		session: null,
@@ -129,26 +105,6 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 		lastUse: 0,
 		withdrawUnload: null,
 	});
-
-	/** What a session is opened with that an earlier process made: the same again, as far as it is still to be had. */
-	const chooseAgain = (id: string, kept: unknown): Chosen => {
-		const madeWith = readMadeWith(kept);
-		if (kept !== null && madeWith === null) log.warn("What a session was made with is not readable.", { session: id });
-		if (madeWith === null) return choose(toOptions(parts, plainRequest));
-		try {
-			return choose(toOptions(parts, madeWith));
-		} catch (thrown) {
-			if (!(thrown instanceof KernelError)) throw thrown;
-			const { model, provider } = madeWith;
-			log.warn("A session gets the default model in place of its own.", {
-				session: id,
-				model,
-				provider,
-				error: thrown,
-			});
-			return choose(toOptions(parts, { ...madeWith, model: null, provider: null }));
-		}
-	};
 
 	/**
 	 * Takes one of the places for loaded sessions, from an idle session if need be: whoever comes first is served first.
@@ -298,10 +254,10 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 
 	/** Opens what an earlier process or another client left on disk. */
 	const openStored = async (id: string): Promise<Hosted> => {
-		const hosted = toHosted(id, choose(toOptions(parts, plainRequest)));
+		const hosted = toHosted(id, choosePlainOptions(parts));
 		await load(hosted, () =>
 			kernel.open(workDir, id, ({ madeWith }) => {
-				hosted.chosen = chooseAgain(id, madeWith);
+				hosted.chosen = chooseOptionsAgain(parts, id, madeWith);
 				return hosted.chosen.options;
 			}),
 		);
@@ -326,8 +282,7 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 		async create(request) {
 			refuseArchived("");
 			const id = timeOrderedUuid(clock.now(), identifiers);
-			const options = { ...toOptions(parts, request), madeWith: toKeptMadeWith(request) };
-			const hosted = toHosted(id, choose(options));
+			const hosted = toHosted(id, chooseOptions(parts, request));
 			if (hosted.chosen.model === "") throw new KernelError("model-not-set", "LLM is not set");
 			return await lines.run(id, async () => {
 				await withModelError(() => load(hosted, () => kernel.openOrCreate(workDir, id, hosted.chosen.options)));
@@ -382,47 +337,12 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 	};
 }
 
-const plainRequest: SessionRequest = {
-	model: null,
-	provider: null,
-	maxAnswerTokens: null,
-	systemPrompt: null,
-	maxSteps: null,
-	budgets: {
-		sessionTokens: null,
-		sessionSeconds: null,
-		sessionToolCalls: null,
-		turnTokens: null,
-		turnSeconds: null,
-		turnToolCalls: null,
-	},
-	tools: "none",
-};
-
 function isIdle(hosted: Hosted): boolean {
 	return hosted.session !== null && !hosted.isLeaving && !isUsed(hosted);
 }
 
 function isUsed({ session, holds }: Hosted): boolean {
 	return holds > 0 || (session !== null && session.snapshot().turnId !== null);
-}
-
-function toOptions({ configuration, options }: SessionHostParts, request: SessionRequest): SessionOptions {
-	const found = findModel(configuration, request);
-	if (found.kind === "none") throw new KernelError("model-not-set", found.reason);
-	const { maxAnswerTokens, maxSteps, budgets, tools, systemPrompt } = request;
-	return {
-		...options,
-		isOneOfMany: true,
-		...(found.kind === "unlisted" ? { unlistedModel: found.model } : { model: found.alias ?? options.model }),
-		...(maxAnswerTokens === null ? {} : { maxAnswerTokens }),
-		maxSteps: maxSteps ?? options.maxSteps,
-		budgets,
-		agent: narrowAgent(options.agent ?? builtInAgents.default, tools, systemPrompt),
-		// Plugins run commands, and so do MCP servers.
-		plugins: tools === "all",
-		mcpServers: tools === "all" ? options.mcpServers : [],
-	};
 }
 
 /** Settings of which no model can be made are no defect: whoever asks for the model is told. */
