@@ -28,7 +28,7 @@ import { createKeyRing, type KeyRing } from "./key-ring.ts";
 import type { SessionOperations } from "./operations.ts";
 import { loadPluginTools } from "./plugins.ts";
 import { describeRepository } from "./repository.ts";
-import type { SessionParts } from "./session.ts";
+import type { SessionParts } from "./session-parts.ts";
 import type { LoadServers } from "./tool-servers.ts";
 
 /** What the program around the kernel knows of the machine and the person. */

@@ -1,95 +1,40 @@
 // One session: commands in, events out, one turn at a time. Owns its stored files while it lives.
 import { setMaxListeners } from "node:events";
-import type { TurnLimits } from "../agent/dependencies.ts";
-import type { Clock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
-import type { Identifiers } from "../base/ids.ts";
-import type { Log } from "../base/log.ts";
-import type { AgentType } from "../definitions/agent-types.ts";
-import type { Skill } from "../definitions/skill.ts";
 import type { ClientToolAsk } from "../events/ask.ts";
 import type { Command, CommandType, CommandValues } from "../events/command.ts";
 import type { ToolReturn, UserInput } from "../events/content.ts";
-import type { ContextRow } from "../events/conversation.ts";
 import { type AgentEvent, type EventBody, statusChanged } from "../events/event.ts";
 import type { CommandHook } from "../hooks/hook.ts";
-import type { Model } from "../models/model.ts";
-import type { StoredSession } from "../store/session-store.ts";
 import type { TaskView } from "../tools/operations.ts";
 import type { Tool } from "../tools/tool.ts";
 import { startAgentTask } from "./agent-task.ts";
 import { ApprovalMode } from "./approval-mode.ts";
 import { Approvals } from "./approvals.ts";
-import { type AskDeadlines, AskTable } from "./asks.ts";
-import { type BackgroundParts, BackgroundTasks } from "./background-tasks.ts";
-import { type BudgetLimits, Budgets } from "./budgets.ts";
+import { AskTable } from "./asks.ts";
+import { BackgroundTasks } from "./background-tasks.ts";
+import { Budgets } from "./budgets.ts";
 import { type CheckedTools, type ClientToolDeclaration, checkClientTools } from "./client-tools.ts";
 import { type Attachment, type AttachOptions, Clients } from "./clients.ts";
 import type { SlashCommandInfo } from "./commands/command.ts";
 import { createSlashCommands, type SlashCommands } from "./commands/slash-commands.ts";
 import { Emitter } from "./emitter.ts";
-import { HookRunner, type HookRunnerSettings } from "./hook-runner.ts";
-import type { SessionKeys } from "./key-ring.ts";
+import { HookRunner } from "./hook-runner.ts";
 import { createMailbox, mailboxOf } from "./mailbox.ts";
 import { type Conversation, MainAgent } from "./main-agent.ts";
 import { type RunningTurn, runMainTurn } from "./main-turn.ts";
 import { Notifications } from "./notifications.ts";
 import { createSessionOperations, type SessionOperations, toMediaOperations } from "./operations.ts";
-import { PlanMode, type PlanModeSettings } from "./plan-mode.ts";
+import { PlanMode } from "./plan-mode.ts";
 import { createAwayReminders, joinReminders, noReminders } from "./reminders.ts";
+import type { SessionParts } from "./session-parts.ts";
 import { SideQuestions } from "./side-questions.ts";
 import { createSteerQueue } from "./steers.ts";
-import { createSubagents, type SubagentParts } from "./subagents.ts";
+import { createSubagents } from "./subagents.ts";
 import { activeViews, createTaskOperations, toCompactionNotes, toViews } from "./task-view.ts";
 import { createToolBox } from "./tool-box.ts";
-import { type LoadServers, ToolServers } from "./tool-servers.ts";
+import { ToolServers } from "./tool-servers.ts";
 import type { AgentServices } from "./turn-dependencies.ts";
-
-/** What a session is made of; `compose.ts` fills it from the configuration. */
-export interface SessionParts {
-	readonly stored: StoredSession;
-	/** The context of another session of the work dir; null when there is none. */
-	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
-	/** Null when none is configured; `unsetModelAlias` then names what was asked for. */
-	readonly model: Model | null;
-	readonly unsetModelAlias: string | null;
-	/** Makes the built-in tools, in the order in which a model is offered them. */
-	createTools(operations: SessionOperations): Promise<readonly Tool[]>;
-	/** What the session's subagents are made of; their tools get the same operations. */
-	readonly subagents: Pick<SubagentParts, "types" | "findModel" | "describeRepository" | "parallel"> & {
-		createTools(toolPaths: readonly string[], operations: SessionOperations): Promise<readonly Tool[]>;
-	};
-	readonly background: BackgroundParts;
-	/** Null for a session without tool servers. */
-	readonly loadServers: LoadServers | null;
-	readonly limits: TurnLimits;
-	readonly budgets: BudgetLimits;
-	readonly compaction: AgentServices["compaction"];
-	readonly deadlines: AskDeadlines;
-	readonly yolo: boolean;
-	/** Nobody is at the keyboard: approve everything, ask nothing. */
-	readonly afk: boolean;
-	/** Whether the model is told that nobody is at the keyboard. */
-	readonly remindsOfAbsence: boolean;
-	/** Whether it does not become the work dir's last session by being closed. */
-	readonly isOneOfMany: boolean;
-	/** What becomes of a call that needs an approval when no client is there that gives any. */
-	readonly whenUnattended: "approve" | "reject";
-	readonly hooks: readonly CommandHook[];
-	readonly hookPlace: Pick<HookRunnerSettings, "environment" | "processes">;
-	readonly planPlace: Pick<PlanModeSettings, "files" | "shareDir" | "home" | "startsOn">;
-	readonly skills: readonly Skill[];
-	/** How often a prompt is gone over again behind its first time; 0 for never, -1 for as often as the model wants. */
-	readonly loopIterations: number;
-	/** The sign-ins that its models use. */
-	readonly keys: SessionKeys;
-	/** Renders the system prompt of a session that has none yet, or that of a subagent of some type but for its role. */
-	readonly systemPrompt: (type: AgentType | null) => Promise<string>;
-	readonly clock: Clock;
-	readonly identifiers: Identifiers;
-	readonly random: () => number;
-	readonly log: Log;
-}
 
 export interface SessionSnapshot {
 	readonly sessionId: string;
