@@ -35,7 +35,7 @@ const full: MadeWith = {
 	},
 };
 
-it.each([[plain], [full]])("reads again what it keeps", (madeWith) => {
+it.each([[plain], [full], [{ ...plain, maxAnswerTokens: 0 }]])("reads again what it keeps", (madeWith) => {
 	const kept: unknown = JSON.parse(JSON.stringify(toKeptMadeWith(madeWith)));
 	expect(readMadeWith(kept)).toEqual(madeWith);
 });

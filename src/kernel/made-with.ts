@@ -5,13 +5,15 @@ import type { BudgetOptions } from "./budget-options.ts";
 import type { ToolScope } from "./narrow-agent.ts";
 
 const amount = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)));
+/** 0 is for no bound. */
+const bound = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
 const time = v.optional(v.pipe(v.number(), v.gtValue(0)));
 const text = v.optional(v.string());
 
 const keptSchema = v.object({
 	model: text,
 	provider: text,
-	max_answer_tokens: amount,
+	max_answer_tokens: bound,
 	max_steps: amount,
 	system_prompt: text,
 	tools: v.picklist(["none", "without-commands", "all"]),
