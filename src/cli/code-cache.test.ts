@@ -100,4 +100,13 @@ describe("createCodeCache", () => {
 		await rm(main);
 		expect(load).toThrow("ENOENT");
 	});
+
+	it("tries a chunk again that could not be loaded", async () => {
+		const part = path.join(root, "part.cjs");
+		const cache = createCodeCache(cacheDirectory);
+		await rm(part);
+		expect(() => cache.require(main)).toThrow("ENOENT");
+		await writeFile(part, 'exports.value = "late";\n');
+		expect(cache.require(main)).toEqual({ value: `late${path.sep}` });
+	});
 });

@@ -40,6 +40,17 @@ export function createCodeCache(directory: string): CodeCache {
 		if (known !== undefined) return known.exports;
 		const module = { exports: {} };
 		modules.set(file, module);
+		try {
+			run(file, module);
+		} catch (thrown) {
+			// Whoever wants it later is not to get half of it.
+			modules.delete(file);
+			throw thrown;
+		}
+		return module.exports;
+	};
+
+	const run = (file: string, module: { exports: object }): void => {
 		const source = readFileSync(file);
 		const cachePath = path.join(directory, `${path.basename(file)}.${crc32(source).toString(16)}.bin`);
 		const cachedData = readCompiled(cachePath);
@@ -48,12 +59,11 @@ export function createCodeCache(directory: string): CodeCache {
 			...(cachedData === null ? {} : { cachedData }),
 		});
 		chunks.push({ script, cachePath, isCached: cachedData !== null && script.cachedDataRejected !== true });
-		const run: Wrapper = script.runInThisContext();
+		const wrapper: Wrapper = script.runInThisContext();
 		const nodeRequire = createRequire(file);
 		const requireFrom = (id: string): unknown =>
 			id.startsWith(".") && id.endsWith(".cjs") ? load(path.resolve(path.dirname(file), id)) : nodeRequire(id);
-		run(module.exports, requireFrom, module, file, path.dirname(file));
-		return module.exports;
+		wrapper(module.exports, requireFrom, module, file, path.dirname(file));
 	};
 
 	return {
