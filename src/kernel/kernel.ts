@@ -9,6 +9,7 @@ import type { SessionState, SessionStore, SessionSummary, StoredSession } from "
 import { checkAdditionalDirectory } from "./commands/additional-directory.ts";
 import { composeSession, type SessionLinks, type SessionOptions, type Surroundings } from "./compose.ts";
 import { Session } from "./session.ts";
+import type { SessionParts } from "./session-parts.ts";
 
 /** Milliseconds that the hooks of a session's end may take, of the two seconds that closing has in all. */
 const hookBudget = 1000;
@@ -40,7 +41,7 @@ export class Kernel {
 
 	/** The session of this id, created under it when there is none. */
 	openOrCreate(workDir: string, id: string, options: SessionOptions): Promise<Session> {
-		return this.#held(id, async () => this.#load(await this.#parts.store.openOrCreate(workDir, id), options));
+		return this.#held(id, async () => this.#load(await this.#parts.store.openOrCreate(workDir, id), () => options));
 	}
 
 	/** The session of this id, with options that its state may have a say in; fails `session-not-found` for none. */
@@ -48,7 +49,7 @@ export class Kernel {
 		return this.#held(id, async () => {
 			const stored = await this.#parts.store.open(workDir, id);
 			if (stored === null) throw new KernelError("session-not-found", `There is no session ${id} in ${workDir}.`);
-			return await this.#load(stored, toOptions(stored.state()));
+			return await this.#load(stored, toOptions);
 		});
 	}
 
@@ -104,7 +105,18 @@ export class Kernel {
 		return await opening;
 	}
 
-	async #load(stored: StoredSession, options: SessionOptions): Promise<Session> {
+	/** Nothing is held when it cannot be loaded: others need not wait for its files. */
+	async #load(stored: StoredSession, toOptions: (state: SessionState) => SessionOptions): Promise<Session> {
+		try {
+			const options = toOptions(stored.state());
+			return await this.#start(stored, options, await this.#compose(stored, options));
+		} catch (thrown) {
+			await stored.close({ becomesLast: false });
+			throw thrown;
+		}
+	}
+
+	#compose(stored: StoredSession, options: SessionOptions): ReturnType<typeof composeSession> {
 		const { store, configuration, surroundings } = this.#parts;
 		const links: SessionLinks = {
 			clientName: () => this.#sessions.get(stored.id)?.clientName() ?? null,
@@ -112,7 +124,12 @@ export class Kernel {
 			readContext: (id) => store.readContext(stored.workDir, id),
 			serverPool: () => this.#pool(),
 		};
-		const session = new Session(await composeSession(stored, options, configuration, surroundings, links));
+		return composeSession(stored, options, configuration, surroundings, links);
+	}
+
+	async #start(stored: StoredSession, options: SessionOptions, parts: SessionParts): Promise<Session> {
+		const { surroundings } = this.#parts;
+		const session = new Session(parts);
 		this.#sessions.set(session.id, session);
 		try {
 			await addDirectories(stored, options.additionalDirs, surroundings.files);

@@ -347,6 +347,32 @@ describe("a session that an earlier process made", () => {
 		expect((await host.hold(id)).info).toEqual({ id, model: "other-echo", provider: "p", isRunning: false });
 	});
 
+	it("is let go of when it cannot be loaded", async () => {
+		const { store, id } = await stored(request);
+		let open = 0;
+		const watched: SessionStore = {
+			...store,
+			async open(workDir, wanted) {
+				const session = await store.open(workDir, wanted);
+				if (session === null) return null;
+				open += 1;
+				return {
+					...session,
+					close: async (options) => {
+						open -= 1;
+						await session.close(options);
+					},
+				};
+			},
+		};
+		const { kernel } = await createSubject({}, { store: watched, models: both });
+		const loading = kernel.open("/work", id, () => {
+			throw new Error("no such settings");
+		});
+		await expect(loading).rejects.toThrow("no such settings");
+		expect(open).toBe(0);
+	});
+
 	it("has the default model when its own is not to be had any more, and the log says so", async () => {
 		const { store, id } = await stored(request);
 		const log = createMemoryLog();
