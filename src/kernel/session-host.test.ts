@@ -229,6 +229,15 @@ describe("a host of sessions", () => {
 		await host.create(plain);
 	});
 
+	it("passes over idle sessions of which it is not known whether they have work in the background", async () => {
+		const { host } = await createSubject({ loaded_sessions: 2 });
+		const unknown = await used(await host.create(plain));
+		await used(await host.create(plain));
+		unknown.backgroundTasks = () => Promise.reject(new Error("EIO"));
+		(await host.create(plain)).release();
+		expect((await host.hold(unknown.id)).session).toBe(unknown);
+	});
+
 	it("refuses a session for which there is no place, and has room again when one is released", async () => {
 		const { host } = await createSubject({ loaded_sessions: 2 });
 		const one = await host.create(plain);

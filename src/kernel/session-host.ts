@@ -190,13 +190,22 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 			return await inLeaving(
 				lines.run(hosted.id, async () => {
 					const { session } = hosted;
-					if (session === null || isUsed(hosted) || (await session.backgroundTasks()).length > 0) return false;
+					if (session === null || isUsed(hosted) || (await mayHaveBackgroundWork(session))) return false;
 					await giveUp(hosted, isPlacePromised);
 					return true;
 				}),
 			);
 		} finally {
 			hosted.isLeaving = false;
+		}
+	};
+
+	const mayHaveBackgroundWork = async (session: Session): Promise<boolean> => {
+		try {
+			return (await session.backgroundTasks()).length > 0;
+		} catch (thrown) {
+			log.warn("The background work of a session is not known.", { session: session.id, error: thrown });
+			return true;
 		}
 	};
 
