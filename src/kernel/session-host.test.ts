@@ -296,6 +296,17 @@ describe("a host of sessions", () => {
 		expect(opened.isArchived).toBe(true);
 	});
 
+	it("gives up the place of a session also when it was to be archived twice, and could not be", async () => {
+		const { host } = await createSubject({ loaded_sessions: 1 });
+		const { id } = await used(await host.create(plain));
+		const over = createDeferred<void>();
+		const first = host.archive(id, () => over.promise);
+		await expect(host.archive(id, async () => {})).rejects.toMatchObject({ code: "session-not-found" });
+		over.reject(new Error("EIO"));
+		await expect(first).rejects.toThrow("EIO");
+		await host.create(plain);
+	});
+
 	it("interrupts what runs, and finds nothing to interrupt elsewhere", async () => {
 		const { host } = await createSubject();
 		const hold = await host.create(plain);

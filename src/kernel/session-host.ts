@@ -316,15 +316,14 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 		},
 		async archive(id, over) {
 			const { session, release } = await hold(id);
-			refuseArchived(id);
-			archived.add(id);
 			try {
-				if (session.snapshot().turnId !== null) await session.send({ type: "turn.cancel" });
-				await over(session);
-				await session.archive();
-			} catch (thrown) {
-				archived.delete(id);
-				throw thrown;
+				// Another may have been faster.
+				refuseArchived(id);
+				archived.add(id);
+				await putAway(session, over).catch((thrown: unknown) => {
+					archived.delete(id);
+					throw thrown;
+				});
 			} finally {
 				release();
 			}
@@ -344,6 +343,13 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 			await Promise.all(loaded.map(({ session }) => session?.stop()));
 		},
 	};
+}
+
+/** `over` is waited for behind the cancel of its turn. */
+async function putAway(session: Session, over: (session: Session) => Promise<void>): Promise<void> {
+	if (session.snapshot().turnId !== null) await session.send({ type: "turn.cancel" });
+	await over(session);
+	await session.archive();
 }
 
 function isIdle(hosted: Hosted): boolean {
