@@ -36,6 +36,8 @@ export interface HostedServerOptions {
 	readonly fetch: Fetch;
 	/** The table `agentwire` of the settings. */
 	readonly agentwire: object;
+	/** Hooks of the settings. */
+	readonly hooks?: readonly object[];
 	/** Models that the settings list besides `m`. */
 	readonly models?: readonly string[];
 	readonly outboxLimit?: number;
@@ -59,6 +61,7 @@ export async function createHostedServer(options: HostedServerOptions): Promise<
 		models: Object.fromEntries(models),
 		providers: { p: { type: "openai_legacy", base_url: "http://models.example/v1", api_key: "key" } },
 		agentwire,
+		hooks: options.hooks ?? [],
 	});
 	const { configuration } = await readConfiguration({ kind: "text", text }, files, silentLog);
 	const kernel = new Kernel({

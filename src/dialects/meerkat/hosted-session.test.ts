@@ -1,11 +1,14 @@
-// What a client that reads slowly is told of runs that follow each other at once.
+// What a client is answered of runs that follow each other at once, and of what could not be kept.
 import { expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/campaign-clock.ts";
+import { storageFailure } from "../../../test/support/failing-session.ts";
 import { createGatedProvider } from "../../../test/support/gated-provider.ts";
-import { createHostedServer } from "../../../test/support/hosted-server.ts";
+import { createHostedServer, type HostedServerOptions } from "../../../test/support/hosted-server.ts";
 import { createMemoryFiles } from "../../../test/support/memory-files.ts";
 import { isRecord } from "../../base/json.ts";
+import type { EventType } from "../../events/event.ts";
 import { createMemoryStore } from "../../store/memory-store.ts";
+import type { SessionStore, StoredSession } from "../../store/session-store.ts";
 
 it("answers each run with its own result, also when the next has ended before the answer is told", async () => {
 	const provider = createGatedProvider(false);
@@ -51,4 +54,85 @@ it("answers each run with its own result, also when the next has ended before th
 	client.end();
 	await serving.finish();
 	await close();
+});
+
+/** A store in memory that keeps no event of this type, and makes nothing that is to be there later, as long as it is full. */
+function createFullStore(type: EventType): { readonly store: SessionStore; isFull: boolean } {
+	const store = createMemoryStore();
+	const watch = (stored: StoredSession): StoredSession => ({
+		...stored,
+		async appendEvents(events) {
+			if (full.isFull && events.some(({ body }) => body.type === type)) throw storageFailure;
+			await stored.appendEvents(events);
+		},
+		async establish() {
+			if (full.isFull) throw storageFailure;
+			await stored.establish();
+		},
+	});
+	const full = {
+		isFull: false,
+		store: {
+			...store,
+			openOrCreate: async (workDir: string, id: string) => watch(await store.openOrCreate(workDir, id)),
+		},
+	};
+	return full;
+}
+
+/** A server whose client waits for each answer. */
+async function createServer(options: Pick<HostedServerOptions, "store" | "hooks" | "processes">) {
+	const provider = createGatedProvider(true);
+	const { client, serving, close } = await createHostedServer({
+		files: createMemoryFiles(),
+		clock: createFakeClock(),
+		fetch: provider.fetch,
+		agentwire: {},
+		...options,
+	});
+	const ask = async (method: string, params: object): Promise<Record<string, unknown>> => {
+		client.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })}\n`);
+		while (true) {
+			const message: unknown = JSON.parse((await client.read()) ?? "null");
+			if (isRecord(message) && !("method" in message)) return message;
+		}
+	};
+	const end = async () => {
+		client.end();
+		await serving.finish();
+		await close();
+	};
+	return { ask, end, provider };
+}
+
+const ran = { outputBytes: 0, truncated: false, spilledTo: null, output: "" };
+
+it.each<{ readonly blocks: readonly boolean[]; readonly what: string }>([
+	{ blocks: [true, false, false], what: "the run before was refused by a hook" },
+	{ blocks: [true, true, false], what: "it was refused by a hook as well" },
+])("answers a run that could not be begun with the reason for that, when $what", async ({ blocks }) => {
+	const full = createFullStore("turn.started");
+	const verdicts = [...blocks];
+	const { ask, end } = await createServer({
+		store: full.store,
+		hooks: [{ event: "UserPromptSubmit", command: "check" }],
+		processes: {
+			run: async () => ({
+				...ran,
+				ended: { kind: "exited", exitCode: verdicts.shift() === true ? 2 : 0 },
+				errorOutput: "no",
+			}),
+			endAll: async () => {},
+		},
+	});
+	const { result } = await ask("session/create", { prompt: "", initial_turn: "deferred" });
+	const session_id = isRecord(result) ? result["session_id"] : null;
+	const turn = (prompt: string) => ask("turn/start", { session_id, prompt });
+	const denied = { error: { data: { code: "HOOK_DENIED" } } };
+	expect(await turn("one")).toMatchObject(denied);
+	full.isFull = true;
+	expect(await turn("two")).toMatchObject({ error: { data: { code: "INTERNAL_ERROR" } } });
+	full.isFull = false;
+	expect(await turn("three")).toHaveProperty("result");
+	await end();
 });

@@ -9,7 +9,7 @@ import { type AskRequest, toRequest } from "./asks.ts";
 import { toEnvelope, totalTokens } from "./contract.ts";
 import { type Era, NamedError, toNamedError } from "./errors.ts";
 import type { SessionFacts } from "./facts.ts";
-import { createProjection, denialText, type Projection, type RunReport } from "./project.ts";
+import { createProjection, denialText, noReport, type Projection, type RunReport } from "./project.ts";
 import { toEventUsage } from "./run.ts";
 import { toSeedEvent } from "./seed.ts";
 import type { RequestMethod, RunResult, ToolDeclaration } from "./wire.ts";
@@ -147,7 +147,7 @@ export class HostedSession {
 
 	/** That of a turn that could not be begun is nowhere: nothing came of it. */
 	#takeEnd(turnId: string): TurnEnd {
-		const end = this.#ends.get(turnId) ?? this.#present();
+		const end = this.#ends.get(turnId) ?? { report: noReport, facts: this.#projection.facts() };
 		this.#ends.delete(turnId);
 		return end;
 	}

@@ -38,9 +38,14 @@ interface State {
 	facts: SessionFacts;
 	run: Run | null;
 	report: RunReport;
-	/** What was told before the run began. */
-	early: MeerkatEvent[];
-	earlyDenial: string | null;
+	early: Early;
+}
+
+/** What hooks said before the run began. */
+interface Early {
+	readonly turnId: string | null;
+	readonly events: MeerkatEvent[];
+	denial: string | null;
 }
 
 type Entry<T extends EventType> = (body: EventBodyOf<T>, event: AgentEvent, state: State) => readonly MeerkatEvent[];
@@ -49,16 +54,15 @@ const nothing: readonly MeerkatEvent[] = [];
 const ignored = () => nothing;
 
 const entries: { readonly [T in EventType]: Entry<T> } = {
-	"turn.started": ({ input }, _event, state) => {
+	"turn.started": ({ input }, event, state) => {
 		// A turn within a turn is part of its run.
 		if (state.run !== null) return nothing;
 		state.run = new Run();
-		state.run.denial = state.earlyDenial;
-		const early = state.early;
-		state.early = [];
-		state.earlyDenial = null;
+		const { events, denial } = earlyOf(event, state);
+		state.run.denial = denial;
+		state.early = noEarly(null);
 		const prompt = typeof input === "string" ? input : inputText(input);
-		return [{ type: "run_started", session_id: state.settings.sessionId, prompt }, ...early];
+		return [{ type: "run_started", session_id: state.settings.sessionId, prompt }, ...events];
 	},
 	"turn.ended": ({ outcome }, { at }, state) => (outcome === null ? nothing : endRun(outcome, at, state)),
 	"step.started": (_body, _event, { run }) => run?.beginCall() ?? nothing,
@@ -113,11 +117,11 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"ask.resolved": ignored,
 	"steer.consumed": ignored,
 	"plan.displayed": ignored,
-	"hook.triggered": ({ event }, _event, state) => {
+	"hook.triggered": ({ event }, triggered, state) => {
 		const place = hookPlace(event);
-		return place === null ? nothing : toldInRun([{ type: "hook_started", ...place }], state);
+		return place === null ? nothing : toldInRun([{ type: "hook_started", ...place }], triggered, state);
 	},
-	"hook.resolved": ({ event, target, action, reason, duration_ms }, _event, state) => {
+	"hook.resolved": ({ event, target, action, reason, duration_ms }, resolved, state) => {
 		const place = hookPlace(event);
 		if (place === null) return nothing;
 		const told: MeerkatEvent[] = [{ type: "hook_completed", ...place, duration_ms }];
@@ -125,8 +129,8 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 			told.push({ type: "hook_denied", ...place, reason_code: denialCode, message: reason });
 		}
 		if (action === "block" && event === "PreToolUse") state.run?.deny(target, reason);
-		if (action === "block" && event === "UserPromptSubmit") state.earlyDenial = reason;
-		return toldInRun(told, state);
+		if (action === "block" && event === "UserPromptSubmit") earlyOf(resolved, state).denial = reason;
+		return toldInRun(told, resolved, state);
 	},
 	"side-question.started": ignored,
 	"side-question.ended": ignored,
@@ -151,10 +155,18 @@ function hookPlace(event: string): { readonly hook_id: string; readonly point: H
 }
 
 /** What hooks say before the run has begun is told behind its beginning. */
-function toldInRun(events: readonly MeerkatEvent[], state: State): readonly MeerkatEvent[] {
+function toldInRun(events: readonly MeerkatEvent[], event: AgentEvent, state: State): readonly MeerkatEvent[] {
 	if (state.run !== null) return state.run.addHooks(events);
-	state.early.push(...events);
+	earlyOf(event, state).events.push(...events);
 	return nothing;
+}
+
+const noEarly = (turnId: string | null): Early => ({ turnId, events: [], denial: null });
+
+/** What was said before the turn of this event: that of a turn which then could not begin is not for the next one. */
+function earlyOf({ turnId }: AgentEvent, state: State): Early {
+	if (state.early.turnId !== turnId) state.early = noEarly(turnId);
+	return state.early;
 }
 
 function endRun(outcome: TurnOutcome, at: number, state: State): readonly MeerkatEvent[] {
@@ -183,7 +195,8 @@ export function denialText(reason: string): string {
 	return `Hook denied at RunStarted: PolicyViolation - ${reason}`;
 }
 
-const noReport: RunReport = { text: "", turns: 0, toolCalls: 0, denial: null };
+/** That of a run of which nothing was told. */
+export const noReport: RunReport = { text: "", turns: 0, toolCalls: 0, denial: null };
 
 export function createProjection(settings: ProjectionSettings): Projection {
 	const state: State = {
@@ -191,8 +204,7 @@ export function createProjection(settings: ProjectionSettings): Projection {
 		facts: settings.facts,
 		run: null,
 		report: noReport,
-		early: [],
-		earlyDenial: null,
+		early: noEarly(null),
 	};
 	return {
 		take(event) {
