@@ -136,3 +136,12 @@ it.each<{ readonly blocks: readonly boolean[]; readonly what: string }>([
 	expect(await turn("three")).toHaveProperty("result");
 	await end();
 });
+
+it("does not list a session that could not be made to be there later", async () => {
+	const full = createFullStore("turn.started");
+	full.isFull = true;
+	const { ask, end } = await createServer({ store: full.store });
+	expect(await ask("session/create", { prompt: "", initial_turn: "deferred" })).toHaveProperty("error");
+	expect(await ask("session/list", {})).toMatchObject({ result: { sessions: [] } });
+	await end();
+});

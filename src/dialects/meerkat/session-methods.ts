@@ -84,25 +84,22 @@ export class SessionMethods {
 		const hold = await this.#door.sessions.create(toSessionRequest(params, config));
 		this.#remembered.set(hold.session.id, { facts: newFacts(this.#client.now()), sequence: 0 });
 		if (params.initial_turn === "deferred") {
-			return await concerning(hold.session.id, async () => {
-				try {
-					await this.#attach(hold);
-					// Its id is told: it has to be there for whoever asks by it.
-					await hold.session.establish();
-					return { session_id: hold.session.id };
-				} finally {
-					hold.release();
-				}
+			await this.#orDiscard(hold, async () => {
+				await this.#attach(hold);
+				// Its id is told: it has to be there for whoever asks by it.
+				await hold.session.establish();
 			});
+			hold.release();
+			return { session_id: hold.session.id };
 		}
-		const { ended } = await this.#firstTurn(hold, params.prompt);
+		const { ended } = await this.#orDiscard(hold, async () => (await this.#attach(hold)).start(hold, params.prompt));
 		return await concerning(hold.session.id, () => ended.finally(() => hold.release()));
 	}
 
-	/** A session that cannot begin its first turn is as good as not made. */
-	async #firstTurn(hold: SessionHold, prompt: string) {
+	/** A session that cannot be kept, or cannot begin its first turn, is as good as not made. */
+	async #orDiscard<T>(hold: SessionHold, work: () => Promise<T>): Promise<T> {
 		try {
-			return await (await this.#attach(hold)).start(hold, prompt);
+			return await work();
 		} catch (thrown) {
 			await hold.discard();
 			this.#remembered.delete(hold.session.id);
