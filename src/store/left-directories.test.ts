@@ -8,6 +8,7 @@ import { createFailingFiles } from "../../test/support/failing-files.ts";
 import { createStoreDirectory, type StoreDirectory } from "../../test/support/store-directory.ts";
 import { statusChanged } from "../events/event.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
+import { createLeftDirectories } from "./left-directories.ts";
 import type { SessionStore, StoredSession } from "./session-store.ts";
 
 const id = "11111111-2222-4333-8444-555555555555";
@@ -99,5 +100,24 @@ describe("a session taken up again", () => {
 		expect(JSON.parse((await createDiskFiles().read(path.join(agents, "meta.json")))?.toString() ?? "")).toMatchObject({
 			status: "failed",
 		});
+	});
+});
+
+describe("a directory that was let go of", () => {
+	it.each([
+		{ modifiedAt: 5004, now: 5103, isAsLeft: false },
+		{ modifiedAt: 5004, now: 5104, isAsLeft: true },
+		// Where times are told in seconds, or in two of them, what follows for so long does not show.
+		{ modifiedAt: 5000, now: 5104, isAsLeft: false },
+		{ modifiedAt: 4000, now: 6099, isAsLeft: false },
+		{ modifiedAt: 4000, now: 6100, isAsLeft: true },
+	])("is known $now when changed $modifiedAt: $isAsLeft", async ({ modifiedAt, now, isAsLeft }) => {
+		const status = { kind: "directory", size: 0, mode: 0o755, modifiedAt } as const;
+		const left = createLeftDirectories({
+			files: { ...createDiskFiles(), status: async () => status },
+			clock: { now: () => now, after: () => () => {} },
+		});
+		await left.note("/d");
+		expect(await left.isAsLeft("/d")).toBe(isAsLeft);
 	});
 });

@@ -5,6 +5,8 @@ import type { Files } from "../files/port.ts";
 
 /** Milliseconds within which two changes of a directory may show as one. */
 const tick = 100;
+/** The same where times seem to be told in whole seconds: some file systems count them by two. */
+const longTick = 2000 + tick;
 
 export interface LeftDirectories {
 	/** Notes a directory as it is now, every name in it being on stable storage. */
@@ -26,7 +28,8 @@ export function createLeftDirectories({
 		async note(directory) {
 			const modifiedAt = (await files.status(directory))?.modifiedAt;
 			// A change that follows at once would not show.
-			if (modifiedAt === undefined || clock.now() - modifiedAt < tick) times.delete(directory);
+			const hidden = modifiedAt !== undefined && modifiedAt % 1000 === 0 ? longTick : tick;
+			if (modifiedAt === undefined || clock.now() - modifiedAt < hidden) times.delete(directory);
 			else times.set(directory, modifiedAt);
 		},
 		async isAsLeft(directory) {
