@@ -84,6 +84,8 @@ export class MainAgent {
 	/** A session's system prompt is written once and kept. */
 	async #open(): Promise<Agent> {
 		const { stored, systemPrompt, kept } = this.#settings;
+		// First of all: what is written is not to be written again by the next attempt.
+		const equipment = await this.#settings.equip();
 		const hasPrompt = stored.contextRows.some((row) => row.type === "system-prompt");
 		const content = hasPrompt ? "" : await systemPrompt();
 		if (!hasPrompt) await stored.appendContext([{ type: "system-prompt", content }]);
@@ -94,7 +96,6 @@ export class MainAgent {
 		const context = new Context(log, stored.contextRows, content);
 		const { model, unsetModelAlias, reminders, compactionNotes } = this.#settings;
 		const notices = () => this.#settings.notices(context.messages);
-		const equipment = await this.#settings.equip();
 		return { path: [], model, unsetModelAlias, context, ...equipment, reminders, notices, compactionNotes };
 	}
 }

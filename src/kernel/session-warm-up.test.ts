@@ -1,9 +1,11 @@
 // When a session warms its model up: behind the first attach, and only while nothing else wants the model.
 import { describe, expect, it } from "vitest";
+import { createSessionDouble } from "../../test/support/failing-session.ts";
 import { createScriptedModel, done, say } from "../../test/support/scripted-model.ts";
 import { createSessionSubject } from "../../test/support/session-subject.ts";
 import type { LogFields } from "../base/log.ts";
 import { silentLog } from "../base/log.ts";
+import type { ContextRow } from "../events/conversation.ts";
 import type { Model } from "../models/model.ts";
 
 function createColdModel(warmUp: () => Promise<void> = async () => {}) {
@@ -65,6 +67,33 @@ describe("warming up", () => {
 		expect(lines).toEqual([["The first turn could not be warmed up.", { error: new Error("no way") }]]);
 		await session.send({ type: "turn.start", input: "hi" });
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
+	});
+
+	it("that could not make the tools leaves it to the turns, the first that can", async () => {
+		const appended: ContextRow[] = [];
+		const { stored, ...double } = await createSessionDouble();
+		const watched = {
+			...stored,
+			appendContext: async (rows: readonly ContextRow[]) => {
+				appended.push(...rows);
+			},
+		};
+		let attempts = 0;
+		const createTools = async () => {
+			attempts += 1;
+			if (attempts < 3) throw new Error("too many open files");
+			return [];
+		};
+		const { model } = createColdModel();
+		const subject = await createSessionSubject(model, [], { createTools }, { ...double, stored: watched });
+		const client = subject.attach();
+		subject.clock.advance(0);
+		await new Promise((resolve) => setImmediate(resolve));
+		for (const status of ["failed", "finished"]) {
+			await subject.session.send({ type: "turn.start", input: "hi" });
+			expect(await client.next("turn.ended")).toMatchObject({ outcome: { status } });
+		}
+		expect(appended.filter(({ type }) => type === "system-prompt")).toHaveLength(1);
 	});
 
 	it("is nothing for a session without a model, or with one that is always warm", async () => {

@@ -184,7 +184,11 @@ export class Session {
 		});
 		let tools: Promise<readonly Tool[]> | null = null;
 		this.#tools = () => {
-			tools ??= parts.createTools(operations);
+			tools ??= parts.createTools(operations).catch((thrown: unknown) => {
+				// They may be made the next time.
+				tools = null;
+				throw thrown;
+			});
 			return tools;
 		};
 		this.#servers = this.#createServers(operations);
