@@ -2,22 +2,13 @@
 import type { Files } from "../files/port.ts";
 import { createProcesses } from "../processes/children.ts";
 import type { Processes } from "../processes/port.ts";
+import { processesWhenWanted } from "../processes/when-wanted.ts";
 import { readCommandSettings } from "./command-settings.ts";
 
 /** Reads the setting when there is something to run. */
 export function createCommandProcesses(files: Files, shareDir: string): Processes {
-	let opening: Promise<Processes> | null = null;
-	const open = async () => {
+	return processesWhenWanted(async () => {
 		const { contain = "auto" } = (await readCommandSettings(files, shareDir)) ?? {};
 		return createProcesses({ contain });
-	};
-	return {
-		async run(request, signal) {
-			opening ??= open();
-			return await (await opening).run(request, signal);
-		},
-		async endAll() {
-			await (await opening)?.endAll();
-		},
-	};
+	});
 }

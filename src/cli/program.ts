@@ -21,7 +21,7 @@ import { Kernel } from "../kernel/kernel.ts";
 import type { Session } from "../kernel/session.ts";
 import { protocolVersion } from "../messages/protocol-version.ts";
 import { createNetwork } from "../network/network.ts";
-import type { Processes } from "../processes/port.ts";
+import { processesWhenWanted } from "../processes/when-wanted.ts";
 import type { HostOffer } from "../server/serve.ts";
 import { createDiskStore } from "../store/disk-store.ts";
 import { isSessionId } from "../store/work-dir.ts";
@@ -227,20 +227,6 @@ async function prepare(
 		return { dialects: hostDialects, sessions, documents, clock, identifiers };
 	};
 	return { kernel, configuration, compatibility, openHost, workDir, sessionOptions };
-}
-
-/** Most starts never run a child: what runs them is loaded with the first. */
-function processesWhenWanted(load: () => Promise<Processes>): Processes {
-	let loading: Promise<Processes> | null = null;
-	return {
-		async run(request, signal) {
-			loading ??= load();
-			return await (await loading).run(request, signal);
-		},
-		async endAll() {
-			await (await loading)?.endAll();
-		},
-	};
 }
 
 async function loadAgentFile(file: string, workDir: string, surroundings: Surroundings): Promise<AgentDefinition> {
