@@ -79,7 +79,9 @@ export class Kernel {
 		const sessions = [...this.#sessions.values()];
 		this.#sessions.clear();
 		await Promise.allSettled(sessions.map((session) => session.close(AbortSignal.timeout(hookBudget))));
-		await (await this.#serverPool)?.close();
+		// Where it could not be made there is nothing to close.
+		const pool = await this.#serverPool?.catch(() => null);
+		await pool?.close();
 		await this.#parts.surroundings.processes.endAll();
 	}
 
@@ -92,7 +94,10 @@ export class Kernel {
 	}
 
 	#pool(): Promise<ServerPool> {
-		this.#serverPool ??= createServerPool(this.#parts.surroundings);
+		this.#serverPool ??= createServerPool(this.#parts.surroundings).catch((thrown: unknown) => {
+			this.#serverPool = null;
+			throw thrown;
+		});
 		return this.#serverPool;
 	}
 

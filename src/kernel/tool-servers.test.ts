@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
+import { createFakeClock } from "../../test/support/campaign-clock.ts";
 import { call, createScriptedModel, done, type ModelScript, say } from "../../test/support/scripted-model.ts";
 import { createSessionSubject } from "../../test/support/session-subject.ts";
 import { createToolDouble } from "../../test/support/turn-subject.ts";
 import { createDeferred } from "../base/deferred.ts";
+import { silentLog } from "../base/log.ts";
 import type { EventBody, McpStatus } from "../events/event.ts";
 import type { Tool } from "../tools/tool.ts";
-import type { ServerNeeds, SessionServers } from "./tool-servers.ts";
+import { type ServerNeeds, type SessionServers, ToolServers } from "./tool-servers.ts";
 
 type ServerStatus = McpStatus["servers"][number]["status"];
 
@@ -281,4 +283,21 @@ describe("the tools of servers", () => {
 		const { rejected } = await session.checkTools([{ name: "T", description: "", parameters: { type: "object" } }]);
 		expect(rejected).toEqual([{ name: "T", reason: "conflicts with builtin tool" }]);
 	});
+});
+
+it("loads the servers in a later turn when they could not be loaded", async () => {
+	const servers = createServers();
+	servers.finish();
+	let attempts = 0;
+	const load = async () => {
+		attempts += 1;
+		if (attempts === 1) throw new Error("too many open files");
+		return servers.set;
+	};
+	const subject = new ToolServers(load, createFakeClock(), silentLog);
+	const { signal } = new AbortController();
+	await subject.prepareTurn(async () => {}, signal);
+	expect(servers.begins).toBe(0);
+	await subject.prepareTurn(async () => {}, signal);
+	expect(servers.begins).toBe(1);
 });

@@ -106,7 +106,11 @@ export class ToolServers {
 				this.#set = set;
 				set.begin();
 			},
-			(thrown: unknown) => this.#log.error("The MCP servers could not be loaded.", { error: thrown }),
+			(thrown: unknown) => {
+				// A later turn may find them.
+				this.#loading = null;
+				this.#log.error("The MCP servers could not be loaded.", { error: thrown });
+			},
 		);
 		return this.#loading;
 	}
