@@ -193,7 +193,13 @@ async function authorize(name: string, surroundings: McpSurroundings): Promise<v
 		authorization.authorize(server.url, { open, signal }, challenge, server.authorization.client);
 	try {
 		const wanted = await authorization.wanted(server.url);
-		if (wanted !== null) await signIn(wanted);
+		if (wanted !== null) {
+			await signIn(wanted).catch(async (thrown: unknown) => {
+				// What cannot be had must not stand in the way of signing in without it.
+				await authorization.giveUpWanted(server.url);
+				throw thrown;
+			});
+		}
 		const tools = await connect().catch(async (thrown: unknown) => {
 			if (!(thrown instanceof McpConnectionError) || thrown.challenge === null) throw thrown;
 			await signIn(thrown.challenge);

@@ -250,6 +250,26 @@ describe("permissions that a server wants beside those of the sign-in", () => {
 		expect(told).toEqual(["What an MCP server wants a sign-in to allow cannot be stored"]);
 	});
 
+	it("are no longer asked for once they were given up, and the sign-in stays", async () => {
+		const { server, authorization, provider } = await signedIn(options);
+		await authorization.needs(server.url, { scope: "weather:history" });
+		await authorization.giveUpWanted(server.url);
+		expect(await authorization.wanted(server.url)).toBeNull();
+		expect(await request(server, provider)).toBe(200);
+		await authorization.needs(server.url, { scope: "weather:history" });
+		expect(await authorization.wanted(server.url)).toEqual({ scope: "weather:read weather:history" });
+	});
+
+	it("are kept up to a bound, whatever a server goes on to ask for", async () => {
+		const { server, authorization } = await signedIn(options);
+		for (let n = 0; n < 40; n += 1) {
+			await authorization.needs(server.url, { scope: `${"x".repeat(100)}${n}` });
+		}
+		expect((await authorization.wanted(server.url))?.scope?.split(" ")).toHaveLength(20);
+		await authorization.needs(server.url, { scope: "y".repeat(3000) });
+		expect((await authorization.wanted(server.url))?.scope).not.toContain("y");
+	});
+
 	it("are of no interest where nobody has signed in, or the sign-in has them", async () => {
 		const server = await startMcpOAuthServer(options);
 		const authorization = authorizationWith();

@@ -27,6 +27,8 @@ export interface McpAuthorization {
 	needs(url: string, permissions: McpPermissions): Promise<void>;
 	/** What a person has to sign in with anew, to allow that as well; null when the sign-in lacks nothing that is known. */
 	wanted(url: string): Promise<McpChallenge | null>;
+	/** Asks for that no more until the server does again: the authorization server may not give it. */
+	giveUpWanted(url: string): Promise<void>;
 	/** Signs in with a person's help and keeps the tokens in place of earlier ones. Throws McpSignInError. */
 	authorize(
 		url: string,
@@ -125,6 +127,13 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 				...(URL.canParse(metadata) ? { resourceMetadataUrl: new URL(metadata) } : {}),
 			};
 		},
+		giveUpWanted: (url) =>
+			store.exclusively(url, async () => {
+				const tokens = await store.read(url);
+				if (tokens?.wanted === undefined) return;
+				const { wanted: _, ...others } = tokens;
+				await store.write(url, others);
+			}),
 		async authorize(url, interaction, challenge = {}, client = null) {
 			const tokens = await signIn(url, interaction, challenge, client, network);
 			await store.exclusively(url, () => store.write(url, tokens));
@@ -133,15 +142,19 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 	};
 }
 
-/** What is wanted now, with what was before; null when that is nothing new. */
+/** Characters of what servers want that are kept: one that wants ever more could fill the disk. */
+const wantedLimit = 2048;
+
+/** What is wanted now, with what was before; null when that is nothing new, or too much. */
 function toWanted(tokens: McpTokens, { scope, resourceMetadataUrl }: McpPermissions): McpTokens["wanted"] | null {
 	const granted = toWords(tokens.scope);
 	const known = toWords(tokens.wanted?.scope);
 	const lacking = toWords(scope).filter((word) => !granted.includes(word) && !known.includes(word));
-	if (lacking.length === 0) return null;
+	const all = [...known, ...lacking].join(" ");
+	if (lacking.length === 0 || all.length > wantedLimit) return null;
 	const metadata = resourceMetadataUrl?.href ?? tokens.wanted?.resource_metadata;
 	return {
-		scope: [...known, ...lacking].join(" "),
+		scope: all,
 		...(metadata === undefined ? {} : { resource_metadata: metadata }),
 	};
 }
