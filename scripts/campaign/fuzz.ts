@@ -2,31 +2,19 @@
 import type { CampaignOptions, CampaignReport } from "./campaign.ts";
 import { type FuzzLine, fuzzLine, largeLine } from "./fuzz-lines.ts";
 import type { OracleState } from "./fuzz-oracle.ts";
+import { type FuzzPart, type FuzzTally, runFuzzParts } from "./fuzz-parts.ts";
 import { FuzzSession, narrowDown, openingOf } from "./fuzz-run.ts";
-import { type OpenTarget, openMemoryTarget, openProcessTarget } from "./fuzz-target.ts";
-import { createRandom, type Random } from "./random.ts";
+import { type FuzzTarget, openMemoryTarget, openProcessTarget } from "./fuzz-target.ts";
+import type { Random } from "./random.ts";
 
-interface Part {
-	readonly name: string;
-	readonly open: OpenTarget;
-	readonly rounds: number;
-	/** Lines of one connection before the next is opened. */
-	readonly linesPerConnection: number;
-	readonly largeLines: number;
-}
+type Part = FuzzPart<FuzzTarget>;
 
-interface Tally {
-	lines: number;
+interface Tally extends FuzzTally {
 	replies: number;
 	answered: number;
-	slowest: number;
-	seconds: number;
-	findings: string[];
 }
 
 const batchSize = 100;
-/** More is not worth reading. */
-const findingLimit = 20;
 const dialects: readonly [OracleState["dialect"], ...OracleState["dialect"][]] = [
 	"kimi",
 	"kimi",
@@ -34,79 +22,16 @@ const dialects: readonly [OracleState["dialect"], ...OracleState["dialect"][]] =
 	"undecided",
 ];
 
-export async function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
-	const { rounds, seed, log } = options;
-	const processRounds = options.processRounds ?? Math.ceil(rounds / 50);
-	const started = performance.now();
-	const unhandled: string[] = [];
-	const onUnhandled = (reason: unknown): void => void unhandled.push(`unhandled rejection: ${String(reason)}`);
-	process.on("unhandledRejection", onUnhandled);
-	try {
-		const random = createRandom(seed);
-		const memory = await runPart(
-			{
-				name: "memory",
-				open: openMemoryTarget,
-				rounds,
-				linesPerConnection: 2000,
-				largeLines: Math.min(12, rounds / 5000),
-			},
-			random,
-			log,
-		);
-		const real = await runPart(
-			{
-				name: "process",
-				open: openProcessTarget,
-				rounds: processRounds,
-				linesPerConnection: 500,
-				largeLines: Math.min(6, processRounds / 50),
-			},
-			random,
-			log,
-		);
-		const oversized = processRounds > 0 ? await runOversized(log) : [];
-		const findings = [...memory.findings, ...real.findings, ...oversized, ...unhandled];
-		return {
-			kind: "fuzz",
-			rounds,
-			seed,
-			seconds: (performance.now() - started) / 1000,
-			findings,
-			figures: { ...figures("memory", memory), ...figures("process", real) },
-		};
-	} finally {
-		process.off("unhandledRejection", onUnhandled);
-	}
-}
-
-function figures(name: string, { lines, replies, answered, slowest, seconds }: Tally): Record<string, number> {
-	return {
-		[`${name}: lines`]: lines,
-		[`${name}: replies`]: replies,
-		[`${name}: questions and hooks answered`]: answered,
-		[`${name}: lines per second`]: Math.round(lines / Math.max(seconds, 0.001)),
-		[`${name}: slowest batch in ms`]: Math.round(slowest),
-	};
-}
-
-async function runPart(part: Part, random: Random, log: (line: string) => void): Promise<Tally> {
-	const tally: Tally = { lines: 0, replies: 0, answered: 0, slowest: 0, seconds: 0, findings: [] };
-	const started = performance.now();
-	let nextLog = 0;
-	while (tally.lines < part.rounds && tally.findings.length < findingLimit) {
-		await runConnection(part, random.pick(dialects), random, tally);
-		if (tally.lines >= nextLog) {
-			log(`${part.name}: ${tally.lines} lines, ${tally.findings.length} findings`);
-			nextLog = tally.lines + part.rounds / 10;
-		}
-	}
-	for (let large = 0; large < Math.floor(part.largeLines); large += 1) {
-		const line = largeLine(random);
-		await runAlone(part, line, random.pick(dialects), tally);
-	}
-	tally.seconds = (performance.now() - started) / 1000;
-	return tally;
+export function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
+	return runFuzzParts<FuzzTarget, Tally>(options, {
+		openMemory: openMemoryTarget,
+		openProcess: openProcessTarget,
+		newTally: () => ({ lines: 0, replies: 0, answered: 0, slowest: 0, seconds: 0, findings: [] }),
+		runConnection: (part, random, tally) => runConnection(part, random.pick(dialects), random, tally),
+		runLarge: (part, random, tally) => runAlone(part, largeLine(random), random.pick(dialects), tally),
+		runOversized,
+		counts: ({ replies, answered }) => ({ replies, "questions and hooks answered": answered }),
+	});
 }
 
 async function runConnection(part: Part, dialect: OracleState["dialect"], random: Random, tally: Tally): Promise<void> {

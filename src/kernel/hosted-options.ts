@@ -55,7 +55,8 @@ export function chooseOptionsAgain(common: CommonOptions, id: string, kept: unkn
 	}
 }
 
-const plainRequest: SessionRequest = {
+/** Nothing asked for. */
+export const plainRequest: SessionRequest = {
 	model: null,
 	provider: null,
 	maxAnswerTokens: null,

@@ -12,27 +12,10 @@ import { createMemoryStore } from "../store/memory-store.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import type { TaskView } from "../tools/operations.ts";
 import { plainSessionOptions, type Surroundings } from "./compose.ts";
-import type { SessionRequest } from "./hosted-options.ts";
+import { plainRequest, type SessionRequest } from "./hosted-options.ts";
 import { Kernel } from "./kernel.ts";
 import type { Session } from "./session.ts";
 import { createSessionHost, type SessionHold } from "./session-host.ts";
-
-const plain: SessionRequest = {
-	model: null,
-	provider: null,
-	maxAnswerTokens: null,
-	systemPrompt: null,
-	maxSteps: null,
-	budgets: {
-		sessionTokens: null,
-		sessionSeconds: null,
-		sessionToolCalls: null,
-		turnTokens: null,
-		turnSeconds: null,
-		turnToolCalls: null,
-	},
-	tools: "none",
-};
 
 /** Time that passes when it is told to. */
 function createManualClock(): Clock & { pass(milliseconds: number): void } {
@@ -149,7 +132,7 @@ async function used(hold: SessionHold): Promise<Session> {
 describe("a host of sessions", () => {
 	it("gives the session that is loaded to all who hold it", async () => {
 		const { host } = await createSubject();
-		const first = await host.create(plain);
+		const first = await host.create(plainRequest);
 		const second = await host.hold(first.session.id);
 		expect(second.session).toBe(first.session);
 		expect(first.info).toEqual({ id: first.session.id, model: "echo", provider: "p", isRunning: false });
@@ -158,7 +141,7 @@ describe("a host of sessions", () => {
 
 	it("unloads what nobody has held for a while, and loads it again", async () => {
 		const { host, clock } = await createSubject({ unload_after: 60 });
-		const hold = await host.create(plain);
+		const hold = await host.create(plainRequest);
 		const { id } = hold.session;
 		await run(hold);
 		clock.pass(120_000);
@@ -177,21 +160,21 @@ describe("a host of sessions", () => {
 
 	it("takes the place of the session that was used the longest ago", async () => {
 		const { host } = await createSubject({ loaded_sessions: 2 });
-		const one = await used(await host.create(plain));
-		const two = await used(await host.create(plain));
+		const one = await used(await host.create(plainRequest));
+		const two = await used(await host.create(plainRequest));
 		(await host.hold(one.id)).release();
-		await used(await host.create(plain));
+		await used(await host.create(plainRequest));
 		expect((await host.hold(one.id)).session).toBe(one);
 		expect((await host.hold(two.id)).session).not.toBe(two);
 	});
 
 	it("leaves as the last session the one that began a turn last, whatever is unloaded and ended behind it", async () => {
 		const { host, kernel } = await createSubject({ loaded_sessions: 2 });
-		const one = await used(await host.create(plain));
-		const two = await used(await host.create(plain));
+		const one = await used(await host.create(plainRequest));
+		const two = await used(await host.create(plainRequest));
 		await used(await host.hold(one.id));
 		(await host.hold(two.id)).release();
-		await host.create(plain);
+		await host.create(plainRequest);
 		expect(await kernel.lastSessionId("/work")).toBe(one.id);
 		await kernel.close();
 		expect(await kernel.lastSessionId("/work")).toBe(one.id);
@@ -199,7 +182,7 @@ describe("a host of sessions", () => {
 
 	it("unloads several side by side when several need their places", async () => {
 		const { host, kernel } = await createSubject({ loaded_sessions: 2 });
-		const idle = [await used(await host.create(plain)), await used(await host.create(plain))];
+		const idle = [await used(await host.create(plainRequest)), await used(await host.create(plainRequest))];
 		const unload = kernel.unload.bind(kernel);
 		const begun: string[] = [];
 		const bothBegun = createDeferred<void>();
@@ -209,53 +192,53 @@ describe("a host of sessions", () => {
 			await bothBegun.promise;
 			await unload(id);
 		};
-		const newcomers = await Promise.all([host.create(plain), host.create(plain)]);
+		const newcomers = await Promise.all([host.create(plainRequest), host.create(plainRequest)]);
 		expect(begun).toEqual(idle.map(({ id }) => id));
-		await expect(host.create(plain)).rejects.toMatchObject({ code: "overloaded" });
+		await expect(host.create(plainRequest)).rejects.toMatchObject({ code: "overloaded" });
 		for (const { release } of newcomers) release();
 	});
 
 	it("passes over idle sessions that cannot be unloaded", async () => {
 		const { host } = await createSubject({ loaded_sessions: 2 });
-		const busy = await used(await host.create(plain));
-		const other = await used(await host.create(plain));
+		const busy = await used(await host.create(plainRequest));
+		const other = await used(await host.create(plainRequest));
 		busy.backgroundTasks = async () => [task];
-		(await host.create(plain)).release();
+		(await host.create(plainRequest)).release();
 		expect((await host.hold(busy.id)).session).toBe(busy);
 		other.backgroundTasks = async () => [];
 		const held = await host.hold(other.id);
-		await expect(host.create(plain)).rejects.toMatchObject({ code: "overloaded" });
+		await expect(host.create(plainRequest)).rejects.toMatchObject({ code: "overloaded" });
 		held.release();
-		await host.create(plain);
+		await host.create(plainRequest);
 	});
 
 	it("passes over idle sessions of which it is not known whether they have work in the background", async () => {
 		const { host } = await createSubject({ loaded_sessions: 2 });
-		const unknown = await used(await host.create(plain));
-		await used(await host.create(plain));
+		const unknown = await used(await host.create(plainRequest));
+		await used(await host.create(plainRequest));
 		unknown.backgroundTasks = () => Promise.reject(new Error("EIO"));
-		(await host.create(plain)).release();
+		(await host.create(plainRequest)).release();
 		expect((await host.hold(unknown.id)).session).toBe(unknown);
 	});
 
 	it("refuses a session for which there is no place, and has room again when one is released", async () => {
 		const { host } = await createSubject({ loaded_sessions: 2 });
-		const one = await host.create(plain);
-		await host.create(plain);
-		await expect(host.create(plain)).rejects.toMatchObject({
+		const one = await host.create(plainRequest);
+		await host.create(plainRequest);
+		await expect(host.create(plainRequest)).rejects.toMatchObject({
 			code: "overloaded",
 			message: "Max sessions reached (2/2)",
 		});
 		expect(host.list()).toHaveLength(2);
 		one.release();
-		await host.create(plain);
+		await host.create(plainRequest);
 		await expect(host.hold(one.session.id)).rejects.toMatchObject({ code: "overloaded" });
 	});
 
 	it("finds places for many at once, as long as some are idle", async () => {
 		const { host } = await createSubject({ loaded_sessions: 4 });
 		const ids: string[] = [];
-		for (let n = 0; n < 12; n += 1) ids.push((await used(await host.create(plain))).id);
+		for (let n = 0; n < 12; n += 1) ids.push((await used(await host.create(plainRequest))).id);
 		const turn = async (id: string) => used(await host.hold(id));
 		for (let n = 0; n < 12; n += 2) await Promise.all(ids.slice(n, n + 2).map(turn));
 		await Promise.all(ids.slice(0, 4).map(turn));
@@ -264,8 +247,8 @@ describe("a host of sessions", () => {
 
 	it("refuses a turn too many, but a second one of a session as busy", async () => {
 		const { host } = await createSubject({ running_turns: 1 });
-		const one = await host.create(plain);
-		const two = await host.create(plain);
+		const one = await host.create(plainRequest);
+		const two = await host.create(plainRequest);
 		await one.startTurn("text: hello");
 		await expect(two.startTurn("x")).rejects.toMatchObject({ code: "overloaded", data: { limit: 1 } });
 		await expect(one.startTurn("x")).rejects.toMatchObject({ code: "busy" });
@@ -274,11 +257,11 @@ describe("a host of sessions", () => {
 
 	it("knows a new session no more that was discarded, unless it has had a turn", async () => {
 		const { host } = await createSubject({ loaded_sessions: 1 });
-		const hold = await host.create(plain);
+		const hold = await host.create(plainRequest);
 		await hold.discard();
 		expect(host.list()).toEqual([]);
 		await expect(host.hold(hold.session.id)).rejects.toMatchObject({ code: "session-not-found" });
-		const other = await host.create(plain);
+		const other = await host.create(plainRequest);
 		await run(other);
 		await other.discard();
 		expect(host.list()).toHaveLength(1);
@@ -286,7 +269,7 @@ describe("a host of sessions", () => {
 
 	it("knows an archived session no more, here or on disk", async () => {
 		const { host, kernel } = await createSubject();
-		const { id } = await used(await host.create(plain));
+		const { id } = await used(await host.create(plainRequest));
 		await host.archive(id, async () => {});
 		for (const attempt of [host.hold(id), host.interrupt(id), host.archive(id, async () => {})]) {
 			await expect(attempt).rejects.toMatchObject({ code: "session-not-found" });
@@ -298,18 +281,18 @@ describe("a host of sessions", () => {
 
 	it("gives up the place of a session also when it was to be archived twice, and could not be", async () => {
 		const { host } = await createSubject({ loaded_sessions: 1 });
-		const { id } = await used(await host.create(plain));
+		const { id } = await used(await host.create(plainRequest));
 		const over = createDeferred<void>();
 		const first = host.archive(id, () => over.promise);
 		await expect(host.archive(id, async () => {})).rejects.toMatchObject({ code: "session-not-found" });
 		over.reject(new Error("EIO"));
 		await expect(first).rejects.toThrow("EIO");
-		await host.create(plain);
+		await host.create(plainRequest);
 	});
 
 	it("interrupts what runs, and finds nothing to interrupt elsewhere", async () => {
 		const { host } = await createSubject();
-		const hold = await host.create(plain);
+		const hold = await host.create(plainRequest);
 		const { id } = hold.session;
 		expect(await host.interrupt(id)).toBe(false);
 		await hold.startTurn("text: hello");
@@ -321,14 +304,14 @@ describe("a host of sessions", () => {
 
 	it("stops also what was on its way when everything was stopped", async () => {
 		const { host } = await createSubject();
-		const creating = host.create(plain);
+		const creating = host.create(plainRequest);
 		await host.stop();
 		await expect(creating).rejects.toMatchObject({ code: "closed" });
 	});
 
 	it("ends the events of a client that comes when everything was stopped", async () => {
 		const { host } = await createSubject();
-		const { session } = await host.create(plain);
+		const { session } = await host.create(plainRequest);
 		await host.stop();
 		const { events } = session.attach({ client: null, tools: new Map(), capabilities: [], hooks: null });
 		expect(await events[Symbol.asyncIterator]().next()).toMatchObject({ done: true });
@@ -336,11 +319,11 @@ describe("a host of sessions", () => {
 
 	it("gives nothing any more once it was stopped", async () => {
 		const { host } = await createSubject();
-		const hold = await host.create(plain);
+		const hold = await host.create(plainRequest);
 		await hold.startTurn("text: hello");
 		await host.stop();
 		expect(hold.session.snapshot().turnId).toBeNull();
-		await expect(host.create(plain)).rejects.toMatchObject({ code: "closed" });
+		await expect(host.create(plainRequest)).rejects.toMatchObject({ code: "closed" });
 		await expect(host.hold(hold.session.id)).rejects.toMatchObject({ code: "closed" });
 	});
 });
@@ -350,7 +333,7 @@ describe("a session that an earlier process made", () => {
 		m: { provider: "p", model: "echo", max_context_size: 1000 },
 		other: { provider: "p", model: "other-echo", max_context_size: 1000 },
 	};
-	const request: SessionRequest = { ...plain, model: "other", tools: "all" };
+	const request: SessionRequest = { ...plainRequest, model: "other", tools: "all" };
 
 	/** A store with one session of this request, and its id. */
 	async function stored(made: SessionRequest) {

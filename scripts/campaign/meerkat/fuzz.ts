@@ -7,92 +7,39 @@ import { createHostedServer } from "../../../test/support/hosted-server.ts";
 import { createMemoryFiles } from "../../../test/support/memory-files.ts";
 import type { CampaignOptions, CampaignReport } from "../campaign.ts";
 import { type FuzzLine, largeLine } from "../fuzz-lines.ts";
+import { type FuzzPart, type FuzzTally, runFuzzParts } from "../fuzz-parts.ts";
 import { show } from "../fuzz-run.ts";
 import { type LineTarget, openProcess } from "../fuzz-target.ts";
-import { createRandom, type Random } from "../random.ts";
+import type { Random } from "../random.ts";
 import { meerkatLine } from "./fuzz-lines.ts";
 import { MeerkatFuzz } from "./fuzz-run.ts";
 
-interface Part {
-	readonly name: string;
-	readonly open: () => Promise<LineTarget>;
-	readonly rounds: number;
-	/** Lines of one connection before the next is opened. */
-	readonly linesPerConnection: number;
-	readonly largeLines: number;
-}
+type Part = FuzzPart<LineTarget>;
 
-interface Tally {
-	lines: number;
+interface Tally extends FuzzTally {
 	readonly outcomes: Map<string, number>;
 	events: number;
-	slowest: number;
-	seconds: number;
-	findings: string[];
 }
 
 const batchSize = 100;
-/** More is not worth reading. */
-const findingLimit = 20;
 /** Longest time for the responses to a batch of ordinary lines, in milliseconds. */
 const responseLimit = 2000;
 /** Places for every session that a batch can use at once: idle ones still have to give way. */
 const agentwire = { limits: { loaded_sessions: batchSize + 1, running_turns: 1000 } };
 
-export async function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
-	const { rounds, seed, log } = options;
-	const processRounds = options.processRounds ?? Math.ceil(rounds / 50);
-	const started = performance.now();
-	const unhandled: string[] = [];
-	const onUnhandled = (reason: unknown): void => void unhandled.push(`unhandled rejection: ${String(reason)}`);
-	process.on("unhandledRejection", onUnhandled);
-	try {
-		const random = createRandom(seed);
-		const memory = await runPart(
-			{
-				name: "memory",
-				open: openMemory,
-				rounds,
-				linesPerConnection: 2000,
-				largeLines: Math.min(12, rounds / 5000),
-			},
-			random,
-			log,
-		);
-		const real = await runPart(
-			{
-				name: "process",
-				open: () => openProcess(["rpc"], agentwire),
-				rounds: processRounds,
-				linesPerConnection: 500,
-				largeLines: Math.min(6, processRounds / 50),
-			},
-			random,
-			log,
-		);
-		const oversized = processRounds > 0 ? await runOversized(log) : [];
-		return {
-			kind: "fuzz",
-			rounds,
-			seed,
-			seconds: (performance.now() - started) / 1000,
-			findings: [...memory.findings, ...real.findings, ...oversized, ...unhandled],
-			figures: { ...figures("memory", memory), ...figures("process", real) },
-		};
-	} finally {
-		process.off("unhandledRejection", onUnhandled);
-	}
-}
-
-function figures(name: string, { lines, outcomes, events, slowest, seconds }: Tally): Record<string, number> {
-	const counts = [...outcomes].map(([outcome, count]) => [`${name}: answered with ${outcome}`, count]);
-	return {
-		[`${name}: lines`]: lines,
-		...Object.fromEntries(counts),
-		[`${name}: events`]: events,
-		[`${name}: lines per second`]: Math.round(lines / Math.max(seconds, 0.001)),
-		[`${name}: slowest batch in ms`]: Math.round(slowest),
-	};
+export function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
+	return runFuzzParts<LineTarget, Tally>(options, {
+		openMemory,
+		openProcess: () => openProcess(["rpc"], agentwire),
+		newTally: () => ({ lines: 0, outcomes: new Map(), events: 0, slowest: 0, seconds: 0, findings: [] }),
+		runConnection,
+		runLarge,
+		runOversized,
+		counts: ({ outcomes, events }) => ({
+			...Object.fromEntries([...outcomes].map(([outcome, count]) => [`answered with ${outcome}`, count])),
+			events,
+		}),
+	});
 }
 
 async function openMemory(): Promise<LineTarget> {
@@ -114,22 +61,6 @@ async function openMemory(): Promise<LineTarget> {
 			return (await server.client.read()) === null ? [] : ["something is told behind the end"];
 		},
 	};
-}
-
-async function runPart(part: Part, random: Random, log: (line: string) => void): Promise<Tally> {
-	const tally: Tally = { lines: 0, outcomes: new Map(), events: 0, slowest: 0, seconds: 0, findings: [] };
-	const started = performance.now();
-	let nextLog = 0;
-	while (tally.lines < part.rounds && tally.findings.length < findingLimit) {
-		await runConnection(part, random, tally);
-		if (tally.lines >= nextLog) {
-			log(`${part.name}: ${tally.lines} lines, ${tally.findings.length} findings`);
-			nextLog = tally.lines + part.rounds / 10;
-		}
-	}
-	for (let large = 0; large < Math.floor(part.largeLines); large += 1) await runLarge(part, random, tally);
-	tally.seconds = (performance.now() - started) / 1000;
-	return tally;
 }
 
 async function runConnection(part: Part, random: Random, tally: Tally): Promise<void> {
