@@ -1,0 +1,65 @@
+// What the start of a server loads: its size is time that every client waits for the first answer.
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+
+/** Where a server starts. */
+const entry = "cli/serve.ts";
+
+/** Behind an `import()`, in files and folders: they are loaded with the first turn, or when something wants them. */
+export const loadedLater: readonly string[] = [
+	"cli/log-writer.ts",
+	"credentials/mcp-oauth.ts",
+	"dialects/meerkat",
+	"kernel/load-agent.ts",
+	"kernel/prompt-place.ts",
+	"kernel/session-host.ts",
+	"mcp",
+	"models/ai-sdk",
+	"models/anthropic",
+	"models/google",
+	"models/http",
+	"models/openai-compatible",
+	"models/openai-responses",
+	"models/scripted",
+	"network/dispatch.ts",
+	"processes/children.ts",
+	"processes/detached.ts",
+	"server/host-dialects.ts",
+	"tools/built-in-tools.ts",
+];
+
+/** Packages that every start pays for. */
+export const startPackages: readonly string[] = ["valibot"];
+
+/** An import or export that is still there when types are gone. */
+const loading = /^(?:import|export)\s+(?!type\b)(?:[^;"]*?from\s+)?"([^"]+)"/gm;
+
+/** Files below `sourceRoot`, and packages, that are loaded before the server says anything; both sorted. */
+export function findStartImports(sourceRoot: string): {
+	readonly files: readonly string[];
+	readonly packages: readonly string[];
+} {
+	const files = new Set<string>();
+	const packages = new Set<string>();
+	const visit = (file: string): void => {
+		if (files.has(file)) return;
+		files.add(file);
+		const text = readFileSync(path.join(sourceRoot, file), "utf8");
+		for (const [, target = ""] of text.matchAll(loading)) {
+			if (target.startsWith(".")) visit(path.join(path.dirname(file), target));
+			else if (!target.startsWith("node:")) packages.add(target);
+		}
+	};
+	visit(entry);
+	return { files: [...files].sort(), packages: [...packages].sort() };
+}
+
+/** Those of the files that should come later. */
+export function tooEarly(files: readonly string[]): string[] {
+	return files.filter((file) => loadedLater.some((late) => file === late || file.startsWith(`${late}/`)));
+}
+
+/** Entries that name nothing any more. */
+export function unknownEntries(sourceRoot: string): string[] {
+	return loadedLater.filter((late) => !existsSync(path.join(sourceRoot, late)));
+}
