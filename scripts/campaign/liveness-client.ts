@@ -3,15 +3,10 @@ import { isRecord } from "../../src/base/json.ts";
 import type { MemoryClient } from "../../src/transports/memory.ts";
 import type { AnswerKind } from "./liveness-actions.ts";
 import { isIgnored, toReply } from "./liveness-answers.ts";
+import { LivenessWitness } from "./liveness-witness.ts";
 
 /** The note that is made when the client ends its input. */
 export const inputEnds = "the input ends";
-
-export interface Entry {
-	readonly from: "client" | "server" | "note";
-	readonly message: Readonly<Record<string, unknown>>;
-	readonly text: string;
-}
 
 /** A request the client sent. */
 export interface Sent {
@@ -39,33 +34,23 @@ export interface ServerRequest {
 	answer: { readonly how: AnswerKind; readonly atRest: boolean; readonly at: number } | null;
 }
 
-export class LivenessClient {
-	readonly transcript: Entry[] = [];
+export class LivenessClient extends LivenessWitness {
 	readonly sent: Sent[] = [];
 	readonly requests: ServerRequest[] = [];
 	readonly #responses = new Set<string>();
-	readonly #wire: MemoryClient;
-	received = 0;
-	/** Whether everything that could happen had happened when the last action was over. */
-	atRest = true;
-	paused = false;
 	/** The subagent last heard of. */
 	lastAgentId = "none";
 
 	constructor(wire: MemoryClient) {
-		this.#wire = wire;
+		super(wire);
 		void this.#read();
-	}
-
-	note(text: string): void {
-		this.transcript.push({ from: "note", message: {}, text });
 	}
 
 	/** Sends a request and returns its id, which begins with `name`. */
 	request(method: string, params: unknown, name = method): string {
 		const id = `${name}-${this.sent.length + 1}`;
 		const inTurn = this.unanswered("prompt").length > 0;
-		const atRest = this.atRest && !this.paused;
+		const atRest = this.isQuiet;
 		this.sent.push({ id, method: name, params, at: this.transcript.length, atRest, inTurn });
 		this.#write({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) });
 		return id;
@@ -88,7 +73,7 @@ export class LivenessClient {
 	answer(request: ServerRequest, how: AnswerKind): void {
 		const reply = toReply(request, how);
 		if (!isIgnored(request, how)) {
-			request.answer ??= { how, atRest: this.atRest && !this.paused, at: this.transcript.length };
+			request.answer ??= { how, atRest: this.isQuiet, at: this.transcript.length };
 		}
 		this.#write(reply);
 	}
@@ -109,11 +94,11 @@ export class LivenessClient {
 		// Depth that a text cannot show is written by hand.
 		const text = JSON.stringify(message).replace('"<deep>"', `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`);
 		this.transcript.push({ from: "client", message, text: JSON.stringify(message) });
-		this.#wire.write(`${text}\n`);
+		this.wire.write(`${text}\n`);
 	}
 
 	async #read(): Promise<void> {
-		for (let line = await this.#wire.read(); line !== null; line = await this.#wire.read()) {
+		for (let line = await this.wire.read(); line !== null; line = await this.wire.read()) {
 			this.received += 1;
 			const message: unknown = JSON.parse(line);
 			if (!isRecord(message)) throw new Error(`Not a message: ${line}`);

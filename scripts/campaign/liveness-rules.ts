@@ -2,14 +2,8 @@
 import { isRecord } from "../../src/base/json.ts";
 import type { Effect } from "../../test/support/campaign-tools.ts";
 import type { AnswerKind } from "./liveness-actions.ts";
-import {
-	type Entry,
-	eventOf,
-	inputEnds,
-	type LivenessClient,
-	type Sent,
-	type ServerRequest,
-} from "./liveness-client.ts";
+import { eventOf, inputEnds, type LivenessClient, type Sent, type ServerRequest } from "./liveness-client.ts";
+import type { Entry } from "./liveness-witness.ts";
 
 /** An effect and the length of the transcript when it began. */
 export interface ObservedEffect extends Effect {

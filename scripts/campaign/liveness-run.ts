@@ -155,14 +155,10 @@ function perform(action: Action, { server, client }: Running): void {
 			server.clock.advance(action.seconds * 1000);
 			return;
 		case "pause":
-			client.note("the client stops reading");
-			client.paused = true;
-			server.client.pause();
+			client.pause();
 			return;
 		case "resume":
-			client.note("the client reads again");
-			client.paused = false;
-			server.client.resume();
+			client.resume();
 			return;
 	}
 }
@@ -195,7 +191,7 @@ async function settle({ server, client, latency }: Running): Promise<void> {
 
 async function finish(interleaving: Interleaving, running: Running, faults: string[]): Promise<void> {
 	const { server, client } = running;
-	if (client.paused && interleaving.finish !== "gone") perform({ do: "resume" }, running);
+	if (client.isPaused && interleaving.finish !== "gone") perform({ do: "resume" }, running);
 	switch (interleaving.finish) {
 		case "end":
 			client.note(inputEnds);

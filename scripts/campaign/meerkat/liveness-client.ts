@@ -1,15 +1,10 @@
 // The client of an interleaving over many sessions: sends, reads, and keeps the transcript of both directions.
 import { isRecord } from "../../../src/base/json.ts";
 import type { MemoryClient } from "../../../src/transports/memory.ts";
+import { LivenessWitness } from "../liveness-witness.ts";
 import type { AnswerKind } from "./liveness-actions.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
-
-export interface Entry {
-	readonly from: "client" | "server" | "note";
-	readonly message: Fields;
-	readonly text: string;
-}
 
 /** A request the client sent. */
 export interface Sent {
@@ -55,30 +50,20 @@ export interface Slot {
 /** Answers that are none: the request stays open. */
 const ignoredAnswers: ReadonlySet<AnswerKind> = new Set(["other-id", "no-result"]);
 
-export class HostedClient {
-	readonly transcript: Entry[] = [];
+export class HostedClient extends LivenessWitness {
 	readonly sent: Sent[] = [];
 	readonly asks: ServerAsk[] = [];
 	readonly events: ToldEvent[] = [];
 	readonly slots: Slot[] = [];
 	/** What no protocol allows. */
 	readonly faults: string[] = [];
-	readonly #wire: MemoryClient;
-	received = 0;
-	/** Whether everything that could happen had happened when the last action was over. */
-	atRest = true;
-	paused = false;
 	isGone = false;
 	/** Where in the transcript time last passed. */
 	timePassedAt = 0;
 
 	constructor(wire: MemoryClient) {
-		this.#wire = wire;
+		super(wire);
 		void this.#read();
-	}
-
-	note(text: string): void {
-		this.transcript.push({ from: "note", message: {}, text });
 	}
 
 	request(method: string, params: Fields): Sent {
@@ -89,7 +74,7 @@ export class HostedClient {
 			sessionId: typeof sessionId === "string" ? sessionId : null,
 			prompt: typeof prompt === "string" && params["initial_turn"] === undefined ? prompt : null,
 			at: this.transcript.length,
-			atRest: this.atRest && !this.paused,
+			atRest: this.isQuiet,
 			response: null,
 		};
 		this.sent.push(sent);
@@ -136,11 +121,11 @@ export class HostedClient {
 	#write(message: Fields): void {
 		const text = JSON.stringify(message);
 		this.transcript.push({ from: "client", message, text });
-		this.#wire.write(`${text}\n`);
+		this.wire.write(`${text}\n`);
 	}
 
 	async #read(): Promise<void> {
-		for (let line = await this.#wire.read(); line !== null; line = await this.#wire.read()) {
+		for (let line = await this.wire.read(); line !== null; line = await this.wire.read()) {
 			this.received += 1;
 			const message: unknown = JSON.parse(line);
 			const at = this.transcript.length;

@@ -10,7 +10,7 @@ const question = { question: "Which way?", options: [{ label: "Left" }, { label:
 let calls = 0;
 
 export function perform(action: Action, running: Running): void {
-	const { client, provider, server } = running;
+	const { client, provider } = running;
 	switch (action.do) {
 		case "create":
 			create(running, action);
@@ -51,14 +51,10 @@ export function perform(action: Action, running: Running): void {
 			passTime(running, action.seconds);
 			return;
 		case "pause":
-			client.note("the client stops reading");
-			client.paused = true;
-			server.client.pause();
+			client.pause();
 			return;
 		case "resume":
-			client.note("the client reads again");
-			client.paused = false;
-			server.client.resume();
+			client.resume();
 			return;
 	}
 }

@@ -53,7 +53,7 @@ async function finish(running: Running): Promise<number> {
 		await shutDown(running);
 		return endsAt;
 	}
-	if (client.paused) perform({ do: "resume" }, running);
+	if (client.isPaused) perform({ do: "resume" }, running);
 	await settle(running);
 	client.atRest = true;
 	await runBesideOthers(running);

@@ -81,7 +81,7 @@ function isExplained(running: Running, started: number): boolean {
 	const { client, faults } = running;
 	const waited = performance.now() - started;
 	// What the client does not read it cannot tell.
-	if (client.paused || client.isGone) return waited > 5;
+	if (client.isPaused || client.isGone) return waited > 5;
 	const lost = client.unanswered().filter((sent) => !hasReason(sent, running));
 	if (lost.length === 0) return true;
 	if (waited < patience) return false;
