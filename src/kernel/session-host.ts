@@ -93,7 +93,7 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 		id,
 		model: chosen.model,
 		provider: chosen.provider,
-		isRunning: session !== null && session.snapshot().turnId !== null,
+		isRunning: isRunning(session),
 	});
 
 	const toHosted = (id: string, chosen: ChosenOptions): Hosted => ({
@@ -234,9 +234,8 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 			info: toInfo(hosted),
 			startTurn: async (input) => {
 				refuseArchived(hosted.id);
-				const running = [...known.values()].filter((each) => toInfo(each).isRunning).length;
-				const isBusy = session.snapshot().turnId !== null;
-				if (!isBusy && running >= limits.runningTurns) throw tooManyTurns(limits.runningTurns);
+				const running = [...known.values()].filter((each) => isRunning(each.session)).length;
+				if (!isRunning(session) && running >= limits.runningTurns) throw tooManyTurns(limits.runningTurns);
 				return await session.send({ type: "turn.start", input });
 			},
 			release() {
@@ -310,7 +309,7 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 				if (!known.has(id)) (await hold(id)).release();
 				return false;
 			}
-			if (session.snapshot().turnId === null) return false;
+			if (!isRunning(session)) return false;
 			await session.send({ type: "turn.cancel" });
 			return true;
 		},
@@ -347,7 +346,7 @@ export function createSessionHost(parts: SessionHostParts): SessionHost {
 
 /** `over` is waited for behind the cancel of its turn. */
 async function putAway(session: Session, over: (session: Session) => Promise<void>): Promise<void> {
-	if (session.snapshot().turnId !== null) await session.send({ type: "turn.cancel" });
+	if (isRunning(session)) await session.send({ type: "turn.cancel" });
 	await over(session);
 	await session.archive();
 }
@@ -357,7 +356,11 @@ function isIdle(hosted: Hosted): boolean {
 }
 
 function isUsed({ session, holds }: Hosted): boolean {
-	return holds > 0 || (session !== null && session.snapshot().turnId !== null);
+	return holds > 0 || isRunning(session);
+}
+
+function isRunning(session: Session | null): boolean {
+	return session !== null && session.snapshot().turnId !== null;
 }
 
 /** Settings of which no model can be made are no defect: whoever asks for the model is told. */
