@@ -2,9 +2,7 @@
 import { expect, it, vi } from "vitest";
 import { createFakeClock } from "../../test/support/campaign-clock.ts";
 import { createMemoryFiles } from "../../test/support/memory-files.ts";
-import { plainNetwork } from "../../test/support/network.ts";
-import { noWorkers } from "../../test/support/task-workers.ts";
-import { randomIdentifiers } from "../base/ids.ts";
+import { createSurroundings } from "../../test/support/surroundings.ts";
 import { silentLog } from "../base/log.ts";
 import { parseMcpServers } from "../config/mcp-servers.ts";
 import { readConfiguration } from "../config/read-config.ts";
@@ -25,24 +23,11 @@ it("ends its children also when no MCP server could be loaded", async () => {
 	const kernel = new Kernel({
 		store: createMemoryStore(),
 		configuration,
-		surroundings: {
-			environment: {},
-			home: "/home",
-			shareDir: "/share",
-			builtInSkillsDir: null,
-			os: "Linux",
+		surroundings: createSurroundings({
 			files,
-			processes: { run: () => Promise.reject(new Error("no children here")), endAll },
-			startWorker: noWorkers,
-			network: plainNetwork,
 			clock,
-			identifiers: randomIdentifiers,
-			random: () => 0,
-			log: silentLog,
-			trace: () => {},
-			version: "0",
-			loginCommand: "agentwire login",
-		},
+			processes: { run: () => Promise.reject(new Error("no children here")), endAll },
+		}),
 	});
 	const mcpServers = parseMcpServers('{"mcpServers": {"s": {"command": "s"}}}', "test");
 	const session = await kernel.create("/work", { ...plainSessionOptions, mcpServers });

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { createFakeClock } from "../../test/support/campaign-clock.ts";
 import { createMemoryFiles } from "../../test/support/memory-files.ts";
-import { plainNetwork } from "../../test/support/network.ts";
-import { noProcesses } from "../../test/support/session-doubles.ts";
 import { createMemoryLog } from "../../test/support/store-directory.ts";
-import type { Clock } from "../base/clock.ts";
+import { createSurroundings } from "../../test/support/surroundings.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { randomIdentifiers } from "../base/ids.ts";
 import { type Log, silentLog } from "../base/log.ts";
@@ -11,32 +10,11 @@ import { readConfiguration } from "../config/read-config.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import type { TaskView } from "../tools/operations.ts";
-import { plainSessionOptions, type Surroundings } from "./compose.ts";
+import { plainSessionOptions } from "./compose.ts";
 import { plainRequest, type SessionRequest } from "./hosted-options.ts";
 import { Kernel } from "./kernel.ts";
 import type { Session } from "./session.ts";
 import { createSessionHost, type SessionHold } from "./session-host.ts";
-
-/** Time that passes when it is told to. */
-function createManualClock(): Clock & { pass(milliseconds: number): void } {
-	let now = 1_700_000_000_000;
-	const waits = new Set<{ readonly at: number; readonly callback: () => void }>();
-	return {
-		now: () => now,
-		after(milliseconds, callback) {
-			const wait = { at: now + milliseconds, callback };
-			waits.add(wait);
-			return () => void waits.delete(wait);
-		},
-		pass(milliseconds) {
-			now += milliseconds;
-			for (const wait of [...waits].filter(({ at }) => at <= now)) {
-				waits.delete(wait);
-				wait.callback();
-			}
-		},
-	};
-}
 
 interface SubjectSettings {
 	readonly models?: object;
@@ -67,26 +45,8 @@ async function createSubject(
 		files,
 		silentLog,
 	);
-	const clock = createManualClock();
-	const surroundings: Surroundings = {
-		environment: {},
-		home: "/home",
-		shareDir: "/share",
-		builtInSkillsDir: null,
-		os: "Linux",
-		files,
-		processes: noProcesses,
-		startWorker: () => Promise.reject(new Error("no workers here")),
-		network: plainNetwork,
-		clock,
-		identifiers: randomIdentifiers,
-		random: () => 0,
-		log: silentLog,
-		trace: () => {},
-		version: "0",
-		loginCommand: "agentwire login",
-	};
-	const kernel = new Kernel({ store, configuration, surroundings });
+	const clock = createFakeClock();
+	const kernel = new Kernel({ store, configuration, surroundings: createSurroundings({ files, clock }) });
 	const host = createSessionHost({
 		kernel,
 		configuration,
@@ -144,14 +104,14 @@ describe("a host of sessions", () => {
 		const hold = await host.create(plainRequest);
 		const { id } = hold.session;
 		await run(hold);
-		clock.pass(120_000);
+		clock.advance(120_000);
 		expect((await host.hold(id)).session).toBe(hold.session);
 		hold.release();
 		hold.release();
-		clock.pass(59_999);
+		clock.advance(59_999);
 		expect((await host.hold(id)).session).toBe(hold.session);
 		hold.release();
-		clock.pass(60_000);
+		clock.advance(60_000);
 		const again = await host.hold(id);
 		expect(again.session).not.toBe(hold.session);
 		expect(again.session.snapshot().hasHistory).toBe(true);

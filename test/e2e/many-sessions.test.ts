@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { randomIdentifiers } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { parseMcpServers } from "../../src/config/mcp-servers.ts";
 import { readConfiguration } from "../../src/config/read-config.ts";
@@ -18,9 +17,8 @@ import { createProcesses } from "../../src/processes/children.ts";
 import { createDiskStore } from "../../src/store/disk-store.ts";
 import { toolCall } from "../support/executable.ts";
 import { fixture } from "../support/mcp-stage.ts";
-import { plainNetwork } from "../support/network.ts";
 import { plainAttachment } from "../support/session-doubles.ts";
-import { noWorkers } from "../support/task-workers.ts";
+import { createSurroundings } from "../support/surroundings.ts";
 
 interface Place {
 	readonly root: string;
@@ -71,24 +69,16 @@ function createPlace(): Place {
 					protocolVersion: "1.10",
 				}),
 				configuration,
-				surroundings: {
+				surroundings: createSurroundings({
 					environment: { PATH: process.env["PATH"] ?? "", ...variables },
 					home: root,
 					shareDir: path.join(root, "share"),
-					builtInSkillsDir: null,
-					os: "Linux",
 					files,
 					processes: createProcesses({ openSink: (file) => files.openAppend(file), log: silentLog }),
-					startWorker: noWorkers,
-					network: plainNetwork,
 					clock: systemClock,
-					identifiers: randomIdentifiers,
 					random: Math.random,
-					log: silentLog,
-					trace: () => {},
 					version: "1.2.3",
-					loginCommand: "agentwire login",
-				},
+				}),
 			});
 			kernels.push(kernel);
 			return kernel;

@@ -16,10 +16,9 @@ import { hostDialects } from "../../src/server/host-dialects.ts";
 import { type Serving, serve } from "../../src/server/serve.ts";
 import type { SessionStore } from "../../src/store/session-store.ts";
 import { createMemoryTransport, type MemoryClient } from "../../src/transports/memory.ts";
-
 import { plainNetwork } from "./network.ts";
 import { noProcesses } from "./session-doubles.ts";
-import { noWorkers } from "./task-workers.ts";
+import { createSurroundings } from "./surroundings.ts";
 
 export interface HostedServer {
 	readonly serving: Serving;
@@ -67,24 +66,16 @@ export async function createHostedServer(options: HostedServerOptions): Promise<
 	const kernel = new Kernel({
 		store,
 		configuration,
-		surroundings: {
-			environment: {},
+		surroundings: createSurroundings({
 			home: "/home/me",
 			shareDir,
-			builtInSkillsDir: null,
-			os: "Linux",
 			files,
 			processes,
-			startWorker: noWorkers,
 			network: { ...plainNetwork, fetch, openConnection: async () => {} },
 			clock,
-			identifiers: randomIdentifiers,
 			random: () => 0.5,
-			log: silentLog,
-			trace: () => {},
 			version: "0.0.0",
-			loginCommand: "agentwire login",
-		},
+		}),
 	});
 	const sessions = createSessionHost({
 		kernel,

@@ -8,12 +8,7 @@ import { discoverSkills } from "../../src/definitions/skill-discovery.ts";
 import type { Compatibility } from "../../src/dialects/dialect.ts";
 import { createDiskFiles } from "../../src/files/disk-files.ts";
 import { withoutSync } from "../../src/files/without-sync.ts";
-import {
-	composeSession,
-	plainSessionOptions,
-	type SessionOptions,
-	type Surroundings,
-} from "../../src/kernel/compose.ts";
+import { composeSession, plainSessionOptions, type SessionOptions } from "../../src/kernel/compose.ts";
 import { Kernel } from "../../src/kernel/kernel.ts";
 import { Session } from "../../src/kernel/session.ts";
 import { createSessionHost } from "../../src/kernel/session-host.ts";
@@ -26,7 +21,7 @@ import { createMemoryStore } from "../../src/store/memory-store.ts";
 import type { SessionStore } from "../../src/store/session-store.ts";
 import { createMemoryTransport } from "../../src/transports/memory.ts";
 import { lineLimit, outboxLimit } from "../../src/transports/stdio.ts";
-import { plainNetwork } from "./network.ts";
+import { createSurroundings } from "./surroundings.ts";
 import { createInProcessWorkers } from "./task-workers.ts";
 import { createIdleClock, type IdleClock } from "./transcript-clock.ts";
 import type { Transcript } from "./transcript-format.ts";
@@ -87,24 +82,17 @@ export async function openSession(
 	const compatibility = toCompatibility(configuration.agentwire, null, environment);
 	const { clock } = idleClock;
 	const workerParts = { files, processes: createProcesses(), environment, clock, log: silentLog };
-	const surroundings: Surroundings = {
+	const surroundings = createSurroundings({
 		environment,
 		home: place.home,
 		shareDir: place.shareDir,
-		builtInSkillsDir: null,
-		os: "Linux",
 		files,
 		processes: createProcesses({ openSink: (file) => files.openAppend(file) }),
 		startWorker: createInProcessWorkers(workerParts),
-		network: plainNetwork,
 		clock,
 		identifiers,
-		random: () => 0,
-		log: silentLog,
-		trace: () => {},
 		version,
-		loginCommand: "agentwire login",
-	};
+	});
 	const mcpServers = await readMcpServers({ files: [], texts: [], shareDir: place.shareDir }, files, silentLog);
 	const options: SessionOptions = {
 		...plainSessionOptions,
