@@ -6,6 +6,7 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { errorText, isSystemError } from "../base/errors.ts";
 import { silentLog } from "../base/log.ts";
 import { redactSecrets } from "../base/redaction.ts";
+import { oneLine } from "../base/sentence.ts";
 import {
 	type McpEntryReading,
 	type McpServerSettings,
@@ -258,6 +259,3 @@ const noServer = (name: string, { shareDir, executableName }: Pick<McpSurroundin
 
 const signInHint = (name: string, { executableName }: McpSurroundings) =>
 	`To sign in, run: ${executableName} mcp auth ${name}`;
-
-/** Text of others' on a line of its own, without what a terminal would act on. */
-const oneLine = (text: string) => text.replace(/\s+/g, " ").replace(/\p{Cc}/gu, "\ufffd");

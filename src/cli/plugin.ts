@@ -5,6 +5,7 @@ import { systemClock } from "../base/clock.ts";
 import { errorText, isSystemError } from "../base/errors.ts";
 import { silentLog } from "../base/log.ts";
 import { redactSecrets } from "../base/redaction.ts";
+import { oneLine } from "../base/sentence.ts";
 import { ConfigurationError } from "../config/configuration-error.ts";
 import { readConfiguration } from "../config/read-config.ts";
 import { selectDefaultProvider } from "../config/select-model.ts";
@@ -154,6 +155,3 @@ function describe({ name, version, description, directory, configFile, inject, t
 
 const toFault = (directory: string, reason: string) =>
 	oneLine(`${path.join(directory, manifestName)} cannot be used: ${reason}.`);
-
-/** Text of others' on a line of its own, without what a terminal would act on. */
-const oneLine = (text: string) => text.replace(/\s+/g, " ").replace(/\p{Cc}/gu, "\ufffd");

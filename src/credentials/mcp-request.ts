@@ -3,6 +3,7 @@ import type { FetchLike } from "@modelcontextprotocol/client";
 import type { Clock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import { redactSecrets } from "../base/redaction.ts";
+import { oneLine } from "../base/sentence.ts";
 
 /** The network, and the time it may take. */
 export interface McpNetwork {
@@ -34,9 +35,6 @@ const lengthLimit = 300;
 /** What went wrong, on one line and without secrets, with the cause that failed requests hide. */
 export function failureText(thrown: unknown): string {
 	const cause = thrown instanceof Error && thrown.cause !== undefined ? `: ${failureText(thrown.cause)}` : "";
-	const text = redactSecrets(`${errorText(thrown)}${cause}`)
-		.replace(/\s+/g, " ")
-		.replace(/\p{Cc}/gu, "\ufffd")
-		.trim();
+	const text = oneLine(redactSecrets(`${errorText(thrown)}${cause}`)).trim();
 	return text.length > lengthLimit ? `${text.slice(0, lengthLimit)}…` : text;
 }
