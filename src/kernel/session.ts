@@ -1,4 +1,5 @@
-// One session: commands in, events out, one turn at a time. Owns its stored files while it lives.
+// One session: commands in, events out, one turn at a time. Owns its stored files while it lives. It is long because its
+// constructor is the one place where the parts of a session are joined; what each of them does is in a file of its own.
 import { setMaxListeners } from "node:events";
 import { KernelError } from "../base/errors.ts";
 import type { ClientToolAsk } from "../events/ask.ts";
