@@ -3,22 +3,23 @@ import * as v from "valibot";
 import { errorText } from "../../base/errors.ts";
 import type { SettingsDocument, SettingsDocuments } from "../../kernel/settings-documents.ts";
 import { defineMethod, type Method } from "../../rpc/methods.ts";
+import type { EraCodec } from "./codec.ts";
 import { type ConfigView, configName, mergePatch, toConfig, toKept } from "./config-view.ts";
-import { type Era, NamedError } from "./errors.ts";
+import { NamedError } from "./errors.ts";
 import { meerkatProtocol } from "./protocol.ts";
-import type { ConfigEnvelope, ConfigResult } from "./wire.ts";
+import type { ConfigResult } from "./wire.ts";
 
 const { methods: shapes } = meerkatProtocol;
 
 export class ConfigMethods {
 	readonly #document: SettingsDocument;
-	readonly #era: () => Era;
+	readonly #codec: () => EraCodec;
 	/** Counts the changes made here, for clients of the contract. */
 	#generation = 0;
 
-	constructor(documents: SettingsDocuments, era: () => Era) {
+	constructor(documents: SettingsDocuments, codec: () => EraCodec) {
 		this.#document = documents.find(configName);
-		this.#era = era;
+		this.#codec = codec;
 	}
 
 	readonly rows: readonly (readonly [string, Method])[] = [
@@ -29,7 +30,7 @@ export class ConfigMethods {
 				...shapes["config/set"],
 				handle: async (params) => {
 					await this.#change("set", () => ("config" in params ? params.config : params));
-					return this.#era() === "seed" ? { ok: true as const } : this.#enveloped(await this.read());
+					return this.#codec().configSet(await this.read(), this.#generation);
 				},
 			}),
 		],
@@ -55,11 +56,7 @@ export class ConfigMethods {
 	}
 
 	#shown(config: ConfigView): ConfigResult {
-		return this.#era() === "seed" ? config : this.#enveloped(config);
-	}
-
-	#enveloped(config: ConfigView): ConfigEnvelope {
-		return { config, generation: this.#generation };
+		return this.#codec().config(config, this.#generation);
 	}
 
 	async #change(verb: "set" | "patch", change: (current: unknown) => unknown): Promise<void> {

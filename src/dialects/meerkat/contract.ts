@@ -1,9 +1,10 @@
 // The shapes of the present contract, spoken once a client asks for capabilities.
 import { isRecord } from "../../base/json.ts";
 import type { SessionInfo } from "../../kernel/session-host.ts";
+import type { EraCodec } from "./codec.ts";
 import type { SessionFacts } from "./facts.ts";
 import type { Capability, SessionDetails, SessionSummary } from "./wire.ts";
-import type { ContractEvent, EventEnvelope, MeerkatEvent } from "./wire-events.ts";
+import type { ContractEvent, MeerkatEvent } from "./wire-events.ts";
 
 /** What clients of the contract check before anything else: same major and minor as theirs. */
 export const contractVersion = "0.8.26";
@@ -14,28 +15,23 @@ export const capabilities: Capability[] = [
 	{ id: "shell", description: "Commands, by enable_shell", status: "Available" },
 ];
 
-/** What tells an event apart from all others. */
-export interface EventMark {
-	readonly eventId: string;
-	readonly sequence: number;
-	/** Milliseconds since the epoch. */
-	readonly at: number;
-}
-
-/** An event in its envelope. */
-export function toEnvelope(
-	event: MeerkatEvent,
-	sessionId: string,
-	{ eventId, sequence, at }: EventMark,
-): EventEnvelope {
-	return {
-		event_id: eventId,
+export const contractCodec = {
+	era: "contract",
+	event: (event, sessionId, { eventId, sequence, at }) => ({
+		event_id: eventId(),
 		source: { type: "session", session_id: sessionId },
 		seq: sequence,
 		timestamp_ms: Math.round(at),
 		payload: toPayload(event),
-	};
-}
+	}),
+	runUsage: (usage, facts) => ({ ...usage, total_tokens: totalTokens(facts) }),
+	sessionList: (sessions, factsOf, { offset, limit }) => ({
+		sessions: sessions.slice(offset, offset + limit).map((session) => toListEntry(session, factsOf(session.id))),
+	}),
+	sessionRead: toDescription,
+	config: (config, generation) => ({ config, generation }),
+	configSet: (config, generation) => ({ config, generation }),
+} satisfies EraCodec;
 
 /** Arguments are an object there, whatever the model made of them. */
 function toPayload(event: MeerkatEvent): ContractEvent {
@@ -49,11 +45,11 @@ export function toObject(value: unknown): Record<string, unknown> {
 
 const toSeconds = (milliseconds: number) => Math.floor(milliseconds / 1000);
 
-export function totalTokens({ usage }: SessionFacts): number {
+function totalTokens({ usage }: SessionFacts): number {
 	return usage.input_other + usage.input_cache_read + usage.input_cache_creation + usage.output;
 }
 
-export function toListEntry({ id, isRunning }: SessionInfo, facts: SessionFacts): SessionSummary {
+function toListEntry({ id, isRunning }: SessionInfo, facts: SessionFacts): SessionSummary {
 	return {
 		session_id: id,
 		created_at: toSeconds(facts.createdAt),
@@ -64,7 +60,7 @@ export function toListEntry({ id, isRunning }: SessionInfo, facts: SessionFacts)
 	};
 }
 
-export function toDescription({ id, isRunning, model, provider }: SessionInfo, facts: SessionFacts): SessionDetails {
+function toDescription({ id, isRunning, model, provider }: SessionInfo, facts: SessionFacts): SessionDetails {
 	return {
 		session_id: id,
 		created_at: toSeconds(facts.createdAt),

@@ -6,18 +6,18 @@ import type { HostDoor } from "../dialect.ts";
 import { toThrown } from "../error-numbers.ts";
 import { EventPump, type Outgoing } from "../event-pump.ts";
 import { type AskRequest, toRequest } from "./asks.ts";
-import { toEnvelope, totalTokens } from "./contract.ts";
-import { type Era, NamedError, toNamedError } from "./errors.ts";
+import type { EraCodec } from "./codec.ts";
+import { NamedError, toNamedError } from "./errors.ts";
 import type { SessionFacts } from "./facts.ts";
 import { createProjection, denialText, noReport, type Projection, type RunReport } from "./project.ts";
 import { toEventUsage } from "./run.ts";
-import { toSeedEvent } from "./seed.ts";
 import type { RequestMethod, RunResult, ToolDeclaration } from "./wire.ts";
 import type { MeerkatEvent } from "./wire-events.ts";
 
 /** What the client said of itself, and what depends on it. */
 export interface ClientSide {
-	era(): Era;
+	/** How the era it speaks is written. */
+	codec(): EraCodec;
 	/** The requests it answers. */
 	answers(): ReadonlySet<RequestMethod>;
 	tools(): readonly ToolDeclaration[];
@@ -128,14 +128,11 @@ export class HostedSession {
 	}
 
 	#toNotification(event: MeerkatEvent, sessionId: string, at: number): readonly Outgoing[] {
-		const told =
-			this.#client.era() === "seed"
-				? toSeedEvent(event)
-				: toEnvelope(event, sessionId, {
-						eventId: this.#client.eventId(),
-						sequence: this.#remembered.sequence + 1,
-						at,
-					});
+		const told = this.#client.codec().event(event, sessionId, {
+			eventId: () => this.#client.eventId(),
+			sequence: this.#remembered.sequence + 1,
+			at,
+		});
 		if (told === null) return [];
 		this.#remembered.sequence += 1;
 		return [{ kind: "notification", method: "session/event", params: { session_id: sessionId, event: told } }];
@@ -172,13 +169,13 @@ export class HostedSession {
 	/** The session's totals; what is not known of the cache is left out. */
 	#usage(facts: SessionFacts): RunResult["usage"] {
 		const { input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens } = toEventUsage(facts.usage);
-		return {
+		const usage = {
 			input_tokens,
 			output_tokens,
 			...(cache_creation_tokens === null ? {} : { cache_creation_tokens }),
 			...(cache_read_tokens === null ? {} : { cache_read_tokens }),
-			...(this.#client.era() === "seed" ? {} : { total_tokens: totalTokens(facts) }),
 		};
+		return this.#client.codec().runUsage(usage, facts);
 	}
 }
 

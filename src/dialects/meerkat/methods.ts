@@ -3,12 +3,13 @@ import type { Peer } from "../../rpc/connection.ts";
 import type { EnvelopeRules } from "../../rpc/envelope.ts";
 import { defineMethod, type Method, type MethodTable } from "../../rpc/methods.ts";
 import type { Conversation, HostDoor } from "../dialect.ts";
+import type { EraCodec } from "./codec.ts";
 import { ConfigMethods } from "./config-methods.ts";
-import { capabilities, contractVersion } from "./contract.ts";
+import { capabilities, contractCodec, contractVersion } from "./contract.ts";
 import { createRules } from "./envelope.ts";
-import type { Era } from "./errors.ts";
 import type { ClientSide } from "./hosted-session.ts";
 import { meerkatProtocol } from "./protocol.ts";
+import { seedCodec } from "./seed.ts";
 import { SessionMethods } from "./session-methods.ts";
 import {
 	type CapabilitiesResult,
@@ -29,16 +30,16 @@ export class MeerkatConversation implements Conversation {
 	readonly #sessions: SessionMethods;
 	readonly methods: MethodTable;
 	readonly rules: EnvelopeRules;
-	#era: Era = "seed";
+	#codec: EraCodec = seedCodec;
 	#answers: ReadonlySet<RequestMethod> = new Set();
 	readonly #tools = new Map<string, ToolDeclaration>();
 
 	constructor(door: HostDoor, peer: Peer) {
 		this.#door = door;
-		this.rules = createRules(() => this.#era);
-		const config = new ConfigMethods(door.documents, () => this.#era);
+		this.rules = createRules(() => this.#codec.era);
+		const config = new ConfigMethods(door.documents, () => this.#codec);
 		const client: ClientSide = {
-			era: () => this.#era,
+			codec: () => this.#codec,
 			answers: () => this.#answers,
 			tools: () => [...this.#tools.values()],
 			eventId: () => door.identifiers.uuid(),
@@ -91,7 +92,7 @@ export class MeerkatConversation implements Conversation {
 
 	/** Only clients of the present contract ask; from here on they get its shapes. */
 	#describeCapabilities(): CapabilitiesResult {
-		this.#era = "contract";
+		this.#codec = contractCodec;
 		return { contract_version: contractVersion, capabilities };
 	}
 

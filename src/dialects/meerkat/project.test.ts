@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { allSamples } from "../../../test/support/sample-events.ts";
 import { type ToolCall, toolError, toolSuccess } from "../../events/content.ts";
 import { type EventBody, statusChanged } from "../../events/event.ts";
-import { toEnvelope } from "./contract.ts";
+import { contractCodec } from "./contract.ts";
 import { newFacts } from "./facts.ts";
 import { createProjection } from "./project.ts";
-import { toSeedEvent } from "./seed.ts";
+import { seedCodec } from "./seed.ts";
 import { contractEvents, type MeerkatEvent, seedEvents } from "./wire-events.ts";
 
 const usage = { input_other: 3, output: 2, input_cache_read: 4, input_cache_creation: 0 };
@@ -265,9 +265,9 @@ describe("the events of a run", () => {
 		all(begin, step);
 		takeAll();
 		for (const event of Object.values(shown)) {
-			const { payload } = toEnvelope(event, "s", { eventId: "e", sequence: 1, at: 1 });
+			const { payload } = contractCodec.event(event, "s", { eventId: () => "e", sequence: 1, at: 1 });
 			expect(payload).toEqual(v.parse(contractEvents[event.type], payload));
-			const seed = toSeedEvent(event);
+			const seed = seedCodec.event(event);
 			if (seed !== null) expect(seed).toEqual(v.parse(seedEvents[seed.type], seed));
 		}
 		expect(Object.keys(shown)).toHaveLength(6);
@@ -277,8 +277,10 @@ describe("the events of a run", () => {
 		const { all } = createSubject();
 		const thought: EventBody = { type: "content.delta", part: { type: "think", think: "Hm.", encrypted: null } };
 		const events = all(begin, step, thought, called("1", "[1]"), answered, result("1"), cancelled);
-		const seed = events.flatMap((event) => toSeedEvent(event) ?? []);
-		const contract = events.map((event) => toEnvelope(event, "s", { eventId: "e", sequence: 1, at: 1 }).payload);
+		const seed = events.flatMap((event) => seedCodec.event(event) ?? []);
+		const contract = events.map(
+			(event) => contractCodec.event(event, "s", { eventId: () => "e", sequence: 1, at: 1 }).payload,
+		);
 		expect(typesOf(seed)).toEqual(typesOf(contract).filter((type) => type !== "reasoning_delta"));
 		expect(seed.filter(({ type }) => /requested|received|failed/.test(type))).toEqual([
 			{ type: "tool_call_requested", id: "1", name: "T", args: [1] },

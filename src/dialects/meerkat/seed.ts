@@ -1,10 +1,21 @@
 // The shapes of the first protocol, spoken until a client asks for capabilities.
 import type { SessionInfo } from "../../kernel/session-host.ts";
+import type { EraCodec } from "./codec.ts";
 import type { SessionState } from "./wire.ts";
 import type { MeerkatEvent, SeedEvent } from "./wire-events.ts";
 
+export const seedCodec = {
+	era: "seed",
+	event: toSeedEvent,
+	runUsage: (usage) => usage,
+	sessionList: (sessions) => ({ sessions: sessions.map(toState) }),
+	sessionRead: toState,
+	config: (config) => config,
+	configSet: () => ({ ok: true }),
+} satisfies EraCodec;
+
 /** The event without what came later; null where there was none. */
-export function toSeedEvent(event: MeerkatEvent): SeedEvent | null {
+function toSeedEvent(event: MeerkatEvent): SeedEvent | null {
 	switch (event.type) {
 		case "reasoning_delta":
 			return null;
@@ -22,6 +33,6 @@ export function toSeedEvent(event: MeerkatEvent): SeedEvent | null {
 	}
 }
 
-export function toState({ id, isRunning }: SessionInfo): SessionState {
+function toState({ id, isRunning }: SessionInfo): SessionState {
 	return { session_id: id, state: isRunning ? "running" : "idle" };
 }

@@ -6,13 +6,11 @@ import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type Method, type Respond } from "../../rpc/methods.ts";
 import type { HostDoor } from "../dialect.ts";
 import type { ConfigView } from "./config-view.ts";
-import { toDescription, toListEntry } from "./contract.ts";
 import { toNamedError } from "./errors.ts";
 import { newFacts, readFacts } from "./facts.ts";
 import { toHistory } from "./history.ts";
 import { type ClientSide, HostedSession, type Remembered } from "./hosted-session.ts";
 import { meerkatProtocol } from "./protocol.ts";
-import { toState } from "./seed.ts";
 import { toSessionRequest } from "./session-request.ts";
 import type {
 	ArchiveResult,
@@ -136,10 +134,7 @@ export class SessionMethods {
 
 	#list(limit: number, offset: number): SessionListResult {
 		const infos = this.#door.sessions.list();
-		if (this.#client.era() === "seed") return { sessions: infos.map(toState) };
-		return {
-			sessions: infos.slice(offset, offset + limit).map((info) => toListEntry(info, this.#factsOf(info.id))),
-		};
+		return this.#client.codec().sessionList(infos, (id) => this.#factsOf(id), { offset, limit });
 	}
 
 	#read(id: string): Promise<SessionReadResult> {
@@ -150,7 +145,7 @@ export class SessionMethods {
 				info = hold.info;
 				await this.#remember(hold).finally(() => hold.release());
 			}
-			return this.#client.era() === "seed" ? toState(info) : toDescription(info, this.#factsOf(id));
+			return this.#client.codec().sessionRead(info, this.#factsOf(id));
 		});
 	}
 

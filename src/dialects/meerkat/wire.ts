@@ -182,10 +182,10 @@ export type InterruptResult = v.InferOutput<typeof interruptResultSchema>;
 
 /** The configuration in the present contract. */
 const configEnvelopeSchema = v.object({ config: configViewSchema, generation: count });
-export type ConfigEnvelope = v.InferOutput<typeof configEnvelopeSchema>;
 export const configResultSchema = v.union([configViewSchema, configEnvelopeSchema]);
 export type ConfigResult = v.InferOutput<typeof configResultSchema>;
 export const configSetResultSchema = v.union([v.object({ ok: v.literal(true) }), configEnvelopeSchema]);
+export type ConfigSetResult = v.InferOutput<typeof configSetResultSchema>;
 
 /** What `error.data` holds. */
 export const errorDataSchema = v.object({
