@@ -208,12 +208,12 @@ async function prepare(
 	};
 	const { clock, identifiers } = surroundings;
 	const openHost = async (): Promise<HostOffer> => {
-		const [{ createSessionHost }, { createSettingsDocuments }, { hostDialects }] = await Promise.all([
+		const [{ SessionHost }, { createSettingsDocuments }, { hostDialects }] = await Promise.all([
 			import("../kernel/session-host.ts"),
 			import("../kernel/settings-documents.ts"),
 			import("../server/host-dialects.ts"),
 		]);
-		const sessions = createSessionHost({
+		const sessions = new SessionHost({
 			kernel,
 			configuration,
 			environment,

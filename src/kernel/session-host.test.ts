@@ -14,7 +14,7 @@ import { plainSessionOptions } from "./compose.ts";
 import { plainRequest, type SessionRequest } from "./hosted-options.ts";
 import { Kernel } from "./kernel.ts";
 import type { Session } from "./session.ts";
-import { createSessionHost, type SessionHold } from "./session-host.ts";
+import { type SessionHold, SessionHost } from "./session-host.ts";
 
 interface SubjectSettings {
 	readonly models?: object;
@@ -47,7 +47,7 @@ async function createSubject(
 	);
 	const clock = createFakeClock();
 	const kernel = new Kernel({ store, configuration, surroundings: createSurroundings({ files, clock }) });
-	const host = createSessionHost({
+	const host = new SessionHost({
 		kernel,
 		configuration,
 		environment: {},

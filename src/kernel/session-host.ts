@@ -1,9 +1,9 @@
-// Many sessions in one process: made and opened as clients ask, unloaded when nobody uses them, loaded again on use.
-// What concerns one session happens one after another; sessions never wait for each other.
+// Many sessions in one process: created and opened as clients request, unloaded when nobody uses them, loaded again on
+// use. Which of them are loaded is the slot cache's matter; here is what a session of many is opened with and does.
 import type { Clock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
 import type { Identifiers } from "../base/ids.ts";
-import { createKeyedQueue } from "../base/keyed-queue.ts";
+import type { Log } from "../base/log.ts";
 import { timeOrderedUuid } from "../base/time-id.ts";
 import type { UserInput } from "../events/content.ts";
 import { ModelConfigurationError } from "../models/model-settings.ts";
@@ -17,6 +17,7 @@ import {
 } from "./hosted-options.ts";
 import type { Kernel } from "./kernel.ts";
 import type { Session } from "./session.ts";
+import { SlotCache } from "./slot-cache.ts";
 
 /** What is known of a session without loading it. */
 export interface SessionInfo {
@@ -39,22 +40,6 @@ export interface SessionHold {
 	discard(): Promise<void>;
 }
 
-/** The sessions of a process that has many. */
-export interface SessionHost {
-	/** A new session. Fails `model-not-set` when there is no such model, `overloaded` when too many are in use. */
-	create(request: SessionRequest): Promise<SessionHold>;
-	/** The session of this id, loaded if need be, from disk if need be. Fails `session-not-found`. */
-	hold(id: string): Promise<SessionHold>;
-	/** Those made or opened here that are not archived, oldest first. */
-	list(): readonly SessionInfo[];
-	/** Cancels a running turn; fails `session-not-found`. False when there was none. */
-	interrupt(id: string): Promise<boolean>;
-	/** Puts a session out of sight, its running turn cancelled; its files stay. `over` is waited for behind the cancel. */
-	archive(id: string, over: (session: Session) => Promise<void>): Promise<void>;
-	/** Stops every session: running turns end as cancelled. */
-	stop(): Promise<void>;
-}
-
 export interface SessionHostParts extends CommonOptions {
 	readonly kernel: Kernel;
 	readonly workDir: string;
@@ -62,286 +47,183 @@ export interface SessionHostParts extends CommonOptions {
 	readonly identifiers: Identifiers;
 }
 
-interface Hosted {
-	readonly id: string;
-	chosen: ChosenOptions;
-	session: Session | null;
-	/** Whether it is being looked at to unload it. */
-	isLeaving: boolean;
-	/** How many use it at the moment. */
-	holds: number;
-	/** Counts up with every use. */
-	lastUse: number;
-	withdrawUnload: (() => void) | null;
-}
+export class SessionHost {
+	readonly #parts: SessionHostParts;
+	readonly #cache: SlotCache<Session>;
+	/** What each session that was created or opened here runs with, oldest first. */
+	readonly #chosen = new Map<string, ChosenOptions>();
+	/** Archived while this process runs: unknown from the moment on at which it was requested. */
+	readonly #archived = new Set<string>();
+	#isStopped = false;
 
-export function createSessionHost(parts: SessionHostParts): SessionHost {
-	const { kernel, configuration, clock, identifiers, workDir, log } = parts;
-	const { limits } = configuration.agentwire;
-	const lines = createKeyedQueue();
-	const placeLine = createKeyedQueue();
-	const known = new Map<string, Hosted>();
-	/** Archived while this process runs: unknown from the moment on at which it was asked for. */
-	const archived = new Set<string>();
-	let places = 0;
-	/** What may leave a place soon. */
-	const leaving = new Set<Promise<void>>();
-	let uses = 0;
-	let isStopped = false;
+	constructor(parts: SessionHostParts) {
+		const { kernel, configuration, clock, log } = parts;
+		const { loadedSessions, unloadAfter } = configuration.agentwire.limits;
+		this.#parts = parts;
+		this.#cache = new SlotCache({
+			capacity: loadedSessions,
+			evictAfter: unloadAfter * 1000,
+			clock,
+			log,
+			isWorking: isRunning,
+			isEvictable: async (session) => !(await mayHaveBackgroundWork(session, log)),
+			unload: (id) => kernel.unload(id),
+			createFullError: tooManySessions,
+		});
+	}
 
-	const toInfo = ({ id, chosen, session }: Hosted): SessionInfo => ({
-		id,
-		model: chosen.model,
-		provider: chosen.provider,
-		isRunning: isRunning(session),
-	});
+	/** A new session. Fails `model-not-set` when there is no such model, `overloaded` when too many are in use. */
+	async create(request: SessionRequest): Promise<SessionHold> {
+		const { kernel, clock, identifiers, workDir } = this.#parts;
+		this.#refuseArchived("");
+		const id = timeOrderedUuid(clock.now(), identifiers);
+		const chosen = chooseOptions(this.#parts, request);
+		if (chosen.model === "") throw new KernelError("model-not-set", "LLM is not set");
+		return await this.#cache.serialize(id, async () => {
+			const open = () => this.#load(id, () => kernel.openOrCreate(workDir, id, chosen.options));
+			const session = await withModelError(open);
+			this.#chosen.set(id, chosen);
+			return this.#toHandle(id, session, chosen);
+		});
+	}
 
-	const toHosted = (id: string, chosen: ChosenOptions): Hosted => ({
-		id,
-		chosen,
-		session: null,
-		isLeaving: false,
-		holds: 0,
-		lastUse: 0,
-		withdrawUnload: null,
-	});
+	/** The session of this id, loaded if need be, from disk if need be. Fails `session-not-found`. */
+	hold(id: string): Promise<SessionHold> {
+		return this.#cache.serialize(id, async () => {
+			this.#refuseArchived(id);
+			const chosen = this.#chosen.get(id);
+			if (chosen === undefined) return await this.#openStored(id);
+			const { kernel, workDir } = this.#parts;
+			const session = await this.#load(id, () => kernel.openOrCreate(workDir, id, chosen.options));
+			return this.#toHandle(id, session, chosen);
+		});
+	}
 
-	/**
-	 * Takes one of the places for loaded sessions, from an idle session if need be: whoever comes first is served first.
-	 * It waits for no session that could wait for a place itself.
-	 */
-	const takePlace = async (): Promise<void> => {
-		/** Idle ones that could not be unloaded. */
-		const inVain = new Set<Hosted>();
-		while (true) {
-			// The next in line need not wait while a session leaves for this one.
-			const found = await placeLine.run("", () => findPlace(inVain));
-			if (found.leaver === null || (await found.hasLeft)) return;
-			inVain.add(found.leaver);
+	/** Those created or opened here that are not archived, oldest first. */
+	list(): readonly SessionInfo[] {
+		return [...this.#chosen]
+			.filter(([id]) => !this.#archived.has(id))
+			.map(([id, chosen]) => toInfo(id, chosen, this.#loaded(id)));
+	}
+
+	/** Cancels a running turn; fails `session-not-found`. False when there was none. */
+	async interrupt(id: string): Promise<boolean> {
+		this.#refuseArchived(id);
+		const session = this.#loaded(id);
+		if (session === null) {
+			// Nothing of it runs; whether it exists has to be known all the same.
+			if (!this.#chosen.has(id)) (await this.hold(id)).release();
+			return false;
 		}
-	};
+		if (!isRunning(session)) return false;
+		await session.send({ type: "turn.cancel" });
+		return true;
+	}
 
-	/** Takes a free place, or the one of a session that is on its way out for it then. */
-	const findPlace = async (inVain: ReadonlySet<Hosted>) => {
-		while (places >= limits.loadedSessions) {
-			const idle = [...known.values()].filter((hosted) => isIdle(hosted) && !inVain.has(hosted));
-			const leaver =
-				idle.length === 0 ? null : idle.reduce((one, other) => (other.lastUse < one.lastUse ? other : one));
-			if (leaver !== null) return { leaver, hasLeft: unload(leaver, true) };
-			// What is on its way out may leave a place soon.
-			if (leaving.size > 0) await Promise.race(leaving);
-			else {
-				const { loadedSessions: limit } = limits;
-				throw new KernelError("overloaded", `Max sessions reached (${places}/${limit})`, { data: { limit } });
-			}
-		}
-		places += 1;
-		return { leaver: null };
-	};
-
-	const load = async (hosted: Hosted, open: () => Promise<Session>): Promise<void> => {
-		if (hosted.session !== null) return;
-		await takePlace();
+	/** Puts a session out of sight, its running turn cancelled; its files stay. `over` is awaited after the cancel. */
+	async archive(id: string, over: (session: Session) => Promise<void>): Promise<void> {
+		const { session, release } = await this.hold(id);
 		try {
-			hosted.session = await open();
-		} catch (thrown) {
-			places -= 1;
-			throw thrown;
+			// Another client may have been faster.
+			this.#refuseArchived(id);
+			this.#archived.add(id);
+			await putAway(session, over).catch((thrown: unknown) => {
+				this.#archived.delete(id);
+				throw thrown;
+			});
+		} finally {
+			release();
 		}
-		if (!isStopped) return;
-		// It was on its way when all that was there was stopped.
-		await hosted.session.stop();
-		throw programEnds();
-	};
-
-	/** Gives its place free, also when its end could not be kept, or leaves it to whoever it is promised to. */
-	const giveUp = async (hosted: Hosted, isPlacePromised: boolean): Promise<void> => {
-		hosted.session = null;
-		hosted.withdrawUnload?.();
-		const left = kernel.unload(hosted.id).catch((thrown: unknown) => {
-			log.error("A session could not be unloaded.", { session: hosted.id, error: thrown });
+		await this.#cache.serialize(id, async () => {
+			// Its state says that it is archived from now on.
+			this.#archived.delete(id);
+			await this.#forget(id);
 		});
-		const freed = left.then(() => {
-			if (!isPlacePromised) places -= 1;
-		});
-		await inLeaving(freed);
-	};
+	}
 
-	const inLeaving = async <T>(work: Promise<T>): Promise<T> => {
-		// Whoever waits for it looks again, whatever came of it.
-		const over = work.then(
-			() => {},
-			() => {},
+	/** Stops every session: running turns end as cancelled. */
+	async stop(): Promise<void> {
+		this.#isStopped = true;
+		this.#cache.stop();
+		await Promise.all(this.#cache.slots().map(({ value }) => value?.stop()));
+	}
+
+	/** Opens what an earlier process or another client left on disk. */
+	async #openStored(id: string): Promise<SessionHold> {
+		const { kernel, workDir } = this.#parts;
+		let chosen = choosePlainOptions(this.#parts);
+		const session = await this.#load(id, () =>
+			kernel.open(workDir, id, ({ madeWith }) => {
+				chosen = chooseOptionsAgain(this.#parts, id, madeWith);
+				return chosen.options;
+			}),
 		);
-		leaving.add(over);
-		try {
-			return await work;
-		} finally {
-			leaving.delete(over);
+		if (session.isArchived) {
+			await this.#cache.remove(id);
+			throw notFound(id);
 		}
-	};
+		this.#chosen.set(id, chosen);
+		return this.#toHandle(id, session, chosen);
+	}
 
-	/** Whether it was unloaded: only what nobody uses and what has no work in the background. */
-	const unload = async (hosted: Hosted, isPlacePromised: boolean): Promise<boolean> => {
-		if (!isIdle(hosted)) return false;
-		// Nobody else waits for this, behind whom somebody may load it again.
-		hosted.isLeaving = true;
-		try {
-			return await inLeaving(
-				lines.run(hosted.id, async () => {
-					const { session } = hosted;
-					if (session === null || isUsed(hosted) || (await mayHaveBackgroundWork(session))) return false;
-					await giveUp(hosted, isPlacePromised);
-					return true;
-				}),
-			);
-		} finally {
-			hosted.isLeaving = false;
-		}
-	};
+	async #load(id: string, open: () => Promise<Session>): Promise<Session> {
+		const session = await this.#cache.load(id, open);
+		if (!this.#isStopped) return session;
+		// It was being opened when all that was loaded was stopped.
+		await session.stop();
+		throw programEnds();
+	}
 
-	const mayHaveBackgroundWork = async (session: Session): Promise<boolean> => {
-		try {
-			return (await session.backgroundTasks()).length > 0;
-		} catch (thrown) {
-			log.warn("The background work of a session is not known.", { session: session.id, error: thrown });
-			return true;
-		}
-	};
-
-	const scheduleUnload = (hosted: Hosted): void => {
-		hosted.withdrawUnload?.();
-		hosted.withdrawUnload = null;
-		if (limits.unloadAfter === 0 || isStopped) return;
-		hosted.withdrawUnload = clock.after(limits.unloadAfter * 1000, () => {
-			unload(hosted, false)
-				.then((isUnloaded) => {
-					if (!isUnloaded && isIdle(hosted)) scheduleUnload(hosted);
-				})
-				.catch((thrown: unknown) =>
-					log.error("A session could not be unloaded.", { session: hosted.id, error: thrown }),
-				);
-		});
-	};
-
-	const toHold = (hosted: Hosted, session: Session): SessionHold => {
-		hosted.holds += 1;
-		uses += 1;
-		hosted.lastUse = uses;
-		hosted.withdrawUnload?.();
+	#toHandle(id: string, session: Session, chosen: ChosenOptions): SessionHold {
+		this.#cache.hold(id);
 		return {
 			session,
-			info: toInfo(hosted),
+			info: toInfo(id, chosen, session),
 			startTurn: async (input) => {
-				refuseArchived(hosted.id);
-				const running = [...known.values()].filter((each) => isRunning(each.session)).length;
-				if (!isRunning(session) && running >= limits.runningTurns) throw tooManyTurns(limits.runningTurns);
+				this.#refuseArchived(id);
+				const { runningTurns } = this.#parts.configuration.agentwire.limits;
+				const running = this.#cache.slots().filter(({ value }) => value !== null && isRunning(value)).length;
+				if (!isRunning(session) && running >= runningTurns) throw tooManyTurns(runningTurns);
 				return await session.send({ type: "turn.start", input });
 			},
-			release() {
-				hosted.holds -= 1;
-				if (hosted.holds === 0) scheduleUnload(hosted);
-			},
-			async discard() {
-				hosted.holds -= 1;
-				await lines.run(hosted.id, async () => {
-					if (hosted.session !== session) return;
-					// Somebody may have found it meanwhile.
-					if (isUsed(hosted) || session.snapshot().hasHistory) return scheduleUnload(hosted);
-					known.delete(hosted.id);
-					await giveUp(hosted, false);
+			release: () => this.#cache.release(id),
+			discard: async () => {
+				this.#cache.release(id);
+				await this.#cache.serialize(id, async () => {
+					if (this.#loaded(id) !== session) return;
+					// Another client may have found it meanwhile.
+					if (!this.#cache.isUsed(id) && !session.snapshot().hasHistory) await this.#forget(id);
 				});
 			},
 		};
-	};
+	}
 
-	const refuseArchived = (id: string): void => {
-		if (archived.has(id)) throw notFound(id);
-		if (isStopped) throw programEnds();
-	};
+	async #forget(id: string): Promise<void> {
+		this.#chosen.delete(id);
+		await this.#cache.remove(id);
+	}
 
-	/** Opens what an earlier process or another client left on disk. */
-	const openStored = async (id: string): Promise<Hosted> => {
-		const hosted = toHosted(id, choosePlainOptions(parts));
-		await load(hosted, () =>
-			kernel.open(workDir, id, ({ madeWith }) => {
-				hosted.chosen = chooseOptionsAgain(parts, id, madeWith);
-				return hosted.chosen.options;
-			}),
-		);
-		if (hosted.session?.isArchived === true) {
-			await giveUp(hosted, false);
-			throw notFound(id);
-		}
-		known.set(id, hosted);
-		return hosted;
-	};
+	#loaded(id: string): Session | null {
+		return this.#cache.get(id)?.value ?? null;
+	}
 
-	const hold = (id: string): Promise<SessionHold> =>
-		lines.run(id, async () => {
-			refuseArchived(id);
-			const hosted = known.get(id) ?? (await openStored(id));
-			await load(hosted, () => kernel.openOrCreate(workDir, id, hosted.chosen.options));
-			if (hosted.session === null) throw notFound(id);
-			return toHold(hosted, hosted.session);
-		});
+	#refuseArchived(id: string): void {
+		if (this.#archived.has(id)) throw notFound(id);
+		if (this.#isStopped) throw programEnds();
+	}
+}
 
-	return {
-		async create(request) {
-			refuseArchived("");
-			const id = timeOrderedUuid(clock.now(), identifiers);
-			const hosted = toHosted(id, chooseOptions(parts, request));
-			if (hosted.chosen.model === "") throw new KernelError("model-not-set", "LLM is not set");
-			return await lines.run(id, async () => {
-				await withModelError(() => load(hosted, () => kernel.openOrCreate(workDir, id, hosted.chosen.options)));
-				if (hosted.session === null) throw notFound(id);
-				known.set(id, hosted);
-				return toHold(hosted, hosted.session);
-			});
-		},
-		hold,
-		list: () => [...known.values()].filter(({ id }) => !archived.has(id)).map(toInfo),
-		async interrupt(id) {
-			refuseArchived(id);
-			const session = known.get(id)?.session ?? null;
-			if (session === null) {
-				// Nothing of it runs; whether it is there has to be known all the same.
-				if (!known.has(id)) (await hold(id)).release();
-				return false;
-			}
-			if (!isRunning(session)) return false;
-			await session.send({ type: "turn.cancel" });
-			return true;
-		},
-		async archive(id, over) {
-			const { session, release } = await hold(id);
-			try {
-				// Another may have been faster.
-				refuseArchived(id);
-				archived.add(id);
-				await putAway(session, over).catch((thrown: unknown) => {
-					archived.delete(id);
-					throw thrown;
-				});
-			} finally {
-				release();
-			}
-			await lines.run(id, async () => {
-				const hosted = known.get(id);
-				known.delete(id);
-				// Its state says so from now on.
-				archived.delete(id);
-				// Somebody who needed a place may have been faster.
-				if (hosted !== undefined && hosted.session !== null) await giveUp(hosted, false);
-			});
-		},
-		async stop() {
-			isStopped = true;
-			const loaded = [...known.values()];
-			for (const { withdrawUnload } of loaded) withdrawUnload?.();
-			await Promise.all(loaded.map(({ session }) => session?.stop()));
-		},
-	};
+function toInfo(id: string, { model, provider }: ChosenOptions, session: Session | null): SessionInfo {
+	return { id, model, provider, isRunning: session !== null && isRunning(session) };
+}
+
+async function mayHaveBackgroundWork(session: Session, log: Log): Promise<boolean> {
+	try {
+		return (await session.backgroundTasks()).length > 0;
+	} catch (thrown) {
+		log.warn("The background work of a session is not known.", { session: session.id, error: thrown });
+		return true;
+	}
 }
 
 /** `over` is waited for behind the cancel of its turn. */
@@ -351,22 +233,14 @@ async function putAway(session: Session, over: (session: Session) => Promise<voi
 	await session.archive();
 }
 
-function isIdle(hosted: Hosted): boolean {
-	return hosted.session !== null && !hosted.isLeaving && !isUsed(hosted);
-}
-
-function isUsed({ session, holds }: Hosted): boolean {
-	return holds > 0 || isRunning(session);
-}
-
-function isRunning(session: Session | null): boolean {
-	return session !== null && session.snapshot().turnId !== null;
+function isRunning(session: Session): boolean {
+	return session.snapshot().turnId !== null;
 }
 
 /** Settings of which no model can be made are no defect: whoever asks for the model is told. */
-async function withModelError(work: () => Promise<void>): Promise<void> {
+async function withModelError<T>(work: () => Promise<T>): Promise<T> {
 	try {
-		await work();
+		return await work();
 	} catch (thrown) {
 		if (!(thrown instanceof ModelConfigurationError)) throw thrown;
 		throw new KernelError("model-not-set", thrown.message, { cause: thrown });
@@ -385,4 +259,8 @@ function tooManyTurns(limit: number): KernelError {
 	return new KernelError("overloaded", `Too many turns run at once (${limit}); start it when one has ended.`, {
 		data: { limit },
 	});
+}
+
+function tooManySessions(used: number, limit: number): KernelError {
+	return new KernelError("overloaded", `Max sessions reached (${used}/${limit})`, { data: { limit } });
 }

@@ -8,7 +8,7 @@ import { noCompatibility } from "../../src/dialects/dialect.ts";
 import type { Files } from "../../src/files/port.ts";
 import { plainSessionOptions } from "../../src/kernel/compose.ts";
 import { Kernel } from "../../src/kernel/kernel.ts";
-import { createSessionHost } from "../../src/kernel/session-host.ts";
+import { SessionHost } from "../../src/kernel/session-host.ts";
 import { createSettingsDocuments } from "../../src/kernel/settings-documents.ts";
 import type { Fetch } from "../../src/network/network.ts";
 import type { Processes } from "../../src/processes/port.ts";
@@ -77,7 +77,7 @@ export async function createHostedServer(options: HostedServerOptions): Promise<
 			version: "0.0.0",
 		}),
 	});
-	const sessions = createSessionHost({
+	const sessions = new SessionHost({
 		kernel,
 		configuration,
 		environment: {},

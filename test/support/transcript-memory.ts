@@ -11,7 +11,7 @@ import { withoutSync } from "../../src/files/without-sync.ts";
 import { composeSession, plainSessionOptions, type SessionOptions } from "../../src/kernel/compose.ts";
 import { Kernel } from "../../src/kernel/kernel.ts";
 import { Session } from "../../src/kernel/session.ts";
-import { createSessionHost } from "../../src/kernel/session-host.ts";
+import { SessionHost } from "../../src/kernel/session-host.ts";
 import { createSettingsDocuments } from "../../src/kernel/settings-documents.ts";
 import { createProcesses } from "../../src/processes/children.ts";
 import { hostDialects } from "../../src/server/host-dialects.ts";
@@ -108,7 +108,7 @@ export async function openSession(
 	const toHost = (kernel: Kernel) => {
 		const { identifiers, log } = surroundings;
 		const { home, workDir } = place;
-		const sessions = createSessionHost({
+		const sessions = new SessionHost({
 			kernel,
 			configuration,
 			environment,
