@@ -19,7 +19,8 @@ function createSubject(scripts: readonly ModelScript[], overrides: Partial<TurnD
 		replaceContext: async (replacing: readonly ContextRow[]) => void rows.splice(0, rows.length, ...replacing),
 	};
 	const context = new Context(log, [], "Be brief.");
-	const mailbox = createMailbox(() => context.checkpointCount);
+	const mailbox = createMailbox();
+	mailbox.open(() => context.checkpointCount);
 	const model = createScriptedModel(scripts);
 	const tools = [createSendDMail({ mail: mailbox }), createToolDouble("Edit", { approval: editNeed })];
 	const subject = createTurnSubject(model, tools, { context, mailbox, ...overrides });

@@ -15,7 +15,7 @@ import type { CommandRequest, StartedTask } from "../tools/operations.ts";
 import { type BackgroundTaskSettings, BackgroundTasks } from "./background-tasks.ts";
 import type { StartWorker, WorkerOptions } from "./command-task.ts";
 import { Notifications } from "./notifications.ts";
-import { createTaskOperations } from "./task-view.ts";
+import { createTaskOperations } from "./task-operations.ts";
 
 const deadProcess = 2 ** 30;
 

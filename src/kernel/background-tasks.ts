@@ -5,13 +5,13 @@ import { createDeferred } from "../base/deferred.ts";
 import { errorText } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { isFinal } from "../events/task-status.ts";
-import type { Notification, StoredTask } from "../store/stored-tasks.ts";
+import type { StoredTask } from "../store/stored-tasks.ts";
 import type { AgentRequest, CommandRequest, StartedTask } from "../tools/operations.ts";
 import type { ActiveTask } from "./active-task.ts";
 import { conclude, type FollowSettings, followFoundWorker } from "./command-task.ts";
 import type { Notifications } from "./notifications.ts";
 import { refuseStart, type StartSettings, startAgent, startCommand, type TaskStart } from "./start-task.ts";
-import { lastLines, taskSource, toNotification, toTaskBlock } from "./task-news.ts";
+import { toNotification } from "./task-news.ts";
 
 /** What background work needs of the world; `compose.ts` fills it. */
 export interface BackgroundParts extends Pick<StartSettings, "settings" | "startWorker"> {
@@ -115,17 +115,6 @@ export class BackgroundTasks {
 	end(): Promise<void> {
 		this.#ending ??= this.#endAll();
 		return this.#ending;
-	}
-
-	/** What the model is told of a task beside its notification. */
-	async describeSource({ sourceKind, sourceId }: Notification): Promise<string | null> {
-		if (sourceKind !== taskSource) return null;
-		const { notificationTailChars, notificationTailLines } = this.#settings.settings;
-		const task = await this.#settings.stored.tasks.find(sourceId);
-		if (task === null) return null;
-		const runtime = await task.runtime();
-		const { bytes } = await task.outputTail(notificationTailChars);
-		return toTaskBlock(task.spec, runtime, lastLines(bytes, notificationTailLines));
 	}
 
 	/** Starts a task if there is a place for it. */

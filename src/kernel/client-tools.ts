@@ -4,6 +4,9 @@ import type { ClientToolAsk } from "../events/ask.ts";
 import type { ToolReturn } from "../events/content.ts";
 import { compileJsonSchema } from "../tools/json-schema.ts";
 import type { JsonSchema, Tool } from "../tools/tool.ts";
+import type { AskTable } from "./asks.ts";
+import type { Clients } from "./clients.ts";
+import type { Emitter, Where } from "./emitter.ts";
 
 /** A tool as its client declares it; `parameters` is a JSON Schema (draft 2020-12). */
 export interface ClientToolDeclaration {
@@ -20,6 +23,25 @@ export interface CheckedTools {
 
 /** Puts a client's tool call before it and resolves with its result, or with what stands in for one. */
 export type AskClientTool = (ask: ClientToolAsk, signal: AbortSignal) => Promise<ToolReturn>;
+
+/** Puts the calls of client tools before the clients of a session; `place` says where their events belong. */
+export function createClientToolCalls(
+	asks: AskTable,
+	clients: Pick<Clients, "any">,
+	emitter: Pick<Emitter, "emit">,
+	place: () => Where,
+): AskClientTool {
+	return async (ask, signal) => {
+		const settlement = asks.wait(ask, "client-tool", signal);
+		// The client may have detached between the call and this.
+		if (!clients.any) asks.clientGone();
+		const where = place();
+		await emitter.emit(where, { type: "ask.requested", ask }, {}, signal);
+		const { answer } = await settlement;
+		await emitter.emit(where, { type: "ask.resolved", askId: ask.id, answer }, {}, signal);
+		return answer.result;
+	};
+}
 
 /** `isBuiltin` names the tools nobody may shadow. Of declarations with one name the last counts. */
 export async function checkClientTools(

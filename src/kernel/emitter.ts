@@ -28,7 +28,8 @@ export type AgentLog = Pick<StoredAgent, "appendEvents">;
 
 const ends: ReadonlySet<EventBody["type"]> = new Set(["turn.ended", "compaction.ended", "ask.resolved"]);
 
-type Where = Pick<EventOrigin, "turnId" | "agentPath">;
+/** Where an event belongs: the turn, if one runs, and the agent. */
+export type Where = Pick<EventOrigin, "turnId" | "agentPath">;
 
 export class Emitter {
 	readonly #sessionId: string;

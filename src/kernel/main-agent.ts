@@ -3,6 +3,7 @@ import { Context, type ContextLog } from "../agent/context.ts";
 import type { ConversationMessage } from "../events/conversation.ts";
 import type { Model } from "../models/model.ts";
 import type { StoredSession } from "../store/session-store.ts";
+import type { OpenMailbox } from "./mailbox.ts";
 import type { AgentNotice } from "./notifications.ts";
 import { type CrashNotice, recoverCalls } from "./recovery.ts";
 import type { Reminders } from "./reminders.ts";
@@ -13,7 +14,7 @@ export interface MainAgentSettings {
 	readonly model: Model | null;
 	readonly unsetModelAlias: string | null;
 	/** Its tools, and its mailbox if it has the tool to write to its past. */
-	equip(): Promise<Pick<Agent, "tools" | "mailbox">>;
+	equip(): Promise<Pick<Agent, "tools"> & { readonly mailbox: OpenMailbox | null }>;
 	/** Renders the system prompt of a session that has none yet. */
 	systemPrompt(): Promise<string>;
 	readonly reminders: Reminders;
@@ -46,11 +47,6 @@ export class MainAgent {
 			throw thrown;
 		});
 		return this.#loading;
-	}
-
-	/** How many checkpoints its context has; 0 before it is loaded. */
-	get checkpointCount(): number {
-		return this.#agent?.context.checkpointCount ?? 0;
 	}
 
 	/** The conversation so far: that of the agent if there is one already, else as it is kept. */
@@ -94,6 +90,7 @@ export class MainAgent {
 			replaceContext: (rows) => kept(stored.replaceContext(rows)),
 		};
 		const context = new Context(log, stored.contextRows, content);
+		equipment.mailbox?.open(() => context.checkpointCount);
 		const { model, unsetModelAlias, reminders, compactionNotes } = this.#settings;
 		const notices = () => this.#settings.notices(context.messages);
 		return { path: [], model, unsetModelAlias, context, ...equipment, reminders, notices, compactionNotes };

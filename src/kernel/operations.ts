@@ -17,7 +17,8 @@ import type { AskTable } from "./asks.ts";
 import type { PlanMode } from "./plan-mode.ts";
 
 export interface SessionOperations {
-	readonly agents: AgentOperations;
+	/** Null for subagents. */
+	readonly agents: AgentOperations | null;
 	readonly questions: QuestionOperations;
 	readonly plan: PlanOperations;
 	readonly mail: MailOperations;
@@ -26,30 +27,24 @@ export interface SessionOperations {
 	readonly tasks: TaskOperations | null;
 }
 
+/** What subagents' tools get too. */
+export type SharedOperations = Pick<SessionOperations, "questions" | "plan">;
+
 export interface OperationsSettings {
-	readonly agents: AgentOperations;
-	readonly tasks: TaskOperations;
 	readonly asks: AskTable;
 	readonly plan: PlanMode;
 	readonly identifiers: Identifiers;
 	readonly mode: ApprovalMode;
-	readonly mail: MailOperations;
-	/** The model of the session's own agent. */
-	readonly model: Model | null;
 	/** Whether an attached client can do it. */
 	can(capability: ClientCapability): boolean;
 	emit(body: EventBody): Promise<void>;
 }
 
-export function createSessionOperations(settings: OperationsSettings): SessionOperations {
-	const { plan, agents, tasks, mail, mode } = settings;
+export function createSharedOperations(settings: OperationsSettings): SharedOperations {
+	const { plan, mode } = settings;
 	const isAway = () => mode.isAway;
 	const questions = createQuestions(settings, isAway);
 	return {
-		agents,
-		tasks,
-		mail,
-		media: toMediaOperations(settings.model),
 		questions,
 		plan: {
 			isOn: () => plan.isOn,

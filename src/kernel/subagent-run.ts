@@ -195,7 +195,8 @@ async function openAgent(
 	if (!hasPrompt) await log.appendContext([{ type: "system-prompt", content }]);
 	const context = new Context(log, stored.contextRows, content);
 	await closeLostCalls(context);
-	const mailbox = createMailbox(() => context.checkpointCount);
+	const mailbox = createMailbox();
+	mailbox.open(() => context.checkpointCount);
 	const tools = await settings.createTools(type.toolPaths, mailbox, model);
 	return {
 		path,

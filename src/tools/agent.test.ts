@@ -14,11 +14,12 @@ import type { AgentOperations, AgentRequest, TaskView } from "./operations.ts";
 import type { ToolEnvironment } from "./tool.ts";
 
 let place: ToolPlace;
+let agents: AgentOperations;
 let requests: [AgentRequest, string][];
 
 beforeEach(async () => {
 	requests = [];
-	const agents: AgentOperations = {
+	agents = {
 		...noAgents,
 		types: [
 			{ name: "coder", whenToUse: "does work.", tools: ["Shell", "ReadFile"] },
@@ -37,21 +38,21 @@ const task = { description: "a task", prompt: "Do it" };
 
 describe("Agent", () => {
 	it("names the types with their tools to the model", () => {
-		const { description } = createAgent(place.environment);
+		const { description } = createAgent(agents, place.environment);
 		expect(description).toMatch(/- coder: does work\. Tools: Shell, ReadFile\.\n- plan: designs\. Tools: ReadFile\.$/);
 	});
 
 	it("names no tools that need a model or a service that is not there", () => {
 		const types = [{ name: "coder", whenToUse: "does work.", tools: ["ReadFile", "ReadMediaFile", "SearchWeb"] }];
 		const describe = (changes: Partial<ToolEnvironment>) =>
-			createAgent({ ...place.environment, agents: { ...noAgents, types }, ...changes }).description;
+			createAgent({ ...noAgents, types }, { ...place.environment, ...changes }).description;
 		expect(describe({})).toMatch(/Tools: ReadFile\.$/);
 		expect(describe({ media: { ...noMedia, takesVideos: true } })).toMatch(/Tools: ReadFile, ReadMediaFile\.$/);
 		expect(describe({ web: { ...noWeb, searchService } })).toMatch(/Tools: ReadFile, SearchWeb\.$/);
 	});
 
 	it("starts a coder in the session's model without a deadline, unless told otherwise", async () => {
-		const tool = createAgent(place.environment);
+		const tool = createAgent(agents, place.environment);
 		expect(await call(tool, task, "P")).toMatchObject({ is_error: false, output: "reported" });
 		const told = { subagent_type: "plan", model: "fast", resume: "a00000001", timeout: 60 };
 		await call(tool, { ...task, ...told }, "Q");
@@ -62,7 +63,10 @@ describe("Agent", () => {
 	});
 
 	it("asks for no approval and counts as no effect: what the subagent does is asked and recorded by itself", async () => {
-		expect(await prepareCall(createAgent(place.environment), task)).toMatchObject({ approval: null, hasEffect: false });
+		expect(await prepareCall(createAgent(agents, place.environment), task)).toMatchObject({
+			approval: null,
+			hasEffect: false,
+		});
 	});
 
 	it("returns at once from the background, with the task in place of a report", async () => {
@@ -85,8 +89,7 @@ describe("Agent", () => {
 			starts.push([request, toolCallId]);
 			return { ok: true, task: view };
 		};
-		const { environment } = place;
-		const tool = createAgent({ ...environment, agents: { ...environment.agents, start } });
+		const tool = createAgent({ ...agents, start }, place.environment);
 		const result = await call(tool, { ...task, run_in_background: true, timeout: 60 }, "P");
 		expect(starts).toEqual([[{ ...task, type: "coder", model: null, resume: null, timeout: 60 }, "P"]]);
 		expect(requests).toEqual([]);
@@ -105,9 +108,9 @@ describe("Agent", () => {
 	});
 
 	it("returns why it could not be started in the background", async () => {
-		const result = await call(createAgent(place.environment), { ...task, run_in_background: true });
+		const result = await call(createAgent(agents, place.environment), { ...task, run_in_background: true });
 		expect(briefOf(result)).toBe("Background start failed");
-		const ofSubagent = createAgent({ ...place.environment, tasks: null });
+		const ofSubagent = createAgent(agents, { ...place.environment, tasks: null });
 		expect(briefOf(await call(ofSubagent, { ...task, run_in_background: true }))).toBe("Background task unavailable");
 		expect(requests).toEqual([]);
 	});
@@ -121,12 +124,12 @@ describe("Agent", () => {
 		[{ ...task, timeout: 30.5 }],
 		[{ ...task, model: 1 }],
 	])("refuses %j", async (value) => {
-		expect(await issueOf(createAgent(place.environment), value)).not.toBeNull();
+		expect(await issueOf(createAgent(agents, place.environment), value)).not.toBeNull();
 	});
 
 	it("takes nulls for what is left out", async () => {
 		expect(
-			await issueOf(createAgent(place.environment), { ...task, model: null, resume: null, timeout: null }),
+			await issueOf(createAgent(agents, place.environment), { ...task, model: null, resume: null, timeout: null }),
 		).toBeNull();
 	});
 });

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { boolean, integer } from "./argument-schemas.ts";
 import { defineTool, readOnly, settled } from "./define-tool.ts";
+import type { AgentOperations } from "./operations.ts";
 import { mediaToolName } from "./read-media-file.ts";
 import { searchToolName } from "./search-web.ts";
 import { noBackgroundWork, startedResult } from "./task-results.ts";
@@ -34,11 +35,13 @@ const schema = v.looseObject({
 	),
 });
 
-export function createAgent(environment: ToolEnvironment): Tool {
-	const { agents, tasks } = environment;
+export function createAgent(
+	agents: AgentOperations,
+	{ tasks, media, web }: Pick<ToolEnvironment, "tasks" | "media" | "web">,
+): Tool {
 	return defineTool({
 		name: "Agent",
-		description: `${introduction}\n${describeTypes(environment)}`,
+		description: `${introduction}\n${describeTypes(agents, media, web)}`,
 		schema,
 		prepare(input, { toolCallId }) {
 			const { description, prompt, subagent_type: type, model, resume, timeout } = input;
@@ -54,7 +57,7 @@ export function createAgent(environment: ToolEnvironment): Tool {
 }
 
 /** Types name their tools whether or not there is what these need. */
-function describeTypes({ agents, media, web }: ToolEnvironment): string {
+function describeTypes(agents: AgentOperations, media: ToolEnvironment["media"], web: ToolEnvironment["web"]): string {
 	const isThere = (tool: string) =>
 		(tool !== mediaToolName || media.takesImages || media.takesVideos) &&
 		(tool !== searchToolName || web.searchService !== null);

@@ -25,7 +25,8 @@ import { createWriteFile } from "./write-file.ts";
 export type ToolFactory = (environment: ToolEnvironment) => Tool | null;
 
 const factories: Readonly<Record<BuiltInToolPath, ToolFactory>> = {
-	"kimi_cli.tools.agent:Agent": createAgent,
+	"kimi_cli.tools.agent:Agent": (environment) =>
+		environment.agents === null ? null : createAgent(environment.agents, environment),
 	"kimi_cli.tools.ask_user:AskUserQuestion": createAskUserQuestion,
 	"kimi_cli.tools.todo:SetTodoList": createSetTodoList,
 	"kimi_cli.tools.shell:Shell": createShell,

@@ -93,7 +93,8 @@ export interface ToolEnvironment {
 	readonly todos: TodoOperations;
 	readonly questions: QuestionOperations;
 	readonly plan: PlanOperations;
-	readonly agents: AgentOperations;
+	/** Null for subagents, which call none. */
+	readonly agents: AgentOperations | null;
 	readonly mail: MailOperations;
 	/** What the agent's model takes in: tools that read for it are there accordingly. */
 	readonly media: MediaOperations;

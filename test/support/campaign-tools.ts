@@ -51,7 +51,7 @@ export function createTalkingTools(operations: SessionOperations, files: Files):
 		todos: { read: () => [], write: async () => {} },
 	};
 	const tools = [
-		createAgent(environment),
+		...(operations.agents === null ? [] : [createAgent(operations.agents, environment)]),
 		createAskUserQuestion(environment),
 		createEnterPlanMode(environment),
 		createExitPlanMode(environment),

@@ -1,5 +1,3 @@
-// A session whose model can call on subagents: types with a tool that asks, models by alias, events as they are told.
-import { systemClock } from "../../src/base/clock.ts";
 import type { AgentType } from "../../src/definitions/agent-types.ts";
 import type { AgentEvent, EventBody } from "../../src/events/event.ts";
 import type { AttachOptions } from "../../src/kernel/clients.ts";
@@ -9,9 +7,8 @@ import type { Model, ModelChunk } from "../../src/models/model.ts";
 import { createAgent } from "../../src/tools/agent.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import type { SessionDouble } from "./failing-session.ts";
-import { createMemoryFiles } from "./memory-files.ts";
 import { call, createScriptedModel, done, type ModelScript, say } from "./scripted-model.ts";
-import { noProcesses, noWeb } from "./session-doubles.ts";
+import { noWeb } from "./session-doubles.ts";
 import { type ClientDouble, createSessionSubject, type SessionSubject } from "./session-subject.ts";
 import { createToolDouble, editNeed } from "./turn-subject.ts";
 
@@ -68,22 +65,7 @@ export async function createSubagentSubject(model: Model, options: SubagentOptio
 			identifiers: { uuid: () => `ask-${++ids}`, hex: (length) => (++ids).toString(16).padStart(length, "0") },
 			createTools: async (given) => {
 				operations = given;
-				return [
-					createAgent({
-						...given,
-						workDir: "/work",
-						additionalDirs: () => [],
-						skillDirs: [],
-						environment: {},
-						home: "/home/me",
-						outputDir: "/output",
-						files: createMemoryFiles(),
-						processes: noProcesses,
-						web: noWeb,
-						clock: systemClock,
-						todos: { read: () => [], write: async () => {} },
-					}),
-				];
+				return given.agents === null ? [] : [createAgent(given.agents, { ...given, web: noWeb })];
 			},
 			subagents: {
 				types: subagentTypes,
