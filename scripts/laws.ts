@@ -1,0 +1,53 @@
+// The laws of the source tree that an import table cannot say: who may touch the process, and who may reach the outside
+// through modules of Node. One row per law; law-check.ts holds the tree against them.
+
+export interface Law {
+	/** Follows "only … may". */
+	readonly what: string;
+	/** Members of `process`, or globals, that only the places below may use. */
+	readonly members?: readonly string[];
+	readonly globals?: readonly string[];
+	/** Modules, with everything below them (`node:fs` includes `node:fs/promises`). */
+	readonly modules?: readonly string[];
+	/** Folders that end with a slash, or files, relative to `src/`. */
+	readonly places: readonly string[];
+	/** Where the law does not hold, each with its reason. */
+	readonly exceptions?: Readonly<Record<string, string>>;
+}
+
+export const laws: readonly Law[] = [
+	{
+		what: "read arguments, environment and current directory",
+		members: ["argv", "env", "cwd", "chdir"],
+		places: ["cli/"],
+	},
+	{
+		what: "touch stdin and stdout while the program serves a client",
+		members: ["stdin", "stdout"],
+		places: ["transports/stdio.ts", "cli/"],
+	},
+	{ what: "write to stderr", members: ["stderr"], places: ["cli/"] },
+	{ what: "end the process", members: ["exit", "abort", "exitCode"], places: ["cli/"] },
+	{
+		what: "reach the file system",
+		modules: ["node:fs"],
+		places: ["files/"],
+		exceptions: {
+			"cli/": "the log and the code cache, which hold nothing of a session",
+			"processes/": "what the system says of processes, and the ends of their pipes",
+			"transports/stdio.ts": "stdin and stdout are file descriptors",
+		},
+	},
+	{ what: "start child processes", modules: ["node:child_process"], places: ["processes/"] },
+	{
+		what: "make requests and open sockets",
+		modules: ["node:http", "node:https", "node:http2", "node:net", "node:tls", "node:dns", "node:dgram", "undici"],
+		globals: ["fetch", "WebSocket", "EventSource"],
+		places: ["network/"],
+		exceptions: {
+			"credentials/mcp-callback.ts": "the loopback server that a browser returns to after a sign-in",
+			"config/schema.ts": "recognizes addresses, connects to nothing",
+			"transports/stdio.ts": "stdin and stdout may be sockets",
+		},
+	},
+];
