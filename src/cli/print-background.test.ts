@@ -111,7 +111,6 @@ describe("the wait for background work", () => {
 		expect(subject.clock.waiting()).toBe(1);
 		subject.clock.advance(1);
 		expect(await waiting).toMatchObject({
-			code: "background-timeout",
 			exitCode: 1,
 			message: expect.stringContaining("t0, t1"),
 		});
@@ -143,7 +142,7 @@ describe("the wait for background work", () => {
 		const waiting = subject.wait(10);
 		await new Promise((resolve) => setImmediate(resolve));
 		subject.clock.advance(5000);
-		expect(await waiting).toMatchObject({ code: "background-timeout" });
+		expect(await waiting).toMatchObject({ message: expect.stringContaining("still running") });
 		expect(subject.endedTasks()).toBe(2);
 	});
 
@@ -151,7 +150,7 @@ describe("the wait for background work", () => {
 		const subject = createSubject([task("a", 5), task("b", 5)], { status: "max-steps", limit: "steps", steps: 3 });
 		const waiting = subject.wait(10);
 		await subject.end();
-		expect(await waiting).toMatchObject({ code: "max-steps" });
+		expect(await waiting).toMatchObject({ message: expect.stringContaining("steps reached") });
 	});
 
 	it("ends with the program", async () => {

@@ -74,10 +74,10 @@ describe("createFinalPrinter", () => {
 
 	it.each([
 		["text", "Error: No.\n"],
-		["stream-json", '{"type":"error","code":"internal","message":"No."}\n'],
+		["stream-json", "No.\n"],
 	] as const)("tells a failure as %s", (format, expected) => {
 		const { printer, written } = playEvents((write) => createFinalPrinter(format, write));
-		printer.fail({ code: "internal", message: "No.", exitCode: 1 });
+		printer.fail({ message: "No.", exitCode: 1 });
 		expect(written).toEqual([expected]);
 	});
 });

@@ -1,5 +1,6 @@
 // Print mode reduced to its result: the last message of each turn and nothing else, as text or as JSON.
 import { toJsonLine } from "../base/json.ts";
+import { oneLine } from "../base/sentence.ts";
 import type { EventBody } from "../events/event.ts";
 import type { PrintFormat } from "./command-line.ts";
 import { type Printer, type PrintFailure, type Write, withoutControls } from "./printer.ts";
@@ -16,7 +17,7 @@ const forms: { readonly [F in PrintFormat]: FinalForm } = {
 	},
 	"stream-json": {
 		message: (content) => `${toJsonLine({ role: "assistant", content })}\n`,
-		failure: ({ code, message }) => `${toJsonLine({ type: "error", code, message })}\n`,
+		failure: ({ message }) => `${oneLine(message)}\n`,
 	},
 };
 

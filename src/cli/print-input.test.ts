@@ -15,9 +15,12 @@ describe("readPrompt", () => {
 		expect(await readPrompt(null, false, async () => "  first\nsecond\n\n")).toBe("first\nsecond");
 	});
 
+	it.each(["", " \n\t"])("finds no prompt in %j", async (text) => {
+		expect(await readPrompt(null, false, async () => text)).toBeNull();
+	});
+
 	it.each([
 		["a terminal", true, refuse, /--prompt.*stdin/],
-		["an empty stdin", false, async () => " \n", /stdin is empty/],
 		["a stdin that cannot be read", false, refuse, /cannot be read: not to be read/],
 	])("refuses %s", async (_name, isTerminal, read, said) => {
 		const refusal = await readPrompt(null, isTerminal, read).catch((thrown: unknown) => thrown);

@@ -5,20 +5,21 @@ import type { Line } from "../base/lines.ts";
 import { type UserInput, userInputSchema } from "../events/content.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** The one prompt of text input: what was typed, else all that `readInput` gives. Throws UsageError for none. */
+/**
+ * The one prompt of text input: what was typed, else all that `readInput` gives; null when that is blank. Throws
+ * UsageError when there is nowhere to read from.
+ */
 export async function readPrompt(
 	typed: string | null,
 	isTerminal: boolean,
 	readInput: () => Promise<string>,
-): Promise<string> {
+): Promise<string | null> {
 	if (typed !== null) return typed;
 	if (isTerminal) throw new UsageError("--print needs a prompt: give it with --prompt, or pipe it to stdin.");
 	const text = await readInput().catch((thrown: unknown) => {
 		throw new UsageError(`--print needs a prompt, and stdin cannot be read: ${errorText(thrown)}`, { cause: thrown });
 	});
-	const prompt = text.trim();
-	if (prompt === "") throw new UsageError("--print needs a prompt: stdin is empty. Pipe it there, or use --prompt.");
-	return prompt;
+	return text.trim() || null;
 }
 
 /** The messages of stream-json input; what cannot be used is skipped and told to `complain`, a line each. */

@@ -168,9 +168,9 @@ describe("createStreamJsonPrinter", () => {
 		expect(play(...allSamples, turnEnds).length).toBeGreaterThan(0);
 	});
 
-	it("tells a failure as an error", () => {
+	it("prints a failure as kimi does: its sentence on a line of its own, no JSON", () => {
 		const { printer, written } = playEvents(createStreamJsonPrinter);
-		printer.fail({ code: "provider-failed", message: "a\u2028b", exitCode: 75 });
-		expect(written).toEqual(['{"type":"error","code":"provider-failed","message":"a\\u2028b"}\n']);
+		printer.fail({ message: "a\u2028b\nc", exitCode: 75 });
+		expect(written).toEqual(["a b c\n"]);
 	});
 });

@@ -2,6 +2,7 @@
 import { type Assembly, createAssembly } from "../agent/assembly.ts";
 import { toToolMessage } from "../agent/tool-results.ts";
 import { toJsonLine } from "../base/json.ts";
+import { oneLine } from "../base/sentence.ts";
 import type { ConversationMessage } from "../events/conversation.ts";
 import type { EventBody, EventBodyOf, EventType } from "../events/event.ts";
 import { toMessage } from "../messages/to-message.ts";
@@ -83,7 +84,8 @@ export function createStreamJsonPrinter(write: Write): Printer {
 		take({ body, agentPath }) {
 			if (agentPath.length === 0) print(body);
 		},
-		fail: ({ code, message }) => write(`${toJsonLine({ type: "error", code, message })}\n`),
+		// Programs know the sentence from kimi: a line that is no JSON, which they show or search.
+		fail: ({ message }) => write(`${oneLine(message)}\n`),
 	};
 }
 

@@ -126,7 +126,7 @@ describe("createTextPrinter", () => {
 
 	it("tells a failure on a line of its own", () => {
 		const { printer, written } = playEvents(createTextPrinter, turnBegins, step(1), text("so far"), interrupted);
-		printer.fail({ code: "provider-failed", message: "out of \u001bluck", exitCode: 1 });
+		printer.fail({ message: "out of \u001bluck", exitCode: 1 });
 		expect(written.join("")).toBe("so far\nError: out of luck\n");
 	});
 

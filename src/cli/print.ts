@@ -95,8 +95,7 @@ async function runPrompts(
 		return 0;
 	} catch (thrown) {
 		log.error("A print run failed.", { error: thrown });
-		const { code, message } = toKernelError(thrown);
-		printer.fail({ code, message, exitCode: 1 });
+		printer.fail({ message: toKernelError(thrown).message, exitCode: 1 });
 		return 1;
 	}
 }

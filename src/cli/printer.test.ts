@@ -12,21 +12,24 @@ describe("toFailure", () => {
 	it("is none of a finished turn", () => expect(toFailure({ status: "finished" })).toBeNull());
 
 	it.each<[TurnOutcome, string, number]>([
-		[{ status: "cancelled" }, "cancelled", 1],
-		[{ status: "max-steps", limit: "steps", steps: 3 }, "max-steps", 1],
-		[failed({}), "provider-failed", 1],
-		[failed({ retryable: false }), "provider-failed", 1],
-		[failed({ retryable: true }), "provider-failed", 75],
-		[failed({ code: "storage-failed" }), "storage-failed", 1],
-		[failed({ code: "budget-exhausted" }), "budget-exhausted", 1],
-	])("of %j has a code and an exit code", (outcome, code, exitCode) => {
-		expect(toFailure(outcome)).toMatchObject({ code, exitCode });
+		[{ status: "cancelled" }, "Interrupted by user", 1],
+		[{ status: "max-steps", limit: "steps", steps: 3 }, "Max number of steps reached: 3", 1],
+		[failed({}), "m", 1],
+		[failed({ retryable: false }), "m", 1],
+		[failed({ retryable: true }), "m", 75],
+		[failed({ code: "model-not-set", message: "LLM is not set" }), "LLM not set", 1],
+		[failed({ code: "storage-failed" }), "m", 1],
+		[failed({ code: "budget-exhausted" }), "m", 1],
+	])("of %j begins as scripts know it from kimi, and has an exit code", (outcome, start, exitCode) => {
+		const failure = toFailure(outcome);
+		expect(failure?.message.startsWith(start)).toBe(true);
+		expect(failure?.exitCode).toBe(exitCode);
 	});
 
 	it.each([
-		["steps", /3 steps.*--max-steps-per-turn/, "ralph"],
-		["loop", /3 steps.*gone over.*--max-ralph-iterations/, "--max-steps-per-turn"],
-		["flow", /3 steps.*flow/, "--max"],
+		["steps", /reached: 3\. .*--max-steps-per-turn/, "ralph"],
+		["loop", /reached: 3\. .*gone over.*--max-ralph-iterations/, "--max-steps-per-turn"],
+		["flow", /reached: 3\. .*flow/, "--max"],
 	] as const)("says how many steps there were, and which limit it was: %s", (limit, expected, unsaid) => {
 		const message = toFailure({ status: "max-steps", limit, steps: 3 })?.message;
 		expect(message).toMatch(expected);
@@ -36,9 +39,9 @@ describe("toFailure", () => {
 	it("says which model is missing", () => {
 		const unset = { code: "model-not-set", message: "LLM is not set" } as const;
 		expect(toFailure(failed({ ...unset, data: { model: "k" } }))?.message).toBe(
-			'LLM is not set: the settings have no model "k"',
+			'LLM not set: the settings have no model "k"',
 		);
-		expect(toFailure(failed(unset))?.message).toMatch(/^LLM is not set: .*default_model.*--model/);
+		expect(toFailure(failed(unset))?.message).toMatch(/^LLM not set: .*default_model.*--model/);
 	});
 });
 

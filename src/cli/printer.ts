@@ -12,8 +12,7 @@ export interface Printer {
 export type Write = (text: string) => void;
 
 export interface PrintFailure {
-	/** A kernel error code, `max-steps` or `cancelled`. */
-	readonly code: string;
+	/** A sentence for people. Scripts know the first words of some of them from `kimi`. */
 	readonly message: string;
 	readonly exitCode: number;
 }
@@ -22,9 +21,9 @@ export interface PrintFailure {
 const tryAgainLater = 75;
 
 const limitReasons: Readonly<Record<Extract<TurnOutcome, { status: "max-steps" }>["limit"], string>> = {
-	steps: "no more may be taken at once; --max-steps-per-turn sets how many",
-	flow: "the flow went through as many nodes as it may; see to it that its decisions lead to its end",
-	loop: "the prompt was gone over as often as it may be; --max-ralph-iterations sets how often",
+	steps: "No more may be taken at once; --max-steps-per-turn sets how many.",
+	flow: "The flow went through as many nodes as it may; see to it that its decisions lead to its end.",
+	loop: "The prompt was gone over as often as it may be; --max-ralph-iterations sets how often.",
 };
 
 /** Why a turn did not do what it was asked; null when it did. */
@@ -33,17 +32,16 @@ export function toFailure(outcome: TurnOutcome): PrintFailure | null {
 		case "finished":
 			return null;
 		case "cancelled":
-			return { code: "cancelled", message: "The turn was cancelled.", exitCode: 1 };
+			return { message: "Interrupted by user", exitCode: 1 };
 		case "max-steps":
 			return {
-				code: "max-steps",
-				message: `The turn was stopped after ${outcome.steps} steps: ${limitReasons[outcome.limit]}.`,
+				message: `Max number of steps reached: ${outcome.steps}. ${limitReasons[outcome.limit]}`,
 				exitCode: 1,
 			};
 		case "failed": {
 			const { code, message, data, retryable = false } = outcome.error;
-			const hint = code === "model-not-set" ? `: ${missingModel(data)}` : "";
-			return { code, message: `${message}${hint}`, exitCode: retryable ? tryAgainLater : 1 };
+			if (code === "model-not-set") return { message: `LLM not set: ${missingModel(data)}`, exitCode: 1 };
+			return { message, exitCode: retryable ? tryAgainLater : 1 };
 		}
 	}
 }
