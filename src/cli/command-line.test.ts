@@ -111,14 +111,26 @@ describe("parseCommandLine", () => {
 		["--max-steps-per-turn 5", { maxStepsPerTurn: 5 }],
 		["--max-retries-per-step=1", { maxRetriesPerStep: 1 }],
 		["--wire -p hello", { mode: "wire", prompt: "hello" }],
-		["--prompt=-y", { prompt: "-y" }],
-		["--command -unknown", { prompt: "-unknown" }],
-		["-c hello", { prompt: "hello" }],
+		["--wire --command -unknown", { mode: "wire", prompt: "-unknown" }],
+		["-c hello --ui wire", { mode: "wire", prompt: "hello" }],
+		["-S", { session: { kind: "asked", flag: "-S" } }],
+		["--resume --yolo", { session: { kind: "asked", flag: "--resume" }, yolo: true }],
 	])("%s", (line, options) => {
 		expect(serve(line)).toEqual({ ...defaults, ...options });
 	});
 
 	it.each<[string, Partial<PrintOptions>]>([
+		["-p hello", { prompt: "hello" }],
+		["--prompt=-y", { prompt: "-y" }],
+		["-c hello", { prompt: "hello" }],
+		["--command -unknown", { prompt: "-unknown" }],
+		["-p hello --output-format stream-json", { prompt: "hello", outputFormat: "stream-json" }],
+		["--final-message-only -p hello", { prompt: "hello", finalMessageOnly: true }],
+		[
+			"-p hello --input-format stream-json -S",
+			{ prompt: "hello", inputFormat: "stream-json", session: { kind: "asked", flag: "-S" } },
+		],
+		["--print --session", { session: { kind: "asked", flag: "--session" } }],
 		["--print", {}],
 		["--print -p hello", { prompt: "hello" }],
 		["--print --command=hello", { prompt: "hello" }],
@@ -146,9 +158,11 @@ describe("parseCommandLine", () => {
 	});
 
 	it("trims the prompt", () => {
-		expect(parseCommandLine(["--prompt", "  do it \n"])).toEqual({
+		const prompt = "  do it \n";
+		expect(parseCommandLine(["--prompt", prompt])).toMatchObject({ kind: "print", options: { prompt: "do it" } });
+		expect(parseCommandLine(["--wire", "--prompt", prompt])).toMatchObject({
 			kind: "serve",
-			options: { ...defaults, prompt: "do it" },
+			options: { prompt: "do it" },
 		});
 	});
 
@@ -230,16 +244,18 @@ describe("parseCommandLine", () => {
 		["--quiet --wire", "Cannot combine --quiet and --wire."],
 		["--quiet --acp", "Cannot combine --quiet and --acp."],
 		["--quiet --output-format stream-json", "Cannot combine --quiet with an output format other than text."],
-		["--input-format text", "--input-format works only with --print."],
+		["--input-format text", "--input-format works only with --print or --prompt."],
 		["--print --input-format json", "--input-format must be text or stream-json."],
 		["--print --output-format ''", "--output-format must be text or stream-json."],
 		["--print --output-format", "--output-format needs a value (FORMAT)."],
-		["--print --session", "--session needs the id of a session."],
+		["--print --session ''", "--session needs the id of a session."],
+		["-p x --acp", "--acp: not available in this version."],
+		["-p x --wire --output-format text", "--output-format works only with --print or --prompt."],
 		["--print --prompt ''", "--prompt must not be empty."],
-		["--wire --output-format text", "--output-format works only with --print."],
-		["--final-message-only", "--final-message-only works only with --print."],
-		["--session", "--session needs the id of a session."],
+		["--wire --output-format text", "--output-format works only with --print or --prompt."],
+		["--final-message-only", "--final-message-only works only with --print or --prompt."],
 		["--resume --wire", "--resume needs the id of a session."],
+		["--ui wire -S", "-S needs the id of a session."],
 		["--session=", "--session needs the id of a session."],
 		["-S ''", "-S needs the id of a session."],
 		["--prompt ''", "--prompt must not be empty."],

@@ -14,7 +14,12 @@ export type SessionChoice =
 	/** The last one of the work dir. */
 	| { readonly kind: "last" }
 	/** Opened in whichever work dir it belongs to. */
-	| { readonly kind: "anywhere"; readonly id: string };
+	| { readonly kind: "anywhere"; readonly id: string }
+	/** A person is to choose it: the flag, as typed, had no id. */
+	| { readonly kind: "asked"; readonly flag: string };
+
+/** A session that can be opened. */
+export type NamedSession = Exclude<SessionChoice, { kind: "asked" }>;
 
 export type ConfigurationChoice =
 	| { readonly kind: "default" }
@@ -156,7 +161,7 @@ function checkCombinations(given: GivenFlags): void {
 	}
 	if (isPrint(given)) return;
 	for (const key of printOnly) {
-		if (given.has(key)) throw new UsageError(`--${key} works only with --print.`);
+		if (given.has(key)) throw new UsageError(`--${key} works only with --print or --prompt.`);
 	}
 }
 
@@ -166,7 +171,9 @@ function spelling(given: GivenFlags, key: FlagKey): string | null {
 	return given.last(key)?.name ?? null;
 }
 
-const isPrint = (given: GivenFlags) => given.has("print") || given.has("quiet");
+/** A prompt alone is answered as well: a server has no use for it, and would wait for a client. */
+const isPrint = (given: GivenFlags) =>
+	given.has("print") || given.has("quiet") || (given.has("prompt") && !isWire(given) && !given.has("acp"));
 const isWire = (given: GivenFlags) => given.has("wire") || given.last("ui")?.value === "wire";
 
 function refuseMissingFeatures(given: GivenFlags): void {
@@ -176,7 +183,11 @@ function refuseMissingFeatures(given: GivenFlags): void {
 }
 
 function toServeOptions(given: GivenFlags): ServeOptions {
-	return { ...toProgramOptions(given), mode: isWire(given) ? "wire" : null };
+	const options = toProgramOptions(given);
+	if (!isWire(given)) return { ...options, mode: null };
+	const { session } = options;
+	if (session.kind === "asked") throw new UsageError(`${session.flag} needs the id of a session.`);
+	return { ...options, mode: "wire" };
 }
 
 function toPrintOptions(given: GivenFlags): PrintOptions {
@@ -236,7 +247,8 @@ function toSession(given: GivenFlags): SessionChoice {
 	if (given.has("continue")) return { kind: "last" };
 	const session = given.last("session");
 	if (session === null) return { kind: "new" };
-	const id = session.value?.trim() ?? "";
+	if (session.value === null) return { kind: "asked", flag: session.name };
+	const id = session.value.trim();
 	if (id === "") throw new UsageError(`${session.name} needs the id of a session.`);
 	return { kind: "id", id };
 }

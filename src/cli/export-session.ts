@@ -1,7 +1,6 @@
 // The command `export`: a session as one ZIP file, to be kept or to be sent to somebody.
 import { homedir } from "node:os";
 import path from "node:path";
-import { createInterface } from "node:readline";
 import { systemClock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
@@ -11,6 +10,7 @@ import type { ExportOptions } from "./export-options.ts";
 import { currentDirectory, type Place, shareDirectory, toAbsolutePath } from "./paths.ts";
 import { type ArchivePlace, ExportFailure, findArchivedSession, toEntries } from "./session-archive.ts";
 import { handleStopSignals } from "./stop-signals.ts";
+import { openQuestions } from "./terminal-question.ts";
 import { UsageError } from "./usage-error.ts";
 import { zipPieces } from "./zip-archive.ts";
 
@@ -35,28 +35,17 @@ export async function runExport(executable: string, options: ExportOptions): Pro
 		...place,
 		shareDir: shareDirectory(process.env, place),
 		now: () => systemClock.now(),
-		ask: process.stdin.isTTY ? (question) => askOnTerminal(question, stopping.signal) : null,
+		ask: process.stdin.isTTY ? (question) => confirm(question, stopping.signal) : null,
 		print: (line) => void process.stdout.write(`${line}\n`),
 		complain: (line) => void process.stderr.write(`${line}\n`),
 		signal: stopping.signal,
 	});
 }
 
-async function askOnTerminal(question: string, signal: AbortSignal): Promise<boolean> {
-	const lines = createInterface({ input: process.stdin, output: process.stderr });
-	return await new Promise<boolean>((resolve) => {
-		let answer: string | null = null;
-		lines.on("close", () => {
-			// Whoever ended the question without an answer is still on its line.
-			if (answer === null) process.stderr.write("\n");
-			resolve(/^y(es)?$/i.test(answer?.trim() ?? ""));
-		});
-		signal.addEventListener("abort", () => lines.close(), { once: true });
-		lines.question(question, (line) => {
-			answer = line;
-			lines.close();
-		});
-	});
+async function confirm(question: string, signal: AbortSignal): Promise<boolean> {
+	const { ask, close } = openQuestions(signal);
+	const answer = await ask(question).finally(close);
+	return /^y(es)?$/i.test(answer?.trim() ?? "");
 }
 
 /** Finds the session, asks, and writes the archive. Throws UsageError. */

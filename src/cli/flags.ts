@@ -62,7 +62,8 @@ const existing: readonly Omit<Flag, "exists">[] = [
 		key: "prompt",
 		names: ["--prompt", "-p", "--command", "-c"],
 		value: "TEXT",
-		about: "The prompt of --print. A server does not use it: its client sends the prompts.",
+		about:
+			"The prompt to answer in print mode, also without --print. With --wire it is not used: the client sends the prompts.",
 	},
 	{
 		key: "quiet",
@@ -74,19 +75,19 @@ const existing: readonly Omit<Flag, "exists">[] = [
 		key: "input-format",
 		names: ["--input-format"],
 		value: "FORMAT",
-		about: "With --print: 'text', all of stdin being one prompt, or 'stream-json', a JSON message a line.",
+		about: "In print mode: 'text', all of stdin being one prompt, or 'stream-json', a JSON message a line.",
 	},
 	{
 		key: "output-format",
 		names: ["--output-format"],
 		value: "FORMAT",
-		about: "With --print: 'text' for people, or 'stream-json', a JSON message a line.",
+		about: "In print mode: 'text' for people, or 'stream-json', a JSON message a line.",
 	},
 	{
 		key: "final-message-only",
 		names: ["--final-message-only"],
 		value: null,
-		about: "With --print: nothing but the last message of each answer.",
+		about: "In print mode: nothing but the last message of each answer.",
 	},
 	{
 		key: "work-dir",
@@ -105,7 +106,7 @@ const existing: readonly Omit<Flag, "exists">[] = [
 		names: ["--session", "--resume", "-S", "-r"],
 		value: "ID",
 		valueIsOptional: true,
-		about: "Open the session with this id, or create it under this id.",
+		about: "Open the session with this id, or create it under this id. On a terminal, without ID: choose from a list.",
 	},
 	{
 		key: "continue",

@@ -14,7 +14,8 @@ export function helpText(executableName: string, command: CommandName | null): s
 	if (command !== null) return commandHelp(executableName, command);
 	return [
 		`Usage: ${executableName} [flags]`,
-		`       ${executableName} --print [--prompt TEXT] [flags]`,
+		`       ${executableName} --prompt TEXT [flags]`,
+		`       ${executableName} --print [flags] < FILE`,
 		`       ${executableName} COMMAND --help`,
 		"",
 		"A coding agent that other programs drive over stdin and stdout.",
@@ -50,12 +51,14 @@ function commandHelp(executableName: string, command: CommandName): string {
 /** The usage error for a person who starts the program on a terminal without saying what it should do. */
 export function startText(executableName: string): string {
 	return [
-		"This program has no interface of its own: a client or a script drives it over stdin and stdout.",
+		"agentwire is a coding agent without an interface of its own: a client or a script drives it over stdin and stdout.",
 		"",
-		`  ${executableName} --print -p TEXT  answer one prompt and exit`,
-		`  ${executableName} --wire           serve on this terminal all the same, one JSON message a line`,
-		`  ${executableName} info --json      show versions`,
-		`  ${executableName} --help           show all flags`,
+		`  ${executableName} -p TEXT      answer one prompt and exit; every action is approved without asking`,
+		`  ${executableName} -S           list the sessions of this directory`,
+		`  ${executableName} login        sign in to the Kimi platform`,
+		`  ${executableName} --wire       serve on this terminal all the same, one JSON message a line`,
+		`  ${executableName} info --json  show versions`,
+		`  ${executableName} --help       show all flags`,
 		"",
 		"To use it from an editor, set the client's path of the 'kimi' executable to this program.",
 	].join("\n");

@@ -1,7 +1,7 @@
 // Entry of the executable: reads the command line and hands over. Everything but serving is loaded when wanted.
 import path from "node:path";
 import { parseCommandLine } from "./command-line.ts";
-import { impliedMode } from "./executable-name.ts";
+import { toServerStart } from "./server-start.ts";
 import { handleStopSignals, stopSignals } from "./stop-signals.ts";
 import { UsageError, usageErrorText } from "./usage-error.ts";
 
@@ -10,11 +10,12 @@ import { UsageError, usageErrorText } from "./usage-error.ts";
  * installed, with the files that come with it.
  */
 export async function main(executable: string, argv: readonly string[], packageDir: string): Promise<number> {
+	const name = path.basename(executable);
 	try {
 		const command = parseCommandLine(withOwnName(executable, argv));
 		switch (command.kind) {
 			case "help":
-				return print((await import("./help.ts")).helpText(executable, command.command));
+				return print((await import("./help.ts")).helpText(name, command.command));
 			case "version":
 				return print((await import("./version.ts")).versionText(executable));
 			case "info":
@@ -33,12 +34,14 @@ export async function main(executable: string, argv: readonly string[], packageD
 				handleStopSignals(() => process.exit(1));
 				return await (await import("./login.ts")).runLogin(command.kind, command.json);
 			case "serve": {
-				const options = { ...command.options, mode: command.options.mode ?? impliedMode(executable) };
-				if (options.mode === null && process.stdin.isTTY) {
-					return complain((await import("./help.ts")).startText(executable));
+				const start = toServerStart(command.options, executable, process.stdin.isTTY);
+				if (start.kind === "explain") return complain((await import("./help.ts")).startText(name));
+				if (start.kind === "list-sessions") {
+					const { listSessions } = await import("./session-choice.ts");
+					return await listSessions(executable, start.flag, command.options);
 				}
 				const { runServer } = await import("./serve.ts");
-				return await runServer(executable, options, packageDir);
+				return await runServer(executable, start.options, packageDir);
 			}
 			case "print": {
 				// A script must not take being stopped for success, however early it comes.
@@ -48,7 +51,7 @@ export async function main(executable: string, argv: readonly string[], packageD
 			}
 		}
 	} catch (thrown) {
-		if (thrown instanceof UsageError) return complain(usageErrorText(thrown, executable));
+		if (thrown instanceof UsageError) return complain(usageErrorText(thrown, name));
 		throw thrown;
 	}
 }

@@ -17,6 +17,7 @@ import { createTurns, type Turns } from "./print-turns.ts";
 import { type Printer, toFailure, type Write } from "./printer.ts";
 import { endProgram, type Program, startProgram } from "./program.ts";
 import { takeProcess } from "./program-process.ts";
+import { toNamedSession } from "./session-choice.ts";
 import { stopSignals } from "./stop-signals.ts";
 
 /** As shells report a death by SIGPIPE. */
@@ -26,6 +27,11 @@ const brokenPipe = 141;
 export async function runPrint(executable: string, options: PrintOptions, packageDir: string): Promise<number> {
 	const isText = options.inputFormat === "text";
 	const first = isText ? await readPrompt(options.prompt, isatty(0), readInput) : options.prompt;
+	const session = await toNamedSession(options);
+	if (session === null) {
+		process.stderr.write("No session was chosen; nothing was done.\n");
+		return 1;
+	}
 	const early = createEarlyEnd();
 	const taken = takeProcess(options, packageDir, {
 		onSignal(signal) {
@@ -35,7 +41,7 @@ export async function runPrint(executable: string, options: PrintOptions, packag
 		},
 		onFault: () => early.end(1),
 	});
-	const program = await startProgram(executable, options, { unattended: true }, taken);
+	const program = await startProgram(executable, { ...options, session }, { unattended: true }, taken);
 	if ("exitCode" in program) return program.exitCode;
 
 	const output = createTextOutput();

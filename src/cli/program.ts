@@ -25,7 +25,7 @@ import { processesWhenWanted } from "../processes/when-wanted.ts";
 import type { HostOffer } from "../server/serve.ts";
 import { createDiskStore } from "../store/disk-store.ts";
 import { isSessionId } from "../store/work-dir.ts";
-import type { ProgramOptions, SessionChoice } from "./command-line.ts";
+import type { NamedSession, ProgramOptions } from "./command-line.ts";
 import { toCompatibility } from "./compatibility.ts";
 import type { LogFile } from "./log-file.ts";
 import { checkDirectory, checkFile, checkWorkDir, type Place, toAbsolutePath } from "./paths.ts";
@@ -66,7 +66,7 @@ export interface FailedStart {
 /** Opens the session that the options name. A failure is told on stderr; throws UsageError. */
 export async function startProgram(
 	executable: string,
-	options: ProgramOptions,
+	options: ProgramOptions & { readonly session: NamedSession },
 	mode: Pick<SessionOptions, "unattended">,
 	taken: ProgramProcess,
 ): Promise<Program | FailedStart> {
@@ -242,7 +242,7 @@ async function openOutput(files: Files, file: string) {
 async function openSession(
 	kernel: Kernel,
 	workDir: string,
-	choice: SessionChoice,
+	choice: NamedSession,
 	sessionOptions: SessionOptions,
 ): Promise<Session> {
 	switch (choice.kind) {

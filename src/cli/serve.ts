@@ -2,13 +2,17 @@
 import type { Session } from "../kernel/session.ts";
 import { serve } from "../server/serve.ts";
 import { createStdioTransport } from "../transports/stdio.ts";
-import type { ServeOptions } from "./command-line.ts";
+import type { NamedSession, ServeOptions } from "./command-line.ts";
 import { endProgram, type StartedKernel, startHost, startProgram } from "./program.ts";
 import { takeProcess } from "./program-process.ts";
 import { productName, productVersion } from "./version.ts";
 
 /** Serves until the client is gone; returns the exit code. Throws UsageError. */
-export async function runServer(executable: string, options: ServeOptions, packageDir: string): Promise<number> {
+export async function runServer(
+	executable: string,
+	options: ServeOptions & { readonly session: NamedSession },
+	packageDir: string,
+): Promise<number> {
 	const stopping = new AbortController();
 	const stop = () => stopping.abort();
 	const taken = takeProcess(options, packageDir, { onSignal: stop, onFault: stop });

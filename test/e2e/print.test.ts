@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { createStage, executablePath, runExecutable, type Stage, toolCall } from "../support/executable.ts";
+import { hasTerminal, onTerminal } from "../support/terminal.ts";
 
 /** Runs a shell script in the work dir; in it `$agentwire` is the executable and `$node` is Node. */
 function shell(stage: Stage, script: string) {
@@ -474,10 +475,7 @@ describe("being stopped", () => {
 });
 
 describe("the progress line", () => {
-	const onTerminal = (command: string) => `script -qec '${command}' /dev/null`;
-	const canTry = existsSync("/usr/bin/script") && process.platform === "linux";
-
-	it.runIf(canTry)("is on a terminal's stderr alone, and is gone in the end", async () => {
+	it.runIf(hasTerminal)("is on a terminal's stderr alone, and is gone in the end", async () => {
 		const stage = createStage({ scripts: [`text: begin\n${shellCall("sleep 0.6")}`, "text: end"] });
 		const script = onTerminal('TERM=xterm "$agentwire" --print -p hi --session s > answer.txt');
 		const { stdout } = await shell(stage, script);
@@ -488,7 +486,7 @@ describe("the progress line", () => {
 		);
 	});
 
-	it.runIf(canTry)("gives way to text on the same terminal", async () => {
+	it.runIf(hasTerminal)("gives way to text on the same terminal", async () => {
 		const stage = createStage({ scripts: [`text: begin\n${shellCall("sleep 0.6")}`, "text: end"] });
 		const { stdout } = await shell(stage, onTerminal('TERM=xterm "$agentwire" --print -p hi'));
 		expect(stdout).toContain("0 s\r\u001b[K< Shell: Command executed successfully.\r\nend\r\n");
