@@ -152,6 +152,12 @@ describe("requestDeviceCode", () => {
 			{ error: "invalid_client", error_description: "no such client" },
 			"does not know this program (no such client). Set oauth_client_id",
 		],
+		[
+			403,
+			{},
+			/refuses: 127\.0\.0\.1:\d+ answered with HTTP 403\. The platform may admit clients by name .*\(docs\/login\.md\)\.$/,
+		],
+		[403, { message: "Not for you." }, /refuses: Not for you\. The platform may admit /],
 		[503, {}, /refuses: 127\.0\.0\.1:\d+ answered with HTTP 503\.$/],
 		[302, {}, /answered with HTTP 302\.$/],
 	])("tells of an answer with HTTP %i", async (status, body, message) => {
@@ -220,6 +226,14 @@ describe("waitForTokens", () => {
 		server.beforeGrant.push("authorization_pending", error);
 		expect(await failure(waitForTokens(device, port, platform, never))).toContain(message);
 		expect(server.requests).toHaveLength(2);
+	});
+
+	it("ends with HTTP 403, and says that it may be for the client's name", async () => {
+		const { server, platform, port } = await createSubject();
+		server.beforeGrant.push(403);
+		expect(await failure(waitForTokens(device, port, platform, never))).toMatch(
+			/^The sign-in server refuses: .* HTTP 403\. The platform may admit clients by name .*\.$/,
+		);
 	});
 
 	it("ends when the time of the code is over, and says what stood in the way", async () => {

@@ -1,5 +1,6 @@
 // Signing in on a device without a browser of its own (RFC 8628): a code for the person, then asking until it was used.
 import * as v from "valibot";
+import { withAdmissionNote } from "../base/client-admission.ts";
 import { sleep } from "../base/clock.ts";
 import { ask, type PlatformPort, toAddress } from "./exchange.ts";
 import { invalidHost, readError, requestGrant } from "./grant.ts";
@@ -54,7 +55,8 @@ export async function requestDeviceCode(
 	const { status, body } = answer;
 	if (status !== 200) {
 		const { error, description } = readError(body, "");
-		throw new SignInError(toRefusal(error, description ?? error ?? `${address.host} answered with HTTP ${status}`));
+		const reason = description ?? error ?? `${address.host} answered with HTTP ${status}`;
+		throw new SignInError(toRefusal(error, withAdmissionNote(status, reason)));
 	}
 	const parsed = v.safeParse(deviceSchema, body);
 	const verificationUrl = parsed.success

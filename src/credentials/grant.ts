@@ -1,5 +1,6 @@
 // Asking the token endpoint for tokens, and what its answers mean (RFC 6749 §5, RFC 8628 §3.5).
 import * as v from "valibot";
+import { withAdmissionNote } from "../base/client-admission.ts";
 import { isRecord } from "../base/json.ts";
 import { redactSecrets } from "../base/redaction.ts";
 import { ask, type PlatformPort, toAddress } from "./exchange.ts";
@@ -45,7 +46,7 @@ export async function requestGrant(
 	const { status, body } = answer;
 	if (status === 200) return toGranted(body, port.clock.now(), url.host);
 	const { error, description } = readError(body, proof.value);
-	const reason = description ?? error ?? `${url.host} answered with HTTP ${status}`;
+	const reason = withAdmissionNote(status, description ?? error ?? `${url.host} answered with HTTP ${status}`);
 	const isRefusal = status === 401 || status === 403 || (status === 400 && error !== null);
 	return isRefusal ? { kind: "refused", error: error ?? "", reason } : { kind: "failed", reason };
 }

@@ -1,5 +1,6 @@
 // The models that the platform offers to whoever is signed in.
 import * as v from "valibot";
+import { withAdmissionNote } from "../base/client-admission.ts";
 import { SignInError } from "./device-flow.ts";
 import { ask, type PlatformPort, toAddress } from "./exchange.ts";
 import { readError } from "./grant.ts";
@@ -48,7 +49,8 @@ export async function listModels(
 		const { description, error } = readError(body, accessToken);
 		const words = description ?? error;
 		const detail = words === null ? "" : ` (${words})`;
-		throw new SignInError(`The list of models cannot be fetched: ${url.host} answered with HTTP ${status}${detail}.`);
+		const refusal = `The list of models cannot be fetched: ${url.host} answered with HTTP ${status}${detail}`;
+		throw new SignInError(`${withAdmissionNote(status, refusal)}.`);
 	}
 	const models = toModels(body);
 	if (models.length > 0) return models;

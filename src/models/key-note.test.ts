@@ -16,13 +16,27 @@ describe("a refusal for want of rights", () => {
 		],
 		["key", null, "Invalid key"],
 	])("with the key %j of %j says whose it was", (apiKey, holder, message) => {
-		expect(withKeyNote(refused, { apiKey, keyHolder: holder })).toEqual({ ...refused, message });
+		expect(withKeyNote(refused, { apiKey, keyHolder: holder, providerType: "openai_legacy" })).toEqual({
+			...refused,
+			message,
+		});
+	});
+
+	it.each([
+		[keyHolder, 'No. The key for the provider "mine" is that of providers.mine.api_key. The platform may admit '],
+		[null, "No. The platform may admit "],
+	])("with 403 of Kimi's platform says that it may go by the client's name, for %j", (holder, start) => {
+		const settings = { apiKey: "key", keyHolder: holder, providerType: "kimi" } as const;
+		const { message } = withKeyNote(createFailure("status", "No.", 403), settings);
+		expect(message.startsWith(start)).toBe(true);
+		expect(message).toMatch(/clients by name.*403.*does not pose as another client \(docs\/login\.md\)\.$/);
+		expect(withKeyNote(refused, settings).message).not.toContain("admit");
 	});
 
 	it("is told apart from other failures", () => {
-		const settings = { apiKey: "key", keyHolder };
+		const settings = { apiKey: "key", keyHolder, providerType: "openai_legacy" } as const;
 		const forbidden = createFailure("status", "No.", 403);
-		expect(withKeyNote(forbidden, settings).message).toMatch(/^No\. The key /);
+		expect(withKeyNote(forbidden, settings).message).toMatch(/^No\. The key .*api_key\.$/);
 		const others = [createFailure("status", "busy", 429), createFailure("login", "again", 401)];
 		expect(others.map((failure) => withKeyNote(failure, settings))).toEqual(others);
 	});

@@ -9,8 +9,11 @@ type Factory = (settings: ModelSettings) => Promise<Model>;
 const factories: Readonly<Record<ProviderType, Factory>> = {
 	kimi: async (settings) => ({
 		...createLazyModel(settings, () => loadKimi(settings)),
-		uploadVideo: async (video, signal) =>
-			(await import("./openai-compatible/kimi-files.ts")).uploadVideo(settings, video, signal),
+		async uploadVideo(video, signal) {
+			const { uploadVideo } = await import("./openai-compatible/kimi-files.ts");
+			const upload = await uploadVideo(settings, video, signal);
+			return upload.ok ? upload : { ok: false, failure: withKeyNote(upload.failure, settings) };
+		},
 	}),
 	openai_legacy: async (settings) => createLazyModel(settings, () => loadOpenaiLegacy(settings)),
 	openai_responses: async (settings) => createLazyModel(settings, () => loadOpenaiResponses(settings)),

@@ -133,7 +133,18 @@ describe("a model that one signs in to", () => {
 		expect(provider.requests).toEqual([]);
 	});
 
-	it.each([400, 403, 429, 500])("leaves HTTP %i to whoever asked", async (status) => {
+	it("leaves HTTP 403 to whoever asked, and says that it may be for the client's name", async () => {
+		const provider = await startProvider();
+		const keys = createKeys("key-1-secret", "key-2-secret");
+		provider.answerNext(sendJson(403, {}, { error: { message: "no" } }));
+		const message = expect.stringMatching(/^no\. The platform may admit clients by name .*\.$/);
+		expect(await stream(provider, keys)).toEqual([
+			{ type: "failed", failure: { kind: "status", message, statusCode: 403, retryAfter: null } },
+		]);
+		expect(keys.refusals).toEqual([]);
+	});
+
+	it.each([400, 429, 500])("leaves HTTP %i to whoever asked", async (status) => {
 		const provider = await startProvider();
 		const keys = createKeys("key-1-secret", "key-2-secret");
 		provider.answerNext(sendJson(status, {}, { error: { message: "no" } }));

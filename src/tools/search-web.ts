@@ -1,6 +1,8 @@
 // SearchWeb: asks the search service of the settings, and shows what it found.
 import * as v from "valibot";
+import { withAdmissionNote } from "../base/client-admission.ts";
 import { errorText } from "../base/errors.ts";
+import { sentences } from "../base/sentence.ts";
 import { type ToolReturn, toolError } from "../events/content.ts";
 import { boolean, integer } from "./argument-schemas.ts";
 import { cancelledResult, defineTool, readOnly } from "./define-tool.ts";
@@ -93,7 +95,8 @@ function refusedBy(status: number): ToolReturn {
 		status === 401 || status === 403
 			? " It does not accept the key of services.moonshot_search: the user can mend it in the settings."
 			: " Try again later, or with other words.";
-	return toolError(`The search service answered with HTTP ${status}.${hint}`, "Failed to search");
+	const refusal = `The search service answered with HTTP ${status}.${hint}`;
+	return toolError(sentences(withAdmissionNote(status, refusal)), "Failed to search");
 }
 
 function readAnswer(body: string): readonly SearchResult[] | null {

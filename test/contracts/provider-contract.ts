@@ -146,7 +146,7 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 
 			it.each(recorded.filter(({ body }) => body !== undefined))("are told: $file, $case", async (error) => {
 				const { status, headers, body, meaning } = error;
-				const failed = modelFailure("status", withKeyNote(messageOf(body), status), status);
+				const failed = modelFailure("status", withNotes(messageOf(body), status, subject.settings), status);
 				expect(await ask(sendJson(status, headers, body))).toEqual([
 					{ ...failed, failure: { ...failed.failure, ...meaning } },
 				]);
@@ -190,7 +190,7 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 				expect(await ask(sendJson(401, {}, { error: { message } }), { customHeaders })).toEqual([
 					modelFailure(
 						"status",
-						withKeyNote("bad key [redacted], Bearer [redacted], [redacted], [redacted]", 401),
+						withNotes("bad key [redacted], Bearer [redacted], [redacted], [redacted]", 401, subject.settings),
 						401,
 					),
 				]);
@@ -316,10 +316,15 @@ function withMoreBetween(events: readonly string[], unknownEvent: string): strin
 }
 
 /** A refusal for want of rights says whose key it was. */
-function withKeyNote(message: string, status: number): string {
-	const note = 'The key for the provider "mine" is that of providers.mine.api_key.';
-	return status === 401 || status === 403 ? `${message.replace(/\.$/, "")}. ${note}` : message;
+/** What is added to a refusal: whose key it was, and for Kimi's platform that it may have been the client's name. */
+function withNotes(message: string, status: number, { providerType }: Pick<ModelSettings, "providerType">): string {
+	if (status !== 401 && status !== 403) return message;
+	const noted = `${message.replace(/\.$/, "")}. The key for the provider "mine" is that of providers.mine.api_key.`;
+	return status === 403 && providerType === "kimi" ? `${noted} ${admission}` : noted;
 }
+
+const admission =
+	"The platform may admit clients by name and answer all others with 403; agentwire gives its own name and does not pose as another client (docs/login.md).";
 
 function messageOf(body: RecordedError["body"]): string {
 	const [first] = [body ?? []].flat();

@@ -356,6 +356,23 @@ describe("a session with a sign-in", () => {
 		});
 	});
 
+	it("says with 403 that the platform may go by the client's name, and asks for no new sign-in", async () => {
+		const { server, run, serve } = await createSubject();
+		await run("login");
+		server.refusal = 403;
+		const session = serve();
+		const { error } = await prompt(session);
+		expect(error).toMatchObject({ code: -32003 });
+		expect(error?.message).toMatch(
+			/^Not for this client\. The platform may admit clients by name and answer all others /,
+		);
+		expect(error?.message).not.toContain("agentwire login");
+		await end(session);
+		const again = await run("login");
+		expect(again.code).toBe(1);
+		expect(again.stderr).toMatch(/HTTP 403 \(Not for this client\)\. The platform may admit clients by name/);
+	});
+
 	it("takes a key from a variable instead", async () => {
 		const { server, run, stage, variables } = await createSubject();
 		await run("login");

@@ -24,6 +24,8 @@ export interface PlatformServer {
 	grant: Readonly<Record<string, unknown>>;
 	/** Waited for before a refresh token is looked at. */
 	beforeRefresh: () => Promise<void>;
+	/** When not null, the status of the answer to whoever asks the API, whatever the token. */
+	refusal: number | null;
 	/** When not null, the answer to whoever brings a refresh token. */
 	refreshFailure: { readonly status: number; readonly body: unknown } | null;
 	/** Makes new tokens, as a sign-in does: those before are not good any more. */
@@ -75,6 +77,11 @@ export async function startPlatformServer(): Promise<PlatformServer> {
 	const answer = async (seen: PlatformRequestSeen, response: ServerResponse) => {
 		const isWelcome = !isClosed && access !== null && seen.authorization === `Bearer ${access}`;
 		const refused = { error: { message: "Invalid Authentication", type: "invalid_authentication_error" } };
+		if (server.refusal !== null && seen.path.startsWith("/v1/")) {
+			return sendJson(response, server.refusal, {
+				error: { message: "Not for this client", type: "access_terminated" },
+			});
+		}
 		switch (`${seen.method} ${seen.path}`) {
 			case "POST /api/oauth/device_authorization":
 				return sendJson(response, 200, {
@@ -134,6 +141,7 @@ export async function startPlatformServer(): Promise<PlatformServer> {
 		device: {},
 		grant: {},
 		beforeRefresh: async () => {},
+		refusal: null,
 		refreshFailure: null,
 		issue() {
 			issued += 1;
