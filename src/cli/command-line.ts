@@ -4,6 +4,7 @@ import { type BuiltInAgentName, builtInAgentNames } from "../kernel/agent-names.
 import { type CommandCall, type CommandName, commandNames, commands, isCommandName } from "./commands.ts";
 import type { FlagKey } from "./flags.ts";
 import { type GivenFlag, type GivenFlags, splitFlags } from "./given-flags.ts";
+import { type PrintFormat, printFormats } from "./print-format.ts";
 import { parseTaskWorker, type TaskWorkerFlags, taskWorkerCommand } from "./task-worker-flags.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -67,9 +68,6 @@ export interface ServeOptions extends ProgramOptions {
 	readonly mode: "wire" | "rpc" | null;
 }
 
-export const printFormats = ["text", "stream-json"] as const;
-export type PrintFormat = (typeof printFormats)[number];
-
 export interface PrintOptions extends ProgramOptions {
 	readonly inputFormat: PrintFormat;
 	readonly outputFormat: PrintFormat;
@@ -118,7 +116,7 @@ function parseCommand(command: string, rest: readonly string[], given: GivenFlag
 }
 
 /** Flags that are about one session, or about another way to be driven. */
-const notForMany: readonly FlagKey[] = ["session", "continue", "print", "quiet", "acp", "wire", "ui", "prompt"];
+export const notForMany: readonly FlagKey[] = ["session", "continue", "print", "quiet", "acp", "wire", "ui", "prompt"];
 
 function toRpc(words: readonly string[]): CommandLine {
 	const given = splitFlags(words);
@@ -148,7 +146,8 @@ const exclusive: readonly (readonly FlagKey[])[] = [
 	["quiet", "acp"],
 	["quiet", "wire"],
 ];
-const printOnly: readonly FlagKey[] = ["input-format", "output-format", "final-message-only"];
+/** Flags that mean something in print mode alone. */
+export const printOnly: readonly FlagKey[] = ["input-format", "output-format", "final-message-only"];
 
 function checkCombinations(given: GivenFlags): void {
 	for (const keys of exclusive) {

@@ -1,7 +1,7 @@
 // The one table of commands: their help, and how the words behind their names are read. The program without a command
 // is command-line.ts; showing the table is help.ts.
 import { type ExportOptions, toExportOptions } from "./export-options.ts";
-import type { Flag } from "./flags.ts";
+import type { Flag, Offers } from "./flags.ts";
 import { type McpAction, toMcpAction } from "./mcp-options.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -14,6 +14,8 @@ export type PluginAction =
 
 export type CommandCall =
 	| { readonly kind: "info"; readonly json: boolean }
+	/** The shell is null when none was named. */
+	| { readonly kind: "completion"; readonly shell: Shell | null }
 	| { readonly kind: "export"; readonly options: ExportOptions }
 	| { readonly kind: "plugin"; readonly action: PluginAction }
 	| { readonly kind: "mcp"; readonly action: McpAction }
@@ -21,14 +23,28 @@ export type CommandCall =
 	/** The flags of the program, as typed behind the name. */
 	| { readonly kind: "rpc"; readonly words: readonly string[] };
 
+/** One way to call a command. Its first word is the name of an action, if it has one; flags that it takes are named. */
+export interface Form {
+	readonly words: string;
+	readonly about?: string;
+	/** Where completion has something to offer for its words. */
+	readonly offers?: Offers;
+}
+
+export type CommandFlag = Omit<Flag, "key" | "exists">;
+
+/** The shells that a script for completion can be made for. */
+export const shells = ["bash", "zsh", "fish"] as const;
+export type Shell = (typeof shells)[number];
+
 export interface Command {
 	/** A line for the list of commands. */
 	readonly about: string;
 	/** What stands over the command's own help. */
 	readonly purpose: string;
 	/** What may follow the name, one for each way to call it; with a line on it where there are several. */
-	readonly forms: readonly { readonly words: string; readonly about?: string }[];
-	readonly flags: readonly Pick<Flag, "names" | "value" | "about">[];
+	readonly forms: readonly Form[];
+	readonly flags: readonly CommandFlag[];
 	/** Reads the words behind the name; null when they ask for help. Throws UsageError. */
 	parse(words: readonly string[]): CommandCall | null;
 }
@@ -41,10 +57,20 @@ const eventLines = { names: ["--json"], value: null, about: "One line of JSON fo
 export const commands: Readonly<Record<CommandName, Command>> = {
 	info: {
 		about: "Show versions; 'info --json' for programs.",
-		purpose: "Show the versions of program, agent files and protocol.",
-		forms: [{ words: "[--json]" }],
-		flags: [{ names: ["--json"], value: null, about: "One line of JSON." }],
-		parse: (words) => (asksForHelp(words) ? null : { kind: "info", json: asksForJson("info", words) }),
+		purpose: `Show the versions of program, agent files and protocol; or a script by which a shell completes command lines.
+For bash and zsh: eval "$(… info --show-completion bash)"; for fish: … info --show-completion fish | source`,
+		forms: [{ words: "[--json]" }, { words: "--show-completion [SHELL]" }],
+		flags: [
+			{ names: ["--json"], value: null, about: "One line of JSON." },
+			{
+				names: ["--show-completion"],
+				value: "SHELL",
+				valueIsOptional: true,
+				offers: shells,
+				about: "A script for bash, zsh or fish. Default: for the shell that $SHELL names.",
+			},
+		],
+		parse: (words) => (asksForHelp(words) ? null : toInfoCall(words)),
 	},
 	export: {
 		about: "Put a session into a ZIP file.",
@@ -55,6 +81,7 @@ Without an id it is the last session of the current directory. The session is on
 			{
 				names: ["--output", "-o"],
 				value: "PATH",
+				offers: "files",
 				about: "File or directory to write to. Default: session-<id>.zip here.",
 			},
 			{ names: ["--yes", "-y"], value: null, about: "Do not ask, although there may be secrets in it." },
@@ -70,6 +97,7 @@ Without an id it is the last session of the current directory. The session is on
 		forms: [
 			{
 				words: "install SOURCE",
+				offers: "files",
 				about: "Install from a directory, a zip file or a git URL, in place of an earlier version.",
 			},
 			{ words: "list", about: "Show the installed plugins." },
@@ -95,10 +123,20 @@ Without an id it is the last session of the current directory. The session is on
 			{ words: "test NAME", about: "Connect to a server and show its tools." },
 		],
 		flags: [
-			{ names: ["--transport", "-t"], value: "TYPE", about: "stdio, for a program (default), or http." },
+			{
+				names: ["--transport", "-t"],
+				value: "TYPE",
+				offers: ["stdio", "http"],
+				about: "stdio, for a program (default), or http.",
+			},
 			{ names: ["--env", "-e"], value: "KEY=VALUE", about: "Variable for the program; may be repeated." },
 			{ names: ["--header", "-H"], value: "KEY:VALUE", about: "Header of each request; may be repeated." },
-			{ names: ["--auth", "-a"], value: "TYPE", about: "oauth: sign in with the browser, by 'mcp auth'." },
+			{
+				names: ["--auth", "-a"],
+				value: "TYPE",
+				offers: ["oauth"],
+				about: "oauth: sign in with the browser, by 'mcp auth'.",
+			},
 		],
 		parse(words) {
 			const action = toMcpAction(words);
@@ -139,7 +177,23 @@ const asksForHelp = (words: readonly string[]) => words.includes("--help") || wo
 function asksForJson(command: CommandName, words: readonly string[]): boolean {
 	const other = words.find((word) => word !== "--json");
 	if (other === undefined) return words.length > 0;
-	throw new UsageError(`The command '${command}' does not know '${other}'; it takes --json.`);
+	const taken = commands[command].flags.flatMap(({ names }) => names);
+	throw new UsageError(`The command '${command}' does not know '${other}'; it takes ${taken.join(" and ")}.`);
+}
+
+function toInfoCall(words: readonly string[]): CommandCall {
+	const [first, ...rest] = words.flatMap((word) => {
+		const [, shell] = /^--show-completion=(.*)$/s.exec(word) ?? [];
+		return shell === undefined ? [word] : ["--show-completion", shell];
+	});
+	const asksForBoth = words.includes("--json") && (first === "--show-completion" || rest.includes("--show-completion"));
+	if (asksForBoth) throw new UsageError("Cannot combine --json and --show-completion.");
+	if (first !== "--show-completion") return { kind: "info", json: asksForJson("info", words) };
+	const [named, other] = rest;
+	if (other !== undefined) throw new UsageError(`--show-completion takes one SHELL, found '${other}' too.`);
+	const shell = shells.find((name) => name === named);
+	if (named === undefined || shell !== undefined) return { kind: "completion", shell: shell ?? null };
+	throw new UsageError(`--show-completion does not know the shell '${named}'; it takes ${shells.join(", ")}.`);
 }
 
 function toPluginAction([name, ...words]: readonly string[]): PluginAction {

@@ -1,5 +1,7 @@
 // The one table of command-line flags: names, values, help texts, and whether the feature behind a flag exists.
 // Reading a command line with it is command-line.ts, showing it is help.ts.
+import { builtInAgentNames } from "../kernel/agent-names.ts";
+import { printFormats } from "./print-format.ts";
 
 export type FlagKey =
 	| "version"
@@ -36,6 +38,9 @@ export type FlagKey =
 	| "max-retries-per-step"
 	| "max-ralph-iterations";
 
+/** What a shell can offer for a value: names of files or directories, or these words. */
+export type Offers = "files" | "directories" | readonly string[];
+
 export interface Flag {
 	readonly key: FlagKey;
 	/** As typed, the main spelling first. */
@@ -44,6 +49,8 @@ export interface Flag {
 	readonly value: string | null;
 	/** Whether the value may be missing as far as reading is concerned. */
 	readonly valueIsOptional?: true;
+	/** Where completion has something to offer as the value. */
+	readonly offers?: Offers;
 	readonly about: string;
 	/** False while the feature is missing: such a flag is refused by name. */
 	readonly exists: boolean;
@@ -51,7 +58,7 @@ export interface Flag {
 
 const existing: readonly Omit<Flag, "exists">[] = [
 	{ key: "wire", names: ["--wire"], value: null, about: "Serve Kimi Wire (and its elder) on stdin and stdout." },
-	{ key: "ui", names: ["--ui"], value: "NAME", about: "Old spelling: '--ui wire' means --wire." },
+	{ key: "ui", names: ["--ui"], value: "NAME", offers: ["wire"], about: "Old spelling: '--ui wire' means --wire." },
 	{
 		key: "print",
 		names: ["--print"],
@@ -75,12 +82,14 @@ const existing: readonly Omit<Flag, "exists">[] = [
 		key: "input-format",
 		names: ["--input-format"],
 		value: "FORMAT",
+		offers: printFormats,
 		about: "In print mode: 'text', all of stdin being one prompt, or 'stream-json', a JSON message a line.",
 	},
 	{
 		key: "output-format",
 		names: ["--output-format"],
 		value: "FORMAT",
+		offers: printFormats,
 		about: "In print mode: 'text' for people, or 'stream-json', a JSON message a line.",
 	},
 	{
@@ -93,12 +102,14 @@ const existing: readonly Omit<Flag, "exists">[] = [
 		key: "work-dir",
 		names: ["--work-dir", "-w"],
 		value: "DIR",
+		offers: "directories",
 		about: "Work in this directory. Default: the current one.",
 	},
 	{
 		key: "add-dir",
 		names: ["--add-dir"],
 		value: "DIR",
+		offers: "directories",
 		about: "Further directory of the workspace; may be repeated.",
 	},
 	{
@@ -119,6 +130,7 @@ const existing: readonly Omit<Flag, "exists">[] = [
 		key: "config-file",
 		names: ["--config-file"],
 		value: "FILE",
+		offers: "files",
 		about: "Settings file, JSON if named .json, else TOML. Default: config.toml in the share directory.",
 	},
 	{ key: "model", names: ["--model", "-m"], value: "ALIAS", about: "Model to use, a key of 'models' in the settings." },
@@ -128,13 +140,21 @@ const existing: readonly Omit<Flag, "exists">[] = [
 		key: "agent",
 		names: ["--agent"],
 		value: "NAME",
+		offers: builtInAgentNames,
 		about: "Built-in agent: default, or okabe, which can send messages to its own past.",
 	},
-	{ key: "agent-file", names: ["--agent-file"], value: "FILE", about: "Agent of your own, from a YAML file." },
+	{
+		key: "agent-file",
+		names: ["--agent-file"],
+		value: "FILE",
+		offers: "files",
+		about: "Agent of your own, from a YAML file.",
+	},
 	{
 		key: "mcp-config-file",
 		names: ["--mcp-config-file"],
 		value: "FILE",
+		offers: "files",
 		about: "MCP servers from this JSON file instead of mcp.json in the share directory; may be repeated.",
 	},
 	{
@@ -147,6 +167,7 @@ const existing: readonly Omit<Flag, "exists">[] = [
 		key: "skills-dir",
 		names: ["--skills-dir"],
 		value: "DIR",
+		offers: "directories",
 		about: "Skills from this directory instead of the project's and your own; may be repeated.",
 	},
 	{

@@ -20,6 +20,10 @@ export async function main(executable: string, argv: readonly string[], packageD
 				return print((await import("./version.ts")).versionText(executable));
 			case "info":
 				return print((await import("./info.ts")).infoText(command.json));
+			case "completion": {
+				const { completionText } = await import("./completion.ts");
+				return print(completionText(command.shell, process.env["SHELL"] ?? "", name));
+			}
 			case "export":
 				return await (await import("./export-session.ts")).runExport(executable, command.options);
 			case "plugin":

@@ -2,7 +2,7 @@
 import { toJsonLine } from "../base/json.ts";
 import { oneLine } from "../base/sentence.ts";
 import type { EventBody } from "../events/event.ts";
-import type { PrintFormat } from "./command-line.ts";
+import type { PrintFormat } from "./print-format.ts";
 import { type Printer, type PrintFailure, type Write, withoutControls } from "./printer.ts";
 
 interface FinalForm {

@@ -1,0 +1,62 @@
+// What may be typed where on a command line, for shells to complete it: made from the tables of flags and commands.
+import { notForMany, printOnly } from "./command-line.ts";
+import { type CommandFlag, type CommandName, commandNames, commands } from "./commands.ts";
+import { type FlagKey, flags, type Offers } from "./flags.ts";
+
+/** A place on the command line: behind the program, a command, or an action of a command. */
+export interface CompletionLevel {
+	/** The words that lead there. */
+	readonly path: readonly string[];
+	/** Commands or actions that may come next. */
+	readonly words: readonly { readonly name: string; readonly about: string }[];
+	readonly flags: readonly CommandFlag[];
+	/** What other words may be; null when there is nothing to offer. */
+	readonly offers: Offers | null;
+}
+
+const help: CommandFlag = { names: ["--help", "-h"], value: null, about: "Show this text and exit." };
+
+/** Every level, the program's first and each behind the one it is reached from. */
+export function completionLevels(): readonly CompletionLevel[] {
+	const program: CompletionLevel = {
+		path: [],
+		words: commandNames.map((name) => ({ name, about: commands[name].about })),
+		flags: flags.filter(({ exists }) => exists),
+		offers: null,
+	};
+	return [program, ...commandNames.flatMap(toLevels)];
+}
+
+function toLevels(name: CommandName): CompletionLevel[] {
+	const { forms, flags: ownFlags } = commands[name];
+	const named = forms.map((form) => ({ ...form, action: /^[a-z][a-z-]*/.exec(form.words)?.[0] ?? null }));
+	const actions = [...new Set(named.flatMap(({ action }) => action ?? []))];
+	const toLevel = (action: string | null): CompletionLevel => {
+		const own = named.filter((form) => form.action === action);
+		return {
+			path: action === null ? [name] : [name, action],
+			words:
+				action === null
+					? actions.map((each) => ({
+							name: each,
+							about: named.find((form) => form.action === each)?.about ?? "",
+						}))
+					: [],
+			flags: [...ownFlags.filter((flag) => own.some(({ words }) => isNamed(flag, words))), ...shared(name), help],
+			offers: own.find(({ offers }) => offers !== undefined)?.offers ?? null,
+		};
+	};
+	return [null, ...actions].map(toLevel);
+}
+
+function isNamed({ names }: CommandFlag, words: string): boolean {
+	const found: readonly string[] = words.match(/--[a-z-]+/g) ?? [];
+	return names.some((name) => found.includes(name));
+}
+
+/** The flags of the program that a command takes behind its name. */
+function shared(name: CommandName): readonly CommandFlag[] {
+	if (name !== "rpc") return [];
+	const others: readonly FlagKey[] = [...notForMany, ...printOnly, "help", "version"];
+	return flags.filter(({ exists, key }) => exists && !others.includes(key));
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { parseCommandLine } from "./command-line.ts";
+import { commandNames, commands, shells } from "./commands.ts";
+import { completionText } from "./completion.ts";
+import { completionLevels } from "./completion-levels.ts";
+import { flags } from "./flags.ts";
+import { UsageError } from "./usage-error.ts";
+
+const levels = completionLevels();
+const levelAt = (...path: readonly string[]) => {
+	const level = levels.find((each) => each.path.join(" ") === path.join(" "));
+	if (level === undefined) throw new Error(`There is no level ${path.join(" ")}.`);
+	return level;
+};
+const namesAt = (...path: readonly string[]) => levelAt(...path).flags.flatMap(({ names }) => names);
+
+describe("completionLevels", () => {
+	it("has every flag that exists and every command", () => {
+		expect(namesAt()).toEqual(flags.filter(({ exists }) => exists).flatMap(({ names }) => names));
+		expect(levelAt().words.map(({ name }) => name)).toEqual([...commandNames]);
+	});
+
+	it.each(commandNames)("has every flag and every action of %s at some level", (command) => {
+		const { flags: ownFlags, forms } = commands[command];
+		const own = levels.filter(({ path }) => path[0] === command);
+		const found = own.flatMap((level) => level.flags.flatMap(({ names }) => names));
+		for (const { names } of ownFlags) expect(found).toEqual(expect.arrayContaining([...names]));
+		for (const { name, about } of own.flatMap(({ words }) => words)) {
+			expect(forms.some(({ words }) => words.startsWith(name))).toBe(true);
+			expect(about).not.toBe("");
+		}
+	});
+
+	it("puts the flags of an action behind it", () => {
+		expect(namesAt("mcp", "add")).toContain("--transport");
+		expect(namesAt("mcp", "list")).toEqual(["--help", "-h"]);
+		expect(namesAt("info")).toEqual(["--json", "--show-completion", "--help", "-h"]);
+	});
+
+	it.each(
+		levelAt("rpc")
+			.flags.filter(({ value }) => value === null)
+			.flatMap(({ names }) => names[0] ?? []),
+	)("offers nothing behind rpc that rpc refuses: %s", (name) =>
+		expect(() => parseCommandLine(["rpc", name])).not.toThrow(),
+	);
+});
+
+describe("completionText", () => {
+	it.each(shells)("is a script for %s, made for the name and with every word", (shell) => {
+		const script = completionText(shell, "", "my-kimi 'x'");
+		expect(script).toContain("my_kimi__x_");
+		for (const { names } of levels.flatMap((level) => level.flags)) {
+			for (const name of names) expect(script).toContain(shell === "fish" ? name.replace(/^-+/, "") : name);
+		}
+		for (const { name } of levels.flatMap((level) => level.words)) expect(script).toContain(name);
+	});
+
+	it.each(shells)("is for the person's own shell %s when none is named", (shell) => {
+		expect(completionText(null, `/usr/local/bin/${shell}`, "kimi")).toBe(completionText(shell, "", "kimi"));
+	});
+
+	it.each(["", "/bin/csh"])("refuses when that is %j", (userShell) => {
+		expect(() => completionText(null, userShell, "kimi")).toThrow(UsageError);
+		expect(() => completionText(null, userShell, "kimi")).toThrow(/one of bash, zsh, fish: \$SHELL is /);
+	});
+});
