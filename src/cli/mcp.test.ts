@@ -106,7 +106,7 @@ describe("mcp list", () => {
 				"  local (stdio): npx a b c\ufffd[31m",
 				"  streamable (http): https://a/mcp",
 				"  events (sse): https://a/sse",
-				"  guarded (http): https://b/mcp [not signed in; to sign in, run: kimi mcp auth guarded]",
+				"  guarded (http): https://b/mcp [authorization required - run: kimi mcp auth guarded]",
 				"  token (http): https://c/mcp",
 			],
 			stderr: ["/share/mcp.json: the server 'broken' cannot be used: command must be a string, found 7."],
@@ -128,14 +128,25 @@ describe("mcp test", () => {
 			stdout: [
 				"Testing connection to 'a'...",
 				"✓ Connected to 'a'",
-				"  Tools: 4",
-				`  - fits: ${"🎉".repeat(50)}`,
-				`  - long: ${"🎉".repeat(47)}...`,
-				"  - lines: One. Two.\ufffd[0m",
-				"  - silent",
+				"  Available tools: 4",
+				"  Tools:",
+				`    - fits: ${"🎉".repeat(50)}`,
+				`    - long: ${"🎉".repeat(47)}...`,
+				"    - lines: One. Two.\ufffd[0m",
+				"    - silent",
 			],
 			stderr: [],
 		});
+	});
+
+	it("lists no tools of a server that has none", async () => {
+		const { url } = await startOpenServer([]);
+		const mcp = await createCommands({ a: { url } });
+		expect((await mcp({ name: "test", server: "a" })).stdout).toEqual([
+			"Testing connection to 'a'...",
+			"✓ Connected to 'a'",
+			"  Available tools: 0",
+		]);
 	});
 
 	it("sends the headers and the token of the entry", async () => {
@@ -199,7 +210,7 @@ describe("mcp auth", () => {
 		const mcp = await createCommands({ a: { url, auth: "oauth" } });
 		expect(await mcp({ name: "auth", server: "a" })).toEqual({
 			code: 0,
-			stdout: ["Signing in to 'a'...", "✓ Connected to 'a', which asks nobody to sign in: 1 tool available."],
+			stdout: ["Signing in to 'a'...", "✓ Connected to 'a', which asks nobody to sign in.", "Available tools: 1"],
 			stderr: [],
 		});
 	});

@@ -139,7 +139,7 @@ async function list(surroundings: McpSurroundings): Promise<void> {
 		}
 		const { server } = reading;
 		const isSignedOut = isOauth(server) && (await authorization.provider(server.url)) === null;
-		const hint = isSignedOut ? ` [not signed in; to sign in, run: ${executableName} mcp auth ${name}]` : "";
+		const hint = isSignedOut ? ` [authorization required - run: ${executableName} mcp auth ${name}]` : "";
 		print(`  ${oneLine(`${name} ${describe(server)}`)}${hint}`);
 	}
 }
@@ -160,8 +160,10 @@ async function test(name: string, surroundings: McpSurroundings): Promise<number
 	try {
 		const tools = await listMcpTools(server, surroundings);
 		print(`✓ Connected to '${name}'`);
-		print(`  Tools: ${tools.length}`);
-		for (const tool of tools) print(`  - ${toolLine(tool)}`);
+		// Scripts read these lines.
+		print(`  Available tools: ${tools.length}`);
+		if (tools.length > 0) print("  Tools:");
+		for (const tool of tools) print(`    - ${toolLine(tool)}`);
 		return 0;
 	} catch (thrown) {
 		if (!(thrown instanceof McpConnectionError)) throw thrown;
@@ -207,8 +209,9 @@ async function authorize(name: string, surroundings: McpSurroundings): Promise<v
 			return await connect();
 		});
 		const isSignedIn = (await authorization.provider(server.url)) !== null;
-		const outcome = isSignedIn ? `Signed in to '${name}'` : `Connected to '${name}', which asks nobody to sign in`;
-		print(`✓ ${outcome}: ${tools.length} ${tools.length === 1 ? "tool" : "tools"} available.`);
+		const connected = `✓ Connected to '${name}', which asks nobody to sign in.`;
+		print(isSignedIn ? `Successfully authorized with '${name}'.` : connected);
+		print(`Available tools: ${tools.length}`);
 	} catch (thrown) {
 		if (!(thrown instanceof McpSignInError || thrown instanceof McpConnectionError)) throw thrown;
 		const what = thrown instanceof McpSignInError ? "Signing in" : "Connecting";
@@ -219,7 +222,7 @@ async function authorize(name: string, surroundings: McpSurroundings): Promise<v
 async function resetAuth(name: string, surroundings: McpSurroundings): Promise<void> {
 	const server = await findOauthServer(name, surroundings);
 	await surroundings.authorization.forget(server.url);
-	surroundings.print(`Cleared the tokens of '${name}'.`);
+	surroundings.print(`OAuth tokens cleared for '${name}'.`);
 }
 
 async function findServer(name: string, surroundings: McpSurroundings): Promise<McpServerSettings> {

@@ -87,7 +87,7 @@ describe("mcp add, list and remove", () => {
 		expect(listed).toMatchObject({ code: 0, stderr: "" });
 		expect(listed.stdout).toBe(
 			`MCP config file: ${file}\n  local (stdio): npx -y a-server --help\n` +
-				"  remote (http): https://mcp.example/mcp [not signed in; to sign in, run: agentwire mcp auth remote]\n",
+				"  remote (http): https://mcp.example/mcp [authorization required - run: agentwire mcp auth remote]\n",
 		);
 		expect(await mcp("remove", "local")).toEqual({
 			code: 0,
@@ -151,11 +151,11 @@ describe("mcp test", () => {
 		await stage.run("mcp", "add", "everything", "--", process.execPath, everything);
 		const { code, stdout, stderr } = await stage.run("mcp", "test", "everything");
 		expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-		const [first, second, third, ...tools] = stdout.trimEnd().split("\n");
+		const [first, second, third, fourth, ...tools] = stdout.trimEnd().split("\n");
 		expect([first, second]).toEqual(["Testing connection to 'everything'...", "✓ Connected to 'everything'"]);
-		expect(third).toBe(`  Tools: ${tools.length}`);
-		expect(tools).toContain("  - echo: Echoes back the input string");
-		expect(tools.filter((line) => !/^ {2}- [\w-]+: .{1,47}(\.\.\.|.{0,3})$/u.test(line))).toEqual([]);
+		expect([third, fourth]).toEqual([`  Available tools: ${tools.length}`, "  Tools:"]);
+		expect(tools).toContain("    - echo: Echoes back the input string");
+		expect(tools.filter((line) => !/^ {4}- [\w-]+: .{1,47}(\.\.\.|.{0,3})$/u.test(line))).toEqual([]);
 		expect(stage.commands()).toEqual([]);
 	});
 
@@ -272,13 +272,13 @@ describe("mcp auth, reset-auth and test", () => {
 		const { code, stdout, stderr } = await signIn(place);
 		expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 		expect(stdout.replace(/http.*/, "PAGE")).toBe(
-			"Signing in to 'weather'...\nOpen this page to sign in:\nPAGE\n✓ Signed in to 'weather': 2 tools available.\n",
+			"Signing in to 'weather'...\nOpen this page to sign in:\nPAGE\nSuccessfully authorized with 'weather'.\nAvailable tools: 2\n",
 		);
 		const [file = ""] = tokenFiles(stage);
 		expect(tokenFiles(stage)).toEqual([file]);
 		expect([modeOf(path.dirname(file)), modeOf(file)]).toEqual([0o700, 0o600]);
 		expect((await mcp("list")).stdout).toContain(`  weather (http): ${server.url}\n`);
-		const tested = { code: 0, stderr: "", stdout: expect.stringContaining("  - forecast: Tells the weather.\n") };
+		const tested = { code: 0, stderr: "", stdout: expect.stringContaining("    - forecast: Tells the weather.\n") };
 		expect(await mcp("test", "weather")).toEqual(tested);
 
 		server.expireTokens();
@@ -287,13 +287,13 @@ describe("mcp auth, reset-auth and test", () => {
 		// Signed in already: nobody is asked again.
 		expect(await mcp("auth", "weather")).toMatchObject({
 			code: 0,
-			stdout: "Signing in to 'weather'...\n✓ Signed in to 'weather': 2 tools available.\n",
+			stdout: "Signing in to 'weather'...\nSuccessfully authorized with 'weather'.\nAvailable tools: 2\n",
 		});
 		expect(outcomes(server)).toEqual(["authorization_code", "refresh_token", "refresh_token"]);
 
 		expect(await mcp("reset-auth", "weather")).toEqual({
 			code: 0,
-			stdout: "Cleared the tokens of 'weather'.\n",
+			stdout: "OAuth tokens cleared for 'weather'.\n",
 			stderr: "",
 		});
 		expect(tokenFiles(stage)).toEqual([]);
