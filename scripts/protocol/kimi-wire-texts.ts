@@ -254,7 +254,7 @@ const errors = {
 	"-32603":
 		"Something went wrong inside. The cause is in the server's log; where a file could not be written, the message names it.",
 	"-32000": "Not now: a turn is running, or none is; or there are too many requests at once.",
-	"-32001": "No model is configured. `data` names a model that was asked for and is not there.",
+	"-32001": "No model is configured, or none of the name that was asked for; the log has the name.",
 	"-32002": "The model cannot take in what was sent, such as an image.",
 	"-32003": "The model's provider failed. The message is the provider's.",
 	"-32004": "The login has expired.",

@@ -23,16 +23,18 @@ export async function runTurn(
 	signal: AbortSignal,
 ): Promise<TurnOutcome> {
 	const { model, context } = dependencies;
-	if (model === null) {
-		const data = dependencies.unsetModelAlias === null ? null : { model: dependencies.unsetModelAlias };
-		return failed({ code: "model-not-set", message: "LLM is not set", data });
-	}
+	if (model === null) return failed(modelNotSet(dependencies.unsetModelAlias));
 	const error = missingCapability(model, toParts(input));
 	if (error !== null) return failed(error);
 	await context.append([...checkpointRows(dependencies), userRow(input)]);
 	await dependencies.commit();
 	await dependencies.toolsReady();
 	return await runSteps(model, dependencies, signal);
+}
+
+/** The failure of what needs a model where there is none; `alias` is what was asked for, if anything was. */
+export function modelNotSet(alias: string | null): TurnError {
+	return { code: "model-not-set", message: "LLM is not set", data: alias === null ? null : { model: alias } };
 }
 
 /** Goes on with a turn that had ended its steps when input was added after all. */

@@ -7,6 +7,8 @@ export interface ErrorNumber {
 	readonly code: number;
 	/** The dialect's text; without it the kernel's own is sent. */
 	readonly text?: (kernelText: string) => string;
+	/** What the kernel knows besides is not sent: clients of this error expect null. */
+	readonly isBare?: true;
 }
 
 export type ErrorNumbers = { readonly [C in KernelErrorCode]: ErrorNumber };
@@ -14,7 +16,7 @@ export type ErrorNumbers = { readonly [C in KernelErrorCode]: ErrorNumber };
 export function toErrorObject(numbers: ErrorNumbers, thrown: unknown): ErrorObject {
 	const { code, message, data } = toKernelError(thrown);
 	const number = numbers[code];
-	return { code: number.code, message: number.text?.(message) ?? message, data };
+	return { code: number.code, message: number.text?.(message) ?? message, data: number.isBare ? null : data };
 }
 
 /** A failed turn as an error that can be thrown to the peer. */

@@ -79,6 +79,10 @@ export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings:
 	let outcome: TurnOutcome;
 	try {
 		outcome = await runPrompt(turn, start, telling, watch, settings);
+		if (outcome.status === "failed") {
+			const { code, message: reason, data } = outcome.error;
+			log.warn("A turn ended in an error.", { session: stored.id, code, reason, data });
+		}
 	} catch (thrown) {
 		log.error("A turn failed.", { session: stored.id, error: thrown });
 		const { code, message, data } = toKernelError(thrown);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createSessionDouble, storageFailure } from "../../test/support/failing-session.ts";
 import { call, createModelGate, createScriptedModel, done, say } from "../../test/support/scripted-model.ts";
 import { createSessionSubject } from "../../test/support/session-subject.ts";
+import { createMemoryLog } from "../../test/support/store-directory.ts";
 import { createToolDouble, editNeed } from "../../test/support/turn-subject.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { KernelError } from "../base/errors.ts";
@@ -43,6 +44,21 @@ describe("commands", () => {
 			"content.completed",
 			"step.interrupted",
 			"turn.ended",
+		]);
+	});
+
+	it("log why a turn failed, with the model that was asked for and is not there", async () => {
+		const log = createMemoryLog();
+		const { session, attach } = await createSessionSubject(null, [], { unsetModelAlias: "k3", log });
+		const client = attach();
+		await session.send(start());
+		await client.next("turn.ended");
+		expect(log.lines).toEqual([
+			{
+				level: "warn",
+				message: "A turn ended in an error.",
+				fields: { session: session.id, code: "model-not-set", reason: "LLM is not set", data: { model: "k3" } },
+			},
 		]);
 	});
 

@@ -249,6 +249,15 @@ describe("exit codes", () => {
 		});
 	});
 
+	it("1 for a command that needs the model, naming the one asked for", async () => {
+		const stage = createStage();
+		await stage.run("--quiet", "-p", "hi", "--session", "s");
+		expect(await stage.run("--quiet", "-p", "/compact", "-m", "none", "--session", "s")).toMatchObject({
+			code: 1,
+			stdout: 'Error: LLM is not set: the settings have no model "none"\n',
+		});
+	});
+
 	it("1 for settings that cannot be used, on stderr", async () => {
 		const stage = createStage();
 		writeFileSync(path.join(stage.shareDir, "config.toml"), "default_model =");

@@ -1,6 +1,6 @@
 // How the process starts as a client meets it: what it prints, what it refuses and what it then leaves behind.
 import { spawn } from "node:child_process";
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { createStage, executablePath, runExecutable, type Stage } from "../support/executable.ts";
@@ -167,6 +167,16 @@ describe("starting to serve", () => {
 		expect(await server.response("prompt")).toMatchObject({ error: { code: -32001, message: "LLM is not set" } });
 		server.endInput();
 		expect(await server.exited).toBe(0);
+	});
+
+	it("names a model that is not there in its log, and not in the error", async () => {
+		const stage = createStage();
+		const server = stage.serve("--wire", "--model", "k-none");
+		server.prompt("hi");
+		expect((await server.response("prompt")).error).toEqual({ code: -32001, message: "LLM is not set", data: null });
+		server.endInput();
+		expect(await server.exited).toBe(0);
+		expect(readFileSync(path.join(stage.shareDir, "logs", "agentwire.log"), "utf8")).toContain("k-none");
 	});
 
 	it("starts on a share directory it cannot write to, and says so at the prompt", async () => {

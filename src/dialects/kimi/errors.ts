@@ -7,7 +7,8 @@ export const errorNumbers: ErrorNumbers = {
 	unsupported: { code: -32000 },
 	overloaded: { code: -32000 },
 	closed: { code: -32000 },
-	"model-not-set": { code: -32001 },
+	// Which model was asked for is in the log.
+	"model-not-set": { code: -32001, isBare: true },
 	"capability-missing": { code: -32002 },
 	"provider-failed": { code: -32003 },
 	"login-expired": { code: -32004 },

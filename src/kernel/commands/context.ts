@@ -1,4 +1,5 @@
 // `/compact` and `/clear`: make room in the context of the session's own agent.
+import { modelNotSet } from "../../agent/turn.ts";
 import { statusChanged } from "../../events/event.ts";
 import type { Agent } from "../turn-dependencies.ts";
 import { type CommandRun, finished, type SlashCommand } from "./command.ts";
@@ -14,9 +15,7 @@ export const compactCommand: SlashCommand = {
 			return finished;
 		}
 		const outcome = await run.compact(argument === "" ? "manual" : "manual-with-prompt", argument);
-		if (outcome === null) {
-			return { status: "failed", error: { code: "model-not-set", message: "LLM is not set", data: null } };
-		}
+		if (outcome === null) return { status: "failed", error: modelNotSet(agent.unsetModelAlias) };
 		if (outcome.kind === "failed") return { status: "failed", error: outcome.error };
 		if (outcome.kind === "cancelled") return { status: "cancelled" };
 		return await tellRoom("The context has been compacted.", run);
