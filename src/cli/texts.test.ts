@@ -9,7 +9,7 @@ import { versionText } from "./version.ts";
 describe("versionText", () => {
 	it("is that of kimi under its names", () => {
 		expect(versionText("/usr/bin/kimi")).toBe("kimi, version 1.49.0");
-		expect(versionText("kimi-agent")).toBe("kimi, version 1.49.0");
+		expect(versionText("/usr/bin/kimi-agent")).toBe("kimi-agent, version 1.49.0");
 		expect(versionText("/opt/agentwire")).toBe(
 			`agentwire, version ${packageJson.version} (compatible with kimi 1.49.0)`,
 		);

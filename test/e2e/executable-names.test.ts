@@ -21,7 +21,7 @@ describe.each(names.map((name) => [name]))("a link called %s", (name) => {
 		const kimi = link(stage, name);
 		expect(await runExecutable(kimi, ["--version"], { env })).toEqual({
 			code: 0,
-			stdout: "kimi, version 1.49.0\n",
+			stdout: `${name}, version 1.49.0\n`,
 			stderr: "",
 		});
 		const { stdout } = await runExecutable(kimi, ["info", "--json"], { env });
@@ -52,6 +52,6 @@ describe.each(names.map((name) => [name]))("a link called %s", (name) => {
 		const stage = createStage();
 		link(stage, name);
 		const env = { ...stage.environment, PATH: `${stage.workDir}:${process.env["PATH"] ?? ""}` };
-		expect(await runExecutable(name, ["--version"], { env })).toMatchObject({ stdout: "kimi, version 1.49.0\n" });
+		expect(await runExecutable(name, ["--version"], { env })).toMatchObject({ stdout: `${name}, version 1.49.0\n` });
 	});
 });
