@@ -1,5 +1,5 @@
 // Signing in, renewal and refusal against an authorization server on loopback, over real HTTP.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -309,6 +309,52 @@ describe("renewal", () => {
 		const all = [provider, provider, ...others];
 		expect(await Promise.all(all.map((each) => request(server, each)))).toEqual([200, 200, 200, 200]);
 		expect(outcomes(server)).toEqual([signedInOnce, "refresh_token"]);
+	});
+
+	it("of a sign-in by the Rust agent finds the authorization server first, and is kept as our own", async () => {
+		const { server } = await signedIn();
+		const { access_token, refresh_token, client } = JSON.parse(tokenFile());
+		rmSync(path.join(shareDir, "mcp-oauth"), { recursive: true });
+		mkdirSync(path.join(shareDir, "credentials"));
+		const foreignFile = path.join(shareDir, "credentials", "mcp_auth.json");
+		const signIn = {
+			client_id: client.client_id,
+			token_response: { access_token, token_type: "bearer", refresh_token },
+			granted_scopes: ["weather:read"],
+		};
+		const content = JSON.stringify({ servers: { [server.url]: signIn } });
+		writeFileSync(foreignFile, content);
+
+		const provider = await providerOf(server);
+		expect(await request(server, provider)).toBe(200);
+		server.expireTokens();
+		expect(await request(server, provider)).toBe(200);
+		expect(outcomes(server)).toEqual([signedInOnce, "refresh_token"]);
+		expect(JSON.parse(tokenFile())).toMatchObject({
+			scope: "weather:read",
+			resource: server.url,
+			authorization_server: { issuer: server.origin, token_endpoint: `${server.origin}/token`, auth_methods: ["none"] },
+			client: { client_id: client.client_id },
+		});
+		server.expireTokens();
+		expect(await request(server, provider)).toBe(200);
+		expect(readFileSync(foreignFile, "utf8")).toBe(content);
+	});
+
+	it("of such a sign-in keeps a permission that was found lacking", async () => {
+		const { server, authorization } = await signedIn();
+		const { access_token, client } = JSON.parse(tokenFile());
+		rmSync(path.join(shareDir, "mcp-oauth"), { recursive: true });
+		mkdirSync(path.join(shareDir, "credentials"));
+		const signIn = { client_id: client.client_id, token_response: { access_token, token_type: "bearer" } };
+		const content = JSON.stringify({ servers: { [server.url]: signIn } });
+		writeFileSync(path.join(shareDir, "credentials", "mcp_auth.json"), content);
+		await authorization.needs(server.url, { scope: "weather:history" });
+		expect(await authorization.wanted(server.url)).toEqual({ scope: "weather:history" });
+		await authorization.giveUpWanted(server.url);
+		expect(await request(server, await providerOf(server))).toBe(200);
+		await authorization.forget(server.url);
+		expect(await authorization.provider(server.url)).toBeNull();
 	});
 
 	it("that is refused asks for a new sign-in and deletes nothing", async () => {

@@ -75,7 +75,7 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 				const { refresh_token: refreshToken } = tokens;
 				if (refreshToken === undefined) throw new UnauthorizedError("the sign-in has expired");
 				try {
-					const renewed = await renewTokens(tokens, refreshToken, network);
+					const renewed = await renewTokens(url, tokens, refreshToken, network);
 					await keep(renewed);
 					return renewed;
 				} catch (thrown) {

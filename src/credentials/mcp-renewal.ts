@@ -1,4 +1,5 @@
 // Renews the tokens of a remote MCP server with what was kept of its authorization server.
+import type { OAuthDiscoveryState } from "@modelcontextprotocol/client";
 import { inTime, type McpNetwork } from "./mcp-request.ts";
 import type { McpTokens } from "./mcp-tokens.ts";
 
@@ -48,13 +49,49 @@ export async function isRefusal(thrown: unknown): Promise<boolean> {
 	return thrown instanceof OAuthError && refusal.has(thrown.code);
 }
 
-/** Asks for new tokens; throws what the library throws. */
-export async function renewTokens(tokens: McpTokens, refreshToken: string, network: McpNetwork): Promise<McpTokens> {
-	const { refreshAuthorization } = await import("@modelcontextprotocol/client");
-	const { authorization_server: server, client, resource } = tokens;
+/** An authorization server, and the MCP server as it calls it. */
+export interface KnownServer extends Pick<McpTokens, "resource"> {
+	readonly authorization_server: NonNullable<McpTokens["authorization_server"]>;
+}
+
+/** What is kept of an authorization server that was found. */
+export function toKnownServer({
+	authorizationServerUrl: address,
+	authorizationServerMetadata: metadata,
+	resourceMetadata,
+}: Pick<
+	OAuthDiscoveryState,
+	"authorizationServerUrl" | "authorizationServerMetadata" | "resourceMetadata"
+>): KnownServer {
+	const methods = metadata?.token_endpoint_auth_methods_supported;
+	const resource = resourceMetadata?.resource;
+	return {
+		...(resource === undefined ? {} : { resource }),
+		authorization_server: {
+			issuer: metadata?.issuer ?? address,
+			token_endpoint: metadata?.token_endpoint ?? new URL("/token", address).href,
+			...(methods === undefined ? {} : { auth_methods: methods }),
+		},
+	};
+}
+
+/** Asks for new tokens of the server with this URL; throws what the library throws. */
+export async function renewTokens(
+	url: string,
+	tokens: McpTokens,
+	refreshToken: string,
+	network: McpNetwork,
+): Promise<McpTokens> {
+	const { discoverOAuthServerInfo, refreshAuthorization } = await import("@modelcontextprotocol/client");
+	const { authorization_server: kept, client, resource: keptResource, scope, wanted } = tokens;
 	const { client_id, client_secret, auth_method } = client;
-	const granted = await inTime(network, new AbortController().signal, (fetchFn) =>
-		refreshAuthorization(server.issuer, {
+	return await inTime(network, new AbortController().signal, async (fetchFn) => {
+		const known: KnownServer =
+			kept === undefined
+				? toKnownServer(await discoverOAuthServerInfo(url, { fetchFn }))
+				: { resource: keptResource, authorization_server: kept };
+		const { authorization_server: server, resource } = known;
+		const granted = await refreshAuthorization(server.issuer, {
 			metadata: {
 				issuer: server.issuer,
 				// Not asked for anything here.
@@ -71,15 +108,14 @@ export async function renewTokens(tokens: McpTokens, refreshToken: string, netwo
 			refreshToken,
 			...(resource === undefined ? {} : { resource }),
 			fetchFn,
-		}),
-	);
-	const { scope, wanted } = tokens;
-	return {
-		...(scope === undefined ? {} : { scope }),
-		...(wanted === undefined ? {} : { wanted }),
-		...toKept(granted, network.clock.now()),
-		...(resource === undefined ? {} : { resource }),
-		authorization_server: server,
-		client,
-	};
+		});
+		return {
+			...(scope === undefined ? {} : { scope }),
+			...(wanted === undefined ? {} : { wanted }),
+			...toKept(granted, network.clock.now()),
+			...(resource === undefined ? {} : { resource }),
+			authorization_server: server,
+			client,
+		};
+	});
 }

@@ -6,7 +6,7 @@ import type {
 	StoredOAuthClientInformation,
 } from "@modelcontextprotocol/client";
 import { type Callback, listenForCallback } from "./mcp-callback.ts";
-import { toKept } from "./mcp-renewal.ts";
+import { toKept, toKnownServer } from "./mcp-renewal.ts";
 import { failureText, inTime, type McpNetwork } from "./mcp-request.ts";
 import { McpSignInError } from "./mcp-sign-in-error.ts";
 import type { McpTokens } from "./mcp-tokens.ts";
@@ -57,8 +57,9 @@ export async function signIn(
 		const address = flow.address();
 		await open(address);
 		const { code, iss } = readAnswer(await callback.answer);
-		const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = discovered;
-		const resource = resourceMetadata?.resource;
+		const { authorizationServerUrl, authorizationServerMetadata: metadata } = discovered;
+		const server = toKnownServer(discovered);
+		const { resource } = server;
 		const granted = await inTime(network, signal, (fetchFn) =>
 			fetchToken(flow.provider, authorizationServerUrl, {
 				...(metadata === undefined ? {} : { metadata }),
@@ -69,16 +70,10 @@ export async function signIn(
 			}),
 		);
 		if (granted.access_token === "") throw new McpSignInError("the authorization server gave an empty token");
-		const methods = metadata?.token_endpoint_auth_methods_supported;
 		return {
 			// A server that does not say what it granted has granted what was asked for.
 			...toKept({ ...granted, scope: granted.scope || address.searchParams.get("scope") || "" }, network.clock.now()),
-			...(resource === undefined ? {} : { resource }),
-			authorization_server: {
-				issuer: metadata?.issuer ?? authorizationServerUrl,
-				token_endpoint: metadata?.token_endpoint ?? new URL("/token", authorizationServerUrl).href,
-				...(methods === undefined ? {} : { auth_methods: methods }),
-			},
+			...server,
 			client: flow.client(),
 		};
 	} catch (thrown) {

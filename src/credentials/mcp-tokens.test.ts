@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -64,6 +64,104 @@ describe("the tokens of MCP servers", () => {
 		expect(told).toHaveLength(1);
 		expect(JSON.stringify(told)).toContain(theFile());
 		expect(JSON.stringify(told)).not.toContain("secret");
+	});
+
+	describe("of the Rust agent", () => {
+		const foreignFile = () => path.join(shareDir, "credentials", "mcp_auth.json");
+		const write = (content: string) => {
+			mkdirSync(path.dirname(foreignFile()), { recursive: true });
+			writeFileSync(foreignFile(), content, { mode: 0o640 });
+		};
+		const signIn = {
+			client_id: "rust-client",
+			token_response: {
+				access_token: "rust-access",
+				token_type: "bearer",
+				expires_in: 3600,
+				refresh_token: "rust-refresh",
+				scope: "read write",
+			},
+			granted_scopes: ["read"],
+			token_received_at: 1_700_000_000,
+		};
+		const servers = (entries: object) => write(JSON.stringify({ servers: entries }, null, 2));
+
+		it("are a sign-in like our own, for the same server", async () => {
+			servers({ "https://a.example/mcp": signIn });
+			const store = createStore();
+			expect(await store.read("https://a.example/mcp/")).toEqual({
+				access_token: "rust-access",
+				token_type: "bearer",
+				refresh_token: "rust-refresh",
+				scope: "read write",
+				expires_at: 1_700_003_600,
+				client: { client_id: "rust-client" },
+			});
+			expect(await store.read("https://b.example/mcp")).toBeNull();
+		});
+
+		it("are taken without what older versions of it do not keep", async () => {
+			const { access_token, token_type } = signIn.token_response;
+			servers({
+				"https://a.example/": { client_id: "c", token_response: { access_token, token_type, expires_in: 60 } },
+				"https://b.example": { ...signIn, token_response: { access_token, scope: null, refresh_token: null } },
+			});
+			expect(await createStore().read("https://a.example")).toEqual({
+				access_token,
+				token_type,
+				client: { client_id: "c" },
+			});
+			expect(await createStore().read("https://b.example")).toEqual({
+				access_token,
+				token_type: "Bearer",
+				scope: "read",
+				client: { client_id: "rust-client" },
+			});
+		});
+
+		it("give way to our own", async () => {
+			servers({ "https://a.example": signIn });
+			const store = createStore();
+			await store.write("https://a.example", tokens);
+			expect(await store.read("https://a.example")).toEqual(tokens);
+		});
+
+		it.each([
+			[
+				"a client without tokens",
+				JSON.stringify({ servers: { "https://a.example": { ...signIn, token_response: null } } }),
+				0,
+			],
+			["nothing", "{}", 0],
+			["no JSON", "secret-token", 1],
+			["another shape", '{"servers":["secret-token"]}', 1],
+			["a broken entry", '{"servers":{"https://a.example":{"token_response":{"access_token":"secret-token"}}}}', 1],
+		])("count as missing where there is %s, and the log does not tell what", async (what, content, warnings) => {
+			const told: unknown[] = [];
+			write(content);
+			const store = createStore({ ...silentLog, warn: (...entry) => told.push(entry) });
+			expect(await store.read("https://a.example")).toBeNull();
+			expect(told).toHaveLength(warnings);
+			expect(JSON.stringify(told)).not.toContain("secret");
+			await store.remove("https://a.example");
+			const isReadable = what === "a client without tokens" || what === "a broken entry";
+			const left = isReadable ? JSON.stringify({ servers: {} }, null, 2) : content;
+			expect(readFileSync(foreignFile(), "utf8")).toBe(left);
+		});
+
+		it("are deleted with our own, and the others stay", async () => {
+			const other = { anything: [1, { deep: null }] };
+			write(JSON.stringify({ note: 1, servers: { "https://a.example/": signIn, "https://b.example": other } }));
+			const store = createStore();
+			await store.write("https://a.example", tokens);
+			await store.remove("https://a.example");
+			expect(await store.read("https://a.example")).toBeNull();
+			const left = JSON.stringify({ note: 1, servers: { "https://b.example": other } }, null, 2);
+			expect(readFileSync(foreignFile(), "utf8")).toBe(left);
+			expect(statSync(foreignFile()).mode & 0o777).toBe(0o640);
+			await store.remove("https://c.example");
+			expect(readFileSync(foreignFile(), "utf8")).toBe(left);
+		});
 	});
 
 	it("are worked on by one at a time for each server", async () => {

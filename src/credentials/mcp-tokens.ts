@@ -8,6 +8,8 @@ import { errorText } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { type LockTimes, withLock } from "../files/path-lock.ts";
 import type { Files } from "../files/port.ts";
+import { withoutSlash } from "./mcp-server-url.ts";
+import { createRustAgentTokens } from "./rust-agent-tokens.ts";
 
 const text = v.pipe(v.string(), v.nonEmpty());
 
@@ -24,11 +26,14 @@ const fileSchema = v.object({
 	wanted: v.optional(v.object({ scope: text, resource_metadata: v.optional(text) })),
 	/** The server as its authorization server calls it. */
 	resource: v.optional(text),
-	authorization_server: v.object({
-		issuer: text,
-		token_endpoint: text,
-		auth_methods: v.optional(v.array(text)),
-	}),
+	/** Absent while only the Rust agent has used the sign-in, which does not keep it. */
+	authorization_server: v.optional(
+		v.object({
+			issuer: text,
+			token_endpoint: text,
+			auth_methods: v.optional(v.array(text)),
+		}),
+	),
 	client: v.object({
 		client_id: text,
 		client_secret: v.optional(text),
@@ -66,6 +71,7 @@ const privateFile = 0o600;
 /** The store in a share directory. */
 export function createMcpTokenStore({ files, shareDir, log, clock }: McpTokenPlace): McpTokenStore {
 	const directory = path.join(shareDir, "mcp-oauth");
+	const rustAgent = createRustAgentTokens({ files, shareDir, log, clock });
 	const fileOf = (url: string) => {
 		const name = createHash("sha256").update(withoutSlash(url)).digest("hex");
 		return path.join(directory, `${name}.json`);
@@ -75,7 +81,7 @@ export function createMcpTokenStore({ files, shareDir, log, clock }: McpTokenPla
 			const file = fileOf(url);
 			try {
 				const bytes = await files.read(file);
-				if (bytes === null) return null;
+				if (bytes === null) return await rustAgent.read(url);
 				const { server_url: _, ...tokens } = v.parse(fileSchema, JSON.parse(bytes.toString("utf8")));
 				return tokens;
 			} catch (thrown) {
@@ -91,7 +97,10 @@ export function createMcpTokenStore({ files, shareDir, log, clock }: McpTokenPla
 			const content = JSON.stringify({ server_url: withoutSlash(url), ...tokens }, null, 2);
 			await files.replace(fileOf(url), `${content}\n`, { mode: privateFile, sync: true });
 		},
-		remove: (url) => files.remove(fileOf(url)),
+		async remove(url) {
+			await files.remove(fileOf(url));
+			await rustAgent.remove(url);
+		},
 		async exclusively(url, work) {
 			// Where it cannot be made, the work meets the same obstacle itself.
 			await files.makeDirectory(directory, privateDirectory).catch(() => undefined);
@@ -99,5 +108,3 @@ export function createMcpTokenStore({ files, shareDir, log, clock }: McpTokenPla
 		},
 	};
 }
-
-const withoutSlash = (url: string) => url.replace(/\/+$/, "");
