@@ -156,7 +156,7 @@ export async function runAgent(
 		const isTimedOut = outcome.status === "cancelled" && !signal.aborted;
 		const run = { outcome, report, isTimedOut, statusCode: note.statusCode() };
 		const result = toResult(request, prepared, run);
-		await services.kept(stored.writeOutput(`${report === "" ? result.message : report}\n`));
+		await services.kept(stored.appendOutput(`${report === "" ? result.message : report}\n`));
 		await services.kept(
 			stored.setStatus(outcome.status === "finished" ? "idle" : signal.aborted ? "killed" : "failed"),
 		);

@@ -494,7 +494,7 @@ describe("what is kept of a subagent", () => {
 				...agent,
 				begin: (prompt) => note("begin", prompt),
 				setStatus: (status) => note("setStatus", status),
-				writeOutput: (text) => note("writeOutput", text),
+				appendOutput: (text) => note("appendOutput", text),
 				appendEvents: (events) => note("appendEvents", ...events.map(({ body }) => body.type)),
 				async appendContext(rows) {
 					await note("appendContext");
@@ -513,13 +513,13 @@ describe("what is kept of a subagent", () => {
 		const { double, only } = await createNotingDouble();
 		const { run } = await createSubagentSubject(createCallingModel([agentCall("P")], report), { double });
 		await run();
-		expect(only("begin", "setStatus", "writeOutput", "appendEvents")).toEqual([
+		expect(only("begin", "setStatus", "appendOutput", "appendEvents")).toEqual([
 			["begin", "do it"],
 			["appendEvents", "turn.started"],
 			["appendEvents", "step.started"],
 			["appendEvents", "content.completed", "status.changed"],
 			["appendEvents", "turn.ended"],
-			["writeOutput", `${longReport}\n`],
+			["appendOutput", `${longReport}\n`],
 			["setStatus", "idle"],
 		]);
 	});
@@ -529,7 +529,7 @@ describe("what is kept of a subagent", () => {
 		const { run } = await createSubagentSubject(createCallingModel([agentCall("P")], failure), { double });
 		await run();
 		expect(only("setStatus")).toEqual([["setStatus", "failed"]]);
-		expect(String(only("writeOutput"))).toContain("no credit");
+		expect(String(only("appendOutput"))).toContain("no credit");
 	});
 
 	it("is that it was killed", async () => {
@@ -566,7 +566,7 @@ describe("what is kept of a subagent", () => {
 		expect(session.snapshot().turnId).toBeNull();
 	});
 
-	it.each(["begin", "appendContext", "appendEvents", "writeOutput", "setStatus"] as const)(
+	it.each(["begin", "appendContext", "appendEvents", "appendOutput", "setStatus"] as const)(
 		"ends the turn when %s fails, and nothing of it is told after that",
 		async (fails) => {
 			const { double } = await createNotingDouble(fails);

@@ -51,7 +51,7 @@ describe("the files of a subagent", () => {
 		const session = await open();
 		const stored = await run(session);
 		expect(await status()).toBe("running_foreground");
-		await stored.writeOutput("Three.\n");
+		await stored.appendOutput("Three.\n");
 		await stored.setStatus("idle");
 		expect((await readdir(at("."))).sort()).toEqual([
 			"context.jsonl",
@@ -85,6 +85,29 @@ describe("the files of a subagent", () => {
 			'{"type": "metadata", "protocol_version": "1.10"}\n' +
 				'{"timestamp":1700000000.5,"message":{"type":"StepBegin","payload":{"n":1}}}\n',
 		);
+	});
+
+	it("have the outcome of every run, one behind the other", async () => {
+		const session = await open();
+		const stored = await run(session);
+		await stored.appendOutput("Three.\n");
+		await stored.setStatus("idle");
+		await stored.begin("Count again");
+		await stored.appendOutput("Still three.\n");
+		await stored.setStatus("idle");
+		await session.close();
+		const again = await (await open()).openAgent(agent.id);
+		await again?.begin("And now?");
+		await again?.appendOutput("Four.\n");
+		expect(await text("output")).toBe("Three.\n\nStill three.\n\nFour.\n");
+	});
+
+	it("keep what another program has put into the output", async () => {
+		const session = await open();
+		const stored = await run(session);
+		await writeFile(at("output"), "[stage] run_soul_start\n\n[summary]\nThree.");
+		await stored.appendOutput("Four.\n");
+		expect(await text("output")).toBe("[stage] run_soul_start\n\n[summary]\nThree.\n\nFour.\n");
 	});
 
 	it("give back what the subagent is and knows", async () => {
@@ -141,7 +164,7 @@ describe("the files of a subagent", () => {
 		try {
 			const own = path.join(fixture.directory, "subagents", agent.id);
 			const before = await Promise.all(
-				["context.jsonl", "wire.jsonl"].map((name) => readFile(path.join(own, name), "utf8")),
+				["context.jsonl", "wire.jsonl", "output"].map((name) => readFile(path.join(own, name), "utf8")),
 			);
 			const options = {
 				files: createDiskFiles(),
@@ -160,12 +183,13 @@ describe("the files of a subagent", () => {
 			expect(stored?.contextRows).toHaveLength(13);
 			await stored?.appendContext([promptRow]);
 			await stored?.appendEvents([eventAt({ type: "step.started", n: 1 }, 1_800_000_000_000, agentPath)]);
+			await stored?.appendOutput("Still three.\n");
 			await session.close();
 			const after = await Promise.all(
-				["context.jsonl", "wire.jsonl"].map((name) => readFile(path.join(own, name), "utf8")),
+				["context.jsonl", "wire.jsonl", "output"].map((name) => readFile(path.join(own, name), "utf8")),
 			);
-			expect(after.map((content, index) => content.startsWith(before[index] ?? "-"))).toEqual([true, true]);
-			expect(after.map((content, index) => content.length > (before[index]?.length ?? 0))).toEqual([true, true]);
+			expect(after.map((content, index) => content.startsWith(before[index] ?? "-"))).toEqual([true, true, true]);
+			expect(after.map((content, index) => content.length > (before[index]?.length ?? 0))).toEqual([true, true, true]);
 		} finally {
 			await fixture.remove();
 		}
@@ -245,7 +269,7 @@ describe("the files of a subagent", () => {
 		const counting = createFailingFiles(createDiskFiles());
 		const whole = async (session: StoredSession) => {
 			const stored = await run(session);
-			await stored.writeOutput("Three.\n");
+			await stored.appendOutput("Three.\n");
 			await stored.setStatus("idle");
 		};
 		await whole(await open(counting.files));

@@ -43,6 +43,8 @@ export interface AgentFilesOptions {
 	whileOpen<T>(work: () => Promise<T>): Promise<T>;
 	/** Puts a whole file in its place, and makes its directory. */
 	replace(file: string, text: string): Promise<void>;
+	/** Adds a paragraph to a text for people, and makes its directory. */
+	appendText(file: string, text: string): Promise<void>;
 }
 
 const agentsDirectory = "subagents";
@@ -157,6 +159,6 @@ export async function createAgentFiles(
 			const lines = batch.flatMap((event) => toEventLine({ ...event, agentPath: event.agentPath.slice(1) }) ?? []);
 			return options.whileOpen(() => events.append(lines));
 		},
-		writeOutput: (text) => write("output", text),
+		appendOutput: (text) => options.appendText(at("output"), text),
 	};
 }

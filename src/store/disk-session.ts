@@ -16,6 +16,7 @@ import type { LeftDirectories } from "./left-directories.ts";
 import { createLineFile, type LineFile } from "./line-file.ts";
 import { createNameSync } from "./name-sync.ts";
 import { createNotificationFiles } from "./notification-files.ts";
+import { appendParagraph } from "./readable-text.ts";
 import {
 	type FoundSession,
 	isPrepared,
@@ -128,12 +129,14 @@ export async function openDiskSession(
 				await work();
 			}),
 		);
-	const replace = (file: string, text: string, how: { readonly sync: boolean } = { sync: false }): Promise<void> =>
+	const changeFile = (file: string, work: () => Promise<void>): Promise<void> =>
 		change(file, async () => {
 			await files.makeDirectory(path.dirname(file));
 			names.directoryMade(path.dirname(file));
-			await files.replace(file, text, how);
+			await work();
 		});
+	const replace = (file: string, text: string, how: { readonly sync: boolean } = { sync: false }): Promise<void> =>
+		changeFile(file, () => files.replace(file, text, how));
 	const taskOptions = { files, log, replace, change, now: () => clock.now() };
 	const agentOptions = {
 		files,
@@ -142,6 +145,7 @@ export async function openDiskSession(
 		protocolVersion: options.protocolVersion,
 		whileOpen,
 		replace,
+		appendText: (file: string, text: string) => changeFile(file, () => appendParagraph(files, file, text)),
 		readContext: (file: string) => readContext(files, file, log),
 		lineFile(file: string, knownSize: number, header?: string): LineFile {
 			const lines = lineFile(file, knownSize, header);

@@ -48,7 +48,7 @@ function openKeptAgent(
 				kept.context = rows;
 			}),
 		appendEvents: () => write(() => {}),
-		writeOutput: () => write(() => {}),
+		appendOutput: () => write(() => {}),
 	};
 }
 

@@ -85,8 +85,8 @@ export interface StoredAgent {
 	replaceContext(rows: readonly ContextRow[]): Promise<void>;
 	/** Appends the events of the subagent that its log keeps. */
 	appendEvents(events: readonly AgentEvent[]): Promise<void>;
-	/** Replaces the text for people that says what came of it. */
-	writeOutput(text: string): Promise<void>;
+	/** Adds to the text for people what came of a run; what came of earlier ones stays. */
+	appendOutput(text: string): Promise<void>;
 }
 
 /** One session's files, held by one owner. Calls on one log are carried out in order. */

@@ -457,7 +457,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				await agent.appendContext(everyRow.slice(0, 4));
 				await agent.appendContext(everyRow.slice(4));
 				await agent.appendEvents([eventAt({ type: "step.started", n: 1 }, 1_700_000_000_000, [subagent])]);
-				await agent.writeOutput("Three.");
+				await agent.appendOutput("Three.");
 				await agent.setStatus("idle");
 				for (const holder of [session, await reopen()]) {
 					const again = await holder.openAgent(known.id);
@@ -508,7 +508,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				await expect(agent.setStatus("idle")).rejects.toMatchObject(closed);
 				await expect(agent.appendContext([promptRow])).rejects.toMatchObject(closed);
 				await expect(agent.appendEvents([])).rejects.toMatchObject(closed);
-				await expect(agent.writeOutput("Three.")).rejects.toMatchObject(closed);
+				await expect(agent.appendOutput("Three.")).rejects.toMatchObject(closed);
 			});
 		});
 

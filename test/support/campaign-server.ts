@@ -171,7 +171,7 @@ function watch(
 				}),
 			appendEvents: (events) => slowly(() => agent.appendEvents(events)),
 			setStatus: (status) => slowly(() => agent.setStatus(status)),
-			writeOutput: (text) => slowly(() => agent.writeOutput(text)),
+			appendOutput: (text) => slowly(() => agent.appendOutput(text)),
 		};
 	};
 	return {
