@@ -17,6 +17,7 @@ interface SubjectOptions {
 	/** Digits for the names of plans, the last ones again and again. */
 	readonly digits?: readonly string[];
 	readonly startsOn?: boolean;
+	readonly shareDir?: string;
 }
 
 async function createSubject({
@@ -24,6 +25,7 @@ async function createSubject({
 	files = createMemoryFiles(),
 	digits = ["000000"],
 	startsOn,
+	shareDir = "/share",
 }: SubjectOptions = {}) {
 	const stored = await (store ?? createMemoryStore()).openOrCreate("/work", sessionId);
 	let used = 0;
@@ -39,7 +41,7 @@ async function createSubject({
 		stored,
 		files,
 		identifiers,
-		shareDir: "/share",
+		shareDir,
 		home: "/home/me",
 		startsOn: startsOn ?? false,
 	});
@@ -139,6 +141,87 @@ describe("the plan", () => {
 		expect(await plan.read()).toEqual({ file: old, text: "# Old" });
 		await write(files, file, "# New");
 		expect(await plan.read()).toEqual({ file, text: "# New" });
+	});
+});
+
+describe("a plan below the home directory, where the reference has it whatever the share directory is", () => {
+	/** A session in plan mode, opened again behind another program that wrote its plan there. */
+	const reopened = async (write: (files: MemoryFiles, own: string, homes: string) => Promise<void>) => {
+		const store = createMemoryStore();
+		const files = createMemoryFiles();
+		const first = await createSubject({ store, files });
+		await first.plan.set(true, false);
+		const own = first.plan.file ?? "";
+		const homes = `/home/me/.kimi/plans/${first.stored.state().planSlug}.md`;
+		await first.stored.appendContext(oneRow);
+		await first.stored.close();
+		await write(files, own, homes);
+		const { plan } = await createSubject({ store, files });
+		await plan.start();
+		return { plan, files, own, homes };
+	};
+
+	it("is gone on with where it is", async () => {
+		const { plan, homes } = await reopened((files, _own, home) => write(files, home, "# Old"));
+		expect(plan.file).toBe(homes);
+		expect(await plan.read()).toEqual({ file: homes, text: "# Old" });
+		expect((await plan.due([])).join()).toContain(homes);
+	});
+
+	it("gives way to one in the share directory, unless that is empty", async () => {
+		const { plan, own } = await reopened(async (files, mine, home) => {
+			await write(files, mine, "# New");
+			await write(files, home, "# Old");
+		});
+		expect(plan.file).toBe(own);
+		const other = await reopened(async (files, mine, home) => {
+			await write(files, mine, " \n");
+			await write(files, home, "# Old");
+		});
+		expect(other.plan.file).toBe(other.homes);
+	});
+
+	it("is not looked for once plan mode went off and on: the next plan is a new one", async () => {
+		const { plan } = await reopened((files, _own, home) => write(files, home, "# Old"));
+		await plan.set(false, true);
+		expect(plan.file).toBeNull();
+		await plan.set(true, true);
+		expect(plan.file).toMatch(/^\/share\/plans\//);
+	});
+
+	it("keeps its name from being taken", async () => {
+		const files = createMemoryFiles();
+		const taken = await createSubject({ files });
+		await taken.plan.set(true, false);
+		await write(files, `/home/me/.kimi/plans/${taken.stored.state().planSlug}.md`, "# Another's");
+		const { plan, namesTried } = await createSubject({ files, digits: ["000000", "010203"] });
+		await plan.set(true, false);
+		expect(plan.file).not.toBe(taken.plan.file);
+		expect(namesTried()).toBe(2);
+	});
+
+	it("is cleared together with one in the share directory", async () => {
+		const { plan } = await reopened(async (files, mine, home) => {
+			await write(files, mine, "# New");
+			await write(files, home, "# Old");
+		});
+		await plan.clear();
+		expect(await plan.read()).toBeNull();
+	});
+
+	it("is the only place where the share directory is the usual one", async () => {
+		const { plan } = await createSubject({ shareDir: "/home/me/.kimi" });
+		await plan.set(true, false);
+		expect(plan.file).toMatch(/^\/home\/me\/\.kimi\/plans\//);
+	});
+
+	it("that cannot be looked for is none", async () => {
+		const { plan, own } = await reopened(async (files) => {
+			files.read = async () => {
+				throw Object.assign(new Error("EACCES"), { code: "EACCES" });
+			};
+		});
+		expect(plan.file).toBe(own);
 	});
 });
 

@@ -30,9 +30,12 @@ export class PlanMode implements Reminders {
 	#remindersGiven = 0;
 	#lastReminderAt = 0;
 	#isReentered = false;
+	/** Where the plan of this session is written. */
+	#directory: string;
 
 	constructor(settings: PlanModeSettings) {
 		this.#settings = settings;
+		this.#directory = this.#directories()[0];
 	}
 
 	get isOn(): boolean {
@@ -42,11 +45,16 @@ export class PlanMode implements Reminders {
 	/** The plan's file; null while plan mode is off. */
 	get file(): string | null {
 		const { planMode, planSlug: slug } = this.#settings.stored.state();
-		return planMode && slug !== null ? path.join(this.#settings.shareDir, "plans", `${slug}.md`) : null;
+		return planMode && slug !== null ? path.join(this.#directory, `${slug}.md`) : null;
 	}
 
-	/** Turns plan mode on at the start, when the settings or the command line say so. */
+	/**
+	 * Finds the plan of a session that was in plan mode before, and turns it on when the settings or the command line say
+	 * so.
+	 */
 	async start(): Promise<void> {
+		const found = this.isOn ? await this.read().catch(() => null) : null;
+		if (found !== null) this.#directory = path.dirname(found.file);
 		if (this.#settings.startsOn && !this.isOn) await this.set(true, false);
 	}
 
@@ -66,6 +74,7 @@ export class PlanMode implements Reminders {
 		if (enabled === this.isOn) return;
 		this.#remindersGiven = 0;
 		this.#isReentered = enabled && isManual;
+		this.#directory = this.#directories()[0];
 		await stored.updateState(
 			enabled
 				? { planMode: true, planSessionId: identifiers.hex(32), planSlug: await this.#chooseSlug() }
@@ -73,16 +82,19 @@ export class PlanMode implements Reminders {
 		);
 	}
 
-	/** The plan's text; null when there is none, or nothing in it. The place of older versions is read as well. */
+	/** The plan's text; null when there is none, or nothing in it. */
 	async read(): Promise<{ readonly file: string; readonly text: string } | null> {
-		const { files, home } = this.#settings;
-		const current = this.file;
-		if (current === null) return null;
-		for (const file of [current, path.join(home, ".kimi", "plans", path.basename(current))]) {
+		const { files } = this.#settings;
+		for (const file of this.#candidates()) {
 			const text = (await files.read(file))?.toString("utf8") ?? "";
 			if (text.trim() !== "") return { file, text };
 		}
 		return null;
+	}
+
+	/** Removes the plan, wherever there is one. */
+	async clear(): Promise<void> {
+		for (const file of this.#candidates()) await this.#settings.files.remove(file);
 	}
 
 	/** What was told of it is not in the context any more. */
@@ -107,11 +119,31 @@ export class PlanMode implements Reminders {
 	}
 
 	async #chooseSlug(): Promise<string> {
-		const { files, shareDir, identifiers } = this.#settings;
+		const { files, identifiers } = this.#settings;
+		const isTaken = async (slug: string) => {
+			const found = await Promise.all(
+				this.#directories().map((each) => files.status(path.join(each, `${slug}.md`)).catch(() => null)),
+			);
+			return found.some((status) => status !== null);
+		};
 		for (let attempt = 0; attempt < slugAttempts; attempt += 1) {
 			const slug = planSlug(identifiers);
-			if ((await files.status(path.join(shareDir, "plans", `${slug}.md`))) === null) return slug;
+			if (!(await isTaken(slug))) return slug;
 		}
 		return `${planSlug(identifiers)}-${identifiers.hex(6)}`;
+	}
+
+	/** Where plans are: in the share directory, and where the reference writes them, whatever that is. */
+	#directories(): readonly [string, string] {
+		const { shareDir, home } = this.#settings;
+		return [path.join(shareDir, "plans"), path.join(home, ".kimi", "plans")];
+	}
+
+	/** The files in which the plan of this session may be, the one that is written first; none while plan mode is off. */
+	#candidates(): readonly string[] {
+		const { file } = this;
+		if (file === null) return [];
+		const others = this.#directories().map((directory) => path.join(directory, path.basename(file)));
+		return [...new Set([file, ...others])];
 	}
 }

@@ -1,5 +1,5 @@
 // Sessions over several processes: made, continued, shared, and pulled away from under a server.
-import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { createStage, toolCall } from "../support/executable.ts";
@@ -42,6 +42,30 @@ describe("sessions", () => {
 		const lines = await second.readUntil((line) => isResponse(line, "replay"));
 		expect(outline(lines)).toEqual(["TurnBegin", "StepBegin", "ContentPart", "StatusUpdate", "TurnEnd", "finished"]);
 		expect(lines.at(-1)?.result).toEqual({ status: "finished", events: 5, requests: 0 });
+	});
+
+	it("a plan that another program has written below the home directory is gone on with there", async () => {
+		const stage = createStage();
+		const home = path.join(stage.workDir, "home");
+		const plans = path.join(home, ".kimi", "plans");
+		for (const directory of [stage.sessionDir("s"), plans]) mkdirSync(directory, { recursive: true });
+		writeFileSync(path.join(stage.sessionDir("s"), "context.jsonl"), '{"role": "_system_prompt", "content": "P"}\n');
+		const state = {
+			version: 1,
+			plan_mode: true,
+			plan_session_id: "1c1f7b2bc1a1415aa135738083ab3d28",
+			plan_slug: "jessica-cruz",
+		};
+		writeFileSync(path.join(stage.sessionDir("s"), "state.json"), JSON.stringify(state));
+		const file = path.join(plans, "jessica-cruz.md");
+		writeFileSync(file, "# Old\n");
+		const edit = { old: "# Old", new: "# New" };
+		stage.setScripts([toolCall("call-1", "StrReplaceFile", { path: file, edit }), "text: done"]);
+		const server = stage.serveWith({ HOME: home }, "--wire", "--session", "s");
+		server.prompt("go on");
+		expect(await server.response("prompt")).toMatchObject({ result: { status: "finished" } });
+		expect(readFileSync(file, "utf8")).toBe("# New\n");
+		expect(existsSync(path.join(stage.shareDir, "plans"))).toBe(false);
 	});
 
 	it("--continue takes up one whose server was killed", async () => {

@@ -1,11 +1,10 @@
 // `/plan`: switches plan mode, shows its plan, clears it.
 import { errorText } from "../../base/errors.ts";
 import { statusChanged } from "../../events/event.ts";
-import type { Files } from "../../files/port.ts";
 import type { PlanMode } from "../plan-mode.ts";
 import { type CommandRun, finished, type SlashCommand } from "./command.ts";
 
-export function createPlanCommand(plan: PlanMode, files: Files): SlashCommand {
+export function createPlanCommand(plan: PlanMode): SlashCommand {
 	const turn = async (enabled: boolean, { say, tell }: CommandRun): Promise<void> => {
 		await plan.set(enabled, true);
 		await say(enabled ? `Plan mode is on. The plan goes to ${plan.file ?? "its file"}.` : "Plan mode is off.");
@@ -22,7 +21,7 @@ export function createPlanCommand(plan: PlanMode, files: Files): SlashCommand {
 			case "view":
 				return await run.say((await plan.read())?.text ?? "There is no plan.");
 			case "clear":
-				return await run.say(await clearPlan(plan.file, files));
+				return await run.say(await clearPlan(plan));
 			default:
 				return await run.say(
 					`/plan does not know "${run.argument}". It takes on, off, view, clear, or nothing to toggle.`,
@@ -40,10 +39,10 @@ export function createPlanCommand(plan: PlanMode, files: Files): SlashCommand {
 	};
 }
 
-async function clearPlan(file: string | null, files: Files): Promise<string> {
-	if (file === null) return "Plan mode is off: there is no plan to clear.";
+async function clearPlan(plan: PlanMode): Promise<string> {
+	if (plan.file === null) return "Plan mode is off: there is no plan to clear.";
 	try {
-		await files.remove(file);
+		await plan.clear();
 		return "The plan was cleared.";
 	} catch (thrown) {
 		return `The plan could not be cleared: ${errorText(thrown)}`;

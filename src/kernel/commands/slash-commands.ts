@@ -31,7 +31,7 @@ export function createSlashCommands(settings: SlashCommandSettings): SlashComman
 		compactCommand,
 		clearCommand,
 		...createApprovalCommands(mode),
-		createPlanCommand(plan, files),
+		createPlanCommand(plan),
 		...createFileCommands(settings),
 		...createSkillCommands(skills, files),
 	];
