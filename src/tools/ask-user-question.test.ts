@@ -58,7 +58,7 @@ describe("AskUserQuestion", () => {
 		expect((await ask({ kind: "dismissed" })).result).toEqual({
 			is_error: false,
 			output: '{"answers": {}, "note": "User dismissed the question without answering."}',
-			message: "",
+			message: "User dismissed the question without answering.",
 			display: brief("User dismissed"),
 			extras: null,
 		});

@@ -50,6 +50,9 @@ export function createAskUserQuestion({ questions: operations }: ToolEnvironment
 	});
 }
 
+/** Clients look for this text. */
+const dismissed = "User dismissed the question without answering.";
+
 function toResult(outcome: QuestionOutcome) {
 	const brief = (text: string) => [{ type: "brief", text }] as const;
 	switch (outcome.kind) {
@@ -61,7 +64,8 @@ function toResult(outcome: QuestionOutcome) {
 			});
 		case "dismissed":
 			return toolSuccess({
-				output: answersJson({}, "User dismissed the question without answering."),
+				output: answersJson({}, dismissed),
+				message: dismissed,
 				display: [...brief("User dismissed")],
 			});
 		case "away":
