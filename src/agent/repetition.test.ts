@@ -53,9 +53,35 @@ describe("the same call in a row", () => {
 		]);
 	});
 
-	it("counts once for all its copies in one answer", async () => {
+	it("counts each of its copies in one answer, which run once", async () => {
 		const twice: ModelScript = [call("c1", "Look"), call("c2", "Look"), done()];
-		expect(reminded((await run([twice, twice, twice, end])).outputs)).toEqual([false, false, false, false, true, true]);
+		const once: ModelScript = [call("c", "Look"), done()];
+		const thrice: ModelScript = [call("c1", "Look"), call("c2", "Look"), call("c3", "Look"), done()];
+		const twiceThenOnce = await run([twice, once, end]);
+		expect(reminded(twiceThenOnce.outputs)).toEqual([false, false, true]);
+		expect(reminded((await run([once, twice, end])).outputs)).toEqual([false, false, true]);
+		expect(reminded((await run([thrice, end])).outputs)).toEqual([false, false, true]);
+		expect(reminded((await run([twice, twice, twice, end])).outputs)).toEqual([false, false, true, true, true, true]);
+	});
+
+	it("is in the context of the model with the reminder of its own place", async () => {
+		const thrice: ModelScript = [call("c1", "Look"), call("c2", "Look"), call("c3", "Look"), done()];
+		const { rows } = await run([thrice, end]);
+		const results = rows.flatMap((row) => (row.type === "message" && row.message.role === "tool" ? [row.message] : []));
+		expect(reminded(results)).toEqual([false, false, true]);
+	});
+
+	it("begins anew after another call of the same answer", async () => {
+		const mixed: ModelScript = [call("c1", "Look"), call("c2", "Look"), call("c3", "Look", '{"a":2}'), done()];
+		const once: ModelScript = [call("c", "Look"), done()];
+		expect(reminded((await run([mixed, once, once, end])).outputs)).toEqual([false, false, false, false, false]);
+	});
+
+	it("ends the turn after the answer with the twelfth, however the calls are spread over answers", async () => {
+		const many: ModelScript = [...Array.from({ length: 5 }, (_, index) => call(`c${index}`, "Look")), done()];
+		const { outcome, outputs } = await run(Array.from({ length: 9 }, () => many));
+		expect(outcome).toEqual({ status: "finished", stoppedBy: "repetition" });
+		expect(outputs).toHaveLength(15);
 	});
 
 	it("does not count in an attempt that was given up", async () => {

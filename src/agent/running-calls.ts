@@ -32,29 +32,34 @@ export function createRunningCalls(
 	const outcomes: Promise<SettledCall | null>[] = [];
 	let allPrepared: Promise<unknown> = Promise.resolve();
 
-	const run = async (call: ToolCall, key: string): Promise<SettledCall | null> => {
-		const count = repetition.note(key);
+	const run = async (call: ToolCall): Promise<SettledCall | null> => {
 		const prepared = createDeferred<void>();
 		const place = { targets, earlierPrepared: allPrepared, isPrepared: prepared.resolve };
 		allPrepared = Promise.all([allPrepared, prepared.promise]);
 		// Whatever ended the call before it was prepared, those behind it go on.
-		const settled = await runToolCall(call, dependencies, place, either).finally(prepared.resolve);
-		return settled === null ? null : { ...settled, result: withReminder(settled.result, call, count) };
+		return await runToolCall(call, dependencies, place, either).finally(prepared.resolve);
 	};
 
-	const told = async (call: ToolCall, execution: Promise<SettledCall | null>): Promise<SettledCall | null> => {
+	const told = async (
+		call: ToolCall,
+		count: number,
+		execution: Promise<SettledCall | null>,
+	): Promise<SettledCall | null> => {
 		const settled = await execution;
 		if (settled === null || either.aborted) return null;
-		await dependencies.emit({ type: "tool.result", toolCallId: call.id, result: settled.result });
-		return settled;
+		const result = withReminder(settled.result, call, count);
+		await dependencies.emit({ type: "tool.result", toolCallId: call.id, result });
+		return { ...settled, result };
 	};
 
 	return {
 		start(call) {
 			const key = identity(call);
-			const execution = executions.get(key) ?? run(call, key);
+			// Every call counts, also one that shares the result of another.
+			const count = repetition.note(key);
+			const execution = executions.get(key) ?? run(call);
 			executions.set(key, execution);
-			const outcome = told(call, execution);
+			const outcome = told(call, count, execution);
 			// Awaited in `results` or `abandon`; until then a failure must not count as unhandled.
 			outcome.catch(() => {});
 			outcomes.push(outcome);
