@@ -60,10 +60,13 @@ describe("automatic compaction", () => {
 		const error = { code: "budget-exhausted", message: "used up", data: null } as const;
 		let asked = 0;
 		const exhausted = () => (++asked === 1 ? null : error);
+		const failures: unknown[] = [];
 		const subject = createSubject([[say("the summary"), done(usage(850, 30))]], 850, {
 			budget: { exhausted, takeToolCall: () => null },
+			stepFailed: (...failure) => void failures.push(failure),
 		});
 		expect(await subject.run("third wish")).toEqual({ status: "failed", error });
+		expect(failures).toEqual([[error, "BudgetExhausted"]]);
 		expect(types(subject)).toEqual(["step.started", "compaction.started", "compaction.ended", "step.interrupted"]);
 		expect([subject.model.requests.length, subject.kept.length]).toEqual([1, 1]);
 	});
@@ -192,11 +195,15 @@ describe("automatic compaction", () => {
 	});
 
 	it("closes what it opened when it fails, and leaves the context as it was", async () => {
-		const subject = createSubject([[modelFailure("status", "bad request", 400)]], 900);
+		const failures: unknown[] = [];
+		const subject = createSubject([[modelFailure("status", "bad request", 400)]], 900, {
+			stepFailed: (_error, errorType) => void failures.push(errorType),
+		});
 		expect(await subject.run("third wish")).toMatchObject({
 			status: "failed",
 			error: { code: "provider-failed", message: "bad request" },
 		});
+		expect(failures).toEqual(["APIStatusError"]);
 		expect(types(subject)).toEqual(["step.started", "compaction.started", "compaction.ended", "step.interrupted"]);
 		expect(subject.kept).toEqual([]);
 		expect(subject.context.messages).toEqual([...history, text("user", "third wish")]);

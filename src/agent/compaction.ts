@@ -1,18 +1,17 @@
 // Compaction: the older part of a context gives way to a summary that the model writes of it (agent-kernel §5.9).
 import { type ContentPart, textPart } from "../events/content.ts";
 import type { ConversationMessage } from "../events/conversation.ts";
-import type { TurnError } from "../events/event.ts";
 import type { Model } from "../models/model.ts";
 import { estimateTokens, messageRow } from "./context.ts";
 import type { CompactionTrigger, TurnDependencies } from "./dependencies.ts";
 import { systemText } from "./marked-text.ts";
-import { toTurnError, withRetries } from "./retries.ts";
+import { type StepFailure, toStepFailure, withRetries } from "./retries.ts";
 import { askSilently } from "./silent-call.ts";
 
 export type CompactionOutcome =
 	| { readonly kind: "done" }
 	/** The context is as it was. */
-	| { readonly kind: "failed"; readonly error: TurnError }
+	| StepFailure
 	| { readonly kind: "cancelled" };
 
 type Dependencies = Pick<
@@ -145,7 +144,7 @@ async function summarise(
 		signal,
 	);
 	if (answer.kind === "cancelled") return answer;
-	if (answer.kind === "failed") return { kind: "failed", error: toTurnError(answer.failure) };
+	if (answer.kind === "failed") return toStepFailure(answer.failure);
 	const message: ConversationMessage = { role: "user", content: [textPart(prefix), ...answer.content] };
 	return { kind: "done", messages: [message], tokens: answer.usage?.output ?? estimateTokens([message]) };
 }

@@ -118,8 +118,8 @@ export interface TurnDependencies {
 	readonly compaction: Compacting;
 	/** Null for agents that cannot send mail to their past: those are not shown their checkpoints either. */
 	readonly mailbox: Mailbox | null;
-	/** Told of a step that failed, before the turn fails. */
-	stepFailed(error: TurnError): void;
+	/** Told of a step that failed, and of the class of its error, before the turn fails. */
+	stepFailed(error: TurnError, errorType: string): void;
 	readonly clock: Clock;
 	/** Uniform in [0, 1). */
 	readonly random: () => number;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../test/support/campaign-clock.ts";
 import { createFailure, type ModelFailure } from "../models/model.ts";
-import { retryableErrorType, retryDelay, toTurnError, withRetries } from "./retries.ts";
+import { errorClass, retryableErrorType, retryDelay, toTurnError, withRetries } from "./retries.ts";
 
 const failure = (kind: ModelFailure["kind"], statusCode: number | null = null) => createFailure(kind, "m", statusCode);
 
@@ -18,6 +18,25 @@ describe("retries", () => {
 				retryableErrorType(failure(kind)),
 			),
 		).toEqual(["APIConnectionError", "APITimeoutError", "APIEmptyResponseError", null, null, null, null]);
+	});
+
+	it("gives every failure a class, the same for one that is tried again", () => {
+		const kinds = ["connection", "timeout", "empty", "status", "overflow", "login", "provider", "defect"] as const;
+		expect(kinds.map((kind) => errorClass(failure(kind)))).toEqual([
+			"APIConnectionError",
+			"APITimeoutError",
+			"APIEmptyResponseError",
+			"APIStatusError",
+			"APIStatusError",
+			"APIStatusError",
+			"ChatProviderError",
+			"InternalError",
+		]);
+	});
+
+	it("tells a provider that answered with a status from one that did not", () => {
+		expect(errorClass(failure("provider", 429))).toBe("APIStatusError");
+		expect(retryableErrorType(failure("provider", 429))).toBeNull();
 	});
 
 	it("waits twice as long each time, with jitter, five seconds at most", () => {

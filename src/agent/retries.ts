@@ -10,9 +10,9 @@ const retryableStatus: ReadonlySet<number> = new Set([429, 500, 502, 503, 504, 5
 /** Milliseconds that a provider may ask to wait; whoever asks for more is not waited for. */
 const longestWait = 60_000;
 
-/** The name of the failure in `StepRetry` (agent-kernel §5.5), or null when another attempt makes no sense. */
-export function retryableErrorType(failure: ModelFailure): string | null {
-	switch (failure.kind) {
+/** The class by which clients and hooks tell failures apart: in `StepRetry` and `StopFailure` (agent-kernel §5.5, §10.1). */
+export function errorClass({ kind, statusCode }: ModelFailure): string {
+	switch (kind) {
 		case "connection":
 			return "APIConnectionError";
 		case "timeout":
@@ -20,12 +20,34 @@ export function retryableErrorType(failure: ModelFailure): string | null {
 		case "empty":
 			return "APIEmptyResponseError";
 		case "status":
-			return retryableStatus.has(failure.statusCode ?? 0) ? "APIStatusError" : null;
+		case "overflow":
+		case "login":
+			return "APIStatusError";
+		case "provider":
+			return statusCode === null ? "ChatProviderError" : "APIStatusError";
+		case "defect":
+			return "InternalError";
+	}
+}
+
+/** The class of the failure in `StepRetry`, or null when another attempt makes no sense. */
+export function retryableErrorType(failure: ModelFailure): string | null {
+	return isRetryable(failure) ? errorClass(failure) : null;
+}
+
+function isRetryable({ kind, statusCode }: ModelFailure): boolean {
+	switch (kind) {
+		case "connection":
+		case "timeout":
+		case "empty":
+			return true;
+		case "status":
+			return retryableStatus.has(statusCode ?? 0);
 		case "overflow":
 		case "provider":
 		case "login":
 		case "defect":
-			return null;
+			return false;
 	}
 }
 
@@ -99,6 +121,22 @@ export function toTurnError(failure: ModelFailure): TurnError {
 	if (failure.kind === "login") return { code: "login-expired", message: failure.message, data: null };
 	const error = { code: "provider-failed", message: failure.message, data: null } as const;
 	return retryableErrorType(failure) === null ? error : { ...error, retryable: true };
+}
+
+/** A step that failed: the error that ends its turn, and the class of that error. */
+export interface StepFailure {
+	readonly kind: "failed";
+	readonly error: TurnError;
+	readonly errorType: string;
+}
+
+export function toStepFailure(failure: ModelFailure): StepFailure {
+	return { kind: "failed", error: toTurnError(failure), errorType: errorClass(failure) };
+}
+
+/** A step for which no budget is left. */
+export function beyondStepBudget(error: TurnError): StepFailure {
+	return { kind: "failed", error, errorType: "BudgetExhausted" };
 }
 
 export const emptyAnswer = createFailure("empty", "The model sent an empty answer.");

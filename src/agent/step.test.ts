@@ -60,6 +60,38 @@ describe("retries of a turn", () => {
 		expect(subject.events.at(-1)).toEqual({ type: "step.interrupted", reason: "error" });
 	});
 
+	it.each([
+		["a stream that breaks off", [say("a")], "APIConnectionError"],
+		["an empty answer", [done()], "APIEmptyResponseError"],
+		["a refusal", [modelFailure("status", "bad key", 401)], "APIStatusError"],
+		["a login that has run out", [modelFailure("login", "sign in", 401)], "APIStatusError"],
+		["an answer that never came", [modelFailure("timeout", "slow")], "APITimeoutError"],
+		["a provider that says no more", [modelFailure("provider", "exhausted")], "ChatProviderError"],
+		["a fault of ours", [modelFailure("defect", "nonsense")], "InternalError"],
+		["an image it cannot take in", [call("c1", "Look"), done()], "LLMNotSupported"],
+	])("gives %s its class", async (_name, script, errorType) => {
+		const failures: unknown[] = [];
+		const image = { type: "image_url", image_url: { url: "data:image/png;base64,AA", id: null } } as const;
+		const look = createToolDouble("Look", { result: toolSuccess({ output: [image] }) });
+		const subject = createTurnSubject(createScriptedModel([script]), [look], {
+			limits: { maxSteps: 5, maxAttempts: 1 },
+			stepFailed: (error, type) => void failures.push([error, type]),
+		});
+		const outcome = await subject.run();
+		expect(failures).toEqual([[outcome.status === "failed" ? outcome.error : outcome, errorType]]);
+	});
+
+	it("gives a window that is too small for the request even when compacted the class of its retry", async () => {
+		const failures: unknown[] = [];
+		const overflow = modelFailure("overflow", "too long", 400);
+		const subject = createTurnSubject(createScriptedModel([[overflow], [overflow]]), [], {
+			stepFailed: (_error, type) => void failures.push(type),
+		});
+		await subject.run();
+		const retries = subject.events.flatMap((body) => (body.type === "step.retrying" ? [body.error_type] : []));
+		expect([retries, failures]).toEqual([["APIStatusError"], ["APIStatusError"]]);
+	});
+
 	it("ends the calls of the failed attempt before it tells the retry, and tells nothing of them", async () => {
 		const clock = createFakeClock();
 		const order: string[] = [];

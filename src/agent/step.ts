@@ -1,14 +1,14 @@
 // One step of a turn: the model call with its retries, the tools it asked for, and what of it enters the context.
 import { inputTokens, type TokenUsage, toParts } from "../events/content.ts";
 import type { ContextRow } from "../events/conversation.ts";
-import { type StatusFields, statusChanged, type TurnError } from "../events/event.ts";
+import { type StatusFields, statusChanged } from "../events/event.ts";
 import type { Model, ModelFailure } from "../models/model.ts";
 import { missingCapability } from "./capabilities.ts";
 import { messageRow } from "./context.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 import { callModel, type ModelCallOutcome } from "./model-call.ts";
 import type { RepetitionGuard } from "./repetition.ts";
-import { toTurnError, withRetries } from "./retries.ts";
+import { type StepFailure, toStepFailure, withRetries } from "./retries.ts";
 import type { SettledCall } from "./tool-call.ts";
 import { toToolMessage } from "./tool-results.ts";
 
@@ -20,7 +20,7 @@ export type StepOutcome =
 			/** Whether a person's refusal ends the turn. */
 			readonly isRefused: boolean;
 	  }
-	| { readonly kind: "failed"; readonly error: TurnError }
+	| StepFailure
 	/** The model has no room for the request. */
 	| { readonly kind: "overflow"; readonly failure: ModelFailure }
 	| { readonly kind: "cancelled" };
@@ -38,9 +38,7 @@ export async function runStep(
 	if (answer.kind === "cancelled") return answer;
 	if (answer.kind === "failed") {
 		const { failure } = answer;
-		return failure.kind === "overflow"
-			? { kind: "overflow", failure }
-			: { kind: "failed", error: toTurnError(failure) };
+		return failure.kind === "overflow" ? { kind: "overflow", failure } : toStepFailure(failure);
 	}
 
 	const { assembly, calls, usage, messageId } = answer;
@@ -65,7 +63,7 @@ export async function runStep(
 
 	const media = results.flatMap(({ result }) => toParts(result.output));
 	const error = missingCapability(model, media);
-	if (error !== null) return { kind: "failed", error };
+	if (error !== null) return { kind: "failed", error, errorType: "LLMNotSupported" };
 
 	const toolCalls = assembly.toolCalls();
 	const message = { role: "assistant", content: assembly.content() } as const;

@@ -10,7 +10,7 @@ import { userRow } from "./context.ts";
 import type { Mail, TurnDependencies } from "./dependencies.ts";
 import { reminderText, systemText } from "./marked-text.ts";
 import { createRepetitionGuard, type RepetitionGuard } from "./repetition.ts";
-import { toTurnError } from "./retries.ts";
+import { beyondStepBudget, errorClass, toStepFailure } from "./retries.ts";
 import { runStep, type StepOutcome } from "./step.ts";
 
 /**
@@ -60,7 +60,7 @@ async function runSteps(model: Model, dependencies: TurnDependencies, signal: Ab
 		}
 		if (step.kind === "failed") {
 			await dependencies.emit({ type: "step.interrupted", reason: "error" });
-			dependencies.stepFailed(step.error);
+			dependencies.stepFailed(step.error, step.errorType);
 			return failed(step.error);
 		}
 		const isRepeating = repetition.endAnswer();
@@ -101,11 +101,11 @@ async function takeStep(
 		next_attempt: 1,
 		max_attempts: dependencies.limits.maxAttempts,
 		wait_s: 0,
-		error_type: "APIStatusError",
+		error_type: errorClass(step.failure),
 		status_code: step.failure.statusCode,
 	});
 	const again = await take(true);
-	return again.kind === "overflow" ? { kind: "failed", error: toTurnError(again.failure) } : again;
+	return again.kind === "overflow" ? toStepFailure(again.failure) : again;
 }
 
 type BegunStep = { readonly kind: "ready" } | Extract<StepOutcome, { kind: "failed" | "cancelled" }>;
@@ -125,7 +125,7 @@ async function beginStep(
 		const outcome = await compact(model, "auto", "", dependencies, signal);
 		if (outcome.kind !== "done") return outcome;
 		const spent = dependencies.budget.exhausted();
-		if (spent !== null) return { kind: "failed", error: spent };
+		if (spent !== null) return beyondStepBudget(spent);
 	}
 	const news = await dependencies.notices();
 	const due = await dependencies.reminders();

@@ -1,6 +1,7 @@
 // What a slash command is given of the turn it runs in.
 import { compact } from "../agent/compaction.ts";
 import type { TurnDependencies } from "../agent/dependencies.ts";
+import { beyondStepBudget } from "../agent/retries.ts";
 import { runTurn } from "../agent/turn.ts";
 import { textPart, type UserInput } from "../events/content.ts";
 import type { CommandRun, NestedRun } from "./commands/command.ts";
@@ -38,7 +39,7 @@ export function createCommandRun(argument: string, settings: CommandRunSettings)
 			const { model, budget } = dependencies;
 			if (model === null) return null;
 			const error = budget.exhausted();
-			return error === null ? await compact(model, trigger, focus, dependencies, signal) : { kind: "failed", error };
+			return error === null ? await compact(model, trigger, focus, dependencies, signal) : beyondStepBudget(error);
 		},
 	};
 }

@@ -175,7 +175,12 @@ describe("hooks beside the turn", () => {
 		const client = subject.attach(subscriptions(on("StopFailure", 600)));
 		await start(subject);
 		const { ask } = await client.next("ask.requested");
-		expect(ask).toMatchObject({ kind: "hook", event: "StopFailure" });
+		expect(ask).toMatchObject({
+			kind: "hook",
+			event: "StopFailure",
+			target: "InternalError",
+			input: { error_type: "InternalError", error_message: expect.any(String) },
+		});
 		expect(client.bodies.some(({ type }) => type === "turn.ended")).toBe(false);
 		subject.clock.advance(5000);
 		await client.next("turn.ended");

@@ -117,7 +117,7 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 				});
 			},
 		},
-		stepFailed: (error) => turn.watch.runBeside(stopFailure(error)),
+		stepFailed: (error, errorType) => turn.watch.runBeside(stopFailure(error, errorType)),
 		clock: services.clock,
 		random: services.random,
 		emit: (body) => {
@@ -147,10 +147,10 @@ function toNotice({ text, hook, kept }: AgentNotice, services: AgentServices, { 
 	};
 }
 
-function stopFailure({ code, message }: TurnError) {
+function stopFailure({ message }: TurnError, errorType: string) {
 	return {
 		event: "StopFailure",
-		target: code,
-		input: { error_type: code, error_message: message },
+		target: errorType,
+		input: { error_type: errorType, error_message: message },
 	} as const;
 }

@@ -38,7 +38,7 @@ export interface ModelFailure {
 	readonly kind: "connection" | "timeout" | "status" | "overflow" | "empty" | "provider" | "login" | "defect";
 	/** The provider's own words, without keys or tokens. */
 	readonly message: string;
-	/** HTTP status, for the kinds `status`, `overflow` and `login`. */
+	/** HTTP status: for the kinds `status`, `overflow` and `login`, and for `provider` where there was one. */
 	readonly statusCode: number | null;
 	/** Milliseconds that the provider asks to wait before another attempt; null when it does not say. */
 	readonly retryAfter: number | null;

@@ -73,7 +73,7 @@ describeProvider("anthropic", {
 			"400 input plus max_tokens": { kind: "overflow" },
 			"413": { kind: "overflow" },
 			"429": { retryAfter: 12_000 },
-			"429 spend limit, never retry": { kind: "provider", statusCode: null },
+			"429 spend limit, never retry": { kind: "provider", statusCode: 429 },
 			"mid-stream": { kind: "status", statusCode: 529, message: "Overloaded" },
 		},
 	},

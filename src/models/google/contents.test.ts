@@ -58,7 +58,7 @@ describeProvider("contents", {
 				message: 'API key not valid. The key for the provider "mine" is that of providers.mine.api_key.',
 			},
 			"429": { retryAfter: 34_000 },
-			"429 daily, wait for reset": { kind: "provider", statusCode: null },
+			"429 daily, wait for reset": { kind: "provider", statusCode: 429 },
 			"429 with header": { retryAfter: 3000 },
 			"mid-stream": { kind: "status", statusCode: 503, message: "The model is overloaded." },
 		},

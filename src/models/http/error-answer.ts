@@ -46,9 +46,9 @@ export function createErrorReader(rules: ErrorRules): ErrorReader {
 		const { marks } = error;
 		const message = (error.message ?? fallback).slice(0, messageLimit);
 		const isSpent = marks.some((mark) => rules.moneyMarks.has(mark) || rules.longQuota?.test(mark) === true);
-		if (isSpent) return createFailure("provider", message);
-		if (marks.some((mark) => rules.keyMarks?.has(mark) === true)) return createFailure("status", message, 401);
 		const status = answered ?? error.numericCode ?? statusOf(marks, rules);
+		if (isSpent) return createFailure("provider", message, status);
+		if (marks.some((mark) => rules.keyMarks?.has(mark) === true)) return createFailure("status", message, 401);
 		if (isOverflow(error, status)) return createFailure("overflow", message, status);
 		if (status === null) return createFailure("provider", message);
 		return createFailure("status", message, status, asked ?? error.retryAfter);

@@ -39,14 +39,14 @@ const protocol = {
 			"400 context overflow": { kind: "overflow" },
 			// The more precise of two headers counts.
 			"429 rate": { retryAfter: 1500 },
-			"429 money, never retry": { kind: "provider", statusCode: null },
+			"429 money, never retry": { kind: "provider", statusCode: 429 },
 			"503": { retryAfter: 5000 },
 			"mid-stream": { kind: "status", statusCode: 500, message: "The server had an error." },
 		},
 		"kimi-errors.jsonl": {
 			"400 context overflow": { kind: "overflow" },
 			"429 rate": { retryAfter: 1000 },
-			"429 money": { kind: "provider", statusCode: null },
+			"429 money": { kind: "provider", statusCode: 429 },
 		},
 		"compat-errors.jsonl": {
 			"vllm overflow": { kind: "overflow" },
