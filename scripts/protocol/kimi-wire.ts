@@ -61,7 +61,7 @@ by a setting in [\`[agentwire]\`](../configuration.md#agentwire) or by a variabl
 
 Nothing needs to be asked for to answer approvals by [\`event\`](#event), to leave out the handshake, or to have
 \`task_tool_call_id\` in a \`SubagentEvent\`: it is there, besides \`parent_tool_call_id\`, for clients that declare a version
-below 1.6 and under a cap below 1.6. Logs of every version can be replayed.
+below 1.6 or make no handshake, and under a cap below 1.6. Logs of every version can be replayed.
 `;
 
 /** What each version brought, from its history. */

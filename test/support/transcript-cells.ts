@@ -102,7 +102,7 @@ const older = words(`
 	max-events-subagent
 	typed-parts typed-parts-environment typed-parts-subagent
 	former-names former-names-environment
-	declared-before-1.6 declared-1.6
+	declared-before-1.6 declared-1.6 undeclared
 `);
 
 /** §7.1. */

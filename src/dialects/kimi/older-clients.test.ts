@@ -92,7 +92,8 @@ describe("the former field of a subagent's event", () => {
 	const fields = ["parent_tool_call_id", "agent_id", "subagent_type", "event"];
 
 	it.each<[Partial<Audience>, boolean]>([
-		[{}, false],
+		// Who leaves the handshake out speaks 1.0, or may.
+		[{}, true],
 		[{ declared: "1.0" }, true],
 		[{ declared: "1" }, true],
 		[{ declared: "1.5" }, true],
@@ -101,7 +102,8 @@ describe("the former field of a subagent's event", () => {
 		[{ declared: "a string" }, false],
 		[{ declared: "1.10", maxEvents: "1.2" }, true],
 		[{ maxEvents: "1.5" }, true],
-		[{ maxEvents: "1.6" }, false],
+		[{ declared: "1.6", maxEvents: "1.6" }, false],
+		[{ maxEvents: "1.6" }, true],
 	])("for %j: %s", (audience, isThere) => {
 		expect(keys(audience)).toEqual(isThere ? [...fields, "task_tool_call_id"] : fields);
 	});

@@ -1,5 +1,5 @@
 // What clients of an older Kimi Wire are told in place of today's messages: fewer of them, or under former names, where
-// the settings say so; and one former field, in addition, which those who declare an old version look for (§7.4).
+// the settings say so; and one former field, in addition, for which those look who declare an old version or none (§7.4).
 import type { ContentPart } from "../../events/content.ts";
 import type { AgentPathEntry, EventBody } from "../../events/event.ts";
 import { formerNameOf, nameIn, predates } from "../../messages/history.ts";
@@ -41,7 +41,8 @@ function nameFor(name: string, body: EventBody, audience: Audience): string | nu
 
 function wrap(message: Message, agent: AgentPathEntry, audience: Audience): Message {
 	const wrapped = wrapForSubagent(message, [agent]);
-	const versions = [audience.maxEvents, audience.declared];
+	// Wire 1.0 has no handshake: who makes none may be as old.
+	const versions = [audience.maxEvents, audience.declared ?? "1.0"];
 	const isOld = versions.some((version) => version !== null && predates(version, "SubagentEvent.parent_tool_call_id"));
 	if (!isOld) return wrapped;
 	return { ...wrapped, payload: { ...wrapped.payload, task_tool_call_id: agent.parentToolCallId } };

@@ -2,13 +2,14 @@ import { describe, expect, it } from "vitest";
 import { describeDialectContract } from "../../../test/contracts/dialect-contract.ts";
 import { sampleAsks, sampleEvents } from "../../../test/support/sample-events.ts";
 import type { EventBody, EventType } from "../../events/event.ts";
+import { protocolVersion } from "../../messages/protocol-version.ts";
 import { noCompatibility } from "../dialect.ts";
 import type { Project } from "../event-pump.ts";
 import { envelopeRules } from "./envelope.ts";
 import { errorNumbers } from "./errors.ts";
 import { project as projectFor } from "./project.ts";
 
-const today = { ...noCompatibility, declared: null };
+const today = { ...noCompatibility, declared: protocolVersion };
 const project: Project = (event) => projectFor(event, today);
 
 describeDialectContract("kimi", {
