@@ -111,7 +111,7 @@ const events = {
 	"SubagentEvent.task_tool_call_id": "The former name of `parent_tool_call_id`, for [older clients](#older-clients).",
 	SteerInput: "Added input entered the conversation.",
 	"SteerInput.user_input": "That input.",
-	PlanDisplay: "A plan is shown. A question about it follows.",
+	PlanDisplay: "A plan is shown. A question about it follows, if the client declared `supports_question`.",
 	"PlanDisplay.content": "The plan, as Markdown.",
 	"PlanDisplay.file_path": "Where it is kept.",
 	HookTriggered: "Hooks begin to run. Before a prompt this comes ahead of `TurnBegin`.",
@@ -198,7 +198,8 @@ const values = {
 	"ExternalTool.parameters": "A JSON Schema of its arguments.",
 	ClientCapabilities: 'What a client can do. Booleans are read leniently: `"true"` or `1` will do.',
 	"ClientCapabilities.supports_question": "It answers `QuestionRequest`.",
-	"ClientCapabilities.supports_plan_mode": "It knows plan mode. The tools for it need this and `supports_question`.",
+	"ClientCapabilities.supports_plan_mode":
+		"It knows plan mode: the model is offered the tools for it. They work only where `supports_question` is declared too; else the plan is displayed and the call fails.",
 	HookSubscription: "An event about which a client wants to decide.",
 	"HookSubscription.id": "The client's name for it.",
 	"HookSubscription.event": "One of `supported_events`; others are passed over.",

@@ -52,6 +52,7 @@ export function createSharedOperations(settings: OperationsSettings): SharedOper
 			read: () => plan.read(),
 			set: (enabled) => plan.set(enabled, false),
 			show: (content, file) => settings.emit({ type: "plan.displayed", content, file_path: file }),
+			canShow: () => settings.can("plan-mode"),
 			canAsk: () => settings.can("questions") && settings.can("plan-mode"),
 			entersFreely: () => mode.isYolo || mode.isAway,
 			isAway,

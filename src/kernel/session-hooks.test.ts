@@ -8,6 +8,7 @@ import type { HookEvent } from "../events/hook-event.ts";
 import type { ClientHook } from "../hooks/hook.ts";
 import type { ModelRequest } from "../models/model.ts";
 import { createAskUserQuestion } from "../tools/ask-user-question.ts";
+import { createEnterPlanMode, createExitPlanMode } from "../tools/plan-mode.ts";
 
 const on = (event: HookEvent, timeout = 30): ClientHook => ({
 	kind: "client",
@@ -297,6 +298,29 @@ describe("questions of a session", () => {
 });
 
 describe("plan mode of a session", () => {
+	const tools = ["AskUserQuestion", "EnterPlanMode", "ExitPlanMode"];
+
+	it.each([
+		[[], []],
+		[["questions"], ["AskUserQuestion"]],
+		[["plan-mode"], ["EnterPlanMode", "ExitPlanMode"]],
+		[["questions", "plan-mode"], tools],
+	] as const)("offers to a client with %j: %j", async (capabilities, offered) => {
+		const place = await createToolPlace();
+		const model = createScriptedModel([[say("ok"), done()]]);
+		const subject = await createSessionSubject(model, [], {
+			createTools: async (operations) =>
+				[createAskUserQuestion, createEnterPlanMode, createExitPlanMode].map((create) =>
+					create({ ...place.environment, ...operations }),
+				),
+		});
+		await place.remove();
+		const client = subject.attach({ capabilities });
+		await start(subject);
+		await client.next("turn.ended");
+		expect(model.requests[0]?.tools.map(({ name }) => name)).toEqual(offered);
+	});
+
 	it("reminds the model at the beginning of a step, in the context", async () => {
 		const model = createScriptedModel([
 			[say("one"), done()],

@@ -34,7 +34,9 @@ export interface PlanOperations {
 	set(enabled: boolean): Promise<void>;
 	/** Shows the plan to the person. */
 	show(content: string, file: string): Promise<void>;
-	/** Whether a client is there that can be asked. */
+	/** Whether a client is there to which plans can be shown. */
+	canShow(): boolean;
+	/** Whether a client is there that can be asked about them as well. */
 	canAsk(): boolean;
 	/** Whether entering needs no consent, as nobody wants to be asked for anything. */
 	entersFreely(): boolean;

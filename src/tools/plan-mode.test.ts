@@ -211,8 +211,15 @@ describe("ExitPlanMode", () => {
 		expect([off.happened, unwritten.happened]).toEqual([[], []]);
 	});
 
-	it("fails where no client can ask", async () => {
+	it("shows the plan to a client that knows plan mode and cannot be asked, then fails", async () => {
 		const double = ready("Approve", { canAsk: false });
+		const { result } = await exit(double);
+		expect(briefOf(result)).toBe("Client unsupported");
+		expect([double.isOn, double.happened]).toEqual([true, [shown]]);
+	});
+
+	it("fails where no client knows plan mode", async () => {
+		const double = ready("Approve", { canAsk: false, canShow: false });
 		const { result } = await exit(double);
 		expect(briefOf(result)).toBe("Client unsupported");
 		expect(result.message).toContain("does not support plan mode");
@@ -232,9 +239,9 @@ describe("ExitPlanMode", () => {
 		expect(await issueOf(createExitPlanMode(place.environment), { options })).not.toBeNull();
 	});
 
-	it("is offered to clients with questions and plan mode alone, like the way in", () => {
+	it("is offered to clients with plan mode, like the way in", () => {
 		for (const create of [createEnterPlanMode, createExitPlanMode]) {
-			expect(create(place.environment).needs).toEqual(["plan-mode", "questions"]);
+			expect(create(place.environment).needs).toEqual(["plan-mode"]);
 		}
 	});
 });

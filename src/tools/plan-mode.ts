@@ -20,7 +20,7 @@ export function createEnterPlanMode({ plan }: ToolEnvironment): Tool {
 	return defineTool({
 		name: "EnterPlanMode",
 		description: enterDescription,
-		needs: ["plan-mode", "questions"],
+		needs: ["plan-mode"],
 		schema: v.object({}),
 		prepare: (_input, { toolCallId }) => readOnly((signal) => enter(plan, toolCallId, signal)),
 	});
@@ -99,7 +99,7 @@ export function createExitPlanMode({ plan }: ToolEnvironment): Tool {
 	return defineTool({
 		name: "ExitPlanMode",
 		description: exitDescription,
-		needs: ["plan-mode", "questions"],
+		needs: ["plan-mode"],
 		schema: exitSchema,
 		prepare: ({ options }, { toolCallId }) => readOnly((signal) => exit(plan, options, toolCallId, signal)),
 	});
@@ -128,8 +128,9 @@ async function exit(
 		});
 	};
 	if (plan.isAway()) return await approve(null);
+	// A client that cannot be asked about the plan may show it all the same.
+	if (plan.canShow()) await plan.show(written.text, written.file);
 	if (!plan.canAsk()) return unsupported;
-	await plan.show(written.text, written.file);
 	const alternatives = given !== null && given.length >= 2 ? given : [];
 	const approvals = alternatives.length > 0 ? alternatives : [{ label: "Approve", description: "Carry the plan out." }];
 	const options = [

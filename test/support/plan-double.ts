@@ -9,6 +9,7 @@ export interface PlanDouble {
 	readonly asked: (readonly Question[])[];
 	isOn: boolean;
 	canAsk: boolean;
+	canShow: boolean;
 	yolo: boolean;
 	afk: boolean;
 	text: string | null;
@@ -30,6 +31,7 @@ export function createPlanDouble(changes: Partial<Omit<PlanDouble, "plan" | "que
 		asked: [],
 		isOn: false,
 		canAsk: true,
+		canShow: true,
 		yolo: false,
 		afk: false,
 		text: null,
@@ -45,6 +47,7 @@ export function createPlanDouble(changes: Partial<Omit<PlanDouble, "plan" | "que
 			},
 			show: async (content, file) => void double.happened.push(["shown", content, file]),
 			canAsk: () => double.canAsk,
+			canShow: () => double.canShow,
 			entersFreely: () => double.yolo || double.afk,
 			isAway: () => double.afk,
 			workflow: (file) => `Plan to ${file}.`,

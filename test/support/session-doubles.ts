@@ -131,6 +131,7 @@ export const noPlanMode: PlanOperations = {
 	read: async () => null,
 	set: async () => {},
 	show: async () => {},
+	canShow: () => false,
 	canAsk: () => false,
 	entersFreely: () => false,
 	isAway: () => false,
