@@ -4,7 +4,6 @@ import { toKernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { inputText, textPart, type UserInput } from "../events/content.ts";
 import type { EventBody, TurnError, TurnOutcome } from "../events/event.ts";
-import { allowed } from "../hooks/hook.ts";
 import type { StoredSession } from "../store/session-store.ts";
 import { toTitle } from "../store/title.ts";
 import type { Budgets } from "./budgets.ts";
@@ -15,6 +14,7 @@ import type { HookRunner } from "./hook-runner.ts";
 import type { SessionKeys } from "./key-ring.ts";
 import type { MainAgent } from "./main-agent.ts";
 import type { Notifications } from "./notifications.ts";
+import { askToStop, showPrompt } from "./prompt-hooks.ts";
 import type { OpenSteerQueue } from "./steers.ts";
 import type { ToolServers } from "./tool-servers.ts";
 import { createToolWatch, type WatchedTurn } from "./tool-watch.ts";
@@ -132,20 +132,17 @@ async function runPrompt(
 	const { services, hooks, commands } = settings;
 	const { emit } = telling;
 	const { signal } = turn.controller;
-	const prompt = typeof input === "string" ? input : "";
 	const renewing = settings.keys.renewDue(signal);
 	if (renewing !== undefined) await renewing;
-	const point = { event: "UserPromptSubmit", target: prompt, input: { prompt } } as const;
-	const verdict = isOwn ? allowed : await hooks.run(point, emit, signal);
+	const blocked = isOwn ? null : await showPrompt(input, hooks, emit, signal);
 	await emit({ type: "turn.started", input }, { sync: true });
 	telling.isBegun = true;
 	settings.begun();
 	settings.budgets.openTurn((error) => expire(turn, error));
 	await services.stored.markStarted();
 	await settings.notifications.openTurn(emit);
-	if (verdict.action === "block") {
-		const text = verdict.reason === "" ? "Prompt blocked by hook." : verdict.reason;
-		await emit({ type: "content.delta", part: textPart(text) });
+	if (blocked !== null) {
+		await emit({ type: "content.delta", part: textPart(blocked.text) });
 		return { status: "finished" };
 	}
 	// First of all: a session without a context starts afresh when it is opened again, and would forget what a command
@@ -155,10 +152,9 @@ async function runPrompt(
 	const found = commands.find(inputText(input));
 	let outcome = await runInput(input, found, run, isOwn ? 0 : settings.loopIterations);
 	if (outcome.status !== "finished") return outcome;
-	const stop = { event: "Stop", target: "", input: { stop_hook_active: false } } as const;
-	const { action, reason } = await hooks.run(stop, emit, signal);
+	const reason = await askToStop(hooks, emit, signal);
 	if (signal.aborted) return { status: "cancelled" };
-	if (action === "block" && reason !== "") outcome = await runTurn(reason, dependencies, signal);
+	if (reason !== null) outcome = await runTurn(reason, dependencies, signal);
 	// What was added while the hooks ran keeps the turn going as well.
 	while (outcome.status === "finished" && !turn.steers.closeIfEmpty()) {
 		outcome = await continueTurn(dependencies, signal);

@@ -17,6 +17,8 @@ export interface EndedRun {
 	readonly outcome: TurnOutcome;
 	/** Empty when there is none. */
 	readonly report: string;
+	/** Why a hook kept its prompt from the model, empty for no reason given; null when none did. */
+	readonly blockedFor: string | null;
 	readonly isTimedOut: boolean;
 	/** Of the model's last failure; null when the provider gave none. */
 	readonly statusCode: number | null;
@@ -41,6 +43,10 @@ export function toResult(request: AgentRequest, agent: ReportedAgent, run: Ended
 			return toolError(`The subagent ${id} failed: ${outcome.error.message}`, failureBrief(outcome.error.code, run));
 		case "finished":
 			break;
+	}
+	if (run.blockedFor !== null) {
+		const reason = run.blockedFor === "" ? "." : `: ${run.blockedFor}`;
+		return toolError(`A hook blocked the prompt of the subagent ${id}, which was not run${reason}`, "Hook blocked");
 	}
 	if (report === "") return toolError(`The subagent ${id} ended without a report.`, "Empty agent output");
 	const lines = [

@@ -1,12 +1,11 @@
 // One run of a subagent: prepared from what was asked, told on its parent's stream as its own, and ended with a report.
 import { Context, type ContextLog } from "../agent/context.ts";
-import { runTurn } from "../agent/turn.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Identifiers } from "../base/ids.ts";
 import type { AgentType } from "../definitions/agent-types.ts";
 import { withRole } from "../definitions/system-prompt.ts";
-import type { ToolReturn, UserInput } from "../events/content.ts";
-import type { AgentPathEntry, TurnOutcome } from "../events/event.ts";
+import type { ToolReturn } from "../events/content.ts";
+import type { AgentPathEntry } from "../events/event.ts";
 import type { Model } from "../models/model.ts";
 import type { StoredAgent, StoredSession } from "../store/session-store.ts";
 import type { AgentRequest, MailOperations } from "../tools/operations.ts";
@@ -15,11 +14,11 @@ import type { HookRunner } from "./hook-runner.ts";
 import { createMailbox, mailboxOf } from "./mailbox.ts";
 import { closeLostCalls } from "./recovery.ts";
 import { noReminders } from "./reminders.ts";
-import { createSteerQueue } from "./steers.ts";
 import { createFailureNote, type EndedRun, lastText, type ReportedAgent, toResult } from "./subagent-report.ts";
+import { runSubagentTurn } from "./subagent-turn.ts";
 import { createToolBox } from "./tool-box.ts";
 import { createToolWatch } from "./tool-watch.ts";
-import { type Agent, type AgentServices, createTurnDependencies, createTurnEmit } from "./turn-dependencies.ts";
+import { type Agent, type AgentServices, createTurnEmit } from "./turn-dependencies.ts";
 
 /** A model for subagents: null when the alias names none. */
 export type FindModel = (alias: string) => Promise<Model | null>;
@@ -140,26 +139,29 @@ export async function runAgent(
 		const agent = await openAgent({ ...prepared, model: note.model }, path, services, settings);
 		const opening = type.startsWithGit && !prepared.isResumed ? await settings.describeRepository(either) : "";
 		const prompt = opening === "" ? request.prompt : `${opening}\n\n${request.prompt}`;
-		let outcome = await runOnce(prompt, agent, place, settings, either);
-		let report = outcome.status === "finished" ? lastText(agent.context) : "";
-		if (outcome.status === "finished" && report.length < shortReport) {
-			outcome = await runOnce(continuation, agent, place, settings, either);
+		const turn = { services, turnId, hooks, clock, work: either, caller: signal };
+		const first = await runSubagentTurn({ text: prompt, isOwn: false }, agent, turn);
+		const isBlocked = first.blocked !== null;
+		let { outcome } = first;
+		let report = outcome.status === "finished" && !isBlocked ? lastText(agent.context) : "";
+		if (outcome.status === "finished" && !isBlocked && report.length < shortReport) {
+			({ outcome } = await runSubagentTurn({ text: continuation, isOwn: true }, agent, turn));
 			report = (outcome.status === "finished" && lastText(agent.context)) || report;
 		}
 		deadline.withdraw();
-		if (outcome.status === "finished") {
+		const isWell = outcome.status === "finished" && !isBlocked;
+		if (isWell) {
 			const stopped = { agent_name: type.name, response: report.slice(0, hookText) };
 			const watch = createToolWatch(hooks, emitAsParent, clock, signal);
 			watch.runBeside({ event: "SubagentStop", target: type.name, input: stopped });
 			await watch.end();
 		}
 		const isTimedOut = outcome.status === "cancelled" && !signal.aborted;
-		const run = { outcome, report, isTimedOut, statusCode: note.statusCode() };
+		const blockedFor = first.blocked?.reason ?? null;
+		const run = { outcome, report, blockedFor, isTimedOut, statusCode: note.statusCode() };
 		const result = toResult(request, prepared, run);
 		await services.kept(stored.appendOutput(`${report === "" ? result.message : report}\n`));
-		await services.kept(
-			stored.setStatus(outcome.status === "finished" ? "idle" : signal.aborted ? "killed" : "failed"),
-		);
+		await services.kept(stored.setStatus(isWell ? "idle" : signal.aborted ? "killed" : "failed"));
 		return { ...run, result };
 	} catch (thrown) {
 		// Where not even this can be kept, the next run of the program finds it out.
@@ -209,23 +211,4 @@ async function openAgent(
 		mailbox: mailboxOf(tools, mailbox),
 		compactionNotes: async () => [],
 	};
-}
-
-/** One turn of the subagent, told from its beginning to its end. */
-async function runOnce(
-	input: UserInput,
-	agent: Agent,
-	{ services, turnId }: RunPlace,
-	{ hooks, clock }: RunSettings,
-	signal: AbortSignal,
-): Promise<TurnOutcome> {
-	const emit = createTurnEmit(services, agent.path, turnId, signal);
-	const watch = createToolWatch(hooks, emit, clock, signal);
-	const steers = createSteerQueue();
-	const run = { id: turnId, signal, steers, watch, stepStarted: () => undefined };
-	await emit({ type: "turn.started", input });
-	const outcome = await runTurn(input, createTurnDependencies(services, agent, run), signal);
-	await watch.end();
-	await emit({ type: "turn.ended", outcome });
-	return outcome;
 }

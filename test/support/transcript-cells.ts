@@ -77,7 +77,7 @@ const scenarios = words(`
 	plan-exit-without-plan plan-exit-afk plan-exit-yolo plan-edits plan-restart plan-flag plan-default
 	hook-client-allow hook-client-block hook-subscriptions hook-repeated-initialize
 	hook-command-exit-2 hook-command-json hook-command-crash hook-command-timeout hook-command-fail-closed
-	hook-first-reason hook-untold hook-prompt-block hook-stop-block hook-stop-cancel
+	hook-first-reason hook-untold hook-prompt-block hook-stop-block hook-stop-cancel hook-subagent-prompt hook-subagent-stop
 	hook-post-tool hook-post-tool-error hook-stop-failure hook-session
 	subagent subagent-short-report subagent-approve subagent-reject subagent-approve-for-session subagents-at-once
 	subagent-resumed subagent-failed subagent-cancelled subagent-cancelled-approval
