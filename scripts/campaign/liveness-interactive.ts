@@ -41,6 +41,8 @@ interface Batch {
 interface Speaker {
 	readonly parent: string;
 	isOpen: boolean;
+	/** Whether hooks kept its prompt from the model. */
+	readonly isBlocked: boolean;
 	readonly calls: Set<string>;
 }
 
@@ -199,21 +201,26 @@ class Walk {
 		if (!this.#isInTurn) this.faults.push(`a subagent speaks outside a turn at ${at}`);
 		if ((this.#calls.get(parent) ?? 0) <= 0) this.faults.push(`a subagent speaks at ${at} outside its call ${parent}`);
 		if (payload["subagent_type"] !== "coder") this.faults.push(`a subagent of another type at ${at}`);
-		const agent = this.#agents.get(id) ?? { parent, isOpen: false, calls: new Set() };
+		const agent = this.#agents.get(id) ?? { parent, isOpen: false, isBlocked: false, calls: new Set() };
 		this.#agents.set(id, agent.parent === parent ? agent : { ...agent, parent });
 		if (type === "TurnBegin") {
 			if (agent.isOpen) this.faults.push(`a second TurnBegin of ${id} at ${at}`);
-			this.#agents.set(id, { parent, isOpen: true, calls: new Set() });
+			this.#agents.set(id, { ...agent, parent, isOpen: true, calls: new Set() });
+		} else if (type.startsWith("Hook") && inner["event"] === "UserPromptSubmit") {
+			if (agent.isOpen) this.faults.push(`${type} at ${at} behind the TurnBegin of ${id} that it is about`);
+			const isBlocked = type === "HookResolved" && inner["action"] === "block";
+			this.#agents.set(id, { ...agent, parent, isBlocked });
 		} else if (!agent.isOpen && !(this.#circumstances.storeFailed && type === "TurnEnd")) {
 			this.faults.push(`${type} of ${id} outside its turn at ${at}`);
 		}
-		if (type === "TurnEnd") {
+		if (type === "StepBegin" && agent.isBlocked) this.faults.push(`${id} runs at ${at} although a hook blocked it`);
+		if (type === "TurnBegin" || type === "TurnEnd") {
 			const open = [...this.#batches].filter(([key, batches]) => key.startsWith(`${id} `) && batches.length > 0);
 			if (open.length > 0 && !this.#circumstances.storeFailed) {
-				this.faults.push(`${id} ends at ${at} before its hooks are decided`);
+				this.faults.push(`${type} of ${id} at ${at} before its hooks are decided`);
 			}
-			this.#agents.set(id, { parent, isOpen: false, calls: agent.calls });
 		}
+		if (type === "TurnEnd") this.#agents.set(id, { ...agent, parent, isOpen: false });
 		if (["ApprovalRequest", "ApprovalResponse", "QuestionRequest", "HookRequest"].includes(type)) {
 			this.faults.push(`${type} is wrapped at ${at}`);
 		}
