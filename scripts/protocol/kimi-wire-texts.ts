@@ -11,7 +11,9 @@ begins with a [command](../commands.md) carries that out; \`/btw QUESTION\` work
 	steer: `Adds input to the running turn. It enters the conversation before the next model call, and \`SteerInput\` tells when.`,
 	replay: `Sends the session's log again, from its beginning, in the shapes of today. Requests among it want no answer, and answers
 to them are ignored. Approvals are only in logs older than 1.6.`,
-	set_plan_mode: `Switches plan mode, at any time. A \`StatusUpdate\` with the new state comes before the answer.`,
+	set_plan_mode: `Switches plan mode, at any time. A \`StatusUpdate\` with the new state comes before the answer. With an agent that has
+no tools for plan mode the answer is error -32000, \`Plan mode is not supported\`; a session that is in plan mode can be taken
+out of it all the same.`,
 	cancel: `Stops the running turn or replay. It is answered at once; the turn's last events and the answer to its prompt follow. A
 turn that is over at that moment may still have finished.`,
 	event: `Answers an open approval in the way the text of Wire 1.0 has it: not by a reply, but by an event of the client. Any other
@@ -255,7 +257,8 @@ const errors = {
 	"-32602": "The params do not fit the method.",
 	"-32603":
 		"Something went wrong inside. The cause is in the server's log; where a file could not be written, the message names it.",
-	"-32000": "Not now: a turn is running, or none is; or there are too many requests at once.",
+	"-32000":
+		"Not now: a turn is running, or none is; or there are too many requests at once. Or never: the agent has no tools for plan mode.",
 	"-32001": "No model is configured, or none of the name that was asked for; the log has the name.",
 	"-32002": "The model cannot take in what was sent, such as an image.",
 	"-32003": "The model's provider failed. The message is the provider's.",

@@ -25,6 +25,7 @@ import { processesWhenWanted } from "../processes/when-wanted.ts";
 import type { HostOffer } from "../server/serve.ts";
 import { createDiskStore } from "../store/disk-store.ts";
 import { isSessionId } from "../store/work-dir.ts";
+import { servesPlanMode } from "../tools/tool-paths.ts";
 import type { NamedSession, ProgramOptions } from "./command-line.ts";
 import { toCompatibility } from "./compatibility.ts";
 import type { LogFile } from "./log-file.ts";
@@ -189,6 +190,11 @@ async function prepare(
 	};
 	const agent =
 		agentFile === null ? builtInAgents[options.agent] : await loadAgentFile(agentFile, workDir, surroundings);
+	if (options.plan && !servesPlanMode(agent.toolPaths)) {
+		throw new UsageError(
+			`--plan: the agent '${agent.name}' has no tools for plan mode (plan:ExitPlanMode, plan.enter:EnterPlanMode).`,
+		);
+	}
 	const store = createDiskStore({ files, shareDir, log, clock: systemClock, protocolVersion });
 	const kernel = new Kernel({ store, configuration, surroundings });
 	const sessionOptions: SessionOptions = {

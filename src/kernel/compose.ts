@@ -20,7 +20,7 @@ import type { Network } from "../network/network.ts";
 import type { Processes } from "../processes/port.ts";
 import type { StoredSession } from "../store/session-store.ts";
 import type { ToolEnvironment, WebService } from "../tools/tool.ts";
-import { isBuiltInToolName } from "../tools/tool-paths.ts";
+import { isBuiltInToolName, servesPlanMode } from "../tools/tool-paths.ts";
 import { type BudgetOptions, composeBudgets } from "./budget-options.ts";
 import { builtInAgents } from "./built-in-agents.ts";
 import type { StartWorker } from "./command-task.ts";
@@ -237,6 +237,7 @@ export async function composeSession(
 			files,
 			shareDir: surroundings.shareDir,
 			home,
+			isSupported: servesPlanMode(agent.toolPaths),
 			startsOn: options.plan || (configuration.defaultPlanMode && !stored.existed),
 		},
 		skills: skills.skills,

@@ -18,6 +18,7 @@ interface SubjectOptions {
 	readonly digits?: readonly string[];
 	readonly startsOn?: boolean;
 	readonly shareDir?: string;
+	readonly isSupported?: boolean;
 }
 
 async function createSubject({
@@ -26,6 +27,7 @@ async function createSubject({
 	digits = ["000000"],
 	startsOn,
 	shareDir = "/share",
+	isSupported,
 }: SubjectOptions = {}) {
 	const stored = await (store ?? createMemoryStore()).openOrCreate("/work", sessionId);
 	let used = 0;
@@ -44,6 +46,7 @@ async function createSubject({
 		shareDir,
 		home: "/home/me",
 		startsOn: startsOn ?? false,
+		isSupported: isSupported ?? true,
 	});
 	return { plan, stored, files, namesTried: () => used };
 }
@@ -55,6 +58,39 @@ async function write(files: MemoryFiles, file: string, text: string) {
 
 const said = (count: number): ConversationMessage[] =>
 	Array.from({ length: count }, () => ({ role: "assistant", content: [{ type: "text", text: "x" }] }));
+
+describe("plan mode of an agent without tools for it", () => {
+	const refusal = { code: "unsupported", message: "Plan mode is not supported" };
+
+	it("is refused, on and off", async () => {
+		const { plan, stored } = await createSubject({ isSupported: false });
+		let calls = 0;
+		for (const enabled of [true, false]) {
+			expect(plan.allows(enabled)).toBe(false);
+			await expect(plan.set(enabled, true, () => calls++)).rejects.toMatchObject(refusal);
+		}
+		expect([plan.isOn, stored.state().planSlug, calls]).toEqual([false, null, 0]);
+	});
+
+	it("does not start on", async () => {
+		const { plan } = await createSubject({ isSupported: false, startsOn: true });
+		await plan.start();
+		expect(plan.isOn).toBe(false);
+	});
+
+	it("is left, where another agent was in it", async () => {
+		const store = createMemoryStore();
+		const first = await createSubject({ store });
+		await first.plan.set(true, true);
+		await first.stored.appendContext(oneRow);
+		await first.stored.close();
+		const { plan } = await createSubject({ store, isSupported: false });
+		expect([plan.isOn, plan.allows(true), plan.allows(false)]).toEqual([true, false, true]);
+		await plan.set(false, true);
+		expect([plan.isOn, plan.allows(false)]).toEqual([false, false]);
+		await expect(plan.set(true, true)).rejects.toMatchObject(refusal);
+	});
+});
 
 describe("plan mode", () => {
 	it("keeps a name for the plan while it is on", async () => {

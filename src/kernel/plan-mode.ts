@@ -1,5 +1,6 @@
 // Plan mode of one session: whether it is on, where its plan is written, and the reminders the model gets of it.
 import path from "node:path";
+import { KernelError } from "../base/errors.ts";
 import type { Identifiers } from "../base/ids.ts";
 import { createKeyedQueue } from "../base/keyed-queue.ts";
 import { enterReminder, fullReminder, shortReminder } from "../definitions/plan-reminders.ts";
@@ -17,6 +18,8 @@ export interface PlanModeSettings {
 	readonly home: string;
 	/** Whether a session starts in plan mode, whatever its state says. */
 	readonly startsOn: boolean;
+	/** Whether its agent has tools to work in plan mode. */
+	readonly isSupported: boolean;
 }
 
 /** Assistant messages between two reminders, and the reminders of which one is full. */
@@ -50,20 +53,35 @@ export class PlanMode implements Reminders {
 
 	/**
 	 * Finds the plan of a session that was in plan mode before, and turns it on when the settings or the command line say
-	 * so.
+	 * so and the agent can work in it.
 	 */
 	async start(): Promise<void> {
 		const found = this.isOn ? await this.read().catch(() => null) : null;
 		if (found !== null) this.#directory = path.dirname(found.file);
-		if (this.#settings.startsOn && !this.isOn) await this.set(true, false);
+		if (this.#settings.startsOn && this.allows(true) && !this.isOn) await this.set(true, false);
+	}
+
+	/**
+	 * Whether it may be switched so. An agent without tools for it never goes into plan mode; a session that was in it with
+	 * another agent can be taken out.
+	 */
+	allows(enabled: boolean): boolean {
+		return this.#settings.isSupported || (this.isOn && !enabled);
+	}
+
+	/** Throws `unsupported` for what is not allowed. */
+	check(enabled: boolean): void {
+		if (!this.allows(enabled)) throw new KernelError("unsupported", "Plan mode is not supported");
 	}
 
 	/**
 	 * Switches and keeps the state; a plan's name is chosen when it goes on and dropped when it goes off. Switches follow
 	 * one another in the order of the calls; `onSet` is called before the next one begins, also when nothing changed.
+	 * Rejects with `unsupported` what is not allowed.
 	 */
 	set(enabled: boolean, isManual: boolean, onSet: () => void = () => {}): Promise<void> {
 		return this.#switches.run("", async () => {
+			this.check(enabled);
 			await this.#switchTo(enabled, isManual);
 			onSet();
 		});

@@ -1,6 +1,7 @@
 // Hooks, questions and plan mode in the turns of a session (wire-protocol §4.1, §4.8, §4.12, §11.1).
 import { describe, expect, it } from "vitest";
 import { call, createScriptedModel, done, say } from "../../test/support/scripted-model.ts";
+import { createQuietParts } from "../../test/support/session-doubles.ts";
 import { createSessionSubject, type SessionSubject } from "../../test/support/session-subject.ts";
 import { createToolPlace } from "../../test/support/tool-environment.ts";
 import { createToolDouble } from "../../test/support/turn-subject.ts";
@@ -319,6 +320,25 @@ describe("plan mode of a session", () => {
 		await start(subject);
 		await client.next("turn.ended");
 		expect(model.requests[0]?.tools.map(({ name }) => name)).toEqual(offered);
+	});
+
+	it("leaves nothing behind when the agent has no tools for it", async () => {
+		const planPlace = { ...createQuietParts().planPlace, isSupported: false, startsOn: true };
+		const subject = await createSessionSubject(createScriptedModel([]), [], { planPlace });
+		const client = subject.attach();
+		await subject.session.start();
+		for (const enabled of [true, false]) {
+			await expect(subject.session.send({ type: "plan-mode.set", enabled })).rejects.toMatchObject({
+				code: "unsupported",
+				message: "Plan mode is not supported",
+			});
+		}
+		await client.attachment.dealtWith();
+		expect([client.bodies, subject.double.stored.state().planMode, subject.double.stored.contextRows]).toEqual([
+			[],
+			false,
+			[],
+		]);
 	});
 
 	it("reminds the model at the beginning of a step, in the context", async () => {

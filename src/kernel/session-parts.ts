@@ -53,7 +53,7 @@ export interface SessionParts {
 	readonly whenUnattended: "approve" | "reject";
 	readonly hooks: readonly CommandHook[];
 	readonly hookPlace: Pick<HookRunnerSettings, "environment" | "processes">;
-	readonly planPlace: Pick<PlanModeSettings, "files" | "shareDir" | "home" | "startsOn">;
+	readonly planPlace: Pick<PlanModeSettings, "files" | "shareDir" | "home" | "startsOn" | "isSupported">;
 	readonly skills: readonly Skill[];
 	/** How often a prompt is gone over again behind its first time; 0 for never, -1 for as often as the model wants. */
 	readonly loopIterations: number;

@@ -47,6 +47,11 @@ export const defaultToolPaths: readonly BuiltInToolPath[] = builtInToolPaths.fil
 /** The tool of agents that are shown their checkpoints. */
 export const mailToolName = "SendDMail";
 
+const planToolPaths: ReadonlySet<string> = new Set<BuiltInToolPath>([
+	"kimi_cli.tools.plan:ExitPlanMode",
+	"kimi_cli.tools.plan.enter:EnterPlanMode",
+]);
+
 /** Tools that agent files may name and that are not part of this program. */
 const absentToolPaths: ReadonlySet<string> = new Set([
 	"kimi_cli.tools.test:Plus",
@@ -60,6 +65,11 @@ const absentToolPaths: ReadonlySet<string> = new Set([
 export function toolStanding(toolPath: string): "there" | "absent" | "unknown" {
 	if (isBuiltInToolPath(toolPath)) return "there";
 	return absentToolPaths.has(toolPath) ? "absent" : "unknown";
+}
+
+/** Whether an agent with these tools can work in plan mode. */
+export function servesPlanMode(toolPaths: readonly string[]): boolean {
+	return toolPaths.some((toolPath) => planToolPaths.has(toolPath));
 }
 
 /** Whether a subagent may have the tool. */

@@ -105,6 +105,16 @@ describe("--agent-file", () => {
 		expect(stderr).toContain("agents/prompt.md: line 2: the variable 'NOPE' is not defined\n");
 	});
 
+	it("without tools for plan mode does not go with --plan", async () => {
+		const stage = createStage();
+		const exclude = "exclude_tools: ['kimi_cli.tools.plan:ExitPlanMode', 'kimi_cli.tools.plan.enter:EnterPlanMode']";
+		const file = write(stage, { "agents/agent.yaml": `agent:\n  extend: default\n  name: doer\n  ${exclude}\n` });
+		const { code, stdout, stderr } = await stage.run("--wire", "--plan", "--agent-file", file);
+		expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+		expect(stderr).toContain("--plan: the agent 'doer' has no tools for plan mode");
+		expect(stage.sessionIds()).toEqual([]);
+	});
+
 	it.each([
 		["agents/none.yaml", /--agent-file: there is no file .*\/agents\/none\.yaml/],
 		[".", /--agent-file: is a directory: /],

@@ -204,10 +204,17 @@ describe.each([
 	};
 	if (document === "wire-1.7") it("go on with what came after 1.1", goOn);
 
-	it("were all of them played, but for one error that does not come about", () => {
-		const never = document === "wire-1.7" ? [12] : [];
-		expect([...examples.left]).toEqual(never);
-		for (const number of never) expect(get(number, "Plan mode is not supported")).toContain("-32000");
+	const refuse = async () => {
+		const tools = ["plan:ExitPlanMode", "plan.enter:EnterPlanMode"].map((name) => `"kimi_cli.tools.${name}"`);
+		const agent = `--- file agent.yaml\nagent:\n  extend: default\n  exclude_tools: [${tools.join(", ")}]\n`;
+		const server = await start(`with: agent file agent.yaml\n\n${agent}`);
+		server.send(get(10, '"set_plan_mode"'));
+		expect(differences(await server.read(), toValue(get(12, "Plan mode is not supported")))).toEqual([data]);
+	};
+	if (document === "wire-1.7") it("refuse plan mode to an agent without tools for it", refuse);
+
+	it("were all of them played", () => {
+		expect([...examples.left]).toEqual([]);
 	});
 });
 

@@ -74,7 +74,7 @@ export function createQuietParts(): Pick<
 		budgets: { session: noLimits, turn: noLimits, warningRatio: 0.8 },
 		hooks: [],
 		hookPlace: { environment: {}, processes: noProcesses },
-		planPlace: { files: createMemoryFiles(), shareDir: "/share", home: "/home/me", startsOn: false },
+		planPlace: { files: createMemoryFiles(), shareDir: "/share", home: "/home/me", startsOn: false, isSupported: true },
 		subagents: {
 			types: [],
 			createTools: async () => [],

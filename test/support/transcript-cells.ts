@@ -74,7 +74,7 @@ const scenarios = words(`
 	question-answered question-several question-free-text question-unsupported question-afk question-yolo afk slash-without-model replay-question
 	plan-mode-unchanged plan-enter-yes plan-enter-no plan-enter-dismissed plan-enter-yolo plan-enter-afk plan-unsupported
 	plan-exit-approve plan-exit-option plan-exit-reject plan-exit-reject-and-exit plan-exit-revise plan-exit-dismissed
-	plan-exit-without-plan plan-exit-afk plan-exit-yolo plan-edits plan-restart plan-flag plan-default
+	plan-exit-without-plan plan-exit-afk plan-exit-yolo plan-edits plan-restart plan-flag plan-default plan-not-supported
 	hook-client-allow hook-client-block hook-subscriptions hook-repeated-initialize
 	hook-command-exit-2 hook-command-json hook-command-crash hook-command-timeout hook-command-fail-closed
 	hook-first-reason hook-untold hook-prompt-block hook-stop-block hook-stop-cancel hook-subagent-prompt hook-subagent-stop

@@ -40,6 +40,8 @@ export interface Transcript {
 	readonly maxAttempts: number | null;
 	readonly hasModel: boolean;
 	readonly model: string | null;
+	/** The name of a file in the work dir; null for the default agent. */
+	readonly agentFile: string | null;
 	readonly capabilities: readonly string[];
 	/** Merged over the configuration that every transcript has. */
 	readonly agentwireSettings: Readonly<Record<string, unknown>>;
@@ -162,6 +164,7 @@ export function parseTranscript(name: string, text: string): Transcript {
 		maxAttempts: numberOption(options, "max attempts"),
 		hasModel: !options.includes("no model"),
 		model: options.find((option) => option.startsWith("model "))?.slice(6) ?? null,
+		agentFile: options.find((option) => option.startsWith("agent file "))?.slice(11) ?? null,
 		capabilities: options.flatMap((option) => (option.startsWith("capability ") ? [option.slice(11)] : [])),
 		agentwireSettings: table("agentwire"),
 		settings: table("settings"),

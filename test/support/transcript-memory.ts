@@ -1,4 +1,5 @@
 // Plays a transcript in the test process: kernel, dialects and real tools over a transport in memory.
+import path from "node:path";
 import type { Identifiers } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { toCompatibility } from "../../src/cli/compatibility.ts";
@@ -10,6 +11,7 @@ import { createDiskFiles } from "../../src/files/disk-files.ts";
 import { withoutSync } from "../../src/files/without-sync.ts";
 import { composeSession, plainSessionOptions, type SessionOptions } from "../../src/kernel/compose.ts";
 import { Kernel } from "../../src/kernel/kernel.ts";
+import { loadAgent } from "../../src/kernel/load-agent.ts";
 import { Session } from "../../src/kernel/session.ts";
 import { SessionHost } from "../../src/kernel/session-host.ts";
 import { createSettingsDocuments } from "../../src/kernel/settings-documents.ts";
@@ -94,6 +96,7 @@ export async function openSession(
 		version,
 	});
 	const mcpServers = await readMcpServers({ files: [], texts: [], shareDir: place.shareDir }, files, silentLog);
+	const agentFile = transcript.agentFile === null ? null : path.join(place.workDir, transcript.agentFile);
 	const options: SessionOptions = {
 		...plainSessionOptions,
 		model: transcript.model,
@@ -104,6 +107,7 @@ export async function openSession(
 		maxSteps: transcript.maxSteps,
 		maxAttempts: transcript.maxAttempts,
 		mcpServers,
+		...(agentFile === null ? {} : { agent: await loadAgent(agentFile, place.workDir, surroundings) }),
 	};
 	const toHost = (kernel: Kernel) => {
 		const { identifiers, log } = surroundings;

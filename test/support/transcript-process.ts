@@ -31,7 +31,7 @@ export async function playOverProcess(transcript: Transcript): Promise<void> {
 	}
 }
 
-function toFlags({ yolo, plan, afk, maxSteps, maxAttempts, model }: Transcript): string[] {
+function toFlags({ yolo, plan, afk, maxSteps, maxAttempts, model, agentFile }: Transcript): string[] {
 	return [
 		...(yolo ? ["--yolo"] : []),
 		...(plan ? ["--plan"] : []),
@@ -39,6 +39,7 @@ function toFlags({ yolo, plan, afk, maxSteps, maxAttempts, model }: Transcript):
 		...(maxSteps === null ? [] : ["--max-steps-per-turn", String(maxSteps)]),
 		...(maxAttempts === null ? [] : ["--max-retries-per-step", String(maxAttempts)]),
 		...(model === null ? [] : ["--model", model]),
+		...(agentFile === null ? [] : ["--agent-file", agentFile]),
 	];
 }
 

@@ -29,7 +29,7 @@ describe("/init", () => {
 			[say("Done."), done()],
 			[say("I know."), done()],
 		]);
-		const planPlace = { files, shareDir: "/share", home: "/home/me", startsOn: false };
+		const planPlace = { files, shareDir: "/share", home: "/home/me", startsOn: false, isSupported: true };
 		const { session, attach } = await createSessionSubject(model, [write], { planPlace });
 		const client = attach();
 		await session.send({ type: "turn.start", input: "/init" });

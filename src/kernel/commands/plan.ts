@@ -6,6 +6,10 @@ import { type CommandRun, finished, type SlashCommand } from "./command.ts";
 
 export function createPlanCommand(plan: PlanMode): SlashCommand {
 	const turn = async (enabled: boolean, { say, tell }: CommandRun): Promise<void> => {
+		if (!plan.allows(enabled)) {
+			await say("Plan mode is not supported: the agent has no tools for it.");
+			return;
+		}
 		await plan.set(enabled, true);
 		await say(enabled ? `Plan mode is on. The plan goes to ${plan.file ?? "its file"}.` : "Plan mode is off.");
 		await tell(statusChanged({ plan_mode: plan.isOn }));
