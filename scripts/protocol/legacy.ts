@@ -106,7 +106,8 @@ export const legacy: ProtocolDescription = {
 		"-32000": "A turn is running already, or there are too many requests at once.",
 		"-32001": "No model is configured.",
 		"-32002": "The model's provider failed.",
-		"-32003": "The model cannot take in what was sent.",
+		"-32003":
+			"The model cannot take in what a tool gave it, such as an image from an MCP server. What is sent is text, which every model takes in.",
 		"-32099": "Something else went wrong.",
 		"-32601": "There is no such method.",
 		"-32602": "`input` and `prompt` are missing, or no text.",
