@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { longestPause, shortestPause } from "../../test/support/pauses.ts";
 import { createDiffBlocks } from "./diff-blocks.ts";
 
 const lines = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => `${from + index}`);
@@ -11,6 +12,16 @@ const block = (old_text: string, new_text: string, old_start: number, new_start:
 	new_start,
 	is_summary: false,
 });
+
+/** A text of a million characters that has nothing to do with those of other seeds. */
+function noise(lineCount: number, kinds: number, seed: number): string {
+	let state = seed;
+	const next = () => {
+		state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+		return Math.floor(state / 256) % kinds;
+	};
+	return Array.from({ length: lineCount }, () => `${"x".repeat(1_000_000 / lineCount - 7)}${next()}`).join("\n");
+}
 
 describe("createDiffBlocks", () => {
 	it("gives nothing for the same text", async () => {
@@ -53,6 +64,25 @@ describe("createDiffBlocks", () => {
 			{ ...block("10001 lines", "1 lines", 1, 1), is_summary: true },
 		]);
 		expect(await createDiffBlocks("/f", "x\n".repeat(10_000), "y")).toHaveLength(1);
+	});
+
+	it("summarises what would show more than a mebibyte", async () => {
+		const [summary, ...others] = await createDiffBlocks("/f", "a".repeat(600_000), "b".repeat(600_000));
+		expect(summary).toEqual({ ...block("1 lines", "1 lines", 1, 1), is_summary: true });
+		expect(others).toEqual([]);
+		expect(await createDiffBlocks("/f", "a".repeat(500_000), "b".repeat(500_000))).toEqual([
+			block("a".repeat(500_000), "b".repeat(500_000), 1, 1),
+		]);
+	});
+
+	it.each([
+		["10000 lines of two kinds", noise(10_000, 2, 1), noise(10_000, 2, 7)],
+		["10000 lines of their own", noise(10_000, 1e6, 1), noise(10_000, 1e6, 7)],
+		["half of 5000 lines", noise(5000, 100, 1), `${noise(2500, 100, 1)}\n${noise(2500, 100, 7)}`],
+		["one line", "a".repeat(1_000_000), "b".repeat(1_000_000)],
+		["a million lines", "\n".repeat(1_000_000), "a\n".repeat(500_000)],
+	])("lets others have their turn while %s are rewritten", async (_name, before, after) => {
+		expect(await shortestPause(() => createDiffBlocks("/f", before, after))).toBeLessThan(longestPause);
 	});
 
 	it("ends in time when everything differs", async () => {

@@ -1,11 +1,14 @@
 // A change of a text as display blocks: one per hunk with three lines of context, or a summary when it is very long.
+import { createTurnTaking } from "../base/turn-taking.ts";
 import type { DiffBlock } from "../events/content.ts";
 
 const contextLines = 3;
 /** Lines on either side above which only a summary is shown. */
 const lineLimit = 10_000;
+/** Characters of all texts of the blocks above which only a summary is shown. */
+const textLimit = 1024 * 1024;
 /** Milliseconds for finding a small difference; past them, everything between the first and the last change is one. */
-const timeLimit = 500;
+const timeLimit = 100;
 
 /** Lines `oldStart` until `oldEnd` become `newStart` until `newEnd`; counted from 0, ends exclusive. */
 interface Change {
@@ -20,6 +23,17 @@ function splitLines(text: string): string[] {
 	return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
 }
 
+/** How many lines `splitLines` would give, however many they are. */
+async function countLines(text: string): Promise<number> {
+	const takeTurns = createTurnTaking();
+	let count = text === "" || text.endsWith("\n") ? 0 : 1;
+	for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
+		count += 1;
+		if (count % lineLimit === 0) await takeTurns();
+	}
+	return count;
+}
+
 function outermostChange(oldLines: readonly string[], newLines: readonly string[]): Change {
 	const shorter = Math.min(oldLines.length, newLines.length);
 	let start = 0;
@@ -30,13 +44,29 @@ function outermostChange(oldLines: readonly string[], newLines: readonly string[
 	return { oldStart: start, oldEnd: oldLines.length - tail, newStart: start, newEnd: newLines.length - tail };
 }
 
-async function findChanges(oldLines: string[], newLines: string[]): Promise<Change[]> {
+/** A number for each line, the same for lines that are the same: numbers are compared at once, however long the lines. */
+function toNumbers(lines: readonly string[], numbers: Map<string, number>): number[] {
+	return lines.map((line) => {
+		const number = numbers.get(line) ?? numbers.size;
+		numbers.set(line, number);
+		return number;
+	});
+}
+
+async function findChanges(oldLines: readonly string[], newLines: readonly string[]): Promise<Change[]> {
+	const outermost = outermostChange(oldLines, newLines);
+	if (outermost.oldStart === outermost.oldEnd && outermost.newStart === outermost.newEnd) return [];
 	const { diffArrays } = await import("diff");
-	const parts = diffArrays(oldLines, newLines, { timeout: timeLimit });
-	if (parts === undefined) return [outermostChange(oldLines, newLines)];
+	const numbers = new Map<string, number>();
+	const parts = diffArrays(
+		toNumbers(oldLines.slice(outermost.oldStart, outermost.oldEnd), numbers),
+		toNumbers(newLines.slice(outermost.newStart, outermost.newEnd), numbers),
+		{ timeout: timeLimit },
+	);
+	if (parts === undefined) return [outermost];
 	const changes: Change[] = [];
-	let oldAt = 0;
-	let newAt = 0;
+	let oldAt = outermost.oldStart;
+	let newAt = outermost.newStart;
 	for (const part of parts) {
 		const oldEnd = part.added ? oldAt : oldAt + part.value.length;
 		const newEnd = part.removed ? newAt : newAt + part.value.length;
@@ -89,25 +119,34 @@ function lastLineBlock(path: string, lines: readonly string[], oldText: string, 
  */
 export async function createDiffBlocks(path: string, oldText: string, newText: string): Promise<DiffBlock[]> {
 	if (oldText === newText) return [];
+	const counts = [await countLines(oldText), await countLines(newText)] as const;
+	if (Math.max(...counts) > lineLimit) return [summary(path, counts)];
 	const oldLines = splitLines(oldText);
 	const newLines = splitLines(newText);
-	if (Math.max(oldLines.length, newLines.length) > lineLimit) {
-		const [old_text, new_text] = [`${oldLines.length} lines`, `${newLines.length} lines`];
-		return [{ type: "diff", path, old_text, new_text, old_start: 1, new_start: 1, is_summary: true }];
-	}
 	const hunks = toHunks(await findChanges(oldLines, newLines));
-	if (hunks.length === 0) return [lastLineBlock(path, oldLines, oldText, newText)];
-	return hunks.map((hunk) => {
-		const before = Math.min(contextLines, hunk.oldStart);
-		const after = Math.min(contextLines, oldLines.length - hunk.oldEnd);
-		return {
-			type: "diff",
-			path,
-			old_text: oldLines.slice(hunk.oldStart - before, hunk.oldEnd + after).join("\n"),
-			new_text: newLines.slice(hunk.newStart - before, hunk.newEnd + after).join("\n"),
-			old_start: hunk.oldStart - before + 1,
-			new_start: hunk.newStart - before + 1,
-			is_summary: false,
-		};
-	});
+	const blocks =
+		hunks.length === 0
+			? [lastLineBlock(path, oldLines, oldText, newText)]
+			: hunks.map((hunk) => toBlock(path, hunk, oldLines, newLines));
+	const length = blocks.reduce((sum, { old_text, new_text }) => sum + old_text.length + new_text.length, 0);
+	return length > textLimit ? [summary(path, counts)] : blocks;
+}
+
+function toBlock(path: string, hunk: Change, oldLines: readonly string[], newLines: readonly string[]): DiffBlock {
+	const before = Math.min(contextLines, hunk.oldStart);
+	const after = Math.min(contextLines, oldLines.length - hunk.oldEnd);
+	return {
+		type: "diff",
+		path,
+		old_text: oldLines.slice(hunk.oldStart - before, hunk.oldEnd + after).join("\n"),
+		new_text: newLines.slice(hunk.newStart - before, hunk.newEnd + after).join("\n"),
+		old_start: hunk.oldStart - before + 1,
+		new_start: hunk.newStart - before + 1,
+		is_summary: false,
+	};
+}
+
+function summary(path: string, [oldCount, newCount]: readonly [number, number]): DiffBlock {
+	const [old_text, new_text] = [`${oldCount} lines`, `${newCount} lines`];
+	return { type: "diff", path, old_text, new_text, old_start: 1, new_start: 1, is_summary: true };
 }

@@ -4,7 +4,8 @@ import { toolError } from "../events/content.ts";
 import { boolean } from "./argument-schemas.ts";
 import { defineTool, settled } from "./define-tool.ts";
 import { findForChange, prepareFileChange } from "./file-change.ts";
-import { decodeTextFile, encodeTextFile, type LineEnding, toLineFeeds } from "./text-file.ts";
+import { applyEdits } from "./text-edits.ts";
+import { decodeTextFile, encodeTextFile } from "./text-file.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
 
 const failureBrief = "Failed to edit file";
@@ -33,52 +34,6 @@ const schema = v.object({
 	),
 });
 
-type Edit = v.InferOutput<typeof editSchema>;
-
-function countOccurrences(text: string, piece: string): number {
-	let count = 0;
-	for (let at = text.indexOf(piece); at !== -1; at = text.indexOf(piece, at + piece.length)) count += 1;
-	return count;
-}
-
-/** The edit in the line endings of the text it is meant for. */
-function adaptEdit(edit: Edit, text: string, lineEnding: LineEnding): Edit {
-	if (lineEnding === "crlf") return { ...edit, old: toLineFeeds(edit.old), new: toLineFeeds(edit.new) };
-	if (lineEnding === "lf" || text.includes(edit.old)) return edit;
-	const withReturns = (piece: string) => toLineFeeds(piece).replaceAll("\n", "\r\n");
-	return { ...edit, old: withReturns(edit.old), new: withReturns(edit.new) };
-}
-
-type EditedText =
-	| { readonly ok: true; readonly text: string; readonly replacements: number }
-	| { readonly ok: false; readonly message: string };
-
-/** Applies the edits in order. Replacements are counted in the text as it was at first. */
-function applyEdits(original: string, edits: readonly Edit[], lineEnding: LineEnding): EditedText {
-	let text = original;
-	let replacements = 0;
-	for (const [index, given] of edits.entries()) {
-		const name = edits.length === 1 ? "`old`" : `\`old\` of edit ${index + 1}`;
-		if (given.old === "") return { ok: false, message: `${name} is empty; to write a whole file use WriteFile.` };
-		const edit = adaptEdit(given, text, lineEnding);
-		const count = countOccurrences(text, edit.old);
-		if (count > 1 && !edit.replace_all) {
-			return {
-				ok: false,
-				message: `${name} was found ${count} times, so nothing was replaced. Make it longer until it is unique, or set \`replace_all\`.`,
-			};
-		}
-		text = text.split(edit.old).join(edit.new);
-		const atFirst = countOccurrences(original, edit.old);
-		replacements += edit.replace_all ? atFirst : Math.min(1, atFirst);
-	}
-	if (text !== original) return { ok: true, text, replacements };
-	return {
-		ok: false,
-		message: "No replacements were made: the text to replace was not found, or is the same as the new text.",
-	};
-}
-
 export function createStringReplaceFile(environment: ToolEnvironment): Tool {
 	return defineTool({
 		name: "StrReplaceFile",
@@ -99,7 +54,7 @@ export function createStringReplaceFile(environment: ToolEnvironment): Tool {
 			const old = decodeTextFile(before);
 			if (old === null) return settled(toolError(`\`${path}\` is not UTF-8 text.`, failureBrief));
 			const edits = Array.isArray(edit) ? edit : [edit];
-			const edited = applyEdits(old.text, edits, old.lineEnding);
+			const edited = await applyEdits(old.text, edits, old.lineEnding);
 			if (!edited.ok) return settled(toolError(edited.message, "No replacements made"));
 			return prepareFileChange(
 				{

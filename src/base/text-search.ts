@@ -1,0 +1,52 @@
+// Finding one text in another in linear time, whoever wrote the two.
+
+/**
+ * Characters of the longest piece that the engine looks for: it takes quadratic time for longer ones that almost fit in
+ * many places. A million characters and a piece of a hundred thousand have kept it busy for a minute.
+ */
+const longestForEngine = 250;
+
+/** Where the piece begins at or after `from`; -1 when it does not. */
+export type TextSearch = (text: string, from: number) => number;
+
+export function createTextSearch(piece: string): TextSearch {
+	if (piece.length <= longestForEngine) return (text, from) => text.indexOf(piece, from);
+	let units: Uint16Array | null = null;
+	let fallbacks: Int32Array | null = null;
+	return (text, from) => {
+		if (text.length - from < piece.length) return -1;
+		units ??= unitsOf(piece);
+		fallbacks ??= fallbacksOf(units);
+		return find(units, fallbacks, text, from);
+	};
+}
+
+function unitsOf(text: string): Uint16Array {
+	const units = new Uint16Array(text.length);
+	for (let index = 0; index < units.length; index += 1) units[index] = text.charCodeAt(index);
+	return units;
+}
+
+/** For every beginning of the piece, how long the longest shorter beginning is that it ends with (Knuth, Morris, Pratt). */
+function fallbacksOf(piece: Uint16Array): Int32Array {
+	const fallbacks = new Int32Array(piece.length);
+	let length = 0;
+	for (let index = 1; index < piece.length; index += 1) {
+		const unit = piece[index];
+		while (length > 0 && piece[length] !== unit) length = fallbacks[length - 1] ?? 0;
+		if (piece[length] === unit) length += 1;
+		fallbacks[index] = length;
+	}
+	return fallbacks;
+}
+
+function find(piece: Uint16Array, fallbacks: Int32Array, text: string, from: number): number {
+	let length = 0;
+	for (let index = from; index < text.length; index += 1) {
+		const unit = text.charCodeAt(index);
+		while (length > 0 && piece[length] !== unit) length = fallbacks[length - 1] ?? 0;
+		if (piece[length] === unit) length += 1;
+		if (length === piece.length) return index + 1 - length;
+	}
+	return -1;
+}
