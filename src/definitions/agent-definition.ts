@@ -6,9 +6,10 @@ import { type AgentDeclarations, type DeclaredSubagent, type NamedFile, readAgen
 import { AgentFileError, type AgentFileProblem } from "./agent-file-error.ts";
 import { createPrompt } from "./agent-prompt.ts";
 import { type AgentType, agentTypes } from "./agent-types.ts";
-import { loadPromptTemplate, TemplateError } from "./prompt-template.ts";
+import { loadPromptTemplate } from "./prompt-template.ts";
 import type { PromptVariables, RenderPrompt } from "./prompt-variables.ts";
 import { isTruthy } from "./template-expression.ts";
+import { TemplateError } from "./template-nodes.ts";
 
 export interface AgentDefinition {
 	readonly name: string;

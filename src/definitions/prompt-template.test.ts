@@ -1,8 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: templates are written so.
 import { describe, expect, it } from "vitest";
 import { createMemoryFiles } from "../../test/support/memory-files.ts";
-import { loadPromptTemplate, renderTemplate, TemplateError } from "./prompt-template.ts";
+import { longestPause, shortestPause } from "../../test/support/pauses.ts";
+import { loadPromptTemplate, renderTemplate } from "./prompt-template.ts";
 import type { TemplateValue } from "./template-expression.ts";
+import { TemplateError } from "./template-nodes.ts";
 
 const values: Readonly<Record<string, TemplateValue>> = {
 	NAME: "kim",
@@ -11,6 +13,7 @@ const values: Readonly<Record<string, TemplateValue>> = {
 	LIST: ["a", "b"],
 	COUNT: 2,
 	NOTHING: null,
+	LONG: "a".repeat(30_000),
 };
 
 async function render(source: string, others: Readonly<Record<string, string>> = {}): Promise<string> {
@@ -115,5 +118,77 @@ describe("faults", () => {
 		const load = (file: string) => loadPromptTemplate(file, files).catch((error: unknown) => String(error));
 		expect(await load("/p/none.md")).toBe("TemplateError: /p/none.md: there is no such file");
 		expect(await load("/p")).toBe("TemplateError: /p: is not a file");
+	});
+});
+
+const many = (text: string, length = 250_000) => text.repeat(Math.floor(length / text.length));
+const steps = "the prompt takes more than 50000 steps; take out loops or includes";
+const grown = "the prompt grows longer than 1048576 characters; take out loops, includes or variables";
+const nested = "more than 100 blocks lie in each other";
+
+/** Each file includes the next one twice. */
+const doubled = (text: string): Record<string, string> => {
+	const names = Array.from({ length: 40 }, (_, index) => [
+		`${index}.md`,
+		`\n{% include "${index + 1}.md" %}{% include "${index + 1}.md" %}`,
+	]);
+	return { ...Object.fromEntries(names), "40.md": text };
+};
+
+describe("a template that asks for too much", () => {
+	it.each<[string, string, Record<string, string>, unknown[]]>([
+		["loops in loops", `\n${"{% for a in LIST %}".repeat(30)}${"{% endfor %}".repeat(30)}`, {}, ["main.md", 2, steps]],
+		[
+			"loops with a text",
+			`\n${"{% for a in LIST %}".repeat(10)}${many("x", 2000)}${"{% endfor %}".repeat(10)}`,
+			{},
+			["main.md", 2, grown],
+		],
+		["a variable again and again", `a\n${many("${LONG}", 700)}`, {}, ["main.md", 2, grown]],
+		["a condition again and again", `a\n${many("{% if 'b' in LONG %}{% endif %}")}`, {}, ["main.md", 2, steps]],
+		["includes that double", '{% include "0.md" %}', doubled(""), ["39.md", 2, steps]],
+		["includes that double a text", '{% include "0.md" %}', doubled(many("x", 2000)), ["40.md", 1, grown]],
+		["blocks in each other", `a\n${many("{% if NAME %}\n")}`, {}, ["main.md", 102, nested]],
+		[
+			"blocks in each other in an include",
+			'a\n{% include "b.md" %}',
+			{ "b.md": many("{% if NAME %}\n") },
+			["b.md", 101, nested],
+		],
+		[
+			"blocks and includes in each other",
+			`${"{% if NAME %}".repeat(60)}{% include "b.md" %}${"{% endif %}".repeat(60)}`,
+			{ "b.md": `\n\n${"{% if NAME %}".repeat(60)}x${"{% endif %}".repeat(60)}` },
+			["b.md", 3, "more than 100 blocks and includes lie in each other"],
+		],
+		["parentheses", `a\n\n\${${many("(")}}`, {}, ["main.md", 3, "an expression is longer than 1000 characters"]],
+		[
+			"negations",
+			`{% if ${many("not ")} NAME %}{% endif %}`,
+			{},
+			["main.md", 1, "an expression is longer than 1000 characters"],
+		],
+		[
+			"a long file",
+			many("x", 300_000),
+			{},
+			["main.md", 0, "is too long: a prompt with its includes may have 262144 bytes"],
+		],
+		[
+			"a long include",
+			'a\n{% include "b.md" %}',
+			{ "b.md": many("x", 262_140) },
+			["main.md", 2, 'cannot include "b.md": is too long: a prompt with its includes may have 262144 bytes'],
+		],
+		["many alternatives", `{% if EMPTY %}${many("{% elif EMPTY %}")}{% endif %}`, {}, []],
+		["many comments", many("{##}"), {}, []],
+		["many values", many("${NAME}", 100_000), {}, []],
+	])("is refused where it does, and keeps nobody waiting: %s", async (_name, source, others, [name, ...rest]) => {
+		const result = await render(source, others).then(
+			() => [],
+			(error: unknown) => (error instanceof TemplateError ? [error.file, error.line, error.reason] : [error]),
+		);
+		expect(result).toEqual(name === undefined ? [] : [`/p/${String(name)}`, ...rest]);
+		expect(await shortestPause(() => render(source, others).catch(() => undefined))).toBeLessThan(longestPause);
 	});
 });

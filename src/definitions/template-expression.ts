@@ -1,11 +1,15 @@
 // The expressions of prompt templates: names, texts, numbers, comparisons, `and`, `or`, `not`, `in`, `is defined`.
 // Read into functions of a scope. Where they stand in a text is prompt-template.ts.
+import { createTextSearch } from "../base/text-search.ts";
 
 export type TemplateValue = string | number | boolean | null | readonly TemplateValue[] | TemplateMap;
 
 type TemplateMap = { readonly [key: string]: TemplateValue };
 
-export type Scope = ReadonlyMap<string, TemplateValue>;
+export type Scope = Pick<ReadonlyMap<string, TemplateValue>, "get">;
+
+/** Characters of an expression: what reads and evaluates it goes as deep as its parentheses. */
+const lengthLimit = 1000;
 
 /** The value in a scope. Throws ExpressionError for a variable that is not defined. */
 export type Expression = (scope: Scope) => TemplateValue;
@@ -33,6 +37,7 @@ const constants: ReadonlyMap<string, TemplateValue> = new Map<string, TemplateVa
 
 /** Reads an expression. Throws ExpressionError. */
 export function parseExpression(source: string): Expression {
+	if (source.length > lengthLimit) throw new ExpressionError(`an expression is longer than ${lengthLimit} characters`);
 	const tokens = toTokens(source);
 	let position = 0;
 
@@ -167,7 +172,7 @@ function compare(
 }
 
 function isIn(item: TemplateValue, whole: TemplateValue): boolean {
-	if (typeof whole === "string") return typeof item === "string" && whole.includes(item);
+	if (typeof whole === "string") return typeof item === "string" && createTextSearch(item)(whole, 0) !== -1;
 	if (Array.isArray(whole)) return whole.includes(item);
 	return isMap(whole) && typeof item === "string" && Object.hasOwn(whole, item);
 }

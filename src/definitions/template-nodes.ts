@@ -1,0 +1,43 @@
+// What a prompt template consists of once it is read, and what is wrong with one.
+import { type Expression, ExpressionError } from "./template-expression.ts";
+
+export type TemplateNode =
+	| { readonly kind: "text"; readonly text: string; readonly line: number }
+	| { readonly kind: "value"; readonly expression: Expression; readonly line: number }
+	| { readonly kind: "if"; readonly branches: readonly Branch[] }
+	| {
+			readonly kind: "for";
+			readonly name: string;
+			readonly list: Expression;
+			readonly body: readonly TemplateNode[];
+			readonly line: number;
+	  }
+	| { readonly kind: "include"; readonly name: string; readonly line: number };
+
+export interface Branch {
+	readonly condition: Expression;
+	readonly body: readonly TemplateNode[];
+	readonly line: number;
+}
+
+/** A template that cannot be read or rendered. */
+export class TemplateError extends Error {
+	override readonly name = "TemplateError";
+	readonly file: string;
+	/** From 1; 0 for the whole file. */
+	readonly line: number;
+	/** A clause without full stop. */
+	readonly reason: string;
+
+	constructor(file: string, line: number, reason: string, cause?: unknown) {
+		super(`${file}${line === 0 ? "" : `, line ${line}`}: ${reason}`, { cause });
+		this.file = file;
+		this.line = line;
+		this.reason = reason;
+	}
+}
+
+/** The error of an expression with its place; anything else as it is. */
+export function located(thrown: unknown, file: string, line: number): unknown {
+	return thrown instanceof ExpressionError ? new TemplateError(file, line, thrown.message, thrown) : thrown;
+}
