@@ -109,7 +109,7 @@ describe("mcp list", () => {
 				"  guarded (http): https://b/mcp [authorization required - run: kimi mcp auth guarded]",
 				"  token (http): https://c/mcp",
 			],
-			stderr: ["/share/mcp.json: the server 'broken' cannot be used: command must be a string, found 7."],
+			stderr: ["/share/mcp.json: the server 'broken' cannot be used: command must be a string, found a number."],
 		});
 	});
 });

@@ -304,6 +304,6 @@ function isFailure(started: object | StartupFailure): started is StartupFailure 
 function startupFailure(thrown: unknown): StartupFailure {
 	if (thrown instanceof UsageError) throw thrown;
 	if (thrown instanceof ConfigurationError)
-		return { code: usageCategories.has(thrown.category) ? 2 : 1, text: redactSecrets(thrown.message) };
+		return { code: usageCategories.has(thrown.category) ? 2 : 1, text: thrown.message };
 	return { code: 1, text: redactSecrets(`agentwire could not start: ${errorText(thrown)}`) };
 }

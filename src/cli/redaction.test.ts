@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { longestPause, shortestPause } from "../../test/support/pauses.ts";
 import { redactSecrets } from "../base/redaction.ts";
 import { toLoggable } from "./loggable.ts";
 
@@ -12,6 +13,8 @@ describe("redactSecrets", () => {
 		[`github_pat_11${secret}`],
 		[`AIza${secret}${secret}`],
 		[`eyJhbGciOiJIUzI1.${secret}.${secret}`],
+		[`session-eyJhbGciOiJIUzI1.${secret}.${secret}`],
+		[`session-service.eyJhbGciOiJIUzI1.eyJhbGciOiJIUzI1.${secret}`],
 		[`Authorization: Bearer ${secret}`],
 		[`authorization: bearer ${secret}`],
 		[`Authorization: Basic ${secret}`],
@@ -26,6 +29,29 @@ describe("redactSecrets", () => {
 		[`"{\\"client_secret\\":\\"${secret}\\"}"`],
 		[`password = ${secret}`],
 	])("takes the secret out of %s", (text) => expect(redactSecrets(text)).not.toContain(secret));
+
+	it.each([
+		["bearer".padEnd(1_000_000)],
+		["api_key".padEnd(1_000_000)],
+		["api_key".padEnd(1000).repeat(1000)],
+		["authorization".padEnd(1_000_000)],
+		["authorization:".padEnd(1_000_000)],
+		["password =".padEnd(1_000_000)],
+		[" ".repeat(1_000_000)],
+		["-eyJaaaaaaaa".repeat(80_000)],
+		["eyJaaaaaaaa.".repeat(80_000)],
+		["eyJaaaaaaaa.a".repeat(80_000)],
+		["a".repeat(1_000_000)],
+		["sk-".repeat(300_000)],
+	])("keeps nobody waiting for it: %#", async (text) => {
+		expect(await shortestPause(async () => redactSecrets(text))).toBeLessThan(longestPause);
+	});
+
+	it.each([
+		"providers.p.api_key: must be a string, found a number",
+		"mcpServers.web.headers.Authorization: must be a string, found a list",
+		"headers.authorization: is required",
+	])("leaves what is said about a key: %s", (text) => expect(redactSecrets(text)).toBe(text));
 
 	it("leaves other text as it is", () => {
 		const text = "The task-risk of desk-work: skip tokens 5, passwordless, bearer of news; key=value /home/a/sk.txt";

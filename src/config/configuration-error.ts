@@ -1,4 +1,5 @@
 // What is wrong with the settings, as data and as a text for people. Values are never quoted: they may be secrets.
+import { redactSecrets } from "../base/redaction.ts";
 
 /**
  * `unreadable`: the file cannot be read; `syntax`: the file is not TOML or JSON; `schema`: a file's values do not fit;
@@ -34,7 +35,7 @@ const headings: Record<ConfigurationErrorCategory, (source: string) => string> =
 	"mcp-schema": (source) => `Invalid MCP configuration ${source}`,
 };
 
-/** `source` is a file path, `--config`, `--mcp-config` or `environment`. The message has one line per problem. */
+/** Its message may be shown as it is. `source` is a file path, `--config`, `--mcp-config` or `environment`. The message has one line per problem. */
 export class ConfigurationError extends Error {
 	override readonly name = "ConfigurationError";
 	readonly category: ConfigurationErrorCategory;
@@ -42,8 +43,11 @@ export class ConfigurationError extends Error {
 	readonly problems: readonly ConfigurationProblem[];
 
 	constructor(category: ConfigurationErrorCategory, source: string, problems: readonly ConfigurationProblem[]) {
-		const lines = problems.map(({ key, reason }) => (key === "" ? `  ${reason}` : `  ${key}: ${reason}`));
-		super(`${headings[category](source)}:\n${lines.join("\n")}`);
+		// Each by itself: put together, a key named for its secret makes a secret of the sentence about it.
+		const lines = problems.map(
+			({ key, reason }) => (key === "" ? "" : `${redactSecrets(key)}: `) + redactSecrets(reason),
+		);
+		super([`${headings[category](source)}:`, ...lines.map((line) => `  ${line}`)].join("\n"));
 		this.category = category;
 		this.source = source;
 		this.problems = problems;

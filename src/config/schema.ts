@@ -39,15 +39,21 @@ export const hookEvents = [
 ] as const;
 
 function found(input: unknown): string {
-	if (typeof input === "number" || typeof input === "boolean" || input === null) return String(input);
-	if (typeof input === "string") return "a string";
-	if (Array.isArray(input)) return "a list";
-	return input instanceof Date ? "a date" : "a table";
+	if (input === null) return "null";
+	if (typeof input === "object") return Array.isArray(input) ? "a list" : input instanceof Date ? "a date" : "a table";
+	return `a ${typeof input}`;
 }
 
-// A wrong value is named by its type, never quoted: it may be a key that slipped into the wrong line.
+// A wrong value is named by its type, never quoted: it may be a key that slipped into the wrong line, or one without its
+// quotes.
 export const mustBe = (expected: string) => (issue: v.BaseIssue<unknown>) =>
 	`must be ${expected}, found ${found(issue.input)}`;
+
+/** What was meant to be a number is no secret. */
+const mustBeNumber =
+	(expected: string) =>
+	({ input }: v.BaseIssue<unknown>) =>
+		`must be ${expected}, found ${typeof input === "number" ? input : found(input)}`;
 
 export const text = v.string(mustBe("a string"));
 const flag = v.boolean(mustBe("true or false"));
@@ -62,13 +68,13 @@ export function oneOf<const Words extends readonly string[]>(words: Words) {
 
 export function integer(minimum: number, maximum: number = Number.MAX_SAFE_INTEGER) {
 	const bounds = maximum === Number.MAX_SAFE_INTEGER ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
-	const message = mustBe(`an integer ${bounds}`);
+	const message = mustBeNumber(`an integer ${bounds}`);
 	return v.pipe(v.number(message), v.safeInteger(message), v.minValue(minimum, message), v.maxValue(maximum, message));
 }
 
 export function decimal(minimum: number, maximum: number) {
 	const bounds = maximum === Number.MAX_VALUE ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
-	const message = mustBe(`a number ${bounds}`);
+	const message = mustBeNumber(`a number ${bounds}`);
 	return v.pipe(v.number(message), v.minValue(minimum, message), v.maxValue(maximum, message));
 }
 

@@ -385,7 +385,7 @@ describe("configuration", () => {
 			'{"mcpServers":{"web":{"url":7},"prog":{"command":["npx"]}}}',
 			[],
 			1,
-			/^Invalid MCP configuration \S+mcp\.json:\n {2}mcpServers\.web\.url: must be a string, found 7\n {2}mcpServers\.prog\.command: must be a string, found a list\n$/,
+			/^Invalid MCP configuration \S+mcp\.json:\n {2}mcpServers\.web\.url: must be a string, found a number\n {2}mcpServers\.prog\.command: must be a string, found a list\n$/,
 		],
 		[
 			"a text that does not fit",

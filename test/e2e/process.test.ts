@@ -148,6 +148,24 @@ describe("settings that cannot be used", () => {
 	});
 });
 
+describe("a secret of the wrong type", () => {
+	it("is named by its key and its type, in the file that holds it", async () => {
+		const stage = createStage();
+		const file = path.join(stage.shareDir, "config.toml");
+		writeFileSync(
+			file,
+			'[providers.p]\ntype = "kimi"\nbase_url = ""\napi_key = 1234567890\ncustom_headers = {Authorization = 4711}\n',
+		);
+		expect(await stage.run("--wire")).toMatchObject({
+			code: 1,
+			stderr: `Invalid configuration file ${file}:
+  providers.p.api_key: must be a string, found a number
+  providers.p.custom_headers.Authorization: must be a string, found a number
+`,
+		});
+	});
+});
+
 describe("starting to serve", () => {
 	it("serves without a mode flag when there is no terminal", async () => {
 		const server = createStage().serve();
