@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { longestPause, shortestPause } from "../../test/support/pauses.ts";
 import { toTitle } from "./title.ts";
 
 describe("toTitle", () => {
@@ -15,6 +16,15 @@ describe("toTitle", () => {
 		["😀".repeat(51), `${"😀".repeat(49)}…`],
 	])("shortens %j", (input, title) => {
 		expect(toTitle(input)).toBe(title);
+	});
+
+	it.each([
+		["one word", "x".repeat(8_000_000), `${"x".repeat(49)}…`],
+		["many words", "x ".repeat(4_000_000), `${"x ".repeat(24)}x…`],
+		["blank lines", `a${"\n".repeat(8_000_000)}b`, "a b"],
+	])("looks at no more than the beginning of %s", async (_name, input, title) => {
+		expect(toTitle(input)).toBe(title);
+		expect(await shortestPause(async () => toTitle(input))).toBeLessThan(longestPause);
 	});
 
 	it("joins the texts of a list by a space", () => {

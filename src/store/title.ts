@@ -3,13 +3,15 @@ import { inputText, type UserInput } from "../events/content.ts";
 
 const longestTitle = 50;
 const ellipsis = "…";
+/** Words, the longest ones in pieces that are longer than any title. */
+const words = /\S{1,200}/gu;
 
 /** Shown for a session that nothing has named. */
 export const untitled = "Untitled";
 
 /** At most 50 characters on one line, cut at a word boundary where there is one; null when the input has no text. */
 export function toTitle(input: UserInput): string | null {
-	const text = inputText(input).replace(/\s+/gu, " ").trim();
+	const text = beginningOf(inputText(input));
 	if (text === "") return null;
 	const characters = [...text];
 	if (characters.length <= longestTitle) return text;
@@ -22,4 +24,14 @@ export function toTitle(input: UserInput): string | null {
 			.join("")
 			.trimEnd() + ellipsis
 	);
+}
+
+/** The first words with single spaces between them, more than a title holds, however long the text is. */
+function beginningOf(text: string): string {
+	let start = "";
+	for (const [word] of text.matchAll(words)) {
+		start += start === "" ? word : ` ${word}`;
+		if (start.length > 4 * longestTitle) break;
+	}
+	return start;
 }
