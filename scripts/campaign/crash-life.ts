@@ -219,6 +219,7 @@ export async function live({ files: disk, scripts, life, plan, port = (files) =>
 			const file = await files.openAppend(path);
 			return {
 				append: (text) => noted(text, () => file.append(text)),
+				appendPieces: (pieces) => noted([...pieces].join(""), () => file.appendPieces(pieces)),
 				sync: () => noted("", () => file.sync()),
 				close: () => file.close(),
 			};

@@ -228,8 +228,27 @@ async function openAppend(target: string): Promise<AppendFile> {
 			throw thrown;
 		}
 	};
+	const appendPieces = async (pieces: Iterable<string>): Promise<void> => {
+		let written = 0;
+		try {
+			for (const piece of pieces) {
+				const bytes = Buffer.from(piece);
+				let done = 0;
+				while (done < bytes.length) {
+					const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, null);
+					done += bytesWritten;
+					written += bytesWritten;
+				}
+			}
+		} catch (thrown) {
+			const whole = Buffer.from([...pieces].join(""));
+			await cutRemainder(handle, whole.subarray(0, written)).catch(() => undefined);
+			throw thrown;
+		}
+	};
 	return {
 		append: (text) => inOrder(() => append(Buffer.from(text))),
+		appendPieces: (pieces) => inOrder(() => appendPieces(pieces)),
 		sync: () => inOrder(() => handle.datasync()),
 		close: () => inOrder(() => handle.close()),
 	};

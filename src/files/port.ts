@@ -20,6 +20,8 @@ export interface DirectoryEntry {
 /** A file open for appending. One append is one write; calls are carried out in order. */
 export interface AppendFile {
 	append(text: string): Promise<void>;
+	/** The same of a text that is too long to be held whole, in several writes; no other append comes in between. */
+	appendPieces(pieces: Iterable<string>): Promise<void>;
 	/** Waits until what was appended is on stable storage. */
 	sync(): Promise<void>;
 	close(): Promise<void>;

@@ -1,6 +1,7 @@
 // JSON-RPC 2.0 envelopes under given rules: what an incoming line is, and how outgoing objects are spelled.
 // The rules are data owned by each dialect; nothing here knows which dialect it serves.
-import { isRecord, toJsonLine } from "../base/json.ts";
+import { isRecord } from "../base/json.ts";
+import { type LineText, toLineText, wholeText } from "../base/long-text.ts";
 import { exactId } from "./exact-id.ts";
 
 /** Integers that a number cannot hold are bigints. */
@@ -146,21 +147,21 @@ export function withoutData({ code, message }: ErrorObject): ErrorObject {
 	return { code, message };
 }
 
-export function notificationLine(method: string, params: unknown): string {
-	return toJsonLine({ jsonrpc: "2.0", method, params });
+export function notificationLine(method: string, params: unknown): LineText {
+	return toLineText({ jsonrpc: "2.0", method, params });
 }
 
-export function requestLine(id: RpcId, method: string, params: unknown): string {
+export function requestLine(id: RpcId, method: string, params: unknown): LineText {
 	return typeof id === "bigint"
-		? `{"jsonrpc":"2.0","id":${id},${toJsonLine({ method, params }).slice(1)}`
-		: toJsonLine({ jsonrpc: "2.0", method, id, params });
+		? `{"jsonrpc":"2.0","id":${id},${wholeText(toLineText({ method, params })).slice(1)}`
+		: toLineText({ jsonrpc: "2.0", method, id, params });
 }
 
-export function resultLine(id: RpcId, result: unknown): string {
+export function resultLine(id: RpcId, result: unknown): LineText {
 	return answerLine(id, { result });
 }
 
-export function errorLine(id: RpcId | null, { code, message, data }: ErrorObject, rules: EnvelopeRules): string {
+export function errorLine(id: RpcId | null, { code, message, data }: ErrorObject, rules: EnvelopeRules): LineText {
 	const error =
 		rules.errorDataAlways || (data !== undefined && data !== null)
 			? { code, message, data: data ?? null }
@@ -168,9 +169,9 @@ export function errorLine(id: RpcId | null, { code, message, data }: ErrorObject
 	return answerLine(id, { error });
 }
 
-function answerLine(id: RpcId | null, answer: object): string {
+function answerLine(id: RpcId | null, answer: object): LineText {
 	// JSON.stringify takes no bigint.
 	return typeof id === "bigint"
-		? `{"jsonrpc":"2.0","id":${id},${toJsonLine(answer).slice(1)}`
-		: toJsonLine({ jsonrpc: "2.0", id, ...answer });
+		? `{"jsonrpc":"2.0","id":${id},${wholeText(toLineText(answer)).slice(1)}`
+		: toLineText({ jsonrpc: "2.0", id, ...answer });
 }

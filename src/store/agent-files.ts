@@ -6,7 +6,7 @@ import type { ContextRow } from "../events/conversation.ts";
 import type { AgentEvent } from "../events/event.ts";
 import type { Files } from "../files/port.ts";
 import { createContextLog } from "./context-log.ts";
-import { toEventLine, toHeader } from "./event-log.ts";
+import { toEventLines, toHeader } from "./event-log.ts";
 import { type LineFile, parseLine } from "./line-file.ts";
 import type { AgentDescription, AgentStatus, StoredAgent } from "./session-store.ts";
 import { withStorageError } from "./storage-error.ts";
@@ -156,7 +156,7 @@ export async function createAgentFiles(
 		appendContext: (rows) => options.whileOpen(() => context.append(rows)),
 		replaceContext: (rows) => options.whileOpen(() => context.replace(rows)),
 		appendEvents: (batch: readonly AgentEvent[]) => {
-			const lines = batch.flatMap((event) => toEventLine({ ...event, agentPath: event.agentPath.slice(1) }) ?? []);
+			const lines = toEventLines(batch.map((event) => ({ ...event, agentPath: event.agentPath.slice(1) })));
 			return options.whileOpen(() => events.append(lines));
 		},
 		appendOutput: (text) => options.appendText(at("output"), text),

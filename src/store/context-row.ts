@@ -1,6 +1,7 @@
 // Rows of the context log as lines of `context.jsonl` and back (wire-protocol §8.3, agent-kernel §13.4).
 import * as v from "valibot";
-import { isRecord, toJsonLine } from "../base/json.ts";
+import { isRecord } from "../base/json.ts";
+import { type LineText, toLineText } from "../base/long-text.ts";
 import { type ContentPart, contentPartSchema, textPartSchema, toolCallSchema } from "../events/content.ts";
 import type { ContextRow, ConversationMessage, MessageRole } from "../events/conversation.ts";
 
@@ -86,7 +87,7 @@ function toPart(value: unknown): ContentPart | null {
 }
 
 /** The line of a row, without its newline. */
-export function toLine(row: ContextRow): string {
+export function toLine(row: ContextRow): LineText {
 	switch (row.type) {
 		case "system-prompt":
 			return `{"role": "_system_prompt", "content": ${toAsciiJson(row.content)}}`;
@@ -99,9 +100,9 @@ export function toLine(row: ContextRow): string {
 	}
 }
 
-function toMessageLine({ role, name, content, toolCalls, toolCallId }: ConversationMessage): string {
+function toMessageLine({ role, name, content, toolCalls, toolCallId }: ConversationMessage): LineText {
 	const [first, ...others] = content;
-	return toJsonLine({
+	return toLineText({
 		role,
 		// Undefined keys are left out of the line.
 		name,

@@ -10,7 +10,7 @@ import { sweepTemporaries } from "../files/temporaries.ts";
 import { createAgentFiles, failStaleAgents, openAgentFiles } from "./agent-files.ts";
 import { readJournal, toCallLine } from "./call-journal.ts";
 import { createContextLog, readContext } from "./context-log.ts";
-import { readEvents, toEventLine, toHeader } from "./event-log.ts";
+import { readEvents, toEventLines, toHeader } from "./event-log.ts";
 import { type Lease, takeLease } from "./lease.ts";
 import type { LeftDirectories } from "./left-directories.ts";
 import { createLineFile, type LineFile } from "./line-file.ts";
@@ -197,7 +197,7 @@ export async function openDiskSession(
 		updateState: (change) => whileOpen(() => stateFile.update(change)),
 		appendContext: (rows) => whileOpen(() => contextLog.append(rows)),
 		replaceContext: (rows) => whileOpen(() => contextLog.replace(rows)),
-		appendEvents: (batch) => whileOpen(() => eventLines.append(batch.flatMap((event) => toEventLine(event) ?? []))),
+		appendEvents: (batch) => whileOpen(() => eventLines.append(toEventLines(batch))),
 		appendCalls: (records) =>
 			whileOpen(() => callLines.append(records.map((record) => toCallLine(record, clock.now())))),
 		createAgent: (description) => createAgentFiles(description, agentOptions),

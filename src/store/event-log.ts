@@ -1,7 +1,7 @@
 // The event log of a session, `wire.jsonl`: events as timed records of Kimi messages (wire-protocol §8.2).
 import * as v from "valibot";
-import { toJsonLine } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
+import { type LineText, toLineText } from "../base/long-text.ts";
 import type { AgentEvent } from "../events/event.ts";
 import type { Files } from "../files/port.ts";
 import { type EventRecord, fromRecord, toRecord } from "../messages/record.ts";
@@ -26,9 +26,14 @@ export function toHeader(protocolVersion: string): string {
 }
 
 /** The line of an event, or null when the log does not keep it. Timestamps are seconds in the log. */
-export function toEventLine(event: AgentEvent): string | null {
+export function toEventLine(event: AgentEvent): LineText | null {
 	const message = toRecord(event);
-	return message === null ? null : toJsonLine({ timestamp: event.at / 1000, message });
+	return message === null ? null : toLineText({ timestamp: event.at / 1000, message });
+}
+
+/** The lines of those events that the log keeps. */
+export function toEventLines(events: readonly AgentEvent[]): LineText[] {
+	return events.map(toEventLine).filter((line) => line !== null);
 }
 
 function readLine(line: Record<string, unknown> | null): LogLine {

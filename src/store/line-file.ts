@@ -4,6 +4,7 @@ import { KernelError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import { createLineSplitter, type Line } from "../base/lines.ts";
 import type { Log } from "../base/log.ts";
+import { joinLines, type LineText, wholeText } from "../base/long-text.ts";
 import type { AppendFile, Files } from "../files/port.ts";
 import { toStorageError } from "./storage-error.ts";
 
@@ -75,14 +76,14 @@ export interface LineFile {
 	/** Whether lines were appended to it. */
 	readonly hasGrown: boolean;
 	/** Appends the lines with one write; nothing is written for none. Fails `storage-failed`. */
-	append(lines: readonly string[]): Promise<void>;
+	append(lines: readonly LineText[]): Promise<void>;
 	/** Puts a line before everything else, with one replacement of the file. Fails `storage-failed`. */
-	prepend(line: string): Promise<void>;
+	prepend(line: LineText): Promise<void>;
 	/**
 	 * Puts the lines in place of all there is, with one replacement of the file, after a copy of it was kept at the path
 	 * that `aside` gives. Both are on stable storage then. Fails `storage-failed`, and then the file is as it was.
 	 */
-	rotate(lines: readonly string[], aside: () => Promise<string>): Promise<void>;
+	rotate(lines: readonly LineText[], aside: () => Promise<string>): Promise<void>;
 	/** Puts what was appended on stable storage. Fails `storage-failed`. */
 	sync(): Promise<void>;
 	/** Waits for the calls before it and gives the file's size in bytes then, 0 when there is none. */
@@ -158,26 +159,28 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 		return { size: rest, separator: "" };
 	};
 
-	const appendText = async (lines: string): Promise<void> => {
+	const appendText = async (lines: readonly LineText[]): Promise<void> => {
 		let size = await checkedSize();
-		let text = lines;
+		let before = "";
 		if (handle === null) {
 			const end = await repairEnd(await cutFailed(size));
 			size = end.size;
-			text = (size === 0 && header !== undefined ? `${header}\n` : end.separator) + lines;
+			before = size === 0 && header !== undefined ? `${header}\n` : end.separator;
 			const isNew = size === 0 && (await files.status(path)) === null;
 			handle = await files.openAppend(path);
 			if (isNew) nameMade();
 		}
+		const joined = joinLines(lines, "\n");
+		const isShort = typeof joined === "string";
 		try {
-			await handle.append(text);
+			await (isShort ? handle.append(before + joined) : handle.appendPieces(withBefore(before, joined)));
 		} catch (thrown) {
-			failed = { start: size, bytes: Buffer.from(text) };
+			failed = { start: size, bytes: Buffer.from(before + wholeText(joined)) };
 			throw thrown;
 		}
 		unsynced = true;
 		hasGrown = true;
-		knownSize = size + Buffer.byteLength(text);
+		knownSize = isShort ? size + Buffer.byteLength(before + joined) : ((await files.status(path))?.size ?? 0);
 	};
 
 	const syncFile = async (): Promise<void> => {
@@ -200,7 +203,7 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 				if (lines.length === 0) return;
 				await prepare();
 				try {
-					await appendText(`${lines.join("\n")}\n`);
+					await appendText(lines);
 				} catch (thrown) {
 					// Opened anew next time, so that the end of the file is looked at again.
 					await closeHandle().catch(() => undefined);
@@ -214,7 +217,7 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 					await checkedSize();
 					await closeHandle();
 					const content = (await files.read(path)) ?? Buffer.alloc(0);
-					const changed = Buffer.concat([Buffer.from(`${line}\n`), content]);
+					const changed = Buffer.concat([Buffer.from(`${wholeText(line)}\n`), content]);
 					await files.replace(path, changed);
 					nameMade();
 					knownSize = changed.length;
@@ -231,7 +234,7 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 					await closeHandle();
 					const content = await files.read(path);
 					if (content !== null) await files.replace(await aside(), content, { sync: true });
-					const text = lines.map((line) => `${line}\n`).join("");
+					const text = lines.map((line) => `${wholeText(line)}\n`).join("");
 					await files.replace(path, text, { sync: true });
 					knownSize = Buffer.byteLength(text);
 					unsynced = false;
@@ -251,5 +254,14 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 			}),
 		size: () => inOrder(async () => (await files.status(path))?.size ?? 0),
 		close: () => inOrder(closeHandle),
+	};
+}
+
+function withBefore(before: string, text: Iterable<string>): Iterable<string> {
+	return {
+		*[Symbol.iterator]() {
+			yield before;
+			yield* text;
+		},
 	};
 }

@@ -33,6 +33,8 @@ export function createMemoryTransport(
 	let paused = false;
 	let held: { text: string; done: () => void }[] = [];
 	const arrived: string[] = [];
+	/** The beginning of a line that comes in pieces. */
+	let unfinished = "";
 	let reader: Deferred<string | null> | null = null;
 
 	const pass = (lines: readonly Line[]) => {
@@ -41,7 +43,9 @@ export function createMemoryTransport(
 		else deliver(lines);
 	};
 	const arrive = (text: string, done: () => void) => {
-		arrived.push(...text.split("\n").slice(0, -1));
+		const lines = (unfinished + text).split("\n");
+		unfinished = lines.pop() ?? "";
+		arrived.push(...lines);
 		const line = reader === null ? undefined : arrived.shift();
 		if (line !== undefined) {
 			reader?.resolve(line);

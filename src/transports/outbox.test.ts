@@ -113,4 +113,25 @@ describe("createOutbox", () => {
 		outbox.abandon(new Error("second"));
 		expect(outbox.gone.reason).toEqual(new Error("first"));
 	});
+
+	it("writes a long line piece by piece, between what was sent before and after it", async () => {
+		const { outbox, writes, texts } = createSubject();
+		outbox.send("a");
+		outbox.send({
+			length: 4,
+			*[Symbol.iterator]() {
+				yield* ["lo", "ng"];
+			},
+		});
+		outbox.send("b");
+		outbox.send("c");
+		expect(outbox.queued()).toBe(11);
+		for (let index = 0; index < 5; index += 1) {
+			await settled();
+			expect(writes).toHaveLength(index + 1);
+			writes[index]?.done();
+		}
+		expect(texts()).toEqual(["a\n", "lo", "ng", "\n", "b\nc\n"]);
+		expect(outbox.queued()).toBe(0);
+	});
 });

@@ -1,12 +1,13 @@
 // The queue between those who send lines and a stream that takes them: bounded in bytes, joined into few writes.
 // It never drops a line while the other side lives; producers of much wait for `ready`.
 import { createDeferred, type Deferred } from "../base/deferred.ts";
+import type { LineText, LongText } from "../base/long-text.ts";
 
 /** A sink for text. `done` is called when the text was handed on, with an error when it could not be. */
 export type WriteText = (text: string, done: (error?: Error | null) => void) => void;
 
 export interface Outbox {
-	send(line: string): void;
+	send(line: LineText): void;
 	ready(): Promise<void>;
 	/** Bytes (UTF-16 units, to be exact) that wait to be taken. */
 	queued(): number;
@@ -19,7 +20,7 @@ export interface Outbox {
 /** `limit` is the number of queued UTF-16 units above which `ready` waits; `ending` is put behind everything sent. */
 export function createOutbox(write: WriteText, limit: number, ending = "\n"): Outbox {
 	const gone = new AbortController();
-	let queued: string[] = [];
+	let queued: LineText[] = [];
 	let size = 0;
 	let inFlight = 0;
 	let scheduled = false;
@@ -49,17 +50,32 @@ export function createOutbox(write: WriteText, limit: number, ending = "\n"): Ou
 		scheduled = false;
 		// One write at a time: what comes meanwhile is joined into the next.
 		if (inFlight > 0 || queued.length === 0) return;
-		const text = `${queued.join(ending)}${ending}`;
-		inFlight = size;
-		queued = [];
-		size = 0;
-		write(text, (error) => {
+		const firstLong = queued.findIndex((line) => typeof line !== "string");
+		const long = firstLong === 0 ? queued[0] : undefined;
+		const batch = queued.splice(0, firstLong === -1 ? queued.length : Math.max(1, firstLong));
+		inFlight = batch.reduce((sum, line) => sum + line.length + ending.length, 0);
+		size -= inFlight;
+		const finish = (error?: Error | null) => {
 			if (gone.signal.aborted) return;
 			if (error) return abandon(error);
 			inFlight = 0;
 			release();
 			drain();
-		});
+		};
+		if (typeof long === "object") writePieces(long, finish);
+		else write(`${batch.join(ending)}${ending}`, finish);
+	};
+
+	/** A line that is too long to be held as one text. */
+	const writePieces = (line: LongText, done: (error?: Error | null) => void): void => {
+		const pieces = line[Symbol.iterator]();
+		const next = (error?: Error | null): void => {
+			const piece = error || gone.signal.aborted ? null : pieces.next();
+			if (piece === null) done(error);
+			else if (piece.done === true) write(ending, done);
+			else write(piece.value, next);
+		};
+		next();
 	};
 
 	return {

@@ -114,6 +114,14 @@ export function createFailingFiles(inner: Files, plan: Plan | null = null): Fail
 				perform: () => file.append(text),
 				performHalf: () => file.append(text.slice(0, Math.ceil(text.length / 2))),
 			}),
+		appendPieces: (pieces) =>
+			run("append", path, {
+				perform: () => file.appendPieces(pieces),
+				performHalf: () => {
+					const text = [...pieces].join("");
+					return file.append(text.slice(0, Math.ceil(text.length / 2)));
+				},
+			}),
 		sync: () => run("sync", path, { perform: () => file.sync() }),
 		close: () => file.close(),
 	});

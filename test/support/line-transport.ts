@@ -1,6 +1,7 @@
 // A line transport without bytes: a test hands lines in and looks at what was sent, at once.
 import { createDeferred } from "../../src/base/deferred.ts";
 import type { Line } from "../../src/base/lines.ts";
+import { wholeText } from "../../src/base/long-text.ts";
 import type { LineTransport } from "../../src/rpc/transport.ts";
 
 export interface LineHarness {
@@ -24,7 +25,7 @@ export function createLineHarness(): LineHarness {
 				deliver = onLines;
 				void ended.promise.then(onEnd);
 			},
-			send: (line) => void sent.push(JSON.parse(line)),
+			send: (line) => void sent.push(JSON.parse(wholeText(line))),
 			ready: () => Promise.resolve(),
 			flush: () => Promise.resolve(),
 			gone: new AbortController().signal,

@@ -148,11 +148,13 @@ function createOver(root: DirectoryNode, firstTime: number): MemoryFiles {
 		},
 		async openAppend(target) {
 			const file = findFile(target) ?? put(target, Buffer.alloc(0), 0o644);
+			const append = async (text: string): Promise<void> => {
+				file.content = Buffer.concat([file.content, Buffer.from(text)]);
+				file.modifiedAt = tick();
+			};
 			return {
-				async append(text) {
-					file.content = Buffer.concat([file.content, Buffer.from(text)]);
-					file.modifiedAt = tick();
-				},
+				append,
+				appendPieces: (pieces) => append([...pieces].join("")),
 				async sync() {
 					file.synced = file.content;
 				},
