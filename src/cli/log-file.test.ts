@@ -2,6 +2,9 @@ import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createSteppingClock } from "../../test/support/stepping-clock.ts";
+import { systemClock } from "../base/clock.ts";
+import { createDiskFiles } from "../files/disk-files.ts";
 import { createLogFile } from "./log-file.ts";
 import { createLogWriter } from "./log-writer.ts";
 
@@ -23,13 +26,12 @@ describe("createLogFile", () => {
 	it("touches nothing until it is opened, then writes what waited and what follows, in order", async () => {
 		const log = createLogFile(file, false);
 		log.info("one", { n: 1 });
-		log.flush();
 		expect(await readdir(root)).toEqual([]);
 		await log.open();
 		log.warn("two");
 		await log.open();
 		log.error("three", { error: new Error("bad key sk-0123456789abcdef") });
-		log.flush();
+		await log.flush();
 		const written = await lines();
 		expect(written.map(({ msg }) => msg)).toEqual(["one", "two", "three"]);
 		expect(written[0]).toMatchObject({ n: 1, level: 30, pid: process.pid });
@@ -42,10 +44,9 @@ describe("createLogFile", () => {
 			log.debug("fine");
 			log.info("coarse");
 			await log.open();
-			log.flush();
-			// What is flushed at the end may come before what was still being written.
-			expect((await lines(`${file}-${includeDebug}`)).map(({ msg }) => msg).sort()).toEqual(
-				includeDebug ? ["coarse", "fine"] : ["coarse"],
+			await log.flush();
+			expect((await lines(`${file}-${includeDebug}`)).map(({ msg }) => msg)).toEqual(
+				includeDebug ? ["fine", "coarse"] : ["coarse"],
 			);
 		}
 	});
@@ -54,7 +55,7 @@ describe("createLogFile", () => {
 		const log = createLogFile(file, false);
 		for (let n = 0; n < 5000; n += 1) log.info(`${n}`);
 		await log.open();
-		log.flush();
+		await log.flush();
 		expect((await lines()).length).toBeLessThan(5000);
 	});
 
@@ -64,31 +65,32 @@ describe("createLogFile", () => {
 		log.info("one");
 		await log.open();
 		log.info("two");
-		log.flush();
+		await log.flush();
 	});
 });
 
 describe("createLogWriter", () => {
 	const size = 10 * 1024 * 1024;
-	const write = (text: string) => {
-		const writer = createLogWriter(file);
+	const names = async () => (await readdir(path.dirname(file))).sort();
+	const write = async (text: string) => {
+		const writer = createLogWriter(file, createDiskFiles(), systemClock);
 		writer.write("info", text, {});
-		writer.flush();
+		await writer.flush();
 	};
 
 	it("goes on with a log that is there and small", async () => {
-		write("one");
-		write("two");
+		await write("one");
+		await write("two");
 		expect((await lines()).map(({ msg }) => msg)).toEqual(["one", "two"]);
 	});
 
 	it("sets a full log aside and keeps five", async () => {
 		for (let n = 1; n <= 7; n += 1) {
-			write(`${n}`);
+			await write(`${n}`);
 			await truncate(file, size);
 		}
-		write("8");
-		expect((await readdir(path.dirname(file))).sort()).toEqual([
+		await write("8");
+		expect(await names()).toEqual([
 			"agentwire.log",
 			"agentwire.log.1",
 			"agentwire.log.2",
@@ -99,5 +101,64 @@ describe("createLogWriter", () => {
 		expect((await lines()).map(({ msg }) => msg)).toEqual(["8"]);
 		const oldest = (await readFile(`${file}.5`, "utf8")).split("\n")[0];
 		expect(JSON.parse(oldest ?? "")).toMatchObject({ msg: "3" });
+	});
+
+	it("sets it aside as well when it becomes full while it is written", async () => {
+		const writer = createLogWriter(file, createDiskFiles(), systemClock);
+		const text = "x".repeat(900_000);
+		for (let n = 1; n <= 13; n += 1) {
+			writer.write("info", text, {});
+			await writer.flush();
+		}
+		expect(await names()).toEqual(["agentwire.log", "agentwire.log.1"]);
+	});
+
+	it("goes on with a full log that cannot be set aside, without trying at every line", async () => {
+		const disk = createDiskFiles();
+		await disk.makeDirectory(path.dirname(file));
+		await disk.replace(file, Buffer.alloc(size));
+		let renames = 0;
+		const rename = async () => {
+			renames += 1;
+			throw new Error("EACCES");
+		};
+		const writer = createLogWriter(file, { ...disk, rename }, systemClock);
+		for (const text of ["one", "two", "three"]) {
+			writer.write("info", text, {});
+			await writer.flush();
+		}
+		expect((await readFile(file, "utf8")).slice(size)).toContain("three");
+		expect(renames).toBe(1);
+	});
+
+	it("waits a moment and no longer for a disk that does not answer, and keeps no more than a bound", async () => {
+		const never = new Promise<never>(() => {});
+		const writer = createLogWriter(file, { ...createDiskFiles(), makeDirectory: () => never }, createSteppingClock(0));
+		for (let n = 0; n < 100; n += 1) writer.write("info", "x".repeat(100_000), {});
+		await writer.flush();
+	});
+
+	it("says how many lines a disk that took none has cost, once it takes some again", async () => {
+		const disk = createDiskFiles();
+		let isFull = true;
+		const openAppend = async (target: string) => {
+			const opened = await disk.openAppend(target);
+			const append = async (text: string) => {
+				if (isFull) throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+				await opened.append(text);
+			};
+			return { ...opened, append };
+		};
+		const writer = createLogWriter(file, { ...disk, openAppend }, systemClock);
+		for (const text of ["one", "two"]) {
+			writer.write("info", text, {});
+			await writer.flush();
+		}
+		isFull = false;
+		writer.write("info", "three", {});
+		await writer.flush();
+		const written = await lines();
+		expect(written.map(({ msg }) => msg)).toEqual(["three", "Lines of the log could not be written and are lost."]);
+		expect(written[1]).toMatchObject({ count: 2 });
 	});
 });

@@ -1,51 +1,60 @@
 // The log of the process, in a file (never on stdout). Lines wait in memory until the writer is loaded, so that
 // logging costs the start nothing.
+import { systemClock } from "../base/clock.ts";
 import type { Log, LogFields } from "../base/log.ts";
-
-type Level = "debug" | "info" | "warn" | "error";
+import { createDiskFiles } from "../files/disk-files.ts";
+import type { LogLevel, LogWriter } from "./log-writer.ts";
 
 export interface LogFile extends Log {
-	/** Loads the writer and writes what waited. Failing to is not an error: a log is not worth a crash. */
+	/** Loads the writer and hands it what waited. Failing to is not an error: a log is not worth a crash. */
 	open(): Promise<void>;
-	/** Writes what is left, now. */
-	flush(): void;
-}
-
-interface Writer {
-	write(level: Level, message: string, fields: LogFields): void;
-	flush(): void;
+	/**
+	 * Opens it if need be and resolves once all of it is written, or after a moment: where the log cannot be written
+	 * nothing waits for it.
+	 */
+	flush(): Promise<void>;
 }
 
 /** Lines kept while the writer is not loaded, or cannot be. */
 const waitingLimit = 1000;
 
+const noWriter: LogWriter = { write: () => {}, flush: async () => {} };
+
 /** `path` is made with its directory when first written; `includeDebug` adds the finest lines. */
 export function createLogFile(path: string, includeDebug: boolean): LogFile {
-	let waiting: [Level, string, LogFields][] = [];
-	let writer: Writer | null = null;
+	const waiting: [LogLevel, string, LogFields][] = [];
+	let writer: LogWriter | null = null;
 	const take =
-		(level: Level) =>
+		(level: LogLevel) =>
 		(message: string, fields: LogFields = {}) => {
 			if (level === "debug" && !includeDebug) return;
 			if (writer !== null) writer.write(level, message, fields);
 			else if (waiting.length < waitingLimit) waiting.push([level, message, fields]);
 		};
+	const open = async (): Promise<LogWriter> => {
+		if (writer !== null) return writer;
+		let opened = noWriter;
+		try {
+			const { createLogWriter } = await import("./log-writer.ts");
+			opened = createLogWriter(path, createDiskFiles(), systemClock);
+		} catch {
+			// It cannot be loaded: there is nowhere to say so.
+		}
+		// Somebody else may have been faster.
+		writer ??= opened;
+		for (const [level, message, fields] of waiting.splice(0)) writer.write(level, message, fields);
+		return writer;
+	};
 	return {
 		debug: take("debug"),
 		info: take("info"),
 		warn: take("warn"),
 		error: take("error"),
 		async open() {
-			if (writer !== null) return;
-			try {
-				const { createLogWriter } = await import("./log-writer.ts");
-				writer = createLogWriter(path);
-				for (const [level, message, fields] of waiting) writer.write(level, message, fields);
-			} catch {
-				writer = { write: () => {}, flush: () => {} };
-			}
-			waiting = [];
+			await open();
 		},
-		flush: () => writer?.flush(),
+		async flush() {
+			await (await open()).flush();
+		},
 	};
 }

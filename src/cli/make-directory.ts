@@ -1,4 +1,4 @@
-// Makes directories for files that are written before, or without, the file port: the log and the code cache.
+// Makes directories for files that are written before, and without, the file port: the code cache.
 import { mkdirSync, statSync } from "node:fs";
 import path from "node:path";
 

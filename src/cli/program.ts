@@ -96,9 +96,8 @@ async function told<Started extends object>(
 		return startupFailure(thrown);
 	});
 	if (isFailure(started)) {
-		await log.open();
-		log.flush();
 		process.stderr.write(`${started.text}\n`);
+		await log.flush();
 		return { exitCode: started.code };
 	}
 	// Loaded once the first answers are out: the start does not wait for it.
@@ -123,8 +122,7 @@ export async function endProgram(
 ): Promise<number> {
 	const deadline = setTimeout(() => {
 		log.error("Closing took too long; what was left is given up.", { budget: shutdownBudget });
-		log.flush();
-		process.exit(exitCode());
+		void log.flush().then(() => process.exit(exitCode()));
 	}, shutdownBudget);
 	await Promise.race([finish(), sleep(systemClock, readingBudget, new AbortController().signal)]);
 	const resumable = session?.snapshot().hasHistory === true ? session.id : null;
@@ -132,8 +130,7 @@ export async function endProgram(
 	clearTimeout(deadline);
 	const isHintDue = resumable !== null && !isUnheard();
 	if (isHintDue) process.stderr.write(`\nTo resume this session: ${path.basename(executable)} -r ${resumable}\n`);
-	await log.open();
-	log.flush();
+	await log.flush();
 	return exitCode();
 }
 

@@ -32,7 +32,7 @@ export async function runWorker(flags: TaskWorkerFlags): Promise<number> {
 		clock: systemClock,
 		log,
 	});
-	log.flush();
+	await log.flush();
 	return isRun ? 0 : 1;
 }
 
