@@ -24,6 +24,7 @@ export const loadedLater: readonly string[] = [
 	"network/dispatch.ts",
 	"processes/children.ts",
 	"processes/detached.ts",
+	"processes/last-resort.ts",
 	"server/host-dialects.ts",
 	"tools/built-in-tools.ts",
 ];

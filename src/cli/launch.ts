@@ -2,23 +2,27 @@
 import { homedir } from "node:os";
 import path from "node:path";
 import { createCodeCache } from "./code-cache.ts";
-import type { main } from "./main.ts";
+import type { exitSoon, main } from "./main.ts";
 
 /** The signals by which clients stop us. */
 const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+/** What the program consists of for this file. */
+interface Program {
+	readonly main: typeof main;
+	readonly exitSoon: typeof exitSoon;
+}
+
 /** Runs the program found beside this file. */
 export async function launch(executable: string, argv: readonly string[]): Promise<void> {
 	// Until the server takes over, being stopped is a normal end: clients read death by a signal as a crash.
-	for (const signal of stopSignals) process.once(signal, stopBeforeServing);
+	let exit: (code: number) => void = (code) => process.exit(code);
+	for (const signal of stopSignals) process.once(signal, () => exit(0));
 	const cacheRoot = process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache");
 	const cache = createCodeCache(path.join(cacheRoot, "agentwire", `${process.version}-${process.arch}`));
-	const program = cache.require(path.join(__dirname, "main.cjs")) as { readonly main: typeof main };
+	const program = cache.require(path.join(__dirname, "main.cjs")) as Program;
+	exit = program.exitSoon;
 	const code = await program.main(executable, argv, path.dirname(__dirname));
 	cache.save();
-	process.exit(code);
-}
-
-function stopBeforeServing(): never {
-	process.exit(0);
+	exit(code);
 }

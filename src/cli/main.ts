@@ -1,9 +1,12 @@
 // Entry of the executable: reads the command line and hands over. Everything but serving is loaded when wanted.
 import path from "node:path";
 import { parseCommandLine } from "./command-line.ts";
+import { exitSoon } from "./process-exit.ts";
 import { toServerStart } from "./server-start.ts";
 import { handleStopSignals, stopSignals } from "./stop-signals.ts";
 import { UsageError, usageErrorText } from "./usage-error.ts";
+
+export { exitSoon };
 
 /**
  * Runs the program to its end and returns the exit code (agent-kernel §1.3). `packageDir` is where the program is
@@ -35,7 +38,7 @@ export async function main(executable: string, argv: readonly string[], packageD
 			case "login":
 			case "logout":
 				// A sign-in that was stopped must not be taken for one, however early it was.
-				handleStopSignals(() => process.exit(1));
+				handleStopSignals(() => void exitSoon(1));
 				return await (await import("./login.ts")).runLogin(command.kind, command.json);
 			case "serve": {
 				const start = toServerStart(command.options, executable, process.stdin.isTTY);
@@ -49,7 +52,7 @@ export async function main(executable: string, argv: readonly string[], packageD
 			}
 			case "print": {
 				// A script must not take being stopped for success, however early it comes.
-				handleStopSignals((signal) => process.exit(stopSignals[signal]));
+				handleStopSignals((signal) => void exitSoon(stopSignals[signal]));
 				const { runPrint } = await import("./print.ts");
 				return await runPrint(executable, command.options, packageDir);
 			}

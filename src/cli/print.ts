@@ -15,6 +15,7 @@ import { createStreamJsonPrinter } from "./print-stream-json.ts";
 import { createTextPrinter } from "./print-text.ts";
 import { createTurns, type Turns } from "./print-turns.ts";
 import { type Printer, toFailure, type Write } from "./printer.ts";
+import { endInTime, exitSoon } from "./process-exit.ts";
 import { endProgram, type Program, startProgram } from "./program.ts";
 import { takeProcess } from "./program-process.ts";
 import { toNamedSession } from "./session-choice.ts";
@@ -36,8 +37,9 @@ export async function runPrint(executable: string, options: PrintOptions, packag
 	const taken = takeProcess(options, packageDir, {
 		onSignal(signal) {
 			// Whoever asks twice does not want to wait.
-			if (signal === "SIGINT" && early.signal.aborted) process.exit(stopSignals[signal]);
+			if (signal === "SIGINT" && early.signal.aborted) return void exitSoon(stopSignals[signal]);
 			early.end(stopSignals[signal]);
+			endInTime(taken.log, () => early.exitCode() ?? 1);
 		},
 		onFault: () => early.end(1),
 	});

@@ -30,15 +30,13 @@ import type { NamedSession, ProgramOptions } from "./command-line.ts";
 import { toCompatibility } from "./compatibility.ts";
 import type { LogFile } from "./log-file.ts";
 import { checkDirectory, checkFile, checkWorkDir, type Place, toAbsolutePath } from "./paths.ts";
+import { endInTime } from "./process-exit.ts";
 import type { ProgramProcess } from "./program-process.ts";
 import { createWorkerStarter } from "./start-worker.ts";
 import { UsageError } from "./usage-error.ts";
 import { productVersion } from "./version.ts";
 
-/** Milliseconds for everything that is done between the end of the work and the end of the process; 2 s with its exit. */
-const shutdownBudget = 1900;
-
-/** Milliseconds of them after which a client that does not read is not waited for any more. */
+/** Milliseconds of the end after which a client that does not read is not waited for any more. */
 const readingBudget = 1500;
 
 /** Milliseconds after the start at which the log's writer is loaded. */
@@ -120,14 +118,10 @@ export async function endProgram(
 	{ kernel, session, log }: StartedKernel & { readonly session: Session | null },
 	{ finish, exitCode, isUnheard = () => false }: ProgramEnd,
 ): Promise<number> {
-	const deadline = setTimeout(() => {
-		log.error("Closing took too long; what was left is given up.", { budget: shutdownBudget });
-		void log.flush().then(() => process.exit(exitCode()));
-	}, shutdownBudget);
+	endInTime(log, exitCode);
 	await Promise.race([finish(), sleep(systemClock, readingBudget, new AbortController().signal)]);
 	const resumable = session?.snapshot().hasHistory === true ? session.id : null;
 	await kernel.close();
-	clearTimeout(deadline);
 	const isHintDue = resumable !== null && !isUnheard();
 	if (isHintDue) process.stderr.write(`\nTo resume this session: ${path.basename(executable)} -r ${resumable}\n`);
 	await log.flush();

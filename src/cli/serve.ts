@@ -3,6 +3,7 @@ import type { Session } from "../kernel/session.ts";
 import { serve } from "../server/serve.ts";
 import { createStdioTransport } from "../transports/stdio.ts";
 import type { NamedSession, ServeOptions } from "./command-line.ts";
+import { endInTime } from "./process-exit.ts";
 import { endProgram, type StartedKernel, startHost, startProgram } from "./program.ts";
 import { takeProcess } from "./program-process.ts";
 import { productName, productVersion } from "./version.ts";
@@ -15,7 +16,14 @@ export async function runServer(
 ): Promise<number> {
 	const stopping = new AbortController();
 	const stop = () => stopping.abort();
-	const taken = takeProcess(options, packageDir, { onSignal: stop, onFault: stop });
+	const taken = takeProcess(options, packageDir, {
+		onSignal() {
+			// It may not have got as far as being able to end in good order.
+			endInTime(taken.log, () => 0);
+			stop();
+		},
+		onFault: stop,
+	});
 	if (options.prompt !== null) taken.log.warn("A prompt on the command line is not used by a server.");
 	if (options.mode === "rpc") {
 		const started = await startHost(executable, options, taken);
