@@ -22,6 +22,7 @@ export const loadedLater: readonly string[] = [
 	"models/openai-responses",
 	"models/scripted",
 	"network/dispatch.ts",
+	"patterns",
 	"processes/children.ts",
 	"processes/detached.ts",
 	"processes/last-resort.ts",

@@ -15,6 +15,7 @@ import type { Compatibility } from "../dialects/dialect.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Files } from "../files/port.ts";
 import { withoutSync } from "../files/without-sync.ts";
+import { isPlainMatcher } from "../hooks/matchers.ts";
 import { builtInAgents } from "../kernel/built-in-agents.ts";
 import type { SessionOptions, Surroundings } from "../kernel/compose.ts";
 import { Kernel } from "../kernel/kernel.ts";
@@ -203,6 +204,7 @@ async function prepare(
 		mcpServers,
 		agent,
 	};
+	reportUnusableMatchers(configuration, configurationFile, log);
 	const { clock, identifiers } = surroundings;
 	const openHost = async (): Promise<HostOffer> => {
 		const [{ SessionHost }, { createSettingsDocuments }, { hostDialects }] = await Promise.all([
@@ -224,6 +226,18 @@ async function prepare(
 		return { dialects: hostDialects, sessions, documents, clock, identifiers };
 	};
 	return { kernel, configuration, compatibility, openHost, workDir, sessionOptions };
+}
+
+/** Looks at them once the first answers are out: few need a closer look, and what that takes is not for the start. */
+function reportUnusableMatchers({ hooks }: Configuration, file: string | null, log: LogFile): void {
+	if (hooks.every(({ matcher }) => isPlainMatcher(matcher))) return;
+	setTimeout(async () => {
+		const { describeUnusableMatchers } = await import("./hook-matchers.ts");
+		for (const sentence of await describeUnusableMatchers(hooks, file ?? "--config")) {
+			log.warn(sentence);
+			process.stderr.write(`${sentence}\n`);
+		}
+	}, logOpeningDelay).unref();
 }
 
 async function loadAgentFile(file: string, workDir: string, surroundings: Surroundings): Promise<AgentDefinition> {

@@ -23,7 +23,7 @@ export function blocked(reason: string): HookDecision {
 
 interface HookBase {
 	readonly event: HookEvent;
-	/** A regular expression searched in the target; empty matches all, an invalid one never matches. */
+	/** A regular expression of Python's, searched in the target; empty matches all, an unusable one never matches. */
 	readonly matcher: string;
 	/** Seconds. */
 	readonly timeout: number;
@@ -33,7 +33,7 @@ interface HookBase {
 export interface CommandHook extends HookBase {
 	readonly kind: "command";
 	readonly command: string;
-	/** Whether a hook that crashes or times out blocks instead of allowing. */
+	/** Whether a hook that crashes, times out or has an unusable matcher blocks instead of allowing. */
 	readonly failClosed: boolean;
 }
 

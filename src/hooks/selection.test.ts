@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { allowed, blocked, type ClientHook, type CommandHook, type HookPoint } from "./hook.ts";
+import { allowed, blocked, type ClientHook, type CommandHook, type Hook, type HookPoint } from "./hook.ts";
+import { Matchers } from "./matchers.ts";
 import { combineDecisions, selectHooks } from "./selection.ts";
 
 const shell: HookPoint = { event: "PreToolUse", target: "Shell", input: {} };
@@ -20,6 +21,9 @@ function subscription(id: string, changes: Partial<ClientHook> = {}): ClientHook
 	return { kind: "client", event: "PreToolUse", matcher: "", timeout: 30, subscriptionId: id, ...changes };
 }
 
+const select = async (hooks: readonly Hook[], point: HookPoint) =>
+	(await selectHooks(hooks, point, new Matchers())).selected.map(({ hook }) => hook);
+
 describe("selectHooks", () => {
 	it.each([
 		["", true],
@@ -31,33 +35,72 @@ describe("selectHooks", () => {
 		["shell", false],
 		["ReadFile|Shell", true],
 		["WriteFile", false],
+		["^(Shell|Read).*$", true],
+		["^(?!Shell)", false],
+		["(?i)^shell$", true],
+		["\\bShell\\b", true],
 		["(", false],
 		["[", false],
-	])("searches the matcher %j in the target", (matcher, isSelected) => {
-		expect(selectHooks([command("x", { matcher })], shell)).toHaveLength(isSelected ? 1 : 0);
+		["(a)\\1", false],
+	])("searches the matcher %j in the target", async (matcher, isSelected) => {
+		expect(await select([command("x", { matcher })], shell)).toHaveLength(isSelected ? 1 : 0);
+		expect(await select([subscription("s", { matcher })], shell)).toHaveLength(isSelected ? 1 : 0);
 	});
 
-	it("matches nothing but the empty matcher against an empty target", () => {
+	it("says which matchers cannot be used, and selects what is to block then", async () => {
+		const open = command("a", { matcher: "*" });
+		const closed = command("b", { matcher: "(a)\\1", failClosed: true });
+		const client = subscription("s", { matcher: "(" });
+		const { selected, unusable } = await selectHooks([open, closed, client], shell, new Matchers());
+		const reasons = [
+			'there is nothing before "*" that it could repeat',
+			'it refers back to a group with "\\1"',
+			'a "(" is not closed',
+		] as const;
+		expect(selected).toEqual([{ hook: closed, refusal: reasons[1] }]);
+		expect(unusable).toEqual([
+			{ hook: open, reason: reasons[0] },
+			{ hook: closed, reason: reasons[1] },
+			{ hook: client, reason: reasons[2] },
+		]);
+	});
+
+	it.each(["^(a+)+$", "(a|a)*b", "(.*)*x", "^(\\w+\\s?)*$"])("takes no longer for %j", async (matcher) => {
+		const point: HookPoint = { event: "UserPromptSubmit", target: `${"a".repeat(100_000)}!`, input: {} };
+		await select([command("x", { event: "UserPromptSubmit", matcher })], point);
+		const started = performance.now();
+		expect(await select([command("x", { event: "UserPromptSubmit", matcher })], point)).toEqual([]);
+		expect(performance.now() - started).toBeLessThan(250);
+	});
+
+	it("counts a matcher as found that would take too long to look for", async () => {
+		const hook = command("x", { event: "UserPromptSubmit", matcher: "^[b-z ]{1,500}$" });
+		const target = "a".repeat(1_000_000);
+		expect(await select([hook], { event: "UserPromptSubmit", target, input: {} })).toEqual([hook]);
+		expect(await select([hook], { event: "UserPromptSubmit", target: "a", input: {} })).toEqual([]);
+	});
+
+	it("matches nothing but the empty matcher against an empty target", async () => {
 		const stop: HookPoint = { event: "Stop", target: "", input: {} };
 		const hooks = [command("a", { event: "Stop" }), command("b", { event: "Stop", matcher: "x" })];
-		expect(selectHooks(hooks, stop)).toEqual([hooks[0]]);
+		expect(await select(hooks, stop)).toEqual([hooks[0]]);
 	});
 
-	it("takes hooks of the event alone", () => {
-		expect(selectHooks([command("a", { event: "PostToolUse" }), subscription("s", { event: "Stop" })], shell)).toEqual(
+	it("takes hooks of the event alone", async () => {
+		expect(await select([command("a", { event: "PostToolUse" }), subscription("s", { event: "Stop" })], shell)).toEqual(
 			[],
 		);
 	});
 
-	it("runs identical commands once, and every subscription", () => {
+	it("runs identical commands once, and every subscription", async () => {
 		const first = command("a");
 		const hooks = [first, subscription("s"), command("b"), command("a", { matcher: "Sh" }), subscription("s")];
-		expect(selectHooks(hooks, shell)).toEqual([first, hooks[1], hooks[2], hooks[4]]);
+		expect(await select(hooks, shell)).toEqual([first, hooks[1], hooks[2], hooks[4]]);
 	});
 
-	it("does not count a command that does not match as the first of its kind", () => {
+	it("does not count a command that does not match as the first of its kind", async () => {
 		const second = command("a", { matcher: "Shell" });
-		expect(selectHooks([command("a", { matcher: "Grep" }), second], shell)).toEqual([second]);
+		expect(await select([command("a", { matcher: "Grep" }), second], shell)).toEqual([second]);
 	});
 });
 

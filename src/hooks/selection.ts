@@ -1,25 +1,49 @@
 // Which hooks run at a point, and what their decisions come to.
+import { createPace } from "../base/pace.ts";
 import { allowed, type Hook, type HookDecision, type HookPoint } from "./hook.ts";
+import type { Matchers } from "./matchers.ts";
 
-/** The hooks of a point in their order; of identical commands the first alone. */
-export function selectHooks(hooks: readonly Hook[], { event, target }: HookPoint): readonly Hook[] {
-	const commands = new Set<string>();
-	return hooks.filter((hook) => {
-		if (hook.event !== event || !matches(hook.matcher, target)) return false;
-		if (hook.kind === "client") return true;
-		const isNew = !commands.has(hook.command);
-		commands.add(hook.command);
-		return isNew;
-	});
+/** A hook that is to decide. */
+export interface SelectedHook {
+	readonly hook: Hook;
+	/** Why its matcher cannot be used, as a clause: then it cannot be run, and must not be passed over either. */
+	readonly refusal: string | null;
 }
 
-function matches(matcher: string, target: string): boolean {
-	if (matcher === "") return true;
-	try {
-		return new RegExp(matcher).test(target);
-	} catch {
-		return false;
+export interface Selection {
+	readonly selected: readonly SelectedHook[];
+	/** Hooks that are left out because their matchers cannot be used, with the reason. */
+	readonly unusable: readonly { readonly hook: Hook; readonly reason: string }[];
+}
+
+/**
+ * The hooks of a point in their order; of identical commands the first alone. One whose matcher cannot be used matches
+ * nothing, but a command that is to block where it fails is selected for every target.
+ */
+export async function selectHooks(
+	hooks: readonly Hook[],
+	{ event, target }: HookPoint,
+	matchers: Pick<Matchers, "find">,
+): Promise<Selection> {
+	const commands = new Set<string>();
+	const selected: SelectedHook[] = [];
+	const unusable: { hook: Hook; reason: string }[] = [];
+	const pace = createPace();
+	for (const hook of hooks) {
+		if (hook.event !== event) continue;
+		const result = await matchers.find(hook.matcher, target);
+		await pace.rest();
+		if (!result.ok) unusable.push({ hook, reason: result.reason });
+		const refusal = result.ok ? null : result.reason;
+		if (hook.kind === "client") {
+			if (result.ok && result.isFound) selected.push({ hook, refusal });
+			continue;
+		}
+		if (result.ok ? !result.isFound : !hook.failClosed) continue;
+		if (!commands.has(hook.command)) selected.push({ hook, refusal });
+		commands.add(hook.command);
 	}
+	return { selected, unusable };
 }
 
 /** The first blocking decision, in the order of the hooks, or allow. */

@@ -4,8 +4,17 @@ import type { Identifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { EventBody } from "../events/event.ts";
 import { runCommandHook } from "../hooks/command-hook.ts";
-import { allowed, type ClientHook, type CommandHook, type HookDecision, type HookPoint } from "../hooks/hook.ts";
-import { combineDecisions, selectHooks } from "../hooks/selection.ts";
+import {
+	allowed,
+	blocked,
+	type ClientHook,
+	type CommandHook,
+	type Hook,
+	type HookDecision,
+	type HookPoint,
+} from "../hooks/hook.ts";
+import { Matchers } from "../hooks/matchers.ts";
+import { combineDecisions, type SelectedHook, selectHooks } from "../hooks/selection.ts";
 import type { Processes } from "../processes/port.ts";
 import type { AskTable } from "./asks.ts";
 
@@ -35,6 +44,9 @@ export type EmitHookEvent = (body: EventBody) => Promise<void> | undefined;
 export class HookRunner {
 	readonly #settings: HookRunnerSettings;
 	readonly #clients: () => HookClients;
+	readonly #matchers = new Matchers();
+	/** Those that were logged: once is enough. */
+	readonly #unusable = new WeakSet<Hook>();
 
 	constructor(settings: HookRunnerSettings, clients: () => HookClients) {
 		this.#settings = settings;
@@ -52,22 +64,34 @@ export class HookRunner {
 	async run(point: HookPoint, emit: EmitHookEvent | null, signal: AbortSignal): Promise<HookDecision> {
 		const { clock, log } = this.#settings;
 		const clients = this.#clients();
-		const hooks = selectHooks([...this.#settings.commands, ...clients.hooks], point);
+		const hooks = await this.#select([...this.#settings.commands, ...clients.hooks], point);
 		if (hooks.length === 0) return allowed;
 		const tell: EmitHookEvent = clients.areAnnounced && emit !== null ? emit : () => undefined;
 		const { event, target } = point;
 		await tell({ type: "hook.triggered", event, target, hook_count: hooks.length });
 		const startedAt = clock.now();
 		const decisions = await Promise.all(
-			hooks.map((hook) =>
-				hook.kind === "command" ? this.#runCommand(hook, point, signal) : this.#askClient(hook, point, emit, signal),
-			),
+			hooks.map(({ hook, refusal }) => {
+				if (hook.kind === "client") return this.#askClient(hook, point, emit, signal);
+				return refusal === null ? this.#runCommand(hook, point, signal) : refuse(hook, refusal);
+			}),
 		);
 		const decision = combineDecisions(decisions);
 		if (decision.action === "block") log.info("A hook blocked.", { event, target, reason: decision.reason });
 		const duration = Math.round(clock.now() - startedAt);
 		await tell({ type: "hook.resolved", event, target, ...decision, duration_ms: duration });
 		return decision;
+	}
+
+	async #select(hooks: readonly Hook[], point: HookPoint): Promise<readonly SelectedHook[]> {
+		const { selected, unusable } = await selectHooks(hooks, point, this.#matchers);
+		for (const { hook, reason } of unusable) {
+			if (this.#unusable.has(hook)) continue;
+			this.#unusable.add(hook);
+			const whose = hook.kind === "client" ? { subscription: hook.subscriptionId } : { command: hook.command };
+			this.#settings.log.warn("The matcher of a hook cannot be used.", { ...whose, matcher: hook.matcher, reason });
+		}
+		return selected;
 	}
 
 	#runCommand(hook: CommandHook, point: HookPoint, signal: AbortSignal): Promise<HookDecision> {
@@ -101,4 +125,10 @@ export class HookRunner {
 		const { sessionId, workDir } = this.#settings;
 		return { hook_event_name: event, session_id: sessionId, cwd: workDir, ...input };
 	}
+}
+
+/** Of a hook that is to block where it fails, a matcher that cannot be used is a failure. */
+function refuse({ command, matcher }: CommandHook, reason: string): HookDecision {
+	const shown = matcher.length > 200 ? `${matcher.slice(0, 200)}…` : matcher;
+	return blocked(`The matcher \`${shown}\` of the hook \`${command}\` cannot be used: ${reason}.`);
 }

@@ -1,0 +1,21 @@
+// Says which matchers of the settings' hooks cannot be used: such a hook never runs, which nobody would notice.
+import { oneLine } from "../base/sentence.ts";
+import type { Configuration } from "../config/configuration.ts";
+import { compileMatcher } from "../hooks/matchers.ts";
+
+const shownLength = 200;
+
+/** One sentence for each; `source` is where the settings come from. */
+export async function describeUnusableMatchers(hooks: Configuration["hooks"], source: string): Promise<string[]> {
+	const sentences: string[] = [];
+	for (const [index, { matcher, failClosed }] of hooks.entries()) {
+		const compiled = await compileMatcher(matcher);
+		if (compiled.ok) continue;
+		const consequence = failClosed ? "As it has fail_closed, it blocks everything." : "The hook never runs.";
+		const shown = oneLine(matcher.slice(0, shownLength));
+		sentences.push(
+			`${source}: hooks[${index}].matcher: \`${shown}\` cannot be used: ${compiled.reason}. ${consequence}`,
+		);
+	}
+	return sentences;
+}

@@ -1,0 +1,60 @@
+// Matchers: regular expressions, as Python reads them, that are searched for in the target of a hook point.
+import type { CompiledPattern } from "../patterns/pattern.ts";
+
+/** Whether a matcher is found; a clause on why it cannot be used at all. */
+export type MatchResult =
+	| { readonly ok: true; readonly isFound: boolean }
+	| { readonly ok: false; readonly reason: string };
+
+/** Nanoseconds that looking for a matcher may take. */
+const longestSearch = 100_000_000;
+/** Compiled matchers that are kept. */
+const maximumKept = 1000;
+/** `Shell`, `^Shell$`, `ReadFile|^Grep`: needs no engine. */
+const plainMatcher = /^\^?\w+\$?(?:\|\^?\w+\$?)*$/;
+
+/** Whether a matcher is one that is known to be usable without a closer look. */
+export function isPlainMatcher(matcher: string): boolean {
+	return matcher === "" || (matcher.length < 1000 && plainMatcher.test(matcher));
+}
+
+/** Reads a matcher; the engine is loaded for the first one that needs it. */
+export async function compileMatcher(matcher: string): Promise<CompiledPattern> {
+	const { compilePattern } = await import("../patterns/pattern.ts");
+	return await compilePattern(matcher, "python");
+}
+
+/** Matchers in use, each compiled once. */
+export class Matchers {
+	readonly #compiled = new Map<string, Promise<CompiledPattern>>();
+
+	/** Where looking for it would take too long, in a target of megabytes, the matcher counts as found. */
+	async find(matcher: string, target: string): Promise<MatchResult> {
+		if (isPlainMatcher(matcher)) return { ok: true, isFound: matcher === "" || findPlain(matcher, target) };
+		const compiled = await this.#compile(matcher);
+		if (!compiled.ok) return compiled;
+		const { pattern } = compiled;
+		return { ok: true, isFound: pattern.costIn(target.length) > longestSearch || pattern.test(target) };
+	}
+
+	#compile(matcher: string): Promise<CompiledPattern> {
+		const known = this.#compiled.get(matcher);
+		if (known !== undefined) return known;
+		if (this.#compiled.size >= maximumKept) this.#compiled.clear();
+		const compiled = compileMatcher(matcher);
+		this.#compiled.set(matcher, compiled);
+		return compiled;
+	}
+}
+
+function findPlain(matcher: string, target: string): boolean {
+	// `$` is also before a last line end.
+	const whole = target.endsWith("\n") ? target.slice(0, -1) : target;
+	return matcher.split("|").some((alternative) => {
+		const isStart = alternative.startsWith("^");
+		const isEnd = alternative.endsWith("$");
+		const word = alternative.slice(isStart ? 1 : 0, isEnd ? -1 : undefined);
+		if (isStart) return isEnd ? whole === word : target.startsWith(word);
+		return isEnd ? whole.endsWith(word) : target.includes(word);
+	});
+}

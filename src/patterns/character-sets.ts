@@ -1,0 +1,89 @@
+// Sets of characters that regular expressions have names for, as the engine of pattern.ts spells them.
+
+/** How a pattern is meant: as in ECMAScript (JSON Schema) or as in Python (matchers of hooks). */
+export type PatternSyntax = "ecmascript" | "python";
+
+/** First and last code points, in order. */
+type Ranges = readonly (readonly [first: number, last: number])[];
+
+const lastCodePoint = 0x10ffff;
+
+const unicodeSpaces: Ranges = [
+	[0xa0, 0xa0],
+	[0x1680, 0x1680],
+	[0x2000, 0x200a],
+	[0x2028, 0x2029],
+	[0x202f, 0x202f],
+	[0x205f, 0x205f],
+	[0x3000, 0x3000],
+];
+
+const spaces: Readonly<Record<PatternSyntax, Ranges>> = {
+	ecmascript: [[0x09, 0x0d], [0x20, 0x20], ...unicodeSpaces, [0xfeff, 0xfeff]],
+	python: [[0x09, 0x0d], [0x1c, 0x20], [0x85, 0x85], ...unicodeSpaces],
+};
+
+/** A code point as the engine reads it, in and out of brackets. */
+export const spellCodePoint = (codePoint: number): string => `\\x{${codePoint.toString(16)}}`;
+
+const spell = (ranges: Ranges): string =>
+	ranges.map(([first, last]) => `${spellCodePoint(first)}-${spellCodePoint(last)}`).join("");
+
+function complement(ranges: Ranges): Ranges {
+	const rest: [number, number][] = [];
+	let next = 0;
+	for (const [first, last] of ranges) {
+		if (first > next) rest.push([next, first - 1]);
+		next = last + 1;
+	}
+	return next > lastCodePoint ? rest : [...rest, [next, lastCodePoint]];
+}
+
+/**
+ * What stands between brackets for `\d`, `\w`, `\s` and their opposites. Python's words are those of any language; only
+ * inside of brackets, where there is no other way to spell it, its `\W` is everything but ASCII words.
+ */
+export function namedSet(letter: string, syntax: PatternSyntax): string | null {
+	const isPython = syntax === "python";
+	switch (letter) {
+		case "d":
+			return isPython ? "\\p{Nd}" : "0-9";
+		case "D":
+			return isPython ? "\\P{Nd}" : "\\D";
+		case "w":
+			return isPython ? "\\p{L}\\p{N}_" : "0-9A-Za-z_";
+		case "W":
+			return "\\W";
+		case "s":
+			return spell(spaces[syntax]);
+		case "S":
+			return spell(complement(spaces[syntax]));
+		default:
+			return null;
+	}
+}
+
+/** Long names of categories that are in use; the engine knows the short ones. */
+const categories: ReadonlyMap<string, string> = new Map([
+	["Letter", "L"],
+	["Uppercase_Letter", "Lu"],
+	["Lowercase_Letter", "Ll"],
+	["Titlecase_Letter", "Lt"],
+	["Modifier_Letter", "Lm"],
+	["Other_Letter", "Lo"],
+	["Mark", "M"],
+	["Number", "N"],
+	["Decimal_Number", "Nd"],
+	["Punctuation", "P"],
+	["Symbol", "S"],
+	["Separator", "Z"],
+	["Space_Separator", "Zs"],
+	["Other", "C"],
+	["Control", "Cc"],
+]);
+
+/** What the engine calls a property such as `Letter`, `gc=L` or `Script=Greek`. */
+export function propertyName(written: string): string {
+	const [, name = written] = /^(?:General_Category|gc|Script|sc)=(.*)$/.exec(written) ?? [];
+	return categories.get(name) ?? name;
+}

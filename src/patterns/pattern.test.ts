@@ -1,0 +1,153 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { PatternSyntax } from "./character-sets.ts";
+import { compilePattern } from "./pattern.ts";
+
+async function find(source: string, text: string, syntax: PatternSyntax = "ecmascript"): Promise<boolean | string> {
+	const compiled = await compilePattern(source, syntax);
+	return compiled.ok ? compiled.pattern.test(text) : compiled.reason;
+}
+
+describe("a pattern of ECMAScript", () => {
+	it.each([
+		["^(Write|Edit).*$", ["WriteFile", "Edit", "Read", "aWrite"]],
+		["\\d", ["a1", "a", "٣"]],
+		["^\\w+$", ["abc_1", "é", "a b"]],
+		["^\\p{L}+$", ["abcé", "a1"]],
+		["^\\p{Letter}+\\P{Script=Greek}$", ["ab", "aλ"]],
+		["^\\S+@\\S+$", ["a@b", "a\u00a0@b", "a@\ufeffb"]],
+		["[\\s,]", ["a b", "a\u2028b", "a,b", "ab"]],
+		["[^\\S]", ["a b", "ab", "\ufeff"]],
+		["[\\s-x]", ["-", "x", "w", " "]],
+		["^[\\w.-]+$", ["a.b-c", "a+b"]],
+		["^[^\\u0000-\\u001f]*$", ["abc", "a\u0001"]],
+		["^\\u{1F600}\\uD83D\\uDE00$", ["😀😀", "😀"]],
+		["^.$", ["😀", "\u2028", "\n", "a"]],
+		["a$", ["a", "a\n"]],
+		["^[a-z]{1,2048}$", ["a".repeat(2048), "a".repeat(2049), ""]],
+		["^a{900,1400}$", ["a".repeat(899), "a".repeat(900), "a".repeat(1400), "a".repeat(1401)]],
+		["^a{1200,}$", ["a".repeat(1200), "a".repeat(1199), "a".repeat(3000)]],
+		["^(?<year>\\d{4})$", ["2026", "26"]],
+		["^(?=.*\\d)(?=.*[A-Z]).{4,}$", ["abC1", "abc1", "abCd", "aC1"]],
+		[
+			"^(?!\\.)(?!.*\\.\\.)([A-Za-z0-9_'+\\-\\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$",
+			["a@b.co", ".a@b.co", "a..b@c.de", "a@b"],
+		],
+		["^(?!a|b)", ["c", "a", "b", ""]],
+		["a\\/b\\-c", ["a/b-c", "ab"]],
+		["[^]", ["\n", ""]],
+		["[]", ["a", ""]],
+		["[[a&&b]", ["[", "&", "c"]],
+		["[a^]", ["^", "b"]],
+		["x*?y", ["xxy", "x"]],
+		["a{,3}", ["a{,3}", "aaa"]],
+		["\\0\\cA\\x41", ["\0\u0001A", "A"]],
+		["^$", ["", "a"]],
+	])("%s is found where the platform finds it", async (source, texts) => {
+		// What is too loose for the strict form is read in the other.
+		const native = new RegExp(source, /^a\{,3\}|^\[\\s-x|\\-c$/.test(source) ? "" : "u");
+		for (const text of texts) expect([text, await find(source, text)]).toEqual([text, native.test(text)]);
+	});
+
+	it.each([
+		["(a)\\1", 'it refers back to a group with "\\1"'],
+		["(?<n>a)\\k<n>", 'it refers back to a group with "\\k"'],
+		["a(?=b)", 'it has a condition on what follows ("(?=") elsewhere than right behind a "^" at its beginning'],
+		["^(?!a)b|c", 'of its alternatives only one has the condition "(?!"'],
+		["(?<!a)b", 'it has a condition on what comes before ("(?<!"), which is not supported'],
+		["(?>a)", 'it has a group of the kind "(?>", which is not supported'],
+		["\\h", '"\\h" has no meaning'],
+		["\\Qa", '"\\Q" has no meaning'],
+		["*", 'there is nothing before "*" that it could repeat'],
+		["(", 'a "(" is not closed'],
+		[")", 'a ")" closes nothing'],
+		["[a", 'a "[" is not closed'],
+		["[b-a]", "invalid character class range: `\\x{62}-\\x{61}`"],
+		["a{2,1}", 'its repetition "{2,1}" runs backwards'],
+		["((a{100}){100}){100}", "with its repetitions it has more than 5000 parts"],
+		["a{1000}".repeat(6), "with its repetitions it has more than 5000 parts"],
+		["a\\", "it ends with a backslash"],
+		["\\p{Nonsense}", "invalid character class range: `\\p{Nonsense}`"],
+	])("%s is refused: %s", async (source, reason) => {
+		expect(await find(source, "a")).toBe(reason);
+	});
+
+	it("is refused beyond the greatest length", async () => {
+		expect(await find("a".repeat(4096), "a")).toBe(false);
+		expect(await find("a".repeat(4097), "a")).toBe("it is longer than 4096 characters");
+	});
+});
+
+describe("a pattern of Python", () => {
+	it.each([
+		["^(?!Read|Grep).*$", "Shell", true],
+		["^(?!Read|Grep).*$", "ReadFile", false],
+		["(?i)^shell$", "Shell", true],
+		["(?P<tool>Shell)", "Shell", true],
+		["\\AShell\\Z", "Shell", true],
+		["Shell$", "Shell\n", true],
+		["(?m)a$", "a\nb", true],
+		["a{,2}b", "{,2}b", true],
+		["^a{,2}$", "aaa", false],
+		["\\d", "٣", true],
+		["^\\w+$", "é", true],
+		["\\W", "é", false],
+		["[]a]", "]", true],
+		["(?#comment)a", "a", true],
+		["\\U0001F600", "😀", true],
+		["\\012", "\n", true],
+		["task\\.completed", "task.completed", true],
+	])("%s against %j: %s", async (source, text, expected) => {
+		expect(await find(source, text, "python")).toBe(expected);
+	});
+
+	it.each([
+		["a++", 'it has a "+" behind a repetition, which is not supported'],
+		["(?x)a", 'it has the flag "x", which is not supported'],
+		["(a)(?P=n)", 'it refers back to a group with "(?P="'],
+	])("%s is refused: %s", async (source, reason) => {
+		expect(await find(source, "a", "python")).toBe(reason);
+	});
+});
+
+it("finds what the platform finds, whatever the pattern", async () => {
+	const atom = fc.constantFrom(
+		"a",
+		"b",
+		".",
+		"[ab]",
+		"[^a]",
+		"\\d",
+		"\\w",
+		"\\s",
+		"(?:a|b)",
+		"(ab|a)",
+		"^",
+		"$",
+		"\\b",
+		"é",
+		"-",
+	);
+	const repeated = fc.tuple(atom, fc.constantFrom("", "", "*", "+", "?", "{2}", "{1,3}", "{2,}", "+?"));
+	const pattern = fc
+		.array(repeated, { minLength: 1, maxLength: 6 })
+		.map((parts) => parts.map(([text, count]) => (/^(\^|\$|\\b)$/.test(text) ? text : text + count)).join(""));
+	const text = fc.string({ unit: fc.constantFrom("a", "b", " ", "1", "-", "é", "\n"), maxLength: 12 });
+	await fc.assert(
+		fc.asyncProperty(pattern, text, async (source, value) => {
+			expect(await find(source, value)).toBe(new RegExp(source, "u").test(value));
+		}),
+		{ numRuns: 500 },
+	);
+});
+
+it("takes no longer than it says for what makes others go back and forth", async () => {
+	for (const source of ["^(a+)+$", "(a|a)*b", "(.*)*x", "^([a-z]+)*[0-9]$"]) {
+		const compiled = await compilePattern(source, "ecmascript");
+		if (!compiled.ok) throw new Error(compiled.reason);
+		const text = `${"a".repeat(50_000)}!`;
+		const started = performance.now();
+		expect(compiled.pattern.test(text)).toBe(false);
+		expect(performance.now() - started).toBeLessThan(250);
+	}
+});

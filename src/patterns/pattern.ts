@@ -1,0 +1,47 @@
+// Regular expressions from outside, run by an engine whose time grows with pattern and text alone. The platform's own one
+// tries ways out one after the other, and can need longer than there is time.
+import { errorText } from "../base/errors.ts";
+import type { PatternSyntax } from "./character-sets.ts";
+import { translatePattern } from "./translation.ts";
+
+export interface Pattern {
+	/** Whether it is found anywhere in the text. Takes at most as long as `costIn` says. */
+	test(text: string): boolean;
+	/** Nanoseconds that looking through a text of this length may take, not what it usually takes. */
+	costIn(length: number): number;
+}
+
+export type CompiledPattern =
+	| { readonly ok: true; readonly pattern: Pattern }
+	/** A clause without full stop that can follow "cannot be used:". */
+	| { readonly ok: false; readonly reason: string };
+
+let engine: Promise<typeof import("re2js")> | null = null;
+
+/** Compiles a pattern that is searched for (it need not match the whole text). The engine is loaded for the first one. */
+export async function compilePattern(source: string, syntax: PatternSyntax): Promise<CompiledPattern> {
+	const translated = translatePattern(source, syntax);
+	if (!translated.ok) return translated;
+	engine ??= import("re2js");
+	const { RE2JS } = await engine;
+	try {
+		const parts = translated.expressions.map(({ source: text, isForbidden }) => {
+			const compiled = RE2JS.compile(text);
+			return { compiled, isForbidden };
+		});
+		const size = parts.reduce((sum, { compiled }) => sum + compiled.programSize(), 0);
+		return {
+			ok: true,
+			pattern: {
+				test: (text) => parts.every(({ compiled, isForbidden }) => compiled.test(text) !== isForbidden),
+				costIn: (length) => length * (nanosecondsPerCharacter + size * nanosecondsPerStep),
+			},
+		};
+	} catch (thrown) {
+		return { ok: false, reason: errorText(thrown).replace(/^error parsing regexp: /, "") };
+	}
+}
+
+/** The slowest that was measured, on two cores shared with others: sets of very many ranges; states kept apart. */
+const nanosecondsPerCharacter = 100;
+const nanosecondsPerStep = 2.5;
