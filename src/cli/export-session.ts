@@ -5,6 +5,7 @@ import { systemClock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Files } from "../files/port.ts";
+import { privateBelow } from "../files/private-paths.ts";
 import { isSessionId } from "../store/work-dir.ts";
 import type { ExportOptions } from "./export-options.ts";
 import { currentDirectory, type Place, shareDirectory, toAbsolutePath } from "./paths.ts";
@@ -27,13 +28,14 @@ export interface ExportSurroundings extends ArchivePlace {
 /** Exports and returns the exit code. Throws UsageError. */
 export async function runExport(executable: string, options: ExportOptions): Promise<number> {
 	const place: Place = { currentDir: currentDirectory(), home: homedir() };
+	const shareDir = shareDirectory(process.env, place);
 	const stopping = new AbortController();
 	handleStopSignals(() => stopping.abort(new ExportFailure("The export was stopped; nothing was written.")));
 	return await exportSession(options, {
 		executableName: path.basename(executable),
-		files: createDiskFiles(),
+		files: createDiskFiles(privateBelow(shareDir)),
 		...place,
-		shareDir: shareDirectory(process.env, place),
+		shareDir,
 		now: () => systemClock.now(),
 		ask: process.stdin.isTTY ? (question) => confirm(question, stopping.signal) : null,
 		print: (line) => void process.stdout.write(`${line}\n`),

@@ -1,10 +1,11 @@
-import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createSteppingClock } from "../../test/support/stepping-clock.ts";
 import { systemClock } from "../base/clock.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
+import { privateWithin } from "../files/private-paths.ts";
 import { createLogFile } from "./log-file.ts";
 import { createLogWriter } from "./log-writer.ts";
 
@@ -21,6 +22,8 @@ const lines = async (name = file): Promise<Record<string, unknown>[]> =>
 		.split("\n")
 		.filter((line) => line !== "")
 		.map((line) => JSON.parse(line));
+
+const modeOf = async (name: string) => (await stat(name)).mode & 0o777;
 
 describe("createLogFile", () => {
 	it("touches nothing until it is opened, then writes what waited and what follows, in order", async () => {
@@ -160,5 +163,36 @@ describe("createLogWriter", () => {
 		const written = await lines();
 		expect(written.map(({ msg }) => msg)).toEqual(["three", "Lines of the log could not be written and are lost."]);
 		expect(written[1]).toMatchObject({ count: 2 });
+	});
+
+	it("is for its owner alone, with what was set aside and what was there before", async () => {
+		const write = async (text: string) => {
+			const writer = createLogWriter(file, createDiskFiles(privateWithin(path.dirname(file))), systemClock);
+			writer.write("info", text, {});
+			await writer.flush();
+		};
+		const modes = async () => Promise.all(["", ".1", ".2"].map((end) => modeOf(`${file}${end}`)));
+		await write("1");
+		expect([await modeOf(file), await modeOf(path.dirname(file))]).toEqual([0o600, 0o700]);
+		await chmod(file, 0o644);
+		await chmod(path.dirname(file), 0o755);
+		await write("2");
+		expect([await modeOf(file), await modeOf(path.dirname(file))]).toEqual([0o600, 0o700]);
+		await truncate(file, size);
+		await writeFile(`${file}.1`, "older", { mode: 0o644 });
+		await chmod(file, 0o644);
+		await write("3");
+		expect(await modes()).toEqual([0o600, 0o600, 0o600]);
+	});
+
+	it("leaves what a link leads to as it is", async () => {
+		const elsewhere = path.join(root, "elsewhere.log");
+		await writeFile(elsewhere, "", { mode: 0o644 });
+		await mkdir(path.dirname(file));
+		await symlink(elsewhere, file);
+		const writer = createLogWriter(file, createDiskFiles(privateWithin(path.dirname(file))), systemClock);
+		writer.write("info", "1", {});
+		await writer.flush();
+		expect([await modeOf(elsewhere), (await lines(elsewhere)).length]).toEqual([0o644, 1]);
 	});
 });

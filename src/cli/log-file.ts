@@ -1,8 +1,10 @@
 // The log of the process, in a file (never on stdout). Lines wait in memory until the writer is loaded, so that
 // logging costs the start nothing.
+import path from "node:path";
 import { systemClock } from "../base/clock.ts";
 import type { Log, LogFields } from "../base/log.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
+import { privateWithin } from "../files/private-paths.ts";
 import type { LogLevel, LogWriter } from "./log-writer.ts";
 
 export interface LogFile extends Log {
@@ -20,8 +22,8 @@ const waitingLimit = 1000;
 
 const noWriter: LogWriter = { write: () => {}, flush: async () => {} };
 
-/** `path` is made with its directory when first written; `includeDebug` adds the finest lines. */
-export function createLogFile(path: string, includeDebug: boolean): LogFile {
+/** `file` is made with its directory when first written; `includeDebug` adds the finest lines. */
+export function createLogFile(file: string, includeDebug: boolean): LogFile {
 	const waiting: [LogLevel, string, LogFields][] = [];
 	let writer: LogWriter | null = null;
 	const take =
@@ -36,7 +38,7 @@ export function createLogFile(path: string, includeDebug: boolean): LogFile {
 		let opened = noWriter;
 		try {
 			const { createLogWriter } = await import("./log-writer.ts");
-			opened = createLogWriter(path, createDiskFiles(), systemClock);
+			opened = createLogWriter(file, createDiskFiles(privateWithin(path.dirname(file))), systemClock);
 		} catch {
 			// It cannot be loaded: there is nowhere to say so.
 		}

@@ -110,4 +110,8 @@ async function rotate(file: string, files: Files): Promise<void> {
 		if ((await files.status(`${file}.${n}`)) !== null) await files.rename(`${file}.${n}`, `${file}.${n + 1}`);
 	}
 	await files.rename(file, `${file}.1`);
+	// Opening one closes it to others than its owner, in case an earlier version left it open.
+	for (let n = 1; n <= keptFiles; n += 1) {
+		if ((await files.status(`${file}.${n}`)) !== null) await (await files.openAppend(`${file}.${n}`)).close();
+	}
 }

@@ -6,6 +6,7 @@ import { redactSecrets } from "../base/redaction.ts";
 import { ConfigurationError } from "../config/configuration-error.ts";
 import { SignInError } from "../credentials/device-flow.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
+import { privateBelow } from "../files/private-paths.ts";
 import { createCommandFetch } from "./command-network.ts";
 import { environmentVariables } from "./environment.ts";
 import { currentDirectory, shareDirectory } from "./paths.ts";
@@ -24,8 +25,8 @@ export async function runLogin(command: "login" | "logout", json: boolean): Prom
 	const tell = (event: SignInEvent) => void process.stdout.write(json ? toEventLine(event) : toEventText(event));
 	const environment = environmentVariables();
 	const place = { currentDir: currentDirectory(), home: homedir() };
-	const files = createDiskFiles();
 	const shareDir = shareDirectory(environment, place);
+	const files = createDiskFiles(privateBelow(shareDir));
 	const settings: SignInSettings = {
 		files,
 		shareDir,

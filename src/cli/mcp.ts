@@ -18,6 +18,7 @@ import type { McpChallenge } from "../credentials/mcp-sign-in.ts";
 import { McpSignInError } from "../credentials/mcp-sign-in-error.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Files } from "../files/port.ts";
+import { privateBelow } from "../files/private-paths.ts";
 import type { ListedTool } from "../mcp/tool-list.ts";
 import type { Fetch } from "../network/network.ts";
 import type { Processes } from "../processes/port.ts";
@@ -61,7 +62,7 @@ export async function runMcp(executable: string, action: McpAction): Promise<num
 	const place: Place = { currentDir: currentDirectory(), home: homedir() };
 	const environment = environmentVariables();
 	const shareDir = shareDirectory(environment, place);
-	const files = createDiskFiles();
+	const files = createDiskFiles(privateBelow(shareDir));
 	const fetch = createCommandFetch({ environment, files, shareDir, place });
 	return await carryOut(action, {
 		executableName: path.basename(executable),

@@ -12,6 +12,7 @@ import { selectDefaultProvider } from "../config/select-model.ts";
 import { type FoundPlugin, findPlugins, type HostValues, manifestName, type Plugin } from "../definitions/plugin.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Files } from "../files/port.ts";
+import { privateBelow } from "../files/private-paths.ts";
 import { temporaryName } from "../files/temporaries.ts";
 import { createProcesses } from "../processes/children.ts";
 import type { PluginAction } from "./commands.ts";
@@ -37,7 +38,7 @@ export async function runPlugin(action: PluginAction): Promise<number> {
 	const place: Place = { currentDir: currentDirectory(), home: homedir() };
 	const environment = environmentVariables();
 	const shareDir = shareDirectory(environment, place);
-	const files = createDiskFiles();
+	const files = createDiskFiles(privateBelow(shareDir));
 	try {
 		const { results, faults } = await answerPlugin(action, {
 			files,

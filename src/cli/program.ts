@@ -14,6 +14,7 @@ import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import type { Compatibility } from "../dialects/dialect.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Files } from "../files/port.ts";
+import { privateBelow } from "../files/private-paths.ts";
 import { withoutSync } from "../files/without-sync.ts";
 import { isPlainMatcher } from "../hooks/matchers.ts";
 import { builtInAgents } from "../kernel/built-in-agents.ts";
@@ -136,7 +137,7 @@ async function prepare(
 	mode: Pick<SessionOptions, "unattended">,
 	{ place, environment, shareDir, packageDir, log }: ProgramProcess,
 ) {
-	const disk = createDiskFiles();
+	const disk = createDiskFiles(privateBelow(shareDir));
 	const workDir = await checkWorkDir(options.workDir, place, disk);
 	const checkAll = (flag: string, typed: readonly string[]) =>
 		Promise.all(typed.map((directory) => checkDirectory(flag, directory, place, disk)));

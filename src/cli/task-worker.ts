@@ -4,6 +4,7 @@ import path from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
+import { privateWithin } from "../files/private-paths.ts";
 import { type Lifeline, runTaskWorker } from "../kernel/task-worker.ts";
 import { createProcesses } from "../processes/children.ts";
 import { environmentVariables } from "./environment.ts";
@@ -20,9 +21,10 @@ export async function runWorker(flags: TaskWorkerFlags): Promise<number> {
 	await log.open();
 	const processes = createProcesses({ grace: flags.killGracePeriod, contain: flags.contain, log });
 	process.on("unhandledRejection", (reason) => log.error("A rejection was not handled.", { error: reason }));
+	const directory = toAbsolutePath(flags.taskDirectory, place);
 	const isRun = await runTaskWorker({
-		directory: toAbsolutePath(flags.taskDirectory, place),
-		files: createDiskFiles(),
+		directory,
+		files: createDiskFiles(privateWithin(directory)),
 		processes,
 		environment,
 		processId: process.pid,

@@ -20,11 +20,20 @@ import {
 import path from "node:path";
 import { systemErrorCode } from "../base/errors.ts";
 import type { AppendFile, DirectoryEntry, FileStatus, Files, ReplaceOptions } from "./port.ts";
+import { type Closing, createClosing, openToAll, othersMode, type PrivacyOf } from "./private-paths.ts";
 import { temporaryName } from "./temporaries.ts";
 
 const pieceLength = 64 * 1024;
 const linkLimit = 40;
 const newFileMode = 0o666;
+const privateFileMode = 0o600;
+const privateDirectoryMode = 0o700;
+
+/** How the files of one port are opened and made. */
+interface Access {
+	readonly privacyOf: PrivacyOf;
+	readonly closing: Closing;
+}
 
 interface Kinds {
 	isFile(): boolean;
@@ -87,15 +96,31 @@ async function followLinks(start: string): Promise<string> {
 	throw Object.assign(new Error(`ELOOP: too many symbolic links, '${start}'`), { code: "ELOOP", path: start });
 }
 
+/** Null for what the umask makes of a new file. What a link leads to elsewhere keeps its mode, though it is opened here. */
+function modeOfReplacement(
+	{ privacyOf }: Access,
+	target: string,
+	destination: string,
+	old: number | null,
+	given: number | undefined,
+): number | null {
+	const usual = given ?? (old === null ? null : old & 0o7777);
+	if (privacyOf(path.resolve(target)) !== "kept") return usual;
+	if (usual === null) return privateFileMode;
+	return destination === path.resolve(target) ? usual & ~othersMode : usual;
+}
+
 async function replaceFile(
+	access: Access,
 	target: string,
 	content: string | Uint8Array | AsyncIterable<Uint8Array>,
 	options: ReplaceOptions,
 ): Promise<void> {
 	const destination = await followLinks(target);
 	const directory = path.dirname(destination);
+	await access.closing.closeDirectories(directory);
 	const old = await orNullWhenMissing(stat(destination));
-	const mode = options.mode ?? (old === null ? null : old.mode & 0o7777);
+	const mode = modeOfReplacement(access, target, destination, old?.mode ?? null, options.mode);
 	// Short whatever the target's name: a long name must not become too long by being replaced.
 	const temporary = path.join(directory, temporaryName());
 	try {
@@ -105,7 +130,8 @@ async function replaceFile(
 			if (typeof content === "string") await writeWhole(handle, Buffer.from(content));
 			else if (content instanceof Uint8Array) await writeWhole(handle, content);
 			else for await (const piece of content) await writeWhole(handle, piece);
-			if (mode !== null) await chmod(temporary, mode);
+			// No umask that anybody works with takes from the owner what it was opened with.
+			if (mode !== null && mode !== privateFileMode) await chmod(temporary, mode);
 			if (options.sync === true) await handle.sync();
 		} finally {
 			await handle.close();
@@ -119,8 +145,32 @@ async function replaceFile(
 	if (options.sync === true) await syncDirectory(directory);
 }
 
-async function readRange(target: string, offset: number, length: number): Promise<Buffer | null> {
+/** Opens a file to be read; null when there is none. */
+async function openToRead({ privacyOf, closing }: Access, target: string): Promise<FileHandle | null> {
 	const handle = await orNullWhenMissing(open(target, "r"));
+	if (handle === null) return null;
+	try {
+		if (privacyOf(path.resolve(target)) === "kept") await closing.closeFile(handle, target);
+		return handle;
+	} catch (thrown) {
+		await handle.close();
+		throw thrown;
+	}
+}
+
+async function readWhole(access: Access, target: string): Promise<Buffer | null> {
+	if (access.privacyOf(path.resolve(target)) === "open") return orNullWhenMissing(readFile(target));
+	const handle = await openToRead(access, target);
+	if (handle === null) return null;
+	try {
+		return await handle.readFile();
+	} finally {
+		await handle.close();
+	}
+}
+
+async function readRange(access: Access, target: string, offset: number, length: number): Promise<Buffer | null> {
+	const handle = await openToRead(access, target);
 	if (handle === null) return null;
 	try {
 		const bytes = Buffer.alloc(length);
@@ -136,8 +186,8 @@ async function readRange(target: string, offset: number, length: number): Promis
 	}
 }
 
-async function* readPieces(target: string): AsyncGenerator<Buffer> {
-	const handle = await orNullWhenMissing(open(target, "r"));
+async function* readPieces(access: Access, target: string): AsyncGenerator<Buffer> {
+	const handle = await openToRead(access, target);
 	if (handle === null) return;
 	try {
 		while (true) {
@@ -176,10 +226,12 @@ async function resolvePath(start: string): Promise<string> {
 	}
 }
 
-async function createFile(target: string, content: string): Promise<boolean> {
+async function createFile({ privacyOf, closing }: Access, target: string, content: string): Promise<boolean> {
+	const isPrivate = privacyOf(path.resolve(target)) === "kept";
+	if (isPrivate) await closing.closeDirectories(path.dirname(path.resolve(target)));
 	let handle: FileHandle;
 	try {
-		handle = await open(target, "wx", newFileMode);
+		handle = await open(target, "wx", isPrivate ? privateFileMode : newFileMode);
 	} catch (thrown) {
 		if (systemErrorCode(thrown) === "EEXIST") return false;
 		throw thrown;
@@ -208,8 +260,12 @@ async function cutRemainder(handle: FileHandle, remainder: Buffer): Promise<void
 	if (bytesRead === found.length && found.equals(remainder)) await handle.truncate(start);
 }
 
-async function openAppend(target: string): Promise<AppendFile> {
-	const handle = await open(target, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, newFileMode);
+async function openAppend({ privacyOf, closing }: Access, target: string): Promise<AppendFile> {
+	const isPrivate = privacyOf(path.resolve(target)) === "kept";
+	if (isPrivate) await closing.closeDirectories(path.dirname(path.resolve(target)));
+	const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
+	const handle = await open(target, flags, isPrivate ? privateFileMode : newFileMode);
+	if (isPrivate) await closing.closeFile(handle, target);
 	let last: Promise<unknown> = Promise.resolve();
 	const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
 		const next = last.then(work, work);
@@ -258,12 +314,13 @@ async function openAppend(target: string): Promise<AppendFile> {
  * Makes a directory and, where it is missing, what it lies in. Node's own recursive `mkdir` never ends where making a
  * directory fails as if its parent were missing, as below `/proc`.
  */
-async function makeDirectories(directory: string, mode?: number): Promise<void> {
+async function makeDirectories(access: Access, directory: string, mode?: number): Promise<void> {
+	await access.closing.closeDirectories(directory);
 	if ((await statusOf(directory)) === "directory") return;
 	const parent = path.dirname(directory);
-	if (parent !== directory) await makeDirectories(parent);
+	if (parent !== directory) await makeDirectories(access, parent);
 	try {
-		await mkdir(directory, mode);
+		await mkdir(directory, access.privacyOf(directory) === "open" ? mode : privateDirectoryMode);
 	} catch (thrown) {
 		// Another one may have made it meanwhile.
 		if (systemErrorCode(thrown) !== "EEXIST" || (await statusOf(directory)) !== "directory") throw thrown;
@@ -288,12 +345,16 @@ async function remove(target: string): Promise<void> {
 	}
 }
 
-/** The port on the real file system. Paths should be absolute; relative ones follow the process's directory. */
-export function createDiskFiles(): Files {
+/**
+ * The port on the real file system. Paths should be absolute; relative ones follow the process's directory. `privacyOf`
+ * says what is for its owner alone.
+ */
+export function createDiskFiles(privacyOf: PrivacyOf = openToAll): Files {
+	const access: Access = { privacyOf, closing: createClosing(privacyOf) };
 	return {
-		read: (target) => orNullWhenMissing(readFile(target)),
-		readRange,
-		readPieces,
+		read: (target) => readWhole(access, target),
+		readRange: (target, offset, length) => readRange(access, target, offset, length),
+		readPieces: (target) => readPieces(access, target),
 		async status(target) {
 			const status = await orNullWhenMissing(stat(target));
 			if (status === null) return null;
@@ -301,13 +362,13 @@ export function createDiskFiles(): Files {
 		},
 		list: listDirectory,
 		resolve: resolvePath,
-		makeDirectory: (directory, mode) => makeDirectories(path.resolve(directory), mode),
-		replace: (target, content, options = {}) => replaceFile(target, content, options),
-		replaceByPieces: (target, pieces, options = {}) => replaceFile(target, pieces, options),
-		create: createFile,
+		makeDirectory: (directory, mode) => makeDirectories(access, path.resolve(directory), mode),
+		replace: (target, content, options = {}) => replaceFile(access, target, content, options),
+		replaceByPieces: (target, pieces, options = {}) => replaceFile(access, target, pieces, options),
+		create: (target, content) => createFile(access, target, content),
 		rename: (from, to) => rename(from, to),
 		truncate: (target, length) => truncate(target, length),
-		openAppend,
+		openAppend: (target) => openAppend(access, target),
 		syncDirectory,
 		remove,
 	};

@@ -258,7 +258,7 @@ export class Session {
 	}
 
 	async #setPlanMode(enabled: boolean): Promise<{ readonly planMode: boolean }> {
-		this.#plan.check(enabled);
+		this.#assembled.plan.check(enabled);
 		let told: Promise<void> | undefined;
 		// A session without a context starts afresh when it is opened again, and would forget what is told here.
 		const { main, plan, emitPlanMode } = this.#assembled;

@@ -228,7 +228,7 @@ describe("a hook before the prompt of a subagent", () => {
 			return {
 				...agent,
 				setStatus: async (status) => void written.push(status),
-				writeOutput: async (text) => void written.push(text),
+				appendOutput: async (text) => void written.push(text),
 			};
 		};
 		const stored = { ...double.stored, createAgent: noting };
