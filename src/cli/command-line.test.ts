@@ -297,8 +297,20 @@ describe("parseCommandLine", () => {
 		["export --yes=1", "--yes takes no value."],
 		["export -yx", "The command 'export' does not know '-x'; it takes --output and --yes."],
 		["export --force", "The command 'export' does not know '--force'; it takes --output and --yes."],
-		["acp", "There is no command 'acp'. Commands: info, export, plugin, mcp, login, logout, rpc."],
-		["--wire -", "There is no command '-'. Commands: info, export, plugin, mcp, login, logout, rpc."],
+		[
+			"acp",
+			"There is no command 'acp'. Commands: info, export, plugin, mcp, login, logout, rpc. A prompt is given with -p.",
+		],
+		[
+			"--wire -",
+			"There is no command '-'. Commands: info, export, plugin, mcp, login, logout, rpc. A prompt is given with -p.",
+		],
+		["rpc x", "The command 'rpc' takes flags alone, found 'x'."],
+		["rpc -p x", "Cannot combine the command 'rpc' with -p."],
+		["-C=x", "-C takes no value."],
+		["-yC=", "-C takes no value."],
+		["--agent ''", "--agent must not be empty."],
+		["--ui=", "--ui must not be empty."],
 		["--wire info", "Cannot combine the command 'info' with --wire."],
 		["login --jsn", "The command 'login' does not know '--jsn'; it takes --json."],
 		["logout now", "The command 'logout' does not know 'now'; it takes --json."],
@@ -422,5 +434,10 @@ describe("the table of flags", () => {
 describe("usageErrorText", () => {
 	it("points to the help", () => {
 		expect(usageErrorText(new UsageError("No."), "kimi")).toBe("Error: No.\nTry 'kimi --help' for help.\n");
+	});
+
+	it("leaves out what was typed to drive a terminal", () => {
+		const text = usageErrorText(new UsageError(refusal(["--\u001b[2J\u009bred\nx"])), "kimi");
+		expect(text).toBe("Error: Unknown flag --\ufffd[2J\ufffdred x.\nTry 'kimi --help' for help.\n");
 	});
 });

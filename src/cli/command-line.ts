@@ -106,7 +106,8 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
 function parseCommand(command: string, rest: readonly string[], given: GivenFlags): CommandLine {
 	if (command === workerCommand) return toWorker(rest, given);
 	if (!isCommandName(command)) {
-		throw new UsageError(`There is no command '${command}'. Commands: ${commandNames.join(", ")}.`);
+		const known = commandNames.join(", ");
+		throw new UsageError(`There is no command '${command}'. Commands: ${known}. A prompt is given with -p.`);
 	}
 	const before = given.all[0];
 	if (before !== undefined) throw new UsageError(`Cannot combine the command '${command}' with ${before.name}.`);
@@ -120,7 +121,9 @@ export const notForMany: readonly FlagKey[] = ["session", "continue", "print", "
 
 function toRpc(words: readonly string[]): CommandLine {
 	const given = splitFlags(words);
-	const other = given.rest[0] ?? given.last(...notForMany)?.name;
+	const [word] = given.rest;
+	if (word !== undefined) throw new UsageError(`The command 'rpc' takes flags alone, found '${word}'.`);
+	const other = given.last(...notForMany)?.name;
 	if (other !== undefined) throw new UsageError(`Cannot combine the command 'rpc' with ${other}.`);
 	checkCombinations(given);
 	refuseMissingFeatures(given);
@@ -231,15 +234,17 @@ function toProgramOptions(given: GivenFlags): ProgramOptions {
 }
 
 function checkInterface(ui: GivenFlag | null): void {
-	if (ui === null || ui.value === "wire") return;
-	throw new UsageError(`--ui ${ui.value}: not available in this version; only '--ui wire' is.`);
+	const name = requiredText(ui);
+	if (name === null || name === "wire") return;
+	throw new UsageError(`--ui ${name}: not available in this version; only '--ui wire' is.`);
 }
 
 function toAgent(agent: GivenFlag | null): BuiltInAgentName {
-	if (agent === null) return "default";
-	const known = builtInAgentNames.find((name) => name === agent.value);
+	const name = requiredText(agent);
+	if (name === null) return "default";
+	const known = builtInAgentNames.find((each) => each === name);
 	if (known !== undefined) return known;
-	throw new UsageError(`--agent ${agent.value}: there is no such agent; there are ${builtInAgentNames.join(" and ")}.`);
+	throw new UsageError(`--agent ${name}: there is no such agent; there are ${builtInAgentNames.join(" and ")}.`);
 }
 
 function toSession(given: GivenFlags): SessionChoice {

@@ -50,6 +50,7 @@ export function splitFlags(argv: readonly string[]): GivenFlags {
 			const name = `-${word[index]}`;
 			const flag = findFlag(name) ?? refuse(name);
 			if (flag.value === null) {
+				if (word[index + 1] === "=") throw new UsageError(`${name} takes no value.`);
 				all.push({ flag, name, value: null });
 				continue;
 			}

@@ -41,7 +41,7 @@ describe("the entry of an added server", () => {
 		["--env works only with --transport stdio.", { ...remote, environment: ["A=b"] }],
 		["--header takes KEY:VALUE; one of them has no KEY or no ':'.", { ...remote, headers: ["secret"] }],
 		[
-			"--auth takes only oauth. A token is a header: --header 'Authorization: Bearer TOKEN'",
+			"--auth takes only oauth. A token goes into a header: --header KEY:VALUE, where KEY is Authorization.",
 			{ ...remote, auth: "secret" },
 		],
 	])("cannot be made: %s", (message, addition) => {

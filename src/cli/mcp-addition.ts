@@ -34,7 +34,10 @@ function toRemote({ target, environment, headers: typed, auth }: McpAddition): o
 	}
 	// It may be a token, which must not be shown.
 	if (auth !== null && auth !== "oauth") {
-		throw new McpError("--auth takes only oauth. A token is a header: --header 'Authorization: Bearer TOKEN'");
+		// Worded so that nothing of it is taken for a secret.
+		throw new McpError(
+			"--auth takes only oauth. A token goes into a header: --header KEY:VALUE, where KEY is Authorization.",
+		);
 	}
 	const headers = toTable("--header", ":", typed);
 	return { url, transport: "http", ...(headers === null ? {} : { headers }), ...(auth === null ? {} : { auth }) };

@@ -35,7 +35,9 @@ export async function runWorker(flags: TaskWorkerFlags): Promise<number> {
 		log,
 	});
 	await log.flush();
-	return isRun ? 0 : 1;
+	if (isRun) return 0;
+	process.stderr.write(`Error: there is no task to run in ${directory}; the log has the details.\n`);
+	return 1;
 }
 
 /** A line on stdin nudges; its end cuts, unless the command is to be kept. */

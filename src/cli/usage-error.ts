@@ -1,4 +1,5 @@
 // A command line that cannot be followed. Exit code 2, as command-line programs have it.
+import { oneLine } from "../base/sentence.ts";
 
 export class UsageError extends Error {
 	override readonly name = "UsageError";
@@ -7,5 +8,6 @@ export class UsageError extends Error {
 
 /** What goes to stderr for a usage error, with its newline. */
 export function usageErrorText(error: UsageError, executableName: string): string {
-	return `Error: ${error.message}\nTry '${executableName} --help' for help.\n`;
+	// It may repeat what was typed.
+	return `Error: ${oneLine(error.message)}\nTry '${executableName} --help' for help.\n`;
 }

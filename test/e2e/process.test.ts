@@ -236,3 +236,40 @@ describe("starting to serve", () => {
 		expect(server.stderr).toBe("");
 	});
 });
+
+describe("commands whose output nobody gets", () => {
+	const commands = ["--help", "--version", "info --json", "info --show-completion bash", "mcp list", "mcp test none"];
+
+	it.runIf(existsSync("/dev/full")).each([...commands, "plugin list"])("say so: %s", async (command) => {
+		const stage = createStage();
+		writeFileSync(path.join(stage.shareDir, "mcp.json"), '{"mcpServers":{"none":{"command":"false"}}}');
+		const script = `"$0" ${command} > /dev/full`;
+		const { code, stderr } = await runExecutable("/bin/sh", ["-c", script, executablePath], {
+			cwd: stage.workDir,
+			env: stage.environment,
+		});
+		expect(code).toBe(1);
+		expect(stderr).toMatch(/stdout: ENOSPC: no space left on device/);
+		expect(stderr).not.toMatch(/^ +at /m);
+	});
+
+	it.each(commands)("are no crash when the reader has gone: %s", async (command) => {
+		const stage = createStage();
+		writeFileSync(path.join(stage.shareDir, "mcp.json"), '{"mcpServers":{"none":{"command":"false"}}}');
+		const script = `("$0" ${command}; echo "code $?" >&2) | true`;
+		const { stderr } = await runExecutable("/bin/sh", ["-c", script, executablePath], {
+			cwd: stage.workDir,
+			env: stage.environment,
+		});
+		expect(stderr).toMatch(/code (0|1)\n/);
+		expect(stderr).not.toMatch(/EPIPE|^ +at /m);
+	});
+});
+
+describe("a worker of a background command", () => {
+	it("says that there is nothing to run", async () => {
+		const { code, stderr } = await createStage().run("__background-task-worker", "--task-dir", "/no/such");
+		expect(code).toBe(1);
+		expect(stderr).toBe("Error: there is no task to run in /no/such; the log has the details.\n");
+	});
+});
