@@ -199,14 +199,24 @@ describe("files on disk", () => {
 			await expect(file.append("y")).rejects.toMatchObject({ code: "EBADF" });
 		});
 
-		it("cuts off the part of a line that a limit let through", async () => {
+		it("appends pieces in order, with nothing in between", async () => {
+			const file = await files.openAppend(at("log"));
+			await Promise.all([file.append("a\n"), file.appendPieces(["b", "ä", "c\n"]), file.append("d\n")]);
+			await file.close();
+			expect(await text("log")).toBe("a\nbäc\nd\n");
+		});
+
+		it.each([
+			'append("x".repeat(4000))',
+			'appendPieces(Array.from({ length: 40 }, () => "x".repeat(100)))',
+		])("cuts off the part of a line that a limit let through: %s", async (append) => {
 			// A size limit on files makes a write partial first, then fail: as a disk that fills up does.
 			const program = `
 				import { createDiskFiles } from ${JSON.stringify(path.join(import.meta.dirname, "disk-files.ts"))};
 				process.on("SIGXFSZ", () => {});
 				const file = await createDiskFiles().openAppend(process.argv[2]);
 				await file.append("whole\\n");
-				const code = await file.append("x".repeat(4000)).then(() => "none", (error) => error.code);
+				const code = await file.${append}.then(() => "none", (error) => error.code);
 				await file.append("after\\n");
 				await file.close();
 				console.log(code);

@@ -1,0 +1,53 @@
+// Work on what nobody vouches for, in a thread of its own: it has a deadline and a bound on its memory, and whatever it
+// does, nobody else waits for it.
+import { Worker } from "node:worker_threads";
+
+export interface ThreadLimits {
+	/** Milliseconds. */
+	readonly time: number;
+	/** Megabytes of the thread's heap. */
+	readonly memory: number;
+}
+
+export type ThreadOutcome =
+	| { readonly kind: "done"; readonly value: unknown }
+	| { readonly kind: "timed-out" }
+	| { readonly kind: "out-of-memory" }
+	| { readonly kind: "aborted" }
+	| { readonly kind: "failed"; readonly error: Error };
+
+/**
+ * Runs a file in a thread; `data` is copied to it, and `done` is the first thing that it posts. Never rejects. The thread
+ * is over by then.
+ */
+export async function runThread(
+	file: string,
+	data: unknown,
+	{ time, memory }: ThreadLimits,
+	signal: AbortSignal,
+): Promise<ThreadOutcome> {
+	if (signal.aborted) return { kind: "aborted" };
+	const worker = new Worker(file, {
+		workerData: data,
+		env: {},
+		argv: [],
+		// What a library prints must not reach the client.
+		stdout: true,
+		stderr: true,
+		resourceLimits: { maxOldGenerationSizeMb: memory },
+	});
+	const { promise, resolve } = Promise.withResolvers<ThreadOutcome>();
+	const timer = setTimeout(() => resolve({ kind: "timed-out" }), time);
+	const abort = () => resolve({ kind: "aborted" });
+	signal.addEventListener("abort", abort, { once: true });
+	worker.once("message", (value: unknown) => resolve({ kind: "done", value }));
+	worker.once("error", (error: Error & { readonly code?: unknown }) =>
+		resolve(error.code === "ERR_WORKER_OUT_OF_MEMORY" ? { kind: "out-of-memory" } : { kind: "failed", error }),
+	);
+	worker.once("exit", (code) => resolve({ kind: "failed", error: new Error(`The thread ended with code ${code}.`) }));
+	const outcome = await promise;
+	clearTimeout(timer);
+	signal.removeEventListener("abort", abort);
+	await worker.terminate();
+	return outcome;
+}
