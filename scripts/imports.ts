@@ -13,7 +13,12 @@ export const importTable: readonly FolderRule[] = [
 	{ folder: "base", floor: 0, owns: "errors, ids, clock, queue, line framing, the logging port", mayImport: [] },
 	{ folder: "rpc", floor: 1, owns: "JSON-RPC 2.0: envelope, connection, pending calls", mayImport: [] },
 	{ folder: "events", floor: 1, owns: "content values, events, commands, asks", mayImport: [] },
-	{ folder: "patterns", floor: 1, owns: "regular expressions from outside, in bounded time", mayImport: [] },
+	{
+		folder: "patterns",
+		floor: 1,
+		owns: "regular expressions and JSON Schemas from outside, in bounded time",
+		mayImport: [],
+	},
 	{ folder: "processes", floor: 1, owns: "child processes in groups, ended as groups", mayImport: [] },
 	{ folder: "files", floor: 1, owns: "the file port: atomic replace, append with sync, locks", mayImport: [] },
 	{ folder: "network", floor: 1, owns: "requests over HTTP: proxies, certificates, allowed addresses", mayImport: [] },

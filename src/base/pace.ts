@@ -19,3 +19,25 @@ export function createPace(): { rest(): Promise<void> | undefined } {
 		},
 	};
 }
+
+/** Runs pieces of work that wait for nothing, one when asked, with a turn for others between those that add up. */
+export function createPacedWork(): <Result>(work: () => Result) => Promise<Result> {
+	let spent = 0;
+	let turn: Promise<void> | null = null;
+	return async (work) => {
+		// Of those that wait for the same turn, each one may use it up.
+		while (spent >= longestStretch) {
+			turn ??= nextTurn().then(() => {
+				spent = 0;
+				turn = null;
+			});
+			await turn;
+		}
+		const startedAt = performance.now();
+		try {
+			return work();
+		} finally {
+			spent += performance.now() - startedAt;
+		}
+	};
+}

@@ -20,8 +20,8 @@ export function isPlainMatcher(matcher: string): boolean {
 
 /** Reads a matcher; the engine is loaded for the first one that needs it. */
 export async function compileMatcher(matcher: string): Promise<CompiledPattern> {
-	const { compilePattern } = await import("../patterns/pattern.ts");
-	return await compilePattern(matcher, "python");
+	const { loadPatternCompiler } = await import("../patterns/pattern.ts");
+	return (await loadPatternCompiler())(matcher, "python");
 }
 
 /** Matchers in use, each compiled once. */

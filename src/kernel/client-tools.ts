@@ -67,7 +67,7 @@ export async function checkClientTools(
 
 function createClientTool(
 	{ name, description, parameters }: ClientToolDeclaration,
-	check: (value: unknown) => string | null,
+	check: (value: unknown) => Promise<string | null>,
 	identifiers: Identifiers,
 	ask: AskClientTool,
 ): Tool {
@@ -76,7 +76,7 @@ function createClientTool(
 		description: description === "" ? "No description provided." : description,
 		parameters: async () => parameters,
 		open: async (value, { toolCallId, rawArguments }) => {
-			const issue = check(value);
+			const issue = await check(value);
 			if (issue !== null) return { ok: false, issue };
 			return {
 				ok: true,

@@ -29,8 +29,8 @@ export function createServerTool(
 	const check = async (value: unknown): Promise<string | null> => {
 		compiled ??= compileJsonSchema(parameters);
 		const schema = await compiled;
-		if (schema.ok) return schema.check(value);
-		log.warn("The arguments of an MCP tool are not checked: its parameters are no JSON Schema.", {
+		if (schema.ok) return await schema.check(value);
+		log.warn("The arguments of an MCP tool are not checked: the schema of its parameters cannot be used.", {
 			server: connection.name,
 			tool: name,
 			reason: schema.reason,

@@ -4,7 +4,7 @@ import type { JsonSchema } from "./tool.ts";
 
 async function check(schema: JsonSchema, value: unknown): Promise<string | null> {
 	const compiled = await compileJsonSchema(schema);
-	return compiled.ok ? compiled.check(value) : `refused: ${compiled.reason}`;
+	return compiled.ok ? await compiled.check(value) : `refused: ${compiled.reason}`;
 }
 
 const pair = { prefixItems: [{ type: "string" }] };

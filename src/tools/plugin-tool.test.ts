@@ -79,8 +79,12 @@ describe("a plugin tool", () => {
 	});
 
 	it.each<[string, object, RegExp]>([
-		["is none", { type: "object", properties: 5 }, /^its parameters are no JSON Schema: .*properties/],
-		["refers to what is not there", { $ref: "https://example.com/x" }, /^its parameters are no JSON Schema: .*resolve/],
+		["is none", { type: "object", properties: 5 }, /^the schema of its parameters cannot be used: .*properties/],
+		[
+			"refers to what is not there",
+			{ $ref: "https://example.com/x" },
+			/^the schema of its parameters cannot be used: schema\/\$ref leads to nothing/,
+		],
 		["is not of an object", { type: "string" }, /^the type of its parameters is not "object"$/],
 	])("cannot be used when its schema %s", async (_name, parameters, reason) => {
 		expect(await make({ parameters: { ...parameters } })).toMatchObject({

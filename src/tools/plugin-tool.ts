@@ -43,7 +43,7 @@ export async function createPluginTool(
 	const parameters: JsonSchema = { type: "object", ...declaration.parameters };
 	if (parameters["type"] !== "object") return { ok: false, reason: 'the type of its parameters is not "object"' };
 	const compiled = await compileJsonSchema(parameters);
-	if (!compiled.ok) return { ok: false, reason: `its parameters are no JSON Schema: ${compiled.reason}` };
+	if (!compiled.ok) return { ok: false, reason: `the schema of its parameters cannot be used: ${compiled.reason}` };
 
 	const run = async (value: unknown, signal: AbortSignal): Promise<ToolReturn> => {
 		const [file, ...rest] = declaration.command;
@@ -71,7 +71,7 @@ export async function createPluginTool(
 			description: description === "" ? "No description provided." : description,
 			parameters: async () => parameters,
 			async open(value) {
-				const issue = compiled.check(value);
+				const issue = await compiled.check(value);
 				if (issue !== null) return { ok: false, issue };
 				return {
 					ok: true,

@@ -1,0 +1,48 @@
+import { expect, it } from "vitest";
+import { createPace, createPacedWork } from "./pace.ts";
+
+function workFor(milliseconds: number): void {
+	const end = performance.now() + milliseconds;
+	while (performance.now() < end);
+}
+
+/** How often others had their turn until the work was done. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+	let turns = 0;
+	let isOver = false;
+	const count = (): void => {
+		turns += 1;
+		if (!isOver) setImmediate(count);
+	};
+	setImmediate(count);
+	await work();
+	isOver = true;
+	return turns;
+}
+
+it("gives others a turn in a long loop, and none in a short one", async () => {
+	const loop = (rounds: number) => async () => {
+		const pace = createPace();
+		for (let round = 0; round < rounds; round += 1) {
+			workFor(21);
+			await pace.rest();
+		}
+	};
+	expect(await turnsDuring(loop(5))).toBeGreaterThanOrEqual(5);
+	expect(await turnsDuring(loop(0))).toBe(0);
+});
+
+it("gives others a turn between pieces of work, also where all were asked for at once", async () => {
+	const paced = createPacedWork();
+	const results = await turnsDuring(() => Promise.all([1, 2, 3, 4, 5].map(() => paced(() => workFor(21)))));
+	expect(results).toBeGreaterThanOrEqual(4);
+});
+
+it("gives on what the work gives or throws", async () => {
+	const paced = createPacedWork();
+	expect(await paced(() => 1)).toBe(1);
+	const failing = paced(() => {
+		throw new Error("no");
+	});
+	await expect(failing).rejects.toThrow("no");
+});

@@ -1,0 +1,75 @@
+// What references of a schema lead to: names and places within the same schema. Nothing is fetched.
+import { isObject } from "./schema-assertions.ts";
+
+/** A schema, or a part of one that has a name (`$id`) of its own, by which references within it are resolved. */
+export interface Resource {
+	readonly root: unknown;
+	readonly base: string;
+	readonly anchors: Map<string, unknown>;
+}
+
+export class References {
+	readonly #resources = new Map<string, Resource>();
+	readonly #dynamicAnchors = new Map<string, number>();
+
+	/** A resource of the name `id`, as it is written below `parent`; null where it is no address. */
+	open(root: unknown, id: string, parent: Resource | null): Resource | null {
+		const base = resolve(id, parent?.base ?? "schema:///");
+		if (base === null) return null;
+		const resource = { root, base: withoutFragment(base), anchors: new Map<string, unknown>() };
+		if (!this.#resources.has(resource.base)) this.#resources.set(resource.base, resource);
+		return resource;
+	}
+
+	addAnchor(resource: Resource, name: string, schema: unknown, isDynamic: boolean): void {
+		resource.anchors.set(name, schema);
+		if (isDynamic) this.#dynamicAnchors.set(name, (this.#dynamicAnchors.get(name) ?? 0) + 1);
+	}
+
+	/** Whether which schema is meant depends on the way there. */
+	isAmbiguous(reference: string): boolean {
+		return (this.#dynamicAnchors.get(reference.slice(reference.indexOf("#") + 1)) ?? 0) > 1;
+	}
+
+	/** What a reference written in `from` leads to, and the resource it is in; null where there is nothing. */
+	find(reference: string, from: Resource): { readonly schema: unknown; readonly resource: Resource } | null {
+		const split = reference.indexOf("#");
+		const address = split === -1 ? reference : reference.slice(0, split);
+		const resource = address === "" ? from : this.#resources.get(withoutFragment(resolve(address, from.base) ?? ""));
+		if (resource === undefined) return null;
+		const fragment = decode(split === -1 ? "" : reference.slice(split + 1));
+		if (fragment === null) return null;
+		if (fragment === "") return { schema: resource.root, resource };
+		const schema = fragment.startsWith("/") ? follow(resource.root, fragment) : resource.anchors.get(fragment);
+		return schema === undefined ? null : { schema, resource };
+	}
+}
+
+function resolve(address: string, base: string): string | null {
+	try {
+		return new URL(address, base).href;
+	} catch {
+		return null;
+	}
+}
+
+const withoutFragment = (address: string): string => address.split("#", 1)[0] ?? "";
+
+function decode(fragment: string): string | null {
+	try {
+		return decodeURIComponent(fragment);
+	} catch {
+		return null;
+	}
+}
+
+function follow(root: unknown, pointer: string): unknown {
+	let at = root;
+	for (const part of pointer.slice(1).split("/")) {
+		const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+		if (Array.isArray(at)) at = /^(?:0|[1-9]\d{0,9})$/.test(key) ? at[Number(key)] : undefined;
+		else at = isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+		if (at === undefined) return undefined;
+	}
+	return at;
+}
