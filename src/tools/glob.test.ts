@@ -1,6 +1,8 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { longestPause } from "../../test/support/pauses.ts";
 import { briefOf, call, createToolPlace, prepareCall, type ToolPlace } from "../../test/support/tool-environment.ts";
 import { createGlob } from "./glob.ts";
 import { parseGlobPattern } from "./glob-pattern.ts";
@@ -96,6 +98,41 @@ describe("Glob", () => {
 		expect(briefOf(await call(glob, { pattern: "*", ...parameters, directory: directory ?? null }))).toBe(brief);
 	});
 
+	it("takes no longer for patterns that could be read in many ways", async () => {
+		const name = "a".repeat(100);
+		const dashes = "-".repeat(72);
+		await touch(name, dashes, "deep/".repeat(25) + name);
+		const patterns = ["*a*a*a*a*a*a*a*a*b", "*-*-*-*-*-*-*-*.md", `${"?*".repeat(400)}b`, `${"[a-b]*".repeat(150)}c`];
+		const pause = await longestPause(async () => {
+			for (const pattern of patterns) expect(await find(pattern)).toEqual([""]);
+			expect(await find(`deep/${"**/".repeat(300)}*a*b`)).toEqual([""]);
+			expect(await find(`deep/${"**/*/".repeat(12)}x`)).toEqual([""]);
+		});
+		expect(pause).toBeLessThan(250);
+	});
+
+	it("ends at its bounds and says so", async () => {
+		await touch("d/a.ts", "d/b.ts", "d/c.ts");
+		const few = createGlob(place.environment, { entries: 3, time: 1000 });
+		expect(await call(few, { pattern: "d/*" })).toMatchObject({
+			output: "d/a.ts",
+			message:
+				"Found 1 match for pattern `d/*`. The search was ended after 3 entries of directories; results are partial. Give a directory with less in it.",
+		});
+		let time = 0;
+		const clock = { ...place.environment.clock, now: () => (time += 400) };
+		const short = createGlob({ ...place.environment, clock }, { entries: 1000, time: 1000 });
+		expect((await call(short, { pattern: "e/*" })).message).toBe("No matches found for pattern `e/*`.");
+		expect((await call(short, { pattern: "d/*" })).message).toMatch(
+			/The search was ended after 1 s; results are partial\./,
+		);
+	});
+
+	it("refuses a pattern beyond the greatest length", async () => {
+		const message = "The pattern is longer than 1000 characters.";
+		for (const sign of ["a", "*"]) expect(await call(glob, { pattern: sign.repeat(1001) })).toMatchObject({ message });
+	});
+
 	it("stops when aborted", async () => {
 		expect(briefOf(await (await prepareCall(glob, { pattern: "*" })).execute(AbortSignal.abort()))).toBe("Cancelled");
 	});
@@ -132,7 +169,34 @@ describe("parseGlobPattern", () => {
 		["a-*.+", "a-b.+", true],
 		["a**b", "axxb", true],
 		["A*", "ab", false],
+		["*", "", true],
+		["*a*b*", "xaxxbx", true],
+		["*a*b*", "xbxxax", false],
+		["*ab", "aab", true],
+		["a*?", "a", false],
+		["[!]a", "[!]a", true],
+		["[!]]", "a", true],
+		["[a-c-e]", "-", true],
+		["[😀-😂]", "😁", true],
+		["[]", "[]", true],
 	])("reads %j against %j as Python does", (pattern, name, expected) => {
 		expect(matches(pattern, name)).toBe(expected);
+	});
+
+	it("finds what a regular expression finds", () => {
+		const sign = fc.constantFrom("a", "b", "*", "?", "[ab]", "[!a]", "**");
+		fc.assert(
+			fc.property(
+				fc.array(sign, { maxLength: 8 }),
+				fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 10 }),
+				(signs, name) => {
+					// Without a wildcard it is no pattern.
+					const segment = `x${signs.join("")}*`;
+					const source = segment.replace(/\*+/g, ".*").replaceAll("?", ".").replaceAll("[!", "[^");
+					expect(matches(segment, `x${name}`)).toBe(new RegExp(`^${source}$`).test(`x${name}`));
+				},
+			),
+			{ numRuns: 500 },
+		);
 	});
 });

@@ -1,12 +1,10 @@
-// Glob: finds files by name. The meaning of patterns is in glob-pattern.ts.
-import path from "node:path";
+// Glob: finds files by name. The meaning of patterns is in glob-pattern.ts, the way through directories in glob-walk.ts.
 import * as v from "valibot";
-import { systemErrorCode } from "../base/errors.ts";
 import { type ToolReturn, toolError, toolSuccess } from "../events/content.ts";
-import type { DirectoryEntry, Files } from "../files/port.ts";
 import { boolean } from "./argument-schemas.ts";
 import { cancelledResult, defineTool, readOnly, settled } from "./define-tool.ts";
-import { type PatternStep, parseGlobPattern } from "./glob-pattern.ts";
+import { parseGlobPattern } from "./glob-pattern.ts";
+import { listDirectory, standardBounds, type WalkBounds, type WalkResult, walkPattern } from "./glob-walk.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
 import { absolutePath, isAbsolutePath, isSearchable } from "./workspace-paths.ts";
 
@@ -32,103 +30,27 @@ const schema = v.object({
 	include_dirs: v.optional(v.pipe(boolean(), v.description("Whether directories are found as well as files.")), true),
 });
 
-/** What cannot be read, or is gone meanwhile, has nothing in it. */
-const skippedErrors: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP"]);
-
-async function list(files: Files, directory: string): Promise<DirectoryEntry[]> {
-	try {
-		return await files.list(directory);
-	} catch (thrown) {
-		if (skippedErrors.has(systemErrorCode(thrown) ?? "")) return [];
-		throw thrown;
-	}
-}
-
-/** Collects the paths below `root` that the steps lead to, relative to it, with whether each is a directory. */
-async function findMatches(
-	files: Files,
-	root: string,
-	steps: readonly PatternStep[],
-	signal: AbortSignal,
-): Promise<Map<string, boolean>> {
-	const matches = new Map<string, boolean>();
-	/** Places already gone through: several `**` lead to one place on many ways. */
-	const seen = new Set<string>();
-
-	const walk = async (relative: string, isDirectory: boolean, index: number): Promise<void> => {
-		if (signal.aborted) return;
-		const step = steps[index];
-		if (step === undefined) {
-			if (relative !== "") matches.set(relative, isDirectory);
-			return;
-		}
-		const place = `${index}:${relative}`;
-		if (!isDirectory || seen.has(place)) return;
-		seen.add(place);
-		const directory = path.join(root, relative);
-		switch (step.kind) {
-			case "name": {
-				const status = await files.status(path.join(directory, step.name)).catch(() => null);
-				if (status !== null) await walk(path.join(relative, step.name), status.kind === "directory", index + 1);
-				return;
-			}
-			case "match":
-				for (const entry of await list(files, directory)) {
-					if (!step.matches(entry.name)) continue;
-					await walk(path.join(relative, entry.name), entry.kind === "directory", index + 1);
-				}
-				return;
-			case "any-depth":
-				await descend(relative, directory, index);
-		}
-	};
-	const descend = async (relative: string, directory: string, index: number): Promise<void> => {
-		await walk(relative, true, index + 1);
-		const isLast = index === steps.length - 1;
-		const resolved = await files.resolve(directory);
-		for (const entry of await list(files, directory)) {
-			const child = path.join(relative, entry.name);
-			if (entry.kind !== "directory") {
-				if (isLast) matches.set(child, false);
-				continue;
-			}
-			// A link to a directory is found, but not followed: it may lead back up.
-			const isLink = (await files.resolve(path.join(directory, entry.name))) !== path.join(resolved, entry.name);
-			if (!isLink) await walk(child, true, index);
-			else if (isLast) matches.set(child, true);
-		}
-	};
-	await walk("", true, 0);
-	return matches;
-}
-
-/** Name by name, so that what is in a directory follows it at once. */
-function comparePaths(one: string, other: string): number {
-	const [left, right] = [one.split("/"), other.split("/")];
-	for (const [index, name] of left.entries()) {
-		const counterpart = right[index];
-		if (counterpart === undefined) return 1;
-		if (name !== counterpart) return name < counterpart ? -1 : 1;
-	}
-	return left.length - right.length;
-}
-
-function toResult(matches: ReadonlyMap<string, boolean>, pattern: string, includeDirectories: boolean): ToolReturn {
-	const found = [...matches]
-		.filter(([, isDirectory]) => includeDirectories || !isDirectory)
-		.map(([relative]) => relative)
-		.sort(comparePaths);
-	if (found.length === 0) return toolSuccess({ message: `No matches found for pattern \`${pattern}\`.` });
-	const shown = found.slice(0, maximumMatches);
-	const count = `Found ${found.length} ${found.length === 1 ? "match" : "matches"} for pattern \`${pattern}\`.`;
-	const note = ` Only the first ${maximumMatches} are shown; a more specific pattern finds fewer.`;
-	return toolSuccess({ output: shown.join("\n"), message: shown.length < found.length ? count + note : count });
+function toResult({ paths, count, cutBy }: WalkResult, pattern: string, { entries, time }: WalkBounds): ToolReturn {
+	const notes = [
+		count === 0
+			? `No matches found for pattern \`${pattern}\`.`
+			: `Found ${count} ${count === 1 ? "match" : "matches"} for pattern \`${pattern}\`.`,
+		...(paths.length < count
+			? [`Only the first ${maximumMatches} are shown; a more specific pattern finds fewer.`]
+			: []),
+		...(cutBy === "entries"
+			? [`The search was ended after ${entries.toLocaleString("en")} entries of directories; results are partial.`]
+			: []),
+		...(cutBy === "time" ? [`The search was ended after ${time / 1000} s; results are partial.`] : []),
+		...(cutBy === null ? [] : ["Give a directory with less in it."]),
+	];
+	return toolSuccess({ output: paths.join("\n"), message: notes.join(" ") });
 }
 
 async function unsafePattern(pattern: string, { files, workDir }: ToolEnvironment): Promise<ToolReturn> {
-	const names = (await list(files, workDir))
+	const names = (await listDirectory(files, workDir))
 		.map(({ name, kind }) => (kind === "directory" ? `${name}/` : name))
-		.sort(comparePaths);
+		.sort();
 	const more = names.length > listingLength ? [`... and ${names.length - listingLength} more`] : [];
 	return toolError(
 		`The pattern \`${pattern}\` begins with \`**\` and would go through every directory. Begin with one of the directories of the working directory, listed here.`,
@@ -155,7 +77,7 @@ async function findDirectory(
 	return { root };
 }
 
-export function createGlob(environment: ToolEnvironment): Tool {
+export function createGlob(environment: ToolEnvironment, bounds: WalkBounds = standardBounds): Tool {
 	const failureBrief = "Glob failed";
 	return defineTool({
 		name: "Glob",
@@ -163,14 +85,20 @@ export function createGlob(environment: ToolEnvironment): Tool {
 		schema,
 		failureBrief,
 		async prepare({ pattern, directory, include_dirs: includeDirectories }) {
-			if (pattern.startsWith("**")) return settled(await unsafePattern(pattern, environment));
 			const parsed = parseGlobPattern(pattern);
 			if (!parsed.ok) return settled(toolError(parsed.reason, failureBrief));
+			if (pattern.startsWith("**")) return settled(await unsafePattern(pattern, environment));
 			const found = await findDirectory(directory, environment);
 			if ("refusal" in found) return settled(found.refusal);
 			return readOnly(async (signal) => {
-				const matches = await findMatches(environment.files, found.root, parsed.steps, signal);
-				return signal.aborted ? cancelledResult() : toResult(matches, pattern, includeDirectories);
+				const result = await walkPattern(environment.files, found.root, parsed.steps, {
+					includeDirectories,
+					kept: maximumMatches,
+					bounds,
+					clock: environment.clock,
+					signal,
+				});
+				return signal.aborted ? cancelledResult() : toResult(result, pattern, bounds);
 			});
 		},
 	});

@@ -1,0 +1,148 @@
+// Goes through directories along the steps of a pattern (glob-pattern.ts), and keeps the first of what it finds.
+import path from "node:path";
+import type { Clock } from "../base/clock.ts";
+import { systemErrorCode } from "../base/errors.ts";
+import { createPace } from "../base/pace.ts";
+import type { DirectoryEntry, Files } from "../files/port.ts";
+import type { PatternStep } from "./glob-pattern.ts";
+
+/** What cannot be read, or is gone meanwhile, has nothing in it. */
+const skippedErrors: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"]);
+
+export async function listDirectory(files: Files, directory: string): Promise<DirectoryEntry[]> {
+	try {
+		return await files.list(directory);
+	} catch (thrown) {
+		if (skippedErrors.has(systemErrorCode(thrown) ?? "")) return [];
+		throw thrown;
+	}
+}
+
+export interface WalkBounds {
+	/** Entries of directories that are looked at, each as often as the pattern leads to it. */
+	readonly entries: number;
+	/** Milliseconds. */
+	readonly time: number;
+}
+
+export const standardBounds: WalkBounds = { entries: 500_000, time: 20_000 };
+
+export interface WalkOptions {
+	readonly includeDirectories: boolean;
+	/** How many of the paths are kept. */
+	readonly kept: number;
+	readonly bounds: WalkBounds;
+	readonly clock: Pick<Clock, "now">;
+	readonly signal: AbortSignal;
+}
+
+export interface WalkResult {
+	/** The first paths relative to the root, name by name in order. */
+	readonly paths: readonly string[];
+	/** How many there are in all. */
+	readonly count: number;
+	/** Why it ended before everything was looked at; null when it did not. */
+	readonly cutBy: keyof WalkBounds | null;
+}
+
+/** Collects the paths below `root` that the steps lead to. Ends early at its bounds and when aborted. */
+export async function walkPattern(
+	files: Files,
+	root: string,
+	steps: readonly PatternStep[],
+	options: WalkOptions,
+): Promise<WalkResult> {
+	const { bounds, clock, signal } = options;
+	const found = new FirstPaths(options.kept);
+	/** Places already gone through: several `**` lead to one place on many ways. */
+	const seen = new Set<string>();
+	const deadline = clock.now() + bounds.time;
+	const pace = createPace();
+	let entries = 0;
+	let cutBy: keyof WalkBounds | null = null;
+
+	const add = (relative: string, isDirectory: boolean): void => {
+		if (!isDirectory || options.includeDirectories) found.add(relative);
+	};
+	/** Counts an entry; whether the walk is to go on. */
+	const goOn = async (): Promise<boolean> => {
+		await pace.rest();
+		entries += 1;
+		if (entries > bounds.entries) cutBy ??= "entries";
+		else if (clock.now() > deadline) cutBy ??= "time";
+		return cutBy === null && !signal.aborted;
+	};
+	const walk = async (relative: string, isDirectory: boolean, index: number): Promise<void> => {
+		const step = steps[index];
+		if (step === undefined) {
+			if (relative !== "") add(relative, isDirectory);
+			return;
+		}
+		const place = `${index}:${relative}`;
+		if (!isDirectory || seen.has(place) || !(await goOn())) return;
+		seen.add(place);
+		const directory = path.join(root, relative);
+		switch (step.kind) {
+			case "name": {
+				const status = await files.status(path.join(directory, step.name)).catch(() => null);
+				if (status !== null) await walk(path.join(relative, step.name), status.kind === "directory", index + 1);
+				return;
+			}
+			case "match":
+				for (const entry of await listDirectory(files, directory)) {
+					if (!(await goOn())) return;
+					if (!step.matches(entry.name)) continue;
+					await walk(path.join(relative, entry.name), entry.kind === "directory", index + 1);
+				}
+				return;
+			case "any-depth":
+				await descend(relative, directory, index);
+		}
+	};
+	const descend = async (relative: string, directory: string, index: number): Promise<void> => {
+		await walk(relative, true, index + 1);
+		const isLast = index === steps.length - 1;
+		const resolved = await files.resolve(directory);
+		for (const entry of await listDirectory(files, directory)) {
+			if (!(await goOn())) return;
+			const child = path.join(relative, entry.name);
+			if (entry.kind !== "directory") {
+				if (isLast) add(child, false);
+				continue;
+			}
+			// A link to a directory is found, but not followed: it may lead back up.
+			const isLink = (await files.resolve(path.join(directory, entry.name))) !== path.join(resolved, entry.name);
+			if (!isLink) await walk(child, true, index);
+			else if (isLast) add(child, true);
+		}
+	};
+	await walk("", true, 0);
+	return { paths: found.sorted(), count: found.count, cutBy };
+}
+
+/** The first of many different paths, of which only so many are held at a time. */
+class FirstPaths {
+	count = 0;
+	readonly #kept: number;
+	#keys: string[] = [];
+
+	constructor(kept: number) {
+		this.#kept = kept;
+	}
+
+	add(relative: string): void {
+		this.count += 1;
+		// Name by name, so that what is in a directory follows it at once.
+		this.#keys.push(relative.replaceAll("/", "\0"));
+		if (this.#keys.length >= this.#kept * 4) this.#cut();
+	}
+
+	sorted(): string[] {
+		this.#cut();
+		return this.#keys.map((key) => key.replaceAll("\0", "/"));
+	}
+
+	#cut(): void {
+		this.#keys = this.#keys.sort().slice(0, this.#kept);
+	}
+}
