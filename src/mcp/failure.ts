@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { errorText } from "../base/errors.ts";
 import { redactSecrets } from "../base/redaction.ts";
-import { NetworkError } from "../network/network-error.ts";
+import { connectTimeoutCode, NetworkError } from "../network/network-error.ts";
 import { NotSignedIn } from "./link.ts";
 import { isBrokenAnswer } from "./remote-transport.ts";
 
@@ -26,7 +26,7 @@ const unreached: ReadonlySet<string> = new Set([
 	"EAI_AGAIN",
 	"EHOSTUNREACH",
 	"ENETUNREACH",
-	"UND_ERR_CONNECT_TIMEOUT",
+	connectTimeoutCode,
 ]);
 
 export async function toLinkFailure(thrown: unknown): Promise<LinkFailure> {

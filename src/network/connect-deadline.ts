@@ -12,11 +12,19 @@ export interface ConnectDeadline {
 	withdraw(): void;
 }
 
-/** `host` is for the error. */
-export function startConnectDeadline(clock: Clock, milliseconds: number, host: string): ConnectDeadline {
+/** `host` is for the error. An abort ends the time at once, with the reason of its signal. */
+export function startConnectDeadline(
+	clock: Clock,
+	milliseconds: number,
+	host: string,
+	abort: AbortSignal | null,
+): ConnectDeadline {
 	const deadline = new AbortController();
 	const { signal } = deadline;
-	const withdraw = clock.after(milliseconds, () => deadline.abort(connectTimeout(host, milliseconds)));
+	const withdrawTimer = clock.after(milliseconds, () => deadline.abort(connectTimeout(host, milliseconds)));
+	const giveUp = () => deadline.abort(abort?.reason);
+	abort?.addEventListener("abort", giveUp, { once: true });
+	if (abort?.aborted === true) giveUp();
 
 	const within = <T>(work: Promise<T>): Promise<T> =>
 		new Promise((resolve, reject) => {
@@ -28,7 +36,10 @@ export function startConnectDeadline(clock: Clock, milliseconds: number, host: s
 
 	return {
 		within,
-		withdraw,
+		withdraw() {
+			withdrawTimer();
+			abort?.removeEventListener("abort", giveUp);
+		},
 		async on(socket, step) {
 			try {
 				return await within(step());

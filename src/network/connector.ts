@@ -1,17 +1,18 @@
 // Opens the connections that requests travel on: straight or through a proxy, to addresses that may be connected to,
-// with TLS where the URL wants it. A connection opened ahead of time is kept for the next request to its origin.
+// with TLS where the URL wants it. A connection opened ahead of time, or used before, serves the next request to its origin.
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import type { SecureContext } from "node:tls";
-import { buildConnector } from "undici";
 import type { Clock } from "../base/clock.ts";
 import type { AddressRule } from "./address-rule.ts";
 import { type ConnectDeadline, startConnectDeadline } from "./connect-deadline.ts";
 import { isAddress, withoutBrackets } from "./host.ts";
+import { createIdleSockets } from "./idle-sockets.ts";
 import { NetworkError } from "./network-error.ts";
 import type { Proxies, ProxyServer } from "./proxies.ts";
+import { createSecure, type Secure } from "./secure-sockets.ts";
 import type { Sockets } from "./sockets.ts";
-import { createSpareSockets } from "./spare-sockets.ts";
+import { createSpareSockets, idleLifetime } from "./spare-sockets.ts";
 import { openTunnel } from "./tunnel.ts";
 
 export interface ConnectorSettings {
@@ -27,27 +28,29 @@ export interface ConnectorSettings {
 }
 
 export interface Connector {
-	/** For the HTTP client. */
-	readonly connect: buildConnector.connector;
+	/** A connection for a request to the origin of the URL. Rejects with the reason of an abort. */
+	take(url: URL, signal: AbortSignal): Promise<Socket>;
+	/** Takes a connection back for the next request to the origin, which may come within so many milliseconds. */
+	giveBack(url: URL, socket: Socket, lifetime: number): void;
 	/** Opens a connection to the origin of the URL and keeps it for a while. Rejects when that fails. */
 	openAhead(url: URL): Promise<void>;
 }
 
-type Target = Pick<buildConnector.Options, "hostname" | "host" | "protocol" | "port" | "servername">;
-
 export function createConnector(settings: ConnectorSettings): Connector {
 	const { clock, proxies, rule, sockets } = settings;
 	const spare = createSpareSockets(clock);
-	let securing: Promise<buildConnector.connector> | null = null;
+	const idle = createIdleSockets(clock);
+	let securing: Promise<Secure> | null = null;
 
-	const open = async (target: Target): Promise<Socket> => {
-		const deadline = startConnectDeadline(clock, settings.connectTimeout, target.hostname);
+	const open = async (url: URL, signal: AbortSignal | null): Promise<Socket> => {
+		const host = withoutBrackets(url.hostname);
+		const port = portOf(url);
+		const deadline = startConnectDeadline(clock, settings.connectTimeout, host, signal);
 		try {
-			const proxy = proxies.proxyOf(new URL(originOf(target)));
-			const [host, port] = [target.hostname, portOf(target)];
+			const proxy = proxies.proxyOf(url);
 			const socket =
 				proxy === null ? await reach(host, port, rule, deadline) : await reachThrough(proxy, host, port, deadline);
-			return target.protocol === "https:" ? await secure(socket, target, deadline) : socket;
+			return url.protocol === "https:" ? await secure(socket, host, port, deadline) : socket;
 		} finally {
 			deadline.withdraw();
 		}
@@ -74,8 +77,7 @@ export function createConnector(settings: ConnectorSettings): Connector {
 		checkHost(host, rule);
 		// The proxy itself is the person's choice, wherever it is.
 		const plain = await reach(proxy.host, proxy.port, null, deadline);
-		const target = { protocol: "https:", hostname: proxy.host, host: proxy.host, port: String(proxy.port) };
-		const socket = proxy.protocol === "https" ? await secure(plain, target, deadline) : plain;
+		const socket = proxy.protocol === "https" ? await secure(plain, proxy.host, proxy.port, deadline) : plain;
 		return await deadline.on(socket, async () => {
 			if (proxy.protocol !== "socks5") return await openTunnel(socket, proxy, host, port);
 			const { openSocksTunnel } = await import("./socks.ts");
@@ -83,36 +85,45 @@ export function createConnector(settings: ConnectorSettings): Connector {
 		});
 	};
 
-	const secure = async (socket: Socket, target: Target, deadline: ConnectDeadline): Promise<Socket> => {
-		securing ??= createSecuring(settings).catch((thrown: unknown) => {
-			securing = null;
-			throw thrown;
+	const secure = async (socket: Socket, host: string, port: number, deadline: ConnectDeadline): Promise<Socket> => {
+		return await deadline.on(socket, async () => {
+			securing ??= settings.trust().then(createSecure);
+			securing.catch(() => {
+				securing = null;
+			});
+			return await (await securing)(socket, host, port);
 		});
-		const connect = await securing;
-		return await deadline.on(
-			socket,
-			() =>
-				new Promise<Socket>((resolve, reject) => {
-					connect({ ...target, httpSocket: socket }, (...[error, secured]) => {
-						if (error === null) resolve(secured);
-						else reject(error);
-					});
-				}),
-		);
+	};
+
+	/** One that is still being opened goes to the next request if this one is aborted meanwhile. */
+	const takeSpare = async (url: URL, signal: AbortSignal): Promise<Socket | null> => {
+		const opening = spare.take(url.origin);
+		if (opening === null) return null;
+		return await new Promise((resolve, reject) => {
+			const giveUp = () => {
+				reject(signal.reason);
+				opening.then(
+					(socket) => {
+						if (socket !== null) idle.add(url.origin, socket, idleLifetime);
+					},
+					() => {},
+				);
+			};
+			signal.addEventListener("abort", giveUp, { once: true });
+			opening.then(resolve, reject).finally(() => signal.removeEventListener("abort", giveUp));
+		});
 	};
 
 	return {
-		connect(target, callback) {
-			const opening = spare.take(originOf(target)).then((socket) => socket ?? open(target));
-			opening.then(
-				(socket) => callback(null, socket),
-				(thrown: unknown) => callback(thrown instanceof Error ? thrown : new Error(String(thrown)), null),
-			);
+		async take(url, signal) {
+			signal.throwIfAborted();
+			const socket = idle.take(url.origin) ?? (await takeSpare(url, signal)) ?? (await open(url, signal));
+			if (!signal.aborted) return socket;
+			socket.destroy();
+			throw signal.reason;
 		},
-		async openAhead({ protocol, hostname, host, port }) {
-			const target = { protocol, host, port, hostname: withoutBrackets(hostname) };
-			await spare.add(originOf(target), () => open(target));
-		},
+		giveBack: (url, socket, lifetime) => idle.add(url.origin, socket, lifetime),
+		openAhead: (url) => spare.add(url.origin, () => open(url, null)),
 	};
 }
 
@@ -125,16 +136,6 @@ function refuse(reason: string | null | undefined): void {
 	if (reason !== null && reason !== undefined) throw new NetworkError("address", reason);
 }
 
-/** The deadline is over all of a connection, so the step has none of its own. */
-async function createSecuring({ trust }: ConnectorSettings): Promise<buildConnector.connector> {
-	const context = await trust();
-	return buildConnector({ timeout: 0, ...(context === null ? {} : { secureContext: context }) });
-}
-
-function originOf({ protocol, host, hostname }: Target): string {
-	return `${protocol}//${host ?? hostname}`;
-}
-
-function portOf({ protocol, port }: Target): number {
+function portOf({ protocol, port }: URL): number {
 	return Number(port) || (protocol === "https:" ? 443 : 80);
 }

@@ -1,13 +1,17 @@
 // The HTTP client behind `Network`: which connection a request takes, redirects included. Loaded with the first request.
 import type { SecureContext } from "node:tls";
-import { Agent, type Dispatcher, fetch, FormData as LibraryFormData, type RequestInit as LibraryInit } from "undici";
 import type { AddressRule } from "./address-rule.ts";
+import { isBlockedPort } from "./blocked-ports.ts";
 import { createTrust } from "./certificates.ts";
-import { checkHost, createConnector } from "./connector.ts";
+import { type Connector, checkHost, createConnector } from "./connector.ts";
+import { acceptedEncodings } from "./decoding.ts";
+import { type Answer, type ExchangeLimits, exchange } from "./exchange.ts";
 import { withoutBrackets } from "./host.ts";
 import type { Fetch, NetworkSettings } from "./network.ts";
 import { toPlatformResponse } from "./platform-response.ts";
 import { createProxies, type Proxies, type ProxyServer } from "./proxies.ts";
+import { redirectedRequest, redirectLimit, redirectOf } from "./redirects.ts";
+import { type RequestParts, toRequestParts } from "./request-parts.ts";
 import { systemSockets } from "./sockets.ts";
 import { idleLifetime } from "./spare-sockets.ts";
 import { proxyAuthorization, refusal } from "./tunnel.ts";
@@ -16,8 +20,10 @@ export interface ClientOptions {
 	readonly rule: AddressRule | null;
 	/** Milliseconds until a connection must be there. */
 	readonly connectTimeout: number;
-	/** Milliseconds of silence until the answer begins, and within it. */
+	/** Milliseconds of silence until the answer begins, and within it; 0 for any number. */
 	readonly silenceTimeout: number;
+	/** Bytes of the body of an answer, decoded; null where whoever reads it has a bound. */
+	readonly bodyLimit: number | null;
 }
 
 export interface Client {
@@ -52,80 +58,119 @@ export function createDispatch(settings: NetworkSettings): Dispatch {
 
 	return {
 		proxyOf: proxies.proxyOf,
-		createClient({ rule, connectTimeout, silenceTimeout }) {
+		createClient({ rule, connectTimeout, silenceTimeout, bodyLimit }) {
 			const connections = { proxies, sockets, clock, trust, rule, connectTimeout };
-			const connector = createConnector(connections);
+			const direct = createConnector(connections);
 			const toProxy = createConnector({ ...connections, proxies: noProxies, rule: null });
-			const timeouts = { headersTimeout: silenceTimeout, bodyTimeout: silenceTimeout, keepAliveTimeout: idleLifetime };
-			const direct = new Agent({ ...timeouts, connect: connector.connect });
-			const forwarding = new Agent({ ...timeouts, connect: toProxy.connect });
-			// Asked for each hop of a redirect anew.
-			const dispatcher = direct.compose((dispatch): Dispatcher["dispatch"] => (options, handler) => {
-				const url = new URL(String(options.origin));
+			const limits: ExchangeLimits = { bytes: bodyLimit, silence: silenceTimeout, clock, idleLifetime };
+
+			const ask = (parts: RequestParts): Promise<Answer> => {
+				const { url } = parts;
+				if (!/^https?:$/.test(url.protocol)) throw new Error(`${url.protocol}// is not requested, only http and https`);
+				if (isBlockedPort(url)) throw new Error(`bad port: ${url.port} belongs to another protocol`);
 				const proxy = forwarderOf(url);
-				if (proxy === null) return dispatch(options, handler);
+				if (proxy === null) return send(direct, url, parts, limits);
 				checkHost(withoutBrackets(url.hostname), rule);
-				return forwarding.dispatch(toForwarded(options, url, proxy), withRefusal(handler, url, proxy));
-			});
+				return askProxy(toProxy, proxy, parts, limits);
+			};
+
+			/** Redirects included, for each of which the way is chosen anew. */
+			const follow = async (first: RequestParts): Promise<Response> => {
+				let parts = first;
+				for (let redirects = 0; ; redirects += 1) {
+					const { method, url, redirect } = parts;
+					const answer = await ask(parts);
+					const next = redirect === "manual" ? null : redirectAfter(answer, url);
+					if (next === null) return await toPlatformResponse(answer, { method, url, redirected: redirects > 0 });
+					answer.discard();
+					if (redirect === "error") throw new Error("the server redirects, which was not to be");
+					if (redirects >= redirectLimit) throw new Error(`the server redirects more than ${redirectLimit} times`);
+					parts = redirectedRequest(parts, answer.status, next);
+				}
+			};
+
 			return {
 				openAhead: async (url) => {
-					if (forwarderOf(url) === null) await connector.openAhead(url);
+					if (forwarderOf(url) === null) await direct.openAhead(url);
 				},
 				fetch: async (input, init) => {
-					if (typeof input !== "string" && !(input instanceof URL)) {
-						throw new TypeError("A Request is not taken here: give its URL and its parts.");
+					const parts = await toRequestParts(input, init);
+					parts.signal.throwIfAborted();
+					try {
+						return await follow(parts);
+					} catch (thrown) {
+						if (parts.signal.aborted) throw parts.signal.reason;
+						throw new TypeError("fetch failed", { cause: thrown });
 					}
-					return toPlatformResponse(await fetch(input, { ...toLibraryInit(init), dispatcher }));
 				},
 			};
 		},
 	};
 }
 
-/** A request as a proxy takes it that is to make it in our place: with the whole URL, and who asks. */
-function toForwarded(options: Dispatcher.DispatchOptions, url: URL, proxy: ProxyServer): Dispatcher.DispatchOptions {
-	const authorization = proxyAuthorization(proxy);
-	return {
-		...options,
-		origin: `http://${proxy.host.includes(":") ? `[${proxy.host}]` : proxy.host}:${proxy.port}`,
-		path: `${url.origin}${options.path}`,
+function redirectAfter(answer: Answer, url: URL): URL | null {
+	try {
+		return redirectOf(answer.status, answer.headers, url);
+	} catch (thrown) {
+		answer.discard();
+		throw thrown;
+	}
+}
+
+/** The headers that are sent unless the request has others. */
+const standardHeaders = { accept: "*/*", "accept-encoding": acceptedEncodings, "user-agent": "agentwire" };
+
+interface Way {
+	/** What the request line names, where that is not the path. */
+	readonly target?: string;
+	readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends the request over a connection to `to`. */
+async function send(
+	connector: Connector,
+	to: URL,
+	{ url, method, headers, body, signal }: RequestParts,
+	limits: ExchangeLimits,
+	way: Way = {},
+): Promise<Answer> {
+	const socket = await connector.take(to, signal);
+	const outgoing = {
+		method,
+		target: way.target ?? `${url.pathname}${url.search}`,
 		headers: {
-			// A record, as `fetch` makes it.
-			...options.headers,
 			host: url.host,
-			...(authorization === null ? {} : { "proxy-authorization": authorization }),
+			...standardHeaders,
+			...Object.fromEntries(headers),
+			...way.headers,
+			...lengthOf(method, body),
 		},
+		body,
 	};
+	return await exchange(socket, outgoing, limits, signal, (lifetime) => connector.giveBack(to, socket, lifetime));
 }
 
-/** An answer by which the proxy wants to know who asks is dropped by `fetch` without a word; this says what it was. */
-function withRefusal(handler: Dispatcher.DispatchHandler, url: URL, proxy: ProxyServer): Dispatcher.DispatchHandler {
-	const { onResponseStart } = handler;
-	handler.onResponseStart = (controller, status, headers, text) => {
-		if (status === 407) throw refusal(proxy, url.host, `${status} ${text ?? ""}`.trim());
-		onResponseStart?.call(handler, controller, status, headers, text);
-	};
-	return handler;
+function lengthOf(method: string, body: RequestParts["body"]): Record<string, string> {
+	if (body instanceof ReadableStream) return { "transfer-encoding": "chunked" };
+	if (body !== null) return { "content-length": String(body.length) };
+	return method === "POST" || method === "PUT" ? { "content-length": "0" } : {};
 }
 
-type Given<Value> = Exclude<Value, undefined>;
-
-/** The platform and the library declare requests apart. What a browser alone would heed is left out. */
-function toLibraryInit({ method, headers, body, signal, redirect, duplex }: RequestInit = {}): LibraryInit {
-	return {
-		...(method === undefined ? {} : { method }),
-		...(headers === undefined ? {} : { headers: [...new Headers(headers)] }),
-		...(body === undefined ? {} : { body: toLibraryBody(body) }),
-		...(signal === undefined ? {} : { signal }),
-		...(redirect === undefined ? {} : { redirect }),
-		...(duplex === undefined ? {} : { duplex }),
-	};
-}
-
-/** Of the values only forms are not alike. */
-function toLibraryBody(body: Given<RequestInit["body"]>): Given<LibraryInit["body"]> {
-	if (typeof body !== "object" || !(body instanceof FormData)) return body;
-	const form = new LibraryFormData();
-	for (const [name, value] of body) form.append(name, value);
-	return form;
+/** Has a proxy make the request in our place: it is told the whole URL, and who asks. */
+async function askProxy(
+	connector: Connector,
+	proxy: ProxyServer,
+	parts: RequestParts,
+	limits: ExchangeLimits,
+): Promise<Answer> {
+	const { url } = parts;
+	const authorization = proxyAuthorization(proxy);
+	const to = new URL(`http://${proxy.host.includes(":") ? `[${proxy.host}]` : proxy.host}:${proxy.port}`);
+	const answer = await send(connector, to, parts, limits, {
+		target: `${url.origin}${url.pathname}${url.search}`,
+		...(authorization === null ? {} : { headers: { "proxy-authorization": authorization } }),
+	});
+	if (answer.status !== 407) return answer;
+	answer.discard();
+	throw refusal(proxy, url.host, `${answer.status} ${answer.statusText}`.trim());
 }

@@ -1,10 +1,13 @@
 // What can go wrong with a request before there is an answer, in words for people.
 import { errorText, systemErrorCode } from "../base/errors.ts";
 
-/** Why a request was not made: settings that cannot be used, a proxy that will not, an address that is not allowed. */
-export type NetworkErrorKind = "configuration" | "proxy" | "address";
+/**
+ * Why a request was not made, or its answer broken off: settings that cannot be used, a proxy that will not, an address
+ * that is not allowed, an answer beyond its bound.
+ */
+export type NetworkErrorKind = "configuration" | "proxy" | "address" | "size";
 
-/** A request that ended before the other side could answer, for a reason of our own. `fetch` has it as its cause. */
+/** A request that ended for a reason of our own. `fetch`, or the body of its answer, has it as the cause of its error. */
 export class NetworkError extends Error {
 	override readonly name = "NetworkError";
 	readonly kind: NetworkErrorKind;
@@ -20,12 +23,10 @@ export interface NetworkFailure {
 	readonly message: string;
 }
 
-const timeoutCodes: ReadonlySet<string> = new Set([
-	"ETIMEDOUT",
-	"UND_ERR_CONNECT_TIMEOUT",
-	"UND_ERR_HEADERS_TIMEOUT",
-	"UND_ERR_BODY_TIMEOUT",
-]);
+/** The code of a connection that was not there in time: nothing can have been sent. */
+export const connectTimeoutCode = "CONNECT_TIMEOUT";
+
+const timeoutCodes: ReadonlySet<string> = new Set(["ETIMEDOUT", connectTimeoutCode]);
 
 const untrustedCodes: ReadonlySet<string> = new Set([
 	"CERT_UNTRUSTED",
@@ -54,5 +55,10 @@ export function toNetworkFailure(thrown: unknown): NetworkFailure {
 /** The error of a connection that was not there in time. */
 export function connectTimeout(host: string, milliseconds: number): Error {
 	const error = new Error(`no connection to ${host} within ${milliseconds / 1000} s`);
-	return Object.assign(error, { code: "ETIMEDOUT" });
+	return Object.assign(error, { code: connectTimeoutCode });
+}
+
+/** The error of a server that says nothing for so long. */
+export function silenceTimeout(milliseconds: number): Error {
+	return Object.assign(new Error(`nothing came for ${milliseconds / 1000} s`), { code: "ETIMEDOUT" });
 }

@@ -368,7 +368,7 @@ describe("certificates", () => {
 });
 
 describe("a rule on addresses", () => {
-	const options = { connectTimeout: 1000, silenceTimeout: 1000 };
+	const options = { connectTimeout: 1000, silenceTimeout: 1000, bodyLimit: null };
 	const rule: AddressRule = {
 		checkName: (name) => (name === "bad.test" ? "bad.test is bad" : null),
 		checkAddress: (address, host) => (address === "127.0.0.1" ? null : `${host} is at ${address}`),

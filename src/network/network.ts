@@ -28,7 +28,7 @@ export interface GuardOptions extends Omit<ClientOptions, "rule"> {
 export interface Network {
 	/** For what settings name: providers, services, sign-in. Connections stay open for the next request. */
 	readonly fetch: Fetch;
-	/** The same for answers that may fall silent for as long as they like, as streams of events do. */
+	/** The same for answers that may fall silent, and go on, for as long as they like, as streams of events do. */
 	readonly patientFetch: Fetch;
 	/** For URLs that come from elsewhere. To be made once, not for each request. */
 	guarded(options: GuardOptions): Fetch;
@@ -39,10 +39,14 @@ export interface Network {
 }
 
 /** Milliseconds. Whoever makes a request has deadlines of its own; these end what nobody watches. */
-const standardOptions: ClientOptions = { rule: null, connectTimeout: 10_000, silenceTimeout: 300_000 };
+const standardOptions: ClientOptions = {
+	rule: null,
+	connectTimeout: 10_000,
+	silenceTimeout: 300_000,
+	bodyLimit: 128 * 1024 * 1024,
+};
 
-/** By 0 the HTTP client means never. */
-const patientOptions: ClientOptions = { ...standardOptions, silenceTimeout: 0 };
+const patientOptions: ClientOptions = { ...standardOptions, silenceTimeout: 0, bodyLimit: null };
 
 /** Reads nothing and opens nothing before it is used. */
 export function createNetwork(settings: NetworkSettings): Network {

@@ -1,25 +1,34 @@
-// The answers of the HTTP client as those of the platform: libraries ask whether something is a `Response`.
-import type { Response as LibraryResponse } from "undici";
-
-/** Whose body it is. The client ends the body of an answer that nobody holds any more, read or not. */
-const owners = new WeakMap<ReadableStream, LibraryResponse>();
+// Answers as those of the platform: libraries ask whether something is a `Response`.
+import type { Answer } from "./exchange.ts";
 
 /** Statuses that the platform lets no body go with. */
-const withoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
+const withoutBody: ReadonlySet<number> = new Set([101, 103, 204, 205, 304]);
 
-/** The same answer; its body is the same stream, and read no sooner. */
-export function toPlatformResponse(response: LibraryResponse): Response {
-	const { status, statusText, headers, body, url, redirected } = response;
-	if (body !== null) owners.set(body, response);
+export interface AnswerPlace {
+	readonly method: string;
+	/** Of the last request, if there was a redirect. */
+	readonly url: URL;
+	readonly redirected: boolean;
+}
+
+/** The answer; its body is read no sooner than its reader wants it. */
+export async function toPlatformResponse(answer: Answer, { method, url, redirected }: AnswerPlace): Promise<Response> {
+	const { status, statusText, headers } = answer;
+	const hasBody = method !== "HEAD" && !withoutBody.has(status);
+	if (!hasBody) answer.discard();
+	const body = hasBody ? await answer.body() : null;
 	// Servers are free to answer what the platform lets nobody make.
 	const isOrdinary = status >= 200 && status <= 599;
-	const made = new Response(withoutBody.has(status) ? null : body, {
+	const made = new Response(body, {
 		status: isOrdinary ? status : 200,
-		statusText,
-		headers: [...headers],
+		// Any of its characters would be allowed in a header, but for those that are none of the text.
+		statusText: statusText.replace(/[^\t\x20-\x7e\x80-\xff]/g, "?"),
+		headers,
 	});
+	const shown = new URL(url);
+	shown.hash = "";
 	return Object.defineProperties(made, {
-		url: { value: url },
+		url: { value: shown.href },
 		redirected: { value: redirected },
 		...(isOrdinary ? {} : { status: { value: status }, ok: { value: false } }),
 	});

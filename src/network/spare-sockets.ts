@@ -5,8 +5,8 @@ import type { Clock } from "../base/clock.ts";
 export interface SpareSockets {
 	/** Opens a connection for the next request to the origin, unless there is one. Rejects when that fails. */
 	add(origin: string, open: () => Promise<Socket>): Promise<void>;
-	/** The connection for a request, also one that is still being opened; null when there is none of use. */
-	take(origin: string): Promise<Socket | null>;
+	/** The connection for a request, also one that is still being opened; null when there is none, or none of use. */
+	take(origin: string): Promise<Socket | null> | null;
 }
 
 /** Milliseconds after which servers tend to close a connection that nothing comes over. */
@@ -37,14 +37,17 @@ export function createSpareSockets(clock: Clock): SpareSockets {
 				throw thrown;
 			}
 		},
-		async take(origin) {
+		take(origin) {
 			const spare = spares.get(origin);
 			if (spare === undefined) return null;
 			spares.delete(origin);
-			const socket = await spare.opening;
-			if (socket.readyState === "open" && clock.now() - spare.since < idleLifetime) return socket.ref();
-			socket.destroy();
-			return null;
+			return spare.opening.then((socket) => {
+				const isFresh = clock.now() - spare.since < idleLifetime;
+				// Bytes that nobody asked for would be taken for the answer.
+				if (isFresh && socket.readyState === "open" && socket.readableLength === 0) return socket.ref();
+				socket.destroy();
+				return null;
+			});
 		},
 	};
 }

@@ -21,7 +21,9 @@ export function openTunnel(socket: Socket, proxy: ProxyServer, host: string, por
 			headers: { host: target, ...(authorization === null ? {} : { "proxy-authorization": authorization }) },
 			createConnection: () => socket,
 		});
-		asking.once("error", reject);
+		// For its whole life: more than one error may come, and nobody else listens.
+		asking.on("error", reject);
+		asking.on("close", () => reject(refusal(proxy, target, "it ended the connection")));
 		asking.once("connect", ({ statusCode = 0, statusMessage = "" }, connected, head) => {
 			if (statusCode < 200 || statusCode > 299) {
 				connected.destroy();

@@ -49,6 +49,8 @@ export function createFetchUrl(environment: ToolEnvironment, limits: FetchLimits
 				rule: createPublicOnlyRule(web.allowed),
 				connectTimeout: limits.connect,
 				silenceTimeout: limits.silence,
+				// What is read of a page has a bound of its own.
+				bodyLimit: null,
 			}),
 		);
 		return guarding;

@@ -110,6 +110,8 @@ function toFailure({ kind, message }: NetworkFailure): PageAnswer {
 			);
 		case "timeout":
 			return timedOut(`The server did not answer in time: ${message}.`);
+		case "size":
+			return failed(`The page is not fetched: ${message}.`, "Page too large");
 		case "connection":
 		case "proxy":
 		case "configuration":

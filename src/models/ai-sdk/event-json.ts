@@ -1,5 +1,5 @@
 // What the events of all packages' streams have in common: JSON that may be cut, in another shape, or an error.
-import type { ServerEvent } from "../http/event-stream.ts";
+import type { ServerEvent } from "../http/event-reader.ts";
 import { createFailure, type ModelFailure } from "../model.ts";
 import type { EventReading } from "./transport.ts";
 

@@ -1,7 +1,8 @@
 // The `fetch` a package is given. It sends the request as the adapter mends it, under our deadlines and abort, and hands
 // the package only events that the adapter let pass; how the exchange ended is known here, not from the package.
 
-import { type PlainAnswer, type ServerEvent, streamServerEvents } from "../http/event-stream.ts";
+import type { ServerEvent } from "../http/event-reader.ts";
+import { type PlainAnswer, streamServerEvents } from "../http/event-stream.ts";
 import { RequestFailure, requestFailure } from "../http/request-failure.ts";
 import { createFailure, type ModelFailure } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";

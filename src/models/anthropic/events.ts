@@ -4,7 +4,7 @@ import { isRecord } from "../../base/json.ts";
 import { type Fields, passed, readJsonEvent, skipped, toCount, toText } from "../ai-sdk/event-json.ts";
 import type { EventReading } from "../ai-sdk/transport.ts";
 import { createErrorReader } from "../http/error-answer.ts";
-import type { ServerEvent } from "../http/event-stream.ts";
+import type { ServerEvent } from "../http/event-reader.ts";
 
 export const errorReader = createErrorReader({
 	moneyMarks: new Set(["enforced_spend_limit_reached", "contract_spend_limit_reached"]),

@@ -5,7 +5,7 @@ import { isRecord } from "../../base/json.ts";
 import { type Fields, readJsonEvent, skipped, toText } from "../ai-sdk/event-json.ts";
 import type { EventReading } from "../ai-sdk/transport.ts";
 import { createErrorReader } from "../http/error-answer.ts";
-import type { ServerEvent } from "../http/event-stream.ts";
+import type { ServerEvent } from "../http/event-reader.ts";
 
 export const errorReader = createErrorReader({
 	moneyMarks: new Set(),

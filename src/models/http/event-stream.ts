@@ -1,20 +1,13 @@
 // One POST answered by server-sent events, or by a plain answer: sending, deadlines, abort, and events as they are pulled.
 // Knows no provider: what an error answer or an event means is the adapter's business.
-import { createParser } from "eventsource-parser";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../base/clock.ts";
 import type { Fetch } from "../../network/network.ts";
 import { type NetworkFailure, toNetworkFailure } from "../../network/network-error.ts";
 import type { ModelFailure } from "../model.ts";
+import { createEventReader, type ServerEvent } from "./event-reader.ts";
 import { RequestFailure, requestFailure } from "./request-failure.ts";
 import { readRetryAfter } from "./retry-after.ts";
-
-/** One event. A line whose field is `error` instead of `data` counts as an event named error. */
-export interface ServerEvent {
-	readonly event: string | null;
-	readonly data: string;
-	/** True when only the end of the stream ended the event: it may be cut. */
-	readonly cut: boolean;
-}
 
 /** An answer that is no event stream. `body` is at most 64 KiB of its text. */
 export interface PlainAnswer {
@@ -43,9 +36,14 @@ export interface EventStreamRequest extends PlainRequest {
 	readonly toFailure: (answer: PlainAnswer) => ModelFailure;
 }
 
-/** Characters an event may have; a longer one is no answer of a model. */
-const eventLimit = 64 * 1024 * 1024;
+/** Bytes of one answer, unpacked: several times what the longest answers of models have, wrapped in events. */
+export const answerLimit = 64 * 1024 * 1024;
+/** Characters of one event, which is decoded in one go. */
+export const eventLimit = 16 * 1024 * 1024;
+/** Bytes that are read of an answer that is no event stream. */
 const errorBodyLimit = 64 * 1024;
+/** Bytes that are read in one go. */
+const sliceSize = 16 * 1024;
 
 /**
  * The events of the answer, in the batches in which they came; returns at a clean end. Reads only while pulled, and
@@ -109,38 +107,29 @@ async function* readEvents(
 	exchange: Exchange,
 	idleTimeout: () => number,
 ): AsyncGenerator<readonly ServerEvent[], void> {
-	let events: ServerEvent[] = [];
-	let cut = false;
-	let oversized = false;
-	const parser = createParser({
-		maxBufferSize: eventLimit,
-		onEvent: ({ event, data }) => events.push({ event: event ?? null, data, cut }),
-		onError: (error) => {
-			if (error.type === "max-buffer-size-exceeded") oversized = true;
-			else if (error.field === "error") events.push({ event: "error", data: error.value ?? "", cut });
-		},
-	});
-	const feed = (text: string) => {
-		if (text !== "") parser.feed(text);
-		if (oversized) throw requestFailure("provider", "The provider sent an event that is too large.");
-	};
-
+	const events = createEventReader(eventLimit);
 	const decoder = new TextDecoder();
 	const reader = body.getReader();
+	let received = 0;
 	for (;;) {
 		const { done, value } = await exchange.within(idleTimeout(), () => reader.read());
 		if (done) break;
-		feed(decoder.decode(value, { stream: true }));
-		if (events.length === 0) continue;
-		const batch = events;
-		events = [];
-		yield batch;
+		received += value.length;
+		if (received > answerLimit) throw tooLarge("The provider's answer has", answerLimit);
+		for (let start = 0; start < value.length; start += sliceSize) {
+			// Thousands of small events in one piece must not keep everybody else waiting.
+			if (start > 0) await nextTurn();
+			const batch = events.read(decoder.decode(value.subarray(start, start + sliceSize), { stream: true }));
+			if (batch === null) throw tooLarge("The provider sent an event of", eventLimit);
+			if (batch.length > 0) yield batch;
+		}
 	}
-	feed(decoder.decode());
-	// Some servers leave out the blank line after the last event.
-	cut = true;
-	feed("\n\n");
-	if (events.length > 0) yield events;
+	const last = [...(events.read(decoder.decode()) ?? []), ...events.end()];
+	if (last.length > 0) yield last;
+}
+
+function tooLarge(what: string, limit: number): RequestFailure {
+	return requestFailure("provider", `${what} more than ${limit / 1024 / 1024} MiB, and was broken off.`);
 }
 
 async function readStart(response: Response, exchange: Exchange, timeout: number): Promise<string> {
@@ -148,12 +137,15 @@ async function readStart(response: Response, exchange: Exchange, timeout: number
 	const reader = response.body.getReader();
 	const decoder = new TextDecoder();
 	let text = "";
-	for (let length = 0; length < errorBodyLimit; ) {
-		const { done, value } = await exchange.within(timeout, () => reader.read());
-		if (done) break;
-		length += value.length;
-		text += decoder.decode(value, { stream: true });
-	}
+	// One deadline for all of it: nobody waits for an error that comes a byte at a time.
+	await exchange.within(timeout, async () => {
+		for (let length = 0; length < errorBodyLimit; ) {
+			const { done, value } = await reader.read();
+			if (done) break;
+			length += value.length;
+			text += decoder.decode(value, { stream: true });
+		}
+	});
 	return text.slice(0, errorBodyLimit);
 }
 
@@ -200,6 +192,8 @@ const failureKinds: Readonly<Record<NetworkFailure["kind"], ModelFailure["kind"]
 	// Settings do not change from one attempt to the next.
 	configuration: "provider",
 	address: "provider",
+	// So would be the next.
+	size: "provider",
 };
 
 function toConnectionFailure(thrown: unknown): RequestFailure {

@@ -3,7 +3,8 @@
 import { errorText } from "../../base/errors.ts";
 import { type Identifiers, randomIdentifiers } from "../../base/ids.ts";
 import { isRecord } from "../../base/json.ts";
-import { type ServerEvent, streamServerEvents } from "../http/event-stream.ts";
+import type { ServerEvent } from "../http/event-reader.ts";
+import { streamServerEvents } from "../http/event-stream.ts";
 import { createRedaction } from "../http/redaction.ts";
 import { RequestFailure, requestFailure } from "../http/request-failure.ts";
 import { createFailure, type ModelChunk, type ModelFailure, type ModelRequest } from "../model.ts";
@@ -65,6 +66,12 @@ async function* streamParts(
 	signal: AbortSignal,
 ): AsyncGenerator<ModelChunk, ModelFailure | null> {
 	const { response, idle } = settings.timeouts;
+	let tailEnd: number | null = null;
+	/** What is left of the tail, however often something comes in it. */
+	const tailTime = () => {
+		tailEnd ??= settings.clock.now() + Math.min(idle, tailTimeout);
+		return Math.max(0, tailEnd - settings.clock.now());
+	};
 	const events = streamServerEvents(
 		{
 			fetch: settings.network.fetch,
@@ -72,7 +79,7 @@ async function* streamParts(
 			headers: toHeaders(settings),
 			body: JSON.stringify(toBody(request, settings, flavour)),
 			responseTimeout: response,
-			idleTimeout: () => (reader.answer.finishReason === null ? idle : Math.min(idle, tailTimeout)),
+			idleTimeout: () => (reader.answer.finishReason === null ? idle : tailTime()),
 			clock: settings.clock,
 			toFailure: toAnswerFailure,
 		},

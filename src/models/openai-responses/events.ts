@@ -3,7 +3,7 @@
 import { isRecord } from "../../base/json.ts";
 import { type Fields, passed, readJsonEvent, skipped, toCount, toText } from "../ai-sdk/event-json.ts";
 import type { EventReading } from "../ai-sdk/transport.ts";
-import type { ServerEvent } from "../http/event-stream.ts";
+import type { ServerEvent } from "../http/event-reader.ts";
 import { toStreamFailure } from "../openai-compatible/failures.ts";
 import { toFinish } from "./finish.ts";
 

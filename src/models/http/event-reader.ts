@@ -1,0 +1,96 @@
+// Reads server-sent events from text as it comes. Linear in what comes, whatever it is, and bounded in what it holds.
+
+/** One event. A line whose field is `error` instead of `data` counts as an event named error. */
+export interface ServerEvent {
+	readonly event: string | null;
+	readonly data: string;
+	/** True when only the end of the stream ended the event: it may be cut. */
+	readonly cut: boolean;
+}
+
+export interface EventReader {
+	/** The events that are complete with this text; null when one has more than the limit, after which nothing is read. */
+	read(text: string): readonly ServerEvent[] | null;
+	/** What the end of the stream completes. */
+	end(): readonly ServerEvent[];
+}
+
+/** `limit` is in characters of one event. */
+export function createEventReader(limit: number): EventReader {
+	/** The line that has begun, and its length. */
+	let pieces: string[] = [];
+	let held = 0;
+	/** Whether the line before ended with a CR, to which a LF may belong. */
+	let isAfterCr = false;
+	let name: string | null = null;
+	let lines: string[] = [];
+	let events: ServerEvent[] = [];
+	let cut = false;
+
+	const takeLine = (line: string) => {
+		if (line === "") {
+			if (lines.length > 0) events.push({ event: name, data: lines.join("\n"), cut });
+			name = null;
+			lines = [];
+			held = 0;
+			return;
+		}
+		const colon = line.indexOf(":");
+		const field = colon === -1 ? line : line.slice(0, colon);
+		const value = colon === -1 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
+		if (field === "data") {
+			lines.push(value);
+			return;
+		}
+		held -= line.length;
+		if (field === "event") name = value === "" ? null : value;
+		else if (field === "error") events.push({ event: "error", data: value, cut });
+	};
+
+	const readLines = (text: string) => {
+		let start = isAfterCr && text.startsWith("\n") ? 1 : 0;
+		isAfterCr = false;
+		// Minus one is nowhere.
+		let lf = -2;
+		let cr = -2;
+		for (;;) {
+			// Each is looked for again only once it was passed, so that no character is looked at twice.
+			if (lf !== -1 && lf < start) lf = text.indexOf("\n", start);
+			if (cr !== -1 && cr < start) cr = text.indexOf("\r", start);
+			const end = lf === -1 || (cr !== -1 && cr < lf) ? cr : lf;
+			const piece = text.slice(start, end === -1 ? text.length : end);
+			held += piece.length;
+			if (held > limit) return;
+			if (end === -1) {
+				if (piece !== "") pieces.push(piece);
+				return;
+			}
+			const line = pieces.length === 0 ? piece : pieces.join("") + piece;
+			pieces = [];
+			takeLine(line);
+			start = end + 1;
+			if (end !== cr) continue;
+			if (start === text.length) isAfterCr = true;
+			else if (text[start] === "\n") start += 1;
+		}
+	};
+
+	const take = () => {
+		const taken = events;
+		events = [];
+		return taken;
+	};
+
+	return {
+		read(text) {
+			if (text !== "" && held <= limit) readLines(text);
+			return held > limit ? null : take();
+		},
+		end() {
+			// Some servers leave out the blank line after the last event.
+			cut = true;
+			readLines("\n\n");
+			return take();
+		},
+	};
+}

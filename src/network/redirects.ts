@@ -1,0 +1,43 @@
+// Redirects as `fetch` follows them: which request comes next, and what it must not carry on.
+import type { RequestParts } from "./request-parts.ts";
+
+/** Redirects of one request that are followed. */
+export const redirectLimit = 20;
+
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** What is said of a body that is not sent on. */
+const bodyHeaders = ["content-encoding", "content-language", "content-location", "content-type"];
+/** What is said to one origin and no other. */
+const originHeaders = ["authorization", "cookie", "host", "proxy-authorization"];
+
+/** Where the answer points; null when it is no redirect. Throws for an address that nobody could follow. */
+export function redirectOf(status: number, headers: Headers, from: URL): URL | null {
+	const location = redirectStatuses.has(status) ? headers.get("location") : null;
+	if (location === null) return null;
+	// Servers write what is no ASCII as the bytes of UTF-8.
+	const text = Buffer.from(location, "latin1").toString("utf8");
+	if (!URL.canParse(text, from.href)) throw new Error("the server redirects to what is no address");
+	const url = new URL(text, from);
+	if (url.hash === "") url.hash = from.hash;
+	return url;
+}
+
+/** The request to make in place of the one that was redirected. Throws when it cannot be made. */
+export function redirectedRequest(parts: RequestParts, status: number, url: URL): RequestParts {
+	if (!/^https?:$/.test(url.protocol))
+		throw new Error(`the server redirects to ${url.protocol}//, which is not requested`);
+	if (url.username !== "" || url.password !== "") {
+		throw new Error("the server redirects to an address with a user name or a password in it");
+	}
+	if (status !== 303 && parts.body instanceof ReadableStream) {
+		throw new Error("the server redirects a request whose body cannot be sent twice");
+	}
+	const headers = new Headers(parts.headers);
+	const isRewritten =
+		status === 303
+			? parts.method !== "GET" && parts.method !== "HEAD"
+			: (status === 301 || status === 302) && parts.method === "POST";
+	if (isRewritten) for (const name of bodyHeaders) headers.delete(name);
+	if (url.origin !== parts.url.origin) for (const name of originHeaders) headers.delete(name);
+	return { ...parts, url, headers, ...(isRewritten ? { method: "GET", body: null } : {}) };
+}
