@@ -1,7 +1,7 @@
 // The bundle: CommonJS in chunks, so that what is loaded lazily costs the start nothing, and what every server loads is
 // one file: thirty small ones cost it five milliseconds more.
 import { fileURLToPath } from "node:url";
-import { type ChunkingContext, defineConfig } from "rolldown";
+import { type ChunkingContext, defineConfig, type Plugin } from "rolldown";
 
 const entry = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 const launch = entry("src/cli/launch.ts");
@@ -27,9 +27,31 @@ function toServerChunk(id: string, context: ChunkingContext): string | null {
 	return serverModules.has(id) ? "server" : null;
 }
 
+/** What takes the place of every client of HTTP but ours. */
+const refusedFetch = entry("src/network/refused-fetch.ts");
+const refusedModule = "\0refused-fetch";
+
+/** Libraries that were given our `fetch` have another one at hand all the same: by import, or by `require` in their code. */
+const otherClients: Plugin = {
+	name: "other-clients",
+	resolveId: (source) => (source === "node-fetch" || source === "undici" ? refusedModule : null),
+	load: (id) =>
+		id === refusedModule ? `export { refusedFetch as default } from ${JSON.stringify(refusedFetch)};` : null,
+	transform: (code, id) =>
+		id.includes("provider-utils") ? code.replaceAll('("undici")', '("no other client of HTTP")') : null,
+};
+
 export default defineConfig({
 	input: { launch, main },
 	platform: "node",
+	plugins: [otherClients],
+	transform: {
+		inject: {
+			fetch: [refusedFetch, "refusedFetch"],
+			"globalThis.fetch": [refusedFetch, "refusedFetch"],
+			"window.fetch": [refusedFetch, "refusedFetch"],
+		},
+	},
 	// Its binary comes in packages of its own, one per platform.
 	external: ["@vscode/ripgrep"],
 	output: {

@@ -54,6 +54,28 @@ describe("tokens for Vertex AI", () => {
 		expect(new URLSearchParams(asked[0]).get("scope")).toBe("https://www.googleapis.com/auth/cloud-platform");
 	});
 
+	it("of another account are asked for over our network alone, from the first request on", async () => {
+		const asked: string[] = [];
+		const fetch = async (input: unknown) => {
+			asked.push(String(input));
+			const expireTime = new Date(Date.now() + 3_600_000).toISOString();
+			return Response.json({ access_token: "first", expires_in: 3600, accessToken: "second", expireTime });
+		};
+		const credentials = {
+			type: "impersonated_service_account",
+			service_account_impersonation_url:
+				"https://iamcredentials.googleapis.com/v1/x/serviceAccounts/me:generateAccessToken",
+			source_credentials: { type: "authorized_user", client_id: "a", client_secret: "b", refresh_token: "c" },
+		};
+		const getToken = createAccessTokens({
+			...place,
+			network: { ...plainNetwork, fetch },
+			readFile: async () => Buffer.from(JSON.stringify(credentials)),
+		});
+		expect(await getToken()).toBe("second");
+		expect(asked.map((url) => new URL(url).host)).toEqual(["oauth2.googleapis.com", "iamcredentials.googleapis.com"]);
+	});
+
 	it.each([
 		["no file", null, "/keys.json"],
 		["no JSON", "oops", "JSON"],

@@ -39,8 +39,15 @@ async function createClient({ environment, home, readFile, network }: Place) {
 	const credentials: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"));
 	if (!isRecord(credentials)) throw new Error(`${file} holds no credentials`);
 	const { GoogleAuth } = await import("google-auth-library");
-	const client = new GoogleAuth().fromJSON(credentials);
+	const auth = new GoogleAuth();
+	const read = auth.fromJSON.bind(auth);
+	// The library makes further clients by this, for credentials that are had by means of others.
+	auth.fromJSON = (...given) => {
+		const made = read(...given);
+		made.transporter.defaults.fetchImplementation = network.fetch;
+		return made;
+	};
+	const client = auth.fromJSON(credentials);
 	if ("scopes" in client) client.scopes = [scope];
-	client.transporter.defaults.fetchImplementation = network.fetch;
 	return client;
 }
