@@ -6,6 +6,7 @@ import { errorText } from "../base/errors.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Files } from "../files/port.ts";
 import { privateBelow } from "../files/private-paths.ts";
+import { admitByName } from "../files/secret-paths.ts";
 import { isSessionId } from "../store/work-dir.ts";
 import type { ExportOptions } from "./export-options.ts";
 import { currentDirectory, type Place, shareDirectory, toAbsolutePath } from "./paths.ts";
@@ -33,7 +34,7 @@ export async function runExport(executable: string, options: ExportOptions): Pro
 	handleStopSignals(() => stopping.abort(new ExportFailure("The export was stopped; nothing was written.")));
 	return await exportSession(options, {
 		executableName: path.basename(executable),
-		files: createDiskFiles(privateBelow(shareDir)),
+		files: createDiskFiles(privateBelow(shareDir)).admitting(admitByName),
 		...place,
 		shareDir,
 		now: () => systemClock.now(),
@@ -89,6 +90,12 @@ async function toTarget(typed: string | null, name: string, files: Files, place:
 	const parent = path.dirname(target);
 	if ((await files.status(parent))?.kind !== "directory") throw new ExportFailure(`There is no directory ${parent}.`);
 	const status = await files.status(target);
+	const leadsTo = await files.resolve(target);
+	if (status === null && leadsTo !== path.join(await files.resolve(parent), path.basename(target))) {
+		throw new ExportFailure(
+			`${target} is a link to ${leadsTo}, where there is nothing. Give another path with --output.`,
+		);
+	}
 	if (status === null) return target;
 	const start = status.kind === "file" ? await files.readRange(target, 0, 4) : null;
 	if (start?.toString("latin1") === "PK\x03\x04") return target;

@@ -15,11 +15,13 @@ import type { Compatibility } from "../dialects/dialect.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Files } from "../files/port.ts";
 import { privateBelow } from "../files/private-paths.ts";
+import { admitByName } from "../files/secret-paths.ts";
 import { withoutSync } from "../files/without-sync.ts";
 import { isPlainMatcher } from "../hooks/matchers.ts";
 import { builtInAgents } from "../kernel/built-in-agents.ts";
 import type { SessionOptions, Surroundings } from "../kernel/compose.ts";
 import { Kernel } from "../kernel/kernel.ts";
+import { secretsOf } from "../kernel/secrets.ts";
 import type { Session } from "../kernel/session.ts";
 import { protocolVersion } from "../messages/protocol-version.ts";
 import { createNetwork } from "../network/network.ts";
@@ -145,18 +147,21 @@ async function prepare(
 	const skillsDirs = await checkAll("--skills-dir", options.skillsDirs);
 	const agentFile = options.agentFile === null ? null : await checkFile("--agent-file", options.agentFile, place, disk);
 	const source = await toSource(options, place, shareDir, disk);
-	const { configuration, path: configurationFile } = await readConfiguration(source, disk, log);
+	// Ours to read, unless a link makes something else of it.
+	const settingsFiles = disk.admitting(admitByName);
+	const { configuration, path: configurationFile } = await readConfiguration(source, settingsFiles, log);
 	const compatibility = toCompatibility(configuration.agentwire, configurationFile, environment);
 	const mcpFiles = await Promise.all(
 		options.mcpConfigFiles.map((file) => checkFile("--mcp-config-file", file, place, disk)),
 	);
-	const mcpServers = await readMcpServers({ files: mcpFiles, texts: options.mcpConfigs, shareDir }, disk, log);
+	const mcpServers = await readMcpServers({ files: mcpFiles, texts: options.mcpConfigs, shareDir }, settingsFiles, log);
 	const files = configuration.agentwire.sync === "off" ? withoutSync(disk) : disk;
 	const { caFile } = configuration.agentwire;
 	const surroundings: Surroundings = {
 		environment,
 		home: place.home,
 		shareDir,
+		settingsFile: configurationFile,
 		builtInSkillsDir: path.join(packageDir, "skills"),
 		os: osType() === "Darwin" ? "macOS" : osType(),
 		files,
@@ -181,14 +186,17 @@ async function prepare(
 		version: productVersion,
 		loginCommand: `${path.basename(executable)} login`,
 	};
+	const admitted = files.admitting(secretsOf(surroundings).admit);
 	const agent =
-		agentFile === null ? builtInAgents[options.agent] : await loadAgentFile(agentFile, workDir, surroundings);
+		agentFile === null
+			? builtInAgents[options.agent]
+			: await loadAgentFile(agentFile, workDir, { ...surroundings, files: admitted });
 	if (options.plan && !servesPlanMode(agent.toolPaths)) {
 		throw new UsageError(
 			`--plan: the agent '${agent.name}' has no tools for plan mode (plan:ExitPlanMode, plan.enter:EnterPlanMode).`,
 		);
 	}
-	const store = createDiskStore({ files, shareDir, log, clock: systemClock, protocolVersion });
+	const store = createDiskStore({ files: admitted, shareDir, log, clock: systemClock, protocolVersion });
 	const kernel = new Kernel({ store, configuration, surroundings });
 	const sessionOptions: SessionOptions = {
 		model: options.model,
@@ -223,7 +231,7 @@ async function prepare(
 			identifiers,
 			log,
 		});
-		const documents = createSettingsDocuments({ files, clock, workDir, home: place.home });
+		const documents = createSettingsDocuments({ files: admitted, clock, workDir, home: place.home });
 		return { dialects: hostDialects, sessions, documents, clock, identifiers };
 	};
 	return { kernel, configuration, compatibility, openHost, workDir, sessionOptions };

@@ -206,12 +206,11 @@ describe("files on disk", () => {
 			expect(await text("log")).toBe("a\nbäc\nd\n");
 		});
 
-		it.each([
-			'append("x".repeat(4000))',
-			'appendPieces(Array.from({ length: 40 }, () => "x".repeat(100)))',
-		])("cuts off the part of a line that a limit let through: %s", async (append) => {
-			// A size limit on files makes a write partial first, then fail: as a disk that fills up does.
-			const program = `
+		it.each(['append("x".repeat(4000))', 'appendPieces(Array.from({ length: 40 }, () => "x".repeat(100)))'])(
+			"cuts off the part of a line that a limit let through: %s",
+			async (append) => {
+				// A size limit on files makes a write partial first, then fail: as a disk that fills up does.
+				const program = `
 				import { createDiskFiles } from ${JSON.stringify(path.join(import.meta.dirname, "disk-files.ts"))};
 				process.on("SIGXFSZ", () => {});
 				const file = await createDiskFiles().openAppend(process.argv[2]);
@@ -221,17 +220,18 @@ describe("files on disk", () => {
 				await file.close();
 				console.log(code);
 			`;
-			await writeFile(at("program.mts"), program);
-			const tsx = path.join(import.meta.dirname, "../../node_modules/.bin/tsx");
-			// In blocks of 1024 bytes (bash) or 512 (other shells): less than the long line either way.
-			const command = 'ulimit -f 2; exec "$0" "$1" "$2"';
-			const output = execFileSync("sh", ["-c", command, tsx, at("program.mts"), at("log")], {
-				encoding: "utf8",
-				env: { ...process.env, TSX_DISABLE_CACHE: "1" },
-			});
-			expect(output.trim()).toBe("EFBIG");
-			expect(await text("log")).toBe("whole\nafter\n");
-		});
+				await writeFile(at("program.mts"), program);
+				const tsx = path.join(import.meta.dirname, "../../node_modules/.bin/tsx");
+				// In blocks of 1024 bytes (bash) or 512 (other shells): less than the long line either way.
+				const command = 'ulimit -f 2; exec "$0" "$1" "$2"';
+				const output = execFileSync("sh", ["-c", command, tsx, at("program.mts"), at("log")], {
+					encoding: "utf8",
+					env: { ...process.env, TSX_DISABLE_CACHE: "1" },
+				});
+				expect(output.trim()).toBe("EFBIG");
+				expect(await text("log")).toBe("whole\nafter\n");
+			},
+		);
 	});
 
 	it("creates a file once", async () => {

@@ -2,7 +2,6 @@
 // Errors are Node's own; retrying, locking and explaining them belong to the callers.
 import { constants } from "node:fs";
 import {
-	chmod,
 	type FileHandle,
 	lstat,
 	mkdir,
@@ -19,21 +18,13 @@ import {
 } from "node:fs/promises";
 import path from "node:path";
 import { systemErrorCode } from "../base/errors.ts";
-import type { AppendFile, DirectoryEntry, FileStatus, Files, ReplaceOptions } from "./port.ts";
-import { type Closing, createClosing, openToAll, othersMode, type PrivacyOf } from "./private-paths.ts";
-import { temporaryName } from "./temporaries.ts";
+import { type Access, newFileMode, orNullWhenMissing, privateFileMode } from "./disk-access.ts";
+import { replaceFile, syncDirectory, writeWhole } from "./disk-replacement.ts";
+import type { Admit, AppendFile, DirectoryEntry, FileStatus, Files } from "./port.ts";
+import { createClosing, openToAll, type PrivacyOf } from "./private-paths.ts";
 
 const pieceLength = 64 * 1024;
-const linkLimit = 40;
-const newFileMode = 0o666;
-const privateFileMode = 0o600;
 const privateDirectoryMode = 0o700;
-
-/** How the files of one port are opened and made. */
-interface Access {
-	readonly privacyOf: PrivacyOf;
-	readonly closing: Closing;
-}
 
 interface Kinds {
 	isFile(): boolean;
@@ -45,112 +36,28 @@ function toKind(entry: Kinds): FileStatus["kind"] {
 	return entry.isDirectory() ? "directory" : "other";
 }
 
-/** Whether the error says that nothing is at the path: the name, or a directory on the way to it, is missing. */
-function isMissing(thrown: unknown): boolean {
-	const code = systemErrorCode(thrown);
-	return code === "ENOENT" || code === "ENOTDIR";
-}
-
-async function orNullWhenMissing<T>(work: Promise<T>): Promise<T | null> {
-	try {
-		return await work;
-	} catch (thrown) {
-		if (isMissing(thrown)) return null;
-		throw thrown;
-	}
-}
-
-/** Writes all bytes: a disk may take fewer than it was given. */
-async function writeWhole(handle: FileHandle, bytes: Uint8Array): Promise<void> {
-	let offset = 0;
-	while (offset < bytes.length) {
-		const { bytesWritten } = await handle.write(bytes, offset, bytes.length - offset, null);
-		offset += bytesWritten;
-	}
-}
-
-/** Directories that may be written but not read, and file systems that sync none: nothing more can be done there. */
-const unsyncable: ReadonlySet<string | null> = new Set(["EACCES", "EINVAL", "EISDIR", "ENOTSUP"]);
-
-async function syncDirectory(directory: string): Promise<void> {
-	try {
-		const handle = await open(directory, "r");
-		try {
-			await handle.sync();
-		} finally {
-			await handle.close();
-		}
-	} catch (thrown) {
-		if (!unsyncable.has(systemErrorCode(thrown))) throw thrown;
-	}
-}
-
-/** Where a write to `start` ends up: links are followed by hand, because the last one may point to nothing yet. */
-async function followLinks(start: string): Promise<string> {
-	let current = path.resolve(start);
-	for (let count = 0; count < linkLimit; count += 1) {
-		const status = await orNullWhenMissing(lstat(current));
-		if (status === null || !status.isSymbolicLink()) return current;
-		current = path.resolve(await realpath(path.dirname(current)), await readlink(current));
-	}
-	throw Object.assign(new Error(`ELOOP: too many symbolic links, '${start}'`), { code: "ELOOP", path: start });
-}
-
-/** Null for what the umask makes of a new file. What a link leads to elsewhere keeps its mode, though it is opened here. */
-function modeOfReplacement(
-	{ privacyOf }: Access,
-	target: string,
-	destination: string,
-	old: number | null,
-	given: number | undefined,
-): number | null {
-	const usual = given ?? (old === null ? null : old & 0o7777);
-	if (privacyOf(path.resolve(target)) !== "kept") return usual;
-	if (usual === null) return privateFileMode;
-	return destination === path.resolve(target) ? usual & ~othersMode : usual;
-}
-
-async function replaceFile(
-	access: Access,
-	target: string,
-	content: string | Uint8Array | AsyncIterable<Uint8Array>,
-	options: ReplaceOptions,
-): Promise<void> {
-	const destination = await followLinks(target);
-	const directory = path.dirname(destination);
-	await access.closing.closeDirectories(directory);
-	const old = await orNullWhenMissing(stat(destination));
-	const mode = modeOfReplacement(access, target, destination, old?.mode ?? null, options.mode);
-	// Short whatever the target's name: a long name must not become too long by being replaced.
-	const temporary = path.join(directory, temporaryName());
-	try {
-		// A file that will be private is private from its first byte on.
-		const handle = await open(temporary, "wx", mode === null ? newFileMode : mode & 0o777);
-		try {
-			if (typeof content === "string") await writeWhole(handle, Buffer.from(content));
-			else if (content instanceof Uint8Array) await writeWhole(handle, content);
-			else for await (const piece of content) await writeWhole(handle, piece);
-			// No umask that anybody works with takes from the owner what it was opened with.
-			if (mode !== null && mode !== privateFileMode) await chmod(temporary, mode);
-			if (options.sync === true) await handle.sync();
-		} finally {
-			await handle.close();
-		}
-		await rename(temporary, destination);
-	} catch (thrown) {
-		// The first failure is the one to tell; a disk that cannot write may well be unable to remove.
-		await rm(temporary, { force: true }).catch(() => undefined);
-		throw thrown;
-	}
-	if (options.sync === true) await syncDirectory(directory);
+/**
+ * Judges the file that was opened by where it is. Links may change between two looks, so it has to be the one that is
+ * found there without them.
+ */
+async function admitOpened(handle: FileHandle, target: string, admits: readonly Admit[]): Promise<void> {
+	const opened = await handle.stat({ bigint: true });
+	// A pipe that a shell puts in place of a file has no path.
+	if (!opened.isFile()) return;
+	const resolved = await realpath(target);
+	for (const admit of admits) await admit(resolved);
+	const found = await lstat(resolved, { bigint: true });
+	if (opened.dev === found.dev && opened.ino === found.ino) return;
+	throw Object.assign(new Error(`ESTALE: replaced while it was opened, '${target}'`), { code: "ESTALE", path: target });
 }
 
 /** Opens a file to be read; null when there is none. */
-async function openToRead({ privacyOf, closing }: Access, target: string): Promise<FileHandle | null> {
+async function openToRead({ privacyOf, closing, admits }: Access, target: string): Promise<FileHandle | null> {
 	const handle = await orNullWhenMissing(open(target, "r"));
 	if (handle === null) return null;
 	try {
 		if (privacyOf(path.resolve(target)) === "kept") await closing.closeFile(handle, target);
+		if (admits.length > 0) await admitOpened(handle, target, admits);
 		return handle;
 	} catch (thrown) {
 		await handle.close();
@@ -159,7 +66,9 @@ async function openToRead({ privacyOf, closing }: Access, target: string): Promi
 }
 
 async function readWhole(access: Access, target: string): Promise<Buffer | null> {
-	if (access.privacyOf(path.resolve(target)) === "open") return orNullWhenMissing(readFile(target));
+	if (access.admits.length === 0 && access.privacyOf(path.resolve(target)) === "open") {
+		return orNullWhenMissing(readFile(target));
+	}
 	const handle = await openToRead(access, target);
 	if (handle === null) return null;
 	try {
@@ -350,8 +259,12 @@ async function remove(target: string): Promise<void> {
  * says what is for its owner alone.
  */
 export function createDiskFiles(privacyOf: PrivacyOf = openToAll): Files {
-	const access: Access = { privacyOf, closing: createClosing(privacyOf) };
+	return createPort({ privacyOf, closing: createClosing(privacyOf), admits: [] });
+}
+
+function createPort(access: Access): Files {
 	return {
+		admitting: (admit) => createPort({ ...access, admits: [...access.admits, admit] }),
 		read: (target) => readWhole(access, target),
 		readRange: (target, offset, length) => readRange(access, target, offset, length),
 		readPieces: (target) => readPieces(access, target),

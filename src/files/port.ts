@@ -32,9 +32,19 @@ export interface ReplaceOptions {
 	readonly mode?: number;
 	/** Sync the file and its directory before returning. Default false. */
 	readonly sync?: boolean;
+	/** The path was resolved: a link on it has been put there since, and fails the replacement with `ELOOP`. */
+	readonly withoutLinks?: boolean;
 }
 
+/**
+ * Judges a file that was opened by its path with every link resolved, before anything of it is read. What it throws is the
+ * failure of the read.
+ */
+export type Admit = (resolvedPath: string) => Promise<void>;
+
 export interface Files {
+	/** The same files, of which only what is admitted is read. What is opened is judged, not what was there before. */
+	admitting(admit: Admit): Files;
 	/** The whole file; null when there is none. */
 	read(path: string): Promise<Buffer | null>;
 	/** At most `length` bytes from `offset`; null when there is no file. */

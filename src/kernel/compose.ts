@@ -28,6 +28,7 @@ import { createKeyRing, type KeyRing } from "./key-ring.ts";
 import type { SessionOperations } from "./operations.ts";
 import { loadPluginTools } from "./plugins.ts";
 import { describeRepository } from "./repository.ts";
+import { secretsOf } from "./secrets.ts";
 import type { SessionParts } from "./session-parts.ts";
 import type { LoadServers } from "./tool-servers.ts";
 
@@ -38,6 +39,8 @@ export interface Surroundings {
 	readonly home: string;
 	/** Where settings, sessions and plans are kept. */
 	readonly shareDir: string;
+	/** The file that the settings come from, when it is not that of the share directory; it holds keys. */
+	readonly settingsFile?: string | null;
 	/** The skills that come with the program; null for none. */
 	readonly builtInSkillsDir: string | null;
 	/** Name of the operating system, for people. */
@@ -131,13 +134,16 @@ export async function composeSession(
 	surroundings: Surroundings,
 	links: SessionLinks,
 ): Promise<SessionParts> {
-	const { environment, files, processes, network, home, clock, identifiers, random, log } = surroundings;
+	const { environment, files: allFiles, processes, network, home, clock, identifiers, random, log } = surroundings;
+	const secrets = secretsOf(surroundings);
+	// Whatever is read for a prompt, a person or a tool comes from here; what is ours to read is read beside it.
+	const files = allFiles.admitting(secrets.admit);
 	const { configuration, selection } = chooseModel(options, settings, environment);
 	const { loopControl, agentwire } = configuration;
 	const { agent = builtInAgents.default } = options;
 	const keys = createKeyRing({ ...surroundings, fetch: network.fetch, platform: agentwire });
 	const loadPlugins = () =>
-		loadPluginTools(surroundings, async () => {
+		loadPluginTools({ ...surroundings, files }, async () => {
 			const provider = selectDefaultProvider(configuration, environment);
 			return { api_key: await keys.keyOf(provider), base_url: provider.baseUrl };
 		});
@@ -165,6 +171,8 @@ export async function composeSession(
 		home,
 		outputDir: `${stored.directory ?? stored.workDir}/output`,
 		files,
+		allFiles,
+		secrets,
 		processes,
 		web: {
 			network,
@@ -245,12 +253,10 @@ export async function composeSession(
 		keys,
 		systemPrompt: async (type) => {
 			const { gatherPromptVariables } = await import("./prompt-place.ts");
-			const variables = await gatherPromptVariables(
-				stored.workDir,
-				stored.state().additionalDirs,
-				skills.skills,
-				surroundings,
-			);
+			const variables = await gatherPromptVariables(stored.workDir, stored.state().additionalDirs, skills.skills, {
+				...surroundings,
+				files,
+			});
 			if (type !== null) return (type.prompt ?? renderSystemPrompt)(variables);
 			return withRole((agent.prompt ?? renderSystemPrompt)(variables), agent.role);
 		},

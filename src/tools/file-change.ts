@@ -2,7 +2,7 @@
 // StrReplaceFile have in common. A file that changed in between is left alone.
 import path from "node:path";
 import { createKeyedQueue } from "../base/keyed-queue.ts";
-import { toolError, toolSuccess } from "../events/content.ts";
+import { type ToolReturn, toolError, toolSuccess } from "../events/content.ts";
 import { cancelledResult, settled } from "./define-tool.ts";
 import { createDiffBlocks } from "./diff-blocks.ts";
 import type { Preparation, ToolEnvironment } from "./tool.ts";
@@ -81,7 +81,8 @@ async function readForChange(
 	if (status.size > sizeLimit) {
 		return refuse(`\`${location.spelled}\` is too large to be changed: ${status.size} bytes.`, failureBrief);
 	}
-	return { ok: true, bytes: await environment.files.read(location.resolved) };
+	// What the person is shown is the change, whatever the file holds.
+	return { ok: true, bytes: await environment.allFiles.read(location.resolved) };
 }
 
 type PlanVerdict =
@@ -114,11 +115,31 @@ function isSame(one: Buffer | null, other: Buffer | null): boolean {
 	return one === null || other === null ? one === other : one.equals(other);
 }
 
+const actionOf = ({ inside }: Location) => (inside ? "edit file" : "edit file outside of working directory");
+
+/**
+ * A change that cannot be made to a file that is not read: why not says something of what is in it, and is told only when
+ * the person has agreed to the change.
+ */
+export function tellWhenApproved(location: Location, description: string, result: ToolReturn): Preparation {
+	return {
+		kind: "ready",
+		approval: { action: actionOf(location), description, display: [] },
+		hasEffect: true,
+		target: location.resolved,
+		execute: async () => result,
+	};
+}
+
 /** Makes the call that asks for approval and then replaces the file. */
 export async function prepareFileChange(change: FileChange, environment: ToolEnvironment): Promise<Preparation> {
 	const { location, before, after } = change;
-	const { files } = environment;
-	const display = await createDiffBlocks(location.path, change.shown.before, change.shown.after);
+	const { allFiles: files } = environment;
+	const display = await createDiffBlocks(
+		location.isLinked ? location.resolved : location.path,
+		change.shown.before,
+		change.shown.after,
+	);
 
 	const isAsApproved = async (): Promise<boolean> =>
 		(await files.resolve(location.path)) === location.resolved && isSame(await files.read(location.resolved), before);
@@ -128,7 +149,7 @@ export async function prepareFileChange(change: FileChange, environment: ToolEnv
 		approval: change.isFree
 			? null
 			: {
-					action: location.inside ? "edit file" : "edit file outside of working directory",
+					action: actionOf(location),
 					description: change.description,
 					display,
 				},
@@ -144,7 +165,7 @@ export async function prepareFileChange(change: FileChange, environment: ToolEnv
 					);
 				}
 				if (change.isFree) await files.makeDirectory(path.dirname(location.resolved));
-				await files.replace(location.resolved, after);
+				await files.replace(location.resolved, after, { withoutLinks: true });
 				return toolSuccess({ message: change.message, display });
 			}),
 	};

@@ -69,7 +69,7 @@ describe("WriteFile", () => {
 		expect((await action(place.at("outside", "b.txt")))?.action).toBe("edit file outside of working directory");
 		expect(await action(place.at("work", "link", "b.txt"))).toMatchObject({
 			action: "edit file outside of working directory",
-			description: `Write file \`${place.at("work", "link", "b.txt")}\``,
+			description: `Write file \`${place.at("work", "link", "b.txt")}\`, which is a link to \`${place.at("outside", "b.txt")}\``,
 		});
 		expect(briefOf(await call(write, { path: "link/b.txt", content: "x" }))).toBe("Invalid path");
 		expect(briefOf(await call(write, { path: "name.txt", content: "x" }))).toBe("Invalid path");

@@ -33,6 +33,8 @@ export interface WalkOptions {
 	readonly kept: number;
 	readonly bounds: WalkBounds;
 	readonly clock: Pick<Clock, "now">;
+	/** Whether a link may be followed to this directory, resolved. */
+	isSearched(resolved: string): Promise<boolean>;
 	readonly signal: AbortSignal;
 }
 
@@ -43,6 +45,8 @@ export interface WalkResult {
 	readonly count: number;
 	/** Why it ended before everything was looked at; null when it did not. */
 	readonly cutBy: keyof WalkBounds | null;
+	/** Whether a link was not followed, because it leads to where is not searched. */
+	readonly isBarred: boolean;
 }
 
 /** Collects the paths below `root` that the steps lead to. Ends early at its bounds and when aborted. */
@@ -60,7 +64,22 @@ export async function walkPattern(
 	const pace = createPace();
 	let entries = 0;
 	let cutBy: keyof WalkBounds | null = null;
+	let isBarred = false;
+	/** The directories that were entered, without links: what lies in them does so by its name. */
+	const entered = new Map([["", await files.resolve(root)]]);
 
+	const mayEnter = async (relative: string): Promise<boolean> => {
+		if (entered.has(relative)) return true;
+		const parent = path.dirname(relative);
+		const resolved = await files.resolve(path.join(root, relative));
+		const expected = path.join(entered.get(parent === "." ? "" : parent) ?? "", path.basename(relative));
+		if (resolved !== expected && !(await options.isSearched(resolved))) {
+			isBarred = true;
+			return false;
+		}
+		entered.set(relative, resolved);
+		return true;
+	};
 	const add = (relative: string, isDirectory: boolean): void => {
 		if (!isDirectory || options.includeDirectories) found.add(relative);
 	};
@@ -81,6 +100,7 @@ export async function walkPattern(
 		const place = `${index}:${relative}`;
 		if (!isDirectory || seen.has(place) || !(await goOn())) return;
 		seen.add(place);
+		if (!(await mayEnter(relative))) return;
 		const directory = path.join(root, relative);
 		switch (step.kind) {
 			case "name": {
@@ -102,7 +122,7 @@ export async function walkPattern(
 	const descend = async (relative: string, directory: string, index: number): Promise<void> => {
 		await walk(relative, true, index + 1);
 		const isLast = index === steps.length - 1;
-		const resolved = await files.resolve(directory);
+		const resolved = entered.get(relative) ?? directory;
 		for (const entry of await listDirectory(files, directory)) {
 			if (!(await goOn())) return;
 			const child = path.join(relative, entry.name);
@@ -111,13 +131,17 @@ export async function walkPattern(
 				continue;
 			}
 			// A link to a directory is found, but not followed: it may lead back up.
-			const isLink = (await files.resolve(path.join(directory, entry.name))) !== path.join(resolved, entry.name);
-			if (!isLink) await walk(child, true, index);
-			else if (isLast) add(child, true);
+			const expected = path.join(resolved, entry.name);
+			if ((await files.resolve(path.join(directory, entry.name))) !== expected) {
+				if (isLast) add(child, true);
+				continue;
+			}
+			entered.set(child, expected);
+			await walk(child, true, index);
 		}
 	};
 	await walk("", true, 0);
-	return { paths: found.sorted(), count: found.count, cutBy };
+	return { paths: found.sorted(), count: found.count, cutBy, isBarred };
 }
 
 /** The first of many different paths, of which only so many are held at a time. */

@@ -30,11 +30,16 @@ const schema = v.object({
 	include_dirs: v.optional(v.pipe(boolean(), v.description("Whether directories are found as well as files.")), true),
 });
 
-function toResult({ paths, count, cutBy }: WalkResult, pattern: string, { entries, time }: WalkBounds): ToolReturn {
+function toResult(
+	{ paths, count, cutBy, isBarred }: WalkResult,
+	pattern: string,
+	{ entries, time }: WalkBounds,
+): ToolReturn {
 	const notes = [
 		count === 0
 			? `No matches found for pattern \`${pattern}\`.`
 			: `Found ${count} ${count === 1 ? "match" : "matches"} for pattern \`${pattern}\`.`,
+		...(isBarred ? ["A link that leads out of the workspace was not followed."] : []),
 		...(paths.length < count
 			? [`Only the first ${maximumMatches} are shown; a more specific pattern finds fewer.`]
 			: []),
@@ -96,6 +101,7 @@ export function createGlob(environment: ToolEnvironment, bounds: WalkBounds = st
 					kept: maximumMatches,
 					bounds,
 					clock: environment.clock,
+					isSearched: (resolved) => isSearchable(resolved, environment),
 					signal,
 				});
 				return signal.aborted ? cancelledResult() : toResult(result, pattern, bounds);

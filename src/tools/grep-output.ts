@@ -1,7 +1,7 @@
 // What ripgrep printed, as lines of results: paths made relative, secrets left out, sorted, one page of it.
 // Expects `--null` (a NUL after each path) and, for content, `--line-number`.
 import path from "node:path";
-import { isSensitiveFile } from "./sensitive-files.ts";
+import { isSensitiveFile, type SecretPaths } from "../files/secret-paths.ts";
 
 export type GrepMode = "files" | "content" | "counts";
 
@@ -44,13 +44,33 @@ export function parseGrepOutput(output: string, mode: GrepMode, isCut: boolean):
 	return [...entries].map(([found, content]) => ({ path: found, lines: content }));
 }
 
-/** Takes out the files that hold secrets; `omitted` is how many. */
-export function withoutSensitiveFiles(entries: readonly GrepEntry[]): {
-	readonly entries: GrepEntry[];
-	readonly omitted: number;
-} {
-	const kept = entries.filter((entry) => !isSensitiveFile(entry.path));
-	return { entries: kept, omitted: entries.length - kept.length };
+/** What is shown of all entries. */
+export interface KeptEntries {
+	readonly entries: readonly GrepEntry[];
+	/** Whether there was more than the limit. */
+	readonly isCut: boolean;
+}
+
+/**
+ * Takes out the files that hold secrets, and what is beyond `limit` bytes of the rest. Nothing about what was taken out
+ * is told, not even that there was something: whether a pattern is found in it would be an answer.
+ */
+export async function withoutSecrets(
+	entries: readonly GrepEntry[],
+	secrets: Pick<SecretPaths, "kindOf">,
+	limit: number,
+): Promise<KeptEntries> {
+	const kept: GrepEntry[] = [];
+	let length = 0;
+	for (const entry of entries) {
+		// A path with a line break in it comes in pieces; what it belongs to is not known.
+		if (!path.isAbsolute(entry.path) || isSensitiveFile(entry.path)) continue;
+		if ((await secrets.kindOf(entry.path)) !== null) continue;
+		length += Buffer.byteLength(entry.path) + entry.lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+		if (length > limit && kept.length > 0) return { entries: kept, isCut: true };
+		kept.push(entry);
+	}
+	return { entries: kept, isCut: length > limit };
 }
 
 function toContentLine(relative: string, line: string, withLineNumber: boolean): string {

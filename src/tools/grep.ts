@@ -11,15 +11,18 @@ import {
 	parseGrepOutput,
 	toResultLines,
 	totalCount,
-	withoutSensitiveFiles,
+	withoutSecrets,
 } from "./grep-output.ts";
 import { createOutputBuilder } from "./output-builder.ts";
 import { findRipgrep } from "./ripgrep.ts";
+import { findSecret } from "./secret-refusal.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
-import { absolutePath } from "./workspace-paths.ts";
+import { absolutePath, contains } from "./workspace-paths.ts";
 
 const timeout = 20_000;
-const captureLimit = 20 * 1024 * 1024;
+/** Bytes of what is found. Beyond them there is room for secrets, so that taking these out makes no difference. */
+const resultLimit = 20 * 1024 * 1024;
+const captureLimit = resultLimit + 8 * 1024 * 1024;
 const maximumColumns = 500;
 const versionControlDirectories = [".git", ".svn", ".hg", ".bzr", ".jj", ".sl"];
 const statusBatch = 64;
@@ -111,6 +114,8 @@ function toArguments(input: Input, mode: GrepMode, target: string): string[] {
 		...(input.type === null ? [] : [`--type=${input.type}`]),
 		// The last glob that matches wins, so these come after the one of the call.
 		...versionControlDirectories.map((name) => `--glob=!${name}`),
+		// From the root there is a way to what the system shows of processes.
+		...(target === path.sep ? ["--glob=!/proc"] : []),
 		...[`--regexp=${input.pattern}`, "--", target],
 	];
 }
@@ -118,6 +123,7 @@ function toArguments(input: Input, mode: GrepMode, target: string): string[] {
 async function runRipgrep(
 	ripgrep: string,
 	commandLine: readonly string[],
+	resolved: string,
 	environment: ToolEnvironment,
 	signal: AbortSignal,
 ): Promise<RunOutcome> {
@@ -126,7 +132,8 @@ async function runRipgrep(
 			{
 				file: ripgrep,
 				arguments: [...extra, ...commandLine],
-				workDir: environment.workDir,
+				// What patterns of paths begin at.
+				workDir: resolved === path.sep ? resolved : environment.workDir,
 				environment: environment.environment,
 				timeout,
 				outputLimit: captureLimit,
@@ -171,11 +178,7 @@ function failure(outcome: RunOutcome): ToolReturn | null {
 		case "signalled":
 			return toolError(`ripgrep was ended by signal ${ended.signal}.`, failureBrief);
 		case "timed-out":
-			if (outcome.output !== "") return null;
-			return toolError(
-				`The search found nothing in ${timeout / 1000} s and was ended. Search in fewer files.`,
-				"Grep timed out",
-			);
+			return null;
 		case "exited":
 			if (ended.exitCode <= 1) return null;
 			return toolError(`The search failed: ${outcome.errorOutput.trim().slice(0, 2000)}`, failureBrief);
@@ -186,21 +189,29 @@ async function toResult(
 	outcome: RunOutcome,
 	input: Input,
 	mode: GrepMode,
-	target: string,
+	{ target, resolved }: SearchedPlace,
 	environment: ToolEnvironment,
 ): Promise<ToolReturn> {
 	const failed = failure(outcome);
 	if (failed !== null) return failed;
 	const isPartial = outcome.truncated || outcome.ended.kind === "timed-out";
 	const parsed = parseGrepOutput(outcome.output, mode, isPartial);
-	const { entries, omitted } = withoutSensitiveFiles(parsed);
+	const { entries, isCut } = await withoutSecrets(parsed, environment.secrets, resultLimit);
+	if (outcome.ended.kind === "timed-out" && entries.length === 0) {
+		return toolError(
+			`The search found nothing in ${timeout / 1000} s and was ended. Search in fewer files.`,
+			"Grep timed out",
+		);
+	}
 	const sorted =
 		mode === "files"
 			? await sortByAge(entries, environment)
 			: entries.toSorted((one, other) => (one.path < other.path ? -1 : 1));
 
-	const isDirectory = (await environment.files.status(target))?.kind === "directory";
-	const all = toResultLines(sorted, isDirectory ? target : path.dirname(target), mode, {
+	const isDirectory = (await environment.files.status(resolved))?.kind === "directory";
+	// A file that is searched for itself is shown by the name that it was given.
+	const named = isDirectory ? sorted : sorted.map((entry) => ({ ...entry, path: target }));
+	const all = toResultLines(named, isDirectory ? resolved : path.dirname(target), mode, {
 		withLineNumbers: input["-n"],
 		withContext: [input["-A"], input["-B"], input["-C"]].some((lines) => lines !== null && lines > 0),
 	});
@@ -214,7 +225,6 @@ async function toResult(
 		...(mode === "counts" && all.length > 0
 			? [`Found ${totalCount(sorted)} matches in ${sorted.length} ${sorted.length === 1 ? "file" : "files"}.`]
 			: []),
-		...(omitted > 0 ? [`Left out, as they may hold secrets: ${omitted} ${omitted === 1 ? "file" : "files"}.`] : []),
 		...(all.length > 0 && shown.length === 0 ? [`There are only ${all.length} results; the offset is past them.`] : []),
 		...(shown.length > 0 && next < all.length
 			? [`Showing ${shown.length} of ${all.length} results; use offset=${next} for the next.`]
@@ -222,11 +232,31 @@ async function toResult(
 		...(outcome.ended.kind === "timed-out"
 			? [`The search was ended after ${timeout / 1000} s; results are partial.`]
 			: []),
-		...(outcome.truncated ? ["There was too much output; results are partial."] : []),
+		...(isCut || outcome.truncated ? ["There was too much output; results are partial."] : []),
 	];
 	const builder = createOutputBuilder();
 	builder.write(shown.join("\n"));
 	return builder.success(notes.join(" "));
+}
+
+/** What is searched: as it was named, absolute, and with links resolved. */
+interface SearchedPlace {
+	readonly target: string;
+	readonly resolved: string;
+}
+
+async function refuseSearch(
+	spelled: string,
+	{ target, resolved }: SearchedPlace,
+	environment: ToolEnvironment,
+): Promise<ToolReturn | null> {
+	const isDirectory = (await environment.files.status(resolved).catch(() => null))?.kind === "directory";
+	if (isDirectory && contains("/proc", resolved)) {
+		return toolError(`\`${spelled}\` shows processes and the system, and is not searched.`, "Sensitive directory");
+	}
+	// A directory that is only called like a file of secrets is one like others.
+	if (isDirectory && (await environment.secrets.kindOf(resolved)) !== "own") return null;
+	return await findSecret({ spelled, path: target, resolved }, environment);
 }
 
 export function createGrep(environment: ToolEnvironment): Tool {
@@ -241,8 +271,15 @@ export function createGrep(environment: ToolEnvironment): Tool {
 				ripgrep ??= findRipgrep();
 				const mode = toMode(input.output_mode);
 				const target = absolutePath(input.path, environment);
-				const outcome = await runRipgrep(ripgrep, toArguments(input, mode, target), environment, signal);
-				return toResult(outcome, input, mode, target, environment);
+				if (target.includes("\0")) return toolError("A path has no NUL character.", "Invalid path");
+				const resolved = await environment.files.resolve(target);
+				const refused = await refuseSearch(input.path, { target, resolved }, environment);
+				if (refused !== null) return refused;
+				const outcome = await runRipgrep(ripgrep, toArguments(input, mode, resolved), resolved, environment, signal);
+				if ((await environment.files.resolve(target)) !== resolved) {
+					return toolError(`\`${input.path}\` was replaced while it was searched. Search again.`, failureBrief);
+				}
+				return toResult(outcome, input, mode, { target, resolved }, environment);
 			}),
 	});
 }

@@ -101,6 +101,7 @@ export function createExitPlanMode({ plan }: ToolEnvironment): Tool {
 		description: exitDescription,
 		needs: ["plan-mode"],
 		schema: exitSchema,
+		failureBrief: "Failed to read the plan",
 		prepare: ({ options }, { toolCallId }) => readOnly((signal) => exit(plan, options, toolCallId, signal)),
 	});
 }

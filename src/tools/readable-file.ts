@@ -1,7 +1,7 @@
 // Finds the file that a tool is to read: where the path leads, whether it may be read, and what kind of file it is.
 import { type ToolReturn, toolError } from "../events/content.ts";
 import { detectFileKind, type FileKind, headerLength } from "./file-kinds.ts";
-import { isSensitiveFile } from "./sensitive-files.ts";
+import { findSecret } from "./secret-refusal.ts";
 import type { ToolEnvironment } from "./tool.ts";
 import { type Location, locateFile } from "./workspace-paths.ts";
 
@@ -22,14 +22,13 @@ export async function findReadableFile(filePath: string, environment: ToolEnviro
 	const located = await locateFile(filePath, environment);
 	if (!located.ok) return located;
 	const { location } = located;
-	const { spelled, path, resolved } = location;
+	const { spelled, resolved } = location;
 	const refuse = (message: string, brief: string): FoundFileResult => ({
 		ok: false,
 		refusal: toolError(message, brief),
 	});
-	if (isSensitiveFile(path) || isSensitiveFile(resolved)) {
-		return refuse(`\`${spelled}\` may hold secrets and is not read, to protect them.`, "Sensitive file");
-	}
+	const secret = await findSecret(location, environment);
+	if (secret !== null) return { ok: false, refusal: secret };
 	const status = await environment.files.status(resolved);
 	if (status === null) return refuse(`\`${spelled}\` does not exist.`, "File not found");
 	if (status.kind !== "file") return refuse(`\`${spelled}\` is not a file.`, "Invalid path");

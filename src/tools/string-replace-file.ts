@@ -3,10 +3,12 @@ import * as v from "valibot";
 import { toolError } from "../events/content.ts";
 import { boolean } from "./argument-schemas.ts";
 import { defineTool, settled } from "./define-tool.ts";
-import { findForChange, prepareFileChange } from "./file-change.ts";
+import { findForChange, prepareFileChange, tellWhenApproved } from "./file-change.ts";
+import { secretKind } from "./secret-refusal.ts";
 import { applyEdits } from "./text-edits.ts";
 import { decodeTextFile, encodeTextFile } from "./text-file.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
+import { shownPath } from "./workspace-paths.ts";
 
 const failureBrief = "Failed to edit file";
 
@@ -55,14 +57,18 @@ export function createStringReplaceFile(environment: ToolEnvironment): Tool {
 			if (old === null) return settled(toolError(`\`${path}\` is not UTF-8 text.`, failureBrief));
 			const edits = Array.isArray(edit) ? edit : [edit];
 			const edited = await applyEdits(old.text, edits, old.lineEnding);
-			if (!edited.ok) return settled(toolError(edited.message, "No replacements made"));
+			if (!edited.ok) {
+				const result = toolError(edited.message, "No replacements made");
+				const isSecret = (await secretKind(location, environment)) !== null;
+				return isSecret ? tellWhenApproved(location, `Edit file ${shownPath(location)}`, result) : settled(result);
+			}
 			return prepareFileChange(
 				{
 					location,
 					before,
 					after: encodeTextFile(edited.text, old),
 					shown: { before: old.text, after: edited.text },
-					description: `Edit file \`${location.path}\``,
+					description: `Edit file ${shownPath(location)}`,
 					failureBrief,
 					message: `File successfully edited. Applied ${edits.length} edit(s) with ${edited.replacements} total replacement(s).`,
 					isFree: isPlanFile,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { isSensitiveFile } from "../files/secret-paths.ts";
 import { detectFileKind } from "./file-kinds.ts";
 import { createOutputBuilder } from "./output-builder.ts";
-import { isSensitiveFile } from "./sensitive-files.ts";
 import { decodeTextFile, encodeTextFile } from "./text-file.ts";
 import { forEachLine, type TextLine } from "./text-lines.ts";
 

@@ -3,6 +3,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { DisplayBlock, Todo, ToolReturn } from "../events/content.ts";
 import type { Files } from "../files/port.ts";
+import type { SecretPaths } from "../files/secret-paths.ts";
 import type { Network } from "../network/network.ts";
 import type { Processes } from "../processes/port.ts";
 import type {
@@ -86,7 +87,12 @@ export interface ToolEnvironment {
 	readonly home: string;
 	/** Where a tool may leave output too large for an answer. */
 	readonly outputDir: string;
+	/** Files that hold secrets are not read through it. */
 	readonly files: Files;
+	/** The same without that rule: for changes, which a person is shown before they are made. */
+	readonly allFiles: Files;
+	/** What `files` does not read. */
+	readonly secrets: SecretPaths;
 	readonly processes: Processes;
 	readonly web: WebAccess;
 	readonly clock: Clock;

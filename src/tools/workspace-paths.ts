@@ -14,6 +14,8 @@ export interface Location {
 	readonly resolved: string;
 	/** Whether `resolved` lies in the work dir or an additional dir. */
 	readonly inside: boolean;
+	/** Whether links lead elsewhere than the path says, others than those to the workspace itself. */
+	readonly isLinked: boolean;
 }
 
 export type LocationResult =
@@ -57,6 +59,20 @@ async function isInsideAny(resolved: string, roots: readonly string[], files: Fi
 	return false;
 }
 
+/** The path with the links of the workspace root that it begins with resolved, and no others. */
+async function withoutRootLinks(absolute: string, environment: ToolEnvironment): Promise<string> {
+	for (const root of [environment.workDir, ...environment.additionalDirs()]) {
+		if (!contains(root, absolute)) continue;
+		return path.join(await environment.files.resolve(root), path.relative(root, absolute));
+	}
+	return absolute;
+}
+
+/** The path as a person is asked about it: with where links lead, if they do. */
+export function shownPath({ path: named, resolved, isLinked }: Location): string {
+	return isLinked ? `\`${named}\`, which is a link to \`${resolved}\`` : `\`${named}\``;
+}
+
 /** Finds where a file argument leads. A path that leaves the workspace must have been given as an absolute one. */
 export async function locateFile(spelled: string, environment: ToolEnvironment): Promise<LocationResult> {
 	const refuse = (message: string, brief: string): LocationResult => ({
@@ -74,5 +90,6 @@ export async function locateFile(spelled: string, environment: ToolEnvironment):
 			"Invalid path",
 		);
 	}
-	return { ok: true, location: { spelled, path: absolute, resolved, inside } };
+	const isLinked = resolved !== (await withoutRootLinks(absolute, environment));
+	return { ok: true, location: { spelled, path: absolute, resolved, inside, isLinked } };
 }

@@ -5,6 +5,7 @@ import { defineTool, settled } from "./define-tool.ts";
 import { findForChange, hasParentDirectory, prepareFileChange } from "./file-change.ts";
 import { decodeTextFile, encodeTextFile, toLineFeeds } from "./text-file.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
+import { shownPath } from "./workspace-paths.ts";
 
 const failureBrief = "Failed to write file";
 
@@ -61,7 +62,7 @@ export function createWriteFile(environment: ToolEnvironment): Tool {
 					before,
 					after,
 					shown: { before: oldText, after: newText },
-					description: `Write file \`${location.path}\``,
+					description: `Write file ${shownPath(location)}`,
 					failureBrief,
 					message: `File successfully ${done}. Current size: ${after.length} bytes.`,
 					isFree: isPlanFile,

@@ -13,7 +13,7 @@ import { createAskUserQuestion } from "../../src/tools/ask-user-question.ts";
 import { defineTool, readOnly } from "../../src/tools/define-tool.ts";
 import { createEnterPlanMode, createExitPlanMode } from "../../src/tools/plan-mode.ts";
 import type { OpenedCall, Tool, ToolEnvironment } from "../../src/tools/tool.ts";
-import { noProcesses, noWeb } from "./session-doubles.ts";
+import { noProcesses, noSecrets, noWeb } from "./session-doubles.ts";
 
 /** An effect that began. */
 export interface Effect {
@@ -45,6 +45,8 @@ export function createTalkingTools(operations: SessionOperations, files: Files):
 		home: "/home/me",
 		outputDir: "/share/output",
 		files,
+		allFiles: files,
+		secrets: noSecrets,
 		processes: noProcesses,
 		web: noWeb,
 		clock: systemClock,

@@ -127,6 +127,10 @@ export function createFailingFiles(inner: Files, plan: Plan | null = null): Fail
 	});
 
 	const files: Files = {
+		admitting(admit) {
+			const { read, readRange, readPieces } = inner.admitting(admit);
+			return { ...files, read, readRange, readPieces };
+		},
 		read: (path) => inner.read(path),
 		readRange: (path, offset, length) => inner.readRange(path, offset, length),
 		readPieces: (path) => inner.readPieces(path),

@@ -88,7 +88,27 @@ function createOver(root: DirectoryNode, firstTime: number): MemoryFiles {
 		parent.synced = new Map(parent.names);
 	};
 
-	return {
+	const port: MemoryFiles = {
+		admitting(admit) {
+			const judge = async (target: string) => {
+				if (findFile(target) !== null) await admit(path.resolve(target));
+			};
+			return {
+				...port,
+				async read(target) {
+					await judge(target);
+					return await port.read(target);
+				},
+				async readRange(target, offset, length) {
+					await judge(target);
+					return await port.readRange(target, offset, length);
+				},
+				async *readPieces(target) {
+					await judge(target);
+					yield* port.readPieces(target);
+				},
+			};
+		},
 		async read(target) {
 			const file = findFile(target);
 			return file === null ? null : Buffer.from(file.content);
@@ -172,6 +192,7 @@ function createOver(root: DirectoryNode, firstTime: number): MemoryFiles {
 		copy: () => createOver(copyDirectory(root, new Map()), time),
 		afterPowerLoss: (random) => createOver(survivor(root, random), time),
 	};
+	return port;
 }
 
 function copyNode(node: Node, known: Map<Node, Node>): Node {

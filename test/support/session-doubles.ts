@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { toConfiguration } from "../../src/config/configuration.ts";
 import { configurationFileSchema } from "../../src/config/schema.ts";
 import { toolError } from "../../src/events/content.ts";
+import type { SecretPaths } from "../../src/files/secret-paths.ts";
 import type { AttachOptions } from "../../src/kernel/clients.ts";
 import type { SessionParts } from "../../src/kernel/session-parts.ts";
 import type { Processes } from "../../src/processes/port.ts";
@@ -113,6 +114,9 @@ export const allMedia: MediaOperations = { takesImages: true, takesVideos: true,
 
 /** No service, and nothing to reach one. */
 /** Nothing but the public web, which tests leave alone. */
+/** Every file may be read. */
+export const noSecrets: SecretPaths = { kindOf: async () => null, admit: async () => {} };
+
 export const noWeb: WebAccess = { network: plainNetwork, allowed: [], fetchService: null, searchService: null };
 
 export const searchService: WebService = {

@@ -5,6 +5,7 @@ import path from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Todo, ToolReturn } from "../../src/events/content.ts";
 import { createDiskFiles } from "../../src/files/disk-files.ts";
+import { createSecretPaths } from "../../src/files/secret-paths.ts";
 import { createProcesses } from "../../src/processes/children.ts";
 import type { ApprovalNeed, Refusal, Tool, ToolEnvironment } from "../../src/tools/tool.ts";
 import { noAgents, nobodyToAsk, noMail, noMedia, noPlanMode, noTasks, noWeb } from "./session-doubles.ts";
@@ -20,7 +21,14 @@ export interface ToolPlace {
 
 export async function createToolPlace(overrides: Partial<ToolEnvironment> = {}): Promise<ToolPlace> {
 	const root = await realpath(await mkdtemp(path.join(tmpdir(), "tools-")));
-	const files = createDiskFiles();
+	const allFiles = createDiskFiles();
+	const secrets = createSecretPaths({
+		files: allFiles,
+		shareDirs: [path.join(root, "share"), path.join(root, "home", ".kimi")],
+		ownFiles: [path.join(root, "settings.toml")],
+		pluginFiles: async () => [path.join(root, "share", "plugins", "demo", "settings.json")],
+	});
+	const files = allFiles.admitting(secrets.admit);
 	for (const name of ["work", "outside", "home"]) await files.makeDirectory(path.join(root, name));
 	let todos: readonly Todo[] = [];
 	const environment: ToolEnvironment = {
@@ -31,6 +39,8 @@ export async function createToolPlace(overrides: Partial<ToolEnvironment> = {}):
 		home: path.join(root, "home"),
 		outputDir: path.join(root, "output"),
 		files,
+		allFiles,
+		secrets,
 		processes: createProcesses({
 			drain: 50,
 			openSink: async (file) => {

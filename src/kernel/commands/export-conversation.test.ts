@@ -236,6 +236,20 @@ describe("exportConversation", () => {
 		expect(await exportConversation("link.md", exportPlace, markdown)).toMatchObject({ ok: false });
 	});
 
+	it("makes nothing through a link, and says where an earlier export is that a link leads to", async () => {
+		await symlink(place.at("home", ".bashrc"), place.at("work", "new.md"));
+		expect(await exportConversation("new.md", exportPlace, markdown)).toEqual({
+			ok: false,
+			reason: `${place.at("work", "new.md")} is a link to ${place.at("home", ".bashrc")}, where there is nothing. Give another name, or remove it first.`,
+		});
+		await exportConversation("first.md", exportPlace, markdown);
+		await symlink("first.md", place.at("work", "again.md"));
+		expect(await exportConversation("again.md", exportPlace, markdown)).toEqual({
+			ok: true,
+			path: place.at("work", "first.md"),
+		});
+	});
+
 	it.each([
 		["none/talk.md", "There is no directory ROOT/work/none."],
 		["none/", "There is no directory ROOT/work/none."],

@@ -72,11 +72,16 @@ export async function exportConversation(target: string, place: ExportPlace, mar
 		const file = isDirectory ? path.join(named, exportName(place)) : named;
 		const parent = path.dirname(file);
 		if ((await files.status(parent))?.kind !== "directory") return refuse(`There is no directory ${parent}.`);
+		const leadsTo = await files.resolve(file);
+		const isLink = leadsTo !== path.join(await files.resolve(parent), path.basename(file));
+		if (isLink && (await files.status(file)) === null) {
+			return refuse(`${file} is a link to ${leadsTo}, where there is nothing. Give another name, or remove it first.`);
+		}
 		if (!(await mayBeWritten(file, files))) {
 			return refuse(`${file} is there already and is no export. Give another name, or remove it first.`);
 		}
-		await files.replace(file, markdown);
-		return { ok: true, path: file };
+		await files.replace(leadsTo, markdown, { withoutLinks: true });
+		return { ok: true, path: isLink ? leadsTo : file };
 	} catch (thrown) {
 		return refuse(`The export could not be written to ${named}: ${errorText(thrown)}`);
 	}

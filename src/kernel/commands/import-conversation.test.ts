@@ -1,4 +1,4 @@
-import { symlink, writeFile } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createToolPlace, type ToolPlace } from "../../../test/support/tool-environment.ts";
 import { textPart } from "../../events/content.ts";
@@ -77,6 +77,12 @@ describe("readImport", () => {
 		await put(".env", "KEY=1");
 		await symlink(".env", place.at("work", "harmless.txt"));
 		expect(await reasonFor("harmless.txt")).toMatch(/may hold secrets/);
+		await mkdir(place.at("share"));
+		await writeFile(place.at("share", "config.toml"), "KEY=1");
+		await symlink(place.at("share"), place.at("work", "docs"));
+		for (const settings of [place.at("share", "config.toml"), "docs/config.toml"]) {
+			expect(await reasonFor(settings)).toMatch(/share\/config\.toml holds settings, keys or sign-ins of this program/);
+		}
 		expect(await reasonFor(".")).toBe("ROOT/work is a directory. Name a text file in it.");
 		expect(await reasonFor("/dev/null")).toBe("/dev/null is not a file.");
 		expect(await reasonFor("")).toMatch(/^Name a text file/);

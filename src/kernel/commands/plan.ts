@@ -23,7 +23,7 @@ export function createPlanCommand(plan: PlanMode): SlashCommand {
 			case "off":
 				return await turn(false, run);
 			case "view":
-				return await run.say((await plan.read())?.text ?? "There is no plan.");
+				return await run.say(await planText(plan));
 			case "clear":
 				return await run.say(await clearPlan(plan));
 			default:
@@ -41,6 +41,14 @@ export function createPlanCommand(plan: PlanMode): SlashCommand {
 			return finished;
 		},
 	};
+}
+
+async function planText(plan: PlanMode): Promise<string> {
+	try {
+		return (await plan.read())?.text ?? "There is no plan.";
+	} catch (thrown) {
+		return `The plan cannot be read: ${errorText(thrown)}`;
+	}
 }
 
 async function clearPlan(plan: PlanMode): Promise<string> {

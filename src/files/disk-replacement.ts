@@ -1,0 +1,104 @@
+// Replacing a file on the disk in one step: a temporary file beside it, renamed over it.
+import { chmod, type FileHandle, lstat, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
+import path from "node:path";
+import { systemErrorCode } from "../base/errors.ts";
+import { type Access, newFileMode, orNullWhenMissing, privateFileMode } from "./disk-access.ts";
+import type { ReplaceOptions } from "./port.ts";
+import { othersMode } from "./private-paths.ts";
+import { temporaryName } from "./temporaries.ts";
+
+const linkLimit = 40;
+
+/** Writes all bytes: a disk may take fewer than it was given. */
+export async function writeWhole(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+	let offset = 0;
+	while (offset < bytes.length) {
+		const { bytesWritten } = await handle.write(bytes, offset, bytes.length - offset, null);
+		offset += bytesWritten;
+	}
+}
+
+/** Directories that may be written but not read, and file systems that sync none: nothing more can be done there. */
+const unsyncable: ReadonlySet<string | null> = new Set(["EACCES", "EINVAL", "EISDIR", "ENOTSUP"]);
+
+export async function syncDirectory(directory: string): Promise<void> {
+	try {
+		const handle = await open(directory, "r");
+		try {
+			await handle.sync();
+		} finally {
+			await handle.close();
+		}
+	} catch (thrown) {
+		if (!unsyncable.has(systemErrorCode(thrown))) throw thrown;
+	}
+}
+
+/** Where a write to `start` ends up: links are followed by hand, because the last one may point to nothing yet. */
+async function followLinks(start: string): Promise<string> {
+	let current = path.resolve(start);
+	for (let count = 0; count < linkLimit; count += 1) {
+		const status = await orNullWhenMissing(lstat(current));
+		if (status === null || !status.isSymbolicLink()) return current;
+		current = path.resolve(await realpath(path.dirname(current)), await readlink(current));
+	}
+	throw Object.assign(new Error(`ELOOP: too many symbolic links, '${start}'`), { code: "ELOOP", path: start });
+}
+
+async function checkWithoutLinks(destination: string): Promise<void> {
+	const isLink = (await orNullWhenMissing(lstat(destination)))?.isSymbolicLink() === true;
+	if (!isLink && (await realpath(path.dirname(destination))) === path.dirname(destination)) return;
+	const message = `ELOOP: a link was put in the way, '${destination}'`;
+	throw Object.assign(new Error(message), { code: "ELOOP", path: destination });
+}
+
+/** Null for what the umask makes of a new file. What a link leads to elsewhere keeps its mode, though it is opened here. */
+function modeOfReplacement(
+	{ privacyOf }: Access,
+	target: string,
+	destination: string,
+	old: number | null,
+	given: number | undefined,
+): number | null {
+	const usual = given ?? (old === null ? null : old & 0o7777);
+	if (privacyOf(path.resolve(target)) !== "kept") return usual;
+	if (usual === null) return privateFileMode;
+	return destination === path.resolve(target) ? usual & ~othersMode : usual;
+}
+
+/** `content` that comes in pieces is never held whole. Rejects with Node's errors, and then nothing has changed. */
+export async function replaceFile(
+	access: Access,
+	target: string,
+	content: string | Uint8Array | AsyncIterable<Uint8Array>,
+	options: ReplaceOptions,
+): Promise<void> {
+	const destination = options.withoutLinks === true ? path.resolve(target) : await followLinks(target);
+	const directory = path.dirname(destination);
+	await access.closing.closeDirectories(directory);
+	const old = await orNullWhenMissing(stat(destination));
+	const mode = modeOfReplacement(access, target, destination, old?.mode ?? null, options.mode);
+	// Short whatever the target's name: a long name must not become too long by being replaced.
+	const temporary = path.join(directory, temporaryName());
+	try {
+		// A file that will be private is private from its first byte on.
+		const handle = await open(temporary, "wx", mode === null ? newFileMode : mode & 0o777);
+		try {
+			if (typeof content === "string") await writeWhole(handle, Buffer.from(content));
+			else if (content instanceof Uint8Array) await writeWhole(handle, content);
+			else for await (const piece of content) await writeWhole(handle, piece);
+			// No umask that anybody works with takes from the owner what it was opened with.
+			if (mode !== null && mode !== privateFileMode) await chmod(temporary, mode);
+			if (options.sync === true) await handle.sync();
+		} finally {
+			await handle.close();
+		}
+		if (options.withoutLinks === true) await checkWithoutLinks(destination);
+		await rename(temporary, destination);
+	} catch (thrown) {
+		// The first failure is the one to tell; a disk that cannot write may well be unable to remove.
+		await rm(temporary, { force: true }).catch(() => undefined);
+		throw thrown;
+	}
+	if (options.sync === true) await syncDirectory(directory);
+}

@@ -1,0 +1,116 @@
+// Files whose content is not given to a model: those that hold secrets by their name, what this program keeps of keys and
+// sign-ins, and what the system shows of processes. Paths are judged as they are when every link is followed.
+import path from "node:path";
+import type { Admit, Files } from "./port.ts";
+import { isTemporaryName } from "./temporaries.ts";
+
+/** `name`: it is called like a file of secrets. `own`: settings and sign-ins of ours. `process`: of a running program. */
+export type SecretKind = "name" | "own" | "process";
+
+const exemptNames: ReadonlySet<string> = new Set([".env.example", ".env.sample", ".env.template"]);
+const sensitiveNames: ReadonlySet<string> = new Set([".env", "id_rsa", "id_ed25519", "id_ecdsa", "credentials"]);
+const sensitiveEnds: readonly string[] = ["/.aws/credentials", "/.gcp/credentials"];
+
+/** Directories of a share directory that hold keys, and parts of the names of files that do, copies of editors included. */
+const ownDirectories: ReadonlySet<string> = new Set(["credentials", "mcp-oauth"]);
+const ownNames: readonly string[] = ["config.toml", "config.json", "mcp.json"];
+
+/** Wherever the process file system is mounted. `cmdline` may have settings that were given on a command line. */
+const processFile = /\/proc\/(?:(?:self|thread-self|\d+)\/(?:task\/\d+\/)?(?:environ|mem|cmdline)|kcore)$/;
+
+/** Some file systems take these for one name: they differ in case, or in the form of their characters. */
+const folded = (name: string) => name.normalize("NFKC").toLowerCase();
+
+/** Judges a path by its last name alone; give the resolved path as well where a link may hide it. */
+export function isSensitiveFile(filePath: string): boolean {
+	const name = folded(path.basename(filePath));
+	if (exemptNames.has(name)) return false;
+	if (sensitiveNames.has(name) || name.startsWith(".env.")) return true;
+	return sensitiveEnds.some((end) => `/${folded(filePath)}`.endsWith(end));
+}
+
+/** A file that is not read. It passes for one that the system does not let us read. */
+export class SecretFileError extends Error {
+	override readonly name = "SecretFileError";
+	readonly code = "EACCES";
+	readonly path: string;
+	readonly kind: SecretKind;
+
+	constructor(file: string, kind: SecretKind) {
+		super(`${file} ${whyNotRead[kind]}`);
+		this.path = file;
+		this.kind = kind;
+	}
+}
+
+/** What follows the name of a file: a clause without full stop. */
+export const whyNotRead: Readonly<Record<SecretKind, string>> = {
+	name: "may hold secrets and is not read, to protect them",
+	own: "holds settings, keys or sign-ins of this program and is not read, to protect them",
+	process: "shows what a process was started with or has in memory, secrets included, and is not read",
+};
+
+export interface SecretPaths {
+	/** Why what is at the path (absolute, links resolved) is not read; null when it may be. */
+	kindOf(resolved: string): Promise<SecretKind | null>;
+	/** Throws SecretFileError for what is not read. */
+	readonly admit: Admit;
+}
+
+/** Rejects what is called like a file of secrets, or is of a process: for files that we read for ourselves. */
+export const admitByName: Admit = async (resolved) => {
+	const kind = kindByPath(resolved);
+	if (kind !== null) throw new SecretFileError(resolved, kind);
+};
+
+function kindByPath(resolved: string): SecretKind | null {
+	if (isSensitiveFile(resolved)) return "name";
+	return processFile.test(resolved) ? "process" : null;
+}
+
+export interface SecretPlaces {
+	readonly files: Pick<Files, "resolve">;
+	/** Absolute; need not exist. */
+	readonly shareDirs: readonly string[];
+	/** Further files of ours, absolute. */
+	readonly ownFiles: readonly string[];
+	/** Files of plugins with keys that they were given; asked for when something of a plugin is read. */
+	pluginFiles(): Promise<readonly string[]>;
+}
+
+export function createSecretPaths({ files, shareDirs, ownFiles, pluginFiles }: SecretPlaces): SecretPaths {
+	const resolveAll = (paths: readonly string[]) => Promise.all(paths.map((name) => files.resolve(name)));
+	let resolving: Promise<{ readonly roots: readonly string[]; readonly own: ReadonlySet<string> }> | null = null;
+	const places = () => {
+		resolving ??= Promise.all([resolveAll(shareDirs), resolveAll(ownFiles)]).then(([roots, own]) => ({
+			roots: [...new Set([...shareDirs, ...roots].map(folded))],
+			own: new Set([...ownFiles, ...own].map(folded)),
+		}));
+		return resolving;
+	};
+
+	const isOwn = async (resolved: string): Promise<boolean> => {
+		const name = folded(resolved);
+		const { roots, own } = await places();
+		if (own.has(name)) return true;
+		for (const root of roots) {
+			if (!name.startsWith(root + path.sep)) continue;
+			const [first = "", ...inner] = name.slice(root.length + 1).split(path.sep);
+			if (ownDirectories.has(first)) return true;
+			if (inner.length === 0 && (isTemporaryName(first) || ownNames.some((part) => first.includes(part)))) return true;
+			if (first === "plugins" && (await resolveAll(await pluginFiles())).map(folded).includes(name)) return true;
+		}
+		return false;
+	};
+
+	const kindOf = async (resolved: string): Promise<SecretKind | null> =>
+		(await isOwn(resolved)) ? "own" : kindByPath(resolved);
+
+	return {
+		kindOf,
+		async admit(resolved) {
+			const kind = await kindOf(resolved);
+			if (kind !== null) throw new SecretFileError(resolved, kind);
+		},
+	};
+}

@@ -1,0 +1,31 @@
+// What a model is told of a file that holds secrets, in place of its content.
+import { type ToolReturn, toolError } from "../events/content.ts";
+import { isSensitiveFile, type SecretKind, whyNotRead } from "../files/secret-paths.ts";
+import type { ToolEnvironment } from "./tool.ts";
+import type { Location } from "./workspace-paths.ts";
+
+const whatToDo: Readonly<Record<SecretKind, string>> = {
+	name: "",
+	own: " Ask the user for what you need of it. StrReplaceFile and WriteFile can change it, which the user is asked to approve.",
+	process: " Ask the user for what you need of it.",
+};
+
+/** Whether a file is not read, by what it is called and by what it is. */
+export async function secretKind(
+	{ path, resolved }: Pick<Location, "path" | "resolved">,
+	{ secrets }: Pick<ToolEnvironment, "secrets">,
+): Promise<SecretKind | null> {
+	return (await secrets.kindOf(resolved)) ?? (isSensitiveFile(path) ? "name" : null);
+}
+
+/** The refusal to read what is there; null when it may be read. */
+export async function findSecret(
+	location: Pick<Location, "spelled" | "path" | "resolved">,
+	environment: Pick<ToolEnvironment, "secrets">,
+): Promise<ToolReturn | null> {
+	const kind = await secretKind(location, environment);
+	if (kind === null) return null;
+	const { spelled, path, resolved } = location;
+	const led = isSensitiveFile(path) || path === resolved ? "" : ` leads to \`${resolved}\`, which`;
+	return toolError(`\`${spelled}\`${led} ${whyNotRead[kind]}.${whatToDo[kind]}`, "Sensitive file");
+}
