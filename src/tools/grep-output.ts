@@ -1,6 +1,7 @@
 // What ripgrep printed, as lines of results: paths made relative, secrets left out, sorted, one page of it.
-// Expects `--null` (a NUL after each path) and, for content, `--line-number`.
+// Expects `--null` (a NUL after each path) and, for content, `--line-number`. It may be megabytes: others get their turn.
 import path from "node:path";
+import { createPace } from "../base/pace.ts";
 import { isSensitiveFile, type SecretPaths } from "../files/secret-paths.ts";
 
 export type GrepMode = "files" | "content" | "counts";
@@ -15,7 +16,7 @@ export interface GrepEntry {
 const groupSeparator = "--";
 
 /** The entries in the order of their first appearance. A last line that was cut by a full buffer is dropped. */
-export function parseGrepOutput(output: string, mode: GrepMode, isCut: boolean): GrepEntry[] {
+export async function parseGrepOutput(output: string, mode: GrepMode, isCut: boolean): Promise<GrepEntry[]> {
 	if (mode === "files") {
 		const paths = output.split("\0");
 		// What follows the last NUL is nothing, or a path that is not whole.
@@ -24,8 +25,13 @@ export function parseGrepOutput(output: string, mode: GrepMode, isCut: boolean):
 	const entries = new Map<string, string[]>();
 	let current: string[] | null = null;
 	let separated = false;
-	const lines = output.split("\n");
-	for (const line of lines.slice(0, isCut || output.endsWith("\n") ? -1 : lines.length)) {
+	const pace = createPace();
+	for (let start = 0; start < output.length; ) {
+		await pace.rest();
+		const newline = output.indexOf("\n", start);
+		if (newline === -1 && isCut) break;
+		const line = output.slice(start, newline === -1 ? output.length : newline);
+		start += line.length + 1;
 		const end = line.indexOf("\0");
 		if (end === -1) {
 			separated ||= line === groupSeparator;
@@ -79,24 +85,26 @@ function toContentLine(relative: string, line: string, withLineNumber: boolean):
 }
 
 /** The entries as lines of output, with paths relative to `base`. */
-export function toResultLines(
+export async function toResultLines(
 	entries: readonly GrepEntry[],
 	base: string,
 	mode: GrepMode,
 	options: { readonly withLineNumbers: boolean; readonly withContext: boolean },
-): string[] {
+): Promise<string[]> {
 	const lines: string[] = [];
+	const pace = createPace();
 	for (const entry of entries) {
+		await pace.rest();
 		const relative = path.relative(base, entry.path) || path.basename(entry.path);
-		if (mode === "files") lines.push(relative);
-		else if (mode === "counts") lines.push(...entry.lines.map((line) => `${relative}:${line}`));
-		else {
-			if (options.withContext && lines.length > 0) lines.push(groupSeparator);
-			lines.push(
-				...entry.lines.map((line) =>
-					line === groupSeparator ? line : toContentLine(relative, line, options.withLineNumbers),
-				),
-			);
+		if (mode === "files") {
+			lines.push(relative);
+			continue;
+		}
+		if (mode === "content" && options.withContext && lines.length > 0) lines.push(groupSeparator);
+		for (const line of entry.lines) {
+			await pace.rest();
+			if (mode === "counts") lines.push(`${relative}:${line}`);
+			else lines.push(line === groupSeparator ? line : toContentLine(relative, line, options.withLineNumbers));
 		}
 	}
 	return lines;

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { longestPause } from "../../test/support/pauses.ts";
 import { briefOf, call, createToolPlace, type ToolPlace } from "../../test/support/tool-environment.ts";
 import type { Processes, RunOutcome, RunRequest } from "../processes/port.ts";
 import { createGrep } from "./grep.ts";
@@ -109,6 +110,20 @@ describe("Grep", () => {
 	it("takes patterns and paths that look like options", async () => {
 		await write("-x", "--version\n");
 		expect(await outputOf({ pattern: "--version", path: "-x", output_mode: "content" })).toEqual(["-x:1:--version"]);
+	});
+
+	it("pages through hundreds of thousands of lines without stopping others", { retry: 2 }, async () => {
+		await write("many", "a\n".repeat(250_000));
+		const results: unknown[] = [];
+		const pause = await longestPause(async () => {
+			results.push(await call(grep, { pattern: "a", output_mode: "content", offset: 249_998 }));
+			results.push(await call(grep, { pattern: "a", output_mode: "count_matches" }));
+		});
+		expect(results).toMatchObject([
+			{ is_error: false, output: "many:249999:a\nmany:250000:a" },
+			{ is_error: false, output: "many:250000" },
+		]);
+		expect(pause).toBeLessThan(250);
 	});
 
 	it("fails with the words of ripgrep", async () => {

@@ -195,7 +195,7 @@ async function toResult(
 	const failed = failure(outcome);
 	if (failed !== null) return failed;
 	const isPartial = outcome.truncated || outcome.ended.kind === "timed-out";
-	const parsed = parseGrepOutput(outcome.output, mode, isPartial);
+	const parsed = await parseGrepOutput(outcome.output, mode, isPartial);
 	const { entries, isCut } = await withoutSecrets(parsed, environment.secrets, resultLimit);
 	if (outcome.ended.kind === "timed-out" && entries.length === 0) {
 		return toolError(
@@ -211,7 +211,7 @@ async function toResult(
 	const isDirectory = (await environment.files.status(resolved))?.kind === "directory";
 	// A file that is searched for itself is shown by the name that it was given.
 	const named = isDirectory ? sorted : sorted.map((entry) => ({ ...entry, path: target }));
-	const all = toResultLines(named, isDirectory ? resolved : path.dirname(target), mode, {
+	const all = await toResultLines(named, isDirectory ? resolved : path.dirname(target), mode, {
 		withLineNumbers: input["-n"],
 		withContext: [input["-A"], input["-B"], input["-C"]].some((lines) => lines !== null && lines > 0),
 	});
