@@ -92,6 +92,26 @@ describe("plan mode of an agent without tools for it", () => {
 	});
 });
 
+describe("plan mode that is on without a name for its plan", () => {
+	it("gets one at the start, which is kept", async () => {
+		const { plan, stored } = await createSubject({ digits: ["000102"] });
+		await stored.updateState({ planMode: true, planSlug: null });
+		expect(plan.file).not.toBeNull();
+		await plan.start();
+		const { planSlug } = stored.state();
+		expect(planSlug).toMatch(/^[a-z]+-[a-z]+-[a-z]+$/);
+		expect(plan.file).toBe(`/share/plans/${planSlug}.md`);
+	});
+
+	it("has one all the same where it cannot be kept", async () => {
+		const { plan, stored } = await createSubject();
+		await stored.updateState({ planMode: true, planSlug: null });
+		const { file } = plan;
+		expect(file).toMatch(/^\/share\/plans\/[a-z]+-[a-z]+-[a-z]+\.md$/);
+		expect(plan.file).toBe(file);
+	});
+});
+
 describe("plan mode", () => {
 	it("keeps a name for the plan while it is on", async () => {
 		const { plan, stored } = await createSubject();

@@ -35,6 +35,8 @@ export class PlanMode implements Reminders {
 	#isReentered = false;
 	/** Where the plan of this session is written. */
 	#directory: string;
+	/** The name of a plan that the state has none for. */
+	#spareSlug: string | null = null;
 
 	constructor(settings: PlanModeSettings) {
 		this.#settings = settings;
@@ -47,15 +49,23 @@ export class PlanMode implements Reminders {
 
 	/** The plan's file; null while plan mode is off. */
 	get file(): string | null {
-		const { planMode, planSlug: slug } = this.#settings.stored.state();
-		return planMode && slug !== null ? path.join(this.#directory, `${slug}.md`) : null;
+		const { stored, identifiers } = this.#settings;
+		const { planMode, planSlug: named } = stored.state();
+		if (!planMode) return null;
+		// Never without a file: without one no edit would be refused.
+		if (named === null) this.#spareSlug ??= planSlug(identifiers);
+		return path.join(this.#directory, `${named ?? this.#spareSlug}.md`);
 	}
 
 	/**
 	 * Finds the plan of a session that was in plan mode before, and turns it on when the settings or the command line say
-	 * so and the agent can work in it.
+	 * so and the agent can work in it. A plan whose name was dropped, or that never had one, gets a new one.
 	 */
 	async start(): Promise<void> {
+		const { stored } = this.#settings;
+		if (this.isOn && stored.state().planSlug === null) {
+			await stored.updateState({ planSlug: await this.#chooseSlug() });
+		}
 		const found = this.isOn ? await this.read().catch(() => null) : null;
 		if (found !== null) this.#directory = path.dirname(found.file);
 		if (this.#settings.startsOn && this.allows(true) && !this.isOn) await this.set(true, false);

@@ -121,14 +121,22 @@ describe("the files of a subagent", () => {
 		expect((await text("context.jsonl")).split("\n")).toHaveLength(4);
 	});
 
-	it.each(["", ".", "..", "../a0d984db6", "../subagents/a0d984db6", "a/b", "a0d984db6/", "no-such"])(
-		"are not found under %j",
-		async (name) => {
-			const session = await open();
-			await run(session);
-			expect(await session.openAgent(name)).toBeNull();
-		},
-	);
+	it.each([
+		"",
+		".",
+		"..",
+		"../a0d984db6",
+		"../subagents/a0d984db6",
+		"a/b",
+		"a0d984db6/",
+		"no-such",
+		"a".repeat(300),
+		"a\0b",
+	])("are not found under %j", async (name) => {
+		const session = await open();
+		await run(session);
+		expect(await session.openAgent(name)).toBeNull();
+	});
 
 	it.each([
 		["no JSON", "{"],

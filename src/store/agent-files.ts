@@ -50,7 +50,7 @@ export interface AgentFilesOptions {
 const agentsDirectory = "subagents";
 const metaName = "meta.json";
 /** Ids come from a model: one that is no plain name would lead out of the directory. */
-const idPattern = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
+const idPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
 
 /** The subagent of this id; null when there is none that can be read. */
 export async function openAgentFiles(id: string, options: AgentFilesOptions): Promise<StoredAgent | null> {
@@ -66,6 +66,7 @@ export async function failStaleAgents(
 	const parent = path.join(options.directory, agentsDirectory);
 	if ((await options.files.status(parent))?.kind !== "directory") return;
 	for (const { name } of await options.files.list(parent)) {
+		if (!idPattern.test(name)) continue;
 		const file = path.join(parent, name, metaName);
 		const meta = await readMeta(file, options.files);
 		if (meta === null || !isRunning(meta.status)) continue;

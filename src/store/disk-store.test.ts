@@ -86,6 +86,16 @@ describe("sessions on disk", () => {
 		expect(await text("context.jsonl")).toBe('{"role":"user","content":"Say hello"}\n');
 	});
 
+	it("passes over work directories of kimi.json that are no absolute paths", async () => {
+		await put("context.jsonl", "");
+		const paths = ["", ".", "../x", "a\0b", "/a\0b", place.workDir];
+		const listed = { work_dirs: paths.map((name) => ({ path: name, kaos: "local", last_session_id: "../../x" })) };
+		await writeFile(path.join(place.shareDir, "kimi.json"), JSON.stringify(listed));
+		const store = place.openStore();
+		expect(await store.workDirOf(id)).toBe(place.workDir);
+		expect(await store.lastSessionId(place.workDir)).toBeNull();
+	});
+
 	it("knows no work dir of a session that kimi.json does not list", async () => {
 		await put("context.jsonl", "");
 		expect(await place.openStore().workDirOf(id)).toBeNull();

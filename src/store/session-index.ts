@@ -10,6 +10,7 @@ import { withLock } from "../files/path-lock.ts";
 import type { Files } from "../files/port.ts";
 import { damagedPath } from "./damaged-file.ts";
 import { withStorageError } from "./storage-error.ts";
+import { isWorkDir } from "./work-dir.ts";
 
 export interface SessionIndex {
 	/** Lists the work dir, if it is not listed yet. Fails `storage-failed`. */
@@ -162,7 +163,7 @@ export function createSessionIndex(options: {
 			const content = (await read().catch(() => null)) ?? emptyContent;
 			return content.entries.flatMap((entry) => {
 				const parsed = v.safeParse(localEntrySchema, entry);
-				return parsed.success ? [parsed.output.path] : [];
+				return parsed.success && isWorkDir(parsed.output.path) ? [parsed.output.path] : [];
 			});
 		},
 		setLastSession: (workDir, id) =>

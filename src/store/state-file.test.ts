@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createMemoryLog, createStoreDirectory, type StoreDirectory } from "../../test/support/store-directory.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
-import { initialState, openStateFile } from "./state-file.ts";
+import { initialState, openStateFile, readPlanSlug } from "./state-file.ts";
 
 describe("state.json", () => {
 	let place: StoreDirectory;
@@ -119,6 +119,52 @@ describe("state.json", () => {
 		await state.update({ madeWith: { tools: "all" } });
 		expect(await read()).toMatchObject({ made_with: { tools: "all" } });
 		expect(log.lines).toEqual([]);
+	});
+
+	const badSlugs = [
+		"../../x",
+		"/etc/x",
+		"a/b",
+		"a\\b",
+		"a\0b",
+		".",
+		"..",
+		".hidden",
+		"-x",
+		"",
+		" ",
+		"a b",
+		"é",
+		"x".repeat(101),
+	];
+
+	it.each(badSlugs)("drops %j, which is no name of a plan, and says so", async (plan_slug) => {
+		await put("state.json", { plan_mode: true, plan_slug });
+		const log = createMemoryLog();
+		const state = await open(log);
+		expect(state.state()).toMatchObject({ planMode: true, planSlug: null });
+		expect(log.lines).toMatchObject([{ level: "warn", fields: { path: file("state.json"), key: "plan_slug" } }]);
+		expect(await readPlanSlug(createDiskFiles(), directory)).toBeNull();
+		await state.update({ customTitle: "Ours" });
+		expect(await read()).toMatchObject({ plan_slug: null, custom_title: "Ours" });
+	});
+
+	it.each(["amber-onyx-moss", "iron-man_2-x", "a.b", "x".repeat(100)])(
+		"keeps %j as the name of a plan",
+		async (plan_slug) => {
+			await put("state.json", { plan_mode: true, plan_slug });
+			const log = createMemoryLog();
+			expect((await open(log)).state().planSlug).toBe(plan_slug);
+			expect(log.lines).toEqual([]);
+			expect(await readPlanSlug(createDiskFiles(), directory)).toBe(plan_slug);
+		},
+	);
+
+	it("drops directories of the workspace that are no absolute paths, and says so", async () => {
+		await put("state.json", { additional_dirs: ["/a", "../b", "", "~/c", "/d\0e", "/f/../g"] });
+		const log = createMemoryLog();
+		expect((await open(log)).state().additionalDirs).toEqual(["/a", "/f/../g"]);
+		expect(log.lines).toMatchObject([{ level: "warn", fields: { key: "additional_dirs" } }]);
 	});
 
 	it("writes what it last knew when the file is gone", async () => {

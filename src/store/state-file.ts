@@ -9,6 +9,7 @@ import type { Files } from "../files/port.ts";
 import { damagedPath } from "./damaged-file.ts";
 import type { SessionState } from "./session-store.ts";
 import { withStorageError } from "./storage-error.ts";
+import { isWorkDir } from "./work-dir.ts";
 
 export const stateName = "state.json";
 const legacyName = "metadata.json";
@@ -58,6 +59,22 @@ export function initialState(): SessionState {
 	return toState(defaults());
 }
 
+/** Plain names of files, without their end: others of their makers would lead out of the directory of the plans. */
+const slugPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+/** What becomes a path is checked here, at the door: the file may have been changed by anybody. Null for what is none. */
+function toPlanSlug({ plan_slug: slug }: Stored): string | null {
+	return slug !== null && slugPattern.test(slug) ? slug : null;
+}
+
+/** The keys of what cannot become a path, and is dropped. */
+function droppedKeys(stored: Stored): string[] {
+	return [
+		...(toPlanSlug(stored) === stored.plan_slug ? [] : ["plan_slug"]),
+		...(stored.additional_dirs.every(isWorkDir) ? [] : ["additional_dirs"]),
+	];
+}
+
 function toState(stored: Stored): SessionState {
 	return {
 		approval: {
@@ -65,11 +82,11 @@ function toState(stored: Stored): SessionState {
 			afk: stored.approval.afk,
 			autoApproveActions: stored.approval.auto_approve_actions,
 		},
-		additionalDirs: stored.additional_dirs,
+		additionalDirs: stored.additional_dirs.filter(isWorkDir),
 		customTitle: stored.custom_title,
 		planMode: stored.plan_mode,
 		planSessionId: stored.plan_session_id,
-		planSlug: stored.plan_slug,
+		planSlug: toPlanSlug(stored),
 		todos: stored.todos,
 		archivedAt: stored.archived ? (stored.archived_at ?? 0) : null,
 		madeWith: stored["made_with"] ?? null,
@@ -159,7 +176,8 @@ export async function readTitle(
 
 /** The slug of the plan that a session is at; null when it is at none. */
 export async function readPlanSlug(files: Files, directory: string): Promise<string | null> {
-	return (await find(files, directory)).stored?.plan_slug ?? null;
+	const { stored } = await find(files, directory);
+	return stored === null ? null : toPlanSlug(stored);
 }
 
 export interface StateFile {
@@ -191,6 +209,9 @@ export async function openStateFile({ files, log, directory, fresh, prepare }: S
 	/** What the file is known to say, for when it cannot be read any more. */
 	let known = opened.stored ?? defaults();
 	const found = toState(known);
+	for (const key of fresh ? [] : droppedKeys(known)) {
+		log.warn("what the session state says cannot be a path and is dropped", { path: statePath, key });
+	}
 	let current = fresh ? { ...initialState(), customTitle: found.customTitle, madeWith: found.madeWith } : found;
 	let last: Promise<unknown> = Promise.resolve();
 

@@ -8,10 +8,15 @@ import { KernelError } from "../base/errors.ts";
  * links are kept, because clients hash the path as they were given it. Throws `invalid-input` for a relative path.
  */
 export function toWorkDir(spelled: string): string {
-	if (!path.isAbsolute(spelled) || spelled.includes("\0")) {
+	if (!isWorkDir(spelled)) {
 		throw new KernelError("invalid-input", `The work directory is not an absolute path: ${JSON.stringify(spelled)}`);
 	}
 	return path.resolve(spelled);
+}
+
+/** Whether it can be a work directory, or another root of the workspace: an absolute path. */
+export function isWorkDir(spelled: string): boolean {
+	return path.isAbsolute(spelled) && !spelled.includes("\0");
 }
 
 /** The directory name of a work dir under `sessions/`: the MD5 of its UTF-8 bytes, in lower-case hexadecimal. */
