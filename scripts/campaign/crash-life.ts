@@ -21,6 +21,7 @@ import { createFailingFiles, type Effect, type Plan } from "../../test/support/f
 import { createProgram } from "../../test/support/mcp-program.ts";
 import type { MemoryFiles } from "../../test/support/memory-files.ts";
 import { plainNetwork } from "../../test/support/network.ts";
+import { readPageHere } from "../../test/support/session-doubles.ts";
 import { noWorkers } from "../../test/support/task-workers.ts";
 import { play } from "./crash-client.ts";
 import { type LifeScript, placeholders } from "./crash-scenarios.ts";
@@ -311,6 +312,7 @@ export async function live({ files: disk, scripts, life, plan, port = (files) =>
 						processes,
 						startWorker: noWorkers,
 						network: plainNetwork,
+						readPage: readPageHere,
 						clock,
 						identifiers: countingIdentifiers(life * 2 + index),
 						random: () => 0.5,

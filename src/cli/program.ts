@@ -29,6 +29,7 @@ import { processesWhenWanted } from "../processes/when-wanted.ts";
 import type { HostOffer } from "../server/serve.ts";
 import { createDiskStore } from "../store/disk-store.ts";
 import { isSessionId } from "../store/work-dir.ts";
+import { createPageReader } from "../tools/page-reader.ts";
 import { servesPlanMode } from "../tools/tool-paths.ts";
 import type { NamedSession, ProgramOptions } from "./command-line.ts";
 import { toCompatibility } from "./compatibility.ts";
@@ -171,6 +172,7 @@ async function prepare(
 			return createProcesses({ openSink: (file) => openOutput(files, file), contain, log });
 		}),
 		startWorker: createWorkerStarter(packageDir, environment, configuration.agentwire.contain),
+		readPage: createPageReader(path.join(packageDir, "dist", "web-page-thread.cjs")),
 		network: createNetwork({
 			environment,
 			caFile: caFile === null ? null : toAbsolutePath(caFile, place),

@@ -19,6 +19,7 @@ import { createSignedInModel } from "../models/signed-in.ts";
 import type { Network } from "../network/network.ts";
 import type { Processes } from "../processes/port.ts";
 import type { StoredSession } from "../store/session-store.ts";
+import type { ReadPage } from "../tools/page-reader.ts";
 import type { ToolEnvironment, WebService } from "../tools/tool.ts";
 import { isBuiltInToolName, servesPlanMode } from "../tools/tool-paths.ts";
 import { type BudgetOptions, composeBudgets } from "./budget-options.ts";
@@ -50,6 +51,8 @@ export interface Surroundings {
 	/** Starts the worker of a background command. */
 	readonly startWorker: StartWorker;
 	readonly network: Network;
+	/** Makes text of HTML. */
+	readonly readPage: ReadPage;
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
 	/** Uniform in [0, 1). */
@@ -179,6 +182,7 @@ export async function composeSession(
 			allowed: agentwire.fetchAllow,
 			fetchService: toWebService(configuration.services.moonshotFetch, surroundings.version, keys),
 			searchService: toWebService(configuration.services.moonshotSearch, surroundings.version, keys),
+			readPage: surroundings.readPage,
 		},
 		clock,
 		todos: {

@@ -1,6 +1,7 @@
 // Work on what nobody vouches for, in a thread of its own: it has a deadline and a bound on its memory, and whatever it
 // does, nobody else waits for it.
 import { Worker } from "node:worker_threads";
+import { createDeferred } from "../base/deferred.ts";
 
 export interface ThreadLimits {
 	/** Milliseconds. */
@@ -36,7 +37,7 @@ export async function runThread(
 		stderr: true,
 		resourceLimits: { maxOldGenerationSizeMb: memory },
 	});
-	const { promise, resolve } = Promise.withResolvers<ThreadOutcome>();
+	const { promise, resolve } = createDeferred<ThreadOutcome>();
 	const timer = setTimeout(() => resolve({ kind: "timed-out" }), time);
 	const abort = () => resolve({ kind: "aborted" });
 	signal.addEventListener("abort", abort, { once: true });

@@ -6,6 +6,7 @@ import { isAddress, withoutBrackets } from "../network/host.ts";
 import type { Fetch } from "../network/network.ts";
 import { cancelledResult, defineTool, readOnly, settled } from "./define-tool.ts";
 import { createOutputBuilder } from "./output-builder.ts";
+import type { ReadPage } from "./page-reader.ts";
 import { getPage, type PageAnswer, type PageLimits, readAddress } from "./page-request.ts";
 import type { Tool, ToolCallContext, ToolEnvironment } from "./tool.ts";
 
@@ -82,7 +83,7 @@ export function createFetchUrl(environment: ToolEnvironment, limits: FetchLimits
 			case "failed":
 				return toolError(answer.message, answer.brief);
 			case "answered":
-				return await toResult(answer, await describeUnchecked(answer, web));
+				return await toResult(answer, await describeUnchecked(answer, web), web.readPage, signal);
 		}
 	};
 
@@ -108,7 +109,7 @@ async function describeUnchecked({ path }: Answered, { network }: ToolEnvironmen
 	return `The proxy of ${variable} resolved ${hosts.join(", ")}, so it could not be checked that the address is public`;
 }
 
-async function toResult(answer: Answered, note: string): Promise<ToolReturn> {
+async function toResult(answer: Answered, note: string, readPage: ReadPage, signal: AbortSignal): Promise<ToolReturn> {
 	const { status, statusText, contentType, body, path } = answer;
 	const url = path.at(-1)?.href ?? "";
 	const moved = path.length > 1 ? `The page is at ${url}` : "";
@@ -120,21 +121,20 @@ async function toResult(answer: Answered, note: string): Promise<ToolReturn> {
 		const message = sentences("The page is empty", moved, note);
 		return toolSuccess({ message, display: [{ type: "brief", text: "Empty response body" }] });
 	}
-	const { decodeHtml, toMarkdown } = await import("./web-page.ts");
 	const kind = kindOf(contentType, body);
 	const output = createOutputBuilder(null);
 	if (kind === "text") {
+		const { decodeHtml } = await import("./web-page.ts");
 		output.write(decodeHtml(body, contentType));
 		return output.success(sentences("The page is shown as it is", moved, note));
 	}
-	const page = kind === "html" ? await toMarkdown(decodeHtml(body, contentType), url) : null;
-	if (page === null) {
-		const why =
-			kind === "html"
-				? "There is no text in the page; it may need a browser to build itself"
-				: `The page is of the type ${contentType ?? "that nobody knows"}, which is no text`;
-		return toolError(sentences(why, moved, note), "No content extracted");
-	}
+	const fail = (why: string): ToolReturn => toolError(sentences(why, moved, note), "No content extracted");
+	if (kind === "other") return fail(`The page is of the type ${contentType ?? "that nobody knows"}, which is no text`);
+	const read = await readPage({ body, contentType, url }, signal);
+	if (read.kind === "cancelled") return cancelledResult();
+	if (read.kind === "failed") return fail(`The page is given up: ${read.reason}`);
+	const { page } = read;
+	if (page === null) return fail("There is no text in the page; it may need a browser to build itself");
 	output.write(`${page.title === null ? "" : `Title: ${page.title}\n`}URL: ${url}\n\n${page.markdown}`);
 	return output.success(sentences("This is the main text of the page", note));
 }

@@ -14,6 +14,7 @@ import type {
 	QuestionOperations,
 	TaskOperations,
 } from "./operations.ts";
+import type { ReadPage } from "./page-reader.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -117,6 +118,8 @@ export interface WebAccess {
 	readonly fetchService: WebService | null;
 	/** What searches the web; null for none. */
 	readonly searchService: WebService | null;
+	/** Makes text of HTML. */
+	readonly readPage: ReadPage;
 }
 
 /** A service of the web that settings name. */

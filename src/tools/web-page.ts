@@ -1,13 +1,32 @@
-// Web pages as a model reads them: bytes decoded, and the main text of a page as Markdown. The limits that keep hostile
-// pages from taking long are in web-page-reader.ts and web-page-builder.ts.
+// Web pages as a model reads them: bytes decoded, and the main text of a page as Markdown. The limits that keep most pages
+// from taking long are in web-page-reader.ts and web-page-builder.ts; that of the rest is a deadline (page-reader.ts).
 import { isUtf8 } from "node:buffer";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Readability } from "@mozilla/readability";
+import { beginning } from "./text-limits.ts";
 import type { PageElement } from "./web-page-dom.ts";
 
 export interface PageText {
 	readonly title: string | null;
 	readonly markdown: string;
+}
+
+/** A page as it came. */
+export interface PageSource {
+	readonly body: Uint8Array;
+	/** As the server spelled it; null when it said nothing. */
+	readonly contentType: string | null;
+	/** Where it was found. */
+	readonly url: string;
+}
+
+/** Characters of a page's text; an answer shows less. */
+const textLimit = 500_000;
+
+/** Title and main text of a page; null when there is no text. Takes the time that the page asks for. */
+export async function readPageText({ body, contentType, url }: PageSource): Promise<PageText | null> {
+	const page = await toMarkdown(decodeHtml(body, contentType), url);
+	return page === null ? null : { ...page, markdown: beginning(page.markdown, textLimit) };
 }
 
 /**

@@ -16,7 +16,9 @@ import type {
 	QuestionOperations,
 	TaskOperations,
 } from "../../src/tools/operations.ts";
+import type { ReadPage } from "../../src/tools/page-reader.ts";
 import type { WebAccess, WebService } from "../../src/tools/tool.ts";
+import { readPageText } from "../../src/tools/web-page.ts";
 import { createMemoryFiles } from "./memory-files.ts";
 import { plainNetwork } from "./network.ts";
 import { noWorkers } from "./task-workers.ts";
@@ -112,12 +114,20 @@ export const noMedia: MediaOperations = { takesImages: false, takesVideos: false
 
 export const allMedia: MediaOperations = { takesImages: true, takesVideos: true, uploadVideo: null };
 
-/** No service, and nothing to reach one. */
-/** Nothing but the public web, which tests leave alone. */
 /** Every file may be read. */
 export const noSecrets: SecretPaths = { kindOf: async () => null, admit: async () => {} };
 
-export const noWeb: WebAccess = { network: plainNetwork, allowed: [], fetchService: null, searchService: null };
+/** Reads pages in this thread. */
+export const readPageHere: ReadPage = async (source) => ({ kind: "read", page: await readPageText(source) });
+
+/** Nothing but the public web, which tests leave alone. */
+export const noWeb: WebAccess = {
+	network: plainNetwork,
+	allowed: [],
+	fetchService: null,
+	searchService: null,
+	readPage: readPageHere,
+};
 
 export const searchService: WebService = {
 	baseUrl: "https://search.example.org",

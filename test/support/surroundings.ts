@@ -3,7 +3,7 @@ import { randomIdentifiers } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { Surroundings } from "../../src/kernel/compose.ts";
 import { plainNetwork } from "./network.ts";
-import { noProcesses } from "./session-doubles.ts";
+import { noProcesses, readPageHere } from "./session-doubles.ts";
 import { noWorkers } from "./task-workers.ts";
 
 /** Surroundings with these parts. */
@@ -17,6 +17,7 @@ export function createSurroundings(parts: Pick<Surroundings, "files" | "clock"> 
 		processes: noProcesses,
 		startWorker: noWorkers,
 		network: plainNetwork,
+		readPage: readPageHere,
 		identifiers: randomIdentifiers,
 		random: () => 0,
 		log: silentLog,

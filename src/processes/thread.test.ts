@@ -1,0 +1,46 @@
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { longestPause, shortestPause } from "../../test/support/pauses.ts";
+import { runThread } from "./thread.ts";
+
+const file = fileURLToPath(new URL("../../test/fixtures/threads/work.mjs", import.meta.url));
+const limits = { time: 20_000, memory: 40 };
+const never = new AbortController().signal;
+
+describe("runThread", () => {
+	it("gives what the thread posts, which has nothing of our environment", async () => {
+		expect(await runThread(file, { kind: "answer", given: new Uint8Array([1]) }, limits, never)).toEqual({
+			kind: "done",
+			value: { environment: [], given: new Uint8Array([1]) },
+		});
+	});
+
+	it.each([
+		["loop", { time: 300 }, "timed-out"],
+		["memory", {}, "out-of-memory"],
+	])("ends a thread that would go on and on: %s", async (kind, own, outcome) => {
+		const run = () => runThread(file, { kind }, { ...limits, ...own }, never);
+		expect(await run()).toEqual({ kind: outcome });
+		expect(await shortestPause(run)).toBeLessThan(longestPause);
+	});
+
+	it("ends it when the signal aborts", async () => {
+		const controller = new AbortController();
+		const running = runThread(file, { kind: "loop" }, limits, controller.signal);
+		controller.abort();
+		expect(await running).toEqual({ kind: "aborted" });
+		expect(await runThread(file, { kind: "answer" }, limits, AbortSignal.abort())).toEqual({ kind: "aborted" });
+	});
+
+	it.each([
+		["throw", /gone wrong/],
+		["nothing", /ended with code 0/],
+	])("says why there is nothing: %s", async (kind, message) => {
+		const outcome = await runThread(file, { kind }, limits, never);
+		expect(outcome.kind === "failed" && outcome.error.message).toMatch(message);
+	});
+
+	it("says so when there is no such program", async () => {
+		expect((await runThread(`${file}.none`, null, limits, never)).kind).toBe("failed");
+	});
+});
