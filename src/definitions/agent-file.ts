@@ -100,6 +100,9 @@ const agentSchema = v.object(
 	"must be a map",
 );
 
+/** Bytes of the largest agent file. */
+const sizeLimit = 256 * 1024;
+
 /** Levels of lists and maps; far more than an agent file needs. */
 const depthLimit = 100;
 
@@ -156,7 +159,8 @@ async function readSource(
 		const status = await files.status(file);
 		if (status === null) return refuse("there is no such file");
 		if (status.kind !== "file") return refuse("is not a file");
-		return ((await files.read(file)) ?? "").toString();
+		const bytes = (await files.readRange(file, 0, sizeLimit + 1)) ?? Buffer.alloc(0);
+		return bytes.length > sizeLimit ? refuse(`has more than ${sizeLimit} bytes`) : bytes.toString();
 	} catch (thrown) {
 		return refuse(`cannot be read: ${errorText(thrown)}`);
 	}

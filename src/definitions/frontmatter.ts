@@ -28,8 +28,14 @@ export type Frontmatter =
 	/** A clause without full stop. */
 	| { readonly ok: false; readonly reason: string };
 
+/** Characters of the longest frontmatter. */
+const lengthLimit = 64 * 1024;
+
 /** Reads the keys. Every scalar is a text, as it is written; an absent value is an empty one. */
 export async function parseFrontmatter(source: string): Promise<Frontmatter> {
+	if (source.length > lengthLimit) {
+		return { ok: false, reason: `its frontmatter is longer than ${lengthLimit} characters` };
+	}
 	const plain = parsePlainFrontmatter(source);
 	if (plain !== null) return { ok: true, fields: plain };
 	const document = await parseYaml(source, "texts");

@@ -4,7 +4,7 @@ import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
 import type { Flow } from "./flow.ts";
 import { type FrontmatterText, parseFrontmatter, splitFrontmatter } from "./frontmatter.ts";
-import { type Skill, type SkillScope, toText } from "./skill.ts";
+import { type Skill, type SkillScope, skillSizeLimit, toText } from "./skill.ts";
 
 /** A file that may be a skill. */
 export interface SkillFile {
@@ -15,13 +15,13 @@ export interface SkillFile {
 	readonly scope: SkillScope;
 }
 
-/** Bytes of the largest file that is taken for a skill. */
-const sizeLimit = 1024 * 1024;
-
 /** Bytes that are read first; mostly they have all that is needed. */
 const headLength = 16 * 1024;
 
 const descriptionLimit = 240;
+
+/** Characters of a name or a description that a skill gives itself. */
+const fieldLimit = 2000;
 
 /** Twice the limit, because some characters count as two, and a little, because the last one may be cut in half. */
 const sufficientBody = 2 * descriptionLimit + 8;
@@ -39,7 +39,7 @@ export async function readSkill(file: SkillFile, files: Files, log: Log): Promis
 		const status = await files.status(path);
 		if (status === null) return null;
 		if (status.kind !== "file") return leaveOut("is not a file");
-		if (status.size > sizeLimit) return leaveOut(`has ${status.size} bytes, more than 1 MiB`);
+		if (status.size > skillSizeLimit) return leaveOut(`has ${status.size} bytes, more than 1 MiB`);
 		const { text, parts } = await readHead(path, status.size, files);
 		if (text.trim() === "") return leaveOut("is empty");
 		if (parts === null) return leaveOut('its frontmatter is not closed: a line "---" is missing');
@@ -91,23 +91,29 @@ async function readFields(source: string): Promise<SkillFields | { readonly reas
 		const value = frontmatter.fields.get(key) ?? "";
 		if (typeof value !== "string") return { reason: `its "${key}" is not a text` };
 		const text = value.replace(/\s+/g, " ").trim();
-		if (text !== "") fields[key] = text;
+		// They are on every list that a model is shown.
+		if (text !== "") fields[key] = cut(text, fieldLimit);
 	}
 	return fields;
 }
 
 function defaultDescription(body: string): string {
-	const line = /\S.*/.exec(body)?.[0] ?? "No description.";
-	return Array.from(line.slice(0, 2 * descriptionLimit))
-		.slice(0, descriptionLimit)
-		.join("")
-		.trim();
+	return cut(/\S.*/.exec(body)?.[0] ?? "No description.", descriptionLimit).trim();
+}
+
+/** So many characters; some of them count as two. */
+function cut(text: string, length: number): string {
+	return text.length <= length
+		? text
+		: Array.from(text.slice(0, 2 * length))
+				.slice(0, length)
+				.join("");
 }
 
 /** Null, with a line in the log, when the skill has no flow that can be read. */
 async function readFlow(path: string, files: Files, log: Log): Promise<Flow | null> {
 	const { parseFlow } = await import("./flow-source.ts");
-	const parsed = parseFlow(await readText(path, sizeLimit, files));
+	const parsed = parseFlow(await readText(path, skillSizeLimit, files));
 	if (parsed.ok) return parsed.flow;
 	log.warn("The flow of a skill cannot be read; it is taken for an ordinary one.", { path, reason: parsed.reason });
 	return null;

@@ -3,6 +3,9 @@
 import type { Files } from "../files/port.ts";
 import type { Flow } from "./flow.ts";
 
+/** Bytes of the largest file that is taken for a skill. */
+export const skillSizeLimit = 1024 * 1024;
+
 /** Where a skill comes from, in the order in which the scopes are shown. */
 export const skillScopes = ["project", "user", "extra", "built-in"] as const;
 export type SkillScope = (typeof skillScopes)[number];
@@ -43,8 +46,8 @@ const describeSkill = ({ name, path, description }: Skill) =>
 
 /** The whole file, trimmed, with its frontmatter; null when it cannot be read. */
 export async function loadSkillText({ path }: Skill, files: Files): Promise<string | null> {
-	const bytes = await files.read(path).catch(() => null);
-	return bytes === null ? null : toText(bytes).trim();
+	const bytes = await files.readRange(path, 0, skillSizeLimit + 1).catch(() => null);
+	return bytes === null || bytes.length > skillSizeLimit ? null : toText(bytes).trim();
 }
 
 /** A text file's content, without the mark that some editors put at its beginning. */

@@ -1,6 +1,11 @@
 // YAML as plain values. The library is loaded when there is something for it to read.
 import { errorText } from "../base/errors.ts";
 
+// The library takes quadratic time for much that is wrong, and for maps with many keys. What is counted are words, signs,
+// blanks and line ends, as the library's own lexer cuts them.
+const lengthLimit = 256 * 1024;
+const tokenLimit = 5000;
+
 /**
  * Reads one document. `typed` has numbers, booleans, null and merged maps; in `texts` every scalar is a text as
  * written, an absent one empty. A reason is a clause without full stop.
@@ -9,8 +14,19 @@ export async function parseYaml(
 	source: string,
 	scalars: "typed" | "texts",
 ): Promise<{ readonly content: unknown } | { readonly reason: string }> {
-	const { parseDocument } = await import("yaml");
-	const firstLine = (message: string) => message.split("\n")[0]?.replace(/:$/, "") ?? "";
+	if (source.length > lengthLimit) return { reason: `Too much YAML: it has more than ${lengthLimit} characters` };
+	const { Lexer, parseDocument } = await import("yaml");
+	let tokens = 0;
+	for (const _ of new Lexer().lex(source)) {
+		tokens += 1;
+		if (tokens > tokenLimit) {
+			return { reason: `Too much YAML: it has more than ${tokenLimit} words, signs and line ends` };
+		}
+	}
+	// The library goes as deep as the values do.
+	const firstLine = (message: string) =>
+		message.split("\n")[0]?.replace(/:$/, "").replace("Maximum call stack size exceeded", "values nest too deeply") ??
+		"";
 	try {
 		const document = parseDocument(source, scalars === "typed" ? { merge: true } : { schema: "failsafe" });
 		const [error] = document.errors;
