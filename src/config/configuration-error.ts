@@ -35,6 +35,9 @@ const headings: Record<ConfigurationErrorCategory, (source: string) => string> =
 	"mcp-schema": (source) => `Invalid MCP configuration ${source}`,
 };
 
+/** Problems that a message lists. */
+const shownProblems = 50;
+
 /** Its message may be shown as it is. `source` is a file path, `--config`, `--mcp-config` or `environment`. The message has one line per problem. */
 export class ConfigurationError extends Error {
 	override readonly name = "ConfigurationError";
@@ -44,9 +47,10 @@ export class ConfigurationError extends Error {
 
 	constructor(category: ConfigurationErrorCategory, source: string, problems: readonly ConfigurationProblem[]) {
 		// Each by itself: put together, a key named for its secret makes a secret of the sentence about it.
-		const lines = problems.map(
-			({ key, reason }) => (key === "" ? "" : `${redactSecrets(key)}: `) + redactSecrets(reason),
-		);
+		const lines = problems
+			.slice(0, shownProblems)
+			.map(({ key, reason }) => (key === "" ? "" : `${redactSecrets(key)}: `) + redactSecrets(reason));
+		if (problems.length > shownProblems) lines.push(`and ${problems.length - shownProblems} more`);
 		super([`${headings[category](source)}:`, ...lines.map((line) => `  ${line}`)].join("\n"));
 		this.category = category;
 		this.source = source;

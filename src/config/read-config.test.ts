@@ -4,6 +4,7 @@ import path from "node:path";
 import { parse } from "smol-toml";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { configurationFailure } from "../../test/support/configuration-failure.ts";
+import { longestPause, shortestPause } from "../../test/support/pauses.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Configuration } from "./configuration.ts";
@@ -499,6 +500,28 @@ describe("problems", () => {
 	it("names hook events it does not know", async () => {
 		const [problem] = await problemsOf({ hooks: [{ event: "Nap", command: "x" }] });
 		expect(problem).toMatchObject({ key: "hooks[0].event", reason: expect.stringMatching(/found "Nap"$/) });
+	});
+
+	it("are listed as far as anybody reads on", async () => {
+		const models = Object.fromEntries(Array.from({ length: 80 }, (_, index) => [`m${index}`, 1]));
+		const error = await configurationFailure(readText(JSON.stringify({ models })));
+		const lines = error.message.split("\n");
+		expect(lines).toHaveLength(52);
+		expect(lines.at(-1)).toBe("  and 30 more");
+	});
+
+	it.each([
+		["TOML", "theme = 1\n#".padEnd(300_000, "x"), "not read as TOML: it has more than 262144 characters"],
+		["JSON", `{"theme":1}${" ".repeat(300_000)}`, "not read as JSON: it has more than 262144 characters"],
+		["keys", `${"a.".repeat(120_000)}b = 1`, "not settings: they nest more than 100 levels deep"],
+		[
+			"lists",
+			`{"hooks":${"[".repeat(120_000)}${"]".repeat(120_000)}}`,
+			"not settings: they nest more than 100 levels deep",
+		],
+	])("are found in text that is too long or too deep: %s", async (_name, text, reason) => {
+		expect((await configurationFailure(readText(text))).message).toContain(reason);
+		expect(await shortestPause(() => configurationFailure(readText(text)))).toBeLessThan(longestPause);
 	});
 
 	it("are listed all at once, those between tables included", async () => {

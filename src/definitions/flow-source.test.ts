@@ -1,6 +1,7 @@
 // Finding the flow in a Markdown text.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { longestPause, shortestPause } from "../../test/support/pauses.ts";
 import { parseFlow } from "./flow-source.ts";
 
 const mermaid = "```mermaid\nBEGIN --> m\nm --> END\n```\n";
@@ -87,5 +88,21 @@ describe("parseFlow", () => {
 			}),
 			{ numRuns: 2000 },
 		);
+	});
+
+	it.each(["mermaid", "d2"])("keeps nobody waiting for a large diagram in %s", async (language) => {
+		const arrow = language === "d2" ? "->" : "-->";
+		const draw = (count: number) =>
+			[
+				`\`\`\`${language}`,
+				`BEGIN ${arrow} n0`,
+				...Array.from({ length: count }, (_, index) => `n${index} ${arrow} n${index + 1}`),
+				`n${count} ${arrow} END`,
+				"```",
+			].join("\n");
+		expect(parseFlow(draw(5000)).ok).toBe(true);
+		expect(await shortestPause(async () => parseFlow(draw(5000)))).toBeLessThan(longestPause);
+		expect(parseFlow(draw(50_000))).toEqual({ ok: false, reason: "the diagram has more than 131072 characters" });
+		expect(await shortestPause(async () => parseFlow(draw(50_000)))).toBeLessThan(longestPause);
 	});
 });

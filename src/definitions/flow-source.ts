@@ -9,10 +9,16 @@ export type ParsedFlow =
 	/** A clause without full stop; lines are those of the text. */
 	| { readonly ok: false; readonly reason: string };
 
+/** Characters of the longest diagram. */
+const diagramLimit = 128 * 1024;
+
 /** Reads the first fenced `mermaid` or `d2` block of a Markdown text. Further ones are not looked at. */
 export function parseFlow(markdown: string): ParsedFlow {
 	const block = findDiagram(markdown);
 	if (block === null) return { ok: false, reason: "there is no fenced mermaid or d2 block" };
+	if (block.source.length > diagramLimit) {
+		return { ok: false, reason: `the diagram has more than ${diagramLimit} characters` };
+	}
 	try {
 		const parse = block.language === "d2" ? parseD2 : parseMermaid;
 		return { ok: true, flow: parse(block.source, block.firstLine) };

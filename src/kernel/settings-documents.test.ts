@@ -38,6 +38,14 @@ describe("a settings document", () => {
 		expect(await document.read()).toEqual({ a: 1, b: 1, c: 1 });
 	});
 
+	it("is left as it is by a change that makes it longer than it is read again", async () => {
+		const { document } = await createSubject({ "/a/b/c/.rkat/config.toml": "a = 1\n" });
+		await expect(document.update(() => ({ a: "x".repeat(300_000) }))).rejects.toThrow(
+			"/a/b/c/.rkat/config.toml may have 262144 characters, not 300007.",
+		);
+		expect(await document.read()).toEqual({ a: 1 });
+	});
+
 	it("is left as it is by a change that throws, or when it cannot be read", async () => {
 		const { memory, document } = await createSubject({ "/a/b/c/.rkat/config.toml": "a = = 1\n" });
 		await expect(document.read()).rejects.toThrow("Cannot read /a/b/c/.rkat/config.toml: it is not TOML at line 1");

@@ -4,7 +4,7 @@ import path from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
-import { parseToml } from "../config/syntax.ts";
+import { parseToml, settingsLimit } from "../config/syntax.ts";
 import { type TomlTable, toTomlText } from "../config/toml-text.ts";
 import { withLock } from "../files/path-lock.ts";
 import type { Files } from "../files/port.ts";
@@ -46,6 +46,12 @@ export function createSettingsDocuments(place: {
 					await withStorageError(target, () => files.makeDirectory(path.dirname(target)));
 					await withLock(place, target, async () => {
 						const text = toTomlText(change(await readDocument(target, files)));
+						if (text.length > settingsLimit) {
+							throw new KernelError(
+								"storage-failed",
+								`${target} may have ${settingsLimit} characters, not ${text.length}.`,
+							);
+						}
 						await withStorageError(target, () => files.replace(target, text, { sync: true }));
 					});
 				},

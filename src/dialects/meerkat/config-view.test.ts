@@ -25,6 +25,11 @@ describe("a merge patch", () => {
 		[{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
 	])("of %j with %j is %j", (target, patch, merged) => expect(mergePatch(target, patch)).toEqual(merged));
 
+	it("is refused when it nests too deeply to be merged", () => {
+		const deep: unknown = JSON.parse(`${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`);
+		expect(() => mergePatch({}, deep)).toThrow("it nests more than 100 levels deep");
+	});
+
 	it("cannot reach a prototype", () => {
 		mergePatch({}, JSON.parse('{"__proto__":{"polluted":true}}'));
 		expect("polluted" in {}).toBe(false);

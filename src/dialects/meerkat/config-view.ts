@@ -1,7 +1,7 @@
 // The configuration as Meerkat's clients see it: what is kept in `.rkat/config.toml`, over defaults. It holds what has an
 // effect here; other members are dropped, as unknown ones are.
 import * as v from "valibot";
-import { isRecord } from "../../base/json.ts";
+import { isNestedWithin, isRecord } from "../../base/json.ts";
 
 /** Where it is kept, below the nearest directory that has it. */
 export const configName = ".rkat/config.toml";
@@ -62,13 +62,21 @@ function pick(
 	return kept;
 }
 
-/** A merge patch as in RFC 7396. */
+/** Levels of a patch: what merges it goes as deep as it does. */
+const nestingLimit = 100;
+
+/** A merge patch as in RFC 7396. Throws for one that nests too deeply. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
+	if (!isNestedWithin(patch, nestingLimit)) throw new Error(`it nests more than ${nestingLimit} levels deep`);
+	return merge(target, patch);
+}
+
+function merge(target: unknown, patch: unknown): unknown {
 	if (!isRecord(patch)) return patch;
 	const merged = new Map(isRecord(target) ? Object.entries(target) : []);
 	for (const [key, value] of Object.entries(patch)) {
 		if (value === null) merged.delete(key);
-		else merged.set(key, mergePatch(merged.get(key), value));
+		else merged.set(key, merge(merged.get(key), value));
 	}
 	return Object.fromEntries(merged);
 }
