@@ -53,6 +53,8 @@ export const whyNotRead: Readonly<Record<SecretKind, string>> = {
 export interface SecretPaths {
 	/** Why what is at the path (absolute, links resolved) is not read; null when it may be. */
 	kindOf(resolved: string): Promise<SecretKind | null>;
+	/** The same for many paths at once: what plugins have is looked up for all of them together. */
+	forMany(): Pick<SecretPaths, "kindOf">;
 	/** Throws SecretFileError for what is not read. */
 	readonly admit: Admit;
 }
@@ -89,7 +91,10 @@ export function createSecretPaths({ files, shareDirs, ownFiles, pluginFiles }: S
 		return resolving;
 	};
 
-	const isOwn = async (resolved: string): Promise<boolean> => {
+	const pluginNames = async (): Promise<ReadonlySet<string>> =>
+		new Set((await resolveAll(await pluginFiles())).map(folded));
+
+	const isOwn = async (resolved: string, ofPlugins: () => Promise<ReadonlySet<string>>): Promise<boolean> => {
 		const name = folded(resolved);
 		const { roots, own } = await places();
 		if (own.has(name)) return true;
@@ -98,16 +103,24 @@ export function createSecretPaths({ files, shareDirs, ownFiles, pluginFiles }: S
 			const [first = "", ...inner] = name.slice(root.length + 1).split(path.sep);
 			if (ownDirectories.has(first)) return true;
 			if (inner.length === 0 && (isTemporaryName(first) || ownNames.some((part) => first.includes(part)))) return true;
-			if (first === "plugins" && (await resolveAll(await pluginFiles())).map(folded).includes(name)) return true;
+			if (first === "plugins" && (await ofPlugins()).has(name)) return true;
 		}
 		return false;
 	};
 
-	const kindOf = async (resolved: string): Promise<SecretKind | null> =>
-		(await isOwn(resolved)) ? "own" : kindByPath(resolved);
+	const kindOf = async (resolved: string, ofPlugins = pluginNames): Promise<SecretKind | null> =>
+		(await isOwn(resolved, ofPlugins)) ? "own" : kindByPath(resolved);
 
 	return {
-		kindOf,
+		kindOf: (resolved) => kindOf(resolved),
+		forMany() {
+			let known: Promise<ReadonlySet<string>> | null = null;
+			const ofPlugins = () => {
+				known ??= pluginNames();
+				return known;
+			};
+			return { kindOf: (resolved) => kindOf(resolved, ofPlugins) };
+		},
 		async admit(resolved) {
 			const kind = await kindOf(resolved);
 			if (kind !== null) throw new SecretFileError(resolved, kind);

@@ -1,7 +1,7 @@
 // The files of one background task, `tasks/<id>/` in its session's directory. The kernel writes what the task is and
 // what is asked of it, the worker of a command how it is doing. Whole files, replaced at once.
 import path from "node:path";
-import { errorText } from "../base/errors.ts";
+import { errorText, isSystemError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { isFinal } from "../events/task-status.ts";
 import type { Files } from "../files/port.ts";
@@ -97,10 +97,18 @@ function createTask(spec: TaskSpec, directory: string, options: TaskFilesOptions
 				}
 			}),
 		async outputTail(limit) {
-			const size = (await files.status(at(outputName)))?.size ?? 0;
-			const start = Math.max(0, size - limit);
-			const bytes = (await files.readRange(at(outputName), start, size - start)) ?? Buffer.alloc(0);
-			return { bytes, size };
+			try {
+				const size = (await files.status(at(outputName)))?.size ?? 0;
+				const start = Math.max(0, size - limit);
+				const bytes = (await files.readRange(at(outputName), start, size - start)) ?? Buffer.alloc(0);
+				return { bytes, size };
+			} catch (thrown) {
+				if (!isSystemError(thrown)) throw thrown;
+				// News of the task's end are told with it: that it cannot be read must not hold them up for ever.
+				log.warn("the output of a background task could not be read", { directory, cause: errorText(thrown) });
+				const bytes = Buffer.from(`[The output cannot be read: ${errorText(thrown)}]`).subarray(0, limit);
+				return { bytes, size: bytes.length };
+			}
 		},
 		remove: () => options.change(directory, () => files.remove(directory)),
 	};

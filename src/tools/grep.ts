@@ -196,7 +196,7 @@ async function toResult(
 	if (failed !== null) return failed;
 	const isPartial = outcome.truncated || outcome.ended.kind === "timed-out";
 	const parsed = await parseGrepOutput(outcome.output, mode, isPartial);
-	const { entries, isCut } = await withoutSecrets(parsed, environment.secrets, resultLimit);
+	const { entries, isCut } = await withoutSecrets(parsed, environment.secrets.forMany(), resultLimit);
 	if (outcome.ended.kind === "timed-out" && entries.length === 0) {
 		return toolError(
 			`The search found nothing in ${timeout / 1000} s and was ended. Search in fewer files.`,

@@ -1,9 +1,9 @@
 // Secrets that definition files lead to, with the built executable: they reach no prompt, no log and no client.
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createStage, executablePath, type Stage, toolCall } from "../support/executable.ts";
 import type { Server } from "../support/running-server.ts";
 
@@ -108,7 +108,27 @@ describe("a link to a file of secrets", () => {
 		expect(keptIn(stage.shareDir)).not.toContain(secret);
 	});
 
-	it("is no plan and no output of a task", async () => {
+	it("is no output of a task", async () => {
+		const job = { command: "echo one", run_in_background: true, description: "the job" };
+		const { stage, key, variables } = createSecretStage([toolCall("start", "Shell", job), "text: done"]);
+		const first = stage.serveWith(variables, "--wire", "--yolo", "--session", id);
+		await said(first, "hi");
+		const tasks = path.join(stage.sessionDir(id), "tasks");
+		const [task = ""] = readdirSync(tasks);
+		const output = path.join(tasks, task, "output.log");
+		await vi.waitFor(() => expect(readFileSync(output, "utf8")).toBe("one\n"), { timeout: 5000, interval: 10 });
+		await end(first);
+		rmSync(output);
+		symlinkSync(key, output);
+		stage.setScripts([toolCall("look", "TaskOutput", { task_id: task }), "text: done"]);
+		const server = stage.serveWith(variables, "--wire", "--session", id);
+		const told = await said(server, "go on");
+		expect(told).toContain("[The output cannot be read: ");
+		expect(told).not.toContain(secret);
+		await end(server);
+	});
+
+	it("is no plan", async () => {
 		const { stage, key, variables } = createSecretStage();
 		const first = stage.serveWith(variables, "--wire", "--plan", "--session", id);
 		await said(first, "hi");

@@ -115,7 +115,11 @@ export const noMedia: MediaOperations = { takesImages: false, takesVideos: false
 export const allMedia: MediaOperations = { takesImages: true, takesVideos: true, uploadVideo: null };
 
 /** Every file may be read. */
-export const noSecrets: SecretPaths = { kindOf: async () => null, admit: async () => {} };
+export const noSecrets: SecretPaths = {
+	kindOf: async () => null,
+	forMany: () => noSecrets,
+	admit: async () => {},
+};
 
 /** Reads pages in this thread. */
 export const readPageHere: ReadPage = async (source) => ({ kind: "read", page: await readPageText(source) });
