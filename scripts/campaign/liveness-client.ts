@@ -22,6 +22,14 @@ export interface Sent {
 	readonly inTurn: boolean;
 }
 
+/** The input of a question beside the conversation: no other is spelled like it, blanks at its end included. */
+export const toAside = (question: string, number: number) => `/btw ${question}${" ".repeat(number + 1)}`;
+
+/** Whether a hook is asked about such a question beside a turn: those with a turn of their own are shown as they are spelled. */
+export function isBesideTurns({ event, target }: Readonly<Record<string, unknown>>): boolean {
+	return event === "UserPromptSubmit" && /^\/btw(?:$|.*\S$)/.test(String(target));
+}
+
 /** A request of the server's, and what the client did about it. */
 export interface ServerRequest {
 	readonly id: string;
@@ -38,6 +46,8 @@ export class LivenessClient extends LivenessWitness {
 	readonly sent: Sent[] = [];
 	readonly requests: ServerRequest[] = [];
 	readonly #responses = new Set<string>();
+	/** The inputs of turns that were begun. */
+	readonly #begun = new Set<unknown>();
 	/** The subagent last heard of. */
 	lastAgentId = "none";
 
@@ -49,8 +59,9 @@ export class LivenessClient extends LivenessWitness {
 	/** Sends a request and returns its id, which begins with `name`. */
 	request(method: string, params: unknown, name = method): string {
 		const id = `${name}-${this.sent.length + 1}`;
-		const inTurn = this.unanswered("prompt").length > 0;
-		const atRest = this.isQuiet;
+		const asides = this.unanswered("aside").map((aside) => this.#turnOf(aside));
+		const inTurn = this.unanswered("prompt").length > 0 || asides.includes(true);
+		const atRest = this.isQuiet && !asides.includes(null);
 		this.sent.push({ id, method: name, params, at: this.transcript.length, atRest, inTurn });
 		this.#write({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) });
 		return id;
@@ -59,6 +70,22 @@ export class LivenessClient extends LivenessWitness {
 	/** Requests of one method, or of any, that have no response yet. */
 	unanswered(method: string | null = null): readonly Sent[] {
 		return this.sent.filter((sent) => (method === null || sent.method === method) && !this.#responses.has(sent.id));
+	}
+
+	/** Whether this question beside the conversation was told of as a turn of its own. */
+	hasTurn({ method, params }: Sent): boolean {
+		return method === "aside" && isRecord(params) && this.#begun.has(params["user_input"]);
+	}
+
+	/** Whether a cancel may be needed to end what this request began. */
+	mayRun(sent: Sent): boolean {
+		return sent.method !== "aside" || this.#turnOf(sent) !== false;
+	}
+
+	/** Whether it has a turn, as one does that comes when none runs; null where that was not to be seen. */
+	#turnOf(aside: Sent): boolean | null {
+		if (this.hasTurn(aside)) return true;
+		return aside.atRest ? !aside.inTurn : null;
 	}
 
 	/** Requests of the server's that nobody answered or settled, as far as was read. */
@@ -86,7 +113,10 @@ export class LivenessClient extends LivenessWitness {
 			if (type === "HookResolved" && request.type === "HookRequest") {
 				return ["event", "target"].every((key) => payload[key] === request.payload[key]);
 			}
-			return type === "TurnEnd" || (type === "ApprovalResponse" && payload["request_id"] === request.id);
+			return (
+				(type === "TurnEnd" && !isBesideTurns(request.payload)) ||
+				(type === "ApprovalResponse" && payload["request_id"] === request.id)
+			);
 		});
 	}
 
@@ -107,6 +137,7 @@ export class LivenessClient extends LivenessWitness {
 			const { id, method } = message;
 			if (method === undefined && typeof id === "string") this.#responses.add(id);
 			const { type, payload } = eventOf(message);
+			if (type === "TurnBegin") this.#begun.add(payload["user_input"]);
 			if (type === "SubagentEvent") this.lastAgentId = String(payload["agent_id"]);
 			if (method !== "request" || typeof id !== "string") continue;
 			const toolCallId = type === "ToolCallRequest" ? payload["id"] : payload["tool_call_id"];

@@ -2,7 +2,7 @@
 // its transcript after the fact (wire-protocol §4.7–4.9, §4.12, §11.1).
 import { isRecord } from "../../src/base/json.ts";
 import { chosenLabel, hookDecision } from "./liveness-answers.ts";
-import { eventOf, type LivenessClient, type ServerRequest } from "./liveness-client.ts";
+import { eventOf, isBesideTurns, type LivenessClient, type ServerRequest } from "./liveness-client.ts";
 import { findPlanModeFaults, type PlanCircumstances } from "./liveness-plan-mode.ts";
 import type { Told } from "./liveness-rules.ts";
 
@@ -45,6 +45,9 @@ interface Speaker {
 	readonly isBlocked: boolean;
 	readonly calls: Set<string>;
 }
+
+/** Whose hooks guard questions beside turns. */
+const beside = "beside";
 
 /** Goes through what was told of each turn, in order. */
 class Walk {
@@ -120,8 +123,15 @@ class Walk {
 		return [...this.#batches.values()].reduce((sum, batches) => sum + batches.length, 0);
 	}
 
+	/** Those of a turn: what guards questions beside it goes on by itself. */
+	#openBatchesOfTurn(): readonly string[] {
+		return [...this.#batches].flatMap(([key, batches]) =>
+			key.startsWith(beside) || batches.length === 0 ? [] : [key],
+		);
+	}
+
 	#beginTurn(at: number): void {
-		if (this.#openBatches() > 0 && !this.#circumstances.storeFailed) {
+		if (this.#openBatchesOfTurn().length > 0 && !this.#circumstances.storeFailed) {
 			this.faults.push(`a hook is undecided when its turn begins at ${at}`);
 		}
 		this.#isInTurn = true;
@@ -133,10 +143,11 @@ class Walk {
 
 	#endTurn(at: number): void {
 		this.#endAnswer("TurnEnd", at);
-		if (this.#openBatches() > 0 && !this.#circumstances.storeFailed) {
-			this.faults.push(`the turn ends at ${at} before its hooks are decided: ${[...this.#batches.keys()].join(", ")}`);
+		const open = this.#openBatchesOfTurn();
+		if (open.length > 0 && !this.#circumstances.storeFailed) {
+			this.faults.push(`the turn ends at ${at} before its hooks are decided: ${open.join(", ")}`);
 		}
-		this.#batches = new Map();
+		this.#batches = new Map([...this.#batches].filter(([key]) => key.startsWith(beside)));
 		this.#isInTurn = false;
 	}
 
@@ -261,8 +272,8 @@ class Walk {
 
 	#hook(type: string, payload: Payload, at: number, agentId: string | null): void {
 		const point = `${String(payload["event"])} ${String(payload["target"])}`;
+		const key = `${isBesideTurns(payload) ? beside : (agentId ?? "")} ${point}`;
 		if (type === "HookTriggered") {
-			const key = `${agentId ?? ""} ${point}`;
 			const others = this.#batchesAt(point);
 			for (const other of others) other.isAlone = false;
 			const batch = { at, count: Number(payload["hook_count"]), requests: [], isAlone: others.length === 0 };
@@ -277,7 +288,6 @@ class Walk {
 			else if (request !== null) batch.requests.push(request);
 			return;
 		}
-		const key = `${agentId ?? ""} ${point}`;
 		const own = this.#batches.get(key) ?? [];
 		const batch = own[0];
 		if (batch === undefined) this.faults.push(`a HookResolved at ${at} behind no HookTriggered`);

@@ -150,7 +150,7 @@ function checkTurns(
 	storeFailed: boolean,
 	faults: string[],
 ): void {
-	const prompts = new Set(client.sent.filter(({ method }) => method === "prompt").map(({ id }) => id));
+	const prompts = new Set(client.sent.filter((sent) => hasTurn(client, sent)).map(({ id }) => id));
 	/** The turn, and the turn within it that `/init` runs. */
 	let depth = 0;
 	let mayNest = false;
@@ -202,6 +202,11 @@ function checkTurns(
 	if (isComplete && ended !== answered) faults.push(`${ended} turns, but ${answered} prompts answered`);
 }
 
+/** Whether it asks for a turn: a question beside the conversation does when none runs. */
+function hasTurn(client: LivenessClient, sent: Sent): boolean {
+	return sent.method === "prompt" || client.hasTurn(sent);
+}
+
 /** What belongs to no turn, or comes before its beginning (wire-protocol §2.5, §4.12). */
 function isOutsideTurns(type: string, payload: Message): boolean {
 	if (type === "BtwBegin" || type === "BtwEnd") return true;
@@ -250,16 +255,25 @@ function checkStates(
 		if (response === undefined) continue;
 		// What cannot be kept is not switched.
 		if (storeFailed && sent.method === "set_plan_mode" && verdict(response.message) === "other-error") continue;
-		checkState(client, sent, response, faults);
+		checkState(client, sent, response, storeFailed, faults);
 	}
 }
 
-function checkState(client: LivenessClient, sent: Sent, response: Outcome, faults: string[]): void {
+function checkState(
+	client: LivenessClient,
+	sent: Sent,
+	response: Outcome,
+	storeFailed: boolean,
+	faults: string[],
+): void {
 	const found = verdict(response.message);
 	const cells = stateTable[sent.method];
 	if (sent.method === "aside") {
-		if (found !== "result" && !isRefusal(response.message)) faults.push(`${sent.id} is answered ${found}`);
-		if (found === "busy") faults.push(`${sent.id} is answered ${found}`);
+		// Only as a turn it can fail, or fail to begin.
+		const mayFail = client.hasTurn(sent) || storeFailed || isRefusal(response.message);
+		if (found === "busy" || found === "no-turn" || (found === "other-error" && !mayFail)) {
+			faults.push(`${sent.id} is answered ${found}`);
+		}
 		return;
 	}
 	if (cells === undefined) {
@@ -293,9 +307,9 @@ function checkOutcomes(client: LivenessClient, responses: ReadonlyMap<string, Ou
 		const result = responses.get(id)?.message["result"];
 		return isRecord(result) ? result["status"] : undefined;
 	};
-	const prompts = client.sent.filter(({ id, method }) => {
-		const response = responses.get(id);
-		return method === "prompt" && response !== undefined && !isRefusal(response.message);
+	const prompts = client.sent.filter((sent) => {
+		const response = responses.get(sent.id);
+		return hasTurn(client, sent) && response !== undefined && !isRefusal(response.message);
 	});
 	for (const { id, method, at, atRest, inTurn } of client.sent) {
 		if (method !== "cancel" || !atRest || !inTurn) continue;

@@ -7,7 +7,7 @@ import { type ModelMove, whatIsIllegal } from "../../test/support/campaign-model
 import { type CampaignServer, createCampaignServer, nextTurn } from "../../test/support/campaign-server.ts";
 import { createMemoryFiles, type MemoryFiles } from "../../test/support/memory-files.ts";
 import { type Action, type Greeting, type Interleaving, lastAgent } from "./liveness-actions.ts";
-import { eventOf, inputEnds, LivenessClient } from "./liveness-client.ts";
+import { eventOf, inputEnds, LivenessClient, toAside } from "./liveness-client.ts";
 import { findInteractiveFaults } from "./liveness-interactive.ts";
 import { findFaults, type ObservedEffect } from "./liveness-rules.ts";
 
@@ -137,7 +137,7 @@ function perform(action: Action, { server, client }: Running): void {
 			client.request("set_plan_mode", { enabled: action.enabled });
 			return;
 		case "aside":
-			client.request("prompt", { user_input: `/btw ${action.question}` }, "aside");
+			client.request("prompt", { user_input: toAside(action.question, client.sent.length) }, "aside");
 			return;
 		case "answer":
 		case "answer-late": {
@@ -231,11 +231,12 @@ async function cancelAll(running: Running, faults: string[]): Promise<void> {
 	const { client } = running;
 	await settle(running);
 	client.atRest = true;
-	const runs = () => client.unanswered().some(({ method }) => method !== "aside");
+	const runs = () => client.unanswered().some((sent) => client.mayRun(sent));
 	if (runs()) perform({ do: "cancel" }, running);
 	await settle(running);
 	if (runs()) faults.push("a cancel does not end what runs");
-	// Questions beside the conversation go on; the model answers them now.
+	// Questions beside a turn go on; their hooks are answered now, and the model answers them.
+	for (const request of client.openRequests()) client.answer(request, "approve");
 	running.server.gate.open();
 	await settle(running);
 	running.server.gate.close();

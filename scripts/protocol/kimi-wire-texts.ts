@@ -7,7 +7,7 @@ const methods = {
 may be sent again while no turn runs. Nothing that it sets off precedes its answer. What is still asked from before is
 asked again right after it.`,
 	prompt: `Runs a turn. The answer comes when the turn is over, behind all its events. One turn runs at a time. A text that
-begins with a [command](../commands.md) carries that out; \`/btw QUESTION\` works beside a running turn.`,
+begins with a [command](../commands.md) carries that out; \`/btw QUESTION\` works beside a running turn too.`,
 	steer: `Adds input to the running turn. It enters the conversation before the next model call, and \`SteerInput\` tells when.`,
 	replay: `Sends the session's log again, from its beginning, in the shapes of today. Requests among it want no answer, and answers
 to them are ignored. Approvals are only in logs older than 1.6.`,

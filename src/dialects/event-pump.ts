@@ -73,7 +73,7 @@ export class EventPump {
 		return waiter.promise;
 	}
 
-	/** Resolves once the end of a side question was sent; to be called once, when its id is known. */
+	/** Resolves once the end of a side question beside turns was sent; to be called once, when its id is known. */
 	sideQuestionEnded(id: string): Promise<void> {
 		if (this.#endedSideQuestions.delete(id)) return Promise.resolve();
 		const waiter = createDeferred<void>();
@@ -112,7 +112,8 @@ export class EventPump {
 		// The end of a turn that could not be begun is for the one who waits for its outcome alone.
 		const isUnbegun = body.type === "turn.ended" && isOwn && turnId !== this.#lastBegun;
 		if (!isUnbegun) for (const outgoing of this.#project(event)) this.#send(outgoing);
-		if (body.type === "side-question.ended") this.#noteSideQuestion(body.id);
+		// One that has a turn ends with it; nobody waits for it apart.
+		if (body.type === "side-question.ended" && turnId === null) this.#noteSideQuestion(body.id);
 		if (body.type !== "turn.ended" || turnId === null || !isOwn || body.outcome === null) return;
 		this.#lastEnded = { turnId, outcome: body.outcome };
 		this.#turnWaiters.get(turnId)?.resolve(body.outcome);

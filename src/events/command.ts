@@ -14,7 +14,10 @@ export type Command =
 	| { readonly type: "turn.cancel" }
 	/** Switches plan mode, at any time; the new state is told even when nothing changed. */
 	| { readonly type: "plan-mode.set"; readonly enabled: boolean }
-	/** Asks something beside the conversation, whether or not a turn runs; its answer is told by `side-question.ended`. */
+	/**
+	 * Asks something beside the conversation and outside turns, for a client whose turn runs; its answer is told by
+	 * `side-question.ended`. As a prompt, `/btw …`, it has a turn of its own.
+	 */
 	| { readonly type: "side-question.start"; readonly question: string }
 	/** Settles an ask. An unknown or settled id changes nothing. */
 	| { readonly type: "ask.answer"; readonly askId: string; readonly answer: Answer | AskFailure };

@@ -183,6 +183,8 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 	const sideQuestions = new SideQuestions({
 		identifiers,
 		cacheKey: stored.id,
+		log,
+		hooks,
 		agent: () => main.load(),
 		budget: budgets.inTurn.besideTurns(),
 		emit: async (body, signal) => emitter.emit({ turnId: null, agentPath: [] }, body, {}, signal),
@@ -198,6 +200,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		plan,
 		mode,
 		skills: parts.skills,
+		identifiers,
 	});
 	return {
 		turn,

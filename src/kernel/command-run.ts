@@ -4,7 +4,9 @@ import type { TurnDependencies } from "../agent/dependencies.ts";
 import { beyondStepBudget } from "../agent/retries.ts";
 import { runTurn } from "../agent/turn.ts";
 import { textPart, type UserInput } from "../events/content.ts";
+import type { EventBody } from "../events/event.ts";
 import type { CommandRun, NestedRun } from "./commands/command.ts";
+import { answerSideQuestion } from "./side-question-answer.ts";
 import { createSteerQueue } from "./steers.ts";
 import {
 	type Agent,
@@ -27,16 +29,21 @@ export function createCommandRun(argument: string, settings: CommandRunSettings)
 	const { agent, turn, dependencies, emit } = settings;
 	const { signal } = turn;
 	const tell: CommandRun["tell"] = async (body) => emit(body);
+	const { model, unsetModelAlias, cacheKey, budget } = dependencies;
 	return {
 		argument,
 		signal,
 		agent,
 		tell,
+		end: (body) => tellEnd(body, settings),
+		answerSideQuestion: (question) => {
+			const who = { model, unsetModelAlias, cacheKey, context: agent.context, exhausted: () => budget.exhausted() };
+			return answerSideQuestion(question, who, signal);
+		},
 		say: (text) => tell({ type: "content.delta", part: textPart(text) }),
 		runAgent: (input) => runTurn(input, dependencies, signal),
 		runWithin: (input, other) => runWithin(input, other, settings),
 		async compact(trigger, focus) {
-			const { model, budget } = dependencies;
 			if (model === null) return null;
 			const error = budget.exhausted();
 			return error === null ? await compact(model, trigger, focus, dependencies, signal) : beyondStepBudget(error);
@@ -72,6 +79,15 @@ async function runWithin(
 	} catch (thrown) {
 		// What was begun is ended, also where that cannot be kept.
 		services.emitter.tellUnkept({ turnId: turn.id, agentPath: [] }, ended);
+		throw thrown;
+	}
+}
+
+async function tellEnd(body: EventBody, { services, turn, emit }: CommandRunSettings): Promise<void> {
+	try {
+		await emit(body);
+	} catch (thrown) {
+		services.emitter.tellUnkept({ turnId: turn.id, agentPath: [] }, body);
 		throw thrown;
 	}
 }

@@ -196,6 +196,18 @@ describe("an exhausted session", () => {
 		expect(model.requests).toHaveLength(1);
 	});
 
+	it("counts a side question that has a turn towards that, and fails the next", async () => {
+		const model = createScriptedModel([answer, answer]);
+		const { client, run } = await createSubject(model, { session: { tokens: 15 }, turn: { tokens: 10 } });
+		expect(await run("/btw why?")).toEqual({ status: "finished" });
+		expect(warnings(client)).toEqual([
+			{ type: "budget.warning", budget: "tokens", scope: "turn", used: 10, limit: 10 },
+		]);
+		expect(await run("/btw why?")).toEqual({ status: "finished" });
+		expect(await run("/btw why?")).toEqual(spent({ budget: "tokens", scope: "session", used: 20, limit: 15 }));
+		expect(model.requests).toHaveLength(2);
+	});
+
 	it("answers no side question", async () => {
 		const model = createScriptedModel([answer]);
 		const { client, session, run } = await createSubject(model, exhausted);

@@ -10,6 +10,7 @@ import {
 } from "../../test/support/scripted-model.ts";
 import { plainAttachment } from "../../test/support/session-doubles.ts";
 import { createSessionSubject } from "../../test/support/session-subject.ts";
+import { createMemoryLog } from "../../test/support/store-directory.ts";
 import { createToolDouble } from "../../test/support/turn-subject.ts";
 import type { Model } from "../models/model.ts";
 import { modelFailure } from "../models/model.ts";
@@ -122,13 +123,28 @@ describe("a side question", () => {
 	});
 
 	it.each<readonly [string, string, Model | null, string]>([
-		["without a question", "", createScriptedModel([]), "There is no question: write it behind /btw."],
+		["without a question", "", createScriptedModel([]), "There is no question: write it after /btw."],
 		["without a model", "why?", null, "LLM is not set"],
 		["when the provider fails", "why?", createScriptedModel([[modelFailure("provider", "no credit")]]), "no credit"],
 		["when the answer is empty", "why?", createScriptedModel([[say(" "), done()]]), "The model sent an empty answer."],
 	])("ends with an error %s", async (_name, question, model, error) => {
 		const { askAside } = await createSubject(model);
 		expect(await askAside(question)).toMatchObject({ response: null, error });
+	});
+
+	it("beside a turn tells nothing of what went wrong inside, which is logged", async () => {
+		const log = createMemoryLog();
+		const broken: Model = {
+			...createScriptedModel([]),
+			stream: () => {
+				throw new Error("inside");
+			},
+		};
+		const { session, attach } = await createSessionSubject(broken, [], { log });
+		const client = attach();
+		await session.send(ask("why?"));
+		expect((await client.next("side-question.ended")).error).toBe("Internal error; the log has the details.");
+		expect(String(log.lines.find(({ level }) => level === "error")?.fields["error"])).toContain("inside");
 	});
 
 	it("ends when the session does, and none is taken after", async () => {
@@ -165,5 +181,93 @@ describe("a side question", () => {
 		for (let n = 0; n < 10; n += 1) await settled();
 		gate.open();
 		await session.stop();
+	});
+});
+
+describe("a side question that is a prompt of its own", () => {
+	it("is answered in its turn, and neither question nor answer is in the context", async () => {
+		const model = createScriptedModel([plain("first"), plain(" aside "), plain("second")]);
+		const { session, client, double } = await createSubject(model);
+		await session.send(start("one"));
+		await client.next("turn.ended");
+		const before = client.bodies.length;
+		const rows = JSON.stringify(double.stored.contextRows);
+		await session.send(start("/btw why?"));
+		expect((await client.next("turn.ended")).outcome).toEqual({ status: "finished" });
+		const id = expect.any(String);
+		expect(client.bodies.slice(before)).toEqual([
+			{ type: "turn.started", input: "/btw why?" },
+			{ type: "side-question.started", id, question: "why?" },
+			{ type: "content.delta", part: { type: "text", text: "aside" } },
+			{ type: "content.completed", part: { type: "text", text: "aside" } },
+			{ type: "side-question.ended", id, response: "aside", error: null },
+			{ type: "turn.ended", outcome: { status: "finished" } },
+		]);
+		expect(JSON.stringify(double.stored.contextRows)).toBe(rows);
+		expect(model.requests[1]?.tools).toEqual([]);
+		expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain("why?");
+		await session.send(start("two"));
+		await client.next("turn.ended");
+		expect(JSON.stringify(model.requests[2]?.messages)).not.toMatch(/aside|why\?/);
+	});
+
+	it("that is cancelled ends, and its turn with it", async () => {
+		const gate = createModelGate();
+		const { session, client } = await createSubject(createScriptedModel([[say("half"), gate, done()]]));
+		await session.send(start("/btw why?"));
+		await gate.reached;
+		await session.send({ type: "turn.cancel" });
+		expect(await client.next("side-question.ended")).toMatchObject({ error: "The question was stopped." });
+		expect((await client.next("turn.ended")).outcome).toEqual({ status: "cancelled" });
+		expect(client.bodies.map(({ type }) => type)).toEqual([
+			"turn.started",
+			"side-question.started",
+			"side-question.ended",
+			"turn.ended",
+		]);
+	});
+
+	it.each([
+		["when the provider fails", [modelFailure("provider", "no credit")], "provider-failed", "no credit"],
+		["when the answer is empty", [say(" "), done()], "provider-failed", "The model sent an empty answer."],
+	])("fails %s, and the end of the question says why", async (_, script: ModelScript, code, message) => {
+		const { session, client } = await createSubject(createScriptedModel([script]));
+		await session.send(start("/btw why?"));
+		expect(await client.next("side-question.ended")).toMatchObject({ response: null, error: message });
+		expect((await client.next("turn.ended")).outcome).toMatchObject({ status: "failed", error: { code, message } });
+	});
+
+	it("is ended for its client when its answer cannot be kept", async () => {
+		const gate = createModelGate();
+		const { double, session, client } = await createSubject(createScriptedModel([[say("a"), gate, done()]]));
+		await session.send(start("/btw why?"));
+		await gate.reached;
+		double.failEvents = true;
+		gate.open();
+		const error = "Cannot write /s/wire.jsonl: disk full";
+		expect(await client.next("side-question.ended")).toMatchObject({ response: null, error });
+		expect((await client.next("turn.ended")).outcome).toMatchObject({
+			status: "failed",
+			error: { code: "storage-failed" },
+		});
+		expect(client.bodies.filter(({ type }) => type === "side-question.ended")).toHaveLength(1);
+	});
+
+	it("tells nothing of what went wrong inside", async () => {
+		const broken: Model = {
+			...createScriptedModel([]),
+			stream: () => {
+				throw new Error("inside");
+			},
+		};
+		const { session, client } = await createSubject(broken);
+		await session.send(start("/btw why?"));
+		expect((await client.next("side-question.ended")).error).toBe("Internal error; the log has the details.");
+		expect((await client.next("turn.ended")).outcome).toMatchObject({ status: "failed", error: { code: "internal" } });
+	});
+
+	it("is listed with the other commands", async () => {
+		const { session } = await createSubject(createScriptedModel([]));
+		expect(session.slashCommands.map(({ name }) => name)).toContain("btw");
 	});
 });

@@ -1,20 +1,22 @@
-// Questions beside the conversation: answered from what the model has been told, while a turn runs or not, and left out
-// of the context.
+// Questions asked while a turn runs: answered beside it, in no turn of their own, so that it does not notice. Without a turn
+// they are a slash command (commands/side-question.ts).
 import { setMaxListeners } from "node:events";
-import { emptyAnswer } from "../agent/retries.ts";
-import { askSilently } from "../agent/silent-call.ts";
-import { errorText } from "../base/errors.ts";
+import { toKernelError } from "../base/errors.ts";
 import type { Identifiers } from "../base/ids.ts";
-import { textPart } from "../events/content.ts";
-import type { ConversationMessage } from "../events/conversation.ts";
+import type { Log } from "../base/log.ts";
 import type { EventBody } from "../events/event.ts";
-import type { Model } from "../models/model.ts";
+import { toSideQuestion } from "../events/slash-command.ts";
 import type { AgentBudget } from "./budgets.ts";
+import type { HookRunner } from "./hook-runner.ts";
+import { answerSideQuestion, type SideAnswer, toEnd } from "./side-question-answer.ts";
 import type { Agent } from "./turn-dependencies.ts";
 
 export interface SideQuestionSettings {
 	readonly identifiers: Identifiers;
 	readonly cacheKey: string;
+	readonly log: Log;
+	/** What guards prompts guards these too. */
+	readonly hooks: Pick<HookRunner, "run">;
 	agent(): Promise<Agent>;
 	readonly budget: AgentBudget;
 	/** What waits for a slow client waits no longer than the signal. */
@@ -22,11 +24,6 @@ export interface SideQuestionSettings {
 	/** Tells what could not be kept: whoever asked must hear of the end. */
 	tellUnkept(body: EventBody): void;
 }
-
-const introduction =
-	"This is a question beside the task. Answer it shortly from what you know of this conversation; you cannot use tools for it, and the task goes on untouched.";
-
-type Answer = { readonly response: string; readonly error: null } | { readonly response: null; readonly error: string };
 
 export class SideQuestions {
 	readonly #settings: SideQuestionSettings;
@@ -54,54 +51,46 @@ export class SideQuestions {
 	}
 
 	async #run(id: string, question: string): Promise<void> {
-		const { emit, tellUnkept } = this.#settings;
+		const { tellUnkept } = this.#settings;
+		const emit = (body: EventBody) => this.#settings.emit(body, this.#stopping.signal);
 		try {
-			await emit({ type: "side-question.started", id, question }, this.#stopping.signal);
-			const answer = await this.#answer(question);
-			await emit({ type: "side-question.ended", id, ...answer }, this.#stopping.signal);
+			const refusal = await this.#refusal(question, emit);
+			await emit({ type: "side-question.started", id, question });
+			const end = refusal === null ? toEnd(await this.#answer(question)) : { response: null, error: refusal };
+			await emit({ type: "side-question.ended", id, ...end });
 		} catch (thrown) {
-			tellUnkept({ type: "side-question.ended", id, ...failed(errorText(thrown)) });
+			const error = this.#describe(thrown).message;
+			tellUnkept({ type: "side-question.ended", id, response: null, error });
 		}
 	}
 
-	async #answer(question: string): Promise<Answer> {
-		if (question === "") return failed("There is no question: write it behind /btw.");
+	/** Why a hook lets it not be asked; null when none minds. */
+	async #refusal(question: string, emit: (body: EventBody) => Promise<void>): Promise<string | null> {
+		const prompt = toSideQuestion(question);
+		const point = { event: "UserPromptSubmit", target: prompt, input: { prompt } } as const;
+		const { action, reason } = await this.#settings.hooks.run(point, emit, this.#stopping.signal);
+		if (action !== "block") return null;
+		return reason === "" ? "Prompt blocked by hook." : reason;
+	}
+
+	async #answer(question: string): Promise<SideAnswer> {
+		const { budget, cacheKey } = this.#settings;
 		try {
-			const agent = await this.#settings.agent();
-			if (agent.model === null) return failed("LLM is not set");
-			const { budget } = this.#settings;
-			const spent = budget.exhausted();
-			if (spent !== null) return failed(spent.message);
-			const answer = await this.#ask(budget.counted(agent.model), agent, question);
+			const { model, ...agent } = await this.#settings.agent();
+			const counted = model === null ? null : budget.counted(model);
+			const exhausted = () => budget.exhausted();
+			const who = { ...agent, model: counted, cacheKey, exhausted };
+			const answer = await answerSideQuestion(question, who, this.#stopping.signal);
 			await budget.keep();
 			return answer;
 		} catch (thrown) {
-			return failed(errorText(thrown));
+			const { code, message, data } = this.#describe(thrown);
+			return { kind: "failed", error: { code, message, data } };
 		}
 	}
 
-	async #ask(model: Model, { context }: Agent, question: string): Promise<Answer> {
-		const asked: ConversationMessage = { role: "user", content: [textPart(`${introduction}\n\n${question}`)] };
-		const request = {
-			systemPrompt: context.systemPrompt,
-			messages: [...answeredMessages(context.requestMessages()), asked],
-			cacheKey: this.#settings.cacheKey,
-		};
-		const answer = await askSilently(model, request, this.#stopping.signal);
-		if (answer.kind === "cancelled") return failed("The question was stopped.");
-		if (answer.kind === "failed") return failed(answer.failure.message);
-		const texts = answer.content.flatMap((part) => (part.type === "text" ? [part.text] : []));
-		const response = texts.join("").trim();
-		return response === "" ? failed(emptyAnswer.message) : { response, error: null };
+	#describe(thrown: unknown) {
+		this.#settings.log.error("A side question failed.", { error: thrown });
+		return toKernelError(thrown);
 	}
-}
-
-function failed(error: string): Answer {
-	return { response: null, error };
-}
-
-/** The history up to the last message that needs no answer: a user message at its end would run into the question. */
-function answeredMessages(messages: readonly ConversationMessage[]): readonly ConversationMessage[] {
-	const end = messages.findLastIndex(({ role }) => role !== "user");
-	return messages.slice(0, end + 1);
 }

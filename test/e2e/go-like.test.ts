@@ -206,8 +206,12 @@ describe("a client like the Go SDK", () => {
 			expect(payload).toMatchObject({ task_tool_call_id: "call-2", parent_tool_call_id: "call-2" });
 			expect(payload["event"]).toSatisfy((event) => isRecord(event) && knownEvents.has(String(event["type"])));
 		}
-		const aside = client.request("prompt", { user_input: "/btw why?" });
-		expect(await client.handle((line) => isResponse(line, aside))).toMatchObject({ result: { status: "finished" } });
+		client.lines.length = 0;
+		const aside = await client.turn("/btw why?");
+		expect(aside.prompt?.result).toEqual({ status: "finished" });
+		expect(outline(client.lines.filter(({ method }) => method !== undefined))).toEqual([
+			...["TurnBegin", "ContentPart", "TurnEnd"],
+		]);
 		const logged = stage.loggedTypes("s");
 		for (const type of ["HookTriggered", "HookResolved", "StepRetry", "BtwBegin", "BtwEnd"]) {
 			expect(logged).toContain(type);

@@ -249,6 +249,22 @@ describe("exit codes", () => {
 		});
 	});
 
+	it("0 for a question beside the conversation, whose answer is printed", async () => {
+		const stage = createStage({ scripts: ["text: Because."] });
+		expect(await stage.run("--print", "-p", "/btw why?")).toMatchObject({ code: 0, stdout: "Because.\n" });
+		expect(await stage.run("--quiet", "-p", "/btw why?")).toMatchObject({ code: 0, stdout: "Because.\n" });
+		const { code, stdout } = await stage.run("--print", "--output-format", "stream-json", "-p", "/btw why?");
+		expect(code).toBe(0);
+		expect(objects(stdout)).toEqual([{ role: "assistant", content: "Because." }]);
+	});
+
+	it("1 for such a question that the model does not answer", async () => {
+		const stage = createStage({ scripts: ["no script"] });
+		const { code, stdout } = await stage.run("--quiet", "-p", "/btw why?");
+		expect(code).toBe(1);
+		expect(stdout).toMatch(/^Error: .*no script.*\n$/);
+	});
+
 	it("1 for a command that needs the model, naming the one asked for", async () => {
 		const stage = createStage();
 		await stage.run("--quiet", "-p", "hi", "--session", "s");

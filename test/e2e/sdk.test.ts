@@ -51,6 +51,16 @@ describe("answers", () => {
 		expect(types).toEqual([...plainTurn, ...plainTurn]);
 	});
 
+	it("to a question beside the conversation, as a text in a turn", async () => {
+		const stage = createStage({ scripts: ["text: Because.", "text: done"] });
+		const session = openSession(stage);
+		const { result, types, events } = await run(session.prompt("/btw why?"), undefined, ["BtwBegin", "BtwEnd"]);
+		expect(result).toEqual({ status: "finished" });
+		expect(types.filter((type) => type !== "error")).toEqual(["TurnBegin", "ContentPart", "TurnEnd"]);
+		expect(payloadsOf(events, "ContentPart")).toEqual([{ type: "text", text: "Because." }]);
+		expect((await run(session.prompt("go on"))).types).toEqual(plainTurn);
+	});
+
 	it("an error of the provider, after which the session goes on", async () => {
 		const session = openSession(createStage({ scripts: ["no script", "text: fine"] }));
 		const failed = run(session.prompt("hi"));

@@ -9,7 +9,7 @@ const ofTheEnvelope: ReadonlySet<string> = new Set(["PARSE_ERROR", "INVALID_REQU
 const scenarios = `
 	id-spellings no-tools approval-rejected approval-malformed unattended-reject unattended-approve
 	interrupt-tool interrupt-twice busy archive-running end-of-input no-model max-turns config envelope oversized-line
-	unloaded deferred two-sessions
+	unloaded deferred two-sessions side-question
 `;
 
 /** Every cell as `kind cell`. */

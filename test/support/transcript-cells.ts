@@ -83,7 +83,8 @@ const scenarios = words(`
 	compact compact-empty compact-focus compact-failed compact-without-model auto-compaction auto-compaction-failed
 	skill skill-arguments skill-unknown flow flow-rejected flow-cancelled flow-failed loop loop-limit
 	slash-add-dir slash-export slash-import clear clear-without-model slash-yolo slash-yolo-flag slash-afk init init-cancelled
-	side-question side-question-beside-turn side-question-failed side-question-end-of-input
+	side-question side-question-beside-turn side-question-failed side-question-end-of-input side-question-cancelled
+	side-question-steered side-question-capped side-question-replayed side-question-hook
 	mcp-loading mcp-failed mcp-lost mcp-collision mcp-approve mcp-loading-cancelled
 	resume replay-counts replay-empty replay-everything replay-client-tool replay-cancelled
 `);
@@ -105,7 +106,7 @@ const older = words(`
 /** §7.1. */
 const legacyScenarios = words(`
 	prompt-alias retry-untold max-steps budget cancelled interrupt-notification interrupt-tool absent-keys media-part
-	tool-result-not-ok
+	tool-result-not-ok side-question
 `);
 const legacyOutcomes = words(`
 	approve approve_for_session reject error-reply unknown-value missing-value duplicate wrong-id interrupt end-of-input

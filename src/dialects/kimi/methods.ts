@@ -3,7 +3,7 @@ import { KernelError } from "../../base/errors.ts";
 import { inputText, type UserInput } from "../../events/content.ts";
 import type { TurnOutcome } from "../../events/event.ts";
 import { hookEvents } from "../../events/hook-event.ts";
-import { parseSlashCommand } from "../../events/slash-command.ts";
+import { readSideQuestion } from "../../events/slash-command.ts";
 import type { CheckedTools } from "../../kernel/client-tools.ts";
 import type { Attachment, AttachOptions } from "../../kernel/clients.ts";
 import { isRequestType, type Message } from "../../messages/message.ts";
@@ -27,13 +27,6 @@ import type {
 } from "./wire.ts";
 
 const { methods: shapes } = kimiProtocol;
-
-/** The one slash command of this dialect itself. */
-const sideQuestion = {
-	name: "btw",
-	description: "Ask something beside the task; the answer stays out of the conversation",
-	aliases: [],
-} as const;
 
 const noTools: CheckedTools = { tools: new Map(), rejected: [] };
 
@@ -120,7 +113,7 @@ export class KimiConversation implements Conversation {
 		return {
 			protocol_version: protocolVersion,
 			server: this.#door.server,
-			slash_commands: [...this.#door.session.slashCommands, sideQuestion],
+			slash_commands: this.#door.session.slashCommands,
 			...(hasTools ? { external_tools: { accepted: [...tools.keys()], rejected } } : {}),
 			hooks: {
 				supported_events: hookEvents,
@@ -132,8 +125,9 @@ export class KimiConversation implements Conversation {
 
 	async #prompt(input: UserInput): Promise<PromptResult> {
 		if (this.#initializing !== null) await this.#initialized();
-		const command = parseSlashCommand(inputText(input));
-		if (command?.name === sideQuestion.name) return await this.#askAside(command.argument);
+		// The one prompt that is never busy: without a turn it has one of its own.
+		const question = this.#isBusy() ? readSideQuestion(inputText(input)) : null;
+		if (question !== null) return await this.#askAside(question);
 		this.#refuseWhenBusy();
 		if (this.#attachment === null) this.#pump.carry(this.#attach());
 		this.#isPrompting = true;
@@ -145,7 +139,7 @@ export class KimiConversation implements Conversation {
 		}
 	}
 
-	/** Beside a running turn or without one, and never busy: it has no turn of its own. */
+	/** Beside what runs, which does not notice. */
 	async #askAside(question: string): Promise<PromptResult> {
 		if (this.#attachment === null) this.#pump.carry(this.#attach());
 		const { id } = await this.#door.session.send({ type: "side-question.start", question });
@@ -226,9 +220,12 @@ export class KimiConversation implements Conversation {
 		return attachment;
 	}
 
+	#isBusy(): boolean {
+		return this.#replay !== null || this.#isPrompting || this.#door.session.snapshot().turnId !== null;
+	}
+
 	#refuseWhenBusy(): void {
-		if (this.#replay === null && !this.#isPrompting && this.#door.session.snapshot().turnId === null) return;
-		throw new KernelError("busy", "An agent turn is already in progress");
+		if (this.#isBusy()) throw new KernelError("busy", "An agent turn is already in progress");
 	}
 }
 

@@ -3,6 +3,7 @@ import type { CompactionOutcome } from "../../agent/compaction.ts";
 import type { CompactionTrigger } from "../../agent/dependencies.ts";
 import type { UserInput } from "../../events/content.ts";
 import type { EventBody, TurnOutcome } from "../../events/event.ts";
+import type { SideAnswer } from "../side-question-answer.ts";
 import type { Agent } from "../turn-dependencies.ts";
 
 /** A command as clients list it. */
@@ -27,6 +28,10 @@ export interface CommandRun {
 	/** Answers the person; nothing of it enters the context. */
 	say(text: string): Promise<void>;
 	tell(body: EventBody): Promise<void>;
+	/** Tells the end of what was begun, also where that cannot be kept; rejects then all the same. */
+	end(body: EventBody): Promise<void>;
+	/** Answers a question beside the conversation; nothing of it enters the context. */
+	answerSideQuestion(question: string): Promise<SideAnswer>;
 	/** Runs the agent on an input as the rest of this turn. */
 	runAgent(input: UserInput): Promise<TurnOutcome>;
 	/** Runs an agent in a turn within this one, which is told from its beginning to its end. */

@@ -1,5 +1,5 @@
 // The slash commands of a session: prompts that the kernel answers itself, in the order in which clients list them.
-
+import type { Identifiers } from "../../base/ids.ts";
 import type { Skill } from "../../definitions/skill.ts";
 import { parseSlashCommand } from "../../events/slash-command.ts";
 import type { ApprovalMode } from "../approval-mode.ts";
@@ -10,12 +10,14 @@ import { clearCommand, compactCommand } from "./context.ts";
 import { createFileCommands, type FileCommandSettings } from "./files.ts";
 import { createInitCommand } from "./init.ts";
 import { createPlanCommand } from "./plan.ts";
+import { createSideQuestionCommand } from "./side-question.ts";
 import { createSkillCommands } from "./skills.ts";
 
 export interface SlashCommandSettings extends FileCommandSettings {
 	readonly plan: PlanMode;
 	readonly mode: ApprovalMode;
 	readonly skills: readonly Skill[];
+	readonly identifiers: Identifiers;
 }
 
 export interface SlashCommands {
@@ -25,7 +27,7 @@ export interface SlashCommands {
 }
 
 export function createSlashCommands(settings: SlashCommandSettings): SlashCommands {
-	const { stored, files, plan, mode, skills } = settings;
+	const { stored, files, plan, mode, skills, identifiers } = settings;
 	const all = [
 		createInitCommand(stored.workDir, files),
 		compactCommand,
@@ -34,6 +36,7 @@ export function createSlashCommands(settings: SlashCommandSettings): SlashComman
 		createPlanCommand(plan),
 		...createFileCommands(settings),
 		...createSkillCommands(skills, files),
+		createSideQuestionCommand(identifiers),
 	];
 	return {
 		all,

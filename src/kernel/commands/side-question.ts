@@ -1,0 +1,50 @@
+// `/btw`: a question beside the conversation as a turn of its own, when none runs. Its answer is told twice: as a text, for
+// clients that know no side questions, and at the end of the question.
+import { toKernelError } from "../../base/errors.ts";
+import type { Identifiers } from "../../base/ids.ts";
+import type { TurnOutcome } from "../../events/event.ts";
+import { sideQuestionName } from "../../events/slash-command.ts";
+import { type SideAnswer, toEnd, unaskedText } from "../side-question-answer.ts";
+import { type CommandRun, finished, type SlashCommand } from "./command.ts";
+
+export function createSideQuestionCommand(identifiers: Identifiers): SlashCommand {
+	return {
+		name: sideQuestionName,
+		description: "Ask something beside the task; the answer stays out of the conversation",
+		aliases: [],
+		async run(run) {
+			const id = identifiers.hex(12);
+			const { argument: question, tell, end } = run;
+			await tell({ type: "side-question.started", id, question });
+			try {
+				const answer = await answerAloud(run);
+				await tell({ type: "side-question.ended", id, ...toEnd(answer) });
+				return toOutcome(answer);
+			} catch (thrown) {
+				const error = toKernelError(thrown).message;
+				// The failure that is passed on is the first one.
+				await end({ type: "side-question.ended", id, response: null, error }).catch(() => {});
+				throw thrown;
+			}
+		},
+	};
+}
+
+async function answerAloud({ argument, answerSideQuestion, say }: CommandRun): Promise<SideAnswer> {
+	const answer = await answerSideQuestion(argument);
+	if (answer.kind === "answered") await say(answer.response);
+	if (answer.kind === "unasked") await say(unaskedText);
+	return answer;
+}
+
+function toOutcome(answer: SideAnswer): TurnOutcome {
+	switch (answer.kind) {
+		case "answered":
+		case "unasked":
+			return finished;
+		case "cancelled":
+			return { status: "cancelled" };
+		case "failed":
+			return { status: "failed", error: answer.error };
+	}
+}
