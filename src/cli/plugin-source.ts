@@ -33,6 +33,8 @@ export interface SourceSettings {
 const mebibyte = 1024 * 1024;
 /** Bytes of a plugin, packed or not. */
 export const sizeLimit = 100 * mebibyte;
+/** Files and directories of a plugin: links between directories can make endlessly many of a few. */
+const countLimit = 20_000;
 /** Bytes of a path in a plugin and of a name in it, which every usual file system takes. */
 const pathLimit = 1024;
 const nameLimit = 255;
@@ -107,6 +109,7 @@ async function openDirectory(directory: string, typed: string, files: Files): Pr
 	const root = await files.resolve(directory);
 	const found: SourceFile[] = [];
 	let total = 0;
+	let count = 0;
 
 	/** `trail` are the directories on the way, all without links. */
 	const collect = async (current: string, prefix: string, trail: readonly string[]): Promise<void> => {
@@ -114,6 +117,8 @@ async function openDirectory(directory: string, typed: string, files: Files): Pr
 			// What a checkout knows of its origin is no part of the plugin.
 			if (name === ".git") continue;
 			const inner = `${prefix}${name}`;
+			count += 1;
+			if (count > countLimit) throw new PluginError(`The plugin has more than ${countLimit} files and directories.`);
 			const resolved = await files.resolve(path.join(current, name));
 			if (!resolved.startsWith(`${root}${path.sep}`)) {
 				throw new PluginError(`${path.join(directory, inner)} is a link that leads out of the plugin.`);

@@ -119,6 +119,16 @@ describe("plugin install from a directory", () => {
 		expect(await readdir(installed("demo"))).toEqual(["plugin.json"]);
 	});
 
+	it("refuses few directories that links make many of", async () => {
+		put("source", { "plugin.json": demo });
+		for (let level = 0; level < 40; level += 1) {
+			put(`source/d${level}`, { file: "" });
+			for (const name of ["a", "b"]) symlinkSync(`../d${level + 1}`, at(`source/d${level}/${name}`));
+		}
+		put("source/d40", { file: "" });
+		expect(await refusal(install("source"))).toBe("The plugin has more than 20000 files and directories.");
+	});
+
 	it("copies what links inside lead to, and refuses all others", async () => {
 		put("source", { "plugin.json": demo, "a/file": "x" });
 		symlinkSync("a/file", at("source/link"));

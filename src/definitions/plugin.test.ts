@@ -51,6 +51,12 @@ describe("readPlugin", () => {
 		});
 	});
 
+	it("refuses a manifest that is too long, and names no more problems than anybody reads", async () => {
+		expect(await reasonOf({ ...least, description: "x".repeat(300_000) })).toBe("has more than 262144 bytes");
+		const tools = Array.from({ length: 5000 }, () => ({}));
+		expect((await reasonOf({ ...least, tools }))?.split("; ")).toHaveLength(20);
+	});
+
 	it("needs no more than name and version, and minds no byte order mark", async () => {
 		await put("demo", `\ufeff${JSON.stringify({ ...least, tools: [tool] })}`);
 		expect(await readPlugin("/share/plugins/demo", files)).toEqual({

@@ -54,6 +54,10 @@ const toolName = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const keySegment = /^[A-Za-z0-9_-]+$/;
 /** Levels of lists and tables; far more than a manifest needs. */
 const depthLimit = 100;
+/** Bytes of a manifest. */
+const sizeLimit = 256 * 1024;
+/** Problems that are told of one. */
+const shownProblems = 20;
 
 const text = v.string("must be a string");
 const filled = v.pipe(text, v.nonEmpty("must not be empty"));
@@ -121,8 +125,9 @@ export async function readPlugin(directory: string, files: Files): Promise<Plugi
 async function readIfThere(directory: string, files: Files): Promise<PluginReading | null> {
 	let value: unknown;
 	try {
-		const bytes = await files.read(path.join(directory, manifestName));
+		const bytes = await files.readRange(path.join(directory, manifestName), 0, sizeLimit + 1);
 		if (bytes === null) return null;
+		if (bytes.length > sizeLimit) return { ok: false, reason: `has more than ${sizeLimit} bytes` };
 		value = JSON.parse(bytes.toString("utf8").replace(/^\ufeff/, ""));
 	} catch (thrown) {
 		const what = thrown instanceof SyntaxError ? "is not JSON" : "cannot be read";
@@ -132,7 +137,7 @@ async function readIfThere(directory: string, files: Files): Promise<PluginReadi
 	const checked = v.safeParse(manifestSchema, value);
 	return checked.success
 		? { ok: true, plugin: toPlugin(checked.output, directory) }
-		: { ok: false, reason: checked.issues.map(toProblem).join("; ") };
+		: { ok: false, reason: checked.issues.slice(0, shownProblems).map(toProblem).join("; ") };
 }
 
 function toPlugin(manifest: v.InferOutput<typeof manifestSchema>, directory: string): Plugin {

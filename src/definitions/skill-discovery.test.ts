@@ -55,6 +55,14 @@ const extraSkillDirs = ["/more/one", "~/two", "three"];
 const below = (index: number, name: string) => places.slice(index).map(([, root]) => `${root}/${name}.md`);
 
 describe("the places of skills", () => {
+	it("hold a thousand skills at most", async () => {
+		const warned: unknown[] = [];
+		const log: Log = { ...silentLog, warn: (_message, fields) => warned.push(fields) };
+		const many = Array.from({ length: 1100 }, (_, index) => `/home/me/.kimi/skills/s${index}.md`);
+		expect(await find(many, { log })).toHaveLength(1000);
+		expect(warned).toEqual([{ found: 1100, limit: 1000 }]);
+	});
+
 	it.each(places.map(([scope, root], index) => [index, scope, root] as const))(
 		"count in their order: %i, %s %s",
 		async (index, scope, root) => {

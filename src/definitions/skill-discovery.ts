@@ -31,13 +31,20 @@ export interface SkillPlace {
 	readonly log: Log;
 }
 
+/** Files that are looked at: each is named in the prompt of every session. */
+const fileLimit = 1000;
+
 /** Looks everywhere at once. What cannot be read or used is logged and left out. */
 export async function discoverSkills(place: SkillPlace): Promise<SkillSet> {
 	const { files, log } = place;
 	const [projectRoot] = await projectDirectories(files, place.workDir);
 	const found = await Promise.all(sourcesOf(place, projectRoot).map((source) => findRoots(source, files, log)));
 	const roots = found.flat().filter(isFirstOfItsKind);
-	const read = await Promise.all(roots.flatMap(skillFilesIn).map((file) => readSkill(file, files, log)));
+	const named = roots.flatMap(skillFilesIn);
+	if (named.length > fileLimit) {
+		log.warn("There are too many skills; the rest is left out.", { found: named.length, limit: fileLimit });
+	}
+	const read = await Promise.all(named.slice(0, fileLimit).map((file) => readSkill(file, files, log)));
 	return { skills: firstOfEachName(read, log), roots: roots.map(({ directory }) => directory) };
 }
 

@@ -102,6 +102,18 @@ describe("a skill's file", () => {
 	});
 });
 
+describe("a skill's own name and description", () => {
+	it("are cut to what a list can show", async () => {
+		const { skill: found } = await read(`---\ndescription: ${"😀".repeat(5000)}\n---\nText.`);
+		expect(found?.description).toBe("😀".repeat(1000));
+		const { skill, logged } = await read(`---\ndescription: ${"x".repeat(100_000)}\n---\nText.`);
+		expect({ skill, logged }).toEqual({
+			skill: null,
+			logged: [{ path: "/stem.md", reason: "its frontmatter is longer than 65536 characters" }],
+		});
+	});
+});
+
 describe("a skill's flow", () => {
 	it("is read from the whole file", async () => {
 		for (const text of [goodFlow, `${"x".repeat(20_000)}\n${goodFlow}`]) {

@@ -21,7 +21,7 @@ const headLength = 16 * 1024;
 const descriptionLimit = 240;
 
 /** Characters of a name or a description that a skill gives itself. */
-const fieldLimit = 2000;
+const fieldLimit = 1000;
 
 /** Twice the limit, because some characters count as two, and a little, because the last one may be cut in half. */
 const sufficientBody = 2 * descriptionLimit + 8;

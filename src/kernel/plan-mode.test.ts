@@ -113,6 +113,14 @@ describe("plan mode that is on without a name for its plan", () => {
 });
 
 describe("plan mode", () => {
+	it("shows the beginning of a plan that has no end", async () => {
+		const { plan, files } = await createSubject({ startsOn: true });
+		await plan.start();
+		const file = plan.file ?? "";
+		await write(files, file, "x".repeat(10_000_000));
+		expect((await plan.read())?.text === `${"x".repeat(262_144)}\n\n[The rest of the plan is in ${file}.]`).toBe(true);
+	});
+
 	it("keeps a name for the plan while it is on", async () => {
 		const { plan, stored } = await createSubject();
 		expect([plan.isOn, plan.file]).toEqual([false, null]);

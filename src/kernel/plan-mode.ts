@@ -27,6 +27,9 @@ const messagesBetween = 5;
 const fullEvery = 5;
 const slugAttempts = 20;
 
+/** Bytes of a plan that are shown and approved. */
+const shownLimit = 256 * 1024;
+
 export class PlanMode implements Reminders {
 	readonly #settings: PlanModeSettings;
 	readonly #switches = createKeyedQueue();
@@ -114,8 +117,10 @@ export class PlanMode implements Reminders {
 	async read(): Promise<{ readonly file: string; readonly text: string } | null> {
 		const { files } = this.#settings;
 		for (const file of this.#candidates()) {
-			const text = (await files.read(file))?.toString("utf8") ?? "";
-			if (text.trim() !== "") return { file, text };
+			const bytes = (await files.readRange(file, 0, shownLimit + 1)) ?? Buffer.alloc(0);
+			const text = bytes.subarray(0, shownLimit).toString("utf8");
+			const rest = bytes.length > shownLimit ? `\n\n[The rest of the plan is in ${file}.]` : "";
+			if (text.trim() !== "") return { file, text: text + rest };
 		}
 		return null;
 	}

@@ -26,6 +26,9 @@ const unkept: ContextLog = { appendContext: async () => {}, replaceContext: asyn
 /** Bytes of the file that the session's own agent is shown. */
 const sizeLimit = 32 * 1024;
 
+/** Bytes of it that are looked at to see whether it was changed. */
+const comparedSize = 1024 * 1024;
+
 /** What the session's own agent is told of the file. */
 function toNews(file: string, before: Buffer | null, after: Buffer | null): string {
 	if (after === null) return `The person had /init run to write AGENTS.md, but there is no ${file}.`;
@@ -42,7 +45,7 @@ export function createInitCommand(workDir: string, files: Files): SlashCommand {
 		async run({ agent, runWithin }) {
 			const context = new Context(unkept, [], agent.context.systemPrompt);
 			const file = path.join(workDir, "AGENTS.md");
-			const read = () => files.read(file).catch(() => null);
+			const read = () => files.readRange(file, 0, comparedSize).catch(() => null);
 			const before = await read();
 			const { outcome } = await runWithin(task, { ...agent, context, reminders: noReminders, mailbox: null });
 			if (outcome.status !== "finished") return outcome;
