@@ -20,7 +20,12 @@ export const importTable: readonly FolderRule[] = [
 		mayImport: [],
 	},
 	{ folder: "processes", floor: 1, owns: "child processes in groups, ended as groups", mayImport: [] },
-	{ folder: "files", floor: 1, owns: "the file port: atomic replace, append with sync, locks; which files are private, which hold secrets", mayImport: [] },
+	{
+		folder: "files",
+		floor: 1,
+		owns: "the file port: atomic replace, append with sync, locks; which files are private, which hold secrets",
+		mayImport: [],
+	},
 	{ folder: "network", floor: 1, owns: "requests over HTTP: proxies, certificates, allowed addresses", mayImport: [] },
 	{
 		folder: "messages",
