@@ -42,7 +42,7 @@ const otherClients: Plugin = {
 };
 
 export default defineConfig({
-	input: { launch, main, "web-page-thread": entry("src/tools/web-page-thread.ts") },
+	input: { launch, main, "web-page-thread": entry("src/tools/web/web-page-thread.ts") },
 	platform: "node",
 	plugins: [otherClients],
 	transform: {

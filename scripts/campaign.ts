@@ -14,11 +14,11 @@ interface CampaignKind {
 }
 
 const kinds: ReadonlyMap<string, CampaignKind> = new Map([
-	["fuzz", { rounds: 100_000, load: () => import("./campaign/fuzz.ts") }],
-	["liveness", { rounds: 2_000, load: () => import("./campaign/liveness.ts") }],
-	["crash", { rounds: 100, load: () => import("./campaign/crash.ts") }],
-	["kill", { rounds: 100, load: () => import("./campaign/kill.ts") }],
-	["orphans", { rounds: 100, load: () => import("./campaign/orphans.ts") }],
+	["fuzz", { rounds: 100_000, load: () => import("./campaign/fuzz/fuzz.ts") }],
+	["liveness", { rounds: 2_000, load: () => import("./campaign/liveness/liveness.ts") }],
+	["crash", { rounds: 100, load: () => import("./campaign/crash/crash.ts") }],
+	["kill", { rounds: 100, load: () => import("./campaign/kill/kill.ts") }],
+	["orphans", { rounds: 100, load: () => import("./campaign/orphans/orphans.ts") }],
 ]);
 
 /** Those of many sessions over one connection; the others are of one session. */

@@ -35,6 +35,7 @@ function checkFile(sourceRoot: string, file: string): ImportViolation[] {
 		const targetFolder = resolved.split(path.sep)[0] ?? "";
 		const reason =
 			reasonAgainst(rule, targetFolder, typeOnly !== undefined) ??
+			roomReason(rule, file, resolved, typeOnly !== undefined) ??
 			dialectReason(file, resolved) ??
 			(path.basename(resolved) === "index.ts" ? "there are no index files" : null);
 		if (reason !== null) violations.push({ file, imported: resolved, reason });
@@ -47,6 +48,19 @@ function reasonAgainst(rule: FolderRule, target: string, typeOnly: boolean): str
 	if (rule.mayImport.includes(target)) return null;
 	if (rule.types?.includes(target)) return typeOnly ? null : `${rule.folder} may import only types from ${target}`;
 	return `${rule.folder} may not import ${target}`;
+}
+
+/** A room takes values of the rooms that its row names; types of any. */
+function roomReason({ folder, rooms }: FolderRule, file: string, target: string, typeOnly: boolean): string | null {
+	const [targetFolder, targetRoom, targetInner] = target.split(path.sep);
+	if (rooms === undefined || targetFolder !== folder || targetInner === undefined || typeOnly) return null;
+	const [, room = "", inner] = file.split(path.sep);
+	if (inner === undefined || room === targetRoom) return null;
+	const allowed = rooms[room];
+	if (allowed === undefined) return `the room ${folder}/${room} is not in the import table`;
+	return allowed.includes(targetRoom ?? "")
+		? null
+		: `${folder}/${room} may import only types from ${folder}/${targetRoom}`;
 }
 
 /** One dialect never imports another: a file in one of their folders reaches its own and the shared ones only. */

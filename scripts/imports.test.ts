@@ -37,6 +37,32 @@ describe("the import table", () => {
 		}
 	});
 
+	it("lets no rooms of a folder import values from each other in a circle", () => {
+		for (const { folder, rooms = {} } of importTable) {
+			const below = (room: string, seen: readonly string[]): void => {
+				expect(seen, `${folder}/${room}`).not.toContain(room);
+				for (const other of rooms[room] ?? []) below(other, [...seen, room]);
+			};
+			for (const room of Object.keys(rooms)) below(room, []);
+		}
+	});
+
+	it("catches a room that imports a value of a room above it, or lies in no row", () => {
+		const root = tree({
+			"kernel/turn/a.ts": 'import { x } from "../session/b.ts";\nimport type { Y } from "../session/b.ts";\n',
+			"kernel/attic/a.ts": 'import { x } from "../turn/a.ts";\n',
+			"kernel/session/b.ts": 'import { z } from "../turn/a.ts";\n',
+		});
+		expect(
+			findImportViolations(root)
+				.map(({ reason }) => reason)
+				.sort(),
+		).toEqual([
+			"kernel/turn may import only types from kernel/session",
+			"the room kernel/attic is not in the import table",
+		]);
+	});
+
 	it("catches an import upwards", () => {
 		const root = tree({ "events/a.ts": 'import { x } from "../kernel/b.ts";\n' });
 		expect(findImportViolations(root)).toEqual([

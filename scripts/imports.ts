@@ -7,6 +7,11 @@ export interface FolderRule {
 	readonly owns: string;
 	readonly mayImport: readonly string[] | "anything";
 	readonly types?: readonly string[];
+	/**
+	 * Its sub-folders, and of which others each may import more than types; what lies in the folder itself is open to all
+	 * of them, and free. A sub-folder that is not listed is a part of its parent.
+	 */
+	readonly rooms?: Readonly<Record<string, readonly string[]>>;
 }
 
 export const importTable: readonly FolderRule[] = [
@@ -55,7 +60,13 @@ export const importTable: readonly FolderRule[] = [
 	},
 	{ folder: "config", floor: 2, owns: "reading, merging and checking settings", mayImport: ["files"] },
 	{ folder: "credentials", floor: 2, owns: "token files and sign-in flows", mayImport: ["files", "network"] },
-	{ folder: "store", floor: 3, owns: "sessions on disk and in memory", mayImport: ["events", "messages", "files"] },
+	{
+		folder: "store",
+		floor: 3,
+		owns: "sessions on disk and in memory",
+		mayImport: ["events", "messages", "files"],
+		rooms: { disk: [], memory: ["disk"] },
+	},
 	{
 		folder: "mcp",
 		floor: 3,
@@ -89,6 +100,19 @@ export const importTable: readonly FolderRule[] = [
 			"mcp",
 			"agent",
 		],
+		rooms: {
+			budgets: [],
+			clients: [],
+			plan: [],
+			interactions: ["clients"],
+			background: ["clients"],
+			compose: ["budgets"],
+			turn: [],
+			subagents: ["turn"],
+			commands: ["turn"],
+			session: ["budgets", "clients", "plan", "interactions", "background", "turn", "subagents", "commands"],
+			hosting: ["commands", "compose", "session"],
+		},
 	},
 	{
 		folder: "dialects",

@@ -12,7 +12,7 @@ describe("the start of a server", () => {
 		const { files, packages } = findStartImports(source);
 		expect(tooEarly(files)).toEqual([]);
 		expect(packages).toEqual(startPackages);
-		expect(files).toContain("kernel/session.ts");
+		expect(files).toContain("kernel/session/session.ts");
 		expect(unknownEntries(source)).toEqual([]);
 	});
 

@@ -1,7 +1,8 @@
 // Content, display blocks and questions as documents of several dialects show them: the shapes, and what is said of them.
 // What is said of a kind of part as a whole is each dialect's own.
-import { questionItemSchema, questionOptionSchema } from "../../src/events/ask.ts";
+
 import * as content from "../../src/events/content.ts";
+import { questionItemSchema, questionOptionSchema } from "../../src/events/interaction.ts";
 import type { Value } from "./description.ts";
 
 type Values = Readonly<Record<string, Value>>;

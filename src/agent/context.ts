@@ -120,6 +120,13 @@ function textLength({ content }: ConversationMessage): number {
 	return content.reduce((length, part) => length + (part.type === "text" ? part.text.length : 0), 0);
 }
 
+/** The text of the last message the agent wrote. */
+export function lastText({ messages }: Pick<Context, "messages">): string {
+	const last = messages.findLast(({ role }) => role === "assistant");
+	const texts = last?.content.flatMap((part) => (part.type === "text" ? [part.text] : [])) ?? [];
+	return texts.join("").trim();
+}
+
 /** About how many tokens the messages are, where no provider has counted them. */
 export function estimateTokens(messages: readonly ConversationMessage[]): number {
 	const characters = messages.reduce((length, message) => length + textLength(message), 0);

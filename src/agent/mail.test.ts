@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { call, createScriptedModel, done, type ModelScript, say } from "../../test/support/scripted-model.ts";
 import { approveBy, createToolDouble, createTurnSubject, editNeed } from "../../test/support/turn-subject.ts";
 import type { ContextRow } from "../events/conversation.ts";
-import { createMailbox } from "../kernel/mailbox.ts";
+import { createMailbox } from "../kernel/turn/mailbox.ts";
 import { createSendDMail } from "../tools/send-d-mail.ts";
 import { Context } from "./context.ts";
 import type { TurnDependencies } from "./dependencies.ts";

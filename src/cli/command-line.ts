@@ -1,10 +1,10 @@
 // The command line as data: which command, with which options, or a usage error that names the flag at fault.
 // Looks at no file and no environment.
-import { type BuiltInAgentName, builtInAgentNames } from "../kernel/agent-names.ts";
+import { type BuiltInAgentName, builtInAgentNames } from "../kernel/compose/agent-names.ts";
 import { type CommandCall, type CommandName, commandNames, commands, isCommandName } from "./commands.ts";
 import type { FlagKey } from "./flags.ts";
 import { type GivenFlag, type GivenFlags, splitFlags } from "./given-flags.ts";
-import { type PrintFormat, printFormats } from "./print-format.ts";
+import { type PrintFormat, printFormats } from "./print/print-format.ts";
 import { parseTaskWorker, type TaskWorkerFlags, taskWorkerCommand } from "./task-worker-flags.ts";
 import { UsageError } from "./usage-error.ts";
 

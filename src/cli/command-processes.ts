@@ -1,8 +1,8 @@
 // The children of commands that come without a session: contained as a session's, by the same setting.
 import type { Files } from "../files/port.ts";
 import { createProcesses } from "../processes/children.ts";
+import { processesWhenWanted } from "../processes/lazy-processes.ts";
 import type { Processes } from "../processes/port.ts";
-import { processesWhenWanted } from "../processes/when-wanted.ts";
 import { readCommandSettings } from "./command-settings.ts";
 
 /** Reads the setting when there is something to run. */

@@ -2,7 +2,7 @@
 // is command-line.ts; showing the table is help.ts.
 import { type ExportOptions, toExportOptions } from "./export-options.ts";
 import type { Flag, Offers } from "./flags.ts";
-import { type McpAction, toMcpAction } from "./mcp-options.ts";
+import { type McpAction, toMcpAction } from "./mcp/mcp-options.ts";
 import { UsageError } from "./usage-error.ts";
 
 export type PluginAction =

@@ -7,7 +7,7 @@ import { createDiskFiles } from "../files/disk-files.ts";
 import type { Files } from "../files/port.ts";
 import { privateBelow } from "../files/private-paths.ts";
 import { admitByName } from "../files/secret-paths.ts";
-import { isSessionId } from "../store/work-dir.ts";
+import { isSessionId } from "../store/disk/work-dir.ts";
 import type { ExportOptions } from "./export-options.ts";
 import { currentDirectory, type Place, shareDirectory, toAbsolutePath } from "./paths.ts";
 import { type ArchivePlace, ExportFailure, findArchivedSession, toEntries } from "./session-archive.ts";

@@ -1,7 +1,7 @@
 // The one table of command-line flags: names, values, help texts, and whether the feature behind a flag exists.
 // Reading a command line with it is command-line.ts, showing it is help.ts.
-import { builtInAgentNames } from "../kernel/agent-names.ts";
-import { printFormats } from "./print-format.ts";
+import { builtInAgentNames } from "../kernel/compose/agent-names.ts";
+import { printFormats } from "./print/print-format.ts";
 
 export type FlagKey =
 	| "version"

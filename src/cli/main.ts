@@ -22,7 +22,7 @@ export async function main(executable: string, argv: readonly string[], packageD
 			case "print": {
 				// A script must not take being stopped for success, however early it comes.
 				handleStopSignals((signal) => void exitSoon(stopSignals[signal]));
-				const { runPrint } = await import("./print.ts");
+				const { runPrint } = await import("./print/print.ts");
 				return await runPrint(executable, command.options, packageDir);
 			}
 			case "task-worker":
@@ -77,9 +77,9 @@ async function runCommand(executable: string, command: PrintingCommand): Promise
 		case "export":
 			return await (await import("./export-session.ts")).runExport(executable, command.options);
 		case "plugin":
-			return await (await import("./plugin.ts")).runPlugin(command.action);
+			return await (await import("./plugin/plugin.ts")).runPlugin(command.action);
 		case "mcp":
-			return await (await import("./mcp.ts")).runMcp(executable, command.action);
+			return await (await import("./mcp/mcp.ts")).runMcp(executable, command.action);
 		case "login":
 		case "logout":
 			// A sign-in that was stopped must not be taken for one, however early it was.

@@ -16,30 +16,30 @@ import { createDiskFiles } from "../files/disk-files.ts";
 import type { Files } from "../files/port.ts";
 import { privateBelow } from "../files/private-paths.ts";
 import { admitByName } from "../files/secret-paths.ts";
-import { withoutSync } from "../files/without-sync.ts";
+import { withoutSync } from "../files/unsynced-files.ts";
 import { isPlainMatcher } from "../hooks/matchers.ts";
-import { builtInAgents } from "../kernel/built-in-agents.ts";
-import type { SessionOptions, Surroundings } from "../kernel/compose.ts";
-import { Kernel } from "../kernel/kernel.ts";
-import { secretsOf } from "../kernel/secrets.ts";
-import type { Session } from "../kernel/session.ts";
+import { builtInAgents } from "../kernel/compose/built-in-agents.ts";
+import type { SessionOptions, Surroundings } from "../kernel/compose/compose.ts";
+import { secretsOf } from "../kernel/compose/secrets.ts";
+import { Kernel } from "../kernel/hosting/kernel.ts";
+import type { Session } from "../kernel/session/session.ts";
 import { protocolVersion } from "../messages/protocol-version.ts";
 import { createNetwork } from "../network/network.ts";
-import { processesWhenWanted } from "../processes/when-wanted.ts";
+import { processesWhenWanted } from "../processes/lazy-processes.ts";
 import type { HostOffer } from "../server/serve.ts";
-import { createDiskStore } from "../store/disk-store.ts";
-import { isSessionId } from "../store/work-dir.ts";
-import { createPageReader } from "../tools/page-reader.ts";
+import { createDiskStore } from "../store/disk/disk-store.ts";
+import { isSessionId } from "../store/disk/work-dir.ts";
 import { servesPlanMode } from "../tools/tool-paths.ts";
+import { createPageReader } from "../tools/web/page-reader.ts";
 import type { NamedSession, ProgramOptions } from "./command-line.ts";
 import { toCompatibility } from "./compatibility.ts";
 import type { LogFile } from "./log-file.ts";
 import { checkDirectory, checkFile, checkWorkDir, type Place, toAbsolutePath } from "./paths.ts";
 import { endInTime } from "./process-exit.ts";
 import type { ProgramProcess } from "./program-process.ts";
-import { createWorkerStarter } from "./start-worker.ts";
 import { UsageError } from "./usage-error.ts";
 import { productVersion } from "./version.ts";
+import { createWorkerStarter } from "./worker-start.ts";
 
 /** Milliseconds of the end after which a client that does not read is not waited for any more. */
 const readingBudget = 1500;
@@ -219,8 +219,8 @@ async function prepare(
 	const { clock, identifiers } = surroundings;
 	const openHost = async (): Promise<HostOffer> => {
 		const [{ SessionHost }, { createSettingsDocuments }, { hostDialects }] = await Promise.all([
-			import("../kernel/session-host.ts"),
-			import("../kernel/settings-documents.ts"),
+			import("../kernel/hosting/session-host.ts"),
+			import("../kernel/hosting/settings-documents.ts"),
 			import("../server/host-dialects.ts"),
 		]);
 		const sessions = new SessionHost({
@@ -252,7 +252,7 @@ function reportUnusableMatchers({ hooks }: Configuration, file: string | null, l
 }
 
 async function loadAgentFile(file: string, workDir: string, surroundings: Surroundings): Promise<AgentDefinition> {
-	const { loadAgent } = await import("../kernel/load-agent.ts");
+	const { loadAgent } = await import("../kernel/compose/agent-file.ts");
 	return await loadAgent(file, workDir, surroundings);
 }
 

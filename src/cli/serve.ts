@@ -1,5 +1,5 @@
 // Serving on stdio: one session, or as many as a client makes, until the client is gone.
-import type { Session } from "../kernel/session.ts";
+import type { Session } from "../kernel/session/session.ts";
 import { serve } from "../server/serve.ts";
 import { createStdioTransport } from "../transports/stdio.ts";
 import type { NamedSession, ServeOptions } from "./command-line.ts";

@@ -7,7 +7,7 @@ import { silentLog } from "../base/log.ts";
 import { oneLine } from "../base/sentence.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import { protocolVersion } from "../messages/protocol-version.ts";
-import { createDiskStore } from "../store/disk-store.ts";
+import { createDiskStore } from "../store/disk/disk-store.ts";
 import type { SessionSummary } from "../store/session-store.ts";
 import type { NamedSession, ProgramOptions } from "./command-line.ts";
 import { environmentVariables } from "./environment.ts";

@@ -5,7 +5,7 @@ import { systemClock } from "../base/clock.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import { privateWithin } from "../files/private-paths.ts";
-import { type Lifeline, runTaskWorker } from "../kernel/task-worker.ts";
+import { type Lifeline, runTaskWorker } from "../kernel/background/task-worker.ts";
 import { createProcesses } from "../processes/children.ts";
 import { environmentVariables } from "./environment.ts";
 import { createLogFile } from "./log-file.ts";

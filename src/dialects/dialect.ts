@@ -2,9 +2,9 @@
 import type { Clock } from "../base/clock.ts";
 import type { Identifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
-import type { Session } from "../kernel/session.ts";
-import type { SessionHost } from "../kernel/session-host.ts";
-import type { SettingsDocuments } from "../kernel/settings-documents.ts";
+import type { SessionHost } from "../kernel/hosting/session-host.ts";
+import type { SettingsDocuments } from "../kernel/hosting/settings-documents.ts";
+import type { Session } from "../kernel/session/session.ts";
 import type { WireVersion } from "../messages/history.ts";
 import type { Peer } from "../rpc/connection.ts";
 import type { EnvelopeRules } from "../rpc/envelope.ts";

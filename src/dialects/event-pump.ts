@@ -2,10 +2,10 @@
 // full, and turns the peer's replies into answers. It does not know any vocabulary.
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 import type { Log } from "../base/log.ts";
-import type { Answer, AskFailure, AskKind } from "../events/ask.ts";
 import type { AgentEvent, TurnOutcome } from "../events/event.ts";
-import type { Attachment } from "../kernel/clients.ts";
-import type { Session } from "../kernel/session.ts";
+import type { Answer, AskFailure, AskKind } from "../events/interaction.ts";
+import type { Attachment } from "../kernel/clients/clients.ts";
+import type { Session } from "../kernel/session/session.ts";
 import type { Peer } from "../rpc/connection.ts";
 import type { RpcReply } from "../rpc/envelope.ts";
 

@@ -1,6 +1,7 @@
 // Commands: what a client asks of a session through the one door.
-import type { Answer, AskFailure } from "./ask.ts";
+
 import type { UserInput } from "./content.ts";
+import type { Answer, AskFailure } from "./interaction.ts";
 
 export type Command =
 	/**

@@ -5,8 +5,8 @@
 // A run of mergeable deltas is followed by its `…completed` event, which is the stored form.
 import * as v from "valibot";
 import { kernelErrorCodes } from "../base/errors.ts";
-import { answerSchema, askSchema } from "./ask.ts";
 import { contentPartSchema, tokenUsageSchema, toolCallSchema, toolReturnSchema, userInputSchema } from "./content.ts";
+import { answerSchema, askSchema } from "./interaction.ts";
 
 export type EventClass = "stored" | "state" | "volatile";
 

@@ -1,7 +1,6 @@
 // Kimi's {type, payload} vocabulary: one declaration per message type, with its schema and kind; which version brought
 // it is history.ts. Reading fills in what older versions lacked; writing always gives every field.
 import * as v from "valibot";
-import { questionItemSchema } from "../events/ask.ts";
 import {
 	contentPartSchema,
 	displayBlockSchema,
@@ -10,6 +9,7 @@ import {
 	userInputSchema,
 } from "../events/content.ts";
 import { eventDeclarations } from "../events/event.ts";
+import { questionItemSchema } from "../events/interaction.ts";
 import { renamedTo } from "./history.ts";
 
 /** A message on the wire and in the session log. */

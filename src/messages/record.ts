@@ -1,8 +1,8 @@
 // Which events the session log keeps, and how its records become events again.
 import * as v from "valibot";
 import { isRecord } from "../base/json.ts";
-import type { Ask } from "../events/ask.ts";
 import type { AgentEvent, AgentPathEntry, EventBody, EventType } from "../events/event.ts";
+import type { Ask } from "../events/interaction.ts";
 import { type Message, type MessageType, messageDeclarations, type PayloadOf, toMessageType } from "./message.ts";
 import { toMessage, wrapForSubagent } from "./to-message.ts";
 

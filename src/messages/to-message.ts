@@ -1,7 +1,8 @@
 // Events to Kimi messages. One row per event type: the message it becomes, or null where the vocabulary has none.
 // Which of them a live client sees is the dialect's matter; which of them the log keeps is record.ts's.
-import type { Ask } from "../events/ask.ts";
+
 import type { AgentPathEntry, EventBody, EventBodyOf, EventType } from "../events/event.ts";
+import type { Ask } from "../events/interaction.ts";
 import type { Message } from "./message.ts";
 
 type Row<T extends EventType> = (body: EventBodyOf<T>) => Message | null;

@@ -3,7 +3,7 @@ import type { Log } from "../base/log.ts";
 import type { Compatibility, Conversation, Dialect, Door, HostDialect, HostDoor } from "../dialects/dialect.ts";
 import { kimiDialect } from "../dialects/kimi/dialect.ts";
 import { legacyDialect } from "../dialects/legacy/dialect.ts";
-import type { Session } from "../kernel/session.ts";
+import type { Session } from "../kernel/session/session.ts";
 import { Connection, type ConnectionSettings, type Peer } from "../rpc/connection.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 

@@ -2,13 +2,11 @@
 import { KernelError } from "../base/errors.ts";
 import { createAgent } from "./agent.ts";
 import { createAskUserQuestion } from "./ask-user-question.ts";
-import { createFetchUrl } from "./fetch-url.ts";
 import { createGlob } from "./glob.ts";
 import { createGrep } from "./grep.ts";
 import { createEnterPlanMode, createExitPlanMode } from "./plan-mode.ts";
 import { createReadFile } from "./read-file.ts";
 import { createReadMediaFile } from "./read-media-file.ts";
-import { createSearchWeb } from "./search-web.ts";
 import { createSendDMail } from "./send-d-mail.ts";
 import { createSetTodoList } from "./set-todo-list.ts";
 import { createShell } from "./shell.ts";
@@ -19,6 +17,8 @@ import { createTaskStop } from "./task-stop.ts";
 import { createThink } from "./think.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
 import { type BuiltInToolPath, isBuiltInToolPath } from "./tool-paths.ts";
+import { createFetchUrl } from "./web/fetch-url.ts";
+import { createSearchWeb } from "./web/search-web.ts";
 import { createWriteFile } from "./write-file.ts";
 
 /** Null where the environment lacks what the tool needs. */

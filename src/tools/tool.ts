@@ -14,7 +14,7 @@ import type {
 	QuestionOperations,
 	TaskOperations,
 } from "./operations.ts";
-import type { ReadPage } from "./page-reader.ts";
+import type { ReadPage } from "./web/page-reader.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 

@@ -1,14 +1,14 @@
 // A small fixed part of the crash campaign, and what a failing disk does to a turn: it ends with an error that names the
 // path and the cause, nothing behind the failure is told, and the server stays usable (docs/guarantees.md).
 import { describe, expect, it } from "vitest";
-import { runCampaign, runPoints } from "../../scripts/campaign/crash.ts";
-import { checkStateHasTold } from "../../scripts/campaign/crash-checks.ts";
-import { parseTold } from "../../scripts/campaign/crash-client.ts";
-import { type Happening, live, shareDir } from "../../scripts/campaign/crash-life.ts";
-import { type LifeScript, scenarios } from "../../scripts/campaign/crash-scenarios.ts";
-import { committedPart, toKept } from "../../scripts/campaign/crash-told.ts";
+import { runCampaign, runPoints } from "../../scripts/campaign/crash/crash.ts";
+import { checkStateHasTold } from "../../scripts/campaign/crash/crash-checks.ts";
+import { parseTold } from "../../scripts/campaign/crash/crash-client.ts";
+import { type Happening, live, shareDir } from "../../scripts/campaign/crash/crash-life.ts";
+import { type LifeScript, scenarios } from "../../scripts/campaign/crash/crash-scenarios.ts";
+import { committedPart, toKept } from "../../scripts/campaign/crash/crash-deliveries.ts";
 import type { Files } from "../../src/files/port.ts";
-import { withoutSync } from "../../src/files/without-sync.ts";
+import { withoutSync } from "../../src/files/unsynced-files.ts";
 import type { Mishap } from "../support/failing-files.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
 

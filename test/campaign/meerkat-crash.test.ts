@@ -1,11 +1,11 @@
 // A small fixed part of the crash campaign of many sessions, and its judge: it must notice what a process could lose.
 import { describe, expect, it } from "vitest";
-import type { SessionFiles } from "../../scripts/campaign/crash-checks.ts";
+import type { SessionFiles } from "../../scripts/campaign/crash/crash-checks.ts";
 import { runCampaign, runRound } from "../../scripts/campaign/meerkat/crash.ts";
 import type { Port } from "../../scripts/campaign/meerkat/crash-life.ts";
 import { gather, judgeSession, type ToldSession } from "../../scripts/campaign/meerkat/kill-judge.ts";
 import type { SessionPlan } from "../../scripts/campaign/meerkat/kill-life.ts";
-import { withoutSync } from "../../src/files/without-sync.ts";
+import { withoutSync } from "../../src/files/unsynced-files.ts";
 
 const id = "01936f8a-7b2c-7000-8000-000000000001";
 const event = (fields: object) => ({ method: "session/event", params: { session_id: id, event: fields } });

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { runCampaign } from "../../scripts/campaign/kill.ts";
+import { runCampaign } from "../../scripts/campaign/kill/kill.ts";
 import { runCampaign as runHostedCampaign } from "../../scripts/campaign/meerkat/kill.ts";
 import { createStage, executablePath } from "../support/executable.ts";
 import { Server } from "../support/running-server.ts";

@@ -7,18 +7,18 @@ import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { parseMcpServers } from "../../src/config/mcp-servers.ts";
 import { readConfiguration } from "../../src/config/read-config.ts";
-import type { ApprovalAsk } from "../../src/events/ask.ts";
+import type { ApprovalAsk } from "../../src/events/interaction.ts";
 import type { EventBody } from "../../src/events/event.ts";
 import { createDiskFiles } from "../../src/files/disk-files.ts";
-import { plainSessionOptions } from "../../src/kernel/compose.ts";
-import { Kernel } from "../../src/kernel/kernel.ts";
-import type { Session } from "../../src/kernel/session.ts";
+import { plainSessionOptions } from "../../src/kernel/compose/compose.ts";
+import { Kernel } from "../../src/kernel/hosting/kernel.ts";
+import type { Session } from "../../src/kernel/session/session.ts";
 import { createProcesses } from "../../src/processes/children.ts";
-import { createDiskStore } from "../../src/store/disk-store.ts";
+import { createDiskStore } from "../../src/store/disk/disk-store.ts";
 import { toolCall } from "../support/executable.ts";
 import { fixture } from "../support/mcp-stage.ts";
 import { plainAttachment } from "../support/session-doubles.ts";
-import { createSurroundings } from "../support/surroundings.ts";
+import { createSurroundings } from "../support/host-services.ts";
 
 interface Place {
 	readonly root: string;

@@ -1,7 +1,7 @@
 // A small part of the orphans campaign, always the same: nothing a hostile process tree does lets it outlive its end.
 import { existsSync } from "node:fs";
 import { expect, it } from "vitest";
-import { runCampaign } from "../../scripts/campaign/orphans.ts";
+import { runCampaign } from "../../scripts/campaign/orphans/orphans.ts";
 
 it.runIf(existsSync("/proc/self"))("no tree of ten outlives its end", { timeout: 90_000 }, async () => {
 	const { findings } = await runCampaign({ rounds: 10, seed: 2, points: "all", log: () => undefined });

@@ -3,9 +3,9 @@
 import * as v from "valibot";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
-import { questionItemSchema } from "../../src/events/ask.ts";
+import { questionItemSchema } from "../../src/events/interaction.ts";
 import { serve } from "../../src/server/serve.ts";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import { createMemoryTransport } from "../../src/transports/memory.ts";
 import { differences, readExamples, toValue } from "../support/document-examples.ts";
 import { parseTranscript } from "../support/transcript-format.ts";

@@ -7,7 +7,7 @@ import { sleep, systemClock } from "../../src/base/clock.ts";
 import { isRecord } from "../../src/base/json.ts";
 import { type ToolReturn, toolSuccess } from "../../src/events/content.ts";
 import type { Files } from "../../src/files/port.ts";
-import type { SessionOperations } from "../../src/kernel/operations.ts";
+import type { SessionOperations } from "../../src/kernel/session/operations.ts";
 import { createAgent } from "../../src/tools/agent.ts";
 import { createAskUserQuestion } from "../../src/tools/ask-user-question.ts";
 import { defineTool, readOnly } from "../../src/tools/define-tool.ts";

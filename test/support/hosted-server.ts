@@ -6,10 +6,10 @@ import { silentLog } from "../../src/base/log.ts";
 import { readConfiguration } from "../../src/config/read-config.ts";
 import { noCompatibility } from "../../src/dialects/dialect.ts";
 import type { Files } from "../../src/files/port.ts";
-import { plainSessionOptions } from "../../src/kernel/compose.ts";
-import { Kernel } from "../../src/kernel/kernel.ts";
-import { SessionHost } from "../../src/kernel/session-host.ts";
-import { createSettingsDocuments } from "../../src/kernel/settings-documents.ts";
+import { plainSessionOptions } from "../../src/kernel/compose/compose.ts";
+import { Kernel } from "../../src/kernel/hosting/kernel.ts";
+import { SessionHost } from "../../src/kernel/hosting/session-host.ts";
+import { createSettingsDocuments } from "../../src/kernel/hosting/settings-documents.ts";
 import type { Fetch } from "../../src/network/network.ts";
 import type { Processes } from "../../src/processes/port.ts";
 import { hostDialects } from "../../src/server/host-dialects.ts";
@@ -18,7 +18,7 @@ import type { SessionStore } from "../../src/store/session-store.ts";
 import { createMemoryTransport, type MemoryClient } from "../../src/transports/memory.ts";
 import { plainNetwork } from "./network.ts";
 import { noProcesses } from "./session-doubles.ts";
-import { createSurroundings } from "./surroundings.ts";
+import { createSurroundings } from "./host-services.ts";
 
 export interface HostedServer {
 	readonly serving: Serving;

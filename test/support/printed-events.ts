@@ -1,5 +1,5 @@
 // Events for the printers of print mode: bodies in short, placed in a turn of the session's own agent or a subagent's.
-import type { Printer, Write } from "../../src/cli/printer.ts";
+import type { Printer, Write } from "../../src/cli/print/printer.ts";
 import { type ToolReturn, textPart } from "../../src/events/content.ts";
 import { type AgentPathEntry, type EventBody, statusChanged } from "../../src/events/event.ts";
 

@@ -1,5 +1,5 @@
 // One sample or more of every event type, as the schemas have them after reading.
-import type { Ask } from "../../src/events/ask.ts";
+import type { Ask } from "../../src/events/interaction.ts";
 import { toolError, toolSuccess } from "../../src/events/content.ts";
 import { type EventBody, type EventBodyOf, type EventType, statusChanged } from "../../src/events/event.ts";
 

@@ -5,8 +5,8 @@ import { toConfiguration } from "../../src/config/configuration.ts";
 import { configurationFileSchema } from "../../src/config/schema.ts";
 import { toolError } from "../../src/events/content.ts";
 import type { SecretPaths } from "../../src/files/secret-paths.ts";
-import type { AttachOptions } from "../../src/kernel/clients.ts";
-import type { SessionParts } from "../../src/kernel/session-parts.ts";
+import type { AttachOptions } from "../../src/kernel/clients/clients.ts";
+import type { SessionParts } from "../../src/kernel/session/session-parts.ts";
 import type { Processes } from "../../src/processes/port.ts";
 import type {
 	AgentOperations,
@@ -16,9 +16,9 @@ import type {
 	QuestionOperations,
 	TaskOperations,
 } from "../../src/tools/operations.ts";
-import type { ReadPage } from "../../src/tools/page-reader.ts";
+import type { ReadPage } from "../../src/tools/web/page-reader.ts";
 import type { WebAccess, WebService } from "../../src/tools/tool.ts";
-import { readPageText } from "../../src/tools/web-page.ts";
+import { readPageText } from "../../src/tools/web/web-page.ts";
 import { createMemoryFiles } from "./memory-files.ts";
 import { plainNetwork } from "./network.ts";
 import { noWorkers } from "./task-workers.ts";

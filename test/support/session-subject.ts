@@ -1,10 +1,10 @@
 // A session over doubles: scripted model, fake clock, a store in memory.
 import { silentLog } from "../../src/base/log.ts";
 import type { AgentEvent, EventBody, EventType } from "../../src/events/event.ts";
-import type { AskDeadlines } from "../../src/kernel/asks.ts";
-import type { Attachment, AttachOptions } from "../../src/kernel/clients.ts";
-import { Session } from "../../src/kernel/session.ts";
-import type { SessionParts } from "../../src/kernel/session-parts.ts";
+import type { AskDeadlines } from "../../src/kernel/interactions/interaction-table.ts";
+import type { Attachment, AttachOptions } from "../../src/kernel/clients/clients.ts";
+import { Session } from "../../src/kernel/session/session.ts";
+import type { SessionParts } from "../../src/kernel/session/session-parts.ts";
 import type { Model } from "../../src/models/model.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { createFakeClock, type FakeClock } from "./campaign-clock.ts";

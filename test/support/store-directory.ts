@@ -6,7 +6,7 @@ import type { Clock } from "../../src/base/clock.ts";
 import type { Log, LogFields } from "../../src/base/log.ts";
 import { createDiskFiles } from "../../src/files/disk-files.ts";
 import type { AppendFile, Files } from "../../src/files/port.ts";
-import { createDiskStore } from "../../src/store/disk-store.ts";
+import { createDiskStore } from "../../src/store/disk/disk-store.ts";
 import type { SessionStore } from "../../src/store/session-store.ts";
 import { createSteppingClock } from "./stepping-clock.ts";
 

@@ -1,8 +1,8 @@
 import type { AgentType } from "../../src/definitions/agent-types.ts";
 import type { AgentEvent, EventBody } from "../../src/events/event.ts";
-import type { AttachOptions } from "../../src/kernel/clients.ts";
-import type { SessionOperations } from "../../src/kernel/operations.ts";
-import type { SessionParts } from "../../src/kernel/session-parts.ts";
+import type { AttachOptions } from "../../src/kernel/clients/clients.ts";
+import type { SessionOperations } from "../../src/kernel/session/operations.ts";
+import type { SessionParts } from "../../src/kernel/session/session-parts.ts";
 import type { Model, ModelChunk } from "../../src/models/model.ts";
 import { createAgent } from "../../src/tools/agent.ts";
 import type { Tool } from "../../src/tools/tool.ts";

@@ -1,7 +1,7 @@
 // Workers of background commands for tests: none at all, or the worker's own function in this process.
 import { createDeferred } from "../../src/base/deferred.ts";
-import type { StartWorker } from "../../src/kernel/command-task.ts";
-import { runTaskWorker, type TaskWorkerOptions } from "../../src/kernel/task-worker.ts";
+import type { StartWorker } from "../../src/kernel/background/command-task.ts";
+import { runTaskWorker, type TaskWorkerOptions } from "../../src/kernel/background/task-worker.ts";
 
 export const noWorkers: StartWorker = async () => {
 	throw new Error("there are no workers here");

@@ -5,7 +5,7 @@ import { kimiDialect } from "../../src/dialects/kimi/dialect.ts";
 import { legacyDialect } from "../../src/dialects/legacy/dialect.ts";
 import { meerkatDialect } from "../../src/dialects/meerkat/dialect.ts";
 import type { Peer } from "../../src/rpc/connection.ts";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import { parseTranscript } from "./transcript-format.ts";
 import { openSession } from "./transcript-memory.ts";
 import { preparePlace } from "./transcript-place.ts";

@@ -8,7 +8,7 @@ import { toolSuccess } from "../../src/events/content.ts";
 import type { ContextRow } from "../../src/events/conversation.ts";
 import type { EventBody } from "../../src/events/event.ts";
 import { allowed } from "../../src/hooks/hook.ts";
-import { createSteerQueue } from "../../src/kernel/steers.ts";
+import { createSteerQueue } from "../../src/kernel/turn/steers.ts";
 import type { Model } from "../../src/models/model.ts";
 import type { ApprovalNeed, OpenedCall, Refusal, Tool } from "../../src/tools/tool.ts";
 

@@ -10,7 +10,7 @@ import { type Compatibility, noCompatibility } from "../../src/dialects/dialect.
 import { createDiskFiles } from "../../src/files/disk-files.ts";
 import { undocumented, type WireVersion } from "../../src/messages/history.ts";
 import { serve } from "../../src/server/serve.ts";
-import { createDiskStore } from "../../src/store/disk-store.ts";
+import { createDiskStore } from "../../src/store/disk/disk-store.ts";
 import { createMemoryTransport } from "../../src/transports/memory.ts";
 import { differences } from "../support/document-examples.ts";
 import { placeFixture } from "../support/session-fixtures.ts";

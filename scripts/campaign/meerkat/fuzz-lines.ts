@@ -1,6 +1,6 @@
 // The lines of the fuzz campaign for Meerkat RPC: its methods with params good and bad, ids of every kind, damaged
 // traffic, and whatever else a line may be, from a seed.
-import { type FuzzLine, fuzzLine } from "../fuzz-lines.ts";
+import { type FuzzLine, fuzzLine } from "../fuzz/fuzz-lines.ts";
 import type { Random } from "../random.ts";
 import { methods } from "./fuzz-oracle.ts";
 

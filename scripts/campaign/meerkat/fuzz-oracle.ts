@@ -1,6 +1,6 @@
 // What Meerkat RPC says about any line: written from its reference (meerkat-rpc §1, §2) and from docs/meerkat.md, apart from
 // the server's own code, so that the two can disagree.
-import { readLine } from "../fuzz-oracle.ts";
+import { readLine } from "../fuzz/fuzz-oracle.ts";
 import { fitsConfig, fitsCreate, fitsPage, fitsTools, hasNull, isObject, isText } from "./fuzz-params.ts";
 
 /** Names of errors, in `error.data.code`, with their numbers in the first protocol and in the present contract. */

@@ -1,9 +1,9 @@
 // Sends batches of lines over one connection of Meerkat RPC and compares the responses with what the oracle says.
 import { isRecord } from "../../../src/base/json.ts";
-import type { FuzzLine } from "../fuzz-lines.ts";
-import { readLine } from "../fuzz-oracle.ts";
-import { show, splitLines, withPatience } from "../fuzz-run.ts";
-import type { LineTarget } from "../fuzz-target.ts";
+import type { FuzzLine } from "../fuzz/fuzz-lines.ts";
+import { readLine } from "../fuzz/fuzz-oracle.ts";
+import { show, splitLines, withPatience } from "../fuzz/fuzz-run.ts";
+import type { LineTarget } from "../fuzz/fuzz-target.ts";
 import type { Random } from "../random.ts";
 import { createOracleState, type Expected, errorNumbers, type OracleState, predict } from "./fuzz-oracle.ts";
 

@@ -1,15 +1,15 @@
 // The fuzz campaign for Meerkat RPC: lines of every kind, whole and in pieces, in memory and to `agentwire rpc`.
 import { systemClock } from "../../../src/base/clock.ts";
-import { createMemoryStore } from "../../../src/store/memory-store.ts";
+import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import { nextTurn } from "../../../test/support/campaign-server.ts";
 import { createGatedProvider } from "../../../test/support/gated-provider.ts";
 import { createHostedServer } from "../../../test/support/hosted-server.ts";
 import { createMemoryFiles } from "../../../test/support/memory-files.ts";
 import type { CampaignOptions, CampaignReport } from "../campaign.ts";
-import { type FuzzLine, largeLine } from "../fuzz-lines.ts";
-import { type FuzzPart, type FuzzTally, runFuzzParts } from "../fuzz-parts.ts";
-import { show } from "../fuzz-run.ts";
-import { type LineTarget, openProcess } from "../fuzz-target.ts";
+import { type FuzzLine, largeLine } from "../fuzz/fuzz-lines.ts";
+import { type FuzzPart, type FuzzTally, runFuzzParts } from "../fuzz/fuzz-parts.ts";
+import { show } from "../fuzz/fuzz-run.ts";
+import { type LineTarget, openProcess } from "../fuzz/fuzz-target.ts";
 import type { Random } from "../random.ts";
 import { meerkatLine } from "./fuzz-lines.ts";
 import { MeerkatFuzz } from "./fuzz-run.ts";

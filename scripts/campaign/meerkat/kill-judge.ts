@@ -12,8 +12,8 @@ import {
 	readJsonLines,
 	type SessionFiles,
 	unfinishedCalls,
-} from "../crash-checks.ts";
-import type { Message } from "../crash-told.ts";
+} from "../crash/crash-checks.ts";
+import type { Message } from "../crash/crash-deliveries.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@
 // end. Judges nothing.
 import { spawn } from "node:child_process";
 import { isRecord } from "../../../src/base/json.ts";
-import { createLineReader, type Place } from "../kill-life.ts";
+import { createLineReader, type Place } from "../kill/kill-life.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

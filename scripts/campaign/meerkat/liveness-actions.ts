@@ -1,6 +1,6 @@
 // What a client, the models and time do to a server of many sessions in one interleaving, and how fast-check makes such lists.
 import fc from "fast-check";
-import type { Rest } from "../liveness-actions.ts";
+import type { Rest } from "../liveness/liveness-actions.ts";
 
 export const answerKinds = ["yes", "for-session", "no", "wrong", "null", "error", "other-id", "no-result"] as const;
 export type AnswerKind = (typeof answerKinds)[number];

@@ -1,7 +1,7 @@
 // The client of an interleaving over many sessions: sends, reads, and keeps the transcript of both directions.
 import { isRecord } from "../../../src/base/json.ts";
 import type { MemoryClient } from "../../../src/transports/memory.ts";
-import { LivenessWitness } from "../liveness-witness.ts";
+import { LivenessWitness } from "../liveness/liveness-witness.ts";
 import type { AnswerKind } from "./liveness-actions.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,10 +1,10 @@
 // Runs one interleaving over many sessions against a server in memory, brings everything to its end, and gathers what went
 // wrong.
-import { createMemoryStore } from "../../../src/store/memory-store.ts";
+import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { SessionStore } from "../../../src/store/session-store.ts";
 import { nextTurn } from "../../../test/support/campaign-server.ts";
 import { createMemoryFiles } from "../../../test/support/memory-files.ts";
-import type { InterleavingReport } from "../liveness-run.ts";
+import type { InterleavingReport } from "../liveness/liveness-run.ts";
 import type { HostedInterleaving } from "./liveness-actions.ts";
 import type { HostedClient } from "./liveness-client.ts";
 import { create, passTime, perform, startTurn, writtenPath } from "./liveness-perform.ts";

@@ -1,6 +1,6 @@
 // The liveness campaign for Meerkat RPC: random interleavings of many sessions over one connection.
 import type { CampaignOptions, CampaignReport } from "../campaign.ts";
-import { runInterleavings } from "../liveness.ts";
+import { runInterleavings } from "../liveness/liveness.ts";
 import { hostedInterleaving } from "./liveness-actions.ts";
 import { runHostedInterleaving } from "./liveness-run.ts";
 

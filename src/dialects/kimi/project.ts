@@ -2,8 +2,8 @@
 // the merged form is passed over; of a subagent it sees the merged form alone (wire-protocol §4.7). What older clients
 // are told instead is older-clients.ts.
 import * as v from "valibot";
-import type { Answer, Ask } from "../../events/ask.ts";
 import type { AgentEvent, EventType } from "../../events/event.ts";
+import type { Answer, Ask } from "../../events/interaction.ts";
 import { toAskMessage } from "../../messages/to-message.ts";
 import type { Outgoing } from "../event-pump.ts";
 import { type Audience, toTold } from "./older-clients.ts";

@@ -1,9 +1,9 @@
 // Events to the messages of the legacy dialect: one entry per event type, `ignored` where it has none.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
-import type { ApprovalAsk } from "../../events/ask.ts";
 import type { ToolReturn } from "../../events/content.ts";
 import type { AgentEvent, AgentPathEntry, EventBodyOf, EventType } from "../../events/event.ts";
+import type { ApprovalAsk } from "../../events/interaction.ts";
 import type { Outgoing } from "../event-pump.ts";
 import { approvalResultSchema, type LegacyEvent } from "./wire.ts";
 

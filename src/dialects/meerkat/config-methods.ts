@@ -1,7 +1,7 @@
 // `config/get`, `config/set`, `config/patch`: new sessions follow what they say, sessions that are there do not.
 import * as v from "valibot";
 import { errorText } from "../../base/errors.ts";
-import type { SettingsDocument, SettingsDocuments } from "../../kernel/settings-documents.ts";
+import type { SettingsDocument, SettingsDocuments } from "../../kernel/hosting/settings-documents.ts";
 import { defineMethod, type Method } from "../../rpc/methods.ts";
 import type { EraCodec } from "./codec.ts";
 import { type ConfigView, configName, mergePatch, toConfig, toKept } from "./config-view.ts";

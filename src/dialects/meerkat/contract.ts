@@ -1,6 +1,6 @@
 // The shapes of the present contract, spoken once a client asks for capabilities.
 import { isRecord } from "../../base/json.ts";
-import type { SessionInfo } from "../../kernel/session-host.ts";
+import type { SessionInfo } from "../../kernel/hosting/session-host.ts";
 import type { EraCodec } from "./codec.ts";
 import type { SessionFacts } from "./facts.ts";
 import type { Capability, SessionDetails, SessionSummary } from "./wire.ts";

@@ -3,9 +3,9 @@
 import { type ContentPart, toParts } from "../../events/content.ts";
 import type { ConversationMessage } from "../../events/conversation.ts";
 import type { AgentEvent } from "../../events/event.ts";
-import type { Session } from "../../kernel/session.ts";
-import { toArguments } from "./asks.ts";
+import type { Session } from "../../kernel/session/session.ts";
 import { toObject } from "./contract.ts";
+import { toArguments } from "./interactions.ts";
 import type { HistoryMessage } from "./wire.ts";
 
 type Conversation = ReturnType<Session["conversation"]>;

@@ -7,7 +7,7 @@ import { createHostedServer, type HostedServerOptions } from "../../../test/supp
 import { createMemoryFiles } from "../../../test/support/memory-files.ts";
 import { isRecord } from "../../base/json.ts";
 import type { EventType } from "../../events/event.ts";
-import { createMemoryStore } from "../../store/memory-store.ts";
+import { createMemoryStore } from "../../store/memory/memory-store.ts";
 import type { SessionStore, StoredSession } from "../../store/session-store.ts";
 
 it("answers each run with its own result, also when the next has ended before the answer is told", async () => {

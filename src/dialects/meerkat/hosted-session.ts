@@ -1,14 +1,14 @@
 // A loaded session as this connection has it: its events on their way to the client, and what is known of it.
 import type { TurnOutcome } from "../../events/event.ts";
-import type { SessionHold } from "../../kernel/session-host.ts";
+import type { SessionHold } from "../../kernel/hosting/session-host.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import type { HostDoor } from "../dialect.ts";
 import { toThrown } from "../error-numbers.ts";
 import { EventPump, type Outgoing } from "../event-pump.ts";
-import { type AskRequest, toRequest } from "./asks.ts";
 import type { EraCodec } from "./codec.ts";
 import { NamedError, toNamedError } from "./errors.ts";
 import type { SessionFacts } from "./facts.ts";
+import { type AskRequest, toRequest } from "./interactions.ts";
 import { createProjection, denialText, noReport, type Projection, type RunReport } from "./project.ts";
 import { toEventUsage } from "./run.ts";
 import type { RequestMethod, RunResult, ToolDeclaration } from "./wire.ts";

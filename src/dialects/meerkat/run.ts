@@ -2,8 +2,8 @@
 // Turns the kernel's order into the documented one: the results of a call's tools are told when all are there.
 
 import type { TokenUsage, ToolCall, ToolReturn } from "../../events/content.ts";
-import { toArguments } from "./asks.ts";
 import { addUsage, noUsage } from "./facts.ts";
+import { toArguments } from "./interactions.ts";
 import { outputText } from "./tool-text.ts";
 import type { MeerkatEvent } from "./wire-events.ts";
 

@@ -1,5 +1,5 @@
 // The shapes of the first protocol, spoken until a client asks for capabilities.
-import type { SessionInfo } from "../../kernel/session-host.ts";
+import type { SessionInfo } from "../../kernel/hosting/session-host.ts";
 import type { EraCodec } from "./codec.ts";
 import type { SessionState } from "./wire.ts";
 import type { MeerkatEvent, SeedEvent } from "./wire-events.ts";

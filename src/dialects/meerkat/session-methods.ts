@@ -1,7 +1,7 @@
 // `session/*` and `turn/*`: each runs on the session it names, and none waits for another session.
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
-import type { Session } from "../../kernel/session.ts";
-import type { SessionHold } from "../../kernel/session-host.ts";
+import type { SessionHold } from "../../kernel/hosting/session-host.ts";
+import type { Session } from "../../kernel/session/session.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type Method, type Respond } from "../../rpc/methods.ts";
 import type { HostDoor } from "../dialect.ts";

@@ -1,5 +1,5 @@
 // What `session/create` asks of the kernel, over what the configuration says for new sessions.
-import type { SessionRequest } from "../../kernel/hosted-options.ts";
+import type { SessionRequest } from "../../kernel/hosting/hosted-options.ts";
 import type { ConfigView } from "./config-view.ts";
 import { toMilliseconds } from "./duration.ts";
 import type { BudgetLimits, SessionCreateParams } from "./wire.ts";

@@ -1,8 +1,8 @@
 // Method params and results of Meerkat RPC as on the wire, its requests to clients, and the results these give.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
-import { questionItemSchema } from "../../events/ask.ts";
 import { contentPartSchema, displayBlockSchema } from "../../events/content.ts";
+import { questionItemSchema } from "../../events/interaction.ts";
 import { configViewSchema } from "./config-view.ts";
 import { toMilliseconds } from "./duration.ts";
 import { errorNumbers } from "./errors.ts";

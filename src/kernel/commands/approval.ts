@@ -2,7 +2,7 @@
 import { userRow } from "../../agent/context.ts";
 import { reminderText } from "../../agent/marked-text.ts";
 import { backReminder } from "../../definitions/away-reminders.ts";
-import type { ApprovalMode } from "../approval-mode.ts";
+import type { ApprovalMode } from "../interactions/approval-mode.ts";
 import { answering, type SlashCommand } from "./command.ts";
 
 export function createApprovalCommands(mode: ApprovalMode): readonly SlashCommand[] {

@@ -3,8 +3,8 @@ import type { CompactionOutcome } from "../../agent/compaction.ts";
 import type { CompactionTrigger } from "../../agent/dependencies.ts";
 import type { UserInput } from "../../events/content.ts";
 import type { EventBody, TurnOutcome } from "../../events/event.ts";
-import type { SideAnswer } from "../side-question-answer.ts";
-import type { Agent } from "../turn-dependencies.ts";
+import type { SideAnswer } from "../turn/side-question-answer.ts";
+import type { Agent } from "../turn/turn-dependencies.ts";
 
 /** A command as clients list it. */
 export interface SlashCommandInfo {

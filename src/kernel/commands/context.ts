@@ -1,7 +1,7 @@
 // `/compact` and `/clear`: make room in the context of the session's own agent.
 import { modelNotSet } from "../../agent/turn.ts";
 import { statusChanged } from "../../events/event.ts";
-import type { Agent } from "../turn-dependencies.ts";
+import type { Agent } from "../turn/turn-dependencies.ts";
 import { type CommandRun, finished, type SlashCommand } from "./command.ts";
 
 export const compactCommand: SlashCommand = {

@@ -4,7 +4,7 @@ import { errorText } from "../../base/errors.ts";
 import type { ConversationMessage } from "../../events/conversation.ts";
 import type { Files } from "../../files/port.ts";
 import { isSensitiveFile } from "../../files/secret-paths.ts";
-import { isSessionId } from "../../store/work-dir.ts";
+import { isSessionId } from "../../store/disk/work-dir.ts";
 import { detectFileKind } from "../../tools/file-kinds.ts";
 import { decodeTextFile } from "../../tools/text-file.ts";
 import { absolutePath } from "../../tools/workspace-paths.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { Context, type ContextLog, userRow } from "../../agent/context.ts";
 import { systemText } from "../../agent/marked-text.ts";
 import type { Files } from "../../files/port.ts";
-import { noReminders } from "../reminders.ts";
+import { noReminders } from "../turn/reminders.ts";
 import { finished, type SlashCommand } from "./command.ts";
 
 const task = `\

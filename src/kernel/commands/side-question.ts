@@ -4,7 +4,7 @@ import { toKernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { TurnOutcome } from "../../events/event.ts";
 import { sideQuestionName } from "../../events/slash-command.ts";
-import { type SideAnswer, toEnd, unaskedText } from "../side-question-answer.ts";
+import { type SideAnswer, toEnd, unaskedText } from "../turn/side-question-answer.ts";
 import { type CommandRun, finished, type SlashCommand } from "./command.ts";
 
 export function createSideQuestionCommand(identifiers: Identifiers): SlashCommand {

@@ -1,7 +1,7 @@
 // `/skill:NAME` and `/flow:NAME`: the skills there are, called on by a person.
 import { loadSkillText, type Skill, skillPrompt } from "../../definitions/skill.ts";
 import type { Files } from "../../files/port.ts";
-import { runFlow, skillFlow } from "../flow-run.ts";
+import { runFlow, skillFlow } from "../turn/flow-run.ts";
 import { finished, type SlashCommand } from "./command.ts";
 
 /** Those of all skills first, then those of their flows. */

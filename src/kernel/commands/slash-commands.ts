@@ -2,8 +2,8 @@
 import type { Identifiers } from "../../base/ids.ts";
 import type { Skill } from "../../definitions/skill.ts";
 import { parseSlashCommand } from "../../events/slash-command.ts";
-import type { ApprovalMode } from "../approval-mode.ts";
-import type { PlanMode } from "../plan-mode.ts";
+import type { ApprovalMode } from "../interactions/approval-mode.ts";
+import type { PlanMode } from "../plan/plan-mode.ts";
 import { createApprovalCommands } from "./approval.ts";
 import { answering, type SlashCommand } from "./command.ts";
 import { clearCommand, compactCommand } from "./context.ts";

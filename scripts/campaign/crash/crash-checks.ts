@@ -1,0 +1,278 @@
+// What must hold when a session is opened again after a stop (docs/guarantees.md): nothing runs unasked or twice, the
+// context is one a provider takes, and every line can be read. Each check gives its faults as texts.
+import { isRecord } from "../../../src/base/json.ts";
+import type { ToldLine } from "./crash-client.ts";
+import type { Message } from "./crash-deliveries.ts";
+
+/** The logs of a session directory as bytes; empty for what is not there. */
+export interface SessionFiles {
+	readonly events: Buffer;
+	readonly context: Buffer;
+	/** The contexts that another one took the place of, oldest first. */
+	readonly rotations: readonly Buffer[];
+	readonly calls: Buffer;
+	readonly state: Buffer;
+	/** The logs of each subagent. */
+	readonly agents: readonly { readonly id: string; readonly context: Buffer; readonly events: Buffer }[];
+}
+
+/** Gathers them; `read` gives the bytes of a file by its name in the session directory, none for one that is not there. */
+export async function readSessionFiles(
+	agentIds: readonly string[],
+	read: (name: string) => Promise<Buffer>,
+): Promise<SessionFiles> {
+	return {
+		events: await read("wire.jsonl"),
+		context: await read("context.jsonl"),
+		rotations: await readRotations(read),
+		calls: await read("calls.jsonl"),
+		state: await read("state.json"),
+		agents: await Promise.all(
+			agentIds.map(async (id) => ({
+				id,
+				context: await read(`subagents/${id}/context.jsonl`),
+				events: await read(`subagents/${id}/wire.jsonl`),
+			})),
+		),
+	};
+}
+
+async function readRotations(read: (name: string) => Promise<Buffer>): Promise<Buffer[]> {
+	const found: Buffer[] = [];
+	for (let count = 1; ; count += 1) {
+		const bytes = await read(`context_${count}.jsonl`);
+		if (bytes.length === 0) return found;
+		found.push(bytes);
+	}
+}
+
+interface Lines {
+	readonly values: readonly Record<string, unknown>[];
+	readonly unreadable: number;
+}
+
+/** The lines of a file; a last one without its newline does not count as unreadable. */
+export function readJsonLines(bytes: Buffer): Lines {
+	const lines = bytes.toString("utf8").split("\n");
+	const rest = lines.pop() ?? "";
+	const values: Record<string, unknown>[] = [];
+	let unreadable = 0;
+	for (const line of rest === "" ? lines : [...lines, rest]) {
+		try {
+			const value: unknown = JSON.parse(line);
+			if (isRecord(value)) values.push(value);
+		} catch {
+			if (line !== rest) unreadable += 1;
+		}
+	}
+	return { values, unreadable };
+}
+
+/** All lines readable and ended, and what was there before still there, but for a half-written end. */
+export function checkFiles(before: SessionFiles, after: SessionFiles): string[] {
+	return (["events", "context", "calls"] as const).flatMap((name) => {
+		const faults: string[] = [];
+		const { unreadable } = readJsonLines(after[name]);
+		if (unreadable > 0) faults.push(`${name}: ${unreadable} lines cannot be read`);
+		if (after[name].length > 0 && after[name].at(-1) !== 10) faults.push(`${name}: the last line is not ended`);
+		const whole = before[name].subarray(0, before[name].lastIndexOf(10) + 1);
+		const places = name === "context" ? [after.context, ...after.rotations] : [after[name]];
+		if (!places.some((place) => place.subarray(0, whole.length).equals(whole))) {
+			faults.push(`${name}: what was there was changed`);
+		}
+		return faults;
+	});
+}
+
+/** All lines of the subagents' logs readable, and each context legal as far as it goes: its end is mended when resumed. */
+export function checkAgents({ agents }: SessionFiles): string[] {
+	return agents.flatMap(({ id, context, events }) => [
+		...[context, events]
+			.filter((bytes) => readJsonLines(bytes).unreadable > 0)
+			.map(() => `subagent ${id}: lines cannot be read`),
+		...checkContext(context)
+			.filter((fault) => !fault.startsWith("context ends"))
+			.map((fault) => `subagent ${id}: ${fault}`),
+	]);
+}
+
+interface ContextMessage {
+	readonly role: string;
+	readonly calls: readonly string[];
+	readonly answers: string | null;
+	readonly text: string;
+}
+
+function toContextMessages(bytes: Buffer): ContextMessage[] {
+	return readJsonLines(bytes).values.flatMap((row) => {
+		const role = String(row["role"]);
+		if (role.startsWith("_")) return [];
+		const calls = Array.isArray(row["tool_calls"]) ? row["tool_calls"] : [];
+		return [
+			{
+				role,
+				calls: calls.map((call: unknown) => (isRecord(call) ? String(call["id"]) : "")),
+				answers: typeof row["tool_call_id"] === "string" ? row["tool_call_id"] : null,
+				text: JSON.stringify(row["content"] ?? null),
+			},
+		];
+	});
+}
+
+/** Whether every call has exactly one result right behind its message, and no result is without its call. */
+export function checkContext(bytes: Buffer): string[] {
+	const messages = toContextMessages(bytes);
+	const faults: string[] = [];
+	let open: string[] = [];
+	for (const [index, message] of messages.entries()) {
+		if (message.role === "tool") {
+			const at = open.indexOf(message.answers ?? "");
+			if (at === -1) faults.push(`context message ${index}: a result of no open call, ${message.answers}`);
+			else open.splice(at, 1);
+			continue;
+		}
+		if (open.length > 0) faults.push(`context message ${index}: behind calls without result, ${open.join(", ")}`);
+		open = [...message.calls];
+		if (index === 0 && message.role !== "user" && message.calls.length === 0) {
+			faults.push(`context begins with ${message.role}`);
+		}
+	}
+	if (open.length > 0) faults.push(`context ends with calls without result, ${open.join(", ")}`);
+	return faults;
+}
+
+/** Ids of calls started and not finished. */
+export function unfinishedCalls(calls: Buffer): string[] {
+	const open: string[] = [];
+	for (const row of readJsonLines(calls).values) {
+		const id = String(row["toolCallId"]);
+		if (row["type"] === "started") open.push(id);
+		if (row["type"] === "finished" && open.includes(id)) open.splice(open.indexOf(id), 1);
+	}
+	return open;
+}
+
+const isUnknown = (text: string): boolean => text.includes("outcome of this call is unknown");
+
+/** How many unfinished calls the context does not close yet. */
+export function countUnclosed({ calls, context }: SessionFiles): number {
+	const open: { readonly id: string; recovered: boolean }[] = [];
+	for (const row of readJsonLines(calls).values) {
+		const id = String(row["toolCallId"]);
+		if (row["type"] === "started") open.push({ id, recovered: false });
+		const first = open.find((call) => call.id === id && (row["type"] === "finished" || !call.recovered));
+		if (first === undefined) continue;
+		if (row["type"] === "recovered") first.recovered = true;
+		if (row["type"] === "finished") open.splice(open.indexOf(first), 1);
+	}
+	const messages = toContextMessages(context);
+	const tail = messages.slice(messages.findLastIndex(({ role }) => role !== "tool") + 1);
+	// Closed by a recovery that was stopped before it could say so.
+	const isClosed = tail.some(({ text }) => isUnknown(text));
+	return isClosed ? 0 : open.filter(({ recovered }) => !recovered).length;
+}
+
+export const noticeText = "The program ended unexpectedly";
+
+/** How often the context says that the outcome of a call is unknown. */
+export function countUnknown(context: Buffer): number {
+	return toContextMessages(context).filter(({ role, text }) => role === "tool" && isUnknown(text)).length;
+}
+
+export function countNotices(live: readonly Message[]): number {
+	return live.filter(({ payload }) => String(payload["text"] ?? "").includes(noticeText)).length;
+}
+
+/** Every command that ran was recorded as started, was approved, and ran once. */
+export function checkEffects(commands: readonly string[], calls: Buffer): string[] {
+	const rows = readJsonLines(calls).values;
+	const faults: string[] = [];
+	const approvals = rows.filter(({ type, decision }) => type === "decided" && decision !== "reject").length;
+	if (commands.length > approvals) faults.push(`${commands.length} commands ran on ${approvals} approvals`);
+	for (const command of new Set(commands)) {
+		const times = commands.filter((other) => other === command).length;
+		if (times > 1) faults.push(`ran ${times} times: ${command}`);
+		const started = rows.some(
+			({ type, arguments: text }) => type === "started" && String(text).includes(JSON.stringify(command)),
+		);
+		if (!started) faults.push(`ran without being recorded: ${command}`);
+	}
+	return faults;
+}
+
+/**
+ * Whether the context, with those before it, has the input of every turn and the results of every step that were told to
+ * be over.
+ */
+export function checkContextHasTold(live: readonly Message[], { context, rotations }: SessionFiles): string[] {
+	const messages = [...rotations, context].flatMap(toContextMessages);
+	let inputs = 0;
+	let results = 0;
+	let inStep = 0;
+	for (const { type, payload } of live) {
+		if (type === "ToolResult" || type === "tool_result") inStep += 1;
+		if (type === "SteerInput") inputs += 1;
+		if (type !== "StepBegin" && type !== "step_begin") continue;
+		if (payload["n"] === 1) inputs += 1;
+		else results += inStep;
+		inStep = 0;
+	}
+	const users = messages.filter(({ role }) => role === "user").length;
+	const tools = messages.filter(({ role }) => role === "tool").length;
+	const faults: string[] = [];
+	if (users < inputs) faults.push(`${inputs} inputs were told to be taken, the context has ${users}`);
+	if (tools < results) faults.push(`${results} results were told, the context has ${tools}`);
+	return faults;
+}
+
+/** Whether an approval for the session that was told is in the state. */
+export function checkStateHasTold(live: readonly Message[], state: Buffer): string[] {
+	const approved = new Set(
+		live.flatMap(({ type, payload }) =>
+			type === "ApprovalResponse" && payload["response"] === "approve_for_session" ? [payload["request_id"]] : [],
+		),
+	);
+	const actions = live.flatMap(({ type, payload }) =>
+		type === "ApprovalRequest" && approved.has(payload["id"]) ? [String(payload["action"])] : [],
+	);
+	const [, kept = ""] = /"auto_approve_actions": \[([^\]]*)\]/.exec(state.toString()) ?? [];
+	return [...new Set(actions)]
+		.filter((action) => !kept.includes(JSON.stringify(action)))
+		.map((action) => `an approval of ${action} for the session was told and is not in the state`);
+}
+
+/** What was told of plan mode over all lives: switched no oftener than it was, and at the end as it is kept. */
+export function checkPlanMode(live: readonly Message[], state: Buffer, switches: number): string[] {
+	const told = live.flatMap(({ type, payload }) =>
+		type === "StatusUpdate" && typeof payload["plan_mode"] === "boolean" ? [payload["plan_mode"]] : [],
+	);
+	const changes = told.filter((mode, index) => mode !== (told[index - 1] ?? false)).length;
+	const faults = changes > switches ? [`plan mode was told to change ${changes} times: ${told.join(", ")}`] : [];
+	const kept = /"plan_mode": true/.test(state.toString());
+	const last = told.at(-1) ?? kept;
+	return last === kept ? faults : [...faults, `plan mode was told to be ${last}, and is kept as ${kept}`];
+}
+
+/** Whether what was told of subagents is in their own logs, in its order. */
+export function checkAgentsHaveTold(live: readonly Message[], { agents }: SessionFiles): string[] {
+	const left = new Map(
+		agents.map(({ id, events }) => [id, readJsonLines(events).values.map(({ message }) => JSON.stringify(message))]),
+	);
+	return live.flatMap(({ type, payload }) => {
+		if (type !== "SubagentEvent") return [];
+		const id = String(payload["agent_id"]);
+		const log = left.get(id) ?? [];
+		const found = log.indexOf(JSON.stringify(payload["event"]));
+		left.set(id, log.slice(found + 1));
+		return found === -1 ? [`told of subagent ${id} and not in its log: ${JSON.stringify(payload["event"])}`] : [];
+	});
+}
+
+/** Whether every prompt answered with a result is answered in the log by the end of its turn. */
+export function checkResults(all: readonly ToldLine[], logged: readonly Message[]): string[] {
+	const answered = all.filter(
+		({ id, method, result }) => method === null && result !== null && id?.startsWith("prompt-"),
+	);
+	const ended = logged.filter(({ type }) => type === "TurnEnd").length;
+	return answered.length > ended ? [`${answered.length} prompts answered, ${ended} ends of turns kept`] : [];
+}

@@ -1,0 +1,122 @@
+// What a client was told, as the log keeps it: merged, of either dialect, and up to the last commit point.
+import { isDeepStrictEqual } from "node:util";
+import { isRecord } from "../../../src/base/json.ts";
+import { parseTold, replayId, type ToldLine } from "./crash-client.ts";
+
+/** A message as a log or a client has it. */
+export interface Message {
+	readonly type: string;
+	readonly payload: Readonly<Record<string, unknown>>;
+}
+
+const unkept: ReadonlySet<string> = new Set(["ApprovalRequest", "ApprovalResponse"]);
+
+/** The messages as the log keeps them: runs of parts merged, a run that nothing ended left out. */
+export function toKept(messages: readonly Message[]): Message[] {
+	const kept: Message[] = [];
+	let run: Message | null = null;
+	for (const message of messages) {
+		const extended: Message | null = run === null ? null : extend(run, message);
+		if (extended !== null) {
+			run = extended;
+			continue;
+		}
+		if (run !== null) kept.push(run);
+		run = null;
+		if (message.type === "ContentPart" || message.type === "ToolCall") run = message;
+		else if (!unkept.has(message.type)) kept.push(message);
+	}
+	return kept;
+}
+
+function extend(run: Message, { type, payload }: Message): Message | null {
+	if (run.type === "ToolCall" && type === "ToolCallPart") {
+		const call = isRecord(run.payload["function"]) ? run.payload["function"] : {};
+		const text = `${call["arguments"] ?? ""}${payload["arguments_part"] ?? ""}`;
+		return { type: run.type, payload: { ...run.payload, function: { ...call, arguments: text } } };
+	}
+	if (run.type !== "ContentPart" || type !== "ContentPart" || run.payload["type"] !== payload["type"]) return null;
+	for (const key of ["text", "think"]) {
+		if (payload["type"] === key) {
+			return { type, payload: { ...payload, [key]: `${run.payload[key]}${payload[key]}` } };
+		}
+	}
+	return null;
+}
+
+/** What is the same in both dialects: steps, parts, calls and results. */
+function toCommon({ type, payload }: Message): readonly unknown[] | null {
+	const call = isRecord(payload["function"]) ? payload["function"] : {};
+	switch (type) {
+		case "StepBegin":
+		case "step_begin":
+			return ["step", payload["n"]];
+		case "ContentPart":
+		case "content_part":
+			return ["part", payload["type"], payload["text"] ?? payload["think"]];
+		case "ToolCall":
+		case "tool_call":
+			return ["call", payload["id"], call["name"], call["arguments"]];
+		case "ToolResult":
+		case "tool_result":
+			return ["result", payload["tool_call_id"]];
+		default:
+			return null;
+	}
+}
+
+const legacyNames: Readonly<Record<string, string>> = {
+	content_part: "ContentPart",
+	tool_call: "ToolCall",
+	tool_call_part: "ToolCallPart",
+};
+
+/** Every message told behind the replay, and the replayed ones. */
+export function splitTold(lines: readonly string[]): { replayed: Message[] | null; live: Message[]; all: ToldLine[] } {
+	const all = lines.map(parseTold);
+	const end = all.findIndex(({ id, method }) => id === replayId && method === null);
+	const toMessages = (told: readonly ToldLine[]): Message[] => told.flatMap(({ params }) => params ?? []);
+	return { replayed: end === -1 ? null : toMessages(all.slice(0, end)), live: toMessages(all.slice(end + 1)), all };
+}
+
+/** The subagent that a message is of; empty for the session's own agent. */
+const speakerOf = ({ type, payload }: Message): string => (type === "SubagentEvent" ? String(payload["agent_id"]) : "");
+
+/**
+ * Whether what a client of either dialect was told is the beginning of what the log has from there on, for each agent
+ * that speaks: a run of one agent's parts is kept when it ends, which may be behind what another said meanwhile.
+ */
+export function checkToldIsKept(live: readonly Message[], logged: readonly Message[]): string[] {
+	return [...new Set(live.map(speakerOf))].flatMap((speaker) => {
+		const own = (messages: readonly Message[]) => messages.filter((message) => speakerOf(message) === speaker);
+		return checkSpeaker(own(live), own(logged));
+	});
+}
+
+function checkSpeaker(live: readonly Message[], logged: readonly Message[]): string[] {
+	const isLegacy = live.some(({ type }) => /^[a-z]/.test(type) && type !== "approval");
+	const common = (messages: readonly Message[]) => messages.flatMap((message) => [toCommon(message)].filter(Boolean));
+	const told: readonly unknown[] = isLegacy
+		? common(toKept(live.map((message) => ({ ...message, type: legacyNames[message.type] ?? message.type }))))
+		: toKept(live);
+	const kept: readonly unknown[] = isLegacy ? common(logged) : logged;
+	for (const [index, message] of told.entries()) {
+		if (isDeepStrictEqual(message, kept[index])) continue;
+		return [
+			`told but not kept: ${JSON.stringify(message)}, number ${index + 1}; the log has ${JSON.stringify(kept[index])}`,
+		];
+	}
+	return [];
+}
+
+/** The part of what was told that a power loss must not take: all before the last commit point. */
+export function committedPart(live: readonly Message[]): readonly Message[] {
+	const commits = new Set(["StepBegin", "step_begin", "ApprovalResponse", "TurnEnd"]);
+	const last = live.findLastIndex(({ type }) => commits.has(type));
+	const { type = "", payload = {} } = live[last] ?? {};
+	if (type === "TurnEnd") return live.slice(0, last + 1);
+	// Before its first step a turn has committed its input, and not what it told of servers since.
+	const isFirst = type === "StepBegin" && payload["n"] === 1;
+	const input = isFirst ? live.slice(0, last).findLastIndex((message) => message.type === "TurnBegin") : -1;
+	return live.slice(0, input === -1 ? Math.max(0, last) : input + 1);
+}

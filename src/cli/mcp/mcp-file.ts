@@ -1,0 +1,69 @@
+// `mcp.json` of the share directory: read, and edited so that all that is not meant stays as it is.
+// What an entry says is config/mcp-servers.ts.
+import path from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { isRecord } from "../../base/json.ts";
+import { isMcpEntry } from "../../config/mcp-servers.ts";
+import { parseJson } from "../../config/syntax.ts";
+import { withLock } from "../../files/path-lock.ts";
+import type { Files } from "../../files/port.ts";
+import { McpError } from "./mcp-error.ts";
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+export interface McpFilePlace {
+	readonly files: Files;
+	readonly clock: Clock;
+	readonly shareDir: string;
+}
+
+/** Headers and variables hold keys: a new file is for its owner alone. An existing one keeps its mode. */
+const newFileMode = 0o600;
+const serversKey = "mcpServers";
+
+export const mcpFilePath = (shareDir: string) => path.join(shareDir, "mcp.json");
+
+/** The entries by name, unchecked; none when there is no file. Throws McpError. */
+export async function readMcpEntries({ files, shareDir }: McpFilePlace): Promise<JsonObject> {
+	const file = mcpFilePath(shareDir);
+	const root = await readRoot(file, files);
+	const entries = Object.entries(entriesOf(root, file));
+	// At the root there may be anything beside the servers.
+	return Object.fromEntries(root !== null && isBare(root) ? entries.filter(([, entry]) => isMcpEntry(entry)) : entries);
+}
+
+/** Replaces the entries by what `edit` makes of them. What it throws leaves the file as it is. Throws McpError. */
+export async function editMcpEntries(place: McpFilePlace, edit: (entries: JsonObject) => JsonObject): Promise<void> {
+	const { files, shareDir } = place;
+	const file = mcpFilePath(shareDir);
+	await files.makeDirectory(shareDir);
+	await withLock(place, file, async () => {
+		const root = await readRoot(file, files);
+		const edited = edit(entriesOf(root, file));
+		const next = root !== null && isBare(root) ? edited : { ...root, [serversKey]: edited };
+		const mode = root === null ? { mode: newFileMode } : {};
+		await files.replace(file, `${JSON.stringify(next, null, 2)}\n`, { ...mode, sync: true });
+	});
+}
+
+async function readRoot(file: string, files: Files): Promise<JsonObject | null> {
+	const bytes = await files.read(file);
+	if (bytes === null) return null;
+	const parsed = parseJson(bytes.toString("utf8").replace(/^\ufeff/, ""));
+	if (!parsed.ok) throw new McpError(`${file} is ${parsed.reason}. Mend it first; it is left as it is.`);
+	if (isRecord(parsed.value)) return parsed.value;
+	throw new McpError(`${file} holds no JSON object. Mend it first; it is left as it is.`);
+}
+
+/** Whether the servers stand at the root: there is no key for them, and something looks like a server. */
+function isBare(root: JsonObject): boolean {
+	return !Object.hasOwn(root, serversKey) && Object.values(root).some(isMcpEntry);
+}
+
+function entriesOf(root: JsonObject | null, file: string): JsonObject {
+	if (root === null) return {};
+	if (isBare(root)) return root;
+	const entries = root[serversKey] ?? {};
+	if (isRecord(entries)) return entries;
+	throw new McpError(`${file}: ${serversKey} is no object. Mend it first; it is left as it is.`);
+}

@@ -1,0 +1,265 @@
+// The `mcp` command: the servers in `mcp.json` of the share directory, and signing in to remote ones.
+// Results go to stdout, faults to stderr, and the exit code tells which it was.
+import { homedir } from "node:os";
+import path from "node:path";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { errorText, isSystemError } from "../../base/errors.ts";
+import { silentLog } from "../../base/log.ts";
+import { redactSecrets } from "../../base/redaction.ts";
+import { oneLine } from "../../base/sentence.ts";
+import {
+	type McpEntryReading,
+	type McpServerSettings,
+	type RemoteMcpServer,
+	readMcpEntry,
+} from "../../config/mcp-servers.ts";
+import { createMcpAuthorization, type McpAuthorization } from "../../credentials/mcp-oauth.ts";
+import type { McpChallenge } from "../../credentials/mcp-sign-in.ts";
+import { McpSignInError } from "../../credentials/mcp-sign-in-error.ts";
+import { createDiskFiles } from "../../files/disk-files.ts";
+import type { Files } from "../../files/port.ts";
+import { privateBelow } from "../../files/private-paths.ts";
+import type { ListedTool } from "../../mcp/tool-list.ts";
+import type { Fetch } from "../../network/network.ts";
+import type { Processes } from "../../processes/port.ts";
+import { openInBrowser } from "../browser.ts";
+import { createCommandFetch } from "../command-network.ts";
+import { createCommandProcesses } from "../command-processes.ts";
+import { environmentVariables } from "../environment.ts";
+import { currentDirectory, type Place, shareDirectory } from "../paths.ts";
+import { handleStopSignals } from "../stop-signals.ts";
+import { toMcpEntry } from "./mcp-addition.ts";
+import { listMcpTools, McpConnectionError } from "./mcp-connection.ts";
+import { McpError } from "./mcp-error.ts";
+import { editMcpEntries, mcpFilePath, readMcpEntries } from "./mcp-file.ts";
+import type { McpAction } from "./mcp-options.ts";
+
+/** What the commands need of the process around them. */
+export interface McpSurroundings {
+	/** As the person calls the program. */
+	readonly executableName: string;
+	readonly files: Files;
+	readonly clock: Clock;
+	readonly shareDir: string;
+	readonly place: Place;
+	readonly environment: Readonly<Record<string, string>>;
+	readonly authorization: McpAuthorization;
+	/** For local servers. */
+	readonly processes: Processes;
+	/** For remote servers. */
+	readonly fetch: Fetch;
+	/** False when there is nothing to open it with. */
+	openPage(address: URL): Promise<boolean>;
+	readonly signal: AbortSignal;
+	print(line: string): void;
+	complain(line: string): void;
+}
+
+/** Carries out the command for the share directory of the environment; returns the exit code. */
+export async function runMcp(executable: string, action: McpAction): Promise<number> {
+	const stopping = new AbortController();
+	handleStopSignals(() => stopping.abort());
+	const place: Place = { currentDir: currentDirectory(), home: homedir() };
+	const environment = environmentVariables();
+	const shareDir = shareDirectory(environment, place);
+	const files = createDiskFiles(privateBelow(shareDir));
+	const fetch = createCommandFetch({ environment, files, shareDir, place });
+	return await carryOut(action, {
+		executableName: path.basename(executable),
+		files,
+		clock: systemClock,
+		shareDir,
+		place,
+		environment,
+		authorization: createMcpAuthorization({ files, shareDir, log: silentLog, clock: systemClock, fetch }),
+		processes: createCommandProcesses(files, shareDir),
+		fetch,
+		openPage: (address) => openInBrowser(address, environment),
+		signal: stopping.signal,
+		print: (line) => void process.stdout.write(`${line}\n`),
+		complain: (line) => void process.stderr.write(`${line}\n`),
+	});
+}
+
+/** Carries out the command; returns the exit code. */
+export async function carryOut(action: McpAction, surroundings: McpSurroundings): Promise<number> {
+	try {
+		switch (action.name) {
+			case "add":
+				await add(action.server, toMcpEntry(action), surroundings);
+				return 0;
+			case "remove":
+				await remove(action.server, surroundings);
+				return 0;
+			case "list":
+				await list(surroundings);
+				return 0;
+			case "auth":
+				await authorize(action.server, surroundings);
+				return 0;
+			case "reset-auth":
+				await resetAuth(action.server, surroundings);
+				return 0;
+			case "test":
+				return await test(action.server, surroundings);
+		}
+	} catch (thrown) {
+		if (!(thrown instanceof McpError || isSystemError(thrown))) throw thrown;
+		surroundings.complain(redactSecrets(`Error: ${errorText(thrown)}`));
+		return 1;
+	}
+}
+
+async function add(name: string, entry: object, { print, ...place }: McpSurroundings): Promise<void> {
+	const reading = readMcpEntry(name, entry);
+	// A session would not start with it.
+	if (!reading.ok) throw new McpError(`The server '${name}' could not be used: ${reasonsOf(reading)}.`);
+	await editMcpEntries(place, (entries) => ({ ...entries, [name]: entry }));
+	print(`Added MCP server '${name}' to ${mcpFilePath(place.shareDir)}.`);
+}
+
+async function remove(name: string, { print, ...surroundings }: McpSurroundings): Promise<void> {
+	await editMcpEntries(surroundings, (entries) => {
+		if (!Object.hasOwn(entries, name)) throw noServer(name, surroundings);
+		return Object.fromEntries(Object.entries(entries).filter(([other]) => other !== name));
+	});
+	print(`Removed MCP server '${name}' from ${mcpFilePath(surroundings.shareDir)}.`);
+}
+
+async function list(surroundings: McpSurroundings): Promise<void> {
+	const { print, complain, executableName, authorization, shareDir } = surroundings;
+	const file = mcpFilePath(shareDir);
+	const entries = Object.entries(await readMcpEntries(surroundings));
+	print(`MCP config file: ${file}`);
+	if (entries.length === 0) print("No MCP servers configured.");
+	for (const [name, entry] of entries) {
+		const reading = readMcpEntry(name, entry);
+		if (!reading.ok) {
+			complain(oneLine(unusable(file, name, reading)));
+			continue;
+		}
+		const { server } = reading;
+		const isSignedOut = isOauth(server) && (await authorization.provider(server.url)) === null;
+		const hint = isSignedOut ? ` [authorization required - run: ${executableName} mcp auth ${name}]` : "";
+		print(`  ${oneLine(`${name} ${describe(server)}`)}${hint}`);
+	}
+}
+
+function describe(server: McpServerSettings): string {
+	switch (server.kind) {
+		case "local":
+			return `(stdio): ${[server.command, ...server.arguments].join(" ")}`;
+		case "remote":
+			return `(${server.transport}): ${server.url}`;
+	}
+}
+
+async function test(name: string, surroundings: McpSurroundings): Promise<number> {
+	const { print, complain } = surroundings;
+	const server = await findServer(name, surroundings);
+	print(`Testing connection to '${name}'...`);
+	try {
+		const tools = await listMcpTools(server, surroundings);
+		print(`✓ Connected to '${name}'`);
+		// Scripts read these lines.
+		print(`  Available tools: ${tools.length}`);
+		if (tools.length > 0) print("  Tools:");
+		for (const tool of tools) print(`    - ${toolLine(tool)}`);
+		return 0;
+	} catch (thrown) {
+		if (!(thrown instanceof McpConnectionError)) throw thrown;
+		const hint = thrown.challenge !== null && isOauth(server) ? `. ${signInHint(name, surroundings)}` : "";
+		complain(`✗ Connection failed: ${thrown.name}: ${thrown.message}${hint}`);
+		return 1;
+	}
+}
+
+const longestDescription = 50;
+
+function toolLine({ name, description }: ListedTool): string {
+	const characters = [...oneLine(description).trim()];
+	const isLong = characters.length > longestDescription;
+	const shown = isLong ? `${characters.slice(0, longestDescription - 3).join("")}...` : characters.join("");
+	return `${oneLine(name)}${shown === "" ? "" : `: ${shown}`}`;
+}
+
+async function authorize(name: string, surroundings: McpSurroundings): Promise<void> {
+	const { print, authorization, signal, openPage } = surroundings;
+	const server = await findOauthServer(name, surroundings);
+	print(`Signing in to '${name}'...`);
+	const connect = () => listMcpTools(server, surroundings);
+	const open = async (address: URL) => {
+		const isOpening = await openPage(address);
+		print(isOpening ? "A browser should open. If it does not, sign in here:" : "Open this page to sign in:");
+		print(address.href);
+	};
+	const signIn = (challenge: McpChallenge) =>
+		authorization.authorize(server.url, { open, signal }, challenge, server.authorization.client);
+	try {
+		const wanted = await authorization.wanted(server.url);
+		if (wanted !== null) {
+			await signIn(wanted).catch(async (thrown: unknown) => {
+				// What cannot be had must not stand in the way of signing in without it.
+				await authorization.giveUpWanted(server.url);
+				throw thrown;
+			});
+		}
+		const tools = await connect().catch(async (thrown: unknown) => {
+			if (!(thrown instanceof McpConnectionError) || thrown.challenge === null) throw thrown;
+			await signIn(thrown.challenge);
+			return await connect();
+		});
+		const isSignedIn = (await authorization.provider(server.url)) !== null;
+		const connected = `✓ Connected to '${name}', which asks nobody to sign in.`;
+		print(isSignedIn ? `Successfully authorized with '${name}'.` : connected);
+		print(`Available tools: ${tools.length}`);
+	} catch (thrown) {
+		if (!(thrown instanceof McpSignInError || thrown instanceof McpConnectionError)) throw thrown;
+		const what = thrown instanceof McpSignInError ? "Signing in" : "Connecting";
+		throw new McpError(`${what} to '${name}' failed: ${thrown.message}.`);
+	}
+}
+
+async function resetAuth(name: string, surroundings: McpSurroundings): Promise<void> {
+	const server = await findOauthServer(name, surroundings);
+	await surroundings.authorization.forget(server.url);
+	surroundings.print(`OAuth tokens cleared for '${name}'.`);
+}
+
+async function findServer(name: string, surroundings: McpSurroundings): Promise<McpServerSettings> {
+	const entries = await readMcpEntries(surroundings);
+	if (!Object.hasOwn(entries, name)) throw noServer(name, surroundings);
+	const reading = readMcpEntry(name, entries[name]);
+	if (reading.ok) return reading.server;
+	throw new McpError(unusable(mcpFilePath(surroundings.shareDir), name, reading));
+}
+
+async function findOauthServer(name: string, surroundings: McpSurroundings): Promise<OauthServer> {
+	const server = await findServer(name, surroundings);
+	if (server.kind === "local") throw new McpError(`The MCP server '${name}' is a program, with nothing to sign in to.`);
+	if (isOauth(server)) return server;
+	throw new McpError(`The MCP server '${name}' was not added with --auth oauth.`);
+}
+
+interface OauthServer extends RemoteMcpServer {
+	readonly authorization: Extract<RemoteMcpServer["authorization"], { readonly kind: "oauth" }>;
+}
+
+const isOauth = (server: McpServerSettings): server is OauthServer =>
+	server.kind === "remote" && server.authorization.kind === "oauth";
+
+type McpEntryRefusal = Extract<McpEntryReading, { readonly ok: false }>;
+
+const unusable = (file: string, name: string, refusal: McpEntryRefusal) =>
+	`${file}: the server '${name}' cannot be used: ${reasonsOf(refusal)}.`;
+
+const reasonsOf = ({ problems }: McpEntryRefusal) =>
+	problems.map(({ key, reason }) => (key === "" ? `it ${reason}` : `${key} ${reason}`)).join("; ");
+
+const noServer = (name: string, { shareDir, executableName }: Pick<McpSurroundings, "shareDir" | "executableName">) =>
+	new McpError(
+		`There is no MCP server '${name}' in ${mcpFilePath(shareDir)}. '${executableName} mcp list' shows those there are.`,
+	);
+
+const signInHint = (name: string, { executableName }: McpSurroundings) =>
+	`To sign in, run: ${executableName} mcp auth ${name}`;

@@ -1,0 +1,182 @@
+// Installs a plugin: its files are put together and checked in a hidden directory beside the others, then renamed into
+// place. What fails before that leaves an earlier version as it was.
+import path from "node:path";
+import { errorText, isSystemError } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
+import {
+	chooseInjected,
+	type HostValueName,
+	type HostValues,
+	manifestName,
+	type Plugin,
+	readPlugin,
+} from "../../definitions/plugin.ts";
+import type { Files } from "../../files/port.ts";
+import { isTemporaryName, temporaryName } from "../../files/temporaries.ts";
+import { openSource, PluginError, type SourceSettings, writeTree } from "./plugin-source.ts";
+
+export interface InstallSettings extends SourceSettings {
+	readonly shareDir: string;
+	/** The program that installs. */
+	readonly host: { readonly name: string; readonly version: string };
+	/** What the plugin may ask for; called only when it does. */
+	values(): Promise<HostValues>;
+	/** Milliseconds since the epoch. */
+	now(): number;
+}
+
+export interface Installation {
+	readonly plugin: Plugin;
+	/** The version that was there before; null when there was none that could be read. */
+	readonly replaced: string | null;
+	/** Values that the plugin asks for and that there are none of. */
+	readonly missing: readonly HostValueName[];
+}
+
+/** Where a workspace keeps the version that is replaced. */
+const earlierName = "earlier";
+/** Milliseconds after which the workspace of an installation is taken to be left by a killed process. */
+const leftoverAge = 60 * 60 * 1000;
+
+/** Installs from a source as typed. Throws PluginError for what the person can change. */
+export async function installPlugin(typed: string, settings: InstallSettings): Promise<Installation> {
+	const { files, shareDir, signal } = settings;
+	const root = path.join(shareDir, "plugins");
+	await makeRoot(root, files);
+	await clearLeftovers(root, settings);
+	const workspace = path.join(root, temporaryName());
+	const earlier = path.join(workspace, earlierName);
+	await files.makeDirectory(workspace);
+	let isInstalled = false;
+	try {
+		const staged = path.join(workspace, "plugin");
+		const tree = await openSource(typed, path.join(workspace, "clone"), settings);
+		await writeTree(tree, staged, files);
+		const plugin = await checkPlugin(staged, files);
+		await writeRuntime(staged, settings);
+		const missing = await writeInjected(plugin, settings);
+		if (signal.aborted) throw new PluginError("The installation was interrupted.");
+		const target = path.join(root, plugin.name);
+		const before = await readPlugin(target, files);
+		await putInPlace(staged, target, earlier, files);
+		isInstalled = true;
+		return {
+			plugin: { ...plugin, directory: target },
+			replaced: before.ok ? before.plugin.version : null,
+			missing,
+		};
+	} finally {
+		// An earlier version that was moved aside and could not be brought back must not be lost. What is left is cleared
+		// away by a later installation.
+		const isSpare = isInstalled || (await files.status(earlier)) === null;
+		if (isSpare) await files.remove(workspace).catch(() => undefined);
+	}
+}
+
+async function makeRoot(root: string, files: Files): Promise<void> {
+	const status = await files.status(root);
+	if (status !== null && status.kind !== "directory") {
+		throw new PluginError(`${root} is no directory, but plugins are kept there. Move it away and install again.`);
+	}
+	await files.makeDirectory(root);
+}
+
+/** Looks after what killed installations left. That it cannot is no reason not to install. */
+async function clearLeftovers(root: string, settings: InstallSettings): Promise<void> {
+	const { files, now } = settings;
+	for (const { name, kind } of await files.list(root)) {
+		if (kind !== "directory" || !isTemporaryName(name)) continue;
+		const workspace = path.join(root, name);
+		try {
+			const status = await files.status(workspace);
+			const isOld = status !== null && status.modifiedAt <= now() - leftoverAge;
+			if (isOld) await clearWorkspace(workspace, root, files);
+		} catch (thrown) {
+			if (!isSystemError(thrown)) throw thrown;
+		}
+	}
+}
+
+/** Removes a workspace, and brings back the version that had just been moved aside when it was left. */
+async function clearWorkspace(workspace: string, root: string, files: Files): Promise<void> {
+	const earlier = path.join(workspace, earlierName);
+	const reading = await readPlugin(earlier, files);
+	const home = reading.ok ? path.join(root, reading.plugin.name) : null;
+	if (home !== null && (await files.status(home)) === null) await files.rename(earlier, home);
+	await files.remove(workspace);
+}
+
+async function checkPlugin(directory: string, files: Files): Promise<Plugin> {
+	const reading = await readPlugin(directory, files);
+	if (reading.ok) return reading.plugin;
+	throw new PluginError(`${manifestName} cannot be used: ${reading.reason}.`);
+}
+
+/** Notes in the manifest who installed it; what else is in there stays. */
+async function writeRuntime(directory: string, { files, host }: InstallSettings): Promise<void> {
+	const file = path.join(directory, manifestName);
+	const manifest = await readObject(file, manifestName, files);
+	await writeObject(file, { ...manifest, runtime: { host: host.name, host_version: host.version } }, {}, files);
+}
+
+/** Puts the values that the plugin asks for into its config file; gives those that there are none of. */
+async function writeInjected(
+	{ directory, configFile, inject }: Plugin,
+	{ files, values }: InstallSettings,
+): Promise<HostValueName[]> {
+	if (configFile === null || Object.keys(inject).length === 0) return [];
+	const given = await values();
+	const injected = Object.entries(chooseInjected(inject, given));
+	if (injected.length > 0) {
+		const file = path.join(directory, configFile);
+		const config = injected.reduce(
+			(table, [key, value]) => withValue(table, key.split("."), value, `${configFile}: ${key}`),
+			await readObject(file, configFile, files),
+		);
+		await files.makeDirectory(path.dirname(file));
+		await writeObject(file, config, { mode: 0o600 }, files);
+	}
+	return [...new Set(Object.values(inject))].filter((name) => given[name] === "");
+}
+
+/** The table with the value at the end of the path; tables on the way are made. `place` is for people. */
+function withValue(
+	table: Readonly<Record<string, unknown>>,
+	[key = "", ...inner]: readonly string[],
+	value: string,
+	place: string,
+): Record<string, unknown> {
+	if (inner.length === 0) return { ...table, [key]: value };
+	const next = (Object.hasOwn(table, key) ? table[key] : null) ?? {};
+	if (!isRecord(next)) throw new PluginError(`${place} cannot be set: there is no object at ${key}.`);
+	return { ...table, [key]: withValue(next, inner, value, place) };
+}
+
+/** The object in a JSON file of the plugin; an empty one when there is no such file. */
+async function readObject(file: string, name: string, files: Files): Promise<Record<string, unknown>> {
+	try {
+		const bytes = await files.read(file);
+		const value: unknown = bytes === null ? {} : JSON.parse(bytes.toString("utf8").replace(/^\ufeff/, ""));
+		if (isRecord(value)) return value;
+	} catch (thrown) {
+		if (!(thrown instanceof SyntaxError)) throw thrown;
+		throw new PluginError(`${name} is not JSON: ${errorText(thrown)}.`);
+	}
+	throw new PluginError(`${name} holds no JSON object.`);
+}
+
+async function writeObject(file: string, value: object, options: { readonly mode?: number }, files: Files) {
+	await files.replace(file, `${JSON.stringify(value, null, 2)}\n`, options);
+}
+
+/** A directory cannot be renamed over another one: the earlier version goes aside first, and back if that fails. */
+async function putInPlace(staged: string, target: string, earlier: string, files: Files): Promise<void> {
+	const isThere = (await files.status(target)) !== null;
+	if (isThere) await files.rename(target, earlier);
+	try {
+		await files.rename(staged, target);
+	} catch (thrown) {
+		if (isThere) await files.rename(earlier, target);
+		throw thrown;
+	}
+}

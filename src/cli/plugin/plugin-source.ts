@@ -1,0 +1,222 @@
+// Where a plugin is installed from: the files of a directory, of a zip file or of a fresh clone, as one list that can be
+// checked before anything is written.
+import path from "node:path";
+import { manifestName } from "../../definitions/plugin.ts";
+import type { Files } from "../../files/port.ts";
+import type { Processes } from "../../processes/port.ts";
+import { type Place, toAbsolutePath } from "../paths.ts";
+import { quoted } from "../print/printer.ts";
+
+/** Something about a plugin that the person has to know and can change. The message is a sentence. */
+export class PluginError extends Error {
+	override readonly name = "PluginError";
+}
+
+export interface SourceFile {
+	/** Relative, with slashes. */
+	readonly path: string;
+	/** Permission bits; null when unknown. */
+	readonly mode: number | null;
+	/** Bytes. */
+	readonly size: number;
+	read(): Promise<Uint8Array>;
+}
+
+export interface SourceSettings {
+	readonly files: Files;
+	readonly processes: Processes;
+	readonly environment: Readonly<Record<string, string>>;
+	readonly place: Place;
+	readonly signal: AbortSignal;
+}
+
+const mebibyte = 1024 * 1024;
+/** Bytes of a plugin, packed or not. */
+export const sizeLimit = 100 * mebibyte;
+/** Files and directories of a plugin: links between directories can make endlessly many of a few. */
+const countLimit = 20_000;
+/** Bytes of a path in a plugin and of a name in it, which every usual file system takes. */
+const pathLimit = 1024;
+const nameLimit = 255;
+const tooLarge = () => new PluginError(`The plugin is larger than ${sizeLimit / mebibyte} MiB.`);
+
+const gitUrl = /^(https?|ssh|git|file):\/\/|^[\w.-]+@[\w.-]+:/;
+const cloneTimeout = 300_000;
+const cloneOutputLimit = 64 * 1024;
+
+/**
+ * The files of the plugin at a source as a person typed it. A clone is made in `cloneDir`, which should not exist.
+ * Throws PluginError.
+ */
+export async function openSource(typed: string, cloneDir: string, settings: SourceSettings): Promise<SourceFile[]> {
+	const { place } = settings;
+	const location = toAbsolutePath(typed, place);
+	const tree = await openTree(location, typed, cloneDir, settings);
+	checkPaths(tree.map((file) => file.path));
+	return tree;
+}
+
+async function openTree(
+	location: string,
+	typed: string,
+	cloneDir: string,
+	settings: SourceSettings,
+): Promise<SourceFile[]> {
+	const { files } = settings;
+	const status = await files.status(location);
+	if (status?.kind === "directory") return await openDirectory(location, typed, files);
+	if (status?.kind === "file") {
+		if (status.size > sizeLimit) throw tooLarge();
+		return await openZip(location, typed, files);
+	}
+	if (!gitUrl.test(typed)) {
+		throw new PluginError(`There is no directory or zip file ${location}, and '${typed}' is no git URL.`);
+	}
+	await clone(typed, cloneDir, settings);
+	return await openDirectory(cloneDir, typed, files);
+}
+
+/** Throws PluginError when a directory cannot hold all of these files: nothing is written of a tree that is refused. */
+function checkPaths(paths: readonly string[]): void {
+	const known = new Set<string>();
+	const refuse = (file: string, reason: string) => {
+		throw new PluginError(`${quoted(file)} in the plugin ${reason}, and make the plugin anew.`);
+	};
+	for (const file of paths) {
+		if (file === "." || file === "") refuse(file, "is no name of a file. Rename it");
+		if (Buffer.byteLength(file) > pathLimit) {
+			refuse(file, `has a path of more than ${pathLimit} bytes. Shorten it, or use fewer directories`);
+		}
+		if (file.split("/").some((name) => Buffer.byteLength(name) > nameLimit)) {
+			refuse(file, `has a name of more than ${nameLimit} bytes. Shorten it`);
+		}
+		if (known.has(file)) refuse(file, "is there twice. Leave one of them out");
+		known.add(file);
+	}
+	for (const file of paths) {
+		for (let end = file.indexOf("/"); end >= 0; end = file.indexOf("/", end + 1)) {
+			const parent = file.slice(0, end);
+			if (known.has(parent)) refuse(parent, "is both a file and a directory. Rename one of them");
+		}
+	}
+}
+
+const noManifest = (typed: string) => new PluginError(`There is no ${manifestName} in ${typed}.`);
+
+async function openDirectory(directory: string, typed: string, files: Files): Promise<SourceFile[]> {
+	// First, lest a whole home directory be walked through for nothing.
+	if ((await files.status(path.join(directory, manifestName))) === null) throw noManifest(typed);
+	const root = await files.resolve(directory);
+	const found: SourceFile[] = [];
+	let total = 0;
+	let count = 0;
+
+	/** `trail` are the directories on the way, all without links. */
+	const collect = async (current: string, prefix: string, trail: readonly string[]): Promise<void> => {
+		for (const { name, kind } of await files.list(current)) {
+			// What a checkout knows of its origin is no part of the plugin.
+			if (name === ".git") continue;
+			const inner = `${prefix}${name}`;
+			count += 1;
+			if (count > countLimit) throw new PluginError(`The plugin has more than ${countLimit} files and directories.`);
+			const resolved = await files.resolve(path.join(current, name));
+			if (!resolved.startsWith(`${root}${path.sep}`)) {
+				throw new PluginError(`${path.join(directory, inner)} is a link that leads out of the plugin.`);
+			}
+			if (kind === "other") {
+				throw new PluginError(`${path.join(directory, inner)} is neither a file nor a directory.`);
+			}
+			if (kind === "directory") {
+				if (trail.includes(resolved)) {
+					throw new PluginError(`${path.join(directory, inner)} is a link that leads in a circle.`);
+				}
+				await collect(resolved, `${inner}/`, [...trail, resolved]);
+				continue;
+			}
+			const status = await files.status(resolved);
+			total += status?.size ?? 0;
+			if (total > sizeLimit) throw tooLarge();
+			found.push({
+				path: inner,
+				mode: status?.mode ?? null,
+				size: status?.size ?? 0,
+				read: async () => (await files.read(resolved)) ?? Buffer.alloc(0),
+			});
+		}
+	};
+	await collect(root, "", [root]);
+	return found;
+}
+
+async function openZip(location: string, typed: string, files: Files): Promise<SourceFile[]> {
+	const { readZip, ZipError } = await import("./zip-reader.ts");
+	const explained = <T>(work: () => T): T => {
+		try {
+			return work();
+		} catch (thrown) {
+			if (thrown instanceof ZipError) throw new PluginError(`${location} cannot be unpacked: ${thrown.message}.`);
+			throw thrown;
+		}
+	};
+	const bytes = (await files.read(location)) ?? Buffer.alloc(0);
+	const entries = explained(() => readZip(bytes)).filter((entry) => !entry.path.startsWith("__MACOSX/"));
+	if (entries.reduce((total, { size }) => total + size, 0) > sizeLimit) throw tooLarge();
+	const top = topDirectory(entries.map((entry) => entry.path));
+	if (!entries.some((entry) => entry.path === `${top}${manifestName}`)) throw noManifest(typed);
+	return entries.map(({ path: file, mode, size, read }) => ({
+		path: file.slice(top.length),
+		mode,
+		size,
+		read: async () => explained(read),
+	}));
+}
+
+/** The directory, with its slash, that all files are in when the manifest is in it; else empty. */
+function topDirectory(paths: readonly string[]): string {
+	const first = paths[0] ?? "";
+	const top = first.slice(0, first.indexOf("/") + 1);
+	const isCommon = paths.every((file) => file.startsWith(top)) && paths.includes(`${top}${manifestName}`);
+	return isCommon ? top : "";
+}
+
+async function clone(url: string, directory: string, settings: SourceSettings): Promise<void> {
+	const { ended, output } = await settings.processes.run(
+		{
+			file: "git",
+			arguments: ["clone", "--quiet", "--depth", "1", "--", url, directory],
+			workDir: path.dirname(directory),
+			// There is nobody at the terminal of a clone: a question would wait for ever.
+			environment: { ...settings.environment, GIT_TERMINAL_PROMPT: "0" },
+			timeout: cloneTimeout,
+			outputLimit: cloneOutputLimit,
+		},
+		settings.signal,
+	);
+	switch (ended.kind) {
+		case "exited":
+			if (ended.exitCode === 0) return;
+			throw new PluginError(withoutCredentials(`git could not clone ${url}:\n${output.trim()}`));
+		case "signalled":
+			throw new PluginError(withoutCredentials(`git was ended by signal ${ended.signal} while it cloned ${url}.`));
+		case "timed-out":
+			throw new PluginError(withoutCredentials(`git took longer than ${cloneTimeout / 1000} s to clone ${url}.`));
+		case "not-started":
+			throw new PluginError(`git could not be started: ${ended.reason}.`);
+		case "aborted":
+			throw new PluginError("The installation was interrupted.");
+	}
+}
+
+/** URLs may hold a name and a password. */
+const withoutCredentials = (text: string) => text.replace(/(?<=:\/\/)[^/@\s]+@/g, "");
+
+/** Writes the files into a directory that is made for them. Throws PluginError. */
+export async function writeTree(tree: readonly SourceFile[], directory: string, files: Files): Promise<void> {
+	await files.makeDirectory(directory);
+	for (const { path: file, mode, read } of tree) {
+		const target = path.join(directory, file);
+		await files.makeDirectory(path.dirname(target));
+		// Others are not let in further than the umask usually does; the owner may always read and replace it.
+		await files.replace(target, await read(), mode === null ? {} : { mode: (mode & 0o755) | 0o600 });
+	}
+}

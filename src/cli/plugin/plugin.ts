@@ -1,0 +1,158 @@
+// The `plugin` command: results go to stdout, faults to stderr, and the exit code tells which it was.
+import { homedir } from "node:os";
+import path from "node:path";
+import { systemClock } from "../../base/clock.ts";
+import { errorText, isSystemError } from "../../base/errors.ts";
+import { silentLog } from "../../base/log.ts";
+import { redactSecrets } from "../../base/redaction.ts";
+import { oneLine } from "../../base/sentence.ts";
+import { ConfigurationError } from "../../config/configuration-error.ts";
+import { readConfiguration } from "../../config/read-config.ts";
+import { selectDefaultProvider } from "../../config/select-model.ts";
+import { type FoundPlugin, findPlugins, type HostValues, manifestName, type Plugin } from "../../definitions/plugin.ts";
+import { createDiskFiles } from "../../files/disk-files.ts";
+import type { Files } from "../../files/port.ts";
+import { privateBelow } from "../../files/private-paths.ts";
+import { temporaryName } from "../../files/temporaries.ts";
+import { createProcesses } from "../../processes/children.ts";
+import type { PluginAction } from "../commands.ts";
+import { environmentVariables } from "../environment.ts";
+import { currentDirectory, type Place, shareDirectory } from "../paths.ts";
+import { productName, productVersion } from "../version.ts";
+import { type InstallSettings, installPlugin } from "./plugin-installation.ts";
+import { PluginError } from "./plugin-source.ts";
+
+/** What a command says, in lines: results and, apart from them, what is wrong. */
+export interface PluginAnswer {
+	readonly results: readonly string[];
+	readonly faults: readonly string[];
+}
+
+/** Carries out the command for the share directory of the environment; returns the exit code. */
+export async function runPlugin(action: PluginAction): Promise<number> {
+	const stopping = new AbortController();
+	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+		process.removeAllListeners(signal);
+		process.on(signal, () => stopping.abort());
+	}
+	const place: Place = { currentDir: currentDirectory(), home: homedir() };
+	const environment = environmentVariables();
+	const shareDir = shareDirectory(environment, place);
+	const files = createDiskFiles(privateBelow(shareDir));
+	try {
+		const { results, faults } = await answerPlugin(action, {
+			files,
+			shareDir,
+			environment,
+			place,
+			processes: createProcesses(),
+			host: { name: productName, version: productVersion },
+			values: () => readHostValues(files, shareDir, environment),
+			signal: stopping.signal,
+			now: () => systemClock.now(),
+		});
+		process.stdout.write(toText(results));
+		process.stderr.write(toText(faults));
+		return 0;
+	} catch (thrown) {
+		if (!isExpected(thrown)) throw thrown;
+		process.stderr.write(toText([redactSecrets(`Error: ${errorText(thrown)}`)]));
+		return 1;
+	}
+}
+
+const toText = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
+
+/** What is the person's to mend: the plugin, the settings, the disk. */
+function isExpected(thrown: unknown): boolean {
+	return thrown instanceof PluginError || thrown instanceof ConfigurationError || isSystemError(thrown);
+}
+
+async function readHostValues(
+	files: Files,
+	shareDir: string,
+	environment: Readonly<Record<string, string>>,
+): Promise<HostValues> {
+	const { configuration } = await readConfiguration({ kind: "default", shareDir }, files, silentLog);
+	const { apiKey, baseUrl } = selectDefaultProvider(configuration, environment);
+	return { api_key: apiKey, base_url: baseUrl };
+}
+
+/** Carries out the command. Throws PluginError for what the person can change. */
+export async function answerPlugin(action: PluginAction, settings: InstallSettings): Promise<PluginAnswer> {
+	switch (action.name) {
+		case "install":
+			return await install(action.source, settings);
+		case "list":
+			return list(await findPlugins(settings.files, settings.shareDir));
+		case "remove":
+			return await remove(action.plugin, settings);
+		case "info": {
+			const found = await find(action.plugin, settings);
+			if (found.reading.ok) return { results: describe(found.reading.plugin), faults: [] };
+			throw new PluginError(toFault(found.directory, found.reading.reason));
+		}
+	}
+}
+
+async function install(source: string, settings: InstallSettings): Promise<PluginAnswer> {
+	const { plugin, replaced, missing } = await installPlugin(source, settings);
+	const before = replaced === null ? "" : ` in place of ${replaced}`;
+	const tools = plugin.tools.length === 0 ? "no tools" : `tools: ${plugin.tools.map(({ name }) => name).join(", ")}`;
+	return {
+		results: [`Installed ${plugin.name} ${oneLine(plugin.version)}${before}, ${tools}.`],
+		faults: missing.map(
+			(name) =>
+				`The plugin asks for ${name}, and the settings of the default model's provider have none. Set it, then install again; the key of a provider that you sign in to is given to the plugin at each call.`,
+		),
+	};
+}
+
+function list(found: readonly FoundPlugin[]): PluginAnswer {
+	const lines = found.flatMap(({ reading }) => {
+		if (!reading.ok) return [];
+		const { name, version, description } = reading.plugin;
+		return oneLine(`${name} ${version}${description === "" ? "" : `: ${description}`}`);
+	});
+	return {
+		results: lines.length === 0 ? ["There are no plugins."] : lines.sort(),
+		faults: found.flatMap(({ directory, reading }) => (reading.ok ? [] : toFault(directory, reading.reason))),
+	};
+}
+
+async function remove(name: string, settings: InstallSettings): Promise<PluginAnswer> {
+	const { files, shareDir } = settings;
+	const { directory } = await find(name, settings);
+	// First out of sight: nobody should meet a plugin of which half is gone.
+	const aside = path.join(shareDir, "plugins", temporaryName());
+	await files.rename(directory, aside);
+	await files.remove(aside);
+	return { results: [`Removed ${name}.`], faults: [] };
+}
+
+/** The plugin of this name, or the broken one in the directory of this name. */
+async function find(name: string, { files, shareDir }: InstallSettings): Promise<FoundPlugin> {
+	const all = await findPlugins(files, shareDir);
+	const found =
+		all.find(({ reading }) => reading.ok && reading.plugin.name === name) ??
+		all.find(({ directory }) => path.basename(directory) === name);
+	if (found !== undefined) return found;
+	throw new PluginError(`There is no plugin '${name}'. '${productName} plugin list' shows those there are.`);
+}
+
+function describe({ name, version, description, directory, configFile, inject, tools, runtime }: Plugin): string[] {
+	const row = (label: string, value: string | null) => (value === null || value === "" ? [] : [`${label}: ${value}`]);
+	return [
+		...row("name", name),
+		...row("version", version),
+		...row("description", description),
+		...row("directory", directory),
+		...row("installed by", runtime === null ? null : `${runtime.host} ${runtime.hostVersion}`),
+		...row("config file", configFile),
+		...Object.entries(inject).flatMap(([key, value]) => row("gets", `${key} = ${value}`)),
+		...tools.flatMap((tool) => row("tool", `${tool.name}${tool.description === "" ? "" : `: ${tool.description}`}`)),
+	].map(oneLine);
+}
+
+const toFault = (directory: string, reason: string) =>
+	oneLine(`${path.join(directory, manifestName)} cannot be used: ${reason}.`);

@@ -1,0 +1,163 @@
+import { describe, expect, it } from "vitest";
+import { createFakeClock } from "../../../test/support/campaign-clock.ts";
+import { createDeferred } from "../../base/deferred.ts";
+import type { TurnOutcome } from "../../events/event.ts";
+import type { TaskView } from "../../tools/operations.ts";
+import { awaitBackgroundWork } from "./print-background.ts";
+
+const task = (id: string, timeout: number | null): TaskView => ({
+	id,
+	kind: "bash",
+	status: "running",
+	description: id,
+	timeout,
+	command: "sleep",
+	agent: null,
+	exitCode: null,
+	interrupted: false,
+	timedOut: false,
+	reason: null,
+	outputPath: null,
+});
+
+/** `news` counts what the agent has not heard of. */
+function createSubject(tasks: TaskView[], outcome: TurnOutcome = { status: "finished" }) {
+	const clock = createFakeClock();
+	const controller = new AbortController();
+	let next = createDeferred<void>();
+	const ran: { readonly input: unknown; readonly origin: unknown }[] = [];
+	let news = 0;
+	let ended = 0;
+	const session = {
+		backgroundTasks: async () => [...tasks],
+		hasBackgroundNews: async () => news > 0,
+		endBackgroundTasks: async () => {
+			ended += tasks.length;
+			tasks.length = 0;
+		},
+		backgroundTaskEnded: (signal: AbortSignal) =>
+			Promise.race([
+				next.promise,
+				new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true })),
+			]),
+	};
+	let during = () => {};
+	const turns = {
+		async run(input: unknown, origin?: unknown) {
+			ran.push({ input, origin });
+			news = 0;
+			during();
+			return outcome;
+		},
+	};
+	return {
+		clock,
+		controller,
+		ran,
+		/** What happens while the next turn runs. */
+		onTurn(happens: () => void) {
+			during = () => {
+				during = () => {};
+				happens();
+			};
+		},
+		/** News that nobody waited for. */
+		tell: () => {
+			news += 1;
+		},
+		endedTasks: () => ended,
+		/** The first task ends. */
+		async end() {
+			await new Promise((resolve) => setImmediate(resolve));
+			tasks.shift();
+			news += 1;
+			const told = next;
+			next = createDeferred();
+			told.resolve();
+			await new Promise((resolve) => setImmediate(resolve));
+		},
+		wait: (ceiling: number) => awaitBackgroundWork({ session, turns, ceiling, clock }, controller.signal),
+	};
+}
+
+describe("the wait for background work", () => {
+	it("is none without any", async () => {
+		const subject = createSubject([]);
+		expect(await subject.wait(10)).toBeNull();
+		expect(subject.ran).toEqual([]);
+		expect(subject.clock.waiting()).toBe(0);
+	});
+
+	it("calls the agent back for each task that ends, with a word of the program's own", async () => {
+		const subject = createSubject([task("a", 5), task("b", 8)]);
+		const waiting = subject.wait(10);
+		await subject.end();
+		await subject.end();
+		expect(await waiting).toBeNull();
+		expect(subject.ran).toHaveLength(2);
+		expect(subject.ran[0]).toEqual({ input: expect.stringContaining("<system-reminder>"), origin: { isOwn: true } });
+	});
+
+	it.each([
+		["the longest of the tasks", 3600, [5, 8], 8],
+		["the ceiling, when the tasks may take longer", 6, [5, 8], 6],
+		["the ceiling, for a task without a limit", 6, [5, null], 6],
+	] as const)("takes no longer than %s", async (_name, ceiling, timeouts, seconds) => {
+		const subject = createSubject(timeouts.map((timeout, index) => task(`t${index}`, timeout)));
+		const waiting = subject.wait(ceiling);
+		await new Promise((resolve) => setImmediate(resolve));
+		subject.clock.advance(seconds * 1000 - 1);
+		await new Promise((resolve) => setImmediate(resolve));
+		expect(subject.clock.waiting()).toBe(1);
+		subject.clock.advance(1);
+		expect(await waiting).toMatchObject({
+			exitCode: 1,
+			message: expect.stringContaining("t0, t1"),
+		});
+	});
+
+	it("begins anew for what the agent starts when it is called back", async () => {
+		const tasks = [task("a", 3)];
+		const subject = createSubject(tasks);
+		subject.onTurn(() => tasks.push(task("b", 60)));
+		const waiting = subject.wait(100);
+		await subject.end();
+		await new Promise((resolve) => setImmediate(resolve));
+		subject.clock.advance(59_999);
+		await subject.end();
+		expect(await waiting).toBeNull();
+		expect(subject.ran).toHaveLength(2);
+		expect(subject.endedTasks()).toBe(0);
+	});
+
+	it("calls the agent back for news of a task that ended during its last answer", async () => {
+		const subject = createSubject([]);
+		subject.tell();
+		expect(await subject.wait(10)).toBeNull();
+		expect(subject.ran).toHaveLength(1);
+	});
+
+	it("ends the tasks that take too long", async () => {
+		const subject = createSubject([task("a", 5), task("b", 5)]);
+		const waiting = subject.wait(10);
+		await new Promise((resolve) => setImmediate(resolve));
+		subject.clock.advance(5000);
+		expect(await waiting).toMatchObject({ message: expect.stringContaining("still running") });
+		expect(subject.endedTasks()).toBe(2);
+	});
+
+	it("ends with a turn that fails", async () => {
+		const subject = createSubject([task("a", 5), task("b", 5)], { status: "max-steps", limit: "steps", steps: 3 });
+		const waiting = subject.wait(10);
+		await subject.end();
+		expect(await waiting).toMatchObject({ message: expect.stringContaining("steps reached") });
+	});
+
+	it("ends with the program", async () => {
+		const subject = createSubject([task("a", 5)]);
+		const waiting = subject.wait(10);
+		await new Promise((resolve) => setImmediate(resolve));
+		subject.controller.abort();
+		expect(await waiting).toBeNull();
+	});
+});

@@ -1,0 +1,64 @@
+// Background work behind a print run: nobody would hear of it once the program has ended, so the agent is called back
+// whenever a task is over, until none is left or the time is up (agent-kernel §1.9).
+import type { Clock } from "../../base/clock.ts";
+import type { Session } from "../../kernel/session/session.ts";
+import type { TaskView } from "../../tools/operations.ts";
+import type { Turns } from "./print-turns.ts";
+import { type PrintFailure, toFailure } from "./printer.ts";
+
+export interface BackgroundWait {
+	readonly session: Pick<
+		Session,
+		"backgroundTasks" | "backgroundTaskEnded" | "hasBackgroundNews" | "endBackgroundTasks"
+	>;
+	readonly turns: Turns;
+	/** Seconds that are waited for a task at the most, whatever it may take. */
+	readonly ceiling: number;
+	readonly clock: Clock;
+}
+
+const reminder =
+	"<system-reminder>\nA background task of yours is over; its notification says how it went. Take it into account and go on with what depends on it. If nothing is left to do, say so in a sentence.\n</system-reminder>";
+
+/**
+ * Waits until the agent has heard of the end of every task; null then, and when the signal aborts. Tasks that take too
+ * long are ended.
+ */
+export async function awaitBackgroundWork(wait: BackgroundWait, signal: AbortSignal): Promise<PrintFailure | null> {
+	const { session, turns } = wait;
+	for (;;) {
+		// In this order: a task that ends in between has left its news.
+		const tasks = await session.backgroundTasks();
+		if (!(await session.hasBackgroundNews())) {
+			if (tasks.length === 0) return null;
+			const late = await awaitEnd(wait, tasks, signal);
+			if (signal.aborted) return null;
+			if (late !== null) return late;
+			continue;
+		}
+		if (signal.aborted) return null;
+		const failure = toFailure(await turns.run(reminder, { isOwn: true }));
+		if (failure !== null) return failure;
+	}
+}
+
+/** Waits for the first task that ends; what is returned says that none did in time. */
+async function awaitEnd(
+	{ session, ceiling, clock }: BackgroundWait,
+	tasks: readonly TaskView[],
+	signal: AbortSignal,
+): Promise<PrintFailure | null> {
+	const seconds = Math.min(ceiling, Math.max(...tasks.map(({ timeout }) => timeout ?? ceiling)));
+	const late = new AbortController();
+	const withdraw = clock.after(seconds * 1000, () => late.abort());
+	try {
+		await session.backgroundTaskEnded(AbortSignal.any([signal, late.signal]));
+	} finally {
+		withdraw();
+	}
+	if (!late.signal.aborted) return null;
+	await session.endBackgroundTasks();
+	const ids = tasks.map(({ id }) => id).join(", ");
+	const message = `Background tasks were still running after ${seconds} s and were ended: ${ids}.`;
+	return { message, exitCode: 1 };
+}

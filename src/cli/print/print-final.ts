@@ -1,0 +1,43 @@
+// Print mode reduced to its result: the last message of each turn and nothing else, as text or as JSON.
+import { toJsonLine } from "../../base/json.ts";
+import { oneLine } from "../../base/sentence.ts";
+import type { EventBody } from "../../events/event.ts";
+import type { PrintFormat } from "./print-format.ts";
+import { type Printer, type PrintFailure, type Write, withoutControls } from "./printer.ts";
+
+interface FinalForm {
+	message(text: string): string;
+	failure(failure: PrintFailure): string;
+}
+
+const forms: { readonly [F in PrintFormat]: FinalForm } = {
+	text: {
+		message: (text) => (text === "" ? "" : `${withoutControls(text).replace(/\n?$/, "\n")}`),
+		failure: ({ message }) => `Error: ${withoutControls(message)}\n`,
+	},
+	"stream-json": {
+		message: (content) => `${toJsonLine({ role: "assistant", content })}\n`,
+		failure: ({ message }) => `${oneLine(message)}\n`,
+	},
+};
+
+export function createFinalPrinter(format: PrintFormat, write: Write): Printer {
+	const form = forms[format];
+	/** The text of the message that is the last one so far. */
+	let pieces: string[] = [];
+
+	const take = (body: EventBody): void => {
+		if (body.type === "content.delta" && body.part.type === "text") pieces.push(body.part.text);
+		if (body.type === "turn.started" || body.type === "step.started" || body.type === "step.retrying") pieces = [];
+		if (body.type !== "turn.ended" || body.outcome?.status !== "finished") return;
+		const text = form.message(pieces.join(""));
+		if (text !== "") write(text);
+	};
+
+	return {
+		take({ body, agentPath }) {
+			if (agentPath.length === 0) take(body);
+		},
+		fail: (failure) => write(form.failure(failure)),
+	};
+}

@@ -1,0 +1,62 @@
+// What print mode is asked: one prompt as text, or a stream of user messages, one JSON object a line.
+import * as v from "valibot";
+import { errorText } from "../../base/errors.ts";
+import type { Line } from "../../base/lines.ts";
+import { type UserInput, userInputSchema } from "../../events/content.ts";
+import { UsageError } from "../usage-error.ts";
+
+/**
+ * The one prompt of text input: what was typed, else all that `readInput` gives; null when that is blank. Throws
+ * UsageError when there is nowhere to read from.
+ */
+export async function readPrompt(
+	typed: string | null,
+	isTerminal: boolean,
+	readInput: () => Promise<string>,
+): Promise<string | null> {
+	if (typed !== null) return typed;
+	if (isTerminal) throw new UsageError("--print needs a prompt: give it with --prompt, or pipe it to stdin.");
+	const text = await readInput().catch((thrown: unknown) => {
+		throw new UsageError(`--print needs a prompt, and stdin cannot be read: ${errorText(thrown)}`, { cause: thrown });
+	});
+	return text.trim() || null;
+}
+
+/** The messages of stream-json input; what cannot be used is skipped and told to `complain`, a line each. */
+export async function* readMessages(
+	lines: AsyncIterable<Line>,
+	complain: (text: string) => void,
+): AsyncGenerator<UserInput> {
+	let number = 0;
+	for await (const line of lines) {
+		number += 1;
+		if (line.kind === "line" && line.text.trim() === "") continue;
+		const read = line.kind === "line" ? readMessage(line.text) : { problem: "it is too long" };
+		if ("input" in read) yield read.input;
+		else complain(`Line ${number} of the input is skipped: ${read.problem}.`);
+	}
+}
+
+const messageSchema = v.object({ role: v.string(), content: v.unknown() });
+
+/** The input that a line holds, or why it holds none. */
+export function readMessage(text: string): { readonly input: UserInput } | { readonly problem: string } {
+	let value: unknown;
+	try {
+		value = JSON.parse(text);
+	} catch {
+		return { problem: "it is no JSON" };
+	}
+	const message = v.safeParse(messageSchema, value);
+	if (!message.success) return { problem: 'it is no message; one looks like {"role":"user","content":"…"}' };
+	const { role, content } = message.output;
+	if (role !== "user") return { problem: `its role is ${JSON.stringify(role)}, and only "user" is taken` };
+	const input = v.safeParse(userInputSchema, content);
+	if (!input.success) return { problem: "its content is neither a text nor a list of content parts" };
+	if (isEmpty(input.output)) return { problem: "its content is empty" };
+	return { input: input.output };
+}
+
+function isEmpty(input: UserInput): boolean {
+	return typeof input === "string" ? input.trim() === "" : input.length === 0;
+}

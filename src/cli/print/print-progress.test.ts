@@ -1,0 +1,167 @@
+import { describe, expect, it } from "vitest";
+import { createFakeClock } from "../../../test/support/campaign-clock.ts";
+import {
+	callBegins,
+	callCompleted,
+	coder,
+	result,
+	retry,
+	step,
+	text,
+	thought,
+	turnBegins,
+	turnEnds,
+} from "../../../test/support/printed-events.ts";
+import { toolSuccess } from "../../events/content.ts";
+import type { AgentPathEntry, EventBody } from "../../events/event.ts";
+import { createProgress } from "./print-progress.ts";
+
+const erase = "\r\u001b[K";
+
+function createSubject({ columns = 80 } = {}) {
+	const clock = createFakeClock();
+	const written: string[] = [];
+	let mayDraw = true;
+	const progress = createProgress({
+		clock,
+		write: (words) => void written.push(words),
+		columns: () => columns,
+		mayDraw: () => mayDraw,
+	});
+	return {
+		clock,
+		progress,
+		take(body: EventBody, ...agentPath: AgentPathEntry[]) {
+			progress.take({ sessionId: "s", turnId: "t", agentPath, at: 0, body });
+		},
+		allowDrawing(allowed: boolean) {
+			mayDraw = allowed;
+		},
+		/** What the terminal's line shows once some time has passed. */
+		shown(milliseconds = 250) {
+			clock.advance(milliseconds);
+			return (written.at(-1) ?? "").replace(erase, "");
+		},
+		written,
+	};
+}
+
+describe("createProgress", () => {
+	it("shows what the turn does, its step and its seconds", () => {
+		const { take, shown } = createSubject();
+		take(turnBegins);
+		expect(shown()).toBe("waiting for the model, 0 s");
+		take(step(1));
+		expect(shown()).toBe("waiting for the model, step 1, 0 s");
+		expect(shown(1500)).toBe("waiting for the model, step 1, 2 s");
+		take(step(2));
+		take(thought("hm"));
+		expect(shown()).toBe("thinking, step 2, 2 s");
+	});
+
+	it.each<[string, readonly EventBody[]]>([
+		["thinking", [thought("hm")]],
+		["answering", [thought("hm"), text("a")]],
+		["calling Shell", [text("a"), callBegins("c1", "Shell", "{")]],
+		['Shell {"command":"ls"}', [callCompleted("c1", "Shell", '{"command":"ls"}'), text("a")]],
+		["2 calls, first A", [callCompleted("c1", "A", null), callCompleted("c2", "B", null)]],
+		["B", [callCompleted("c1", "A", null), callCompleted("c2", "B", null), result("c1", toolSuccess({}))]],
+		["waiting for the model", [callCompleted("c1", "A", null), result("c1", toolSuccess({}))]],
+		["retrying (attempt 2 of 3)", [callCompleted("c1", "A", null), retry]],
+		["summarising the context", [{ type: "compaction.started" }]],
+		["connecting to tool servers", [{ type: "mcp.loading-started" }]],
+		["waiting for the model", [{ type: "mcp.loading-started" }, { type: "mcp.loading-ended" }]],
+	])("says %s", (expected, events) => {
+		const { take, shown } = createSubject();
+		for (const event of [turnBegins, step(1), ...events]) take(event);
+		expect(shown()).toBe(`${expected}, step 1, 0 s`);
+	});
+
+	it("does not follow subagents", () => {
+		const { take, shown } = createSubject();
+		take(turnBegins);
+		take(step(1));
+		take(step(7), coder);
+		take(callCompleted("c1", "Grep", null), coder);
+		expect(shown()).toBe("waiting for the model, step 1, 0 s");
+	});
+
+	it("draws only what changed", () => {
+		const { take, clock, written } = createSubject();
+		take(turnBegins);
+		clock.advance(1999);
+		expect(written).toEqual([`${erase}waiting for the model, 0 s`, `${erase}waiting for the model, 1 s`]);
+	});
+
+	it("is taken away for other output, and comes back", () => {
+		const { take, shown, progress, written } = createSubject();
+		take(turnBegins);
+		shown();
+		progress.clear();
+		progress.clear();
+		expect(written.slice(1)).toEqual([erase]);
+		expect(shown()).toBe("waiting for the model, 0 s");
+	});
+
+	it("waits while it would fall into other output", () => {
+		const { take, shown, allowDrawing, written } = createSubject();
+		allowDrawing(false);
+		take(turnBegins);
+		shown(1000);
+		expect(written).toEqual([]);
+		allowDrawing(true);
+		expect(shown()).toBe("waiting for the model, 1 s");
+	});
+
+	it("is gone behind the turn, and starts anew with the next", () => {
+		const { take, shown, clock, written } = createSubject();
+		take(turnBegins);
+		take(step(3));
+		shown(5000);
+		take(turnEnds);
+		expect(written.at(-1)).toBe(erase);
+		expect(clock.waiting()).toBe(0);
+		take(turnBegins);
+		expect(shown()).toBe("waiting for the model, 0 s");
+	});
+
+	it("stays through turns within the turn", () => {
+		const { take, shown } = createSubject();
+		take(turnBegins);
+		take(turnBegins);
+		take(step(1));
+		expect(shown(1000)).toBe("waiting for the model, step 1, 1 s");
+		take({ type: "turn.ended", outcome: null });
+		take(turnBegins);
+		take(step(1));
+		expect(shown(1000)).toBe("waiting for the model, step 1, 2 s");
+	});
+
+	it("ends for good, also within a turn", () => {
+		const { take, shown, progress, clock, written } = createSubject();
+		take(turnBegins);
+		shown();
+		progress.end();
+		clock.advance(5000);
+		expect(written.at(-1)).toBe(erase);
+		take(turnBegins);
+		expect(clock.waiting()).toBe(0);
+	});
+
+	it.each([
+		[30, "waiting for the, step 1, 0 s"],
+		[12, ", step 1, 0"],
+	])("stays within %i columns", (columns, expected) => {
+		const { take, shown } = createSubject({ columns });
+		take(turnBegins);
+		take(step(1));
+		expect(shown()).toBe(expected);
+	});
+
+	it("counts wide letters twice", () => {
+		const { take, shown } = createSubject({ columns: 21 });
+		take(turnBegins);
+		take(callCompleted("c1", "日本日本日本日本日本", null));
+		expect(shown()).toBe("日本日本日本日, 0 s");
+	});
+});

@@ -1,0 +1,125 @@
+// The progress line of print mode: what the turn is doing, its step and its seconds, on a terminal's last line.
+import type { Clock } from "../../base/clock.ts";
+import type { AgentEvent, EventBody } from "../../events/event.ts";
+import { callLine } from "./print-text.ts";
+import { onOneLine } from "./printer.ts";
+
+export interface Progress {
+	take(event: AgentEvent): void;
+	/** Takes the line away, for other output; it comes back by itself while a turn runs. */
+	clear(): void;
+	/** Takes the line away for good. */
+	end(): void;
+}
+
+/** For a stderr that is no terminal. */
+export const noProgress: Progress = { take() {}, clear() {}, end() {} };
+
+export interface ProgressSettings {
+	readonly clock: Clock;
+	write(text: string): void;
+	/** Columns of the terminal. */
+	columns(): number;
+	/** Whether the line would not fall into other output. */
+	mayDraw(): boolean;
+}
+
+/** Milliseconds between two looks at what is to be shown. */
+const interval = 250;
+
+const eraseLine = "\r\u001b[K";
+const waiting = "waiting for the model";
+
+export function createProgress({ clock, write, columns, mayDraw }: ProgressSettings): Progress {
+	const calls = new Map<string, string>();
+	let doing = waiting;
+	let step = 0;
+	let startedAt = clock.now();
+	let shown = "";
+	let withdraw: (() => void) | null = null;
+	let isRunning = false;
+	let hasEnded = false;
+
+	const render = (): string => {
+		const stepText = step === 0 ? "" : `, step ${step}`;
+		const rest = `${stepText}, ${Math.floor((clock.now() - startedAt) / 1000)} s`;
+		const [first] = calls.values();
+		const activity = calls.size > 1 ? `${calls.size} calls, first ${first}` : (first ?? doing);
+		const width = columns() - 1;
+		return cutToWidth(`${cutToWidth(activity, width - rest.length).trimEnd()}${rest}`, width);
+	};
+	const clear = (): void => {
+		if (shown !== "") write(eraseLine);
+		shown = "";
+	};
+	const tick = (): void => {
+		const text = render();
+		if (mayDraw() && text !== shown) {
+			write(`${eraseLine}${text}`);
+			shown = text;
+		}
+		withdraw = clock.after(interval, tick);
+	};
+	const stop = (): void => {
+		isRunning = false;
+		withdraw?.();
+		withdraw = null;
+		clear();
+	};
+
+	const take = (body: EventBody): void => {
+		// A turn within a turn, which has no outcome of its own, goes on counting.
+		if (body.type === "turn.started" && !isRunning) {
+			isRunning = true;
+			calls.clear();
+			doing = waiting;
+			step = 0;
+			startedAt = clock.now();
+			if (!hasEnded) withdraw = clock.after(interval, tick);
+		}
+		if (body.type === "turn.ended" && body.outcome !== null) stop();
+		if (body.type === "step.started") step = body.n;
+		if (body.type === "step.retrying") calls.clear();
+		if (body.type === "tool-call.completed") calls.set(body.call.id, onOneLine(callLine(body.call), 80));
+		if (body.type === "tool.result") calls.delete(body.toolCallId);
+		doing = activityAt(body) ?? doing;
+	};
+
+	return {
+		take({ body, agentPath }) {
+			if (agentPath.length === 0) take(body);
+		},
+		clear,
+		end() {
+			hasEnded = true;
+			stop();
+		},
+	};
+}
+
+/** What the turn is doing from this event on; null when the event says nothing of it. */
+function activityAt(body: EventBody): string | null {
+	if (body.type === "content.delta") return body.part.type === "think" ? "thinking" : "answering";
+	if (body.type === "tool-call.started") return `calling ${onOneLine(body.call.function.name, 40)}`;
+	if (body.type === "step.retrying") return `retrying (attempt ${body.next_attempt} of ${body.max_attempts})`;
+	if (body.type === "compaction.started") return "summarising the context";
+	if (body.type === "mcp.loading-started") return "connecting to tool servers";
+	const isModelNext =
+		body.type === "step.started" ||
+		body.type === "tool.result" ||
+		body.type === "compaction.ended" ||
+		body.type === "mcp.loading-ended";
+	return isModelNext ? waiting : null;
+}
+
+/** The text in at most so many columns; letters of East Asian scripts take two. */
+function cutToWidth(text: string, width: number): string {
+	let used = 0;
+	let result = "";
+	for (const character of text) {
+		used += (character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1;
+		if (used > width) break;
+		result += character;
+	}
+	return result;
+}

@@ -1,0 +1,176 @@
+import { describe, expect, it } from "vitest";
+import {
+	answered,
+	argumentsGoOn,
+	callBegins,
+	callCompleted,
+	coder,
+	interrupted,
+	notification,
+	type PlayedEvent,
+	plan,
+	playEvents,
+	result,
+	retry,
+	step,
+	text,
+	thought,
+	turnBegins,
+	turnEnds,
+	turnIsCancelled,
+} from "../../../test/support/printed-events.ts";
+import { allSamples } from "../../../test/support/sample-events.ts";
+import { toolError, toolSuccess } from "../../events/content.ts";
+import { statusChanged } from "../../events/event.ts";
+import { createStreamJsonPrinter } from "./print-stream-json.ts";
+
+/** The lines as values; each is written at once and whole. */
+function play(...events: readonly PlayedEvent[]): unknown[] {
+	return playEvents(createStreamJsonPrinter, ...events).written.map((line) => {
+		expect(line.indexOf("\n")).toBe(line.length - 1);
+		return JSON.parse(line);
+	});
+}
+
+const assistant = (content: unknown, ...calls: readonly (readonly [string, string, string | null])[]) => ({
+	role: "assistant",
+	content,
+	...(calls.length === 0
+		? {}
+		: {
+				tool_calls: calls.map(([id, name, words]) => ({ type: "function", id, function: { name, arguments: words } })),
+			}),
+});
+
+describe("createStreamJsonPrinter", () => {
+	it("gives one message for an answer, a plain text as a string", () => {
+		expect(play(turnBegins, step(1), text("Hel"), text("lo"), answered, turnEnds)).toEqual([assistant("Hello")]);
+	});
+
+	it("gives thoughts and several parts as a list", () => {
+		expect(play(step(1), thought("h"), thought("m"), text("so"), turnEnds)).toEqual([
+			assistant([
+				{ type: "think", think: "hm", encrypted: null },
+				{ type: "text", text: "so" },
+			]),
+		]);
+	});
+
+	it("gives results behind their calls, as the model reads them", () => {
+		const lines = play(
+			step(1),
+			text("I look."),
+			callBegins("c1", "Shell", '{"comm'),
+			argumentsGoOn('and":"ls"}'),
+			callCompleted("c1", "Shell", '{"command":"ls"}'),
+			callBegins("c2", "Nope", null),
+			callCompleted("c2", "Nope", null),
+			answered,
+			result("c2", toolError("Tool `Nope` not found", "Tool `Nope` not found")),
+			result("c1", toolSuccess({ output: "a\n", message: "Done." })),
+			step(2),
+			text("One file."),
+			answered,
+			turnEnds,
+		);
+		expect(lines).toEqual([
+			assistant("I look.", ["c1", "Shell", '{"command":"ls"}'], ["c2", "Nope", null]),
+			{ role: "tool", content: "<system>ERROR: Tool `Nope` not found</system>", tool_call_id: "c2" },
+			{
+				role: "tool",
+				content: [
+					{ type: "text", text: "<system>Done.</system>" },
+					{ type: "text", text: "a\n" },
+				],
+				tool_call_id: "c1",
+			},
+			assistant("One file."),
+		]);
+	});
+
+	it("tells an answer as soon as it is complete, and a result as soon as it is there", () => {
+		const call = callBegins("c1", "T", null);
+		expect(play(step(1), call)).toEqual([]);
+		expect(play(step(1), call, answered)).toHaveLength(1);
+		expect(play(step(1), call, answered, result("c1", toolSuccess({})))).toHaveLength(2);
+	});
+
+	it("holds a result that comes while the answer still streams", () => {
+		const lines = play(
+			step(1),
+			callBegins("c1", "T", null),
+			text("and"),
+			result("c1", toolSuccess({ output: "x" })),
+			statusChanged({ mcp_status: null }),
+			text(" more"),
+			answered,
+		);
+		expect(lines).toEqual([
+			assistant("and more", ["c1", "T", null]),
+			{ role: "tool", content: "x", tool_call_id: "c1" },
+		]);
+	});
+
+	it("discards what a failed attempt said and did", () => {
+		const lines = play(
+			step(1),
+			text("half"),
+			callBegins("c1", "T", null),
+			text("!"),
+			result("c1", toolSuccess({})),
+			retry,
+			text("whole"),
+			answered,
+			turnEnds,
+		);
+		expect(lines).toEqual([assistant("whole")]);
+	});
+
+	it.each([
+		["an interruption", interrupted],
+		["the next step", step(2)],
+		["the end of the turn", turnEnds],
+		["the end of a cancelled turn", turnIsCancelled],
+	])("tells at %s what was held", (_name, event) => {
+		expect(play(step(1), text("half"), event)).toEqual([assistant("half")]);
+	});
+
+	it("tells a command's answer, which has no step", () => {
+		expect(play(turnBegins, text("Plan mode is on."), answered, turnEnds)).toEqual([assistant("Plan mode is on.")]);
+	});
+
+	it("tells news as messages of the wire", () => {
+		expect(play(notification, plan)).toEqual([
+			{
+				type: "Notification",
+				payload: {
+					id: "n0123abcd",
+					category: "task",
+					type: "task.completed",
+					source_kind: "background_task",
+					source_id: "bash-1",
+					title: "Build done",
+					body: "exit code 0\nin 3 s",
+					severity: "success",
+					created_at: 1.5,
+					payload: {},
+				},
+			},
+			{ type: "PlanDisplay", payload: { content: "# Plan\n\n1. Do it.\n", file_path: "/plans/a.md" } },
+		]);
+	});
+
+	it("leaves subagents out", () => {
+		expect(play(...allSamples.map((body) => ({ of: coder, body })))).toEqual([]);
+	});
+
+	it("takes every event there is, a line each", () => {
+		expect(play(...allSamples, turnEnds).length).toBeGreaterThan(0);
+	});
+
+	it("prints a failure as kimi does: its sentence on a line of its own, no JSON", () => {
+		const { printer, written } = playEvents(createStreamJsonPrinter);
+		printer.fail({ message: "a\u2028b\nc", exitCode: 75 });
+		expect(written).toEqual(["a b c\n"]);
+	});
+});

@@ -1,0 +1,98 @@
+// Print mode for programs: the conversation as the model has it, one message a line, and the news beside it.
+import { type Assembly, createAssembly } from "../../agent/assembly.ts";
+import { toToolMessage } from "../../agent/tool-results.ts";
+import { toJsonLine } from "../../base/json.ts";
+import { oneLine } from "../../base/sentence.ts";
+import type { ConversationMessage } from "../../events/conversation.ts";
+import type { EventBody, EventBodyOf, EventType } from "../../events/event.ts";
+import { toMessage } from "../../messages/to-message.ts";
+import type { ModelPart } from "../../models/model.ts";
+import { toLine } from "../../store/context-row.ts";
+import type { Printer, Write } from "./printer.ts";
+
+type Row<T extends EventType> = (body: EventBodyOf<T>) => void;
+
+export function createStreamJsonPrinter(write: Write): Printer {
+	/** The answer while it streams; null when nothing of one is held. */
+	let answer: Assembly | null = null;
+	/** Results of calls that ran while the answer still streamed: they follow it. */
+	let results: ConversationMessage[] = [];
+
+	const tell = (message: ConversationMessage): void => write(`${toLine({ type: "message", message })}\n`);
+	const hold = (part: ModelPart): void => {
+		answer ??= createAssembly();
+		answer.push(part);
+	};
+	const discard = (): void => {
+		answer = null;
+		results = [];
+	};
+	const flush = (): void => {
+		if (answer !== null) tellAnswer(answer, tell);
+		for (const result of results) tell(result);
+		discard();
+	};
+	const news = (body: EventBody): void => {
+		const message = toMessage(body);
+		if (message !== null) write(`${toJsonLine(message)}\n`);
+	};
+	const nothing = (): void => {};
+
+	const rows: { readonly [T in EventType]: Row<T> } = {
+		"turn.started": nothing,
+		"turn.ended": flush,
+		"step.started": flush,
+		"step.interrupted": flush,
+		"step.retrying": discard,
+		"compaction.started": nothing,
+		"compaction.ended": nothing,
+		"mcp.loading-started": nothing,
+		"mcp.loading-ended": nothing,
+		// The status behind an answer, which alone of all says so of plan mode while one is held: it is complete.
+		"status.changed": ({ plan_mode }) => {
+			if (plan_mode !== null) flush();
+		},
+		"budget.warning": nothing,
+		"notification.raised": news,
+		"content.delta": ({ part }) => hold(part),
+		"content.completed": nothing,
+		"tool-call.started": ({ call }) => hold(call),
+		"tool-call.delta": ({ arguments_part }) => hold({ type: "tool_call_part", arguments_part }),
+		"tool-call.completed": nothing,
+		"tool-call.fragment": nothing,
+		"tool.result": ({ toolCallId, result }) => {
+			const message = toToolMessage(toolCallId, result);
+			if (answer === null) tell(message);
+			else results.push(message);
+		},
+		"ask.requested": nothing,
+		"ask.resolved": nothing,
+		"steer.consumed": nothing,
+		"plan.displayed": news,
+		"hook.triggered": nothing,
+		"hook.resolved": nothing,
+		"side-question.started": nothing,
+		"side-question.ended": nothing,
+	};
+	const print = <T extends EventType>(body: EventBodyOf<T>): void => {
+		const row: Row<T> = rows[body.type as T];
+		row(body);
+	};
+
+	return {
+		// What subagents say and do is no part of the conversation; their reports are, as results.
+		take({ body, agentPath }) {
+			if (agentPath.length === 0) print(body);
+		},
+		// Programs know the sentence from kimi: a line that is no JSON, which they show or search.
+		fail: ({ message }) => write(`${oneLine(message)}\n`),
+	};
+}
+
+function tellAnswer(answer: Assembly, tell: (message: ConversationMessage) => void): void {
+	answer.end();
+	const content = answer.content();
+	const toolCalls = answer.toolCalls();
+	if (content.length === 0 && toolCalls.length === 0) return;
+	tell({ role: "assistant", content, ...(toolCalls.length === 0 ? {} : { toolCalls }) });
+}

@@ -1,0 +1,140 @@
+import { describe, expect, it } from "vitest";
+import {
+	answered,
+	callBegins,
+	callCompleted,
+	coder,
+	interrupted,
+	notification,
+	type PlayedEvent,
+	plan,
+	playEvents,
+	result,
+	retry,
+	step,
+	text,
+	thought,
+	turnBegins,
+	turnEnds,
+} from "../../../test/support/printed-events.ts";
+import { allSamples } from "../../../test/support/sample-events.ts";
+import { toolError, toolSuccess } from "../../events/content.ts";
+import type { EventBody } from "../../events/event.ts";
+import { createTextPrinter } from "./print-text.ts";
+
+const play = (...events: readonly PlayedEvent[]) => playEvents(createTextPrinter, ...events).written.join("");
+
+describe("createTextPrinter", () => {
+	it("gives the answer as it streams, without thoughts", () => {
+		const { written } = playEvents(createTextPrinter, turnBegins, step(1), thought("hm"), text("Hel"), text("lo"));
+		expect(written).toEqual(["Hel", "lo"]);
+	});
+
+	it("ends the last line of a turn, once", () => {
+		expect(play(turnBegins, step(1), text("a"), answered, turnEnds)).toBe("a\n");
+		expect(play(turnBegins, step(1), text("a\n"), answered, turnEnds)).toBe("a\n");
+		expect(play(turnBegins, turnEnds)).toBe("");
+	});
+
+	it.each([
+		["tokens", 8, 10, "* The turn has used 8 of its 10 tokens.\n"],
+		["time", 2.402, 3, "* The turn has used 2.402 of its 3 s.\n"],
+		["tool-calls", 5, 5, "* The turn has used 5 of its 5 tool calls.\n"],
+	] as const)("shows that the budget of %s is nearly used up", (budget, used, limit, line) => {
+		const warning: EventBody = { type: "budget.warning", budget, scope: "turn", used, limit };
+		expect(play(turnBegins, step(1), text("a"), warning, turnEnds)).toBe(`a\n${line}`);
+	});
+
+	it("shows calls and results on lines of their own", () => {
+		const printed = play(
+			turnBegins,
+			step(1),
+			text("I look."),
+			callBegins("c1", "Shell", "{"),
+			callCompleted("c1", "Shell", '{"command":"ls\\n"}'),
+			callCompleted("c2", "Think", null),
+			answered,
+			result("c2", toolSuccess({})),
+			result("c1", toolSuccess({ output: "a.txt\nb.txt\n", message: "Command executed successfully." })),
+			step(2),
+			text("Two."),
+			turnEnds,
+		);
+		expect(printed).toBe(
+			[
+				"I look.",
+				'> Shell {"command":"ls\\n"}',
+				"> Think",
+				"< Think: done",
+				"< Shell: a.txt (2 lines)",
+				"Two.",
+				"",
+			].join("\n"),
+		);
+	});
+
+	it.each([
+		["the output", toolSuccess({ output: "x", message: "m" }), "< T: x\n"],
+		["the message when there is no output", toolSuccess({ message: "All good." }), "< T: All good.\n"],
+		["text parts", toolSuccess({ output: [{ type: "text", text: "a\nb\nc" }] }), "< T: a (3 lines)\n"],
+		[
+			"parts without text",
+			toolSuccess({ output: [{ type: "image_url", image_url: { url: "u", id: null } }] }),
+			"< T: [image]\n",
+		],
+		["the brief of a failure", toolError("long story", "Bad\nluck"), "< T failed: Bad luck\n"],
+		["the message of a failure without one", toolError("long story", ""), "< T failed: long story\n"],
+		["no control characters", toolSuccess({ output: "\u001b[2Jx" }), "< T: [2Jx\n"],
+		["no more than a line holds", toolSuccess({ output: "y".repeat(500) }), `< T: ${"y".repeat(159)}…\n`],
+	])("of a result shows %s", (_name, value, expected) => {
+		expect(play(callCompleted("c1", "T", null), result("c1", value))).toBe(`> T\n${expected}`);
+	});
+
+	it("says that a retried answer starts anew", () => {
+		expect(play(step(1), text("half an ans"), retry, text("whole"), turnEnds)).toBe(
+			"half an ans\n* The model failed (APIStatusError 503); attempt 2 of 3 starts its answer anew in 0.5 s.\nwhole\n",
+		);
+	});
+
+	it("shows news and plans", () => {
+		expect(play(text("a"), notification, plan)).toBe(
+			"a\n* success: Build done: exit code 0 in 3 s\n* The plan in /plans/a.md:\n# Plan\n\n1. Do it.\n",
+		);
+	});
+
+	it("shows of subagents what they do, under their names, and not what they say", () => {
+		const of = (body: EventBody) => ({ of: coder, body });
+		const printed = play(
+			callCompleted("c1", "Agent", "{}"),
+			of(step(1)),
+			of({ type: "content.completed", part: { type: "text", text: "secret" } }),
+			of(callCompleted("c1", "Grep", '{"pattern":"x"}')),
+			of(result("c1", toolSuccess({ output: "hit" }))),
+			of(turnEnds),
+			result("c1", toolSuccess({ output: "report" })),
+		);
+		expect(printed).toBe(
+			[
+				"> Agent {}",
+				'> [coder a1b2c3d4e] Grep {"pattern":"x"}',
+				"< [coder a1b2c3d4e] Grep: hit",
+				"< Agent: report",
+				"",
+			].join("\n"),
+		);
+	});
+
+	it("tells a failure on a line of its own", () => {
+		const { printer, written } = playEvents(createTextPrinter, turnBegins, step(1), text("so far"), interrupted);
+		printer.fail({ message: "out of \u001bluck", exitCode: 1 });
+		expect(written.join("")).toBe("so far\nError: out of luck\n");
+	});
+
+	it("keeps control characters of the model from the terminal", () => {
+		expect(play(text("a\u001b]0;title\u0007b"), turnEnds)).toBe("a]0;titleb\n");
+	});
+
+	it("takes every event there is, leaving no line open behind a turn", () => {
+		expect(play(...allSamples, turnEnds)).toMatch(/\n$/);
+	});
+});

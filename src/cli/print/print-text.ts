@@ -1,0 +1,133 @@
+// Print mode for people: the answer as it streams, and one line for each call, result and piece of news.
+import type { ContentPart, ToolCall, ToolReturn } from "../../events/content.ts";
+import type { AgentPathEntry, EventBodyOf, EventType } from "../../events/event.ts";
+import { onOneLine, type Printer, type Write, withoutControls } from "./printer.ts";
+
+/** Characters shown of arguments and of results. */
+const lineLimit = 160;
+
+/** What one event prints; `who` is who speaks, empty for the session's own agent. */
+type Row<T extends EventType> = (body: EventBodyOf<T>, who: string) => void;
+
+/** Of subagents only what they do is shown: what they say goes to the agent that called them. */
+const shownOfSubagents: ReadonlySet<EventType> = new Set(["tool-call.completed", "tool.result", "step.retrying"]);
+
+export function createTextPrinter(write: Write): Printer {
+	let isMidLine = false;
+	const toolNames = new Map<string, string>();
+
+	const say = (text: string): void => {
+		if (text === "") return;
+		write(text);
+		isMidLine = !text.endsWith("\n");
+	};
+	const endLine = (): void => {
+		if (isMidLine) say("\n");
+	};
+	const line = (text: string): void => {
+		endLine();
+		say(`${text}\n`);
+	};
+	const nothing = (): void => {};
+
+	const rows: { readonly [T in EventType]: Row<T> } = {
+		"turn.started": nothing,
+		"turn.ended": () => {
+			endLine();
+			toolNames.clear();
+		},
+		"step.started": endLine,
+		"step.interrupted": endLine,
+		"step.retrying": (body, who) => {
+			const why = body.status_code === null ? body.error_type : `${body.error_type} ${body.status_code}`;
+			const attempt = `attempt ${body.next_attempt} of ${body.max_attempts}`;
+			line(`* ${who}The model failed (${why}); ${attempt} starts its answer anew in ${body.wait_s.toFixed(1)} s.`);
+		},
+		"compaction.started": () => line("* The context is being summarised."),
+		"compaction.ended": nothing,
+		"mcp.loading-started": nothing,
+		"mcp.loading-ended": nothing,
+		"status.changed": nothing,
+		"budget.warning": (body) => line(`* ${warning(body)}`),
+		"notification.raised": ({ severity, title, body }) =>
+			line(`* ${severity}: ${onOneLine(body === "" ? title : `${title}: ${body}`, lineLimit)}`),
+		"content.delta": ({ part }) => {
+			if (part.type === "text") say(withoutControls(part.text));
+			else if (part.type !== "think") line(`[${mediaNames[part.type]}]`);
+		},
+		"content.completed": nothing,
+		"tool-call.started": nothing,
+		"tool-call.delta": nothing,
+		"tool-call.completed": ({ call }, who) => {
+			toolNames.set(`${who}${call.id}`, call.function.name);
+			line(`> ${who}${callLine(call)}`);
+		},
+		"tool-call.fragment": nothing,
+		"tool.result": ({ toolCallId, result }, who) => {
+			const name = toolNames.get(`${who}${toolCallId}`) ?? toolCallId;
+			line(`< ${who}${resultLine(name, result)}`);
+		},
+		"ask.requested": nothing,
+		"ask.resolved": nothing,
+		"steer.consumed": nothing,
+		"plan.displayed": ({ content, file_path }) => {
+			line(`* The plan in ${file_path}:`);
+			line(withoutControls(content).trimEnd());
+		},
+		"hook.triggered": nothing,
+		"hook.resolved": nothing,
+		"side-question.started": nothing,
+		"side-question.ended": nothing,
+	};
+	const print = <T extends EventType>(body: EventBodyOf<T>, who: string): void => {
+		const row: Row<T> = rows[body.type as T];
+		row(body, who);
+	};
+
+	return {
+		take({ body, agentPath }) {
+			const subagent = agentPath.at(-1);
+			if (subagent === undefined) print(body, "");
+			else if (shownOfSubagents.has(body.type)) print(body, subagentName(subagent));
+		},
+		fail: ({ message }) => line(`Error: ${withoutControls(message)}`),
+	};
+}
+
+const mediaNames: { readonly [T in Exclude<ContentPart["type"], "text" | "think">]: string } = {
+	image_url: "image",
+	audio_url: "audio",
+	video_url: "video",
+};
+
+function warning({ budget, scope, used, limit }: EventBodyOf<"budget.warning">): string {
+	const units = { tokens: "tokens", time: "s", "tool-calls": "tool calls" } as const;
+	return `The ${scope} has used ${used} of its ${limit} ${units[budget]}.`;
+}
+
+function subagentName({ subagentType, agentId }: AgentPathEntry): string {
+	return `[${[subagentType, agentId].filter((word) => word !== null).join(" ")}] `;
+}
+
+/** The call with its arguments, on one line. */
+export function callLine({ function: { name, arguments: text } }: ToolCall): string {
+	return text === null || text === "" ? name : `${name} ${onOneLine(text, lineLimit)}`;
+}
+
+function resultLine(name: string, { is_error, message, output, display }: ToolReturn): string {
+	if (is_error) {
+		const brief = display.find((block) => block.type === "brief");
+		const why = brief !== undefined && "text" in brief ? brief.text : message;
+		return `${name} failed: ${onOneLine(why, lineLimit)}`;
+	}
+	const text = (typeof output === "string" ? output : output.map(partText).join("\n")).trim();
+	const lines = text.split("\n");
+	const count = lines.length > 1 ? ` (${lines.length} lines)` : "";
+	const summary = text === "" ? message || "done" : (lines[0] ?? "");
+	return `${name}: ${onOneLine(summary, lineLimit)}${count}`;
+}
+
+function partText(part: ContentPart): string {
+	if (part.type === "text") return part.text;
+	return part.type === "think" ? "" : `[${mediaNames[part.type]}]`;
+}

@@ -1,0 +1,72 @@
+// The turns of a print run: starts them one after the other as the session's client, and passes on what is told.
+import { createDeferred, type Deferred } from "../../base/deferred.ts";
+import type { UserInput } from "../../events/content.ts";
+import type { AgentEvent, TurnOutcome } from "../../events/event.ts";
+import type { Answer, Ask, AskFailure } from "../../events/interaction.ts";
+import type { AttachOptions } from "../../kernel/clients/clients.ts";
+import type { Session } from "../../kernel/session/session.ts";
+
+/** Whether the input is the program's own, and no person's. */
+export interface TurnOrigin {
+	readonly isOwn: boolean;
+}
+
+export interface Turns {
+	/** Runs one turn; resolves once its end was passed on. Not to be called while one runs. */
+	run(input: UserInput, origin?: TurnOrigin): Promise<TurnOutcome>;
+}
+
+/**
+ * With nobody at the keyboard the session itself answers questions and agrees to plans: a client that can be asked
+ * is what makes it offer the model the tools for them.
+ */
+const attachOptions: AttachOptions = {
+	client: null,
+	tools: new Map(),
+	capabilities: ["questions", "plan-mode"],
+	hooks: null,
+};
+
+/**
+ * What is asked all the same, as when `/afk` has called the person back. A word with the refusal lets the model go on;
+ * for all other asks the session has a stand-in.
+ */
+function answerFor(ask: Ask): Answer | AskFailure {
+	const message = "Nobody is there to be asked: the program runs in print mode.";
+	if (ask.kind === "approval") return { kind: "approval", decision: "reject", feedback: message };
+	return { kind: "error-reply", message };
+}
+
+/** `take` gets every event; `ready` resolves when it may get more. */
+export function createTurns(session: Session, take: (event: AgentEvent) => void, ready: () => Promise<void>): Turns {
+	const attachment = session.attach(attachOptions);
+	let current: Deferred<TurnOutcome> | null = null;
+
+	const pump = async (): Promise<void> => {
+		for await (const batch of attachment.events) {
+			for (const event of batch) {
+				take(event);
+				const { body, agentPath } = event;
+				if (body.type === "ask.requested") {
+					const { ask } = body;
+					await session.send({ type: "ask.answer", askId: ask.id, answer: answerFor(ask) });
+				}
+				if (body.type === "turn.ended" && agentPath.length === 0 && body.outcome !== null)
+					current?.resolve(body.outcome);
+			}
+			await ready();
+		}
+	};
+	// A session that stops tells its last turn's end first: behind that there is none to come.
+	const over = pump().then((): TurnOutcome => ({ status: "cancelled" }));
+	over.catch(() => {});
+
+	return {
+		async run(input, { isOwn } = { isOwn: false }) {
+			const waiter = createDeferred<TurnOutcome>();
+			current = waiter;
+			await session.send({ type: "turn.start", input, isOwn });
+			return await Promise.race([waiter.promise, over]);
+		},
+	};
+}

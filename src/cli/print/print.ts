@@ -1,0 +1,184 @@
+// Print mode: the kernel without a client. Runs the prompts of a script one after the other, prints what comes of
+// them, and ends with an exit code that says how it went (docs/print.md).
+import { isatty } from "node:tty";
+import { systemClock } from "../../base/clock.ts";
+import { errorText, systemErrorCode, toKernelError } from "../../base/errors.ts";
+import type { UserInput } from "../../events/content.ts";
+import type { Outbox } from "../../transports/outbox.ts";
+import { createTextOutput, readInput, readInputLines } from "../../transports/stdio.ts";
+import type { PrintOptions } from "../command-line.ts";
+import { endInTime, exitSoon } from "../process-exit.ts";
+import { endProgram, type Program, startProgram } from "../program.ts";
+import { takeProcess } from "../program-process.ts";
+import { toNamedSession } from "../session-choice.ts";
+import { stopSignals } from "../stop-signals.ts";
+import { awaitBackgroundWork } from "./print-background.ts";
+import { createFinalPrinter } from "./print-final.ts";
+import { readMessages, readPrompt } from "./print-input.ts";
+import { createProgress, noProgress, type Progress } from "./print-progress.ts";
+import { createStreamJsonPrinter } from "./print-stream-json.ts";
+import { createTextPrinter } from "./print-text.ts";
+import { createTurns, type Turns } from "./print-turns.ts";
+import { type Printer, toFailure, type Write } from "./printer.ts";
+
+/** As shells report a death by SIGPIPE. */
+const brokenPipe = 141;
+
+/** Runs every prompt, or up to the first that fails; returns the exit code. Throws UsageError. */
+export async function runPrint(executable: string, options: PrintOptions, packageDir: string): Promise<number> {
+	const isText = options.inputFormat === "text";
+	const first = isText ? await readPrompt(options.prompt, isatty(0), readInput) : options.prompt;
+	const session = await toNamedSession(options);
+	if (session === null) {
+		process.stderr.write("No session was chosen; nothing was done.\n");
+		return 1;
+	}
+	const early = createEarlyEnd();
+	const taken = takeProcess(options, packageDir, {
+		onSignal(signal) {
+			// Whoever asks twice does not want to wait.
+			if (signal === "SIGINT" && early.signal.aborted) return void exitSoon(stopSignals[signal]);
+			early.end(stopSignals[signal]);
+			endInTime(taken.log, () => early.exitCode() ?? 1);
+		},
+		onFault: () => early.end(1),
+	});
+	const program = await startProgram(executable, { ...options, session }, { unattended: true }, taken);
+	if ("exitCode" in program) return program.exitCode;
+
+	const output = createTextOutput();
+	output.gone.addEventListener("abort", () => early.end(isBrokenPipe(output) ? brokenPipe : 1));
+	const screen = createScreen(output, taken.environment["TERM"] !== "dumb");
+	const printer = createPrinter(options, screen.write);
+	const turns = createTurns(
+		program.session,
+		(event) => {
+			screen.progress.take(event);
+			printer.take(event);
+		},
+		() => output.ready(),
+	);
+	const prompts = readPrompts(first, isText, screen.complain);
+	const work = runPrompts(prompts, isText, turns, printer, program, early.signal);
+	await Promise.race([work.then(() => output.flush()), aborted(early.signal)]);
+	screen.progress.end();
+	const workCode = early.signal.aborted ? 1 : await work;
+	return await endProgram(executable, program, {
+		async finish() {
+			await program.session.stop();
+			await work;
+			await output.flush();
+			if (output.gone.aborted && !isBrokenPipe(output)) screen.complain(`stdout: ${errorText(output.gone.reason)}`);
+		},
+		exitCode: () => early.exitCode() ?? workCode,
+		isUnheard: () => output.gone.aborted,
+	});
+}
+
+/** Runs the prompts until one fails or the signal aborts; gives the exit code. Never rejects. */
+async function runPrompts(
+	prompts: AsyncIterable<UserInput>,
+	/** Whether there is one prompt, behind which background work is waited for. */
+	isText: boolean,
+	turns: Turns,
+	printer: Printer,
+	{ log, session, configuration }: Program,
+	signal: AbortSignal,
+): Promise<number> {
+	const stopped = aborted(signal).then(() => null);
+	const iterator = prompts[Symbol.asyncIterator]();
+	try {
+		while (!signal.aborted) {
+			const next = await Promise.race([iterator.next(), stopped]);
+			if (next === null || next.done === true) break;
+			const ran = toFailure(await turns.run(next.value));
+			const ceiling = configuration.background.printWaitCeilingS;
+			const wait = { session, turns, ceiling, clock: systemClock };
+			const failure = ran ?? (isText ? await awaitBackgroundWork(wait, signal) : null);
+			if (failure !== null) {
+				printer.fail(failure);
+				return failure.exitCode;
+			}
+		}
+		return 0;
+	} catch (thrown) {
+		log.error("A print run failed.", { error: thrown });
+		printer.fail({ message: toKernelError(thrown).message, exitCode: 1 });
+		return 1;
+	}
+}
+
+async function* readPrompts(
+	first: string | null,
+	isText: boolean,
+	complain: (text: string) => void,
+): AsyncGenerator<UserInput> {
+	if (first !== null) yield first;
+	if (!isText) yield* readMessages(readInputLines(), complain);
+}
+
+function createPrinter({ outputFormat, finalMessageOnly }: PrintOptions, write: Write): Printer {
+	if (finalMessageOnly) return createFinalPrinter(outputFormat, write);
+	return outputFormat === "text" ? createTextPrinter(write) : createStreamJsonPrinter(write);
+}
+
+/** stdout and stderr together: the progress line on the one gives way to all other text on both. */
+interface Screen {
+	readonly progress: Progress;
+	readonly write: Write;
+	/** A line on stderr. */
+	complain(text: string): void;
+}
+
+function createScreen(output: Outbox, canErase: boolean): Screen {
+	const sharesTerminal = isatty(1);
+	let isMidLine = false;
+	const progress =
+		isatty(2) && canErase
+			? createProgress({
+					clock: systemClock,
+					write: (text) => void process.stderr.write(text),
+					columns: () => process.stderr.columns || 80,
+					mayDraw: () => !sharesTerminal || !isMidLine,
+				})
+			: noProgress;
+	process.once("exit", progress.clear);
+	return {
+		progress,
+		write(text) {
+			progress.clear();
+			isMidLine = !text.endsWith("\n");
+			output.send(text);
+		},
+		complain(text) {
+			progress.clear();
+			process.stderr.write(`${text}\n`);
+		},
+	};
+}
+
+/** The end of the run before its work is done; the first reason gives the exit code. */
+function createEarlyEnd() {
+	const controller = new AbortController();
+	let exitCode: number | null = null;
+	return {
+		signal: controller.signal,
+		/** Null while nothing ends it. */
+		exitCode: () => exitCode,
+		end(code: number): void {
+			exitCode ??= code;
+			controller.abort();
+		},
+	};
+}
+
+/** Whether whoever read stdout went away, rather than that it could not be written. */
+function isBrokenPipe({ gone }: Outbox): boolean {
+	const code = systemErrorCode(gone.reason);
+	return gone.aborted && (code === null || code === "EPIPE" || code === "ECONNRESET");
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+	if (signal.aborted) return Promise.resolve();
+	return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}

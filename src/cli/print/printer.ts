@@ -1,0 +1,75 @@
+// What print mode makes of events: the contract of its formats, why a run failed, and text made fit for one line.
+import type { AgentEvent, TurnOutcome } from "../../events/event.ts";
+
+/** Turns events into text on stdout. One per format. */
+export interface Printer {
+	take(event: AgentEvent): void;
+	/** Tells that the last turn did not finish, behind its last event. */
+	fail(failure: PrintFailure): void;
+}
+
+/** Takes text for stdout. */
+export type Write = (text: string) => void;
+
+export interface PrintFailure {
+	/** A sentence for people. Scripts know the first words of some of them from `kimi`. */
+	readonly message: string;
+	readonly exitCode: number;
+}
+
+/** EX_TEMPFAIL: the same command may well succeed later. */
+const tryAgainLater = 75;
+
+const limitReasons: Readonly<Record<Extract<TurnOutcome, { status: "max-steps" }>["limit"], string>> = {
+	steps: "No more may be taken at once; --max-steps-per-turn sets how many.",
+	flow: "The flow went through as many nodes as it may; see to it that its decisions lead to its end.",
+	loop: "The prompt was gone over as often as it may be; --max-ralph-iterations sets how often.",
+};
+
+/** Why a turn did not do what it was asked; null when it did. */
+export function toFailure(outcome: TurnOutcome): PrintFailure | null {
+	switch (outcome.status) {
+		case "finished":
+			return null;
+		case "cancelled":
+			return { message: "Interrupted by user", exitCode: 1 };
+		case "max-steps":
+			return {
+				message: `Max number of steps reached: ${outcome.steps}. ${limitReasons[outcome.limit]}`,
+				exitCode: 1,
+			};
+		case "failed": {
+			const { code, message, data, retryable = false } = outcome.error;
+			if (code === "model-not-set") return { message: `LLM not set: ${missingModel(data)}`, exitCode: 1 };
+			return { message, exitCode: retryable ? tryAgainLater : 1 };
+		}
+	}
+}
+
+function missingModel(data: unknown): string {
+	if (typeof data === "object" && data !== null && "model" in data) {
+		return `the settings have no model ${JSON.stringify(data.model)}`;
+	}
+	return "the settings name no default_model, and --model was not given";
+}
+
+/** The text as a JSON string, cut to at most `limit` characters with an ellipsis. */
+export function quoted(text: string, limit = 80): string {
+	return JSON.stringify(text.length <= limit ? text : `${text.slice(0, limit - 1)}…`);
+}
+
+/** The text without what would drive a terminal; tabs and line ends stay. */
+export function withoutControls(text: string): string {
+	return text.replace(/[^\P{Cc}\t\n\r]/gu, "");
+}
+
+/** The text on one line of at most `limit` characters, with an ellipsis where it was cut. */
+export function onOneLine(text: string, limit: number): string {
+	// Cut before it is worked on: outputs may be large.
+	const line = text
+		.slice(0, limit * 8)
+		.replace(/[\p{Cc}\s]+/gu, " ")
+		.trim();
+	const characters = Array.from(line);
+	return characters.length <= limit ? line : `${characters.slice(0, limit - 1).join("")}…`;
+}

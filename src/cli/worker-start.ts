@@ -1,0 +1,25 @@
+// How the worker of a background command is started: this program again, as a process that may outlive it.
+import path from "node:path";
+import type { StartWorker } from "../kernel/background/command-task.ts";
+import { type TaskWorkerFlags, toTaskWorkerArguments } from "./task-worker-flags.ts";
+
+/** `packageDir` is where the program is installed. */
+export function createWorkerStarter(
+	packageDir: string,
+	environment: Readonly<Record<string, string>>,
+	contain: TaskWorkerFlags["contain"],
+): StartWorker {
+	return async (taskDirectory, options) => {
+		const { startDetached } = await import("../processes/detached.ts");
+		const worker = await startDetached({
+			file: process.execPath,
+			arguments: [
+				path.join(packageDir, "bin", "agentwire"),
+				...toTaskWorkerArguments({ taskDirectory, ...options, contain }),
+			],
+			workDir: "/",
+			environment,
+		});
+		return { gone: worker.gone, nudge: () => worker.send("look"), release: () => worker.release() };
+	};
+}

@@ -1,0 +1,91 @@
+// What the kernel asks of a client, as JSON-RPC requests to it: approvals and questions for those that declared them, and
+// the client's own tools.
+import * as v from "valibot";
+import type { Answer, Ask } from "../../events/interaction.ts";
+import type { Outgoing } from "../event-pump.ts";
+import {
+	type approvalRequestSchema,
+	approvalResultSchema,
+	type questionRequestSchema,
+	questionResultSchema,
+	type RequestMethod,
+	type toolExecuteSchema,
+	toolResultSchema,
+} from "./wire.ts";
+
+export type AskRequest = Extract<Outgoing, { kind: "ask" }>;
+
+/** The request for an ask; null for one that this client does not answer. */
+export function toRequest(ask: Ask, sessionId: string, answers: ReadonlySet<RequestMethod>): AskRequest | null {
+	switch (ask.kind) {
+		case "approval":
+			if (!answers.has("approval/request")) return null;
+			return request<typeof approvalRequestSchema>(ask, "approval/request", {
+				session_id: sessionId,
+				approval_id: ask.id,
+				tool_use_id: ask.toolCallId,
+				name: ask.sender,
+				action: ask.action,
+				description: ask.description,
+				display: ask.display,
+				agent_id: ask.agentId,
+			});
+		case "question":
+			if (!answers.has("question/request")) return null;
+			return request<typeof questionRequestSchema>(ask, "question/request", {
+				session_id: sessionId,
+				question_id: ask.id,
+				tool_use_id: ask.toolCallId,
+				questions: ask.questions,
+			});
+		case "client-tool":
+			return request<typeof toolExecuteSchema>(ask, "tool/execute", {
+				session_id: sessionId,
+				tool_use_id: ask.toolCallId,
+				name: ask.name,
+				arguments: toArguments(ask.arguments),
+			});
+		case "hook":
+			// Only clients that subscribed to hooks are asked, and this dialect has no way to.
+			return null;
+	}
+}
+
+function request<S extends v.GenericSchema>(ask: Ask, method: string, params: v.InferOutput<S>): AskRequest {
+	return {
+		kind: "ask",
+		askId: ask.id,
+		id: ask.id,
+		method,
+		params: () => params,
+		readResult: (result) => readers[ask.kind](result),
+	};
+}
+
+const readers: { readonly [K in Ask["kind"]]: (result: unknown) => Answer | null } = {
+	approval: (result) => {
+		const parsed = v.safeParse(approvalResultSchema, result);
+		return parsed.success ? { kind: "approval", ...parsed.output } : null;
+	},
+	question: (result) => {
+		const parsed = v.safeParse(questionResultSchema, result);
+		return parsed.success ? { kind: "question", answers: parsed.output.answers } : null;
+	},
+	"client-tool": (result) => {
+		const parsed = v.safeParse(toolResultSchema, result);
+		if (!parsed.success) return null;
+		const { content, is_error } = parsed.output;
+		return { kind: "client-tool", result: { is_error, output: content, message: "", display: [], extras: null } };
+	},
+	hook: () => null,
+};
+
+/** Arguments as a value; text that is no JSON stays text. */
+export function toArguments(text: string | null): unknown {
+	if (text === null || text.trim() === "") return {};
+	try {
+		return JSON.parse(text);
+	} catch {
+		return text;
+	}
+}

@@ -1,0 +1,474 @@
+// Subagents in the background of a session: what is told of them, what they ask, and how they end.
+import { describe, expect, it } from "vitest";
+import { createSessionDouble } from "../../../test/support/failing-session.ts";
+import {
+	call,
+	createModelGate,
+	createScriptedModel,
+	done,
+	type ModelScript,
+	say,
+} from "../../../test/support/scripted-model.ts";
+import { backgroundSettings, createQuietParts } from "../../../test/support/session-doubles.ts";
+import {
+	agentCall,
+	createSubagentSubject,
+	longReport,
+	type SubagentOptions,
+	type SubagentSubject,
+} from "../../../test/support/subagent-subject.ts";
+import { briefOf } from "../../../test/support/tool-environment.ts";
+import { createToolDouble } from "../../../test/support/turn-subject.ts";
+import type { EventBody, EventType } from "../../events/event.ts";
+import type { ClientHook } from "../../hooks/hook.ts";
+import { type Model, type ModelRequest, modelFailure } from "../../models/model.ts";
+import { createMemoryStore } from "../../store/memory/memory-store.ts";
+
+const report: ModelScript = [say(longReport), done()];
+const touch: ModelScript = [say("I touch it."), call("c1", "E", '{"x":1}'), done()];
+const answer = (text: string): ModelScript => [say(text), done()];
+const inBackground = (changes: object = {}) =>
+	agentCall("P", { subagent_type: "small", run_in_background: true, ...changes });
+
+/** A session whose agent starts a subagent in the background, which has a model of its own, and then speaks. */
+async function createSubject(small: Model, options: SubagentOptions = {}, changes: object = {}) {
+	const model = createScriptedModel([
+		[inBackground(changes), done()],
+		answer("started"),
+		answer("two"),
+		answer("three"),
+	]);
+	const subject = await createSubagentSubject(model, { models: { small }, ...options });
+	const { tasks } = subject.double.stored;
+	return {
+		...subject,
+		model,
+		task: async () => {
+			const [task] = await tasks.list();
+			if (task === undefined) throw new Error("no task");
+			return task;
+		},
+		runtime: async () => (await (await tasks.list())[0]?.runtime()) ?? null,
+		output: async () => String((await (await tasks.list())[0]?.outputTail(10_000))?.bytes),
+		/** Resolves once no task is active any more. */
+		over: async () => {
+			const signal = new AbortController().signal;
+			while ((await subject.session.backgroundTasks()).length > 0) await subject.session.backgroundTaskEnded(signal);
+		},
+		news: async () => (await subject.double.stored.notifications.list()).map(({ notification }) => notification.type),
+	};
+}
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+const approve = { kind: "approval", decision: "approve", feedback: "" } as const;
+const typesFrom = (bodies: readonly EventBody[], type: EventType) => {
+	const types = bodies.map((body) => body.type);
+	return types.slice(types.indexOf(type));
+};
+const texts = (request: ModelRequest | undefined) =>
+	(request?.messages ?? []).map(({ content }) =>
+		content.map((part) => (part.type === "text" ? part.text : "")).join(""),
+	);
+
+/** Starts the subagent and waits until it asks to touch something, between turns. */
+async function asking(subject: Awaited<ReturnType<typeof createSubject>>) {
+	const asked = subject.client.next("ask.requested");
+	await subject.run();
+	const { ask } = await asked;
+	if (ask.kind !== "approval") throw new Error(ask.kind);
+	return ask;
+}
+
+const agentEvents = ({ events }: SubagentSubject) => events.filter(({ agentPath }) => agentPath.length > 0);
+
+describe("a subagent in the background", () => {
+	it("returns a task at once; of its work nothing is told, and its end is news in the next turn", async () => {
+		const gate = createModelGate();
+		const subject = await createSubject(createScriptedModel([[gate, say(longReport), done()]]));
+		const { P } = await subject.run();
+		const task = await subject.task();
+		expect(P?.is_error).toBe(false);
+		expect(String(P?.output).split("\n").slice(0, 6)).toEqual([
+			`task_id: ${task.spec.id}`,
+			"kind: agent",
+			"status: running",
+			"description: a task",
+			`agent_id: ${task.spec.agent?.agentId}`,
+			"actual_subagent_type: small",
+		]);
+		expect(task.spec).toMatchObject({
+			id: expect.stringMatching(/^agent-[0-9a-z]{8}$/),
+			toolCallId: "P",
+			timeout: backgroundSettings.agentTaskTimeoutS,
+			agent: { subagentType: "small", prompt: "do it", modelOverride: null },
+		});
+		expect(await subject.session.backgroundTasks()).toMatchObject([
+			{ id: task.spec.id, kind: "agent", status: "running", description: "a task" },
+		]);
+		gate.open();
+		await subject.over();
+		expect(await subject.runtime()).toMatchObject({ status: "completed", exitCode: null, failureReason: null });
+		expect(agentEvents(subject)).toEqual([]);
+
+		const from = subject.client.bodies.length;
+		await subject.run();
+		expect(typesFrom(subject.client.bodies.slice(from), "turn.started").slice(0, 3)).toEqual([
+			"turn.started",
+			"notification.raised",
+			"step.started",
+		]);
+		const [told = ""] = texts(subject.model.requests[2]).filter((text) => text.startsWith("<notification "));
+		expect(told).toContain(`source_id="${task.spec.id}"`);
+		expect(told).toContain(`Agent ID: ${task.spec.agent?.agentId}`);
+		expect(told).toContain(`[summary]\n${longReport}`);
+	});
+
+	it("leaves an output that can be read while it works", async () => {
+		const gate = createModelGate();
+		const tool = createToolDouble("E");
+		const subject = await createSubject(createScriptedModel([touch, [gate, ...report]]), { tool });
+		await subject.run();
+		await gate.reached;
+		expect(await subject.output()).toBe('I touch it.\n[E] {"x":1}\n');
+		gate.open();
+		await subject.over();
+		expect(await subject.output()).toBe(`I touch it.\n[E] {"x":1}\n${longReport}\n[summary]\n${longReport}\n`);
+	});
+
+	it("keeps its events in its own log, and not in the session's", async () => {
+		const double = await createSessionDouble();
+		const kept: string[] = [];
+		const watched = {
+			...double,
+			stored: {
+				...double.stored,
+				createAgent: async (description: Parameters<typeof double.stored.createAgent>[0]) => {
+					const agent = await double.stored.createAgent(description);
+					return {
+						...agent,
+						async appendEvents(events: Parameters<typeof agent.appendEvents>[0]) {
+							kept.push(...events.map(({ body }) => body.type));
+						},
+					};
+				},
+			},
+		};
+		const subject = await createSubject(createScriptedModel([report]), { double: watched });
+		await subject.run();
+		await subject.over();
+		expect(kept.filter((type) => !type.endsWith(".delta"))).toEqual([
+			"turn.started",
+			"step.started",
+			"content.completed",
+			"status.changed",
+			"turn.ended",
+		]);
+		const logged: number[] = [];
+		for await (const { agentPath } of subject.session.records()) logged.push(agentPath.length);
+		expect(logged.every((length) => length === 0)).toBe(true);
+	});
+
+	it("that fails says why", async () => {
+		const subject = await createSubject(createScriptedModel([[modelFailure("status", "the model is broken", 400)]]));
+		await subject.run();
+		await subject.over();
+		expect(await subject.runtime()).toMatchObject({
+			status: "failed",
+			timedOut: false,
+			failureReason: expect.stringContaining("the model is broken"),
+		});
+		expect(await subject.news()).toEqual(["task.failed"]);
+	});
+
+	it.each([
+		[{}, backgroundSettings.agentTaskTimeoutS],
+		[{ timeout: 60 }, 60],
+	])("runs out of its time: %j", async (changes, seconds) => {
+		const gate = createModelGate();
+		const subject = await createSubject(createScriptedModel([[gate, ...report]]), {}, changes);
+		await subject.run();
+		await gate.reached;
+		subject.clock.advance(seconds * 1000 - 1);
+		await settle();
+		expect((await subject.runtime())?.status).toBe("running");
+		subject.clock.advance(1);
+		await subject.over();
+		expect(await subject.runtime()).toMatchObject({ status: "failed", timedOut: true });
+		expect(await subject.news()).toEqual(["task.timed_out"]);
+	});
+
+	it("that cannot keep its work fails alone", async () => {
+		const double = await createSessionDouble();
+		const stored = {
+			...double.stored,
+			createAgent: async (description: Parameters<typeof double.stored.createAgent>[0]) => ({
+				...(await double.stored.createAgent(description)),
+				appendContext: () => Promise.reject(new Error("disk full")),
+			}),
+		};
+		const subject = await createSubject(createScriptedModel([report]), { double: { ...double, stored } });
+		await subject.run();
+		await subject.over();
+		expect(await subject.runtime()).toMatchObject({ status: "failed", failureReason: "disk full" });
+		await subject.run();
+		expect(subject.client.bodies.at(-1)).toEqual({ type: "turn.ended", outcome: { status: "finished" } });
+	});
+});
+
+describe("what it asks", () => {
+	it("is asked between turns, in its name, while the task waits", async () => {
+		const subject = await createSubject(createScriptedModel([touch, report]));
+		const ask = await asking(subject);
+		const task = await subject.task();
+		expect(ask).toMatchObject({
+			toolCallId: "c1",
+			sender: "E",
+			action: "edit file",
+			sourceKind: "background_agent",
+			sourceId: task.spec.id,
+			agentId: task.spec.agent?.agentId,
+			subagentType: "small",
+		});
+		expect(subject.session.snapshot().turnId).toBeNull();
+		expect(await subject.runtime()).toMatchObject({ status: "awaiting_approval", failureReason: "Edit it" });
+		await subject.session.send({ type: "ask.answer", askId: ask.id, answer: approve });
+		expect(await subject.client.next("ask.resolved")).toMatchObject({ askId: ask.id, answer: approve });
+		await subject.over();
+		expect(await subject.runtime()).toMatchObject({ status: "completed", failureReason: null });
+		expect(agentEvents(subject).map(({ body, turnId }) => [body.type, turnId])).toEqual([
+			["ask.requested", null],
+			["ask.resolved", null],
+		]);
+	});
+
+	it("goes on with another way when it is refused", async () => {
+		const small = createScriptedModel([touch, report]);
+		const subject = await createSubject(small);
+		const ask = await asking(subject);
+		await subject.session.send({ type: "ask.answer", askId: ask.id, answer: { ...approve, decision: "reject" } });
+		await subject.over();
+		expect((await subject.runtime())?.status).toBe("completed");
+		expect(texts(small.requests[1]).at(-1)).toContain("another way");
+	});
+
+	it("stays open when a turn ends and when one is cancelled, and is told again to a client that attaches", async () => {
+		const subject = await createSubject(createScriptedModel([touch, report]));
+		const ask = await asking(subject);
+		await subject.run();
+		await subject.start();
+		await subject.session.send({ type: "turn.cancel" });
+		await subject.client.next("turn.ended");
+		expect((await subject.runtime())?.status).toBe("awaiting_approval");
+		const second = subject.attach();
+		expect(await second.next("ask.requested")).toMatchObject({ ask: { id: ask.id } });
+		expect(second.bodies).toHaveLength(1);
+		await subject.session.send({ type: "ask.answer", askId: ask.id, answer: approve });
+		await subject.over();
+		expect((await subject.runtime())?.status).toBe("completed");
+	});
+
+	it("is settled when the task is stopped, and told so", async () => {
+		const subject = await createSubject(createScriptedModel([touch, report]));
+		const ask = await asking(subject);
+		const { id } = (await subject.task()).spec;
+		await subject.operations().tasks?.stop(id, "enough");
+		expect(await subject.client.next("ask.resolved")).toMatchObject({
+			askId: ask.id,
+			answer: { decision: "reject" },
+		});
+		await subject.over();
+		expect(await subject.runtime()).toMatchObject({ status: "killed", interrupted: true, failureReason: "enough" });
+	});
+
+	it("is settled when the session ends, and the effect never happens", async () => {
+		let effects = 0;
+		const tool = createToolDouble("E", {
+			approval: { action: "edit file", description: "Edit it", display: [] },
+			hasEffect: true,
+			execute: async () => {
+				effects += 1;
+				throw new Error("not to be");
+			},
+		});
+		const subject = await createSubject(createScriptedModel([touch, report]), { tool });
+		const ask = await asking(subject);
+		await subject.session.stop();
+		expect(subject.client.bodies).toContainEqual({
+			type: "ask.resolved",
+			askId: ask.id,
+			answer: { kind: "approval", decision: "reject", feedback: "" },
+		});
+		await subject.session.close(AbortSignal.timeout(1000));
+		expect(await subject.runtime()).toMatchObject({
+			status: "killed",
+			interrupted: true,
+			failureReason: "The session ended.",
+		});
+		expect([effects, await subject.news()]).toEqual([0, ["task.killed"]]);
+	});
+
+	it("of hooks is asked, but that they ran is not told", async () => {
+		const hook = (event: ClientHook["event"]): ClientHook => ({
+			kind: "client",
+			event,
+			matcher: "^(E|small)$",
+			timeout: 30,
+			subscriptionId: event,
+		});
+		const subject = await createSubject(createScriptedModel([touch, report]), {
+			tool: createToolDouble("E", { execute: () => Promise.reject(new Error("not to be")) }),
+			attach: { hooks: [hook("SubagentStart"), hook("PreToolUse")] },
+		});
+		const asked: string[] = [];
+		const { onEvent } = subject.client;
+		subject.client.onEvent = (event) => {
+			onEvent(event);
+			const { body } = event;
+			if (body.type !== "ask.requested" || body.ask.kind !== "hook") return;
+			asked.push(`${body.ask.event} ${body.ask.target}`);
+			const action = body.ask.event === "PreToolUse" ? "block" : "allow";
+			const answer = { kind: "hook", action, reason: "no" } as const;
+			void subject.session.send({ type: "ask.answer", askId: body.ask.id, answer });
+		};
+		await subject.run();
+		await subject.over();
+		expect(asked).toEqual(["SubagentStart small", "PreToolUse E"]);
+		expect(await subject.output()).toContain("[failed] no\n");
+		expect((await subject.runtime())?.status).toBe("completed");
+		expect(subject.client.bodies.filter(({ type }) => type.startsWith("hook."))).toEqual([]);
+	});
+});
+
+it("is named to the model behind a summary of its past, as long as it is at work", async () => {
+	const gate = createModelGate();
+	const subject = await createSubject(createScriptedModel([[gate, ...report]]));
+	await subject.run();
+	const { id } = (await subject.task()).spec;
+	await subject.session.send({ type: "turn.start", input: "/compact" });
+	await subject.client.next("turn.ended");
+	await subject.client.next("turn.ended");
+	await subject.run();
+	const about = (request: ModelRequest | undefined) =>
+		texts(request).filter((text) => text.includes(id) && text.includes("not over"));
+	expect(about(subject.model.requests.at(-1))).toHaveLength(1);
+	gate.open();
+	await subject.over();
+});
+
+it("that the model is given news is shown to hooks beside the turn", async () => {
+	const hook: ClientHook = {
+		kind: "client",
+		event: "Notification",
+		matcher: "^task\\.completed$",
+		timeout: 30,
+		subscriptionId: "h",
+	};
+	const subject = await createSubject(createScriptedModel([report]), { attach: { hooks: [hook] } });
+	await subject.run();
+	await subject.over();
+	const from = subject.client.bodies.length;
+	const asked = subject.client.next("ask.requested");
+	const ran = subject.run();
+	const { ask } = await asked;
+	expect(ask).toMatchObject({
+		kind: "hook",
+		event: "Notification",
+		target: "task.completed",
+		input: {
+			sink: "llm",
+			notification_type: "task.completed",
+			title: "Background task completed: a task",
+			body: expect.stringContaining("Status: completed"),
+			severity: "success",
+		},
+	});
+	await subject.session.send({
+		type: "ask.answer",
+		askId: ask.id,
+		answer: { kind: "hook", action: "allow", reason: "" },
+	});
+	await ran;
+	const types = subject.client.bodies.slice(from).map(({ type }) => type);
+	expect(types.filter((type) => type.startsWith("hook."))).toEqual(["hook.triggered", "hook.resolved"]);
+});
+
+describe("a start in the background", () => {
+	it.each([
+		["an unknown id", { resume: "a00000000" }, "Agent not found"],
+		["an unknown type", { subagent_type: "poet" }, "Invalid subagent type"],
+		["an unknown model", { model: "nope" }, "Invalid model alias"],
+	])("is refused for %s", async (_name, changes, brief) => {
+		const subject = await createSubject(createScriptedModel([]), {}, changes);
+		const { P } = await subject.run();
+		expect(P === undefined ? null : briefOf(P)).toBe(brief);
+		expect(await subject.double.stored.tasks.list()).toEqual([]);
+	});
+
+	it("is refused beyond the limit", async () => {
+		const quiet = createQuietParts();
+		const background = { ...quiet.background, settings: { ...backgroundSettings, maxRunningTasks: 1 } };
+		const gate = createModelGate();
+		const small = createScriptedModel([[gate, ...report]]);
+		const model = createScriptedModel([
+			[inBackground(), agentCall("Q", { prompt: "more", subagent_type: "small", run_in_background: true }), done()],
+			answer("over"),
+		]);
+		const { run } = await createSubagentSubject(model, { models: { small }, parts: { background } });
+		const { P, Q } = await run();
+		expect(P?.is_error).toBe(false);
+		expect(Q === undefined ? null : briefOf(Q)).toBe("Background start failed");
+		gate.open();
+	});
+
+	it("is refused for a subagent that still works, in the foreground too; later it can be resumed", async () => {
+		const gate = createModelGate();
+		const small = createScriptedModel([[gate, ...report], report]);
+		const scripts: ModelScript[] = [[inBackground(), done()], answer("started")];
+		const model = createScriptedModel(scripts);
+		const subject = await createSubagentSubject(model, { models: { small } });
+		await subject.run();
+		await gate.reached;
+		const resume = (await subject.double.stored.tasks.list())[0]?.spec.agent?.agentId ?? "";
+		scripts.push(
+			[agentCall("Q", { resume }), agentCall("R", { resume, run_in_background: true, prompt: "b" }), done()],
+			answer("refused"),
+			[agentCall("S", { resume }), done()],
+			answer("over"),
+		);
+		const { Q, R } = await subject.run();
+		expect([Q, R].map((result) => (result === undefined ? null : briefOf(result)))).toEqual([
+			"Agent failed",
+			"Agent already running",
+		]);
+		const ended = subject.session.backgroundTaskEnded(new AbortController().signal);
+		gate.open();
+		await ended;
+		const { S } = await subject.run();
+		expect(S?.output).toContain(`agent_id: ${resume}\nresumed: true\n`);
+	});
+
+	it("needs no free place among those that run for their callers", async () => {
+		const gate = createModelGate();
+		const subject = await createSubject(createScriptedModel([[gate, ...report]]), { parallel: 1 });
+		await subject.run();
+		await gate.reached;
+		gate.open();
+		await subject.over();
+	});
+});
+
+it("a subagent that worked when its process went is lost, and told as that", async () => {
+	const store = createMemoryStore();
+	const gate = createModelGate();
+	const first = await createSubject(createScriptedModel([[gate]]), { double: await createSessionDouble(store) });
+	await first.run();
+	await gate.reached;
+	const model = createScriptedModel([answer("hm")]);
+	const second = await createSubagentSubject(model, { double: await createSessionDouble(store) });
+	await second.session.start();
+	await second.run();
+	expect(second.client.bodies.find(({ type }) => type === "notification.raised")).toMatchObject({
+		notification_type: "task.lost",
+	});
+	expect(texts(model.requests[0]).some((text) => text.includes("Status: lost"))).toBe(true);
+});

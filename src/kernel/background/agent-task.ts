@@ -1,0 +1,136 @@
+// A subagent in the background: the run of any subagent, with a state, an output that people can read, and an end of
+// its own. It lives in this process and not longer.
+import { setMaxListeners } from "node:events";
+import type { Clock } from "../../base/clock.ts";
+import { errorText } from "../../base/errors.ts";
+import { createKeyedQueue } from "../../base/keyed-queue.ts";
+import type { Log } from "../../base/log.ts";
+import type { AgentEvent, EventBody } from "../../events/event.ts";
+import type { StoredSession } from "../../store/session-store.ts";
+import { newRuntime, type StoredTask, type TaskRuntime } from "../../store/stored-tasks.ts";
+import type { AgentRequest } from "../../tools/operations.ts";
+import type { FinishedRun } from "../subagents/subagent-run.ts";
+import type { HeldAgent } from "../subagents/subagents.ts";
+import type { AgentServices } from "../turn/turn-dependencies.ts";
+import type { ActiveTask } from "./active-task.ts";
+import { createBackgroundEmitter } from "./background-emitter.ts";
+
+/** What is to be run. */
+export interface AgentWork {
+	readonly task: StoredTask;
+	readonly agent: HeldAgent;
+	readonly request: AgentRequest;
+}
+
+export interface AgentTaskSettings {
+	readonly stored: StoredSession;
+	/** Those of the session. */
+	readonly services: AgentServices;
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+/** Starts the run, which then is told by its task alone. Rejects when the start cannot be kept. */
+export async function startAgentTask(work: AgentWork, settings: AgentTaskSettings): Promise<ActiveTask> {
+	const { task, agent, request } = work;
+	const { stored, services, clock, log } = settings;
+	const { id, toolCallId } = task.spec;
+	const controller = new AbortController();
+	setMaxListeners(0, controller.signal);
+	const writes = createKeyedQueue();
+	const openAsks = new Map<string, string>();
+	let runtime: TaskRuntime = newRuntime;
+	const update = (change: Partial<TaskRuntime>): Promise<void> => {
+		const now = clock.now();
+		runtime = { ...runtime, ...change, updatedAt: now, heartbeatAt: now };
+		const changed = runtime;
+		return writes.run("", () => task.setRuntime(changed));
+	};
+	/** A task that waits for somebody says for what. */
+	const showAsks = (): Promise<void> => {
+		const [waitingFor] = openAsks.values();
+		return update(
+			waitingFor === undefined
+				? { status: "running", failureReason: null }
+				: { status: "awaiting_approval", failureReason: waitingFor },
+		);
+	};
+	const emitter = createBackgroundEmitter({
+		stored,
+		emitter: services.emitter,
+		clock,
+		note: (events) => task.appendOutput(events.map(toOutput).join("")),
+		async asked(ask) {
+			if (ask.kind !== "approval") return;
+			openAsks.set(ask.id, ask.description);
+			await showAsks();
+		},
+		async answered(askId) {
+			if (openAsks.delete(askId)) await showAsks();
+		},
+	});
+	const own: AgentServices = {
+		...services,
+		emitter,
+		sourceKind: "background_agent",
+		budget: services.budget.besideTurns(),
+		kept: (keeping) => keeping,
+	};
+
+	const run = async (): Promise<TaskRuntime | null> => {
+		let final: Partial<TaskRuntime>;
+		try {
+			const place = { toolCallId, turnId: id, services: own, taskId: id };
+			const finished = await agent.run(request, place, controller.signal);
+			await task.appendOutput(toLastOutput(finished));
+			final = toFinal(finished, String(controller.signal.reason));
+		} catch (thrown) {
+			log.error("A subagent in the background failed.", { task: id, error: thrown });
+			final = { status: "failed", failureReason: errorText(thrown) };
+		} finally {
+			agent.release();
+		}
+		await update({ ...final, finishedAt: clock.now() });
+		return runtime;
+	};
+
+	await update({ status: "running", startedAt: clock.now() });
+	return {
+		stored: task,
+		canOutlive: false,
+		ended: run(),
+		async stop(reason) {
+			controller.abort(reason);
+		},
+		// Its tools are ended with those of the session.
+		hurry: async () => {},
+		leave: () => {},
+	};
+}
+
+function toFinal({ outcome, report, isTimedOut, result }: FinishedRun, stopReason: string): Partial<TaskRuntime> {
+	if (outcome.status === "finished" && report !== "") return { status: "completed", failureReason: null };
+	if (outcome.status === "cancelled" && !isTimedOut) {
+		return { status: "killed", interrupted: true, failureReason: stopReason };
+	}
+	return { status: "failed", timedOut: isTimedOut, failureReason: result.message };
+}
+
+function toLastOutput({ outcome, report, result }: FinishedRun): string {
+	return outcome.status === "finished" && report !== "" ? `[summary]\n${report}\n` : `[ended] ${result.message}\n`;
+}
+
+/** What a person reads of an event; empty for most. */
+function toOutput({ body }: AgentEvent): string {
+	const text = toLine(body);
+	return text === "" ? "" : `${text.trimEnd()}\n`;
+}
+
+function toLine(body: EventBody): string {
+	if (body.type === "content.completed") return body.part.type === "text" ? body.part.text : "";
+	if (body.type === "tool-call.completed") {
+		const { name, arguments: text } = body.call.function;
+		return `[${name}] ${text ?? ""}`;
+	}
+	return body.type === "tool.result" && body.result.is_error ? `[failed] ${body.result.message}` : "";
+}

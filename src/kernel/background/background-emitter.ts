@@ -1,0 +1,49 @@
+// The way out for a subagent in the background: its events are kept in its own log and told to nobody, but what it
+// asks a client is asked like anything else, whether a turn runs or not.
+import type { Clock } from "../../base/clock.ts";
+import type { AgentEvent } from "../../events/event.ts";
+import type { Ask } from "../../events/interaction.ts";
+import type { StoredSession } from "../../store/session-store.ts";
+import { Emitter } from "../clients/emitter.ts";
+import type { AgentServices } from "../turn/turn-dependencies.ts";
+
+export interface BackgroundEmitterSettings {
+	readonly stored: StoredSession;
+	/** That of the session. */
+	readonly emitter: AgentServices["emitter"];
+	readonly clock: Clock;
+	/** Shown the events that are kept, in order. */
+	note(events: readonly AgentEvent[]): Promise<void>;
+	/** Called before an ask is told, and once it is settled. */
+	asked(ask: Ask): Promise<void>;
+	answered(askId: string): Promise<void>;
+}
+
+export function createBackgroundEmitter(settings: BackgroundEmitterSettings): AgentServices["emitter"] {
+	const { stored, emitter, clock } = settings;
+	// The session's own log has none of it.
+	const own = new Emitter({ ...stored, appendEvents: async () => {} }, clock);
+	return {
+		async emit(where, body, keeping, signal) {
+			const besideTurns = { turnId: null, agentPath: where.agentPath };
+			if (body.type === "ask.requested") {
+				await settings.asked(body.ask);
+				return await emitter.emit(besideTurns, body, keeping, signal);
+			}
+			if (body.type === "ask.resolved") {
+				await emitter.emit(besideTurns, body, keeping, signal);
+				return await settings.answered(body.askId);
+			}
+			return await own.emit(where, body, keeping, signal);
+		},
+		tellUnkept: () => {},
+		addAgent: (agentId, log) =>
+			own.addAgent(agentId, {
+				async appendEvents(events) {
+					await log.appendEvents(events);
+					await settings.note(events);
+				},
+			}),
+		removeAgent: (agentId) => own.removeAgent(agentId),
+	};
+}

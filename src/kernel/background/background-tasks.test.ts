@@ -1,0 +1,415 @@
+// The registry of background tasks over doubles: a store in memory, workers that do what a test says, a fake clock.
+import path from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { createFakeClock, type FakeClock } from "../../../test/support/campaign-clock.ts";
+import { createMemoryFiles } from "../../../test/support/memory-files.ts";
+import { backgroundSettings } from "../../../test/support/session-doubles.ts";
+import { createMemoryLog } from "../../../test/support/store-directory.ts";
+import { briefOf } from "../../../test/support/tool-environment.ts";
+import { createDeferred, type Deferred } from "../../base/deferred.ts";
+import { createTaskFiles } from "../../store/disk/task-files.ts";
+import { createMemoryStore } from "../../store/memory/memory-store.ts";
+import type { StoredSession } from "../../store/session-store.ts";
+import { newRuntime, type TaskRuntime, type TaskSpec } from "../../store/stored-tasks.ts";
+import type { CommandRequest, StartedTask } from "../../tools/operations.ts";
+import { type BackgroundTaskSettings, BackgroundTasks } from "./background-tasks.ts";
+import type { StartWorker, WorkerOptions } from "./command-task.ts";
+import { Notifications } from "./notifications.ts";
+import { createTaskOperations } from "./task-operations.ts";
+
+const deadProcess = 2 ** 30;
+
+interface WorkerDouble {
+	readonly options: WorkerOptions;
+	readonly gone: Deferred<void>;
+	readonly happened: string[];
+}
+
+const request: CommandRequest = { command: "make", description: "the job", timeout: 60, shellPath: "/bin/bash" };
+
+describe("the background tasks of a session", () => {
+	const store = createMemoryStore();
+	let stored: StoredSession;
+	let clock: FakeClock;
+	let workers: WorkerDouble[];
+	let ids: number;
+	const log = createMemoryLog();
+
+	beforeEach(async () => {
+		await open(`s${Math.random()}`);
+		clock = createFakeClock();
+		workers = [];
+		ids = 0;
+		log.lines.length = 0;
+	});
+	const open = async (id: string): Promise<void> => {
+		// Commands need a directory: here it is only a name.
+		stored = { ...(await store.openOrCreate("/w", id)), directory: "/s" };
+	};
+	const startWorker: StartWorker = async (_directory, options) => {
+		const worker: WorkerDouble = { options, gone: createDeferred(), happened: [] };
+		workers.push(worker);
+		return {
+			gone: worker.gone.promise,
+			nudge: () => void worker.happened.push("nudged"),
+			release: () => void worker.happened.push("released"),
+		};
+	};
+	const create = (
+		changes: Partial<BackgroundTaskSettings["settings"]> = {},
+		parts: Partial<BackgroundTaskSettings> = {},
+	): BackgroundTasks => {
+		const identifiers = { uuid: () => "", hex: (length: number) => (++ids).toString(16).padStart(length, "0") };
+		const notifications = new Notifications({
+			stored: stored.notifications,
+			clock,
+			identifiers,
+			log,
+			claimStaleAfter: 15_000,
+			describeSource: async () => null,
+		});
+		return new BackgroundTasks({
+			settings: { ...backgroundSettings, ...changes },
+			startWorker,
+			stored,
+			runAgent: () => Promise.reject(new Error("no subagents here")),
+			subagents: { hold: () => Promise.reject(new Error("no subagents here")) },
+			notifications,
+			clock,
+			identifiers,
+			log,
+			...parts,
+		});
+	};
+	/** Lets everything that waits for nothing but promises run. */
+	const settle = () => new Promise((resolve) => setImmediate(resolve));
+	const idOf = (started: StartedTask): string => (started.ok ? started.task.id : "");
+	const runtimeOf = async (id: string) => (await (await stored.tasks.find(id))?.runtime()) ?? null;
+	const controlOf = async (id: string) => (await (await stored.tasks.find(id))?.control()) ?? null;
+	const say = async (id: string, change: Partial<TaskRuntime>) => {
+		const task = await stored.tasks.find(id);
+		await task?.setRuntime({ ...((await task.runtime()) ?? newRuntime), ...change });
+	};
+	const news = async () => (await stored.notifications.list()).map(({ notification }) => notification.type);
+	const activeIds = async (tasks: BackgroundTasks) => (await tasks.active()).map((task) => task.stored.spec.id);
+
+	/** A task as an earlier process left it. */
+	const leave = async (change: Partial<TaskRuntime>, spec: Partial<TaskSpec> = {}): Promise<string> => {
+		const task = await stored.tasks.create({
+			id: "bash-0000000f",
+			kind: "bash",
+			sessionId: stored.id,
+			description: "left",
+			toolCallId: "c",
+			createdAt: 1,
+			timeout: 60,
+			command: { text: "make", shellPath: "/bin/bash", workDir: "/w" },
+			agent: null,
+			...spec,
+		});
+		await task.setRuntime({ ...newRuntime, ...change });
+		return task.spec.id;
+	};
+
+	describe("a command", () => {
+		it("starts with a worker that works as the settings say", async () => {
+			const tasks = create({ keepAliveOnExit: true, workerHeartbeatIntervalMs: 7 });
+			const started = await tasks.startCommand(request, "c1");
+			expect(started).toMatchObject({
+				ok: true,
+				task: { kind: "bash", status: "starting", description: "the job", command: "make", timeout: 60, agent: null },
+			});
+			expect(idOf(started)).toMatch(/^bash-[0-9a-z]{8}$/);
+			expect((await stored.tasks.find(idOf(started)))?.spec).toMatchObject({
+				sessionId: stored.id,
+				toolCallId: "c1",
+				createdAt: clock.now(),
+				command: { text: "make", shellPath: "/bin/bash", workDir: "/w" },
+			});
+			expect(await runtimeOf(idOf(started))).toMatchObject({ status: "starting" });
+			expect(workers[0]?.options).toEqual({
+				heartbeatInterval: 7,
+				controlPollInterval: backgroundSettings.waitPollIntervalMs,
+				killGracePeriod: backgroundSettings.killGracePeriodMs,
+				keep: true,
+			});
+		});
+
+		it("is over when its worker has gone, and then there is news of it", async () => {
+			const tasks = create();
+			const id = idOf(await tasks.startCommand(request, "c1"));
+			expect(await activeIds(tasks)).toEqual([id]);
+			const ended = tasks.nextEnd(new AbortController().signal);
+			await say(id, { status: "completed", exitCode: 0 });
+			workers[0]?.gone.resolve();
+			await ended;
+			expect([await activeIds(tasks), await news()]).toEqual([[], ["task.completed"]]);
+		});
+
+		it("whose worker has gone without a word is lost, or killed when that was asked for", async () => {
+			const tasks = create();
+			const [lost, killed] = [
+				idOf(await tasks.startCommand(request, "c1")),
+				idOf(await tasks.startCommand(request, "c2")),
+			];
+			await say(lost, { status: "running" });
+			await tasks.stop(killed, "enough");
+			expect(workers.map(({ happened }) => happened)).toEqual([[], ["nudged"]]);
+			expect(await controlOf(killed)).toEqual({ killRequestedAt: clock.now(), killReason: "enough", force: false });
+			for (const { gone } of workers) gone.resolve();
+			await settle();
+			expect(await runtimeOf(lost)).toMatchObject({
+				status: "lost",
+				interrupted: false,
+				finishedAt: clock.now(),
+				failureReason: expect.any(String),
+			});
+			expect(await runtimeOf(killed)).toMatchObject({ status: "killed", interrupted: true, failureReason: "enough" });
+			expect((await news()).sort()).toEqual(["task.killed", "task.lost"]);
+		});
+
+		it("does not start beyond the limit, and does when one is over", async () => {
+			const tasks = create({ maxRunningTasks: 2 });
+			const started = await Promise.all([1, 2, 3].map((n) => tasks.startCommand(request, `c${n}`)));
+			expect(started.map(({ ok }) => ok)).toEqual([true, true, false]);
+			const refused = started[2];
+			if (refused === undefined || refused.ok) throw new Error("started");
+			expect(briefOf(refused.result)).toBe("Start failed");
+			expect(refused.result.message).toContain("2");
+			workers[0]?.gone.resolve();
+			await settle();
+			expect((await tasks.startCommand(request, "c4")).ok).toBe(true);
+		});
+
+		it("that cannot be started leaves nothing", async () => {
+			const tasks = create(
+				{ maxRunningTasks: 1 },
+				{ startWorker: () => Promise.reject(new Error("no more processes")) },
+			);
+			const refused = await tasks.startCommand(request, "c1");
+			if (refused.ok) throw new Error("started");
+			expect(briefOf(refused.result)).toBe("Start failed");
+			expect(refused.result.message).toContain("no more processes");
+			expect([await stored.tasks.list(), await activeIds(tasks)]).toEqual([[], []]);
+			expect((await tasks.startCommand(request, "c2")).ok).toBe(false);
+		});
+
+		it("needs a session on disk", async () => {
+			const tasks = create({}, { stored: { ...stored, directory: null } });
+			const refused = await tasks.startCommand(request, "c1");
+			expect(refused.ok ? null : briefOf(refused.result)).toBe("Start failed");
+		});
+
+		it("is waited for as long as there is time", async () => {
+			const tasks = create();
+			const id = idOf(await tasks.startCommand(request, "c1"));
+			const never = new AbortController();
+			let returned = 0;
+			const wait = (signal = never.signal) => tasks.wait(id, 30_000, signal).then(() => (returned += 1));
+			const late = wait();
+			await settle();
+			clock.advance(29_999);
+			await settle();
+			expect(returned).toBe(0);
+			clock.advance(1);
+			await late;
+			const cancel = new AbortController();
+			const cancelled = wait(cancel.signal);
+			cancel.abort();
+			await cancelled;
+			const inTime = wait();
+			await say(id, { status: "completed" });
+			workers[0]?.gone.resolve();
+			await inTime;
+			expect(await news()).toEqual(["task.completed"]);
+			await wait();
+			expect(clock.waiting()).toBe(0);
+		});
+	});
+
+	describe("found again", () => {
+		it("there is news once of what ended while nobody looked", async () => {
+			await leave({ status: "failed", exitCode: 1 });
+			await create().find();
+			expect(await news()).toEqual(["task.failed"]);
+			await create().find();
+			expect(await news()).toEqual(["task.failed"]);
+		});
+
+		it("a command that goes on is followed by its files to its end", async () => {
+			const id = await leave({ status: "running", workerPid: process.pid, heartbeatAt: clock.now() });
+			const tasks = create();
+			expect(await activeIds(tasks)).toEqual([id]);
+			clock.advance(500);
+			await settle();
+			expect(await activeIds(tasks)).toEqual([id]);
+			await say(id, { status: "completed" });
+			clock.advance(500);
+			await settle();
+			expect([await activeIds(tasks), await news()]).toEqual([[], ["task.completed"]]);
+			expect(clock.waiting()).toBe(0);
+		});
+
+		it("a command whose worker is no more is lost, or killed when that was asked for", async () => {
+			const lost = await leave({ status: "running", workerPid: deadProcess });
+			const killed = await leave({ status: "running", workerPid: deadProcess }, { id: "bash-0000000e" });
+			await (await stored.tasks.find(killed))?.setControl({ killRequestedAt: 1, killReason: "enough", force: false });
+			await create().find();
+			await settle();
+			expect((await runtimeOf(lost))?.status).toBe("lost");
+			expect(await runtimeOf(killed)).toMatchObject({ status: "killed", failureReason: "enough" });
+			expect((await news()).sort()).toEqual(["task.killed", "task.lost"]);
+		});
+
+		it("a worker without a sign of life is lost after a while, but one that slept with the machine is not", async () => {
+			const old = clock.now() - 86_400_000;
+			const id = await leave({ status: "running", workerPid: process.pid, heartbeatAt: old });
+			const tasks = create();
+			await tasks.find();
+			await settle();
+			const pass = async (milliseconds: number) => {
+				for (let passed = 0; passed < milliseconds; passed += 500) {
+					clock.advance(500);
+					await settle();
+				}
+			};
+			await pass(14_000);
+			await say(id, { heartbeatAt: clock.now() });
+			await pass(15_000);
+			expect((await runtimeOf(id))?.status).toBe("running");
+			await pass(1_500);
+			expect((await runtimeOf(id))?.status).toBe("lost");
+			expect(await activeIds(tasks)).toEqual([]);
+		});
+
+		it.each([
+			["long ago", 16_000, "lost"],
+			["just now", 1000, "starting"],
+		])("a command whose worker never said a word, started %s, is %s", async (_when, age, status) => {
+			const id = await leave({ status: "starting", updatedAt: clock.now() - age });
+			await create().find();
+			await settle();
+			expect((await runtimeOf(id))?.status).toBe(status);
+		});
+
+		it("a subagent is lost with the process that ran it", async () => {
+			const agent = { agentId: "a00000001", subagentType: "coder", prompt: "x", modelOverride: null };
+			const id = await leave(
+				{ status: "awaiting_approval" },
+				{ id: "agent-0000000f", kind: "agent", agent, command: null },
+			);
+			await create().find();
+			expect(await runtimeOf(id)).toMatchObject({ status: "lost", failureReason: expect.any(String) });
+			expect(await news()).toEqual(["task.lost"]);
+		});
+
+		it.each(["", "{", '{"status":"odd"}'])("a task whose state is %j is told as lost, and listed", async (content) => {
+			const files = createMemoryFiles();
+			const tasks = createTaskFiles("/s", {
+				files,
+				log,
+				replace: async (file, text) => {
+					await files.makeDirectory(path.dirname(file));
+					await files.replace(file, text);
+				},
+				change: (_directory, work) => work(),
+				now: () => clock.now(),
+			});
+			stored = { ...stored, tasks };
+			const id = await leave({ status: "running" });
+			const file = `/s/tasks/${id}/runtime.json`;
+			await files.replace(file, content);
+			const subject = create();
+			await subject.find();
+			expect([await activeIds(subject), await news()]).toEqual([[], ["task.lost"]]);
+			const operations = createTaskOperations(subject, tasks);
+			expect(await operations.list(false)).toMatchObject([{ id, status: "lost", reason: expect.any(String) }]);
+			expect(await operations.list(true)).toEqual([]);
+			await create().find();
+			expect(await news()).toEqual(["task.lost"]);
+			expect(String(await files.read(file))).toBe(content);
+		});
+
+		it("a command is stopped by its control file, and forced at the end of the session", async () => {
+			const id = await leave({ status: "running", workerPid: process.pid, heartbeatAt: clock.now() });
+			const tasks = create();
+			await tasks.find();
+			await tasks.stop(id, "enough");
+			expect(await controlOf(id)).toMatchObject({ killReason: "enough", force: false });
+			const ended = tasks.end();
+			await settle();
+			clock.advance(1000);
+			await settle();
+			expect(await controlOf(id)).toMatchObject({ force: true });
+			clock.advance(600);
+			await ended;
+			expect((await runtimeOf(id))?.status).toBe("running");
+		});
+
+		it("what cannot be kept is logged, and the rest goes on", async () => {
+			await leave({ status: "completed" });
+			await leave({ status: "completed" }, { id: "bash-0000000e", createdAt: 2 });
+			let failures = 1;
+			const { notifications } = stored;
+			const add: typeof notifications.add = (kept) =>
+				failures-- > 0 ? Promise.reject(new Error("disk full")) : notifications.add(kept);
+			stored = { ...stored, notifications: { ...notifications, add } };
+			await create().find();
+			expect(await news()).toEqual(["task.completed"]);
+			expect(log.lines).toMatchObject([{ level: "warn", fields: { cause: "disk full" } }]);
+		});
+	});
+
+	describe("at the end of the session", () => {
+		it("nothing is to be done without tasks", async () => {
+			const tasks = create();
+			await tasks.end();
+			await tasks.end();
+			expect(clock.waiting()).toBe(0);
+		});
+
+		it("commands are asked to end, and that they did is kept", async () => {
+			const tasks = create();
+			const id = idOf(await tasks.startCommand(request, "c1"));
+			const ended = tasks.end();
+			await settle();
+			expect(await controlOf(id)).toMatchObject({ killReason: "The session ended." });
+			expect(workers[0]?.happened).toEqual(["nudged"]);
+			await say(id, { status: "killed", failureReason: "The session ended." });
+			workers[0]?.gone.resolve();
+			await ended;
+			expect(await news()).toEqual(["task.killed"]);
+			expect(clock.waiting()).toBe(0);
+		});
+
+		it("what does not end in time is let go of, which ends it in haste", async () => {
+			const tasks = create();
+			await tasks.startCommand(request, "c1");
+			const ended = tasks.end();
+			await settle();
+			clock.advance(1000);
+			await settle();
+			expect(workers[0]?.happened).toEqual(["nudged", "released"]);
+			clock.advance(600);
+			await ended;
+			expect(await news()).toEqual([]);
+		});
+
+		it("what is to be kept is let go of and left alone", async () => {
+			const tasks = create({ keepAliveOnExit: true });
+			const id = idOf(await tasks.startCommand(request, "c1"));
+			await tasks.end();
+			expect(await controlOf(id)).toMatchObject({ killRequestedAt: null });
+			expect(workers[0]?.happened).toEqual(["released"]);
+			expect(await activeIds(tasks)).toEqual([]);
+		});
+
+		it("nothing is started any more", async () => {
+			const tasks = create();
+			void tasks.end();
+			const refused = await tasks.startCommand(request, "c1");
+			expect(refused.ok ? null : briefOf(refused.result)).toBe("Start failed");
+			expect(workers).toEqual([]);
+		});
+	});
+});

@@ -1,0 +1,220 @@
+// The background tasks of a session: started within a limit, followed to their end, found again after a restart, ended
+// with the session. What ends a task also makes its notification.
+import { sleep } from "../../base/clock.ts";
+import { createDeferred } from "../../base/deferred.ts";
+import { errorText } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { isFinal } from "../../events/task-status.ts";
+import type { StoredTask } from "../../store/stored-tasks.ts";
+import type { AgentRequest, CommandRequest, StartedTask } from "../../tools/operations.ts";
+import type { ActiveTask } from "./active-task.ts";
+import { conclude, type FollowSettings, followFoundWorker } from "./command-task.ts";
+import type { Notifications } from "./notifications.ts";
+import { toNotification } from "./task-notification.ts";
+import { refuseStart, type StartSettings, startAgent, startCommand, type TaskStart } from "./task-start.ts";
+
+/** What background work needs of the world; `compose.ts` fills it. */
+export interface BackgroundParts extends Pick<StartSettings, "settings" | "startWorker"> {
+	/** Milliseconds after which another program's claim to a delivery counts as given up. */
+	readonly claimStaleAfter: number;
+}
+
+export interface BackgroundTaskSettings extends StartSettings {
+	readonly notifications: Pick<Notifications, "load" | "publish">;
+	readonly log: Log;
+}
+
+const endReason = "The session ended.";
+const agentLostReason = "The program ended while the subagent was at work.";
+
+/** Milliseconds that tasks have to end when the session does, and then once more when they are hurried. */
+const endPatience = 800;
+const hurriedPatience = 600;
+/** Milliseconds for what is still being written of tasks that are followed no more. */
+const lastPatience = 200;
+
+export class BackgroundTasks {
+	readonly #settings: BackgroundTaskSettings;
+	readonly #follow: FollowSettings;
+	readonly #active = new Map<string, ActiveTask>();
+	#starting = 0;
+	#finding: Promise<void> | null = null;
+	#endingAgents: Promise<void> | null = null;
+	#ending: Promise<void> | null = null;
+	#nextEnd = createDeferred<void>();
+
+	constructor(settings: BackgroundTaskSettings) {
+		const { clock } = settings;
+		const { waitPollIntervalMs, workerStaleAfterMs } = settings.settings;
+		this.#settings = settings;
+		this.#follow = { clock, pollInterval: waitPollIntervalMs, staleAfter: workerStaleAfterMs };
+	}
+
+	/** Takes up what an earlier process left: once, whoever calls. Never rejects. */
+	find(): Promise<void> {
+		this.#finding ??= this.#findAll().catch((thrown: unknown) => {
+			this.#settings.log.error("The background tasks of a session could not be taken up.", { error: thrown });
+		});
+		return this.#finding;
+	}
+
+	/** The tasks that are not over, oldest first. */
+	async active(): Promise<readonly ActiveTask[]> {
+		await this.find();
+		return [...this.#active.values()];
+	}
+
+	/** Resolves when the next task ends, or the signal aborts. */
+	async nextEnd(signal: AbortSignal): Promise<void> {
+		const aborted = new Promise<void>((resolve) => {
+			signal.addEventListener("abort", () => resolve(), { once: true });
+			if (signal.aborted) resolve();
+		});
+		await Promise.race([this.#nextEnd.promise, aborted]);
+	}
+
+	/** Waits until a task is over, at most so many milliseconds. */
+	async wait(id: string, milliseconds: number, signal: AbortSignal): Promise<void> {
+		await this.find();
+		const task = this.#active.get(id);
+		if (task === undefined) return;
+		const late = new AbortController();
+		await Promise.race([
+			this.#endOf(task),
+			sleep(this.#settings.clock, milliseconds, AbortSignal.any([signal, late.signal])),
+		]);
+		late.abort();
+	}
+
+	/** Asks that the task be ended, unless it is over. */
+	async stop(id: string, reason: string): Promise<void> {
+		await this.find();
+		await this.#active.get(id)?.stop(reason);
+	}
+
+	startCommand(request: CommandRequest, toolCallId: string): Promise<StartedTask> {
+		return this.#inPlace("Start failed", () => startCommand(request, toolCallId, this.#settings, this.#follow));
+	}
+
+	startAgent(request: AgentRequest, toolCallId: string): Promise<StartedTask> {
+		return this.#inPlace("Background start failed", () => startAgent(request, toolCallId, this.#settings));
+	}
+
+	/** Ends everything, whatever is to be kept, in a second or two. */
+	endEverything(): Promise<void> {
+		return this.#endThose(() => true);
+	}
+
+	/** Ends the subagents, and waits for them as long as there is time: what they still ask is settled and told. Idempotent. */
+	endAgents(): Promise<void> {
+		this.#endingAgents ??= this.#endThose(({ canOutlive }) => !canOutlive);
+		return this.#endingAgents;
+	}
+
+	/** Ends what is not to be kept, in a second or two, and follows nothing any more. Idempotent. */
+	end(): Promise<void> {
+		this.#ending ??= this.#endAll();
+		return this.#ending;
+	}
+
+	/** Starts a task if there is a place for it. */
+	async #inPlace(brief: string, start: () => Promise<TaskStart>): Promise<StartedTask> {
+		await this.find();
+		const limit = this.#settings.settings.maxRunningTasks;
+		if (this.#ending !== null) return refuseStart("The session is closing.", brief);
+		if (this.#active.size + this.#starting >= limit) {
+			return refuseStart(`There are ${limit} background tasks already, which is the limit. Stop one, or wait.`, brief);
+		}
+		this.#starting += 1;
+		try {
+			const started = await start();
+			if (!started.ok) return started;
+			this.#track(started.active);
+			return { ok: true, task: started.task };
+		} finally {
+			this.#starting -= 1;
+		}
+	}
+
+	#track(task: ActiveTask): void {
+		const { id } = task.stored.spec;
+		this.#active.set(id, task);
+		void this.#awaitEnd(task)
+			.catch((thrown: unknown) => {
+				this.#settings.log.error("The end of a background task could not be kept.", { task: id, error: thrown });
+			})
+			.finally(() => {
+				this.#active.delete(id);
+				this.#nextEnd.resolve();
+				this.#nextEnd = createDeferred();
+			});
+	}
+
+	async #awaitEnd({ stored, ended }: ActiveTask): Promise<void> {
+		const runtime = await ended;
+		if (runtime === null) return;
+		this.#settings.log.info("A background task is over.", { task: stored.spec.id, status: runtime.status });
+		await this.#settings.notifications.publish((id, now) => toNotification(stored.spec, runtime, id, now));
+	}
+
+	/** Resolves once the task is over and that was told, or it is not followed any more. */
+	async #endOf(task: ActiveTask): Promise<void> {
+		while (this.#active.get(task.stored.spec.id) === task) await this.#nextEnd.promise;
+	}
+
+	async #findAll(): Promise<void> {
+		const { stored, notifications } = this.#settings;
+		const { tasks } = stored;
+		const [areAny] = await Promise.all([tasks.any(), notifications.load()]);
+		if (!areAny) return;
+		for (const task of await tasks.list()) {
+			try {
+				await this.#takeUp(task);
+			} catch (thrown) {
+				const cause = errorText(thrown);
+				this.#settings.log.warn("A background task could not be taken up.", { task: task.spec.id, cause });
+			}
+		}
+	}
+
+	/** Follows a task that goes on, and makes up for the notification of one that is over. */
+	async #takeUp(task: StoredTask): Promise<void> {
+		const { notifications, clock } = this.#settings;
+		const runtime = await task.runtime();
+		if (task.spec.kind === "bash" && !isFinal(runtime.status)) {
+			this.#track(followFoundWorker(task, this.#follow));
+			return;
+		}
+		// A subagent went with the process that ran it.
+		const final = await conclude(task, agentLostReason, clock.now());
+		await notifications.publish((id, now) => toNotification(task.spec, final, id, now));
+	}
+
+	async #endAll(): Promise<void> {
+		const isKept = this.#settings.settings.keepAliveOnExit;
+		await Promise.all([this.endAgents(), isKept ? null : this.#endThose(({ canOutlive }) => canOutlive)]);
+		const rest = [...this.#active.values()];
+		for (const task of rest) task.leave();
+		await this.#areOver(rest, lastPatience);
+	}
+
+	async #endThose(isMeant: (task: ActiveTask) => boolean): Promise<void> {
+		await this.find();
+		const tasks = [...this.#active.values()].filter(isMeant);
+		await Promise.allSettled(tasks.map((task) => task.stop(endReason)));
+		if (await this.#areOver(tasks, endPatience)) return;
+		await Promise.allSettled(tasks.map((task) => task.hurry()));
+		await this.#areOver(tasks, hurriedPatience);
+	}
+
+	async #areOver(tasks: readonly ActiveTask[], milliseconds: number): Promise<boolean> {
+		if (tasks.length === 0) return true;
+		const late = new AbortController();
+		const isOver = await Promise.race([
+			Promise.all(tasks.map((task) => this.#endOf(task))).then(() => true),
+			sleep(this.#settings.clock, milliseconds, late.signal).then(() => false),
+		]);
+		late.abort();
+		return isOver;
+	}
+}

@@ -1,0 +1,257 @@
+// Notifications on their way to client and model, over a store in memory.
+import { beforeEach, describe, expect, it } from "vitest";
+import { createFakeClock, type FakeClock } from "../../../test/support/campaign-clock.ts";
+import { createMemoryLog } from "../../../test/support/store-directory.ts";
+import { createDeferred } from "../../base/deferred.ts";
+import { textPart } from "../../events/content.ts";
+import type { ConversationMessage } from "../../events/conversation.ts";
+import type { EventBody } from "../../events/event.ts";
+import { createMemoryStore } from "../../store/memory/memory-store.ts";
+import type { Notification, StoredNotifications } from "../../store/stored-tasks.ts";
+import { Notifications } from "./notifications.ts";
+
+const about = (id: string, now: number, changes: Partial<Notification> = {}): Notification => ({
+	id,
+	category: "task",
+	type: "task.completed",
+	sourceKind: "background_task",
+	sourceId: "bash-00000001",
+	title: "Done",
+	body: "It is done.",
+	severity: "success",
+	createdAt: now,
+	payload: {},
+	targets: ["llm", "wire", "shell"],
+	dedupeKey: null,
+	...changes,
+});
+
+const message = (text: string): ConversationMessage => ({ role: "user", content: [textPart(text)] });
+
+describe("the notifications of a session", () => {
+	let stored: StoredNotifications;
+	let clock: FakeClock;
+	let ids: number;
+	const log = createMemoryLog();
+
+	beforeEach(async () => {
+		stored = (await createMemoryStore().openOrCreate("/w", "s")).notifications;
+		clock = createFakeClock();
+		ids = 0;
+		log.lines.length = 0;
+	});
+
+	const create = (store: StoredNotifications = stored) =>
+		new Notifications({
+			stored: store,
+			clock,
+			identifiers: { uuid: () => "", hex: (length) => (++ids).toString(16).padStart(length, "0") },
+			log,
+			claimStaleAfter: 15_000,
+			describeSource: async ({ sourceId }) => (sourceId === "silent" ? null : `about ${sourceId}`),
+		});
+	const createTold = () => {
+		const told: string[] = [];
+		const tell = async (body: EventBody) => {
+			if (body.type === "notification.raised") told.push(body.id);
+		};
+		return { told, tell };
+	};
+	const delivered = async () =>
+		(await stored.list()).map(({ notification, delivery }) => [
+			notification.id,
+			Object.entries(delivery).flatMap(([sink, { status }]) => (status === "acked" ? [sink] : [])),
+		]);
+	/** Lets everything that waits for nothing but promises run. */
+	const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+	it("wait for a turn, are told when it begins, then as they come, and once more before it ends", async () => {
+		const notifications = create();
+		const { told, tell } = createTold();
+		await notifications.publish((id, now) => about(id, now));
+		await settle();
+		expect(told).toEqual([]);
+		await notifications.openTurn(tell);
+		expect(told).toEqual(["n00000001"]);
+		await notifications.publish((id, now) => about(id, now));
+		await settle();
+		expect(told).toEqual(["n00000001", "n00000002"]);
+		void notifications.publish((id, now) => about(id, now));
+		await settle();
+		await notifications.closeTurn();
+		expect(told).toEqual(["n00000001", "n00000002", "n00000003"]);
+		await notifications.publish((id, now) => about(id, now));
+		await settle();
+		expect(told).toHaveLength(3);
+		expect(await delivered()).toEqual([
+			["n00000001", ["wire"]],
+			["n00000002", ["wire"]],
+			["n00000003", ["wire"]],
+			["n00000004", []],
+		]);
+	});
+
+	it("that are just being kept are waited for by a turn that begins", async () => {
+		const hold = createDeferred<void>();
+		const slow: StoredNotifications = {
+			...stored,
+			async add(kept) {
+				await hold.promise;
+				await stored.add(kept);
+			},
+		};
+		const notifications = create(slow);
+		const { told, tell } = createTold();
+		void notifications.publish((id, now) => about(id, now));
+		await settle();
+		const opened = notifications.openTurn(tell);
+		hold.resolve();
+		await opened;
+		expect(told).toEqual(["n00000001"]);
+	});
+
+	it("are told as they are", async () => {
+		const notifications = create();
+		const bodies: EventBody[] = [];
+		await notifications.publish((id, now) => about(id, now, { payload: { exit_code: 0 } }));
+		await notifications.openTurn(async (body) => void bodies.push(body));
+		expect(bodies).toEqual([
+			{
+				type: "notification.raised",
+				id: "n00000001",
+				category: "task",
+				notification_type: "task.completed",
+				source_kind: "background_task",
+				source_id: "bash-00000001",
+				title: "Done",
+				body: "It is done.",
+				severity: "success",
+				created_at: clock.now() / 1000,
+				payload: { exit_code: 0 },
+			},
+		]);
+	});
+
+	it("of one key there is one, in a later run too", async () => {
+		const keyed = (id: string, now: number) => about(id, now, { dedupeKey: "once" });
+		const notifications = create();
+		await notifications.publish(keyed);
+		await notifications.publish(keyed);
+		await create().publish(keyed);
+		expect(await delivered()).toHaveLength(1);
+	});
+
+	it("that could not be told wait for the next turn", async () => {
+		const notifications = create();
+		const { told, tell } = createTold();
+		await notifications.publish((id, now) => about(id, now));
+		await notifications.openTurn(() => Promise.reject(new Error("disk full")));
+		await notifications.closeTurn();
+		expect(await delivered()).toEqual([["n00000001", []]]);
+		await notifications.openTurn(tell);
+		expect(told).toEqual(["n00000001"]);
+	});
+
+	it("go to the model four at a step, each with what is known of its source, and once", async () => {
+		const notifications = create();
+		for (let n = 1; n <= 5; n += 1) await notifications.publish((id, now) => about(id, now));
+		await notifications.publish((id, now) => about(id, now, { sourceId: "silent" }));
+		const first = await notifications.notices([]);
+		expect(first).toHaveLength(4);
+		expect(first[0]?.text).toMatch(
+			/^<notification id="n00000001" [^>]*>\nTitle: Done\n.*\nIt is done\.\nabout bash-00000001\n<\/notification>$/,
+		);
+		expect(first[0]?.hook).toEqual({
+			event: "Notification",
+			target: "task.completed",
+			input: {
+				sink: "llm",
+				notification_type: "task.completed",
+				title: "Done",
+				body: "It is done.",
+				severity: "success",
+			},
+		});
+		for (const { kept } of first) await kept();
+		const second = await notifications.notices([]);
+		expect(second.map(({ text }) => /id="(\w+)"/.exec(text)?.[1])).toEqual(["n00000005", "n00000006"]);
+		expect(second[1]?.text).toMatch(/It is done\.\n<\/notification>$/);
+		for (const { kept } of second) await kept();
+		expect(await notifications.notices([])).toEqual([]);
+		expect(await create().notices([])).toEqual([]);
+	});
+
+	it("are given again until they were kept", async () => {
+		const notifications = create();
+		await notifications.publish((id, now) => about(id, now));
+		expect(await notifications.notices([])).toHaveLength(1);
+		expect(await notifications.notices([])).toHaveLength(1);
+	});
+
+	it("that a context has already are noted and not repeated", async () => {
+		const before = create();
+		await before.publish((id, now) => about(id, now));
+		await before.publish((id, now) => about(id, now));
+		const messages = [message("hi"), message('<notification id="n00000001" category="task">\n</notification>')];
+		const notices = await create().notices(messages);
+		expect(notices.map(({ text }) => /id="(\w+)"/.exec(text)?.[1])).toEqual(["n00000002"]);
+		expect(await delivered()).toEqual([
+			["n00000001", ["llm"]],
+			["n00000002", []],
+		]);
+	});
+
+	it("are for their targets alone", async () => {
+		const notifications = create();
+		const { told, tell } = createTold();
+		await notifications.publish((id, now) => about(id, now, { targets: ["llm"] }));
+		await notifications.publish((id, now) => about(id, now, { targets: ["wire"] }));
+		await notifications.openTurn(tell);
+		expect(told).toEqual(["n00000002"]);
+		expect(await notifications.notices([])).toHaveLength(1);
+	});
+
+	it("that another program has claimed are left to it for a while", async () => {
+		const claimed = { status: "claimed", claimedAt: clock.now(), ackedAt: null } as const;
+		await stored.add({ notification: about("n00000009", 1), delivery: { wire: claimed, llm: claimed } });
+		const notifications = create();
+		const { told, tell } = createTold();
+		await notifications.openTurn(tell);
+		expect([told, await notifications.notices([])]).toEqual([[], []]);
+		clock.advance(15_001);
+		await notifications.closeTurn();
+		expect(told).toEqual(["n00000009"]);
+		expect(await notifications.notices([])).toHaveLength(1);
+	});
+
+	it("whose arrival cannot be noted have arrived all the same, which is logged", async () => {
+		const failing: StoredNotifications = {
+			...stored,
+			setDelivery: () => Promise.reject(new Error("disk full")),
+		};
+		const notifications = create(failing);
+		await notifications.publish((id, now) => about(id, now));
+		for (const { kept } of await notifications.notices([])) await kept();
+		expect(await notifications.notices([])).toEqual([]);
+		expect(log.lines).toMatchObject([{ level: "warn", fields: { sink: "llm", cause: "disk full" } }]);
+	});
+
+	it("that cannot be read are none for now, and nothing is added blindly", async () => {
+		let isBroken = true;
+		const failing: StoredNotifications = {
+			...stored,
+			any: async () => {
+				if (isBroken) throw new Error("no permission");
+				return stored.any();
+			},
+		};
+		await stored.add({ notification: about("n00000009", 1, { dedupeKey: "once" }), delivery: {} });
+		const notifications = create(failing);
+		await notifications.publish((id, now) => about(id, now, { dedupeKey: "once" }));
+		expect(await notifications.notices([])).toEqual([]);
+		expect(log.lines.length).toBeGreaterThan(0);
+		isBroken = false;
+		await notifications.publish((id, now) => about(id, now, { dedupeKey: "once" }));
+		expect((await notifications.notices([])).map(({ text }) => /id="(\w+)"/.exec(text)?.[1])).toEqual(["n00000009"]);
+	});
+});

@@ -1,0 +1,18 @@
+// What the model reads of a background task besides the notification of its end.
+import type { Configuration } from "../../config/configuration.ts";
+import type { Notification, StoredTasks } from "../../store/stored-tasks.ts";
+import { lastLines, taskSource, toTaskBlock } from "./task-notification.ts";
+
+/** The state of the task and the end of its output; null for a notification of something else. */
+export async function describeTaskSource(
+	{ sourceKind, sourceId }: Notification,
+	tasks: StoredTasks,
+	settings: Configuration["background"],
+): Promise<string | null> {
+	if (sourceKind !== taskSource) return null;
+	const task = await tasks.find(sourceId);
+	if (task === null) return null;
+	const runtime = await task.runtime();
+	const { bytes } = await task.outputTail(settings.notificationTailChars);
+	return toTaskBlock(task.spec, runtime, lastLines(bytes, settings.notificationTailLines));
+}

@@ -1,0 +1,97 @@
+// Starts a background task: its files made, then its worker or the run of its subagent. What is started is followed by
+// whoever asked for it.
+import type { Clock } from "../../base/clock.ts";
+import { errorText } from "../../base/errors.ts";
+import type { Identifiers } from "../../base/ids.ts";
+import type { BackgroundSettings } from "../../config/configuration.ts";
+import { type ToolReturn, toolError } from "../../events/content.ts";
+import type { StoredSession } from "../../store/session-store.ts";
+import { newRuntime, type TaskSpec } from "../../store/stored-tasks.ts";
+import type { AgentRequest, CommandRequest, TaskView } from "../../tools/operations.ts";
+import type { Subagents } from "../subagents/subagents.ts";
+import type { ActiveTask } from "./active-task.ts";
+import type { AgentWork } from "./agent-task.ts";
+import { type FollowSettings, followOwnWorker, type StartWorker } from "./command-task.ts";
+import { toView } from "./task-view.ts";
+
+export interface StartSettings {
+	readonly settings: BackgroundSettings;
+	readonly startWorker: StartWorker;
+	readonly stored: StoredSession;
+	/** Starts the run of a subagent that is held for it. */
+	runAgent(work: AgentWork): Promise<ActiveTask>;
+	readonly subagents: Pick<Subagents, "hold">;
+	readonly clock: Clock;
+	readonly identifiers: Identifiers;
+}
+
+export type TaskStart =
+	| { readonly ok: true; readonly active: ActiveTask; readonly task: TaskView }
+	| { readonly ok: false; readonly result: ToolReturn };
+
+export async function startCommand(
+	{ command, shellPath, description, timeout }: CommandRequest,
+	toolCallId: string,
+	start: StartSettings,
+	follow: FollowSettings,
+): Promise<TaskStart> {
+	const { stored, startWorker, settings, clock } = start;
+	if (stored.directory === null) {
+		return refuseStart("A background command needs a session that is kept on disk.", "Start failed");
+	}
+	const task = await stored.tasks.create({
+		...newSpec("bash", description, toolCallId, timeout, start),
+		command: { text: command, shellPath, workDir: stored.workDir },
+		agent: null,
+	});
+	const runtime = { ...newRuntime, status: "starting", updatedAt: clock.now() } as const;
+	await task.setRuntime(runtime);
+	try {
+		const worker = await startWorker(task.directory ?? "", {
+			heartbeatInterval: settings.workerHeartbeatIntervalMs,
+			controlPollInterval: settings.waitPollIntervalMs,
+			killGracePeriod: settings.killGracePeriodMs,
+			keep: settings.keepAliveOnExit,
+		});
+		return { ok: true, active: followOwnWorker(task, worker, follow), task: toView(task, runtime) };
+	} catch (thrown) {
+		await task.remove();
+		return refuseStart(`The command could not be started: ${errorText(thrown)}.`, "Start failed");
+	}
+}
+
+export async function startAgent(request: AgentRequest, toolCallId: string, start: StartSettings): Promise<TaskStart> {
+	const { stored, subagents, settings, runAgent } = start;
+	const held = await subagents.hold(request);
+	if (!held.ok) return refuseStart(held.refusal.message, held.refusal.brief);
+	const { agent } = held;
+	const { prompt, model: modelOverride, description } = request;
+	const timeout = request.timeout ?? settings.agentTaskTimeoutS;
+	try {
+		const task = await stored.tasks.create({
+			...newSpec("agent", description, toolCallId, timeout, start),
+			command: null,
+			agent: { agentId: agent.id, subagentType: agent.typeName, prompt, modelOverride },
+		});
+		const active = await runAgent({ task, agent, request: { ...request, timeout } });
+		return { ok: true, active, task: toView(task, { ...newRuntime, status: "running" }) };
+	} catch (thrown) {
+		agent.release();
+		throw thrown;
+	}
+}
+
+export function refuseStart(message: string, brief: string): Extract<TaskStart, { ok: false }> {
+	return { ok: false, result: toolError(message, brief) };
+}
+
+function newSpec(
+	kind: TaskSpec["kind"],
+	description: string,
+	toolCallId: string,
+	timeout: number,
+	{ stored, identifiers, clock }: StartSettings,
+) {
+	const id = `${kind}-${identifiers.hex(8)}`;
+	return { id, kind, sessionId: stored.id, description, toolCallId, createdAt: clock.now(), timeout };
+}

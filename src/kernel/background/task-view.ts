@@ -1,0 +1,35 @@
+// Background tasks as tools see them.
+import path from "node:path";
+import { reminderText } from "../../agent/marked-text.ts";
+import { outputName } from "../../store/disk/task-files.ts";
+import type { StoredTask, TaskRuntime } from "../../store/stored-tasks.ts";
+import type { TaskView } from "../../tools/operations.ts";
+
+export function toView({ spec, directory }: StoredTask, runtime: TaskRuntime): TaskView {
+	return {
+		id: spec.id,
+		kind: spec.kind,
+		status: runtime.status,
+		description: spec.description,
+		timeout: spec.timeout,
+		command: spec.command?.text ?? null,
+		agent: spec.agent === null ? null : { id: spec.agent.agentId, type: spec.agent.subagentType },
+		exitCode: runtime.exitCode,
+		interrupted: runtime.interrupted,
+		timedOut: runtime.timedOut,
+		reason: runtime.failureReason,
+		outputPath: directory === null ? null : path.join(directory, outputName),
+	};
+}
+
+/** The tasks as they are now. */
+export async function toViews(tasks: readonly StoredTask[]): Promise<readonly TaskView[]> {
+	return await Promise.all(tasks.map(async (task) => toView(task, await task.runtime())));
+}
+
+/** What the model is told of them behind a summary of its past: without their ids it could not ask for them. */
+export function toCompactionNotes(active: readonly TaskView[]): readonly string[] {
+	if (active.length === 0) return [];
+	const lines = active.map(({ id, status, description }) => `- ${id} (${status}): ${description}`);
+	return [reminderText(`Background tasks that you started earlier and that are not over:\n${lines.join("\n")}`)];
+}

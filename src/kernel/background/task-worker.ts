@@ -1,0 +1,201 @@
+// The worker of a background command: runs it to its end, keeps what it prints, and says in the task's files how it is
+// doing. It lives in a process of its own and ends its command when whoever started it goes, unless it is to be kept.
+import path from "node:path";
+import { type Clock, sleep } from "../../base/clock.ts";
+import { errorText } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { Files } from "../../files/port.ts";
+import type { Processes, RunOutcome } from "../../processes/port.ts";
+import { openTaskDirectory, outputName } from "../../store/disk/task-files.ts";
+import { newRuntime, type StoredTask, type TaskRuntime, type TaskSpec } from "../../store/stored-tasks.ts";
+import { commandEnvironment } from "../../tools/shell.ts";
+
+/** The worker's tie to whoever started it. */
+export interface Lifeline {
+	/** Aborts, with the reason for people, when the worker is to end its command. */
+	readonly cut: AbortSignal;
+	/** Resolves when the worker is to look at what is asked of it before its time. */
+	nudged(): Promise<void>;
+}
+
+export interface TaskWorkerOptions {
+	/** Of the task. */
+	readonly directory: string;
+	readonly files: Files;
+	/** Their grace is that of a kill. */
+	readonly processes: Processes;
+	readonly environment: Readonly<Record<string, string>>;
+	/** The worker's own. */
+	readonly processId: number;
+	/** Milliseconds between two signs of life, and between two looks at what is asked of it. */
+	readonly heartbeatInterval: number;
+	readonly controlPollInterval: number;
+	readonly lifeline: Lifeline;
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+/** Bytes of output that are kept; a command that prints without end must not fill the disk. */
+const outputLimit = 256 * 1024 * 1024;
+
+/** Milliseconds that a command has to go when nobody waits for it. */
+const shortGrace = 300;
+
+/** Runs the command of a task to its end; false when there is no such task. */
+export async function runTaskWorker(options: TaskWorkerOptions): Promise<boolean> {
+	const { directory, files, clock, log } = options;
+	const task = await openTaskDirectory(directory, {
+		files,
+		log,
+		replace: (file, text, how) => files.replace(file, text, how),
+		change: (_directory, work) => work(),
+		now: () => clock.now(),
+	});
+	if (task === null || task.spec.command === null) {
+		log.error("There is no background command to run.", { directory });
+		return false;
+	}
+	await new TaskWorker(task, task.spec.command, options).run();
+	return true;
+}
+
+type Command = NonNullable<TaskSpec["command"]>;
+type Ended = RunOutcome["ended"];
+
+function notStarted(thrown: unknown): Ended {
+	return { kind: "not-started", reason: errorText(thrown) };
+}
+
+class TaskWorker {
+	readonly #task: StoredTask;
+	readonly #command: Command;
+	readonly #options: TaskWorkerOptions;
+	readonly #end = new AbortController();
+	readonly #hurry = new AbortController();
+	/** Aborts once the command is over. */
+	readonly #over = new AbortController();
+	#runtime: TaskRuntime = newRuntime;
+	#killReason: string | null = null;
+	#writing: Promise<void> = Promise.resolve();
+
+	constructor(task: StoredTask, command: Command, options: TaskWorkerOptions) {
+		this.#task = task;
+		this.#command = command;
+		this.#options = options;
+	}
+
+	async run(): Promise<void> {
+		const { clock, lifeline, processId } = this.#options;
+		this.#write({ status: "starting", workerPid: processId, heartbeatAt: clock.now() });
+		const onCut = () => this.#endInHaste(String(lifeline.cut.reason));
+		lifeline.cut.addEventListener("abort", onCut, { once: true });
+		if (lifeline.cut.aborted) onCut();
+		await this.#lookAtControl();
+		const watching = [this.#beat(), this.#watchControl()];
+		const ended = await this.#runCommand().catch((thrown: unknown) => notStarted(thrown));
+		this.#over.abort();
+		await Promise.all(watching);
+		this.#write(this.#toFinal(ended));
+		await this.#writing;
+	}
+
+	async #runCommand(): Promise<Ended> {
+		const { files, directory, processes, environment, clock } = this.#options;
+		const { text, shellPath, workDir } = this.#command;
+		const { timeout } = this.#task.spec;
+		const output = await files.openAppend(path.join(directory, outputName));
+		try {
+			const { ended } = await processes.run(
+				{
+					file: shellPath,
+					arguments: ["-c", text],
+					workDir,
+					environment: commandEnvironment(environment, shellPath),
+					...(timeout === null ? {} : { timeout: timeout * 1000 }),
+					outputLimit: 0,
+					outputTo: { sink: output, limit: outputLimit },
+					hurry: this.#hurry.signal,
+					onStart: (childPid) => {
+						const now = clock.now();
+						this.#write({ status: "running", childPid, startedAt: now, heartbeatAt: now });
+					},
+				},
+				this.#end.signal,
+			);
+			return ended;
+		} finally {
+			await output.close().catch(() => undefined);
+		}
+	}
+
+	async #beat(): Promise<void> {
+		const { clock, heartbeatInterval } = this.#options;
+		while (!this.#over.signal.aborted) {
+			await sleep(clock, heartbeatInterval, this.#over.signal);
+			if (!this.#over.signal.aborted) this.#write({ heartbeatAt: clock.now() });
+		}
+	}
+
+	async #watchControl(): Promise<void> {
+		const { clock, controlPollInterval, lifeline } = this.#options;
+		while (!this.#over.signal.aborted) {
+			const waiting = new AbortController();
+			const either = AbortSignal.any([waiting.signal, this.#over.signal]);
+			await Promise.race([sleep(clock, controlPollInterval, either), lifeline.nudged()]);
+			waiting.abort();
+			if (!this.#over.signal.aborted) await this.#lookAtControl();
+		}
+	}
+
+	/** Ends the command when that is asked for, or when its files are gone and nobody could hear of it any more. */
+	async #lookAtControl(): Promise<void> {
+		const { files, directory, log } = this.#options;
+		try {
+			if ((await files.status(directory)) === null) return this.#endInHaste("The files of the task were removed.");
+			const { killRequestedAt, killReason, force } = await this.#task.control();
+			if (killRequestedAt === null) return;
+			this.#killReason ??= killReason ?? "The task was stopped.";
+			this.#end.abort();
+			if (force) this.#hurry.abort();
+		} catch (thrown) {
+			log.warn("what is asked of a background command could not be read", { directory, cause: errorText(thrown) });
+		}
+	}
+
+	#endInHaste(reason: string): void {
+		this.#killReason ??= reason;
+		this.#end.abort();
+		void sleep(this.#options.clock, shortGrace, this.#over.signal).then(() => this.#hurry.abort());
+	}
+
+	/** Earlier states never come behind later ones. */
+	#write(change: Partial<TaskRuntime>): void {
+		const { clock, log, directory } = this.#options;
+		const runtime = { ...this.#runtime, ...change, updatedAt: clock.now() };
+		this.#runtime = runtime;
+		this.#writing = this.#writing
+			.then(() => this.#task.setRuntime(runtime))
+			.catch((thrown: unknown) => {
+				log.warn("the state of a background command could not be kept", { directory, cause: errorText(thrown) });
+			});
+	}
+
+	#toFinal(ended: Ended): Partial<TaskRuntime> {
+		const now = this.#options.clock.now();
+		const final = { finishedAt: now, heartbeatAt: now };
+		const failed = (failureReason: string) => ({ ...final, status: "failed" as const, failureReason });
+		switch (ended.kind) {
+			case "exited":
+				if (ended.exitCode === 0) return { ...final, status: "completed", exitCode: 0 };
+				return { ...failed(`Command failed with exit code: ${ended.exitCode}.`), exitCode: ended.exitCode };
+			case "signalled":
+				return failed(`The command was ended by signal ${ended.signal}.`);
+			case "timed-out":
+				return { ...failed(`The command was killed by its timeout of ${this.#task.spec.timeout} s.`), timedOut: true };
+			case "not-started":
+				return failed(`The command could not be started: ${ended.reason}.`);
+			case "aborted":
+				return { ...final, status: "killed", interrupted: true, failureReason: this.#killReason };
+		}
+	}
+}

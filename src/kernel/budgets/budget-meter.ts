@@ -1,0 +1,79 @@
+// What was used of the budgets of one scope, a session or a turn: when a warning is due and when a budget is used up.
+import { type BudgetKind, budgetKinds, type EventBodyOf } from "../../events/event.ts";
+
+/** Tokens and tool calls are counted, time is in milliseconds. */
+export type Amounts = Readonly<Record<BudgetKind, number>>;
+/** The same; null for no limit. */
+export type Limits = Readonly<Record<BudgetKind, number | null>>;
+
+/** How a budget stands, as it is told: times in seconds. */
+export type BudgetState = Omit<EventBodyOf<"budget.warning">, "type">;
+
+export interface MeterSettings {
+	readonly scope: BudgetState["scope"];
+	readonly limits: Limits;
+	/** The share of a budget at which a warning is due. */
+	readonly warningRatio: number;
+	/** What was used before; null for nothing. */
+	readonly used: Amounts | null;
+}
+
+export class BudgetMeter {
+	readonly #settings: MeterSettings;
+	readonly #used: Record<BudgetKind, number>;
+	readonly #warned: Set<BudgetKind>;
+
+	constructor(settings: MeterSettings) {
+		this.#settings = settings;
+		this.#used = { ...(settings.used ?? { tokens: 0, time: 0, "tool-calls": 0 }) };
+		// Whoever used that much before was warned then.
+		this.#warned = new Set(settings.used === null ? [] : budgetKinds.filter((kind) => this.#isWarningDue(kind)));
+	}
+
+	get used(): Amounts {
+		return { ...this.#used };
+	}
+
+	add(kind: BudgetKind, amount: number): void {
+		this.#used[kind] += amount;
+	}
+
+	/** The budgets of which a warning has become due; each is given once. */
+	takeWarnings(): BudgetState[] {
+		const due = budgetKinds.filter((kind) => !this.#warned.has(kind) && this.#isWarningDue(kind));
+		return due.flatMap((kind) => {
+			this.#warned.add(kind);
+			return this.#stateOf(kind) ?? [];
+		});
+	}
+
+	/** The first of these budgets that is used up; null while there is something left of each. */
+	exhausted(kinds: readonly BudgetKind[] = budgetKinds): BudgetState | null {
+		const kind = kinds.find((each) => this.#isPast(each, 1));
+		return kind === undefined ? null : this.#stateOf(kind);
+	}
+
+	/** Milliseconds until the time budget has news: its warning or its end. Null when there is none to come. */
+	untilNews(): number | null {
+		const { limits, warningRatio } = this.#settings;
+		if (limits.time === null || this.#isPast("time", 1)) return null;
+		const next = this.#warned.has("time") ? limits.time : limits.time * warningRatio;
+		return Math.max(next - this.#used.time, 0);
+	}
+
+	#isWarningDue(kind: BudgetKind): boolean {
+		return this.#isPast(kind, this.#settings.warningRatio);
+	}
+
+	#isPast(kind: BudgetKind, share: number): boolean {
+		const limit = this.#settings.limits[kind];
+		return limit !== null && this.#used[kind] >= limit * share;
+	}
+
+	#stateOf(kind: BudgetKind): BudgetState | null {
+		const limit = this.#settings.limits[kind];
+		if (limit === null) return null;
+		const unit = kind === "time" ? 1000 : 1;
+		return { budget: kind, scope: this.#settings.scope, used: this.#used[kind] / unit, limit: limit / unit };
+	}
+}

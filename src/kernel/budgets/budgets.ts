@@ -1,0 +1,196 @@
+// The budgets of a session and of its running turn: what counts towards them, the warnings, the end of a turn whose time
+// is over, and the record of what the session has used (docs/budgets.md).
+import type { Budget } from "../../agent/dependencies.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import { inputTokens, type TokenUsage } from "../../events/content.ts";
+import type { BudgetKind, TurnError } from "../../events/event.ts";
+import type { Model, ModelRequest } from "../../models/model.ts";
+import type { CallRecord, StoredSession } from "../../store/session-store.ts";
+import { BudgetMeter, type BudgetState, type Limits } from "./budget-meter.ts";
+
+/** The budgets of a session, those of each of its turns, and the share of each at which a warning is due. */
+export interface BudgetLimits {
+	readonly session: Limits;
+	readonly turn: Limits;
+	readonly warningRatio: number;
+}
+
+export interface BudgetSettings {
+	readonly limits: BudgetLimits;
+	readonly stored: Pick<StoredSession, "id" | "used" | "appendCalls">;
+	readonly clock: Clock;
+	readonly log: Log;
+	/** Tells a warning; nothing waits for it. */
+	warn(state: BudgetState): void;
+}
+
+/** The budgets as the work of one agent meets them. */
+export interface AgentBudget extends Budget {
+	/** The model, with its requests counted. */
+	counted(model: Model): Model;
+	/** Keeps what the session has used, if that has changed since it was last kept. */
+	keep(): Promise<void>;
+	/** The same for work that belongs to no turn: it counts towards the session alone. */
+	besideTurns(): AgentBudget;
+}
+
+interface OpenTurn {
+	readonly meter: BudgetMeter;
+	readonly expired: (error: TurnError) => void;
+	/** When its time was last counted. */
+	countedAt: number;
+	withdrawTimer(): void;
+}
+
+export class Budgets {
+	readonly #settings: BudgetSettings;
+	readonly #session: BudgetMeter;
+	/** Whether what the session uses is kept: it has a budget, or had one. */
+	readonly #isKept: boolean;
+	readonly #isLimited: boolean;
+	#kept: string;
+	#turn: OpenTurn | null = null;
+	/** For the agents whose work is part of the running turn. */
+	readonly inTurn: AgentBudget = this.#budgetOf(true);
+
+	constructor(settings: BudgetSettings) {
+		const { limits, stored } = settings;
+		const { tokens, milliseconds, toolCalls } = stored.used;
+		this.#settings = settings;
+		this.#session = new BudgetMeter({
+			scope: "session",
+			limits: limits.session,
+			warningRatio: limits.warningRatio,
+			used: { tokens, time: milliseconds, "tool-calls": toolCalls },
+		});
+		this.#kept = JSON.stringify(this.#record());
+		this.#isKept = hasAny(limits.session) || tokens + milliseconds + toolCalls > 0;
+		this.#isLimited = this.#isKept || hasAny(limits.turn);
+	}
+
+	/** From now on time counts. `expired` is called once, when a time budget is used up while the turn is open. */
+	openTurn(expired: (error: TurnError) => void): void {
+		const { limits, clock } = this.#settings;
+		if (!this.#isLimited) return;
+		const { warningRatio } = limits;
+		const meter = new BudgetMeter({ scope: "turn", limits: limits.turn, warningRatio, used: null });
+		this.#turn = { meter, expired, countedAt: clock.now(), withdrawTimer: () => {} };
+		this.#setTimer(this.#turn);
+	}
+
+	/** The turn is over; gives what is to be kept with its end. */
+	closeTurn(): readonly CallRecord[] {
+		this.#countTime();
+		this.#turn?.withdrawTimer();
+		this.#turn = null;
+		return this.#unkept();
+	}
+
+	#budgetOf(isInTurn: boolean): AgentBudget {
+		return {
+			exhausted: () => {
+				this.#countTime();
+				return this.#exhausted(this.#meters(isInTurn));
+			},
+			takeToolCall: () => {
+				const error = this.#exhausted(this.#meters(isInTurn), ["tool-calls"]);
+				if (error === null) this.#count("tool-calls", 1, isInTurn);
+				return error;
+			},
+			counted: (model) => (this.#isLimited ? this.#counted(model, isInTurn) : model),
+			keep: async () => {
+				this.#countTime();
+				const records = this.#unkept();
+				if (records.length > 0) await this.#settings.stored.appendCalls(records);
+			},
+			besideTurns: () => this.#budgetOf(false),
+		};
+	}
+
+	#exhausted(meters: readonly BudgetMeter[], kinds?: readonly BudgetKind[]): TurnError | null {
+		const [state] = meters.flatMap((meter) => meter.exhausted(kinds) ?? []);
+		return state === undefined ? null : toError(state);
+	}
+
+	#counted(model: Model, isInTurn: boolean): Model {
+		const count = (usage: TokenUsage) => this.#count("tokens", inputTokens(usage) + usage.output, isInTurn);
+		async function* stream(request: ModelRequest, signal: AbortSignal) {
+			for await (const chunk of model.stream(request, signal)) {
+				if (chunk.type === "done" && chunk.usage !== null) count(chunk.usage);
+				yield chunk;
+			}
+		}
+		const { name, maxContextSize, capabilities } = model;
+		return { name, maxContextSize, capabilities, stream };
+	}
+
+	#meters(isInTurn: boolean): readonly BudgetMeter[] {
+		return isInTurn && this.#turn !== null ? [this.#session, this.#turn.meter] : [this.#session];
+	}
+
+	#count(kind: BudgetKind, amount: number, isInTurn: boolean): void {
+		for (const meter of this.#meters(isInTurn)) meter.add(kind, amount);
+		this.#tellWarnings();
+	}
+
+	/** Time passes for session and turn alike, but only while a turn is open. */
+	#countTime(): void {
+		if (this.#turn === null) return;
+		const now = this.#settings.clock.now();
+		// A clock that was set back takes nothing away.
+		const passed = Math.max(now - this.#turn.countedAt, 0);
+		this.#turn.countedAt = now;
+		this.#count("time", passed, true);
+	}
+
+	#tellWarnings(): void {
+		const { stored, log, warn } = this.#settings;
+		for (const state of this.#meters(true).flatMap((meter) => meter.takeWarnings())) {
+			log.warn("a budget is nearly used up", { session: stored.id, ...state });
+			warn(state);
+		}
+	}
+
+	/** Wakes up for the next warning or end of a time budget. */
+	#setTimer(turn: OpenTurn): void {
+		const waiting = this.#meters(true).filter((meter) => meter.untilNews() !== null);
+		if (waiting.length === 0) return;
+		const wait = Math.min(...waiting.flatMap((meter) => meter.untilNews() ?? []));
+		turn.withdrawTimer = this.#settings.clock.after(Math.max(Math.ceil(wait), 1), () => {
+			this.#countTime();
+			// What was used up before the turn began ends its steps, but not a command that needs none.
+			const error = this.#exhausted(waiting, ["time"]);
+			if (error === null) this.#setTimer(turn);
+			else turn.expired(error);
+		});
+	}
+
+	/** The record of what was used since the last one; none when nothing was, or nothing is kept. */
+	#unkept(): readonly CallRecord[] {
+		const record = this.#record();
+		const text = JSON.stringify(record);
+		if (!this.#isKept || text === this.#kept) return [];
+		this.#kept = text;
+		return [record];
+	}
+
+	#record(): CallRecord {
+		const { tokens, time, "tool-calls": toolCalls } = this.#session.used;
+		return { type: "used", tokens, milliseconds: time, toolCalls };
+	}
+}
+
+function hasAny(limits: Limits): boolean {
+	return Object.values(limits).some((limit) => limit !== null);
+}
+
+const units = { tokens: "token", time: "second", "tool-calls": "tool call" } as const;
+
+function toError(state: BudgetState): TurnError {
+	const { budget, scope, used, limit } = state;
+	const wayOn = scope === "session" ? "Only a higher limit lets it go on." : "The next prompt has a new one.";
+	const amount = `${limit} ${units[budget]}${limit === 1 ? "" : "s"}`;
+	const message = `The ${scope} has used up its budget of ${amount} (${used} used). ${wayOn}`;
+	return { code: "budget-exhausted", message, data: state };
+}

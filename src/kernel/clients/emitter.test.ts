@@ -1,0 +1,151 @@
+import { describe, expect, it } from "vitest";
+import { createFakeClock } from "../../../test/support/campaign-clock.ts";
+import { createSessionDouble, storageFailure } from "../../../test/support/failing-session.ts";
+import { createDeferred } from "../../base/deferred.ts";
+import { textPart } from "../../events/content.ts";
+import type { AgentEvent, EventBody } from "../../events/event.ts";
+import { Emitter, type Keeping } from "./emitter.ts";
+import { EventFeed } from "./event-feed.ts";
+
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+const delta = (text: string): EventBody => ({ type: "content.delta", part: textPart(text) });
+const step = (n: number): EventBody => ({ type: "step.started", n });
+const live = new AbortController().signal;
+
+async function createSubject() {
+	const double = await createSessionDouble();
+	const emitter = new Emitter(double.stored, createFakeClock(1));
+	const feed = new EventFeed();
+	emitter.add(feed);
+	const told: string[] = [];
+	void (async () => {
+		for await (const batch of feed) told.push(...batch.map(({ body }) => body.type));
+	})();
+	const emit = async (body: EventBody, keeping: Keeping = {}, turnId = "t1", signal = live) =>
+		await emitter.emit({ turnId, agentPath: [] }, body, keeping, signal);
+	return { double, emitter, feed, told, emit };
+}
+
+describe("Emitter", () => {
+	it("keeps journal rows, then the event, syncs, and only then tells", async () => {
+		const { double, told, emit } = await createSubject();
+		double.hold = createDeferred();
+		const record = { type: "finished", toolCallId: "c1", isError: false } as const;
+		const emitting = emit(step(1), { records: [record], sync: true });
+		await settled();
+		expect([double.writes, told]).toEqual([["finished", "step.started"], []]);
+		double.hold.resolve();
+		await emitting;
+		await settled();
+		expect([double.writes, told]).toEqual([["finished", "step.started", "sync"], ["step.started"]]);
+	});
+
+	it("tells in the order of emission, a merged run before what ends it", async () => {
+		const { double, told, emit } = await createSubject();
+		await emit(delta("a"));
+		await emit(delta("b"));
+		expect(double.writes).toEqual([]);
+		double.hold = createDeferred();
+		const emitting = [emit(step(1)), emit(delta("c")), emit(step(2)), emit(delta("d"))];
+		await settled();
+		expect(told).toEqual(["content.delta", "content.delta"]);
+		double.hold.resolve();
+		await Promise.all(emitting);
+		await settled();
+		expect(told.slice(2)).toEqual([
+			"content.completed",
+			"step.started",
+			"content.delta",
+			"content.completed",
+			"step.started",
+			"content.delta",
+		]);
+	});
+
+	it("tells nothing that could not be kept, nor anything later of that turn but its end", async () => {
+		const { double, told, emit } = await createSubject();
+		double.hold = createDeferred();
+		double.failEvents = true;
+		const results = [emit(step(1)), emit(step(2)), emit(delta("a"))].map((emitting) =>
+			emitting.then(
+				() => "told",
+				(thrown: unknown) => thrown,
+			),
+		);
+		await settled();
+		double.hold.resolve();
+		expect(await results[0]).toBe(storageFailure);
+		double.failEvents = false;
+		expect(await Promise.all(results)).toEqual([storageFailure, storageFailure, storageFailure]);
+		await expect(emit(delta("b"))).rejects.toBe(storageFailure);
+		await expect(emit(step(3))).rejects.toBe(storageFailure);
+		await settled();
+		expect(told).toEqual([]);
+		await emit({ type: "turn.ended", outcome: { status: "cancelled" } });
+		await emit({ type: "turn.started", input: "again" }, {}, "t2");
+		await settled();
+		expect(told).toEqual(["turn.ended", "turn.started"]);
+	});
+
+	it("waits for room while a client is slow, but not beyond the signal", async () => {
+		const { emitter, emit } = await createSubject();
+		const slow = new EventFeed();
+		emitter.add(slow);
+		for (let n = 0; n < 255; n += 1) await emit(delta("x"));
+		let isOver = false;
+		const controller = new AbortController();
+		const emitting = emit(delta("y"), {}, "t1", controller.signal).then(() => {
+			isOver = true;
+		});
+		await settled();
+		expect(isOver).toBe(false);
+		controller.abort();
+		await emitting;
+		const other = emit(delta("z"));
+		emitter.remove(slow);
+		slow.end();
+		await other;
+	});
+
+	it("tells every client the same", async () => {
+		const { emitter, emit } = await createSubject();
+		const feeds = [new EventFeed(), new EventFeed()];
+		for (const feed of feeds) emitter.add(feed);
+		await emit(step(1));
+		for (const feed of feeds) feed.end();
+		const seen: (readonly AgentEvent[])[] = [];
+		for (const feed of feeds) for await (const batch of feed) seen.push(batch);
+		const event = { sessionId: expect.any(String), turnId: "t1", agentPath: [], at: 1, body: step(1) };
+		expect(seen).toEqual([[event], [event]]);
+	});
+
+	it("does not let a turn go on behind its gap because something beside it failed as well", async () => {
+		const { double, emitter, told, emit } = await createSubject();
+		double.failEvents = true;
+		await expect(emit(step(1))).rejects.toBe(storageFailure);
+		const beside = emitter.emit({ turnId: null, agentPath: [] }, step(9), {}, live);
+		await expect(beside).rejects.toBe(storageFailure);
+		double.failEvents = false;
+		await expect(emit(step(2))).rejects.toBe(storageFailure);
+		await emitter.emit({ turnId: null, agentPath: [] }, step(3), {}, live);
+		await settled();
+		expect(told).toEqual(["step.started"]);
+	});
+
+	it("keeps the events of a subagent in its own log too, while it runs", async () => {
+		const { emitter } = await createSubject();
+		const own: unknown[] = [];
+		const path = [{ parentToolCallId: "P", agentId: "a1", subagentType: "coder" }];
+		const speak = (n: number, agentPath = path) => emitter.emit({ turnId: "t1", agentPath }, step(n), {}, live);
+		emitter.addAgent("a1", { appendEvents: async (events) => void own.push(...events.map(({ body }) => body)) });
+		await speak(1);
+		await speak(2, []);
+		await speak(
+			3,
+			path.map((entry) => ({ ...entry, agentId: "a2" })),
+		);
+		emitter.removeAgent("a1");
+		await speak(4);
+		expect(own).toEqual([step(1)]);
+	});
+});

@@ -1,0 +1,215 @@
+// The one way out of a session: every event passes here, is kept first when it is to be kept, and then told to
+// every attached client, in the order in which it was emitted.
+import type { Clock } from "../../base/clock.ts";
+import { type AgentEvent, type EventBody, type EventOrigin, eventDeclarations } from "../../events/event.ts";
+import { createDeltaMerger, type DeltaMerger } from "../../events/merge.ts";
+import type { CallRecord, StoredAgent, StoredSession } from "../../store/session-store.ts";
+import type { EventFeed } from "./event-feed.ts";
+
+/** What is kept together with an event, and how firmly. */
+export interface Keeping {
+	/** Rows of the call journal, kept before the event is told. */
+	readonly records?: readonly CallRecord[];
+	/** Whether all of it must be on stable storage before the event is told. */
+	readonly sync?: boolean;
+	/** Called once all of it is kept, right before the event is told. */
+	beforeTold?(): void;
+}
+
+interface Entry {
+	readonly events: readonly AgentEvent[];
+	readonly keeping: Keeping;
+	readonly resolve: () => void;
+	readonly reject: (error: unknown) => void;
+}
+
+/** The log of a subagent. */
+export type AgentLog = Pick<StoredAgent, "appendEvents">;
+
+const ends: ReadonlySet<EventBody["type"]> = new Set(["turn.ended", "compaction.ended", "ask.resolved"]);
+
+/** Where an event belongs: the turn, if one runs, and the agent. */
+export type Where = Pick<EventOrigin, "turnId" | "agentPath">;
+
+export class Emitter {
+	readonly #sessionId: string;
+	readonly #stored: StoredSession;
+	readonly #clock: Clock;
+	/** One for each agent that speaks: their runs of deltas are not each other's. */
+	readonly #mergers = new Map<string | null, DeltaMerger>();
+	readonly #agentLogs = new Map<string, AgentLog>();
+	readonly #feeds = new Set<EventFeed>();
+	#waiting: Entry[] = [];
+	#draining = false;
+	/** The last turn of which something could not be kept, and why. */
+	#failed: { readonly turnId: string; readonly error: unknown } | null = null;
+
+	constructor(stored: StoredSession, clock: Clock) {
+		this.#sessionId = stored.id;
+		this.#stored = stored;
+		this.#clock = clock;
+	}
+
+	/** Whether any client listens. */
+	get hasListener(): boolean {
+		return this.#feeds.size > 0;
+	}
+
+	add(feed: EventFeed): void {
+		this.#feeds.add(feed);
+	}
+
+	remove(feed: EventFeed): void {
+		this.#feeds.delete(feed);
+	}
+
+	/** From now on the events of this subagent are kept in its own log as well. */
+	addAgent(agentId: string, log: AgentLog): void {
+		this.#agentLogs.set(agentId, log);
+	}
+
+	removeAgent(agentId: string): void {
+		this.#agentLogs.delete(agentId);
+		this.#mergers.delete(agentId);
+	}
+
+	/**
+	 * Resolves once the event is kept and told; rejects, having told nothing, when it could not be kept.
+	 * While a client is slow it then waits for room, but not beyond the signal.
+	 * A delta that was told at once and found room gives nothing to wait for.
+	 */
+	emit(where: Where, body: EventBody, keeping: Keeping, signal: AbortSignal): Promise<void> | undefined {
+		if (this.#isRefused(where.turnId, body.type)) return Promise.reject(this.#failed?.error);
+		const ended = this.#mergerOf(where).push(body);
+		// Of a turn with a gap no more is kept than how it ends.
+		const completed = this.#hasFailed(where.turnId) ? null : ended;
+		const isDelta = eventDeclarations[body.type].class === "volatile";
+		if (!isDelta || completed !== null || this.#draining || this.#waiting.length > 0) {
+			const bodies = completed === null ? [body] : [completed, body];
+			return this.#enqueue(
+				bodies.map((each) => this.#stamp(where, each)),
+				keeping,
+				signal,
+			);
+		}
+		this.#tell(this.#stamp(where, body));
+		return this.#isFull() ? this.#room(signal) : undefined;
+	}
+
+	async #enqueue(events: readonly AgentEvent[], keeping: Keeping, signal: AbortSignal): Promise<void> {
+		await new Promise<void>((resolve, reject) => {
+			this.#waiting.push({ events, keeping, resolve, reject });
+			if (!this.#draining) void this.#drain();
+		});
+		await this.#room(signal);
+	}
+
+	/** Something of the turn could not be kept elsewhere: nothing more of it is told. */
+	fail(turnId: string, error: unknown): void {
+		this.#failed = { turnId, error };
+	}
+
+	/** Tells an event that could not be kept: only for the end of what was begun. */
+	tellUnkept(where: Where, body: EventBody): void {
+		this.#mergerOf(where).flush();
+		this.#tell(this.#stamp(where, body));
+	}
+
+	#mergerOf({ turnId, agentPath }: Where): DeltaMerger {
+		// What stands beside a turn does not cut the turn's runs in two.
+		const speaker = turnId === null ? null : (agentPath.at(-1)?.agentId ?? "");
+		const merger = this.#mergers.get(speaker) ?? createDeltaMerger();
+		this.#mergers.set(speaker, merger);
+		return merger;
+	}
+
+	#stamp({ turnId, agentPath }: Where, body: EventBody): AgentEvent {
+		return { sessionId: this.#sessionId, turnId, agentPath, at: this.#clock.now(), body };
+	}
+
+	async #drain(): Promise<void> {
+		this.#draining = true;
+		while (this.#waiting.length > 0) {
+			const batch = this.#unrefused(this.#waiting.splice(0));
+			try {
+				await this.#keep(batch);
+			} catch (thrown) {
+				for (const { events, reject } of batch) {
+					// What stands beside a turn must not let the turn go on behind its gap.
+					const turnId = events.at(-1)?.turnId ?? null;
+					if (turnId !== null) this.#failed = { turnId, error: thrown };
+					// That a compaction is over is told all the same: nobody else will.
+					for (const event of events) if (event.body.type === "compaction.ended") this.#tell(event);
+					reject(thrown);
+				}
+				continue;
+			}
+			// Its turn may have failed elsewhere meanwhile.
+			for (const entry of this.#unrefused(batch)) {
+				entry.keeping.beforeTold?.();
+				for (const event of entry.events) this.#tell(event);
+				entry.resolve();
+			}
+		}
+		this.#draining = false;
+	}
+
+	/** The entries without those that a failure of their turn has overtaken, which are rejected. */
+	#unrefused(entries: readonly Entry[]): readonly Entry[] {
+		if (this.#failed === null) return entries;
+		const { error } = this.#failed;
+		return entries.filter(({ events, reject }) => {
+			const isRefused = events.some(({ turnId, body }) => this.#isRefused(turnId, body.type));
+			if (isRefused) reject(error);
+			return !isRefused;
+		});
+	}
+
+	/** Behind something that could not be kept nothing of its turn is told but how what was begun ends. */
+	#isRefused(turnId: string | null, type: EventBody["type"]): boolean {
+		return this.#hasFailed(turnId) && !ends.has(type);
+	}
+
+	#hasFailed(turnId: string | null): boolean {
+		return turnId !== null && turnId === this.#failed?.turnId;
+	}
+
+	async #keep(batch: readonly Entry[]): Promise<void> {
+		const records = batch.flatMap((entry) => entry.keeping.records ?? []);
+		if (records.length > 0) await this.#stored.appendCalls(records);
+		const events = batch.flatMap((entry) => entry.events);
+		await this.#stored.appendEvents(events);
+		for (const [agentId, log] of this.#agentLogs) {
+			const own = events.filter(({ agentPath }) => agentPath.at(-1)?.agentId === agentId);
+			if (own.length > 0) await log.appendEvents(own);
+		}
+		if (batch.some((entry) => entry.keeping.sync === true)) await this.#stored.sync();
+	}
+
+	#tell(event: AgentEvent): void {
+		for (const feed of this.#feeds) feed.push(event);
+	}
+
+	#isFull(): boolean {
+		for (const feed of this.#feeds) if (feed.isFull()) return true;
+		return false;
+	}
+
+	async #room(signal: AbortSignal): Promise<void> {
+		for (const feed of this.#feeds) {
+			if (!feed.isFull() || signal.aborted) continue;
+			await withinSignal(feed.room(), signal);
+		}
+	}
+}
+
+function withinSignal(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+	return new Promise((resolve) => {
+		const finish = () => {
+			signal.removeEventListener("abort", finish);
+			resolve();
+		};
+		signal.addEventListener("abort", finish, { once: true });
+		promise.then(finish, finish);
+	});
+}

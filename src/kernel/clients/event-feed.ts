@@ -1,0 +1,68 @@
+// The events on their way to one attached client: a bounded buffer between those who emit and the one who reads.
+import { createDeferred, type Deferred } from "../../base/deferred.ts";
+import type { AgentEvent } from "../../events/event.ts";
+
+/** Events held for a client before emitters are made to wait. */
+const limit = 256;
+
+export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
+	#events: AgentEvent[] = [];
+	#ended = false;
+	#reader: Deferred<void> | null = null;
+	#room: Deferred<void> | null = null;
+	#quiet: Deferred<void> | null = null;
+
+	push(event: AgentEvent): void {
+		if (this.#ended) return;
+		this.#events.push(event);
+		this.#reader?.resolve();
+		this.#reader = null;
+	}
+
+	isFull(): boolean {
+		return this.#events.length >= limit && !this.#ended;
+	}
+
+	/** Resolves when the reader has taken what is held, or the feed has ended. */
+	room(): Promise<void> {
+		if (!this.isFull()) return Promise.resolve();
+		this.#room ??= createDeferred();
+		return this.#room.promise;
+	}
+
+	/** Resolves once everything held has been taken and dealt with: the reader asks for more. */
+	dealtWith(): Promise<void> {
+		if (this.#ended || (this.#events.length === 0 && this.#reader !== null)) return Promise.resolve();
+		this.#quiet ??= createDeferred();
+		return this.#quiet.promise;
+	}
+
+	/** Ends the feed after what it holds. */
+	end(): void {
+		this.#ended = true;
+		this.#reader?.resolve();
+		this.#reader = null;
+		this.#room?.resolve();
+		this.#room = null;
+		this.#quiet?.resolve();
+		this.#quiet = null;
+	}
+
+	async *[Symbol.asyncIterator](): AsyncGenerator<readonly AgentEvent[]> {
+		while (true) {
+			if (this.#events.length > 0) {
+				const batch = this.#events;
+				this.#events = [];
+				this.#room?.resolve();
+				this.#room = null;
+				yield batch;
+			} else if (this.#ended) return;
+			else {
+				this.#quiet?.resolve();
+				this.#quiet = null;
+				this.#reader ??= createDeferred();
+				await this.#reader.promise;
+			}
+		}
+	}
+}

@@ -1,0 +1,359 @@
+// From configuration to the parts of a session: the one place where settings become models, tools and limits.
+import type { Clock } from "../../base/clock.ts";
+import type { Identifiers } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import type { Configuration, ServiceSettings } from "../../config/configuration.ts";
+import { listModel, type UnlistedModel } from "../../config/find-model.ts";
+import type { McpServerSettings } from "../../config/mcp-servers.ts";
+import { type ModelSelection, selectDefaultProvider, selectModel } from "../../config/select-model.ts";
+import type { AgentDefinition } from "../../definitions/agent-definition.ts";
+import type { SkillPlace, SkillSet } from "../../definitions/skill-discovery.ts";
+import { renderSystemPrompt, withRole } from "../../definitions/system-prompt.ts";
+import type { ContextRow } from "../../events/conversation.ts";
+import type { Files } from "../../files/port.ts";
+import type { ServerPool } from "../../mcp/server-pool.ts";
+import type { Model } from "../../models/model.ts";
+import { type ModelSettings, standardTimeouts } from "../../models/model-settings.ts";
+import { createModel } from "../../models/registry.ts";
+import { createSignedInModel } from "../../models/signed-in.ts";
+import type { Network } from "../../network/network.ts";
+import type { Processes } from "../../processes/port.ts";
+import type { StoredSession } from "../../store/session-store.ts";
+import type { ToolEnvironment, WebService } from "../../tools/tool.ts";
+import { isBuiltInToolName, servesPlanMode } from "../../tools/tool-paths.ts";
+import type { ReadPage } from "../../tools/web/page-reader.ts";
+import type { StartWorker } from "../background/command-task.ts";
+import { type BudgetOptions, composeBudgets } from "../budgets/budget-options.ts";
+import type { SessionOperations } from "../session/operations.ts";
+import type { SessionParts } from "../session/session-parts.ts";
+import type { LoadServers } from "../session/tool-servers.ts";
+import { builtInAgents } from "./built-in-agents.ts";
+import { createKeyRing, type KeyRing } from "./key-ring.ts";
+import { loadPluginTools } from "./plugins.ts";
+import { describeRepository } from "./repository.ts";
+import { secretsOf } from "./secrets.ts";
+
+/** What the program around the kernel knows of the machine and the person. */
+export interface Surroundings {
+	/** The environment given to children and asked for overrides. */
+	readonly environment: Readonly<Record<string, string>>;
+	readonly home: string;
+	/** Where settings, sessions and plans are kept. */
+	readonly shareDir: string;
+	/** The file that the settings come from, when it is not that of the share directory; it holds keys. */
+	readonly settingsFile?: string | null;
+	/** The skills that come with the program; null for none. */
+	readonly builtInSkillsDir: string | null;
+	/** Name of the operating system, for people. */
+	readonly os: string;
+	readonly files: Files;
+	readonly processes: Processes;
+	/** Starts the worker of a background command. */
+	readonly startWorker: StartWorker;
+	readonly network: Network;
+	/** Makes text of HTML. */
+	readonly readPage: ReadPage;
+	readonly clock: Clock;
+	readonly identifiers: Identifiers;
+	/** Uniform in [0, 1). */
+	readonly random: () => number;
+	readonly log: Log;
+	/** Takes the trace of scripted models, a line at a time. */
+	readonly trace: (line: string) => void;
+	/** Our own version. */
+	readonly version: string;
+	/** What signs a person in to a provider, as typed. */
+	readonly loginCommand: string;
+}
+
+/** What may differ from session to session. Null leaves it to the configuration. */
+export interface SessionOptions {
+	readonly model: string | null;
+	readonly thinking: boolean | null;
+	readonly yolo: boolean;
+	/** Start in plan mode. */
+	readonly plan: boolean;
+	/** Nobody is at the keyboard; kept in the session's state. */
+	readonly afk: boolean;
+	/** The same for as long as the program runs: nothing of it is kept. */
+	readonly unattended: boolean;
+	/** Further roots of the workspace, absolute; kept in the session's state. */
+	readonly additionalDirs: readonly string[];
+	/** Directories of skills, absolute, that take the place of those of project and person. */
+	readonly skillsDirs: readonly string[];
+	/** Budgets that take the place of those of the configuration; absent or null leaves each to it. */
+	readonly budgets?: Partial<BudgetOptions>;
+	readonly maxSteps: number | null;
+	readonly maxAttempts: number | null;
+	/** How often a prompt is gone over again behind its first time; -1 for any number. */
+	readonly maxLoopIterations: number | null;
+	readonly mcpServers: readonly McpServerSettings[];
+	/** An agent of the person's; absent for the default one. */
+	readonly agent?: AgentDefinition;
+	/** Whether it has the tools of plugins; absent means that it has. */
+	readonly plugins?: boolean;
+	/** A model that the settings do not list, of a provider they have; it wins over `model`. */
+	readonly unlistedModel?: UnlistedModel;
+	/** Tokens of one answer; absent for what the settings say. */
+	readonly maxAnswerTokens?: number;
+	/** What is to be kept with the session of what these options come from; absent for nothing. */
+	readonly madeWith?: object;
+	/** Whether the process has others of its work dir: the last one is then the one that began a turn last. */
+	readonly isOneOfMany?: boolean;
+}
+
+/** Nothing asked for: all is left to the configuration. */
+export const plainSessionOptions: SessionOptions = {
+	model: null,
+	thinking: null,
+	yolo: false,
+	plan: false,
+	afk: false,
+	unattended: false,
+	additionalDirs: [],
+	skillsDirs: [],
+	maxSteps: null,
+	maxAttempts: null,
+	maxLoopIterations: null,
+	mcpServers: [],
+};
+
+/** What a session learns of its kernel. */
+export interface SessionLinks {
+	/** Name and version of its client, for requests that name it. */
+	clientName(): string | null;
+	/** The context of another session of its work dir; null when there is none. */
+	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
+	/** The skills there are now. */
+	findSkills(place: SkillPlace): Promise<SkillSet>;
+	/** The connections to MCP servers that its sessions share. */
+	serverPool(): Promise<Pick<ServerPool, "acquire">>;
+}
+
+export async function composeSession(
+	stored: StoredSession,
+	options: SessionOptions,
+	settings: Configuration,
+	surroundings: Surroundings,
+	links: SessionLinks,
+): Promise<SessionParts> {
+	const { environment, files: allFiles, processes, network, home, clock, identifiers, random, log } = surroundings;
+	const secrets = secretsOf(surroundings);
+	// Whatever is read for a prompt, a person or a tool comes from here; what is ours to read is read beside it.
+	const files = allFiles.admitting(secrets.admit);
+	const { configuration, selection } = chooseModel(options, settings, environment);
+	const { loopControl, agentwire } = configuration;
+	const { agent = builtInAgents.default } = options;
+	const keys = createKeyRing({ ...surroundings, fetch: network.fetch, platform: agentwire });
+	const loadPlugins = () =>
+		loadPluginTools({ ...surroundings, files }, async () => {
+			const provider = selectDefaultProvider(configuration, environment);
+			return { api_key: await keys.keyOf(provider), base_url: provider.baseUrl };
+		});
+	const [model, skills, pluginTools] = await Promise.all([
+		composeModel(selection, surroundings, links.clientName, keys, options.maxAnswerTokens),
+		links.findSkills({
+			files,
+			workDir: stored.workDir,
+			home,
+			shareDir: surroundings.shareDir,
+			skillsDirs: options.skillsDirs,
+			extraSkillDirs: configuration.extraSkillDirs,
+			mergeAll: configuration.mergeAllAvailableSkills,
+			builtInDir: surroundings.builtInSkillsDir,
+			log,
+		}),
+		options.plugins === false ? [] : loadPlugins(),
+	]);
+	const toolEnvironment = (operations: SessionOperations): ToolEnvironment => ({
+		...operations,
+		workDir: stored.workDir,
+		additionalDirs: () => stored.state().additionalDirs,
+		skillDirs: skills.roots,
+		environment,
+		home,
+		outputDir: `${stored.directory ?? stored.workDir}/output`,
+		files,
+		allFiles,
+		secrets,
+		processes,
+		web: {
+			network,
+			allowed: agentwire.fetchAllow,
+			fetchService: toWebService(configuration.services.moonshotFetch, surroundings.version, keys),
+			searchService: toWebService(configuration.services.moonshotSearch, surroundings.version, keys),
+			readPage: surroundings.readPage,
+		},
+		clock,
+		todos: {
+			read: () => stored.state().todos,
+			write: (todos) => stored.updateState({ todos }),
+		},
+	});
+	const composeTools = async (toolPaths: readonly string[], operations: SessionOperations) => {
+		const { createTools } = await import("../../tools/built-in-tools.ts");
+		return [...createTools(toolPaths, toolEnvironment(operations)), ...pluginTools];
+	};
+	return {
+		stored,
+		readContext: links.readContext,
+		model,
+		unsetModelAlias: selection.kind === "none" ? selection.alias : null,
+		createTools: (operations) => composeTools(agent.toolPaths, operations),
+		subagents: {
+			types: agent.types,
+			createTools: composeTools,
+			findModel: async (alias) => {
+				const isKnown = Object.hasOwn(configuration.models, alias);
+				const chosen = { configuration, alias, thinking: options.thinking, environment };
+				return isKnown ? await composeModel(selectModel(chosen), surroundings, links.clientName, keys) : null;
+			},
+			describeRepository: (signal) => describeRepository(stored.workDir, { environment, processes }, signal),
+			parallel: agentwire.parallelSubagents,
+		},
+		background: {
+			settings: configuration.background,
+			startWorker: surroundings.startWorker,
+			claimStaleAfter: configuration.notifications.claimStaleAfterMs,
+		},
+		loadServers: composeServers(stored.workDir, options.mcpServers, configuration, surroundings, links),
+		limits: {
+			maxSteps: options.maxSteps ?? loopControl.maxStepsPerTurn,
+			maxAttempts: options.maxAttempts ?? loopControl.maxRetriesPerStep,
+		},
+		budgets: composeBudgets(agentwire.limits, options.budgets ?? {}),
+		compaction: {
+			triggerRatio: loopControl.compactionTriggerRatio,
+			reservedTokens: loopControl.reservedContextSize,
+		},
+		deadlines: {
+			approval: agentwire.approvalTimeout ?? 0,
+			question: agentwire.questionTimeout ?? 0,
+			"client-tool": agentwire.clientToolTimeout ?? 0,
+		},
+		yolo: options.yolo || configuration.defaultYolo,
+		afk: options.afk || options.unattended,
+		whenUnattended: agentwire.unattended,
+		remindsOfAbsence: !configuration.skipAfkPromptInjection,
+		isOneOfMany: options.isOneOfMany === true,
+		hooks: configuration.hooks.map(({ event, matcher, command, timeout, failClosed }) => ({
+			kind: "command",
+			event,
+			matcher,
+			command,
+			timeout,
+			failClosed,
+		})),
+		hookPlace: { environment, processes },
+		planPlace: {
+			files,
+			shareDir: surroundings.shareDir,
+			home,
+			isSupported: servesPlanMode(agent.toolPaths),
+			startsOn: options.plan || (configuration.defaultPlanMode && !stored.existed),
+		},
+		skills: skills.skills,
+		loopIterations: options.maxLoopIterations ?? loopControl.maxRalphIterations,
+		keys,
+		systemPrompt: async (type) => {
+			const { gatherPromptVariables } = await import("./prompt-environment.ts");
+			const variables = await gatherPromptVariables(stored.workDir, stored.state().additionalDirs, skills.skills, {
+				...surroundings,
+				files,
+			});
+			if (type !== null) return (type.prompt ?? renderSystemPrompt)(variables);
+			return withRole((agent.prompt ?? renderSystemPrompt)(variables), agent.role);
+		},
+		clock,
+		identifiers,
+		random,
+		log,
+	};
+}
+
+/** The service that settings name; requests to it name us. */
+function toWebService(settings: ServiceSettings | null, version: string, keys: KeyRing): WebService | null {
+	if (settings === null) return null;
+	const { baseUrl, customHeaders } = settings;
+	return {
+		baseUrl,
+		customHeaders: { "user-agent": `agentwire/${version}`, ...customHeaders },
+		token: () => keys.keyOf(settings),
+	};
+}
+
+/** Nothing of it is loaded before it is wanted. */
+function composeServers(
+	workDir: string,
+	servers: SessionOptions["mcpServers"],
+	{ mcp, agentwire }: Configuration,
+	{ environment, clock, log }: Surroundings,
+	links: SessionLinks,
+): LoadServers | null {
+	if (servers.length === 0) return null;
+	return async ({ questions, isTaken }) => {
+		const [{ ServerSet }, pool] = await Promise.all([import("../../mcp/server-set.ts"), links.serverPool()]);
+		return new ServerSet({
+			servers,
+			acquire: (server) => pool.acquire(server, { workDir, environment }),
+			isTaken: (name) => isBuiltInToolName(name) || isTaken(name),
+			questions,
+			callTimeout: mcp.client.toolCallTimeoutMs,
+			startTimeout: agentwire.mcpStartTimeout,
+			clock,
+			log,
+		});
+	};
+}
+
+/** The model that a session talks to; `configuration` lists it even when the settings do not. */
+export function chooseModel(
+	{ model, thinking, unlistedModel }: SessionOptions,
+	settings: Configuration,
+	environment: Surroundings["environment"],
+): { readonly configuration: Configuration; readonly selection: ModelSelection } {
+	const configuration = unlistedModel === undefined ? settings : listModel(settings, unlistedModel);
+	const alias = unlistedModel?.name ?? model;
+	return { configuration, selection: selectModel({ configuration, alias, thinking, environment }) };
+}
+
+async function composeModel(
+	selection: ModelSelection,
+	{ environment, files, network, home, clock, trace, version }: Surroundings,
+	clientName: () => string | null,
+	keys: KeyRing,
+	maxAnswerTokens?: number,
+): Promise<Model | null> {
+	if (selection.kind === "none") return null;
+	const { provider, model, sampling, thinking } = selection;
+	const cap = maxAnswerTokens ?? sampling.maxCompletionTokens;
+	const settings: ModelSettings = {
+		providerType: provider.type,
+		baseUrl: provider.baseUrl,
+		apiKey: provider.apiKey,
+		keyHolder: { provider: provider.name, setting: provider.apiKeySource },
+		network,
+		environment: { ...environment, ...provider.env },
+		customHeaders: provider.customHeaders,
+		reasoningKey: provider.reasoningKey ?? "",
+		model: model.name,
+		maxContextSize: model.maxContextSize,
+		capabilities: model.capabilities,
+		thinking,
+		sampling: {
+			temperature: sampling.temperature,
+			topP: sampling.topP,
+			maxCompletionTokens: cap === "automatic" ? null : cap === "off" ? 0 : cap,
+			thinkingKeep: sampling.thinkingKeep,
+		},
+		timeouts: standardTimeouts,
+		clientName,
+		readFile: (path) => files.read(path),
+		trace,
+		version,
+		home,
+		clock,
+	};
+	const source = await keys.source(provider);
+	return source === null ? await createModel(settings) : await createSignedInModel(settings, source);
+}

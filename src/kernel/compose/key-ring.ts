@@ -1,0 +1,138 @@
+// The keys of a session's providers and services: from the settings, or from a sign-in that is kept up while the
+// session lives.
+import { unlessAborted } from "../../base/abort.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { OauthReference } from "../../config/configuration.ts";
+import type { Access, AccessAnswer } from "../../credentials/access.ts";
+import { type PlatformSettings, toPlatform } from "../../credentials/platform.ts";
+import { tokenFileOf } from "../../credentials/token-file.ts";
+import type { Files } from "../../files/port.ts";
+import type { KeySource } from "../../models/signed-in.ts";
+import type { Fetch } from "../../network/network.ts";
+
+/** A provider or a service, as far as its key goes. */
+export interface KeyHolder {
+	/** What is used while nobody is signed in; may be empty. */
+	readonly apiKey: string;
+	/** Null when the key is all there is. */
+	readonly oauth: OauthReference | null;
+}
+
+/** What a session does for the sign-ins it uses. */
+export interface SessionKeys {
+	/** Begins to renew them in the background. */
+	start(): void;
+	/** Renews those that are due; waits no longer than the signal. Gives nothing when none is used. */
+	renewDue(signal: AbortSignal): Promise<void> | undefined;
+	/** Ends the renewing, and waits for what is under way, no longer than the signal. */
+	close(signal: AbortSignal): Promise<void>;
+}
+
+export interface KeyRing extends SessionKeys {
+	/** Where the key comes from; null when the settings hold it. */
+	source(holder: KeyHolder): Promise<KeySource | null>;
+	/** The key of this moment; empty when there is none. Never rejects. */
+	keyOf(holder: KeyHolder): Promise<string>;
+}
+
+export interface KeyRingSettings {
+	readonly files: Files;
+	readonly clock: Clock;
+	readonly log: Log;
+	readonly shareDir: string;
+	readonly environment: Readonly<Record<string, string>>;
+	readonly platform: PlatformSettings;
+	/** Our own version. */
+	readonly version: string;
+	/** What signs a person in, as typed. */
+	readonly loginCommand: string;
+	/** What asks the platform. */
+	readonly fetch: Fetch;
+}
+
+/** Milliseconds between two looks at what is due. */
+const renewalInterval = 60_000;
+
+/** The keys of a session, which start out unused: nothing of a sign-in is looked at before somebody asks. */
+export function createKeyRing(settings: KeyRingSettings): KeyRing {
+	const { clock, shareDir, loginCommand } = settings;
+	const accesses = new Map<string, Promise<Access>>();
+	let isRunning = false;
+	let withdraw: (() => void) | null = null;
+
+	const open = (file: string): Promise<Access> => {
+		const known = accesses.get(file);
+		if (known !== undefined) return known;
+		const access = loadAccess(settings, file);
+		accesses.set(file, access);
+		schedule();
+		return access;
+	};
+
+	const renewAll = async () => {
+		for (const access of accesses.values()) await (await access).renewIfDue();
+	};
+
+	/** The timer is there only for sessions that use a sign-in. */
+	const schedule = () => {
+		if (!isRunning || withdraw !== null || accesses.size === 0) return;
+		const look = async () => {
+			await renewAll();
+			withdraw = null;
+			schedule();
+		};
+		withdraw = clock.after(renewalInterval, () => void look(), true);
+	};
+
+	const source = async ({ apiKey, oauth }: KeyHolder): Promise<KeySource | null> => {
+		if (oauth === null) return null;
+		const file = tokenFileOf(shareDir, oauth.key);
+		if (file === null) return unusable(oauth.key, loginCommand);
+		const access = await open(file);
+		return {
+			loginCommand,
+			renewed: (refused) => access.renewed(refused),
+			async current() {
+				const answer = await access.current();
+				return answer.ok || apiKey === "" ? answer : { ok: true, key: apiKey };
+			},
+		};
+	};
+
+	return {
+		source,
+		async keyOf(holder) {
+			const answer = await (await source(holder))?.current();
+			if (answer === undefined) return holder.apiKey;
+			return answer.ok ? answer.key : "";
+		},
+		start() {
+			isRunning = true;
+			schedule();
+		},
+		renewDue: (signal) => (accesses.size === 0 ? undefined : unlessAborted(renewAll(), signal).then(() => undefined)),
+		async close(signal) {
+			isRunning = false;
+			withdraw?.();
+			withdraw = null;
+			const settled = [...accesses.values()].map(async (access) => (await access).settled());
+			await unlessAborted(Promise.all(settled), signal);
+		},
+	};
+}
+
+/** The means to sign in are loaded once somebody is to be signed in. */
+async function loadAccess(settings: KeyRingSettings, file: string): Promise<Access> {
+	const { createAccess } = await import("../../credentials/access.ts");
+	const { environment, platform } = settings;
+	return createAccess({ ...settings, file, platform: toPlatform(environment, platform) });
+}
+
+function unusable(key: string, loginCommand: string): KeySource {
+	const answer: AccessAnswer = {
+		ok: false,
+		reason: `The key ${JSON.stringify(key)} of oauth in the settings does not name a sign-in; it should be "oauth/kimi-code".`,
+	};
+	return { loginCommand, current: async () => answer, renewed: async () => answer };
+}

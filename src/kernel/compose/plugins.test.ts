@@ -1,0 +1,78 @@
+// The tools that plugins add to the agents of a session (agent-kernel §8.7).
+import { beforeEach, describe, expect, it } from "vitest";
+import { createMemoryFiles, type MemoryFiles } from "../../../test/support/memory-files.ts";
+import { noProcesses } from "../../../test/support/session-doubles.ts";
+import { call } from "../../../test/support/tool-environment.ts";
+import { type Log, silentLog } from "../../base/log.ts";
+import type { Processes, RunRequest } from "../../processes/port.ts";
+import { loadPluginTools } from "./plugins.ts";
+
+let files: MemoryFiles;
+let warnings: unknown[];
+let requests: RunRequest[];
+beforeEach(() => {
+	files = createMemoryFiles();
+	warnings = [];
+	requests = [];
+});
+
+async function put(name: string, manifest: object): Promise<void> {
+	await files.makeDirectory(`/share/plugins/${name}`);
+	await files.replace(`/share/plugins/${name}/plugin.json`, JSON.stringify({ name, version: "1", ...manifest }));
+}
+
+const tool = (name: string, more = {}) => ({ name, command: [`./${name}`], ...more });
+const log: Log = { ...silentLog, warn: (_, fields) => warnings.push(fields) };
+const processes: Processes = {
+	...noProcesses,
+	run: (request, signal) => {
+		requests.push(request);
+		return noProcesses.run(request, signal);
+	},
+};
+let key = "first";
+const load = () =>
+	loadPluginTools({ files, processes, environment: { PATH: "/bin" }, shareDir: "/share", log }, async () => ({
+		api_key: key,
+		base_url: "",
+	}));
+
+describe("loadPluginTools", () => {
+	it("gives the tools of all plugins in the order of their names", async () => {
+		await put("b", { tools: [tool("three")] });
+		await put("a", { tools: [tool("two"), tool("one")] });
+		await put("c", {});
+		expect((await load()).map(({ name }) => name)).toEqual(["two", "one", "three"]);
+		expect(warnings).toEqual([]);
+	});
+
+	it("gives none without plugins", async () => {
+		expect(await load()).toEqual([]);
+	});
+
+	it("leaves out and logs what has another tool's name or cannot be used", async () => {
+		await put("a", { tools: [tool("Shell"), tool("say"), tool("odd", { parameters: { type: "string" } })] });
+		await put("b", { tools: [tool("say"), tool("last")] });
+		const tools = await load();
+		expect(tools.map(({ name }) => name)).toEqual(["say", "last"]);
+		expect(warnings).toEqual([
+			{ plugin: "a", tool: "Shell" },
+			{ plugin: "a", tool: "odd", reason: expect.stringContaining("parameters") },
+			{ plugin: "b", tool: "say" },
+		]);
+	});
+
+	it("gives a tool its plugin's directory and values, as they are at the call", async () => {
+		await put("a", { config_file: "c.json", inject: { "x.key": "api_key", url: "base_url" }, tools: [tool("say")] });
+		await put("b", { tools: [tool("other")] });
+		const [say, other] = await load();
+		if (say === undefined || other === undefined) throw new Error("They are missing.");
+		key = "second";
+		await call(say, {});
+		await call(other, {});
+		expect(requests.map(({ file, workDir, environment }) => ({ file, workDir, environment }))).toEqual([
+			{ file: "./say", workDir: "/share/plugins/a", environment: { PATH: "/bin", "x.key": "second" } },
+			{ file: "./other", workDir: "/share/plugins/b", environment: { PATH: "/bin" } },
+		]);
+	});
+});

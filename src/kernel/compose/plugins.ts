@@ -1,0 +1,34 @@
+// The tools of the installed plugins, for the agents of a session alike.
+import { chooseInjected, discoverPlugins, type HostValues } from "../../definitions/plugin.ts";
+import type { Tool } from "../../tools/tool.ts";
+import { isBuiltInToolName } from "../../tools/tool-paths.ts";
+import type { Surroundings } from "./compose.ts";
+
+/**
+ * The tools of all plugins in the share directory that can be used. A name that a built-in tool or an earlier plugin has
+ * is left out, and so is a tool that cannot be offered; both are logged. `values` is asked anew at each call of a tool.
+ */
+export async function loadPluginTools(
+	surroundings: Pick<Surroundings, "files" | "processes" | "environment" | "shareDir" | "log">,
+	values: () => Promise<HostValues>,
+): Promise<readonly Tool[]> {
+	const { log } = surroundings;
+	const plugins = await discoverPlugins(surroundings);
+	if (plugins.length === 0) return [];
+	const { createPluginTool } = await import("../../tools/plugin-tool.ts");
+	const tools = new Map<string, Tool>();
+	for (const plugin of plugins) {
+		for (const declared of plugin.tools) {
+			const fields = { plugin: plugin.name, tool: declared.name };
+			if (isBuiltInToolName(declared.name) || tools.has(declared.name)) {
+				log.warn("A tool of a plugin has the name of another tool and is left out.", fields);
+				continue;
+			}
+			const inject = async () => chooseInjected(plugin.inject, await values());
+			const made = await createPluginTool(plugin.directory, declared, surroundings, inject);
+			if (made.ok) tools.set(declared.name, made.tool);
+			else log.warn("A tool of a plugin cannot be used and is left out.", { ...fields, reason: made.reason });
+		}
+	}
+	return [...tools.values()];
+}

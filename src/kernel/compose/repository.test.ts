@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import type { Processes, RunRequest } from "../../processes/port.ts";
+import { describeRepository } from "./repository.ts";
+
+const live = new AbortController().signal;
+
+/** Children that print what is given for the word behind git's own options; without it they fail. */
+function createPlace(outputs: Readonly<Record<string, string>>) {
+	const requests: RunRequest[] = [];
+	const processes: Processes = {
+		async run(request) {
+			requests.push(request);
+			const output = outputs[request.arguments[1] ?? ""];
+			const ended = { kind: "exited", exitCode: output === undefined ? 128 : 0 } as const;
+			return { ended, output: output ?? "", errorOutput: "", outputBytes: 0, truncated: false, spilledTo: null };
+		},
+		endAll: async () => {},
+	};
+	return { requests, place: { environment: { PATH: "/bin" }, processes } };
+}
+
+describe("describeRepository", () => {
+	it("shows branch, changes and last commits", async () => {
+		const { place, requests } = createPlace({ status: "## main\n M a.ts\n", log: "abc Add it\n" });
+		expect(await describeRepository("/work", place, live)).toBe(
+			"<git-repository>\n## main\n M a.ts\n\nLast commits:\nabc Add it\n</git-repository>",
+		);
+		expect(requests.map(({ file, workDir }) => [file, workDir])).toEqual([
+			["git", "/work"],
+			["git", "/work"],
+		]);
+		for (const { environment, arguments: words } of requests) {
+			expect(environment).toEqual({ PATH: "/bin", GIT_TERMINAL_PROMPT: "0" });
+			expect(words[0]).toBe("--no-optional-locks");
+		}
+	});
+
+	it("cuts what is long", async () => {
+		const status = Array.from({ length: 25 }, (_, n) => `?? file${n}`).join("\n");
+		const { place } = createPlace({ status, log: "" });
+		const text = await describeRepository("/work", place, live);
+		expect(text).toContain("?? file19\n... and 5 more\n");
+		expect(text).not.toContain("file20");
+	});
+
+	it("shows a repository without commits", async () => {
+		const { place } = createPlace({ status: "## No commits yet on main" });
+		expect(await describeRepository("/work", place, live)).toContain("## No commits yet on main");
+	});
+
+	it("is empty where there is no repository", async () => {
+		expect(await describeRepository("/work", createPlace({}).place, live)).toBe("");
+	});
+});

@@ -1,0 +1,46 @@
+// The state of a git repository in a few lines, for agents that begin by looking around.
+import type { Processes } from "../../processes/port.ts";
+
+interface Place {
+	readonly environment: Readonly<Record<string, string>>;
+	readonly processes: Processes;
+}
+
+/** Lines of changed files, and of commits, that are shown. */
+const lineLimit = 20;
+const timeout = 5000;
+
+/** Branch, changes and last commits; empty where there is no repository, or no git. */
+export async function describeRepository(workDir: string, place: Place, signal: AbortSignal): Promise<string> {
+	const status = await git(["status", "--short", "--branch"], workDir, place, signal);
+	if (status === null) return "";
+	const commits = (await git(["log", "--oneline", "-n", "5"], workDir, place, signal)) ?? "";
+	return `<git-repository>\n${firstLines(status)}\n\nLast commits:\n${firstLines(commits)}\n</git-repository>`;
+}
+
+async function git(
+	words: readonly string[],
+	workDir: string,
+	{ environment, processes }: Place,
+	signal: AbortSignal,
+): Promise<string | null> {
+	const outcome = await processes.run(
+		{
+			file: "git",
+			arguments: ["--no-optional-locks", ...words],
+			workDir,
+			environment: { ...environment, GIT_TERMINAL_PROMPT: "0" },
+			timeout,
+			outputLimit: 65_536,
+			separateStderr: true,
+		},
+		signal,
+	);
+	return outcome.ended.kind === "exited" && outcome.ended.exitCode === 0 ? outcome.output.trim() : null;
+}
+
+function firstLines(text: string): string {
+	const lines = text.split("\n");
+	const rest = lines.length - lineLimit;
+	return rest > 0 ? [...lines.slice(0, lineLimit), `... and ${rest} more`].join("\n") : text;
+}

@@ -1,0 +1,26 @@
+// What is not read for a model in this program's own world: its share directories, its settings file, its plugins.
+import path from "node:path";
+import { discoverPlugins } from "../../definitions/plugin.ts";
+import { createSecretPaths, type SecretPaths } from "../../files/secret-paths.ts";
+import type { Surroundings } from "./compose.ts";
+
+/** `~/.kimi` counts beside the share directory: it is where other versions keep theirs. */
+export function secretsOf({
+	files,
+	shareDir,
+	home,
+	settingsFile,
+	log,
+}: Pick<Surroundings, "files" | "shareDir" | "home" | "settingsFile" | "log">): SecretPaths {
+	const shareDirs = [...new Set([shareDir, path.join(home, ".kimi")])];
+	const keyFilesIn = async (directory: string) =>
+		(await discoverPlugins({ files, shareDir: directory, log })).flatMap(({ directory: root, configFile, inject }) =>
+			configFile === null || Object.keys(inject).length === 0 ? [] : [path.join(root, configFile)],
+		);
+	return createSecretPaths({
+		files,
+		shareDirs,
+		ownFiles: settingsFile === undefined || settingsFile === null ? [] : [settingsFile],
+		pluginFiles: async () => (await Promise.all(shareDirs.map(keyFilesIn))).flat(),
+	});
+}

@@ -1,0 +1,61 @@
+import { expect, it } from "vitest";
+import { type MadeWith, readMadeWith, toKeptMadeWith } from "./creation-options.ts";
+
+const noBudgets = {
+	sessionTokens: null,
+	sessionSeconds: null,
+	sessionToolCalls: null,
+	turnTokens: null,
+	turnSeconds: null,
+	turnToolCalls: null,
+};
+const plain: MadeWith = {
+	model: null,
+	provider: null,
+	maxAnswerTokens: null,
+	maxSteps: null,
+	systemPrompt: null,
+	tools: "none",
+	budgets: noBudgets,
+};
+const full: MadeWith = {
+	model: "m",
+	provider: "p",
+	maxAnswerTokens: 1,
+	maxSteps: 2,
+	systemPrompt: "Be a cat.",
+	tools: "all",
+	budgets: {
+		sessionTokens: 1,
+		sessionSeconds: 0.5,
+		sessionToolCalls: 2,
+		turnTokens: 3,
+		turnSeconds: 4.5,
+		turnToolCalls: 5,
+	},
+};
+
+it.each([[plain], [full], [{ ...plain, maxAnswerTokens: 0 }]])("reads again what it keeps", (madeWith) => {
+	const kept: unknown = JSON.parse(JSON.stringify(toKeptMadeWith(madeWith)));
+	expect(readMadeWith(kept)).toEqual(madeWith);
+});
+
+it("keeps nothing of what was left open", () => {
+	expect(toKeptMadeWith(plain)).toEqual({ tools: "none", budgets: {} });
+});
+
+it("reads what lacks everything but the tools, and what has more", () => {
+	expect(readMadeWith({ tools: "all", colour: "red" })).toEqual({ ...plain, tools: "all" });
+});
+
+it.each([
+	null,
+	"all",
+	[],
+	{},
+	{ tools: "every" },
+	{ tools: "all", model: 5 },
+	{ tools: "all", max_steps: 0 },
+	{ tools: "all", budgets: { turn_tokens: -1 } },
+	{ tools: "all", budgets: { turn_seconds: "5" } },
+])("takes %j for nothing", (value) => expect(readMadeWith(value)).toBeNull());

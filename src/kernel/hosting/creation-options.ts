@@ -1,0 +1,94 @@
+// What was asked for when a session was made and holds as long as it lives, as it is kept with its state: whoever opens
+// the session later asks for the same again. What is null is left out there.
+import * as v from "valibot";
+import type { BudgetOptions } from "../budgets/budget-options.ts";
+import type { ToolScope } from "../compose/agent-restriction.ts";
+
+const amount = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)));
+/** 0 is for no bound. */
+const bound = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
+const time = v.optional(v.pipe(v.number(), v.gtValue(0)));
+const text = v.optional(v.string());
+
+const keptSchema = v.object({
+	model: text,
+	provider: text,
+	max_answer_tokens: bound,
+	max_steps: amount,
+	system_prompt: text,
+	tools: v.picklist(["none", "without-commands", "all"]),
+	budgets: v.optional(
+		v.object({
+			session_tokens: amount,
+			session_seconds: time,
+			session_tool_calls: amount,
+			turn_tokens: amount,
+			turn_seconds: time,
+			turn_tool_calls: amount,
+		}),
+		{},
+	),
+});
+
+/** Null leaves it to the settings. */
+export interface MadeWith {
+	/** An alias or the model's own name. */
+	readonly model: string | null;
+	/** Key, type or maker of a provider. */
+	readonly provider: string | null;
+	/** Tokens of one answer. */
+	readonly maxAnswerTokens: number | null;
+	/** Model calls of one turn. */
+	readonly maxSteps: number | null;
+	/** Takes the place of the agent's own. */
+	readonly systemPrompt: string | null;
+	readonly tools: ToolScope;
+	readonly budgets: BudgetOptions;
+}
+
+/** Null for what is nothing of the kind, or damaged. */
+export function readMadeWith(value: unknown): MadeWith | null {
+	const parsed = v.safeParse(keptSchema, value);
+	if (!parsed.success) return null;
+	const { model, provider, max_answer_tokens, max_steps, system_prompt, tools, budgets } = parsed.output;
+	return {
+		model: model ?? null,
+		provider: provider ?? null,
+		maxAnswerTokens: max_answer_tokens ?? null,
+		maxSteps: max_steps ?? null,
+		systemPrompt: system_prompt ?? null,
+		tools,
+		budgets: {
+			sessionTokens: budgets.session_tokens ?? null,
+			sessionSeconds: budgets.session_seconds ?? null,
+			sessionToolCalls: budgets.session_tool_calls ?? null,
+			turnTokens: budgets.turn_tokens ?? null,
+			turnSeconds: budgets.turn_seconds ?? null,
+			turnToolCalls: budgets.turn_tool_calls ?? null,
+		},
+	};
+}
+
+export function toKeptMadeWith(madeWith: MadeWith): object {
+	const { model, provider, maxAnswerTokens, maxSteps, systemPrompt, tools, budgets } = madeWith;
+	return given({
+		tools,
+		model,
+		provider,
+		max_answer_tokens: maxAnswerTokens,
+		max_steps: maxSteps,
+		system_prompt: systemPrompt,
+		budgets: given({
+			session_tokens: budgets.sessionTokens,
+			session_seconds: budgets.sessionSeconds,
+			session_tool_calls: budgets.sessionToolCalls,
+			turn_tokens: budgets.turnTokens,
+			turn_seconds: budgets.turnSeconds,
+			turn_tool_calls: budgets.turnToolCalls,
+		}),
+	});
+}
+
+function given(fields: object): object {
+	return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}

@@ -1,0 +1,98 @@
+// What a session of many is opened with: what a client asked for, or what was kept of that, put together with what all
+// sessions of the process have in common.
+import { KernelError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { Configuration } from "../../config/configuration.ts";
+import { findModel } from "../../config/find-model.ts";
+import { narrowAgent } from "../compose/agent-restriction.ts";
+import { builtInAgents } from "../compose/built-in-agents.ts";
+import { chooseModel, type SessionOptions } from "../compose/compose.ts";
+import { type MadeWith, readMadeWith, toKeptMadeWith } from "./creation-options.ts";
+
+/** What a client asks of a session; it is kept with it. */
+export type SessionRequest = MadeWith;
+
+/** What a session is opened with. */
+export interface ChosenOptions {
+	readonly options: SessionOptions;
+	/** The name sent to the provider, and the provider's key; empty when there is none. */
+	readonly model: string;
+	readonly provider: string;
+}
+
+export interface CommonOptions {
+	readonly configuration: Configuration;
+	readonly environment: Readonly<Record<string, string>>;
+	/** What all sessions have in common. */
+	readonly options: SessionOptions;
+	readonly log: Log;
+}
+
+/** For a new session; what was asked for is kept with it. Fails `model-not-set` when there is no such model. */
+export function chooseOptions(common: CommonOptions, request: SessionRequest): ChosenOptions {
+	return choose(common, { ...toOptions(common, request), madeWith: toKeptMadeWith(request) });
+}
+
+/** For a session of which nothing is known yet. */
+export function choosePlainOptions(common: CommonOptions): ChosenOptions {
+	return choose(common, toOptions(common, plainRequest));
+}
+
+/** For a session that an earlier process made: the same again, as far as it is still to be had. */
+export function chooseOptionsAgain(common: CommonOptions, id: string, kept: unknown): ChosenOptions {
+	const { log } = common;
+	const madeWith = readMadeWith(kept);
+	if (kept !== null && madeWith === null) log.warn("What a session was made with is not readable.", { session: id });
+	if (madeWith === null) return choosePlainOptions(common);
+	try {
+		return choose(common, toOptions(common, madeWith));
+	} catch (thrown) {
+		if (!(thrown instanceof KernelError)) throw thrown;
+		const { model, provider } = madeWith;
+		const fields = { session: id, model, provider, error: thrown };
+		log.warn("A session gets the default model in place of its own.", fields);
+		return choose(common, toOptions(common, { ...madeWith, model: null, provider: null }));
+	}
+}
+
+/** Nothing asked for. */
+export const plainRequest: SessionRequest = {
+	model: null,
+	provider: null,
+	maxAnswerTokens: null,
+	systemPrompt: null,
+	maxSteps: null,
+	budgets: {
+		sessionTokens: null,
+		sessionSeconds: null,
+		sessionToolCalls: null,
+		turnTokens: null,
+		turnSeconds: null,
+		turnToolCalls: null,
+	},
+	tools: "none",
+};
+
+function choose({ configuration, environment }: CommonOptions, options: SessionOptions): ChosenOptions {
+	const { selection } = chooseModel(options, configuration, environment);
+	const isSet = selection.kind === "model";
+	return { options, model: isSet ? selection.model.name : "", provider: isSet ? selection.provider.name : "" };
+}
+
+function toOptions({ configuration, options }: CommonOptions, request: SessionRequest): SessionOptions {
+	const found = findModel(configuration, request);
+	if (found.kind === "none") throw new KernelError("model-not-set", found.reason);
+	const { maxAnswerTokens, maxSteps, budgets, tools, systemPrompt } = request;
+	return {
+		...options,
+		isOneOfMany: true,
+		...(found.kind === "unlisted" ? { unlistedModel: found.model } : { model: found.alias ?? options.model }),
+		...(maxAnswerTokens === null ? {} : { maxAnswerTokens }),
+		maxSteps: maxSteps ?? options.maxSteps,
+		budgets,
+		agent: narrowAgent(options.agent ?? builtInAgents.default, tools, systemPrompt),
+		// Plugins run commands, and so do MCP servers.
+		plugins: tools === "all",
+		mcpServers: tools === "all" ? options.mcpServers : [],
+	};
+}

@@ -1,0 +1,39 @@
+// What a kernel ends when something of it could not even be loaded.
+import { expect, it, vi } from "vitest";
+import { createFakeClock } from "../../../test/support/campaign-clock.ts";
+import { createSurroundings } from "../../../test/support/host-services.ts";
+import { createMemoryFiles } from "../../../test/support/memory-files.ts";
+import { silentLog } from "../../base/log.ts";
+import { parseMcpServers } from "../../config/mcp-servers.ts";
+import { readConfiguration } from "../../config/read-config.ts";
+import { createMemoryStore } from "../../store/memory/memory-store.ts";
+import { plainSessionOptions } from "../compose/compose.ts";
+import { Kernel } from "./kernel.ts";
+
+vi.mock("../../mcp/server-pool.ts", () => {
+	throw new Error("too many open files");
+});
+
+it("ends its children also when no MCP server could be loaded", async () => {
+	const files = createMemoryFiles();
+	await files.makeDirectory("/work");
+	const { configuration } = await readConfiguration({ kind: "text", text: "{}" }, files, silentLog);
+	const endAll = vi.fn(async () => {});
+	const clock = createFakeClock();
+	const kernel = new Kernel({
+		store: createMemoryStore(),
+		configuration,
+		surroundings: createSurroundings({
+			files,
+			clock,
+			processes: { run: () => Promise.reject(new Error("no children here")), endAll },
+		}),
+	});
+	const mcpServers = parseMcpServers('{"mcpServers": {"s": {"command": "s"}}}', "test");
+	const session = await kernel.create("/work", { ...plainSessionOptions, mcpServers });
+	session.attach({ client: null, tools: new Map(), capabilities: [], hooks: null });
+	clock.advance(1000);
+	await vi.dynamicImportSettled();
+	await kernel.close();
+	expect(endAll).toHaveBeenCalledOnce();
+});

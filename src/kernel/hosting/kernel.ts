@@ -1,0 +1,185 @@
+// The kernel: opens and creates sessions, holds them while they live, and closes them all at the end.
+import { KernelError } from "../../base/errors.ts";
+import { createSharedRun } from "../../base/shared-run.ts";
+import type { Configuration } from "../../config/configuration.ts";
+import { discoverSkills, type SkillPlace, type SkillSet } from "../../definitions/skill-discovery.ts";
+import type { Files } from "../../files/port.ts";
+import type { ServerPool } from "../../mcp/server-pool.ts";
+import type { SessionState, SessionStore, SessionSummary, StoredSession } from "../../store/session-store.ts";
+import { checkAdditionalDirectory } from "../commands/additional-directory.ts";
+import { composeSession, type SessionLinks, type SessionOptions, type Surroundings } from "../compose/compose.ts";
+import { Session } from "../session/session.ts";
+import type { SessionParts } from "../session/session-parts.ts";
+
+/** Milliseconds that the hooks of a session's end may take, of the two seconds that closing has in all. */
+const hookBudget = 1000;
+
+export interface KernelParts {
+	readonly store: SessionStore;
+	readonly configuration: Configuration;
+	readonly surroundings: Surroundings;
+}
+
+export class Kernel {
+	readonly #parts: KernelParts;
+	readonly #sessions = new Map<string, Session>();
+	/** Sessions on their way: who asks for one meanwhile waits for the same. */
+	readonly #opening = new Map<string, Promise<Session>>();
+	/** For each place the search for its skills: sessions that are loaded at the same time share one. */
+	readonly #skillSearches = new Map<string, () => Promise<SkillSet>>();
+	/** Made when a session first wants it. */
+	#serverPool: Promise<ServerPool> | null = null;
+
+	constructor(parts: KernelParts) {
+		this.#parts = parts;
+	}
+
+	/** A new session with a fresh id. Throws ConfigurationError and ModelConfigurationError for unusable settings. */
+	async create(workDir: string, options: SessionOptions): Promise<Session> {
+		return await this.openOrCreate(workDir, this.#parts.surroundings.identifiers.uuid(), options);
+	}
+
+	/** The session of this id, created under it when there is none. */
+	openOrCreate(workDir: string, id: string, options: SessionOptions): Promise<Session> {
+		return this.#held(id, async () => this.#load(await this.#parts.store.openOrCreate(workDir, id), () => options));
+	}
+
+	/** The session of this id, with options that its state may have a say in; fails `session-not-found` for none. */
+	open(workDir: string, id: string, toOptions: (state: SessionState) => SessionOptions): Promise<Session> {
+		return this.#held(id, async () => {
+			const stored = await this.#parts.store.open(workDir, id);
+			if (stored === null) throw new KernelError("session-not-found", `There is no session ${id} in ${workDir}.`);
+			return await this.#load(stored, toOptions);
+		});
+	}
+
+	/** The id of the session that was last used in a work dir; null when there is none. */
+	lastSessionId(workDir: string): Promise<string | null> {
+		return this.#parts.store.lastSessionId(workDir);
+	}
+
+	/** The work dir of a session, whichever it is; null when no known one has it. */
+	workDirOf(id: string): Promise<string | null> {
+		return this.#parts.store.workDirOf(id);
+	}
+
+	list(workDir: string): Promise<SessionSummary[]> {
+		return this.#parts.store.list(workDir);
+	}
+
+	/** Closes the session of this id if it is held; it can be opened again. */
+	async unload(id: string): Promise<void> {
+		const session = this.#sessions.get(id);
+		this.#sessions.delete(id);
+		await session?.close(AbortSignal.timeout(hookBudget));
+	}
+
+	/** Closes every session, then ends every child process. */
+	async close(): Promise<void> {
+		const sessions = [...this.#sessions.values()];
+		this.#sessions.clear();
+		await Promise.allSettled(sessions.map((session) => session.close(AbortSignal.timeout(hookBudget))));
+		// Where it could not be made there is nothing to close.
+		const pool = await this.#serverPool?.catch(() => null);
+		await pool?.close();
+		await this.#parts.surroundings.processes.endAll();
+	}
+
+	/** Of a place only these differ from session to session. */
+	#findSkills(place: SkillPlace): Promise<SkillSet> {
+		const key = JSON.stringify([place.workDir, place.skillsDirs]);
+		const search = this.#skillSearches.get(key) ?? createSharedRun(() => discoverSkills(place));
+		this.#skillSearches.set(key, search);
+		return search();
+	}
+
+	#pool(): Promise<ServerPool> {
+		this.#serverPool ??= createServerPool(this.#parts.surroundings).catch((thrown: unknown) => {
+			this.#serverPool = null;
+			throw thrown;
+		});
+		return this.#serverPool;
+	}
+
+	/** The session held under this id, or the one that `open` gives; never two over the same files. */
+	async #held(id: string, open: () => Promise<Session>): Promise<Session> {
+		const session = this.#sessions.get(id);
+		if (session !== undefined) return session;
+		const opening = this.#opening.get(id) ?? open().finally(() => this.#opening.delete(id));
+		this.#opening.set(id, opening);
+		return await opening;
+	}
+
+	/** Nothing is held when it cannot be loaded: others need not wait for its files. */
+	async #load(stored: StoredSession, toOptions: (state: SessionState) => SessionOptions): Promise<Session> {
+		try {
+			const options = toOptions(stored.state());
+			return await this.#start(stored, options, await this.#compose(stored, options));
+		} catch (thrown) {
+			await stored.close({ becomesLast: false });
+			throw thrown;
+		}
+	}
+
+	#compose(stored: StoredSession, options: SessionOptions): ReturnType<typeof composeSession> {
+		const { store, configuration, surroundings } = this.#parts;
+		const links: SessionLinks = {
+			clientName: () => this.#sessions.get(stored.id)?.clientName() ?? null,
+			findSkills: (place) => this.#findSkills(place),
+			readContext: (id) => store.readContext(stored.workDir, id),
+			serverPool: () => this.#pool(),
+		};
+		return composeSession(stored, options, configuration, surroundings, links);
+	}
+
+	async #start(stored: StoredSession, options: SessionOptions, parts: SessionParts): Promise<Session> {
+		const { surroundings } = this.#parts;
+		const session = new Session(parts);
+		this.#sessions.set(session.id, session);
+		try {
+			await addDirectories(stored, options.additionalDirs, surroundings.files);
+			if (options.afk && !stored.state().approval.afk) {
+				await stored.updateState({ approval: { ...stored.state().approval, afk: true } });
+			}
+			await session.start();
+			await keepMadeWith(stored, options);
+		} catch (thrown) {
+			// A session that cannot be written says so at its first prompt; starting is never refused for it.
+			surroundings.log.error("The start of a session could not be kept.", { session: stored.id, error: thrown });
+		}
+		return session;
+	}
+}
+
+/** Nothing of it is loaded before it is wanted. */
+async function createServerPool(surroundings: Surroundings): Promise<ServerPool> {
+	const [{ ServerPool }, { createMcpAuthorization }] = await Promise.all([
+		import("../../mcp/server-pool.ts"),
+		import("../../credentials/mcp-oauth.ts"),
+	]);
+	const { processes, network, clock, log, version } = surroundings;
+	return new ServerPool({
+		processes,
+		authorization: createMcpAuthorization({ ...surroundings, fetch: network.fetch }),
+		fetch: network.patientFetch,
+		clock,
+		log,
+		version,
+	});
+}
+
+async function keepMadeWith(stored: StoredSession, { madeWith }: SessionOptions): Promise<void> {
+	if (madeWith === undefined || JSON.stringify(stored.state().madeWith) === JSON.stringify(madeWith)) return;
+	await stored.updateState({ madeWith });
+}
+
+/** Adds to the workspace what it lacks, and drops from it what is not there any more. */
+async function addDirectories(stored: StoredSession, added: readonly string[], files: Files): Promise<void> {
+	const known = stored.state().additionalDirs;
+	const additionalDirs: string[] = [];
+	for (const directory of [...known, ...added]) {
+		const place = { files, workDir: stored.workDir, home: "/", additionalDirs };
+		if ((await checkAdditionalDirectory(directory, place)).ok) additionalDirs.push(directory);
+	}
+	if (additionalDirs.join("\n") !== known.join("\n")) await stored.updateState({ additionalDirs });
+}

@@ -1,0 +1,361 @@
+import { describe, expect, it } from "vitest";
+import { createFakeClock } from "../../../test/support/campaign-clock.ts";
+import { createSurroundings } from "../../../test/support/host-services.ts";
+import { createMemoryFiles } from "../../../test/support/memory-files.ts";
+import { createMemoryLog } from "../../../test/support/store-directory.ts";
+import { createDeferred } from "../../base/deferred.ts";
+import { randomIdentifiers } from "../../base/ids.ts";
+import { type Log, silentLog } from "../../base/log.ts";
+import { readConfiguration } from "../../config/read-config.ts";
+import { createMemoryStore } from "../../store/memory/memory-store.ts";
+import type { SessionStore } from "../../store/session-store.ts";
+import type { TaskView } from "../../tools/operations.ts";
+import { plainSessionOptions } from "../compose/compose.ts";
+import type { Session } from "../session/session.ts";
+import { plainRequest, type SessionRequest } from "./hosted-options.ts";
+import { Kernel } from "./kernel.ts";
+import { type SessionHold, SessionHost } from "./session-host.ts";
+
+interface SubjectSettings {
+	readonly models?: object;
+	readonly store?: SessionStore;
+	readonly log?: Log;
+}
+
+async function createSubject(
+	limits: object = {},
+	{
+		models = { m: { provider: "p", model: "echo", max_context_size: 1000 } },
+		store = createMemoryStore(),
+		log = silentLog,
+	}: SubjectSettings = {},
+) {
+	const files = createMemoryFiles();
+	await files.makeDirectory("/work");
+	const { configuration } = await readConfiguration(
+		{
+			kind: "text",
+			text: JSON.stringify({
+				default_model: "m",
+				models,
+				providers: { p: { type: "_echo", base_url: "", api_key: "" } },
+				agentwire: { limits },
+			}),
+		},
+		files,
+		silentLog,
+	);
+	const clock = createFakeClock();
+	const kernel = new Kernel({ store, configuration, surroundings: createSurroundings({ files, clock }) });
+	const host = new SessionHost({
+		kernel,
+		configuration,
+		environment: {},
+		workDir: "/work",
+		options: plainSessionOptions,
+		clock,
+		identifiers: randomIdentifiers,
+		log,
+	});
+	return { host, clock, kernel };
+}
+
+const task: TaskView = {
+	id: "bash-1",
+	kind: "bash",
+	status: "running",
+	description: "",
+	timeout: null,
+	command: "sleep 1",
+	agent: null,
+	exitCode: null,
+	interrupted: false,
+	timedOut: false,
+	reason: null,
+	outputPath: null,
+};
+
+/** Runs a turn of the echo model to its end. */
+async function run({ session, startTurn }: SessionHold): Promise<void> {
+	const { events, close } = session.attach({ client: null, tools: new Map(), capabilities: [], hooks: null });
+	await startTurn("text: hello");
+	for await (const batch of events) if (batch.some(({ body }) => body.type === "turn.ended")) break;
+	close();
+}
+
+async function used(hold: SessionHold): Promise<Session> {
+	await run(hold);
+	hold.release();
+	return hold.session;
+}
+
+describe("a host of sessions", () => {
+	it("gives the session that is loaded to all who hold it", async () => {
+		const { host } = await createSubject();
+		const first = await host.create(plainRequest);
+		const second = await host.hold(first.session.id);
+		expect(second.session).toBe(first.session);
+		expect(first.info).toEqual({ id: first.session.id, model: "echo", provider: "p", isRunning: false });
+		expect(host.list()).toEqual([first.info]);
+	});
+
+	it("unloads what nobody has held for a while, and loads it again", async () => {
+		const { host, clock } = await createSubject({ unload_after: 60 });
+		const hold = await host.create(plainRequest);
+		const { id } = hold.session;
+		await run(hold);
+		clock.advance(120_000);
+		expect((await host.hold(id)).session).toBe(hold.session);
+		hold.release();
+		hold.release();
+		clock.advance(59_999);
+		expect((await host.hold(id)).session).toBe(hold.session);
+		hold.release();
+		clock.advance(60_000);
+		const again = await host.hold(id);
+		expect(again.session).not.toBe(hold.session);
+		expect(again.session.snapshot().hasHistory).toBe(true);
+		expect(host.list()).toHaveLength(1);
+	});
+
+	it("takes the place of the session that was used the longest ago", async () => {
+		const { host } = await createSubject({ loaded_sessions: 2 });
+		const one = await used(await host.create(plainRequest));
+		const two = await used(await host.create(plainRequest));
+		(await host.hold(one.id)).release();
+		await used(await host.create(plainRequest));
+		expect((await host.hold(one.id)).session).toBe(one);
+		expect((await host.hold(two.id)).session).not.toBe(two);
+	});
+
+	it("leaves as the last session the one that began a turn last, whatever is unloaded and ended behind it", async () => {
+		const { host, kernel } = await createSubject({ loaded_sessions: 2 });
+		const one = await used(await host.create(plainRequest));
+		const two = await used(await host.create(plainRequest));
+		await used(await host.hold(one.id));
+		(await host.hold(two.id)).release();
+		await host.create(plainRequest);
+		expect(await kernel.lastSessionId("/work")).toBe(one.id);
+		await kernel.close();
+		expect(await kernel.lastSessionId("/work")).toBe(one.id);
+	});
+
+	it("unloads several side by side when several need their places", async () => {
+		const { host, kernel } = await createSubject({ loaded_sessions: 2 });
+		const idle = [await used(await host.create(plainRequest)), await used(await host.create(plainRequest))];
+		const unload = kernel.unload.bind(kernel);
+		const begun: string[] = [];
+		const bothBegun = createDeferred<void>();
+		kernel.unload = async (id) => {
+			begun.push(id);
+			if (begun.length === 2) bothBegun.resolve();
+			await bothBegun.promise;
+			await unload(id);
+		};
+		const newcomers = await Promise.all([host.create(plainRequest), host.create(plainRequest)]);
+		expect(begun).toEqual(idle.map(({ id }) => id));
+		await expect(host.create(plainRequest)).rejects.toMatchObject({ code: "overloaded" });
+		for (const { release } of newcomers) release();
+	});
+
+	it("passes over idle sessions that cannot be unloaded", async () => {
+		const { host } = await createSubject({ loaded_sessions: 2 });
+		const busy = await used(await host.create(plainRequest));
+		const other = await used(await host.create(plainRequest));
+		busy.backgroundTasks = async () => [task];
+		(await host.create(plainRequest)).release();
+		expect((await host.hold(busy.id)).session).toBe(busy);
+		other.backgroundTasks = async () => [];
+		const held = await host.hold(other.id);
+		await expect(host.create(plainRequest)).rejects.toMatchObject({ code: "overloaded" });
+		held.release();
+		await host.create(plainRequest);
+	});
+
+	it("passes over idle sessions of which it is not known whether they have work in the background", async () => {
+		const { host } = await createSubject({ loaded_sessions: 2 });
+		const unknown = await used(await host.create(plainRequest));
+		await used(await host.create(plainRequest));
+		unknown.backgroundTasks = () => Promise.reject(new Error("EIO"));
+		(await host.create(plainRequest)).release();
+		expect((await host.hold(unknown.id)).session).toBe(unknown);
+	});
+
+	it("refuses a session for which there is no place, and has room again when one is released", async () => {
+		const { host } = await createSubject({ loaded_sessions: 2 });
+		const one = await host.create(plainRequest);
+		await host.create(plainRequest);
+		await expect(host.create(plainRequest)).rejects.toMatchObject({
+			code: "overloaded",
+			message: "Max sessions reached (2/2)",
+		});
+		expect(host.list()).toHaveLength(2);
+		one.release();
+		await host.create(plainRequest);
+		await expect(host.hold(one.session.id)).rejects.toMatchObject({ code: "overloaded" });
+	});
+
+	it("finds places for many at once, as long as some are idle", async () => {
+		const { host } = await createSubject({ loaded_sessions: 4 });
+		const ids: string[] = [];
+		for (let n = 0; n < 12; n += 1) ids.push((await used(await host.create(plainRequest))).id);
+		const turn = async (id: string) => used(await host.hold(id));
+		for (let n = 0; n < 12; n += 2) await Promise.all(ids.slice(n, n + 2).map(turn));
+		await Promise.all(ids.slice(0, 4).map(turn));
+		await Promise.all(ids.slice(4, 8).map(turn));
+	});
+
+	it("refuses a turn too many, but a second one of a session as busy", async () => {
+		const { host } = await createSubject({ running_turns: 1 });
+		const one = await host.create(plainRequest);
+		const two = await host.create(plainRequest);
+		await one.startTurn("text: hello");
+		await expect(two.startTurn("x")).rejects.toMatchObject({ code: "overloaded", data: { limit: 1 } });
+		await expect(one.startTurn("x")).rejects.toMatchObject({ code: "busy" });
+		expect(host.list().map(({ isRunning }) => isRunning)).toEqual([true, false]);
+	});
+
+	it("knows a new session no more that was discarded, unless it has had a turn", async () => {
+		const { host } = await createSubject({ loaded_sessions: 1 });
+		const hold = await host.create(plainRequest);
+		await hold.discard();
+		expect(host.list()).toEqual([]);
+		await expect(host.hold(hold.session.id)).rejects.toMatchObject({ code: "session-not-found" });
+		const other = await host.create(plainRequest);
+		await run(other);
+		await other.discard();
+		expect(host.list()).toHaveLength(1);
+	});
+
+	it("knows an archived session no more, here or on disk", async () => {
+		const { host, kernel } = await createSubject();
+		const { id } = await used(await host.create(plainRequest));
+		await host.archive(id, async () => {});
+		for (const attempt of [host.hold(id), host.interrupt(id), host.archive(id, async () => {})]) {
+			await expect(attempt).rejects.toMatchObject({ code: "session-not-found" });
+		}
+		expect(host.list()).toEqual([]);
+		const opened = await kernel.open("/work", id, () => plainSessionOptions);
+		expect(opened.isArchived).toBe(true);
+	});
+
+	it("gives up the place of a session also when it was to be archived twice, and could not be", async () => {
+		const { host } = await createSubject({ loaded_sessions: 1 });
+		const { id } = await used(await host.create(plainRequest));
+		const over = createDeferred<void>();
+		const first = host.archive(id, () => over.promise);
+		await expect(host.archive(id, async () => {})).rejects.toMatchObject({ code: "session-not-found" });
+		over.reject(new Error("EIO"));
+		await expect(first).rejects.toThrow("EIO");
+		await host.create(plainRequest);
+	});
+
+	it("interrupts what runs, and finds nothing to interrupt elsewhere", async () => {
+		const { host } = await createSubject();
+		const hold = await host.create(plainRequest);
+		const { id } = hold.session;
+		expect(await host.interrupt(id)).toBe(false);
+		await hold.startTurn("text: hello");
+		expect(await host.interrupt(id)).toBe(true);
+		await expect(host.interrupt("01936f8a-7b2c-7000-8000-000000000001")).rejects.toMatchObject({
+			code: "session-not-found",
+		});
+	});
+
+	it("stops also what was on its way when everything was stopped", async () => {
+		const { host } = await createSubject();
+		const creating = host.create(plainRequest);
+		await host.stop();
+		await expect(creating).rejects.toMatchObject({ code: "closed" });
+	});
+
+	it("ends the events of a client that comes when everything was stopped", async () => {
+		const { host } = await createSubject();
+		const { session } = await host.create(plainRequest);
+		await host.stop();
+		const { events } = session.attach({ client: null, tools: new Map(), capabilities: [], hooks: null });
+		expect(await events[Symbol.asyncIterator]().next()).toMatchObject({ done: true });
+	});
+
+	it("gives nothing any more once it was stopped", async () => {
+		const { host } = await createSubject();
+		const hold = await host.create(plainRequest);
+		await hold.startTurn("text: hello");
+		await host.stop();
+		expect(hold.session.snapshot().turnId).toBeNull();
+		await expect(host.create(plainRequest)).rejects.toMatchObject({ code: "closed" });
+		await expect(host.hold(hold.session.id)).rejects.toMatchObject({ code: "closed" });
+	});
+});
+
+describe("a session that an earlier process made", () => {
+	const both = {
+		m: { provider: "p", model: "echo", max_context_size: 1000 },
+		other: { provider: "p", model: "other-echo", max_context_size: 1000 },
+	};
+	const request: SessionRequest = { ...plainRequest, model: "other", tools: "all" };
+
+	/** A store with one session of this request, and its id. */
+	async function stored(made: SessionRequest) {
+		const store = createMemoryStore();
+		const { host, kernel } = await createSubject({}, { store, models: both });
+		const { id } = await used(await host.create(made));
+		await kernel.close();
+		return { store, id };
+	}
+
+	it("has the model it was made with", async () => {
+		const { store, id } = await stored(request);
+		const { host } = await createSubject({}, { store, models: both });
+		expect((await host.hold(id)).info).toEqual({ id, model: "other-echo", provider: "p", isRunning: false });
+	});
+
+	it("is let go of when it cannot be loaded", async () => {
+		const { store, id } = await stored(request);
+		let open = 0;
+		const watched: SessionStore = {
+			...store,
+			async open(workDir, wanted) {
+				const session = await store.open(workDir, wanted);
+				if (session === null) return null;
+				open += 1;
+				return {
+					...session,
+					close: async (options) => {
+						open -= 1;
+						await session.close(options);
+					},
+				};
+			},
+		};
+		const { kernel } = await createSubject({}, { store: watched, models: both });
+		const loading = kernel.open("/work", id, () => {
+			throw new Error("no such settings");
+		});
+		await expect(loading).rejects.toThrow("no such settings");
+		expect(open).toBe(0);
+	});
+
+	it("has the default model when its own is not to be had any more, and the log says so", async () => {
+		const { store, id } = await stored(request);
+		const log = createMemoryLog();
+		const { host } = await createSubject({}, { store, log });
+		expect((await host.hold(id)).info.model).toBe("echo");
+		expect(log.lines).toEqual([
+			expect.objectContaining({ level: "warn", message: "A session gets the default model in place of its own." }),
+		]);
+	});
+
+	it.each([5, "all", { tools: "every" }])("has nothing but the default model for %j", async (madeWith) => {
+		const { store, id } = await stored(request);
+		const session = await store.openOrCreate("/work", id);
+		await session.updateState({ madeWith });
+		await session.close();
+		const log = createMemoryLog();
+		const { host } = await createSubject({}, { store, models: both, log });
+		expect((await host.hold(id)).info.model).toBe("echo");
+		expect(log.lines).toEqual([
+			expect.objectContaining({ level: "warn", message: "What a session was made with is not readable." }),
+		]);
+	});
+});

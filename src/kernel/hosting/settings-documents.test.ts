@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { createMemoryFiles } from "../../../test/support/memory-files.ts";
+import { systemClock } from "../../base/clock.ts";
+import { createSettingsDocuments } from "./settings-documents.ts";
+
+async function createSubject(files: Readonly<Record<string, string>> = {}) {
+	const memory = createMemoryFiles();
+	await memory.makeDirectory("/a/b/c");
+	for (const [path, text] of Object.entries(files)) {
+		await memory.makeDirectory(path.slice(0, path.lastIndexOf("/")));
+		await memory.replace(path, text);
+	}
+	const place = { files: memory, clock: systemClock, workDir: "/a/b/c", home: "/home/me" };
+	return { memory, document: createSettingsDocuments(place).find(".rkat/config.toml") };
+}
+
+describe("a settings document", () => {
+	it("is empty until something is kept, which is done in the home directory", async () => {
+		const { memory, document } = await createSubject();
+		expect(await document.read()).toEqual({});
+		await document.update(() => ({ a: 1, table: { b: "x" } }));
+		expect(await document.read()).toEqual({ a: 1, table: { b: "x" } });
+		expect(String(await memory.read("/home/me/.rkat/config.toml"))).toBe('a = 1\n\n[table]\nb = "x"\n');
+	});
+
+	it("is the nearest of the work directory and its parents", async () => {
+		const { memory, document } = await createSubject({ "/a/.rkat/config.toml": "a = 1\n", "/a/b/.rkat/other": "" });
+		expect(await document.read()).toEqual({});
+		await document.update((current) => ({ ...current, n: 2 }));
+		expect(String(await memory.read("/a/b/.rkat/config.toml"))).toBe("n = 2\n");
+		expect(String(await memory.read("/a/.rkat/config.toml"))).toBe("a = 1\n");
+	});
+
+	it("loses none of two changes at once", async () => {
+		const { document } = await createSubject();
+		const add = (key: string) => document.update((current) => ({ ...(current as Record<string, number>), [key]: 1 }));
+		await Promise.all([add("a"), add("b"), add("c")]);
+		expect(await document.read()).toEqual({ a: 1, b: 1, c: 1 });
+	});
+
+	it("is left as it is by a change that makes it longer than it is read again", async () => {
+		const { document } = await createSubject({ "/a/b/c/.rkat/config.toml": "a = 1\n" });
+		await expect(document.update(() => ({ a: "x".repeat(300_000) }))).rejects.toThrow(
+			"/a/b/c/.rkat/config.toml may have 262144 characters, not 300007.",
+		);
+		expect(await document.read()).toEqual({ a: 1 });
+	});
+
+	it("is left as it is by a change that throws, or when it cannot be read", async () => {
+		const { memory, document } = await createSubject({ "/a/b/c/.rkat/config.toml": "a = = 1\n" });
+		await expect(document.read()).rejects.toThrow("Cannot read /a/b/c/.rkat/config.toml: it is not TOML at line 1");
+		await expect(document.update(() => ({}))).rejects.toThrow("Cannot read");
+		await memory.replace("/a/b/c/.rkat/config.toml", "a = 1\n");
+		const refuse = () => {
+			throw new Error("no");
+		};
+		await expect(document.update(refuse)).rejects.toThrow("no");
+		expect(await document.read()).toEqual({ a: 1 });
+	});
+});

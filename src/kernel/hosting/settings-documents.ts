@@ -1,0 +1,89 @@
+// Settings of a client's own world: a TOML file kept for it near the work directory or in the home directory.
+// What is in it is the client's matter; here it is found, read and replaced.
+import path from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { KernelError } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
+import { parseToml, settingsLimit } from "../../config/syntax.ts";
+import { type TomlTable, toTomlText } from "../../config/toml-text.ts";
+import { withLock } from "../../files/path-lock.ts";
+import type { Files } from "../../files/port.ts";
+
+export interface SettingsDocument {
+	/** Empty when there is no file. Fails `storage-failed` for one that cannot be read. */
+	read(): Promise<Readonly<Record<string, unknown>>>;
+	/** Replaces the whole by what `change` makes of it, behind all changes before; what it throws leaves all as it is. */
+	update(change: (current: Readonly<Record<string, unknown>>) => TomlTable): Promise<void>;
+}
+
+export interface SettingsDocuments {
+	/** The document of this name, such as `.rkat/config.toml`. */
+	find(name: string): SettingsDocument;
+}
+
+/**
+ * Documents are looked for in the work directory and its parents, by the directory they are in; where there is none they
+ * are in the home directory, which is where they are made.
+ */
+export function createSettingsDocuments(place: {
+	readonly files: Files;
+	readonly clock: Clock;
+	readonly workDir: string;
+	readonly home: string;
+}): SettingsDocuments {
+	return {
+		find(name) {
+			let known: Promise<string> | null = null;
+			const file = () => {
+				known ??= findFile(name, place);
+				return known;
+			};
+			return {
+				read: async () => readDocument(await file(), place.files),
+				async update(change) {
+					const { files } = place;
+					const target = await file();
+					await withStorageError(target, () => files.makeDirectory(path.dirname(target)));
+					await withLock(place, target, async () => {
+						const text = toTomlText(change(await readDocument(target, files)));
+						if (text.length > settingsLimit) {
+							throw new KernelError(
+								"storage-failed",
+								`${target} may have ${settingsLimit} characters, not ${text.length}.`,
+							);
+						}
+						await withStorageError(target, () => files.replace(target, text, { sync: true }));
+					});
+				},
+			};
+		},
+	};
+}
+
+async function findFile(
+	name: string,
+	{ files, workDir, home }: { readonly files: Files; readonly workDir: string; readonly home: string },
+): Promise<string> {
+	for (let directory = workDir; ; directory = path.dirname(directory)) {
+		const holder = await files.status(path.dirname(path.join(directory, name))).catch(() => null);
+		if (holder?.kind === "directory") return path.join(directory, name);
+		if (directory === path.dirname(directory)) return path.join(home, name);
+	}
+}
+
+async function readDocument(file: string, files: Files): Promise<Readonly<Record<string, unknown>>> {
+	const bytes = await withStorageError(file, () => files.read(file));
+	if (bytes === null) return {};
+	const parsed = await parseToml(bytes.toString("utf8").replace(/^\ufeff/, ""));
+	if (!parsed.ok) throw new KernelError("storage-failed", `Cannot read ${file}: it is ${parsed.reason}`);
+	return isRecord(parsed.value) ? parsed.value : {};
+}
+
+async function withStorageError<T>(file: string, work: () => Promise<T>): Promise<T> {
+	try {
+		return await work();
+	} catch (thrown) {
+		const reason = thrown instanceof Error ? thrown.message : String(thrown);
+		throw new KernelError("storage-failed", `Cannot use ${file}: ${reason}`, { cause: thrown });
+	}
+}

@@ -1,0 +1,138 @@
+import { describe, expect, it } from "vitest";
+import { createFakeClock } from "../../../test/support/campaign-clock.ts";
+import { createMemoryLog } from "../../../test/support/store-directory.ts";
+import { createDeferred } from "../../base/deferred.ts";
+import { SlotCache } from "./slot-cache.ts";
+
+interface Value {
+	readonly id: string;
+	isWorking: boolean;
+	isEvictable: boolean;
+}
+
+function createSubject(capacity: number, evictAfter = 0) {
+	const clock = createFakeClock();
+	const log = createMemoryLog();
+	const unloaded: string[] = [];
+	const failing = new Set<string>();
+	const cache = new SlotCache<Value>({
+		capacity,
+		evictAfter,
+		clock,
+		log,
+		isWorking: ({ isWorking }) => isWorking,
+		isEvictable: async ({ isEvictable }) => isEvictable,
+		unload: async (id) => {
+			unloaded.push(id);
+			if (failing.has(id)) throw new Error("the disk is full");
+		},
+		createFullError: (used, limit) => new Error(`${used}/${limit}`),
+	});
+	const load = (id: string) =>
+		cache.serialize(id, () => cache.load(id, async () => ({ id, isWorking: false, isEvictable: true })));
+	const settled = async () => {
+		for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+	};
+	return { cache, clock, load, unloaded, failing, log, settled };
+}
+
+describe("a cache of slots", () => {
+	it("opens a value once, and gives it to all who load it", async () => {
+		const { cache, load } = createSubject(1);
+		const [first, second] = await Promise.all([load("a"), load("a")]);
+		expect(first).toBe(second);
+		expect(cache.slots().map(({ id }) => id)).toEqual(["a"]);
+	});
+
+	it("evicts the value that was used least recently", async () => {
+		const { cache, load, unloaded } = createSubject(2);
+		for (const id of ["a", "b", "a"]) {
+			await load(id);
+			cache.hold(id);
+			cache.release(id);
+		}
+		await load("c");
+		expect(unloaded).toEqual(["b"]);
+		expect(
+			cache
+				.slots()
+				.filter(({ value }) => value !== null)
+				.map(({ id }) => id),
+		).toEqual(["a", "c"]);
+	});
+
+	it.each([
+		["is held", (cache: SlotCache<Value>) => cache.hold("a")],
+		["works", (_: SlotCache<Value>, value: Value) => Object.assign(value, { isWorking: true })],
+		["may not be evicted", (_: SlotCache<Value>, value: Value) => Object.assign(value, { isEvictable: false })],
+	])("refuses another value while the only one %s, and has a slot for it afterwards", async (_name, use) => {
+		const { cache, load, unloaded } = createSubject(1);
+		const value = await load("a");
+		use(cache, value);
+		await expect(load("b")).rejects.toThrow("1/1");
+		expect([unloaded, cache.get("b")]).toEqual([[], null]);
+		value.isWorking = false;
+		value.isEvictable = true;
+		if (cache.isUsed("a")) cache.release("a");
+		expect((await load("b")).id).toBe("b");
+	});
+
+	it("has a free slot again when a value cannot be opened, and knows nothing of its id", async () => {
+		const { cache, load } = createSubject(1);
+		const failing = cache.serialize("a", () => cache.load("a", () => Promise.reject(new Error("torn"))));
+		await expect(failing).rejects.toThrow("torn");
+		expect(cache.get("a")).toBeNull();
+		expect((await load("b")).id).toBe("b");
+	});
+
+	it("has a free slot again when the end of a value fails, and logs why", async () => {
+		const { load, failing, log } = createSubject(1);
+		await load("a");
+		failing.add("a");
+		expect((await load("b")).id).toBe("b");
+		expect(JSON.stringify(log.lines)).toContain("could not be unloaded");
+	});
+
+	it("waits for an eviction that is under way rather than refuse", async () => {
+		const { cache, load } = createSubject(1);
+		const value = await load("a");
+		const busy = createDeferred<void>();
+		const blocking = cache.serialize("a", () => busy.promise);
+		const waiting = load("b");
+		busy.resolve();
+		await blocking;
+		expect((await waiting).id).toBe("b");
+		expect(value.id).toBe("a");
+	});
+
+	it("evicts an idle value after its time, counted from its last release, and none that is held or was stopped for", async () => {
+		const { cache, clock, load, unloaded, settled } = createSubject(3, 1000);
+		for (const id of ["a", "b"]) {
+			await load(id);
+			cache.hold(id);
+		}
+		cache.release("a");
+		clock.advance(900);
+		cache.hold("a");
+		cache.release("a");
+		clock.advance(900);
+		await settled();
+		expect(unloaded).toEqual([]);
+		clock.advance(100);
+		await settled();
+		expect(unloaded).toEqual(["a"]);
+		cache.release("b");
+		cache.stop();
+		clock.advance(5000);
+		await settled();
+		expect(unloaded).toEqual(["a"]);
+	});
+
+	it("forgets what is removed, and loads it anew", async () => {
+		const { cache, load, unloaded } = createSubject(1);
+		const first = await load("a");
+		await cache.serialize("a", () => cache.remove("a"));
+		expect([cache.get("a"), unloaded]).toEqual([null, ["a"]]);
+		expect(await load("a")).not.toBe(first);
+	});
+});

@@ -1,0 +1,233 @@
+// A bounded number of loaded values, each under an id of its own. Who needs a slot when all are taken gets the one of the
+// value that is idle and was used least recently. What concerns one id happens one after another; ids never wait for
+// each other, except for a free slot.
+import type { Clock } from "../../base/clock.ts";
+import { createKeyedQueue } from "../../base/keyed-queue.ts";
+import type { Log } from "../../base/log.ts";
+
+export interface SlotCacheSettings<Value> {
+	/** How many values may be loaded at once. */
+	readonly capacity: number;
+	/** Milliseconds of idleness after which a value is evicted; 0 for never. */
+	readonly evictAfter: number;
+	readonly clock: Clock;
+	readonly log: Log;
+	/** Whether the value works at the moment; such a value is never evicted. */
+	isWorking(value: Value): boolean;
+	/** Whether an idle value may be unloaded. */
+	isEvictable(value: Value): Promise<boolean>;
+	/** Ends the value. Its slot is free afterwards, also when this fails. */
+	unload(id: string, value: Value): Promise<void>;
+	/** The error for who needs a slot while all values are in use. */
+	createFullError(used: number, capacity: number): Error;
+}
+
+/** One id of the cache. Its value is loaded and unloaded as need be. */
+export interface Slot<Value> {
+	readonly id: string;
+	/** Null while it is not loaded. */
+	readonly value: Value | null;
+}
+
+interface MutableSlot<Value> extends Slot<Value> {
+	value: Value | null;
+	isEvicting: boolean;
+	/** How many hold it. */
+	holders: number;
+	/** Position of its last use among all uses. */
+	lastUse: number;
+	withdrawEviction: (() => void) | null;
+}
+
+export class SlotCache<Value> {
+	readonly #settings: SlotCacheSettings<Value>;
+	readonly #byId = createKeyedQueue();
+	/** Who needs a slot, first come, first served. */
+	readonly #admission = createKeyedQueue();
+	readonly #slots = new Map<string, MutableSlot<Value>>();
+	/** What may free a slot soon. */
+	readonly #evictions = new Set<Promise<void>>();
+	#used = 0;
+	#uses = 0;
+	#isStopped = false;
+
+	constructor(settings: SlotCacheSettings<Value>) {
+		this.#settings = settings;
+	}
+
+	/** Runs the work after all earlier work on this id. */
+	serialize<T>(id: string, work: () => Promise<T>): Promise<T> {
+		return this.#byId.run(id, work);
+	}
+
+	get(id: string): Slot<Value> | null {
+		return this.#slots.get(id) ?? null;
+	}
+
+	/** All slots, in the order in which they were loaded first. */
+	slots(): readonly Slot<Value>[] {
+		return [...this.#slots.values()];
+	}
+
+	/**
+	 * The slot of this id with its value, opened unless it is loaded. Call it within `serialize`. Fails with what
+	 * `createFullError` gives, or with what `open` throws; then the id has a slot only if it had one before.
+	 */
+	async load(id: string, open: () => Promise<Value>): Promise<Value> {
+		const slot = this.#slots.get(id) ?? newSlot<Value>(id);
+		if (slot.value !== null) return slot.value;
+		await this.#takeSlot();
+		try {
+			slot.value = await open();
+		} catch (thrown) {
+			this.#used -= 1;
+			throw thrown;
+		}
+		this.#slots.set(id, slot);
+		return slot.value;
+	}
+
+	/** Protects the value from eviction until as many `release` were called. */
+	hold(id: string): void {
+		const slot = this.#slots.get(id);
+		if (slot === undefined) return;
+		slot.holders += 1;
+		this.#uses += 1;
+		slot.lastUse = this.#uses;
+		slot.withdrawEviction?.();
+	}
+
+	/** To be called once for each `hold`; the last one lets the value be evicted after a while. */
+	release(id: string): void {
+		const slot = this.#slots.get(id);
+		if (slot === undefined) return;
+		slot.holders -= 1;
+		if (slot.holders === 0) this.#scheduleEviction(slot);
+	}
+
+	/** Whether somebody holds the value, or it works. */
+	isUsed(id: string): boolean {
+		const slot = this.#slots.get(id);
+		return slot !== undefined && this.#isUsed(slot);
+	}
+
+	/** Unloads the value and forgets the id. Call it within `serialize`. */
+	async remove(id: string): Promise<void> {
+		const slot = this.#slots.get(id);
+		this.#slots.delete(id);
+		if (slot !== undefined && slot.value !== null) await this.#unload(slot, slot.value, false);
+	}
+
+	/** Evicts nothing more for its idleness. */
+	stop(): void {
+		this.#isStopped = true;
+		for (const { withdrawEviction } of this.#slots.values()) withdrawEviction?.();
+	}
+
+	/** Takes a slot and waits for no value that could itself wait for one. */
+	async #takeSlot(): Promise<void> {
+		const unevictable = new Set<Slot<Value>>();
+		while (true) {
+			// The next in line need not wait while a value is evicted for this one.
+			const found = await this.#admission.run("", () => this.#findSlot(unevictable));
+			if (found.candidate === null || (await found.isEvicted)) return;
+			unevictable.add(found.candidate);
+		}
+	}
+
+	/** Takes a free slot, or begins to evict a value for the caller. */
+	async #findSlot(unevictable: ReadonlySet<Slot<Value>>) {
+		const { capacity, createFullError } = this.#settings;
+		while (this.#used >= capacity) {
+			const candidate = this.#leastRecentlyUsed(unevictable);
+			if (candidate !== null) return { candidate, isEvicted: this.#evict(candidate, true) };
+			if (this.#evictions.size === 0) throw createFullError(this.#used, capacity);
+			await Promise.race(this.#evictions);
+		}
+		this.#used += 1;
+		return { candidate: null };
+	}
+
+	#leastRecentlyUsed(unevictable: ReadonlySet<Slot<Value>>): MutableSlot<Value> | null {
+		let found: MutableSlot<Value> | null = null;
+		for (const slot of this.#slots.values()) {
+			if (!this.#isIdle(slot) || unevictable.has(slot)) continue;
+			if (found === null || slot.lastUse < found.lastUse) found = slot;
+		}
+		return found;
+	}
+
+	/** Whether the value was evicted; a reserved slot stays taken, for whoever evicts it. */
+	async #evict(slot: MutableSlot<Value>, isReserved: boolean): Promise<boolean> {
+		if (!this.#isIdle(slot)) return false;
+		slot.isEvicting = true;
+		try {
+			return await this.#asEviction(
+				this.#byId.run(slot.id, async () => {
+					const { value } = slot;
+					if (value === null || this.#isUsed(slot) || !(await this.#settings.isEvictable(value))) return false;
+					await this.#unload(slot, value, isReserved);
+					return true;
+				}),
+			);
+		} finally {
+			slot.isEvicting = false;
+		}
+	}
+
+	async #unload(slot: MutableSlot<Value>, value: Value, isReserved: boolean): Promise<void> {
+		slot.value = null;
+		slot.withdrawEviction?.();
+		const unloaded = this.#settings
+			.unload(slot.id, value)
+			.catch((thrown: unknown) => this.#logFailure(slot, thrown))
+			.then(() => {
+				if (!isReserved) this.#used -= 1;
+			});
+		await this.#asEviction(unloaded);
+	}
+
+	/** Work after which whoever waits for a slot looks again, whatever came of it. */
+	async #asEviction<T>(work: Promise<T>): Promise<T> {
+		const over = work.then(
+			() => {},
+			() => {},
+		);
+		this.#evictions.add(over);
+		try {
+			return await work;
+		} finally {
+			this.#evictions.delete(over);
+		}
+	}
+
+	#scheduleEviction(slot: MutableSlot<Value>): void {
+		const { evictAfter, clock } = this.#settings;
+		slot.withdrawEviction?.();
+		slot.withdrawEviction = null;
+		if (evictAfter === 0 || this.#isStopped) return;
+		slot.withdrawEviction = clock.after(evictAfter, () => {
+			this.#evict(slot, false)
+				.then((isEvicted) => {
+					if (!isEvicted && this.#isIdle(slot)) this.#scheduleEviction(slot);
+				})
+				.catch((thrown: unknown) => this.#logFailure(slot, thrown));
+		});
+	}
+
+	#isIdle(slot: MutableSlot<Value>): boolean {
+		return slot.value !== null && !slot.isEvicting && !this.#isUsed(slot);
+	}
+
+	#isUsed({ value, holders }: MutableSlot<Value>): boolean {
+		return holders > 0 || (value !== null && this.#settings.isWorking(value));
+	}
+
+	#logFailure({ id }: Slot<Value>, thrown: unknown): void {
+		this.#settings.log.error("A session could not be unloaded.", { session: id, error: thrown });
+	}
+}
+
+function newSlot<Value>(id: string): MutableSlot<Value> {
+	return { id, value: null, isEvicting: false, holders: 0, lastUse: 0, withdrawEviction: null };
+}

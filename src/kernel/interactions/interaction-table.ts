@@ -1,0 +1,159 @@
+// Everything a session waits for from a client, in one table keyed by ask id. The first settlement wins; what comes
+// later changes nothing. One row per kind says what stands in for an answer that does not come (docs/guarantees.md).
+import type { Clock } from "../../base/clock.ts";
+import { toolError } from "../../events/content.ts";
+import type { AnswerTo, Ask, AskFailure, AskKind } from "../../events/interaction.ts";
+
+/** Why an ask was settled without an answer of the client's. */
+export type Unanswered =
+	| AskFailure
+	| { readonly kind: "deadline"; readonly seconds: number }
+	| { readonly kind: "cancelled" }
+	| { readonly kind: "client-gone" }
+	| { readonly kind: "shutdown" };
+
+interface AskRule<K extends AskKind> {
+	/** What is taken for the answer. */
+	standIn(why: Unanswered): AnswerTo<K>;
+	/** Whether the ask stays open, to be told again, when the last client goes. */
+	readonly outlivesClient: boolean;
+}
+
+const closedResult = toolError("Wire connection closed before tool result was received.", "Wire closed");
+
+const rules: { readonly [K in AskKind]: AskRule<K> } = {
+	approval: {
+		standIn: (why) => ({
+			kind: "approval",
+			decision: "reject",
+			feedback: why.kind === "deadline" ? `Nobody answered the approval within ${why.seconds} s.` : "",
+		}),
+		outlivesClient: true,
+	},
+	"client-tool": {
+		standIn: (why) => ({ kind: "client-tool", result: clientToolStandIn(why) }),
+		outlivesClient: false,
+	},
+	question: {
+		standIn: () => ({ kind: "question", answers: {} }),
+		outlivesClient: false,
+	},
+	hook: {
+		standIn: () => ({ kind: "hook", action: "allow", reason: "" }),
+		outlivesClient: false,
+	},
+};
+
+function clientToolStandIn(why: Unanswered) {
+	switch (why.kind) {
+		case "error-reply":
+			return toolError(why.message, "External tool error");
+		case "malformed":
+			return toolError("Invalid tool result payload from client.", "Invalid tool result");
+		case "deadline":
+			return toolError(`The client did not return a result within ${why.seconds} s.`, "External tool timeout");
+		case "cancelled":
+			return toolError("Agent turn ended before tool result was received.", "Turn ended");
+		case "client-gone":
+		case "shutdown":
+			return closedResult;
+	}
+}
+
+/** Seconds until an ask of each kind is settled without an answer; 0 means never. Hooks bring their own. */
+export type AskDeadlines = { readonly [K in Exclude<AskKind, "hook">]: number };
+
+/** Who gave an answer: a client, or the kernel on the strength of an approval for the session. */
+export type AnsweredBy = "client" | "session-approval";
+
+export interface Settlement<K extends AskKind> {
+	readonly answer: AnswerTo<K>;
+	readonly by: AnsweredBy | Unanswered;
+}
+
+interface OpenAsk {
+	readonly ask: Ask;
+	settleWithAnswer(answer: AnswerTo<AskKind>, by: AnsweredBy): boolean;
+	settleWithout(why: Unanswered): void;
+}
+
+export class AskTable {
+	readonly #deadlines: AskDeadlines;
+	readonly #clock: Clock;
+	readonly #open = new Map<string, OpenAsk>();
+
+	constructor(deadlines: AskDeadlines, clock: Clock) {
+		this.#deadlines = deadlines;
+		this.#clock = clock;
+	}
+
+	/** Enters the ask, its deadline armed, and resolves when it is settled. The signal settles it as cancelled. */
+	wait<K extends Exclude<AskKind, "hook">>(
+		ask: Extract<Ask, { kind: K }>,
+		kind: K,
+		signal: AbortSignal,
+	): Promise<Settlement<K>> {
+		return this.waitFor(ask, kind, this.#deadlines[kind], signal);
+	}
+
+	/** The same with a deadline of its own, in seconds; 0 means never. */
+	waitFor<K extends AskKind>(
+		ask: Extract<Ask, { kind: K }>,
+		kind: K,
+		seconds: number,
+		signal: AbortSignal,
+	): Promise<Settlement<K>> {
+		return new Promise((resolve) => {
+			const settle = (settlement: Settlement<K>) => {
+				this.#open.delete(ask.id);
+				withdraw();
+				signal.removeEventListener("abort", onAbort);
+				resolve(settlement);
+			};
+			const settleWithout = (why: Unanswered) => settle({ answer: rules[kind].standIn(why), by: why });
+			const onAbort = () => settleWithout({ kind: "cancelled" });
+			const withdraw =
+				seconds > 0 ? this.#clock.after(seconds * 1000, () => settleWithout({ kind: "deadline", seconds })) : () => {};
+			this.#open.set(ask.id, {
+				ask,
+				settleWithAnswer: (answer, by) => {
+					if (!isAnswerTo(answer, kind)) return false;
+					settle({ answer, by });
+					return true;
+				},
+				settleWithout,
+			});
+			signal.addEventListener("abort", onAbort, { once: true });
+			if (signal.aborted) onAbort();
+		});
+	}
+
+	/** Settles an ask with what a client sent; false when it is not open. */
+	answer(askId: string, answer: AnswerTo<AskKind> | AskFailure, by: AnsweredBy): boolean {
+		const open = this.#open.get(askId);
+		if (open === undefined) return false;
+		if (answer.kind === "error-reply" || answer.kind === "malformed") open.settleWithout(answer);
+		else if (!open.settleWithAnswer(answer, by)) open.settleWithout({ kind: "malformed" });
+		return true;
+	}
+
+	/** The open asks, oldest first. */
+	asks(): readonly Ask[] {
+		return [...this.#open.values()].map(({ ask }) => ask);
+	}
+
+	/** The last client is gone: settles what does not wait for another. */
+	clientGone(): void {
+		for (const open of [...this.#open.values()]) {
+			if (!rules[open.ask.kind].outlivesClient) open.settleWithout({ kind: "client-gone" });
+		}
+	}
+
+	settleAll(): void {
+		for (const open of [...this.#open.values()]) open.settleWithout({ kind: "shutdown" });
+	}
+}
+
+function isAnswerTo<K extends AskKind>(answer: AnswerTo<AskKind>, kind: K): answer is AnswerTo<K> {
+	return answer.kind === kind;
+}

@@ -1,0 +1,182 @@
+// Plan mode of one session: whether it is on, where its plan is written, and the reminders the model gets of it.
+import path from "node:path";
+import { KernelError } from "../../base/errors.ts";
+import type { Identifiers } from "../../base/ids.ts";
+import { createKeyedQueue } from "../../base/keyed-queue.ts";
+import { enterReminder, fullReminder, shortReminder } from "../../definitions/plan-reminders.ts";
+import type { ConversationMessage } from "../../events/conversation.ts";
+import type { Files } from "../../files/port.ts";
+import type { StoredSession } from "../../store/session-store.ts";
+import type { Reminders } from "../turn/reminders.ts";
+import { planSlug } from "./plan-slug.ts";
+
+export interface PlanModeSettings {
+	readonly stored: StoredSession;
+	readonly files: Files;
+	readonly identifiers: Identifiers;
+	readonly shareDir: string;
+	readonly home: string;
+	/** Whether a session starts in plan mode, whatever its state says. */
+	readonly startsOn: boolean;
+	/** Whether its agent has tools to work in plan mode. */
+	readonly isSupported: boolean;
+}
+
+/** Assistant messages between two reminders, and the reminders of which one is full. */
+const messagesBetween = 5;
+const fullEvery = 5;
+const slugAttempts = 20;
+
+/** Bytes of a plan that are shown and approved. */
+const shownLimit = 256 * 1024;
+
+export class PlanMode implements Reminders {
+	readonly #settings: PlanModeSettings;
+	readonly #switches = createKeyedQueue();
+	#remindersGiven = 0;
+	#lastReminderAt = 0;
+	#isReentered = false;
+	/** Where the plan of this session is written. */
+	#directory: string;
+	/** The name of a plan that the state has none for. */
+	#spareSlug: string | null = null;
+
+	constructor(settings: PlanModeSettings) {
+		this.#settings = settings;
+		this.#directory = this.#directories()[0];
+	}
+
+	get isOn(): boolean {
+		return this.#settings.stored.state().planMode;
+	}
+
+	/** The plan's file; null while plan mode is off. */
+	get file(): string | null {
+		const { stored, identifiers } = this.#settings;
+		const { planMode, planSlug: named } = stored.state();
+		if (!planMode) return null;
+		// Never without a file: without one no edit would be refused.
+		if (named === null) this.#spareSlug ??= planSlug(identifiers);
+		return path.join(this.#directory, `${named ?? this.#spareSlug}.md`);
+	}
+
+	/**
+	 * Finds the plan of a session that was in plan mode before, and turns it on when the settings or the command line say
+	 * so and the agent can work in it. A plan whose name was dropped, or that never had one, gets a new one.
+	 */
+	async start(): Promise<void> {
+		const { stored } = this.#settings;
+		if (this.isOn && stored.state().planSlug === null) {
+			await stored.updateState({ planSlug: await this.#chooseSlug() });
+		}
+		const found = this.isOn ? await this.read().catch(() => null) : null;
+		if (found !== null) this.#directory = path.dirname(found.file);
+		if (this.#settings.startsOn && this.allows(true) && !this.isOn) await this.set(true, false);
+	}
+
+	/**
+	 * Whether it may be switched so. An agent without tools for it never goes into plan mode; a session that was in it with
+	 * another agent can be taken out.
+	 */
+	allows(enabled: boolean): boolean {
+		return this.#settings.isSupported || (this.isOn && !enabled);
+	}
+
+	/** Throws `unsupported` for what is not allowed. */
+	check(enabled: boolean): void {
+		if (!this.allows(enabled)) throw new KernelError("unsupported", "Plan mode is not supported");
+	}
+
+	/**
+	 * Switches and keeps the state; a plan's name is chosen when it goes on and dropped when it goes off. Switches follow
+	 * one another in the order of the calls; `onSet` is called before the next one begins, also when nothing changed.
+	 * Rejects with `unsupported` what is not allowed.
+	 */
+	set(enabled: boolean, isManual: boolean, onSet: () => void = () => {}): Promise<void> {
+		return this.#switches.run("", async () => {
+			this.check(enabled);
+			await this.#switchTo(enabled, isManual);
+			onSet();
+		});
+	}
+
+	async #switchTo(enabled: boolean, isManual: boolean): Promise<void> {
+		const { stored, identifiers } = this.#settings;
+		if (enabled === this.isOn) return;
+		this.#remindersGiven = 0;
+		this.#isReentered = enabled && isManual;
+		this.#directory = this.#directories()[0];
+		await stored.updateState(
+			enabled
+				? { planMode: true, planSessionId: identifiers.hex(32), planSlug: await this.#chooseSlug() }
+				: { planMode: false, planSessionId: null, planSlug: null },
+		);
+	}
+
+	/** The plan's text; null when there is none, or nothing in it. */
+	async read(): Promise<{ readonly file: string; readonly text: string } | null> {
+		const { files } = this.#settings;
+		for (const file of this.#candidates()) {
+			const bytes = (await files.readRange(file, 0, shownLimit + 1)) ?? Buffer.alloc(0);
+			const text = bytes.subarray(0, shownLimit).toString("utf8");
+			const rest = bytes.length > shownLimit ? `\n\n[The rest of the plan is in ${file}.]` : "";
+			if (text.trim() !== "") return { file, text: text + rest };
+		}
+		return null;
+	}
+
+	/** Removes the plan, wherever there is one. */
+	async clear(): Promise<void> {
+		for (const file of this.#candidates()) await this.#settings.files.remove(file);
+	}
+
+	/** What was told of it is not in the context any more. */
+	rearm(): void {
+		this.#remindersGiven = 0;
+	}
+
+	/** The reminder due at this step: full at first and now and then, short in between, none otherwise. */
+	async due(messages: readonly ConversationMessage[]): Promise<readonly string[]> {
+		const { file } = this;
+		if (file === null) return [];
+		const spoken = messages.filter(({ role }) => role === "assistant").length;
+		if (this.#remindersGiven > 0 && spoken - this.#lastReminderAt < messagesBetween) return [];
+		const hasPlan = (await this.#settings.files.status(file)) !== null;
+		const isFull = this.#remindersGiven % fullEvery === 0;
+		const isReentry = this.#isReentered && hasPlan;
+		this.#isReentered = false;
+		this.#remindersGiven += 1;
+		this.#lastReminderAt = spoken;
+		if (isReentry) return [enterReminder(file)];
+		return [isFull ? fullReminder(file, hasPlan) : shortReminder(file)];
+	}
+
+	async #chooseSlug(): Promise<string> {
+		const { files, identifiers } = this.#settings;
+		const isTaken = async (slug: string) => {
+			const found = await Promise.all(
+				this.#directories().map((each) => files.status(path.join(each, `${slug}.md`)).catch(() => null)),
+			);
+			return found.some((status) => status !== null);
+		};
+		for (let attempt = 0; attempt < slugAttempts; attempt += 1) {
+			const slug = planSlug(identifiers);
+			if (!(await isTaken(slug))) return slug;
+		}
+		return `${planSlug(identifiers)}-${identifiers.hex(6)}`;
+	}
+
+	/** Where plans are: in the share directory, and where the reference writes them, whatever that is. */
+	#directories(): readonly [string, string] {
+		const { shareDir, home } = this.#settings;
+		return [path.join(shareDir, "plans"), path.join(home, ".kimi", "plans")];
+	}
+
+	/** The files in which the plan of this session may be, the one that is written first; none while plan mode is off. */
+	#candidates(): readonly string[] {
+		const { file } = this;
+		if (file === null) return [];
+		const others = this.#directories().map((directory) => path.join(directory, path.basename(file)));
+		return [...new Set([file, ...others])];
+	}
+}

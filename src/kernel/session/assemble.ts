@@ -1,0 +1,253 @@
+// Builds the parts of a session, each from the parts before it: the compiler checks the order.
+import { type EventBody, statusChanged } from "../../events/event.ts";
+import type { Tool } from "../../tools/tool.ts";
+import { startAgentTask } from "../background/agent-task.ts";
+import { BackgroundTasks } from "../background/background-tasks.ts";
+import { Notifications } from "../background/notifications.ts";
+import { activeViews, createTaskOperations } from "../background/task-operations.ts";
+import { describeTaskSource } from "../background/task-source.ts";
+import { toCompactionNotes } from "../background/task-view.ts";
+import { Budgets } from "../budgets/budgets.ts";
+import { type AskClientTool, createClientToolCalls } from "../clients/client-tools.ts";
+import { Clients } from "../clients/clients.ts";
+import { Emitter } from "../clients/emitter.ts";
+import { createSlashCommands, type SlashCommands } from "../commands/slash-commands.ts";
+import { ApprovalMode } from "../interactions/approval-mode.ts";
+import { Approvals } from "../interactions/approvals.ts";
+import { AskTable } from "../interactions/interaction-table.ts";
+import { PlanMode } from "../plan/plan-mode.ts";
+import { createSubagents } from "../subagents/subagents.ts";
+import { CurrentTurn } from "../turn/current-turn.ts";
+import { HookRunner } from "../turn/hook-runner.ts";
+import { createMailbox, mailboxOf } from "../turn/mailbox.ts";
+import { MainAgent } from "../turn/main-agent.ts";
+import { createAwayReminders, joinReminders, noReminders } from "../turn/reminders.ts";
+import { createToolBox } from "../turn/tool-box.ts";
+import type { AgentServices } from "../turn/turn-dependencies.ts";
+import { createSharedOperations, type SessionOperations, toMediaOperations } from "./operations.ts";
+import type { SessionParts } from "./session-parts.ts";
+import { SideQuestions } from "./side-questions.ts";
+import { ToolServers } from "./tool-servers.ts";
+
+export interface AssembledSession {
+	readonly turn: CurrentTurn;
+	readonly emitter: Emitter;
+	readonly asks: AskTable;
+	readonly clients: Clients;
+	readonly plan: PlanMode;
+	readonly hooks: HookRunner;
+	readonly budgets: Budgets;
+	readonly services: AgentServices;
+	readonly notifications: Notifications;
+	readonly background: BackgroundTasks;
+	/** The built-in tools, made on first use. */
+	readonly tools: () => Promise<readonly Tool[]>;
+	/** Null for a session without tool servers. */
+	readonly servers: ToolServers | null;
+	readonly main: MainAgent;
+	readonly sideQuestions: SideQuestions;
+	readonly commands: SlashCommands;
+	readonly callClientTool: AskClientTool;
+	/** Emits and persists whether plan mode is on. */
+	emitPlanMode(enabled: boolean): Promise<void> | undefined;
+}
+
+const never = new AbortController().signal;
+
+export function assembleSession(parts: SessionParts): AssembledSession {
+	const { stored, identifiers, clock, log, model, unsetModelAlias, systemPrompt, subagents } = parts;
+
+	const turn = new CurrentTurn();
+	const mode = new ApprovalMode(parts);
+	const emitter = new Emitter(stored, clock);
+	/** Emits what concerns the session's own agent, within the turn if one runs. */
+	const emit = (body: EventBody) => emitter.emit(turn.place, body, {}, turn.signal ?? never);
+	/** After a failure to persist something nothing more of the turn is emitted, whatever else of it still runs. */
+	const persisting = async <T>(work: Promise<T>): Promise<T> => {
+		try {
+			return await work;
+		} catch (thrown) {
+			if (turn.id !== null) emitter.fail(turn.id, thrown);
+			throw thrown;
+		}
+	};
+
+	const asks = new AskTable(parts.deadlines, clock);
+	const clients = new Clients(emitter, () => asks.clientGone());
+	const plan = new PlanMode({ ...parts.planPlace, stored, identifiers });
+	const hookPlace = { ...parts.hookPlace, sessionId: stored.id, workDir: stored.workDir };
+	const hooks = new HookRunner({ ...hookPlace, commands: parts.hooks, asks, identifiers, clock, log }, () =>
+		clients.hooks(),
+	);
+	const budgets = new Budgets({
+		limits: parts.budgets,
+		stored,
+		clock,
+		log,
+		warn: (state) => void emit({ type: "budget.warning", ...state })?.catch(() => {}),
+	});
+	const approvals = new Approvals({
+		stored,
+		identifiers,
+		mode,
+		asks,
+		canAsk: () => clients.canApprove,
+		whenUnattended: parts.whenUnattended,
+	});
+	const services: AgentServices = {
+		stored,
+		emitter,
+		approvals,
+		sourceKind: "foreground_turn",
+		limits: parts.limits,
+		budget: budgets.inTurn,
+		compaction: parts.compaction,
+		clock,
+		random: parts.random,
+		planMode: () => plan.isOn,
+		kept: persisting,
+	};
+
+	const shared = createSharedOperations({
+		asks,
+		plan,
+		identifiers,
+		mode,
+		can: (capability) => clients.can(capability),
+		emit: (body) => emit(body) ?? Promise.resolve(),
+	});
+	const agents = createSubagents({
+		...subagents,
+		createTools: (toolPaths, mail, own) =>
+			subagents.createTools(toolPaths, { ...shared, agents: null, tasks: null, mail, media: toMediaOperations(own) }),
+		model,
+		unsetModelAlias,
+		systemPrompt,
+		stored,
+		services,
+		hooks,
+		identifiers,
+		clock,
+		turnId: () => turn.id,
+	});
+	const notifications = new Notifications({
+		stored: stored.notifications,
+		clock,
+		identifiers,
+		log,
+		claimStaleAfter: parts.background.claimStaleAfter,
+		describeSource: (notification) => describeTaskSource(notification, stored.tasks, parts.background.settings),
+	});
+	const background = new BackgroundTasks({
+		...parts.background,
+		stored,
+		runAgent: (work) => startAgentTask(work, { stored, services, clock, log }),
+		subagents: agents,
+		notifications,
+		clock,
+		identifiers,
+		log,
+	});
+	const mailbox = createMailbox();
+	const operations: SessionOperations = {
+		...shared,
+		agents: { ...agents, start: (request, toolCallId) => background.startAgent(request, toolCallId) },
+		tasks: createTaskOperations(background, stored.tasks),
+		mail: mailbox,
+		media: toMediaOperations(model),
+	};
+
+	const tools = createOnFirstUse(() => parts.createTools(operations));
+	const servers = createServers(parts, operations, tools, clients);
+	const main = new MainAgent({
+		stored,
+		model,
+		unsetModelAlias,
+		equip: async () => {
+			const builtin = await tools();
+			return {
+				tools: createToolBox(
+					builtin,
+					() => clients.attached(),
+					() => servers?.tools() ?? [],
+				),
+				mailbox: mailboxOf(builtin, mailbox),
+			};
+		},
+		systemPrompt: () => systemPrompt(null),
+		reminders: joinReminders([plan, parts.remindsOfAbsence ? createAwayReminders(mode) : noReminders]),
+		notices: (messages) => notifications.notices(messages),
+		compactionNotes: async () => toCompactionNotes(await activeViews(background)),
+		kept: persisting,
+	});
+	const sideQuestions = new SideQuestions({
+		identifiers,
+		cacheKey: stored.id,
+		log,
+		hooks,
+		agent: () => main.load(),
+		budget: budgets.inTurn.besideTurns(),
+		emit: async (body, signal) => emitter.emit({ turnId: null, agentPath: [] }, body, {}, signal),
+		tellUnkept: (body) => emitter.tellUnkept({ turnId: null, agentPath: [] }, body),
+	});
+	const { files, home } = parts.planPlace;
+	const commands = createSlashCommands({
+		stored,
+		files,
+		home,
+		clock,
+		readContext: parts.readContext,
+		plan,
+		mode,
+		skills: parts.skills,
+		identifiers,
+	});
+	return {
+		turn,
+		emitter,
+		asks,
+		clients,
+		plan,
+		hooks,
+		budgets,
+		services,
+		notifications,
+		background,
+		tools,
+		servers,
+		main,
+		sideQuestions,
+		commands,
+		callClientTool: createClientToolCalls(asks, clients, emitter, () => turn.place),
+		emitPlanMode: (enabled) => emitter.emit(turn.place, statusChanged({ plan_mode: enabled }), { sync: true }, never),
+	};
+}
+
+/** A failure is not remembered: it may succeed the next time. */
+function createOnFirstUse<Value>(create: () => Promise<Value>): () => Promise<Value> {
+	let creating: Promise<Value> | null = null;
+	return () => {
+		creating ??= create().catch((thrown: unknown) => {
+			creating = null;
+			throw thrown;
+		});
+		return creating;
+	};
+}
+
+/** A tool of a server replaces nobody else's. */
+function createServers(
+	{ loadServers, clock, log }: SessionParts,
+	{ questions }: SessionOperations,
+	tools: AssembledSession["tools"],
+	clients: Clients,
+): ToolServers | null {
+	if (loadServers === null) return null;
+	const load = async () => {
+		const builtin = await tools();
+		const isTaken = (name: string) =>
+			builtin.some((tool) => tool.name === name) || clients.attached().some((client) => client.tools.has(name));
+		return await loadServers({ questions, isTaken });
+	};
+	return new ToolServers(load, clock, log);
+}

@@ -1,0 +1,104 @@
+// What the session does for its tools: asking questions, plan mode, subagents, background work, media.
+import type { Identifiers } from "../../base/ids.ts";
+import { workflow } from "../../definitions/plan-reminders.ts";
+import type { EventBody } from "../../events/event.ts";
+import type { Model } from "../../models/model.ts";
+import type {
+	AgentOperations,
+	MailOperations,
+	MediaOperations,
+	PlanOperations,
+	QuestionOperations,
+	TaskOperations,
+} from "../../tools/operations.ts";
+import type { ClientCapability } from "../../tools/tool.ts";
+import type { ApprovalMode } from "../interactions/approval-mode.ts";
+import type { AskTable } from "../interactions/interaction-table.ts";
+import type { PlanMode } from "../plan/plan-mode.ts";
+
+export interface SessionOperations {
+	/** Null for subagents. */
+	readonly agents: AgentOperations | null;
+	readonly questions: QuestionOperations;
+	readonly plan: PlanOperations;
+	readonly mail: MailOperations;
+	readonly media: MediaOperations;
+	/** Null for subagents. */
+	readonly tasks: TaskOperations | null;
+}
+
+/** What subagents' tools get too. */
+export type SharedOperations = Pick<SessionOperations, "questions" | "plan">;
+
+export interface OperationsSettings {
+	readonly asks: AskTable;
+	readonly plan: PlanMode;
+	readonly identifiers: Identifiers;
+	readonly mode: ApprovalMode;
+	/** Whether an attached client can do it. */
+	can(capability: ClientCapability): boolean;
+	emit(body: EventBody): Promise<void>;
+}
+
+export function createSharedOperations(settings: OperationsSettings): SharedOperations {
+	const { plan, mode } = settings;
+	const isAway = () => mode.isAway;
+	const questions = createQuestions(settings, isAway);
+	return {
+		questions,
+		plan: {
+			isOn: () => plan.isOn,
+			file: () => plan.file,
+			read: () => plan.read(),
+			set: (enabled) => plan.set(enabled, false),
+			show: (content, file) => settings.emit({ type: "plan.displayed", content, file_path: file }),
+			canShow: () => settings.can("plan-mode"),
+			canAsk: () => settings.can("questions") && settings.can("plan-mode"),
+			entersFreely: () => mode.isYolo || mode.isAway,
+			isAway,
+			workflow,
+			questions,
+		},
+	};
+}
+
+function createQuestions(settings: OperationsSettings, isAway: () => boolean): QuestionOperations {
+	return {
+		async ask(asked, toolCallId, signal) {
+			if (isAway()) return { kind: "away" };
+			if (!settings.can("questions")) return { kind: "unsupported" };
+			const questions = asked.map(({ question, header, options, multi_select, other_label = "" }) => ({
+				question,
+				header,
+				options: [...options],
+				multi_select,
+				body: "",
+				other_label,
+				other_description: "",
+			}));
+			const ask = { kind: "question", id: settings.identifiers.uuid(), toolCallId, questions } as const;
+			const settlement = settings.asks.wait({ ...ask, questions }, "question", signal);
+			await settings.emit({ type: "ask.requested", ask: { ...ask, questions } });
+			const { answer } = await settlement;
+			await settings.emit({ type: "ask.resolved", askId: ask.id, answer });
+			const isAnswered = Object.keys(answer.answers).length > 0;
+			return isAnswered ? { kind: "answered", answers: answer.answers } : { kind: "dismissed" };
+		},
+	};
+}
+
+/** What the model of an agent takes in, for its tools. */
+export function toMediaOperations(model: Model | null): MediaOperations {
+	const uploadVideo = model?.uploadVideo?.bind(model);
+	return {
+		takesImages: model?.capabilities.has("image_in") === true,
+		takesVideos: model?.capabilities.has("video_in") === true,
+		uploadVideo:
+			uploadVideo === undefined
+				? null
+				: async (video, signal) => {
+						const upload = await uploadVideo(video, signal);
+						return upload.ok ? upload : { ok: false, reason: upload.failure.message };
+					},
+	};
+}

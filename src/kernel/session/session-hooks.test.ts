@@ -1,0 +1,375 @@
+// Hooks, questions and plan mode in the turns of a session (wire-protocol §4.1, §4.8, §4.12, §11.1).
+import { describe, expect, it } from "vitest";
+import { call, createScriptedModel, done, say } from "../../../test/support/scripted-model.ts";
+import { createQuietParts } from "../../../test/support/session-doubles.ts";
+import { createSessionSubject, type SessionSubject } from "../../../test/support/session-subject.ts";
+import { createToolPlace } from "../../../test/support/tool-environment.ts";
+import { createToolDouble } from "../../../test/support/turn-subject.ts";
+import type { HookEvent } from "../../events/hook-event.ts";
+import type { ClientHook } from "../../hooks/hook.ts";
+import type { ModelRequest } from "../../models/model.ts";
+import { createAskUserQuestion } from "../../tools/ask-user-question.ts";
+import { createEnterPlanMode, createExitPlanMode } from "../../tools/plan-mode.ts";
+
+const on = (event: HookEvent, timeout = 30): ClientHook => ({
+	kind: "client",
+	event,
+	matcher: "",
+	timeout,
+	subscriptionId: event,
+});
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+const subscriptions = (...hooks: ClientHook[]) => ({ hooks });
+
+/** Roles and texts of what the model was shown. */
+const shown = (request: ModelRequest | undefined) =>
+	(request?.messages ?? []).map(({ role, content }) => [
+		role,
+		content.map((part) => (part.type === "text" ? part.text : part.type)).join("|"),
+	]);
+
+async function answerHook(
+	subject: SessionSubject,
+	client: ReturnType<SessionSubject["attach"]>,
+	reason: string | null,
+) {
+	const { ask } = await client.next("ask.requested");
+	const answer = { kind: "hook", action: reason === null ? "allow" : "block", reason: reason ?? "" } as const;
+	await subject.session.send({ type: "ask.answer", askId: ask.id, answer });
+	return ask;
+}
+
+const start = ({ session }: SessionSubject, input = "hi") => session.send({ type: "turn.start", input });
+
+describe("a hook before the prompt", () => {
+	it("comes before the turn is told, and leaves nothing of a blocked one in the context", async () => {
+		const model = createScriptedModel([[say("ok"), done()]]);
+		const subject = await createSessionSubject(model);
+		const client = subject.attach(subscriptions(on("UserPromptSubmit")));
+		await start(subject, "a secret");
+		await answerHook(subject, client, "Keep it.");
+		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
+		expect(client.bodies.map(({ type }) => type)).toEqual([
+			"hook.triggered",
+			"ask.requested",
+			"ask.resolved",
+			"hook.resolved",
+			"turn.started",
+			"content.delta",
+			"content.completed",
+			"turn.ended",
+		]);
+		expect(model.requests).toEqual([]);
+		await start(subject, "open");
+		await answerHook(subject, client, null);
+		await client.next("turn.ended");
+		expect(shown(model.requests[0])).toEqual([["user", "open"]]);
+		expect(subject.double.stored.state().customTitle).toBe("open");
+	});
+
+	it("is shown no text of an input of parts", async () => {
+		const subject = await createSessionSubject(createScriptedModel([[say("ok"), done()]]));
+		const client = subject.attach(subscriptions(on("UserPromptSubmit")));
+		await subject.session.send({ type: "turn.start", input: [{ type: "text", text: "hi" }] });
+		expect(await answerHook(subject, client, null)).toMatchObject({ target: "", input: { prompt: "" } });
+		await client.next("turn.ended");
+	});
+
+	it("gives way to a cancel", async () => {
+		const model = createScriptedModel([[say("ok"), done()]]);
+		const subject = await createSessionSubject(model);
+		const client = subject.attach(subscriptions(on("UserPromptSubmit")));
+		await start(subject);
+		await client.next("ask.requested");
+		await subject.session.send({ type: "turn.cancel" });
+		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "cancelled" } });
+		expect(model.requests).toEqual([]);
+	});
+});
+
+describe("a hook behind the turn", () => {
+	it("sends the agent back to work once, its reason being the next input", async () => {
+		const model = createScriptedModel([
+			[say("one"), done()],
+			[say("two"), done()],
+		]);
+		const subject = await createSessionSubject(model);
+		const client = subject.attach(subscriptions(on("Stop")));
+		await start(subject);
+		expect(await answerHook(subject, client, "Run the tests.")).toMatchObject({ input: { stop_hook_active: false } });
+		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
+		expect(shown(model.requests[1])).toEqual([
+			["user", "hi"],
+			["assistant", "one"],
+			["user", "Run the tests."],
+		]);
+		expect(client.bodies.filter(({ type }) => type === "turn.started")).toHaveLength(1);
+		expect(client.bodies.filter(({ type }) => type === "hook.triggered")).toHaveLength(1);
+		expect(client.bodies.flatMap((body) => (body.type === "step.started" ? [body.n] : []))).toEqual([1, 1]);
+		expect(subject.double.stored.state().customTitle).toBe("hi");
+	});
+
+	it("takes steers again in the second run", async () => {
+		const model = createScriptedModel([
+			[say("one"), done()],
+			[call("c1", "Wait"), done()],
+			[say("three"), done()],
+		]);
+		const subject = await createSessionSubject(model, [
+			createToolDouble("Wait", {
+				async execute() {
+					await subject.session.send({ type: "turn.steer", input: "and lint" });
+					return { is_error: false, output: "", message: "", display: [], extras: null };
+				},
+			}),
+		]);
+		const client = subject.attach(subscriptions(on("Stop")));
+		await start(subject);
+		await answerHook(subject, client, "Run the tests.");
+		await client.next("turn.ended");
+		expect(client.bodies.filter(({ type }) => type === "steer.consumed")).toHaveLength(1);
+	});
+
+	it("is followed by what was added while it ran", async () => {
+		const model = createScriptedModel([
+			[say("one"), done()],
+			[say("two"), done()],
+		]);
+		const subject = await createSessionSubject(model);
+		const client = subject.attach(subscriptions(on("Stop")));
+		await start(subject);
+		const { ask } = await client.next("ask.requested");
+		await subject.session.send({ type: "turn.steer", input: "and lint" });
+		const answer = { kind: "hook", action: "allow", reason: "" } as const;
+		await subject.session.send({ type: "ask.answer", askId: ask.id, answer });
+		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
+		expect(shown(model.requests[1])).toEqual([
+			["user", "hi"],
+			["assistant", "one"],
+			["user", "and lint"],
+		]);
+		await expect(subject.session.send({ type: "turn.steer", input: "too late" })).rejects.toMatchObject({
+			code: "no-turn",
+		});
+	});
+
+	it("leaves a cancelled turn cancelled", async () => {
+		const subject = await createSessionSubject(createScriptedModel([[say("one"), done()]]));
+		const client = subject.attach(subscriptions(on("Stop")));
+		await start(subject);
+		await client.next("ask.requested");
+		await subject.session.send({ type: "turn.cancel" });
+		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "cancelled" } });
+	});
+
+	it("is not run behind a turn that failed or was cut short", async () => {
+		const subject = await createSessionSubject(createScriptedModel([]));
+		const client = subject.attach(subscriptions(on("Stop")));
+		await start(subject);
+		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "failed" } });
+		expect(client.bodies.filter(({ type }) => type === "hook.triggered")).toEqual([]);
+	});
+});
+
+describe("hooks beside the turn", () => {
+	it("are waited for before it ends, but not for ever", async () => {
+		const subject = await createSessionSubject(createScriptedModel([]));
+		const client = subject.attach(subscriptions(on("StopFailure", 600)));
+		await start(subject);
+		const { ask } = await client.next("ask.requested");
+		expect(ask).toMatchObject({
+			kind: "hook",
+			event: "StopFailure",
+			target: "InternalError",
+			input: { error_type: "InternalError", error_message: expect.any(String) },
+		});
+		expect(client.bodies.some(({ type }) => type === "turn.ended")).toBe(false);
+		subject.clock.advance(5000);
+		await client.next("turn.ended");
+		const types = client.bodies.map(({ type }) => type);
+		expect(types.slice(types.indexOf("step.interrupted"))).toEqual([
+			"step.interrupted",
+			"hook.triggered",
+			"ask.requested",
+			"ask.resolved",
+			"hook.resolved",
+			"turn.ended",
+		]);
+	});
+
+	it.each([
+		[
+			"finished",
+			[
+				[call("c1", "T"), done()],
+				[say("ok"), done()],
+			],
+			5,
+		],
+		["reached the limit of steps", [[call("c1", "T"), done()]], 1],
+	] as const)(
+		"leave a turn that had %s cancelled when it is cancelled while they run",
+		async (_how, script, maxSteps) => {
+			const model = createScriptedModel(script.map((step) => [...step]));
+			const subject = await createSessionSubject(model, [createToolDouble("T")], {
+				limits: { maxSteps, maxAttempts: 1 },
+			});
+			const client = subject.attach(subscriptions(on("PostToolUse")));
+			await start(subject);
+			await client.next("ask.requested");
+			await settled();
+			await subject.session.send({ type: "turn.cancel" });
+			expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "cancelled" } });
+		},
+	);
+
+	it("are shown at most 2000 characters of a result, or its message", async () => {
+		const outputs = [
+			{ output: "x".repeat(3000), message: "m" },
+			{ output: "", message: "only this" },
+			{ output: [{ type: "text", text: "a" } as const, { type: "text", text: "b" } as const], message: "m" },
+		];
+		const model = createScriptedModel([
+			[call("c1", "T0"), call("c2", "T1"), call("c3", "T2"), done()],
+			[say("ok"), done()],
+		]);
+		const tools = outputs.map((fields, index) =>
+			createToolDouble(`T${index}`, { result: { is_error: false, display: [], extras: null, ...fields } }),
+		);
+		const subject = await createSessionSubject(model, tools);
+		const client = subject.attach(subscriptions(on("PostToolUse")));
+		await start(subject);
+		const asks = [];
+		for (let n = 0; n < 3; n += 1) asks.push(await answerHook(subject, client, "too late to matter"));
+		await client.next("turn.ended");
+		expect(asks).toMatchObject([
+			{ target: "T0", input: { tool_name: "T0", tool_input: {}, tool_call_id: "c1", tool_output: "x".repeat(2000) } },
+			{ target: "T1", input: { tool_output: "only this" } },
+			{ target: "T2", input: { tool_output: "ab" } },
+		]);
+	});
+});
+
+describe("questions of a session", () => {
+	const question = { question: "Which?", options: [{ label: "a" }, { label: "b" }] };
+
+	async function askingSubject() {
+		const place = await createToolPlace();
+		const model = createScriptedModel([
+			[call("c1", "AskUserQuestion", JSON.stringify({ questions: [question] })), done()],
+			[say("ok"), done()],
+		]);
+		const subject = await createSessionSubject(model, [], {
+			createTools: async (operations) => [createAskUserQuestion({ ...place.environment, ...operations })],
+		});
+		await place.remove();
+		return { subject, model };
+	}
+
+	it("are offered to a client that can ask alone", async () => {
+		for (const capabilities of [[], ["questions"] as const]) {
+			const { subject, model } = await askingSubject();
+			const client = subject.attach({ capabilities });
+			await start(subject);
+			if (capabilities.length > 0) {
+				const { ask } = await client.next("ask.requested");
+				await subject.session.send({
+					type: "ask.answer",
+					askId: ask.id,
+					answer: { kind: "question", answers: { "Which?": "a" } },
+				});
+			}
+			await client.next("turn.ended");
+			expect(model.requests[0]?.tools.map(({ name }) => name)).toEqual(
+				capabilities.length > 0 ? ["AskUserQuestion"] : [],
+			);
+		}
+	});
+
+	it("count as dismissed when the client goes while it is asked", async () => {
+		const { subject, model } = await askingSubject();
+		const client = subject.attach({ capabilities: ["questions"] });
+		await start(subject);
+		await client.next("ask.requested");
+		client.attachment.close();
+		const other = subject.attach();
+		await other.next("turn.ended");
+		expect(JSON.stringify(shown(model.requests[1]))).toContain("dismissed the question");
+	});
+});
+
+describe("plan mode of a session", () => {
+	const tools = ["AskUserQuestion", "EnterPlanMode", "ExitPlanMode"];
+
+	it.each([
+		[[], []],
+		[["questions"], ["AskUserQuestion"]],
+		[["plan-mode"], ["EnterPlanMode", "ExitPlanMode"]],
+		[["questions", "plan-mode"], tools],
+	] as const)("offers to a client with %j: %j", async (capabilities, offered) => {
+		const place = await createToolPlace();
+		const model = createScriptedModel([[say("ok"), done()]]);
+		const subject = await createSessionSubject(model, [], {
+			createTools: async (operations) =>
+				[createAskUserQuestion, createEnterPlanMode, createExitPlanMode].map((create) =>
+					create({ ...place.environment, ...operations }),
+				),
+		});
+		await place.remove();
+		const client = subject.attach({ capabilities });
+		await start(subject);
+		await client.next("turn.ended");
+		expect(model.requests[0]?.tools.map(({ name }) => name)).toEqual(offered);
+	});
+
+	it("leaves nothing behind when the agent has no tools for it", async () => {
+		const planPlace = { ...createQuietParts().planPlace, isSupported: false, startsOn: true };
+		const subject = await createSessionSubject(createScriptedModel([]), [], { planPlace });
+		const client = subject.attach();
+		await subject.session.start();
+		for (const enabled of [true, false]) {
+			await expect(subject.session.send({ type: "plan-mode.set", enabled })).rejects.toMatchObject({
+				code: "unsupported",
+				message: "Plan mode is not supported",
+			});
+		}
+		await client.attachment.dealtWith();
+		expect([client.bodies, subject.double.stored.state().planMode, subject.double.stored.contextRows]).toEqual([
+			[],
+			false,
+			[],
+		]);
+	});
+
+	it("reminds the model at the beginning of a step, in the context", async () => {
+		const model = createScriptedModel([
+			[say("one"), done()],
+			[say("two"), done()],
+		]);
+		const subject = await createSessionSubject(model);
+		const client = subject.attach();
+		await subject.session.send({ type: "plan-mode.set", enabled: true });
+		await start(subject);
+		await client.next("turn.ended");
+		await start(subject, "more");
+		await client.next("turn.ended");
+		const texts = shown(model.requests[1]);
+		expect(JSON.stringify(texts).match(/<system-reminder>/g)).toHaveLength(1);
+		expect(texts[0]?.[1]).toMatch(/hi[\s\S]*<system-reminder>\nPlan mode is on[\s\S]*\n<\/system-reminder>$/);
+	});
+
+	it("is as it was asked for last, and told so, when switches follow one another at once", async () => {
+		const subject = await createSessionSubject(createScriptedModel([]));
+		const client = subject.attach();
+		const set = (enabled: boolean) => subject.session.send({ type: "plan-mode.set", enabled });
+		expect(await Promise.all([set(true), set(false), set(true), set(false)])).toEqual([
+			{ planMode: true },
+			{ planMode: false },
+			{ planMode: true },
+			{ planMode: false },
+		]);
+		await client.attachment.dealtWith();
+		const told = client.bodies.flatMap((body) => (body.type === "status.changed" ? [body.plan_mode] : []));
+		expect([told, subject.double.stored.state().planMode]).toEqual([[true, false, true, false], false]);
+	});
+});

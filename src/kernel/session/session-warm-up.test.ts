@@ -1,0 +1,107 @@
+// When a session warms its model up: behind the first attach, and only while nothing else wants the model.
+import { describe, expect, it } from "vitest";
+import { createSessionDouble } from "../../../test/support/failing-session.ts";
+import { createScriptedModel, done, say } from "../../../test/support/scripted-model.ts";
+import { createSessionSubject } from "../../../test/support/session-subject.ts";
+import type { LogFields } from "../../base/log.ts";
+import { silentLog } from "../../base/log.ts";
+import type { ContextRow } from "../../events/conversation.ts";
+import type { Model } from "../../models/model.ts";
+
+function createColdModel(warmUp: () => Promise<void> = async () => {}) {
+	const calls: string[] = [];
+	const model: Model = {
+		...createScriptedModel([
+			[say("a"), done()],
+			[say("b"), done()],
+		]),
+		async warmUp() {
+			calls.push("warm-up");
+			await warmUp();
+		},
+	};
+	return { model, calls };
+}
+
+describe("warming up", () => {
+	it("waits until the first client has its answer, and happens once", async () => {
+		const { model, calls } = createColdModel();
+		const { attach, clock } = await createSessionSubject(model);
+		clock.advance(1000);
+		expect(calls).toEqual([]);
+		attach();
+		expect(calls).toEqual([]);
+		clock.advance(0);
+		expect(calls).toEqual(["warm-up"]);
+		attach();
+		clock.advance(1000);
+		expect(calls).toEqual(["warm-up"]);
+	});
+
+	it("is left out when a turn has begun, or the session is over", async () => {
+		const busy = createColdModel();
+		const subject = await createSessionSubject(busy.model);
+		const client = subject.attach();
+		await subject.session.send({ type: "turn.start", input: "hi" });
+		subject.clock.advance(0);
+		await client.next("turn.ended");
+		subject.clock.advance(1000);
+		expect(busy.calls).toEqual([]);
+
+		const ended = createColdModel();
+		const { session, attach, clock } = await createSessionSubject(ended.model);
+		attach();
+		await session.stop();
+		clock.advance(0);
+		expect(ended.calls).toEqual([]);
+	});
+
+	it("that fails is for the log alone", async () => {
+		const lines: [string, LogFields | undefined][] = [];
+		const log = { ...silentLog, debug: (...line: [string, LogFields?]) => void lines.push([line[0], line[1]]) };
+		const { model } = createColdModel(() => Promise.reject(new Error("no way")));
+		const { attach, clock, session } = await createSessionSubject(model, [], { log });
+		const client = attach();
+		clock.advance(0);
+		await new Promise((resolve) => setImmediate(resolve));
+		expect(lines).toEqual([["The first turn could not be warmed up.", { error: new Error("no way") }]]);
+		await session.send({ type: "turn.start", input: "hi" });
+		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
+	});
+
+	it("that could not make the tools leaves it to the turns, the first that can", async () => {
+		const appended: ContextRow[] = [];
+		const { stored, ...double } = await createSessionDouble();
+		const watched = {
+			...stored,
+			appendContext: async (rows: readonly ContextRow[]) => {
+				appended.push(...rows);
+			},
+		};
+		let attempts = 0;
+		const createTools = async () => {
+			attempts += 1;
+			if (attempts < 3) throw new Error("too many open files");
+			return [];
+		};
+		const { model } = createColdModel();
+		const subject = await createSessionSubject(model, [], { createTools }, { ...double, stored: watched });
+		const client = subject.attach();
+		subject.clock.advance(0);
+		await new Promise((resolve) => setImmediate(resolve));
+		for (const status of ["failed", "finished"]) {
+			await subject.session.send({ type: "turn.start", input: "hi" });
+			expect(await client.next("turn.ended")).toMatchObject({ outcome: { status } });
+		}
+		expect(appended.filter(({ type }) => type === "system-prompt")).toHaveLength(1);
+	});
+
+	it("is nothing for a session without a model, or with one that is always warm", async () => {
+		for (const model of [null, createScriptedModel([])]) {
+			const { attach, clock } = await createSessionSubject(model);
+			attach();
+			clock.advance(1000);
+			expect(clock.waiting()).toBe(0);
+		}
+	});
+});

@@ -1,0 +1,403 @@
+import { describe, expect, it } from "vitest";
+import { createSessionDouble, storageFailure } from "../../../test/support/failing-session.ts";
+import { call, createModelGate, createScriptedModel, done, say } from "../../../test/support/scripted-model.ts";
+import { createSessionSubject } from "../../../test/support/session-subject.ts";
+import { createMemoryLog } from "../../../test/support/store-directory.ts";
+import { createToolDouble, editNeed } from "../../../test/support/turn-subject.ts";
+import { createDeferred } from "../../base/deferred.ts";
+import { KernelError } from "../../base/errors.ts";
+import { toolError, toolSuccess } from "../../events/content.ts";
+import type { CallRecord, StoredSession } from "../../store/session-store.ts";
+
+const busy = new KernelError("busy", "An agent turn is already in progress");
+const noTurn = new KernelError("no-turn", "No agent turn is in progress");
+const start = (input = "hi") => ({ type: "turn.start", input }) as const;
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+const approve = { kind: "approval", decision: "approve", feedback: "" } as const;
+const edit = () => createToolDouble("E", { approval: editNeed, hasEffect: true });
+
+describe("commands", () => {
+	it("are refused when idle, but for a turn and an answer to nothing", async () => {
+		const { session } = await createSessionSubject(createScriptedModel([]));
+		await expect(session.send({ type: "turn.steer", input: "a" })).rejects.toEqual(noTurn);
+		await expect(session.send({ type: "turn.cancel" })).rejects.toEqual(noTurn);
+		expect(await session.send({ type: "ask.answer", askId: "x", answer: approve })).toEqual({ settled: false });
+		expect(session.snapshot()).toMatchObject({ turnId: null, hasHistory: false });
+	});
+
+	it("steer and cancel a running turn, and find it busy", async () => {
+		const gate = createModelGate();
+		const { session, attach } = await createSessionSubject(createScriptedModel([[say("a"), gate, done()]]));
+		const client = attach();
+		const { turnId } = await session.send(start());
+		expect(session.snapshot()).toMatchObject({ turnId });
+		await expect(session.send(start())).rejects.toEqual(busy);
+		expect(await session.send({ type: "turn.steer", input: "early" })).toBeNull();
+		await gate.reached;
+		expect(await session.send({ type: "turn.cancel" })).toBeNull();
+		expect(await session.send({ type: "turn.cancel" })).toBeNull();
+		expect(await client.next("turn.ended")).toEqual({ type: "turn.ended", outcome: { status: "cancelled" } });
+		expect(client.bodies.map(({ type }) => type)).toEqual([
+			"turn.started",
+			"step.started",
+			"content.delta",
+			"content.completed",
+			"step.interrupted",
+			"turn.ended",
+		]);
+	});
+
+	it("log why a turn failed, with the model that was asked for and is not there", async () => {
+		const log = createMemoryLog();
+		const { session, attach } = await createSessionSubject(null, [], { unsetModelAlias: "k3", log });
+		const client = attach();
+		await session.send(start());
+		await client.next("turn.ended");
+		expect(log.lines).toEqual([
+			{
+				level: "warn",
+				message: "A turn ended in an error.",
+				fields: { session: session.id, code: "model-not-set", reason: "LLM is not set", data: { model: "k3" } },
+			},
+		]);
+	});
+
+	it("can start a turn as soon as the end of the last one was told", async () => {
+		const { session, attach } = await createSessionSubject(
+			createScriptedModel([
+				[say("a"), done()],
+				[say("b"), done()],
+			]),
+		);
+		const client = attach();
+		const second = createDeferred<unknown>();
+		client.onEvent = ({ body }) => {
+			if (body.type !== "turn.ended") return;
+			client.onEvent = () => {};
+			session.send(start("two")).then(second.resolve, second.resolve);
+		};
+		await session.send(start("one"));
+		expect(await second.promise).toEqual({ turnId: expect.any(String) });
+	});
+
+	it("are refused once the session stops; stopping settles asks and ends the turn", async () => {
+		const { session, attach } = await createSessionSubject(createScriptedModel([[call("c1", "E"), done()]]), [edit()]);
+		const client = attach();
+		await session.send(start());
+		const { ask } = await client.next("ask.requested");
+		await session.stop();
+		await session.stop();
+		await settled();
+		expect(client.bodies.slice(-3)).toEqual([
+			{ type: "ask.resolved", askId: ask.id, answer: { ...approve, decision: "reject" } },
+			{ type: "step.interrupted", reason: "cancelled" },
+			{ type: "turn.ended", outcome: { status: "cancelled" } },
+		]);
+		await expect(session.send(start())).rejects.toMatchObject({ code: "closed" });
+	});
+});
+
+describe("approvals", () => {
+	const twoEdits = () =>
+		createScriptedModel([
+			[call("c1", "E", '{"n":1}'), call("c2", "E", '{"n":2}'), done()],
+			[say("ok"), done()],
+		]);
+
+	it("are journalled before they are told, and told before they take effect", async () => {
+		const { session, attach, double } = await createSessionSubject(
+			createScriptedModel([
+				[call("c1", "E"), done()],
+				[say("ok"), done()],
+			]),
+			[edit()],
+		);
+		const client = attach();
+		await session.send(start());
+		const { ask } = await client.next("ask.requested");
+		expect(ask).toEqual({
+			kind: "approval",
+			id: ask.id,
+			toolCallId: "c1",
+			sender: "E",
+			action: "edit file",
+			description: "Edit it",
+			sourceKind: "foreground_turn",
+			sourceId: session.snapshot().turnId,
+			agentId: null,
+			subagentType: null,
+			sourceDescription: null,
+			display: [],
+		});
+		expect(await session.send({ type: "ask.answer", askId: ask.id, answer: approve })).toEqual({ settled: true });
+		expect(await session.send({ type: "ask.answer", askId: ask.id, answer: approve })).toEqual({ settled: false });
+		await client.next("turn.ended");
+		const from = double.writes.indexOf("asked");
+		expect(double.writes.slice(from, from + 8)).toEqual([
+			"asked",
+			"ask.requested",
+			"decided",
+			"ask.resolved",
+			"sync",
+			"started",
+			"sync",
+			"finished",
+		]);
+	});
+
+	it("for the session settle the open ones of the same action and spare the later ones", async () => {
+		const { session, attach, double } = await createSessionSubject(
+			createScriptedModel([
+				[call("c1", "E", '{"n":1}'), call("c2", "E", '{"n":2}'), done()],
+				[call("c3", "E", '{"n":3}'), done()],
+				[say("ok"), done()],
+			]),
+			[edit()],
+		);
+		const client = attach();
+		await session.send(start());
+		const first = (await client.next("ask.requested")).ask;
+		const second = (await client.next("ask.requested")).ask;
+		await session.send({
+			type: "ask.answer",
+			askId: second.id,
+			answer: { ...approve, decision: "approve_for_session" },
+		});
+		expect(await client.next("turn.ended")).toEqual({ type: "turn.ended", outcome: { status: "finished" } });
+		expect(client.bodies.flatMap((body) => (body.type === "ask.resolved" ? [[body.askId, body.answer]] : []))).toEqual([
+			[second.id, { ...approve, decision: "approve_for_session" }],
+			[first.id, approve],
+		]);
+		expect(client.bodies.filter(({ type }) => type === "ask.requested")).toHaveLength(2);
+		expect(double.stored.state().approval.autoApproveActions).toEqual(["edit file"]);
+	});
+
+	it("honour feedback only with a refusal", async () => {
+		const { session, attach } = await createSessionSubject(twoEdits(), [edit()]);
+		const client = attach();
+		await session.send(start());
+		const first = (await client.next("ask.requested")).ask;
+		const second = (await client.next("ask.requested")).ask;
+		await session.send({ type: "ask.answer", askId: first.id, answer: { ...approve, feedback: "ignored" } });
+		await session.send({
+			type: "ask.answer",
+			askId: second.id,
+			answer: { kind: "approval", decision: "reject", feedback: "F" },
+		});
+		await client.next("turn.ended");
+		expect(client.bodies.flatMap((body) => (body.type === "ask.resolved" ? [body.answer] : []))).toEqual([
+			approve,
+			{ kind: "approval", decision: "reject", feedback: "F" },
+		]);
+	});
+
+	it("are refused when nobody is connected, with the reason for the model", async () => {
+		const model = createScriptedModel([
+			[call("c1", "E"), done()],
+			[say("ok"), done()],
+		]);
+		const { session } = await createSessionSubject(model, [edit()]);
+		await session.send(start());
+		while (session.snapshot().turnId !== null) await settled();
+		expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain("no client is connected");
+	});
+
+	it("are not asked under yolo, but journalled; two edits of one answer both take effect", async () => {
+		const { session, attach, double } = await createSessionSubject(twoEdits(), [edit()], { yolo: true });
+		const client = attach();
+		await session.send(start());
+		await client.next("turn.ended");
+		expect(client.bodies.some(({ type }) => type.startsWith("ask."))).toBe(false);
+		expect(double.writes.filter((write) => /^(asked|decided|started|finished)$/.test(write)).sort()).toEqual([
+			"decided",
+			"decided",
+			"finished",
+			"finished",
+			"started",
+			"started",
+		]);
+		expect(double.stored.state().approval.yolo).toBe(false);
+	});
+
+	it.each([
+		["yolo", { yolo: true }, "yolo"],
+		["nobody at the keyboard", { afk: true }, "rule"],
+	] as const)("journal by whom they were given: %s", async (_name, flags, by) => {
+		const kept = await createSessionDouble();
+		const records: CallRecord[] = [];
+		const stored: StoredSession = {
+			...kept.stored,
+			async appendCalls(added) {
+				records.push(...added);
+			},
+		};
+		const { session, attach } = await createSessionSubject(twoEdits(), [edit()], flags, { ...kept, stored });
+		const client = attach();
+		await session.send(start());
+		await client.next("turn.ended");
+		expect(client.bodies.some(({ type }) => type.startsWith("ask."))).toBe(false);
+		expect(records.flatMap((record) => (record.type === "decided" ? [record.by] : []))).toEqual([by, by]);
+	});
+
+	it("run into their deadline", async () => {
+		const { session, attach, clock } = await createSessionSubject(
+			createScriptedModel([
+				[call("c1", "E"), done()],
+				[say("ok"), done()],
+			]),
+			[edit()],
+			{ deadlines: { approval: 60, question: 0, "client-tool": 0 } },
+		);
+		const client = attach();
+		await session.send(start());
+		await client.next("ask.requested");
+		clock.advance(60_000);
+		expect(await client.next("ask.resolved")).toMatchObject({
+			answer: { decision: "reject", feedback: expect.stringContaining("60 s") },
+		});
+		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
+	});
+
+	it("stay open when the client goes and are told again to the next", async () => {
+		const { session, attach } = await createSessionSubject(
+			createScriptedModel([
+				[call("c1", "E"), done()],
+				[say("ok"), done()],
+			]),
+			[edit()],
+		);
+		const first = attach();
+		await session.send(start());
+		const asked = await first.next("ask.requested");
+		first.attachment.close();
+		const second = attach();
+		expect(await second.next("ask.requested")).toEqual(asked);
+		await session.send({ type: "ask.answer", askId: asked.ask.id, answer: approve });
+		expect(await second.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
+		expect(first.bodies.at(-1)).toEqual(asked);
+	});
+});
+
+describe("tools of a client", () => {
+	const model = () =>
+		createScriptedModel([
+			[call("c1", "ide", null), done()],
+			[say("ok"), done()],
+		]);
+	const declaration = { name: "ide", description: "", parameters: { type: "object" } };
+	const closed = toolError("Wire connection closed before tool result was received.", "Wire closed");
+
+	it("are checked by name and schema", async () => {
+		const { session } = await createSessionSubject(null, [edit()]);
+		const { tools, rejected } = await session.checkTools([
+			declaration,
+			{ ...declaration, description: "twice" },
+			{ ...declaration, name: "E" },
+			{ ...declaration, name: "" },
+			{ ...declaration, name: "broken", parameters: { type: "nothing" } },
+		]);
+		expect([...tools].map(([name, tool]) => [name, tool.description])).toEqual([["ide", "twice"]]);
+		expect(rejected).toEqual([
+			{ name: "E", reason: "conflicts with builtin tool" },
+			{ name: "", reason: "invalid schema" },
+			{ name: "broken", reason: expect.stringMatching(/./) },
+		]);
+	});
+
+	it("are asked of it, and settled when it goes", async () => {
+		const { session, attach } = await createSessionSubject(model());
+		const client = attach({ tools: (await session.checkTools([declaration])).tools });
+		const rest = attach();
+		await session.send(start());
+		const { ask } = await client.next("ask.requested");
+		expect(ask).toEqual({ kind: "client-tool", id: ask.id, toolCallId: "c1", name: "ide", arguments: null });
+		await session.send({
+			type: "ask.answer",
+			askId: ask.id,
+			answer: { kind: "client-tool", result: toolSuccess({ output: "o" }) },
+		});
+		expect(await rest.next("tool.result")).toMatchObject({ result: toolSuccess({ output: "o" }) });
+	});
+
+	it("have an error for a result when the client goes while it is asked", async () => {
+		const scripted = model();
+		const { session, attach } = await createSessionSubject(scripted);
+		const client = attach({ tools: (await session.checkTools([declaration])).tools });
+		await session.send(start());
+		await client.next("ask.requested");
+		client.attachment.close();
+		while (session.snapshot().turnId !== null) await settled();
+		expect(JSON.stringify(scripted.requests[1]?.messages.at(-1))).toContain(closed.message);
+	});
+
+	it("have an error for a result when the client went before it could be asked", async () => {
+		const scripted = model();
+		const { session, attach, double } = await createSessionSubject(scripted);
+		const client = attach({ tools: (await session.checkTools([declaration])).tools });
+		double.holdCalls = createDeferred();
+		await session.send(start());
+		while (!double.writes.includes("started")) await settled();
+		client.attachment.close();
+		double.holdCalls.resolve();
+		for (let turn = 0; turn < 50 && session.snapshot().turnId !== null; turn += 1) await settled();
+		expect(session.snapshot().turnId).toBeNull();
+		expect(JSON.stringify(scripted.requests[1]?.messages.at(-1))).toContain(closed.message);
+	});
+});
+
+describe("storage that fails", () => {
+	it("ends the turn with path and cause, tells nothing later of it, and leaves the session usable", async () => {
+		const gate = createModelGate();
+		const model = createScriptedModel([
+			[call("c1", "T"), say("x"), gate, say("y"), done()],
+			[say("ok"), done()],
+		]);
+		const { session, attach, double } = await createSessionSubject(model, [createToolDouble("T")]);
+		const client = attach();
+		client.onEvent = ({ body }) => {
+			if (body.type === "tool-call.started") double.failEvents = true;
+		};
+		await session.send(start());
+		await gate.reached;
+		await settled();
+		double.failEvents = false;
+		gate.open();
+		expect(await client.next("turn.ended")).toEqual({
+			type: "turn.ended",
+			outcome: { status: "failed", error: { code: "storage-failed", message: storageFailure.message, data: null } },
+		});
+		const types = client.bodies.map(({ type }) => type);
+		expect(types).not.toContain("tool.result");
+		expect(types).not.toContain("status.changed");
+		expect(client.bodies).not.toContainEqual({ type: "content.delta", part: { type: "text", text: "y" } });
+		await settled();
+		await session.send(start("again"));
+		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
+	});
+});
+
+describe("a session's records", () => {
+	it("title it once and tell its log", async () => {
+		const { session, attach, double } = await createSessionSubject(
+			createScriptedModel([
+				[say("a"), say("b"), done()],
+				[say("c"), done()],
+			]),
+		);
+		const client = attach();
+		await session.send(start("First things first"));
+		await client.next("turn.ended");
+		expect(double.stored.state().customTitle).toBe("First things first");
+		const types: string[] = [];
+		for await (const { body } of session.records()) types.push(body.type);
+		expect(types).toEqual(["turn.started", "step.started", "content.completed", "status.changed", "turn.ended"]);
+	});
+
+	it("are not titled by what is the program's own", async () => {
+		const { session, attach, double } = await createSessionSubject(createScriptedModel([[say("a"), done()]]));
+		const client = attach();
+		await session.send({ type: "turn.start", input: "A task is over.", isOwn: true });
+		await client.next("turn.ended");
+		expect(double.stored.state().customTitle).toBeNull();
+	});
+});

@@ -1,0 +1,284 @@
+// One session: commands in, events out, one turn at a time. Owns its stored files while it lives. What it is made of is
+// built by assemble.ts; here are its commands and its lifecycle.
+import { setMaxListeners } from "node:events";
+import { KernelError } from "../../base/errors.ts";
+import type { Command, CommandType, CommandValues } from "../../events/command.ts";
+import type { UserInput } from "../../events/content.ts";
+import type { AgentEvent, EventBody } from "../../events/event.ts";
+import type { CommandHook } from "../../hooks/hook.ts";
+import type { TaskView } from "../../tools/operations.ts";
+import { toViews } from "../background/task-view.ts";
+import { type CheckedTools, type ClientToolDeclaration, checkClientTools } from "../clients/client-tools.ts";
+import type { Attachment, AttachOptions } from "../clients/clients.ts";
+import type { SlashCommandInfo } from "../commands/command.ts";
+import type { Conversation } from "../turn/main-agent.ts";
+import { type RunningTurn, runMainTurn } from "../turn/main-turn.ts";
+import { createSteerQueue } from "../turn/steers.ts";
+import { type AssembledSession, assembleSession } from "./assemble.ts";
+import type { SessionParts } from "./session-parts.ts";
+import { WarmUp } from "./warm-up.ts";
+
+export interface SessionSnapshot {
+	readonly sessionId: string;
+	readonly workDir: string;
+	/** The running turn; null when idle. */
+	readonly turnId: string | null;
+	/** Whether it was there before or has had a turn. */
+	readonly hasHistory: boolean;
+}
+
+type CommandHandlers = {
+	readonly [T in CommandType]: (command: Extract<Command, { type: T }>) => CommandValues[T] | Promise<CommandValues[T]>;
+};
+
+const never = new AbortController().signal;
+
+export class Session {
+	readonly id: string;
+	readonly workDir: string;
+	readonly #parts: SessionParts;
+	readonly #assembled: AssembledSession;
+	readonly #warmUp: WarmUp;
+	readonly #handlers: CommandHandlers = {
+		"turn.start": ({ input, isOwn = false }) => this.#startTurn(input, isOwn),
+		"turn.steer": ({ input }) => this.#steer(input),
+		"turn.cancel": () => this.#cancel(),
+		"side-question.start": ({ question }) => this.#startSideQuestion(question),
+		"plan-mode.set": ({ enabled }) => this.#setPlanMode(enabled),
+		"ask.answer": ({ askId, answer }) => ({ settled: this.#assembled.asks.answer(askId, answer, "client") }),
+	};
+	#hadTurn = false;
+	#closing = false;
+
+	constructor(parts: SessionParts) {
+		const { stored, model, clock, log } = parts;
+		this.id = stored.id;
+		this.workDir = stored.workDir;
+		this.#parts = parts;
+		this.#assembled = assembleSession(parts);
+		const { tools, turn } = this.#assembled;
+		this.#warmUp = new WarmUp({
+			work: async () => void (await Promise.all([tools(), model?.warmUp?.()])),
+			isNeeded: () => !this.#closing && !this.#hadTurn && turn.running === null,
+			clock,
+			log,
+		});
+	}
+
+	/** Carries out a command; rejects with a KernelError. */
+	async send<T extends CommandType>(command: Extract<Command, { type: T }>): Promise<CommandValues[T]> {
+		const handle: CommandHandlers[T] = this.#handlers[command.type as T];
+		return handle(command);
+	}
+
+	/** Makes tools of a client's declarations, to attach with. */
+	async checkTools(declarations: readonly ClientToolDeclaration[]): Promise<CheckedTools> {
+		const builtin = declarations.length === 0 ? [] : await this.#assembled.tools();
+		return await checkClientTools(
+			declarations,
+			(name) => [...builtin, ...(this.#assembled.servers?.tools() ?? [])].some((tool) => tool.name === name),
+			this.#parts.identifiers,
+			this.#assembled.callClientTool,
+		);
+	}
+
+	/** A client arrives; it is told first what is still asked. */
+	attach(options: AttachOptions): Attachment {
+		this.#assembled.servers?.beginSoon();
+		this.#warmUp.beginSoon();
+		return this.#assembled.clients.attach(
+			options,
+			this.#assembled.asks.asks().map((ask) => this.#stamped({ type: "ask.requested", ask })),
+		);
+	}
+
+	/** Name and version of the client that attached last, for requests that name it. */
+	clientName(): string | null {
+		return this.#assembled.clients.name();
+	}
+
+	/** The commands that prompts may be, for clients to list. */
+	get slashCommands(): readonly SlashCommandInfo[] {
+		return this.#assembled.commands.all.map(({ name, description, aliases }) => ({ name, description, aliases }));
+	}
+
+	/** The hooks of the settings, which run whatever clients subscribe to. */
+	get commandHooks(): readonly CommandHook[] {
+		return this.#assembled.hooks.commands;
+	}
+
+	/** Called once before anything else: takes up plan mode when it is to be on, and runs the hooks of a start. */
+	async start(): Promise<void> {
+		this.#parts.keys.start();
+		// Not waited for: the first answer does not depend on it.
+		void this.#assembled.background.find();
+		await this.#assembled.plan.start();
+		const source = this.#parts.stored.existed ? "resume" : "startup";
+		await this.#assembled.hooks.run({ event: "SessionStart", target: source, input: { source } }, null, never);
+	}
+
+	snapshot(): SessionSnapshot {
+		const { existed } = this.#parts.stored;
+		return {
+			sessionId: this.id,
+			workDir: this.workDir,
+			turnId: this.#assembled.turn.id,
+			hasHistory: existed || this.#hadTurn,
+		};
+	}
+
+	/** The background tasks that are not over, or whose end was not told yet, oldest first. */
+	async backgroundTasks(): Promise<readonly TaskView[]> {
+		return await toViews((await this.#assembled.background.active()).map(({ stored }) => stored));
+	}
+
+	/** Whether there is news of background work that the model was not given yet. */
+	hasBackgroundNews(): Promise<boolean> {
+		return this.#assembled.notifications.hasNotices();
+	}
+
+	/** Ends all background tasks, also those that might outlive the session. */
+	endBackgroundTasks(): Promise<void> {
+		return this.#assembled.background.endEverything();
+	}
+
+	/** Resolves when the next background task ends, or the signal aborts. */
+	backgroundTaskEnded(signal: AbortSignal): Promise<void> {
+		return this.#assembled.background.nextEnd(signal);
+	}
+
+	/** Makes it one that a later process finds, although nothing has happened in it yet. */
+	establish(): Promise<void> {
+		return this.#parts.stored.establish();
+	}
+
+	/** Whether it was put out of sight; its files are all there. */
+	get isArchived(): boolean {
+		return this.#parts.stored.state().archivedAt !== null;
+	}
+
+	/** Puts it out of sight. */
+	async archive(): Promise<void> {
+		await this.#parts.stored.updateState({ archivedAt: this.#parts.clock.now() / 1000 });
+	}
+
+	/** The conversation with the model so far. Nothing is made or mended for it. */
+	conversation(): Conversation {
+		return this.#assembled.main.conversation();
+	}
+
+	/** The session's log from its beginning. */
+	records(): AsyncIterable<AgentEvent> {
+		return this.#parts.stored.events();
+	}
+
+	/** Ends the running turn as cancelled, settles every ask and ends the clients' events. Idempotent. */
+	async stop(): Promise<void> {
+		const { turn, background, asks, sideQuestions, servers, clients } = this.#assembled;
+		this.#closing = true;
+		// Its time runs concurrently with what else has to end; `close` waits for it.
+		void background.end();
+		asks.settleAll();
+		turn.running?.controller.abort();
+		await Promise.all([turn.running?.ended, background.endAgents()]);
+		await sideQuestions.stop();
+		servers?.end();
+		clients.end();
+	}
+
+	/** Stops and gives up the stored files. `signal` bounds the hooks of an end. */
+	async close(signal: AbortSignal): Promise<void> {
+		await this.stop();
+		const hook = { event: "SessionEnd", target: "exit", input: { reason: "exit" } } as const;
+		const { hooks, background } = this.#assembled;
+		await Promise.all([hooks.run(hook, null, signal), background.end(), this.#parts.keys.close(signal)]);
+		await this.#parts.stored.close({ becomesLast: !this.#parts.isOneOfMany });
+	}
+
+	#startTurn(input: UserInput, isOwn: boolean): { readonly turnId: string } {
+		if (this.#closing) throw closing();
+		const { turn: current, servers, background, notifications, ...others } = this.#assembled;
+		if (current.running !== null) throw new KernelError("busy", "An agent turn is already in progress");
+		const turn: RunningTurn = {
+			id: this.#parts.identifiers.hex(32),
+			controller: new AbortController(),
+			steers: createSteerQueue(),
+			expired: null,
+			ended: Promise.resolve(),
+		};
+		// Every call of an answer, and every event that waits for a slow client, listens to it.
+		setMaxListeners(0, turn.controller.signal);
+		servers?.turnStarts();
+		current.running = turn;
+		turn.ended = runMainTurn(
+			turn,
+			{ input, isOwn },
+			{
+				...others,
+				servers,
+				loopIterations: this.#parts.loopIterations,
+				keys: this.#parts.keys,
+				notifications: {
+					openTurn: async (tell) => {
+						await background.find();
+						await notifications.openTurn(tell);
+					},
+					closeTurn: () => notifications.closeTurn(),
+				},
+				log: this.#parts.log,
+				begun: () => {
+					this.#hadTurn = true;
+				},
+				// Whoever hears of the end may start the next turn at once.
+				release: () => {
+					current.running = null;
+				},
+			},
+		);
+		return { turnId: turn.id };
+	}
+
+	#steer(input: UserInput): null {
+		if (this.#assembled.turn.running?.steers.add(input) !== true) throw noTurn();
+		return null;
+	}
+
+	#cancel(): null {
+		const { running } = this.#assembled.turn;
+		if (running === null) throw noTurn();
+		// What is added now would be acknowledged and lost.
+		running.steers.close();
+		running.controller.abort();
+		return null;
+	}
+
+	#startSideQuestion(question: string): { readonly id: string } {
+		if (this.#closing) throw closing();
+		return this.#assembled.sideQuestions.start(question);
+	}
+
+	async #setPlanMode(enabled: boolean): Promise<{ readonly planMode: boolean }> {
+		this.#assembled.plan.check(enabled);
+		let told: Promise<void> | undefined;
+		// A session without a context starts afresh when it is opened again, and would forget what is told here.
+		const { main, plan, emitPlanMode } = this.#assembled;
+		await main.load();
+		await plan.set(enabled, true, () => {
+			told = emitPlanMode(enabled);
+		});
+		await told;
+		return { planMode: enabled };
+	}
+
+	#stamped(body: EventBody): AgentEvent {
+		return { sessionId: this.id, ...this.#assembled.turn.place, at: this.#parts.clock.now(), body };
+	}
+}
+
+function closing(): KernelError {
+	return new KernelError("closed", "The session is closing.");
+}
+
+function noTurn(): KernelError {
+	return new KernelError("no-turn", "No agent turn is in progress");
+}

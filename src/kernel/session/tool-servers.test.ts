@@ -1,0 +1,303 @@
+import { describe, expect, it } from "vitest";
+import { createFakeClock } from "../../../test/support/campaign-clock.ts";
+import { call, createScriptedModel, done, type ModelScript, say } from "../../../test/support/scripted-model.ts";
+import { createSessionSubject } from "../../../test/support/session-subject.ts";
+import { createToolDouble } from "../../../test/support/turn-subject.ts";
+import { createDeferred } from "../../base/deferred.ts";
+import { silentLog } from "../../base/log.ts";
+import type { EventBody, McpStatus } from "../../events/event.ts";
+import type { Tool } from "../../tools/tool.ts";
+import { type ServerNeeds, type SessionServers, ToolServers } from "./tool-servers.ts";
+
+type ServerStatus = McpStatus["servers"][number]["status"];
+
+/** One server, as the test wants it. */
+function createServers() {
+	const loaded = createDeferred<void>();
+	let status: ServerStatus = "pending";
+	let isLoading = true;
+	let tools: readonly Tool[] = [];
+	const double = {
+		begins: 0,
+		retries: 0,
+		ends: 0,
+		needs: null as ServerNeeds | null,
+		become(next: ServerStatus, ...offered: Tool[]) {
+			status = next;
+			tools = offered;
+		},
+		/** The wait is over. */
+		finish() {
+			isLoading = false;
+			loaded.resolve();
+		},
+		set: {
+			begin() {
+				double.begins += 1;
+				if (status === "pending") status = "connecting";
+			},
+			get isLoading() {
+				return isLoading;
+			},
+			async loaded(signal) {
+				await Promise.race([
+					loaded.promise,
+					new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true })),
+				]);
+			},
+			retry() {
+				double.retries += 1;
+			},
+			tools: () => tools,
+			status: () => ({
+				loading: isLoading,
+				connected: status === "connected" ? 1 : 0,
+				total: 1,
+				tools: tools.length,
+				servers: [{ name: "srv", status, tools: tools.map(({ name }) => name) }],
+			}),
+			end() {
+				double.ends += 1;
+			},
+		} satisfies SessionServers,
+	};
+	return double;
+}
+
+const answer: ModelScript = [say("a"), done()];
+
+async function createSubject(scripts: readonly ModelScript[] = [answer], tools: readonly Tool[] = []) {
+	const servers = createServers();
+	const subject = await createSessionSubject(createScriptedModel(scripts), tools, {
+		yolo: true,
+		loadServers: async (needs) => {
+			servers.needs = needs;
+			return servers.set;
+		},
+	});
+	const client = subject.attach();
+	const run = async () => {
+		const before = client.bodies.length;
+		await subject.session.send({ type: "turn.start", input: "hi" });
+		await client.next("turn.ended");
+		return client.bodies.slice(before).map(toWord);
+	};
+	return { ...subject, client, servers, run };
+}
+
+/** The type of an event, and the state of the server where it tells that. */
+function toWord(body: EventBody): string {
+	if (body.type !== "status.changed" || body.mcp_status === null) return body.type;
+	const { loading, servers } = body.mcp_status;
+	return `mcp ${loading ? "loading" : "loaded"} ${servers.map(({ status }) => status).join()}`;
+}
+
+const plain = ["step.started", "content.delta", "content.completed", "status.changed", "turn.ended"];
+const begun = ["turn.started", "mcp loading connecting", "mcp.loading-started"];
+
+describe("a turn", () => {
+	it("waits for servers that are still connecting", async () => {
+		const { servers, session, client } = await createSubject();
+		await session.send({ type: "turn.start", input: "hi" });
+		await client.next("mcp.loading-started");
+		expect(client.bodies.map(toWord)).toEqual(begun);
+		servers.become("connected");
+		servers.finish();
+		await client.next("turn.ended");
+		expect(client.bodies.map(toWord)).toEqual([...begun, "mcp loaded connected", "mcp.loading-ended", ...plain]);
+	});
+
+	it("tells nothing of servers that connected before", async () => {
+		const { servers, run } = await createSubject([answer, answer]);
+		servers.become("connected");
+		servers.finish();
+		expect(await run()).toEqual(["turn.started", ...plain]);
+		expect(await run()).toEqual(["turn.started", ...plain]);
+	});
+
+	it.each(["failed", "connecting"] as const)("tells once of a server that was %s before", async (status) => {
+		const { servers, run } = await createSubject([answer, answer]);
+		servers.become(status);
+		servers.finish();
+		expect(await run()).toEqual(["turn.started", `mcp loaded ${status}`, ...plain]);
+		expect(await run()).toEqual(["turn.started", ...plain]);
+	});
+
+	it("tells nothing of a server to sign in to", async () => {
+		const { servers, run } = await createSubject();
+		servers.become("unauthorized");
+		servers.finish();
+		expect(await run()).toEqual(["turn.started", ...plain]);
+	});
+
+	it("tells of what became of servers since it was told", async () => {
+		const { servers, run } = await createSubject([answer, answer, answer, answer]);
+		servers.become("connected");
+		servers.finish();
+		expect(await run()).toEqual(["turn.started", ...plain]);
+		servers.become("failed");
+		expect(await run()).toEqual(["turn.started", "mcp loaded failed", ...plain]);
+		servers.become("connected", createToolDouble("T"));
+		expect(await run()).toEqual(["turn.started", "mcp loaded connected", ...plain]);
+		expect(await run()).toEqual(["turn.started", ...plain]);
+	});
+
+	it("tries servers again that failed before, once, and tells what came of it in the next", async () => {
+		const { servers, run } = await createSubject([[call("c1", "T"), done()], answer, answer, answer]);
+		servers.become("failed");
+		servers.finish();
+		servers.set.retry = () => {
+			servers.retries += 1;
+			servers.become("connected", createToolDouble("T"));
+		};
+		const told = await run();
+		expect(told.filter((word) => word.startsWith("mcp"))).toEqual(["mcp loaded failed"]);
+		expect(told.filter((word) => word === "step.started")).toHaveLength(2);
+		expect(servers.retries).toBe(1);
+		expect(await run()).toEqual(["turn.started", "mcp loaded connected", ...plain]);
+		expect(await run()).toEqual(["turn.started", ...plain]);
+		expect(servers.retries).toBe(3);
+	});
+
+	it("that waited for servers does not try them again", async () => {
+		const { servers, session, client } = await createSubject();
+		await session.send({ type: "turn.start", input: "hi" });
+		await client.next("mcp.loading-started");
+		servers.become("failed");
+		servers.finish();
+		await client.next("turn.ended");
+		expect(servers.retries).toBe(0);
+	});
+
+	it("that is cancelled waits no longer, and closes what it opened", async () => {
+		const { session, client } = await createSubject();
+		await session.send({ type: "turn.start", input: "hi" });
+		await client.next("mcp.loading-started");
+		await session.send({ type: "turn.cancel" });
+		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "cancelled" } });
+		expect(client.bodies.map(toWord)).toEqual([...begun, "mcp loading connecting", "mcp.loading-ended", "turn.ended"]);
+	});
+
+	it("goes on when the servers cannot be loaded at all", async () => {
+		const { session, attach } = await createSessionSubject(createScriptedModel([answer]), [], {
+			loadServers: () => Promise.reject(new Error("no such chunk")),
+		});
+		const client = attach();
+		await session.send({ type: "turn.start", input: "hi" });
+		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
+	});
+});
+
+describe("servers", () => {
+	it("begin behind the first client's answer, or with the first turn", async () => {
+		const { servers, clock, attach } = await createSubject();
+		attach();
+		clock.advance(19);
+		await Promise.resolve();
+		expect(servers.needs).toBeNull();
+		clock.advance(1);
+		await new Promise((resolve) => setImmediate(resolve));
+		expect(servers.begins).toBe(1);
+	});
+
+	it("begin with a turn that takes its time to come to its first step", async () => {
+		const submitted = createDeferred<void>();
+		const servers = createServers();
+		const { session, attach, clock } = await createSessionSubject(createScriptedModel([answer]), [], {
+			loadServers: async () => servers.set,
+			systemPrompt: async () => {
+				await submitted.promise;
+				return "Be brief.";
+			},
+		});
+		const client = attach();
+		await session.send({ type: "turn.start", input: "hi" });
+		clock.advance(999);
+		await client.next("turn.started");
+		expect(servers.begins).toBe(0);
+		clock.advance(1);
+		await new Promise((resolve) => setImmediate(resolve));
+		expect(servers.begins).toBe(1);
+		servers.finish();
+		submitted.resolve();
+		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
+	});
+
+	it("are given up when the session stops", async () => {
+		const { servers, session, run } = await createSubject();
+		servers.become("connected");
+		servers.finish();
+		await run();
+		await session.stop();
+		expect(servers.ends).toBe(1);
+	});
+
+	it("do not begin behind the end", async () => {
+		const { servers, session, clock } = await createSubject();
+		await session.stop();
+		clock.advance(1000);
+		await new Promise((resolve) => setImmediate(resolve));
+		expect(servers.begins).toBe(0);
+	});
+});
+
+describe("the tools of servers", () => {
+	it("are offered and called, also those that come late", async () => {
+		const model = createScriptedModel([[call("c1", "T"), done()], answer]);
+		const servers = createServers();
+		servers.finish();
+		const { session, attach } = await createSessionSubject(model, [createToolDouble("Own")], {
+			yolo: true,
+			loadServers: async () => servers.set,
+		});
+		const client = attach();
+		servers.become("connected", createToolDouble("T"));
+		await session.send({ type: "turn.start", input: "hi" });
+		expect(await client.next("tool.result")).toMatchObject({ toolCallId: "c1", result: { output: "T output" } });
+		await client.next("turn.ended");
+		expect(model.requests.map(({ tools }) => tools.map(({ name }) => name))).toEqual([
+			["Own", "T"],
+			["Own", "T"],
+		]);
+	});
+
+	it("learn which names are taken, by the session and by clients", async () => {
+		const { servers, session, attach, run } = await createSubject([answer], [createToolDouble("Own")]);
+		servers.finish();
+		await run();
+		const isTaken = (name: string) => servers.needs?.isTaken(name);
+		const parameters = { type: "object" };
+		const { tools } = await session.checkTools([{ name: "Theirs", description: "", parameters }]);
+		expect([isTaken("Own"), isTaken("Theirs"), isTaken("Free")]).toEqual([true, false, false]);
+		const { attachment } = attach({ tools });
+		expect(isTaken("Theirs")).toBe(true);
+		attachment.close();
+		expect(isTaken("Theirs")).toBe(false);
+	});
+
+	it("have names that a client cannot take any more", async () => {
+		const { servers, session, run } = await createSubject();
+		servers.become("connected", createToolDouble("T"));
+		servers.finish();
+		await run();
+		const { rejected } = await session.checkTools([{ name: "T", description: "", parameters: { type: "object" } }]);
+		expect(rejected).toEqual([{ name: "T", reason: "conflicts with builtin tool" }]);
+	});
+});
+
+it("loads the servers in a later turn when they could not be loaded", async () => {
+	const servers = createServers();
+	servers.finish();
+	let attempts = 0;
+	const load = async () => {
+		attempts += 1;
+		if (attempts === 1) throw new Error("too many open files");
+		return servers.set;
+	};
+	const subject = new ToolServers(load, createFakeClock(), silentLog);
+	const { signal } = new AbortController();
+	await subject.prepareTurn(async () => {}, signal);
+	expect(servers.begins).toBe(0);
+	await subject.prepareTurn(async () => {}, signal);
+	expect(servers.begins).toBe(1);
+});

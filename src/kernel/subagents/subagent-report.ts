@@ -1,0 +1,86 @@
+// What a subagent's run comes to for the agent that called it: its report, or why there is none.
+import { type ToolReturn, toolError, toolSuccess } from "../../events/content.ts";
+import type { TurnOutcome } from "../../events/event.ts";
+import type { Model, ModelRequest } from "../../models/model.ts";
+import type { AgentRequest } from "../../tools/operations.ts";
+
+/** A subagent as its report names it. */
+export interface ReportedAgent {
+	readonly id: string;
+	readonly typeName: string;
+	readonly isResumed: boolean;
+}
+
+/** How a run ended. */
+export interface EndedRun {
+	readonly outcome: TurnOutcome;
+	/** Empty when there is none. */
+	readonly report: string;
+	/** Why a hook kept its prompt from the model, empty for no reason given; null when none did. */
+	readonly blockedFor: string | null;
+	readonly isTimedOut: boolean;
+	/** Of the model's last failure; null when the provider gave none. */
+	readonly statusCode: number | null;
+}
+
+export function toResult(request: AgentRequest, agent: ReportedAgent, run: EndedRun): ToolReturn {
+	const { id, typeName, isResumed } = agent;
+	const { outcome, report } = run;
+	switch (outcome.status) {
+		case "cancelled":
+			if (!run.isTimedOut) return cutOff();
+			return toolError(
+				`The subagent ${id} ran out of its ${request.timeout} s. Resume it to let it go on.`,
+				`Agent timed out (${request.timeout}s)`,
+			);
+		case "max-steps":
+			return toolError(
+				`The subagent ${id} reached the limit of ${outcome.steps} steps. Resume it to let it go on.`,
+				"Max steps reached",
+			);
+		case "failed":
+			return toolError(`The subagent ${id} failed: ${outcome.error.message}`, failureBrief(outcome.error.code, run));
+		case "finished":
+			break;
+	}
+	if (run.blockedFor !== null) {
+		const reason = run.blockedFor === "" ? "." : `: ${run.blockedFor}`;
+		return toolError(`A hook blocked the prompt of the subagent ${id}, which was not run${reason}`, "Hook blocked");
+	}
+	if (report === "") return toolError(`The subagent ${id} ended without a report.`, "Empty agent output");
+	const lines = [
+		`agent_id: ${id}`,
+		`resumed: ${isResumed}`,
+		...(isResumed && request.type !== typeName ? [`requested_subagent_type: ${request.type}`] : []),
+		`actual_subagent_type: ${typeName}`,
+		"status: completed",
+		"",
+		"[summary]",
+		report,
+	];
+	return toolSuccess({ output: lines.join("\n") });
+}
+
+function failureBrief(code: string, { statusCode }: EndedRun): string {
+	if (code !== "provider-failed" && code !== "login-expired") return "Agent run error";
+	return statusCode === null ? "LLM provider error" : `API error (${statusCode})`;
+}
+
+/** The result of a run that was ended from outside; nobody is told of it. */
+export function cutOff(): ToolReturn {
+	return toolError("The subagent was stopped.", "Agent failed");
+}
+
+/** The model, and the status code its last failure came with. */
+export function createFailureNote(model: Model | null): { readonly model: Model | null; statusCode(): number | null } {
+	if (model === null) return { model, statusCode: () => null };
+	let statusCode: number | null = null;
+	const inner = model;
+	async function* stream(request: ModelRequest, signal: AbortSignal) {
+		for await (const chunk of inner.stream(request, signal)) {
+			if (chunk.type === "failed") statusCode = chunk.failure.statusCode;
+			yield chunk;
+		}
+	}
+	return { model: { ...model, stream }, statusCode: () => statusCode };
+}

@@ -1,0 +1,214 @@
+// One run of a subagent: prepared from what was asked, told on its parent's stream as its own, and ended with a report.
+import { Context, type ContextLog, lastText } from "../../agent/context.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Identifiers } from "../../base/ids.ts";
+import type { AgentType } from "../../definitions/agent-types.ts";
+import { withRole } from "../../definitions/system-prompt.ts";
+import type { ToolReturn } from "../../events/content.ts";
+import type { AgentPathEntry } from "../../events/event.ts";
+import type { Model } from "../../models/model.ts";
+import type { StoredAgent, StoredSession } from "../../store/session-store.ts";
+import type { AgentRequest, MailOperations } from "../../tools/operations.ts";
+import type { Tool } from "../../tools/tool.ts";
+import type { HookRunner } from "../turn/hook-runner.ts";
+import { createMailbox, mailboxOf } from "../turn/mailbox.ts";
+import { closeLostCalls } from "../turn/recovery.ts";
+import { noReminders } from "../turn/reminders.ts";
+import { createToolBox } from "../turn/tool-box.ts";
+import { createToolWatch } from "../turn/tool-hooks.ts";
+import { type Agent, type AgentServices, createTurnEmit } from "../turn/turn-dependencies.ts";
+import { createFailureNote, type EndedRun, type ReportedAgent, toResult } from "./subagent-report.ts";
+import { runSubagentTurn } from "./subagent-turn.ts";
+
+/** A model for subagents: null when the alias names none. */
+export type FindModel = (alias: string) => Promise<Model | null>;
+
+export interface RunSettings {
+	readonly types: readonly AgentType[];
+	/** Makes the tools of a type. */
+	createTools(toolPaths: readonly string[], mail: MailOperations, model: Model | null): Promise<readonly Tool[]>;
+	findModel: FindModel;
+	/** The session's model and what was asked for when there is none. */
+	readonly model: Model | null;
+	readonly unsetModelAlias: string | null;
+	/** The prompt of a type but for its role. */
+	systemPrompt(type: AgentType): Promise<string>;
+	/** The state of the repository in a few lines; empty when there is none. */
+	describeRepository(signal: AbortSignal): Promise<string>;
+	readonly stored: StoredSession;
+	readonly hooks: HookRunner;
+	readonly identifiers: Identifiers;
+	readonly clock: Clock;
+}
+
+/** Characters below which a report is asked for again. */
+const shortReport = 200;
+/** Characters of prompts and reports that hooks are shown. */
+const hookText = 500;
+
+const continuation =
+	"Your report is very short. Write it again for someone who has seen nothing of your work: what you found or did, where, what follows from it, and what is open.";
+
+/** A subagent that is ready to run. */
+export interface PreparedAgent extends ReportedAgent {
+	readonly stored: StoredAgent;
+	readonly type: AgentType;
+	readonly model: Model | null;
+}
+
+/** Why there is no subagent to run; the brief is that of a background task. */
+export interface AgentRefusal {
+	readonly message: string;
+	readonly brief: "Agent not found" | "Invalid subagent type" | "Agent already running" | "Invalid model alias";
+}
+
+type Preparation =
+	| { readonly ok: true; readonly agent: PreparedAgent }
+	| { readonly ok: false; readonly refusal: AgentRefusal };
+
+export async function prepareAgent(request: AgentRequest, settings: RunSettings): Promise<Preparation> {
+	const { stored, types, identifiers, clock } = settings;
+	const refuse = (message: string, brief: AgentRefusal["brief"]): Preparation => ({
+		ok: false,
+		refusal: { message, brief },
+	});
+	const known = request.resume === null ? null : await stored.openAgent(request.resume);
+	if (request.resume !== null && known === null) {
+		return refuse(`There is no subagent ${request.resume} in this session.`, "Agent not found");
+	}
+	const wanted = known?.description.type ?? request.type;
+	const type = types.find(({ name }) => name === wanted);
+	if (type === undefined) {
+		const names = types.map(({ name }) => name).join(", ");
+		return refuse(`There is no subagent type ${wanted}. Types: ${names}.`, "Invalid subagent type");
+	}
+	const alias = request.model ?? known?.description.modelOverride ?? type.model;
+	const model = alias === null ? settings.model : await settings.findModel(alias);
+	if (alias !== null && model === null) {
+		return refuse(`There is no model ${alias} in the settings.`, "Invalid model alias");
+	}
+	const agent =
+		known ??
+		(await stored.createAgent({
+			id: `a${identifiers.hex(8)}`,
+			type: type.name,
+			description: request.description,
+			createdAt: clock.now(),
+			modelOverride: request.model,
+			effectiveModel: alias,
+		}));
+	const { id } = agent.description;
+	return { ok: true, agent: { id, typeName: type.name, stored: agent, type, model, isResumed: known !== null } };
+}
+
+/** Where a run belongs. */
+export interface RunPlace {
+	readonly toolCallId: string;
+	readonly turnId: string;
+	readonly services: AgentServices;
+	/** The background task that it is; absent when its caller waits for it. */
+	readonly taskId?: string;
+}
+
+/** A run that is over, and what its caller gets. */
+export interface FinishedRun extends EndedRun {
+	readonly result: ToolReturn;
+}
+
+export async function runAgent(
+	request: AgentRequest,
+	prepared: PreparedAgent,
+	place: RunPlace,
+	settings: RunSettings,
+	signal: AbortSignal,
+): Promise<FinishedRun> {
+	const { hooks, clock } = settings;
+	const { services, turnId } = place;
+	const { id, stored, type } = prepared;
+	const path = [{ parentToolCallId: place.toolCallId, agentId: id, subagentType: type.name }];
+	const deadline = createDeadline(request.timeout, clock);
+	const either = AbortSignal.any([signal, deadline.signal]);
+	const emitAsParent = createTurnEmit(services, [], turnId, signal);
+
+	const started = { agent_name: type.name, prompt: request.prompt.slice(0, hookText) };
+	await hooks.run({ event: "SubagentStart", target: type.name, input: started }, emitAsParent, either);
+	await services.kept(stored.begin(request.prompt, place.taskId));
+	services.emitter.addAgent(id, stored);
+	try {
+		const note = createFailureNote(prepared.model);
+		const agent = await openAgent({ ...prepared, model: note.model }, path, services, settings);
+		const opening = type.startsWithGit && !prepared.isResumed ? await settings.describeRepository(either) : "";
+		const prompt = opening === "" ? request.prompt : `${opening}\n\n${request.prompt}`;
+		const turn = { services, turnId, hooks, clock, work: either, caller: signal };
+		const first = await runSubagentTurn({ text: prompt, isOwn: false }, agent, turn);
+		const isBlocked = first.blocked !== null;
+		let { outcome } = first;
+		let report = outcome.status === "finished" && !isBlocked ? lastText(agent.context) : "";
+		if (outcome.status === "finished" && !isBlocked && report.length < shortReport) {
+			({ outcome } = await runSubagentTurn({ text: continuation, isOwn: true }, agent, turn));
+			report = (outcome.status === "finished" && lastText(agent.context)) || report;
+		}
+		deadline.withdraw();
+		const isWell = outcome.status === "finished" && !isBlocked;
+		if (isWell) {
+			const stopped = { agent_name: type.name, response: report.slice(0, hookText) };
+			const watch = createToolWatch(hooks, emitAsParent, clock, signal);
+			watch.runBeside({ event: "SubagentStop", target: type.name, input: stopped });
+			await watch.end();
+		}
+		const isTimedOut = outcome.status === "cancelled" && !signal.aborted;
+		const blockedFor = first.blocked?.reason ?? null;
+		const run = { outcome, report, blockedFor, isTimedOut, statusCode: note.statusCode() };
+		const result = toResult(request, prepared, run);
+		await services.kept(stored.appendOutput(`${report === "" ? result.message : report}\n`));
+		await services.kept(stored.setStatus(isWell ? "idle" : signal.aborted ? "killed" : "failed"));
+		return { ...run, result };
+	} catch (thrown) {
+		// Where not even this can be kept, the next run of the program finds it out.
+		await stored.setStatus("failed").catch(() => {});
+		throw thrown;
+	} finally {
+		deadline.withdraw();
+		services.emitter.removeAgent(id);
+	}
+}
+
+/** Aborts after so many seconds, unless withdrawn; never for null. */
+function createDeadline(seconds: number | null, clock: Clock): { readonly signal: AbortSignal; withdraw(): void } {
+	const controller = new AbortController();
+	const withdraw = seconds === null ? () => {} : clock.after(seconds * 1000, () => controller.abort());
+	return { signal: controller.signal, withdraw };
+}
+
+/** The agent, its context restored or begun. */
+async function openAgent(
+	{ stored, type, model }: PreparedAgent,
+	path: readonly AgentPathEntry[],
+	services: AgentServices,
+	settings: RunSettings,
+): Promise<Agent> {
+	const { unsetModelAlias } = settings;
+	const log: ContextLog = {
+		appendContext: (rows) => services.kept(stored.appendContext(rows)),
+		replaceContext: (rows) => services.kept(stored.replaceContext(rows)),
+	};
+	const hasPrompt = stored.contextRows.some((row) => row.type === "system-prompt");
+	const content = hasPrompt ? "" : withRole(await settings.systemPrompt(type), type.role);
+	if (!hasPrompt) await log.appendContext([{ type: "system-prompt", content }]);
+	const context = new Context(log, stored.contextRows, content);
+	await closeLostCalls(context);
+	const mailbox = createMailbox();
+	mailbox.open(() => context.checkpointCount);
+	const tools = await settings.createTools(type.toolPaths, mailbox, model);
+	return {
+		path,
+		model,
+		unsetModelAlias,
+		context,
+		tools: createToolBox(tools),
+		reminders: noReminders,
+		notices: async () => [],
+		mailbox: mailboxOf(tools, mailbox),
+		compactionNotes: async () => [],
+	};
+}

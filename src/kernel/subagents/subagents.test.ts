@@ -1,0 +1,582 @@
+import { describe, expect, it } from "vitest";
+import { createSessionDouble, storageFailure } from "../../../test/support/failing-session.ts";
+import {
+	call,
+	createModelGate,
+	createScriptedModel,
+	done,
+	type ModelScript,
+	parts,
+	say,
+} from "../../../test/support/scripted-model.ts";
+import {
+	agentCall,
+	createCallingModel,
+	createReportingModel,
+	createSubagentSubject,
+	longReport,
+	subagentTypes,
+} from "../../../test/support/subagent-subject.ts";
+import { briefOf } from "../../../test/support/tool-environment.ts";
+import { createToolDouble } from "../../../test/support/turn-subject.ts";
+import type { ToolReturn } from "../../events/content.ts";
+import { type ModelChunk, type ModelRequest, modelFailure } from "../../models/model.ts";
+import type { AgentDescription, StoredAgent } from "../../store/session-store.ts";
+import type { MediaOperations } from "../../tools/operations.ts";
+
+const report: ModelScript = [say(longReport), done()];
+const approval = { kind: "approval", decision: "approve", feedback: "" } as const;
+const path = (parentToolCallId: string, agentId: string, subagentType = "coder") => [
+	{ parentToolCallId, agentId, subagentType },
+];
+
+/** The id that a report names. */
+const idIn = (result: ToolReturn | undefined): string => /^agent_id: (\S+)/.exec(String(result?.output))?.[1] ?? "";
+const textsOf = (request: ModelRequest | undefined) =>
+	(request?.messages ?? []).map(({ role, content }) => [
+		role,
+		content.map((part) => (part.type === "text" ? part.text : part.type)).join("|"),
+	]);
+const outputOf = (id: string, text: string, resumed = false, type = "coder") =>
+	`agent_id: ${id}\nresumed: ${resumed}\nactual_subagent_type: ${type}\nstatus: completed\n\n[summary]\n${text}`;
+
+describe("a subagent", () => {
+	it("works with a context and a prompt of its own, and what it reports is the result", async () => {
+		const model = createCallingModel([agentCall("P")], report);
+		const { run } = await createSubagentSubject(model);
+		const { P } = await run();
+		expect(P).toEqual({
+			is_error: false,
+			output: outputOf(idIn(P), longReport),
+			message: "",
+			display: [],
+			extras: null,
+		});
+		expect(idIn(P)).toMatch(/^a[0-9a-f]{8}$/);
+		const [, inside, behind] = model.requests;
+		expect(inside?.systemPrompt).toBe("Be brief.\n\n# Your part\n\nYou are the coder.");
+		expect(textsOf(inside)).toEqual([["user", "do it"]]);
+		expect(inside?.tools.map(({ name }) => name)).toEqual(["E"]);
+		expect(textsOf(behind)).toEqual([
+			["user", "go"],
+			["assistant", ""],
+			["tool", outputOf(idIn(P), longReport)],
+		]);
+	});
+
+	it("is asked once more for a report that is too short, and no third time", async () => {
+		const model = createCallingModel([agentCall("P")], [say("Done."), done()], [say("Really."), done()]);
+		const { run } = await createSubagentSubject(model);
+		const { P } = await run();
+		expect(P?.output).toBe(outputOf(idIn(P), "Really."));
+		const asked = textsOf(model.requests[2]);
+		expect(asked.slice(0, 2)).toEqual([
+			["user", "do it"],
+			["assistant", "Done."],
+		]);
+		expect(asked[2]?.[1]).toContain("very short");
+	});
+
+	it("is told of the repository before its first task, where its type wants that", async () => {
+		const model = createCallingModel([agentCall("P", { subagent_type: "explore" })], report);
+		const { run } = await createSubagentSubject(model);
+		await run();
+		expect(textsOf(model.requests[1])).toEqual([["user", "<git-repository>clean</git-repository>\n\ndo it"]]);
+	});
+
+	it("uses the model of the call before that of its type before the session's", async () => {
+		const [small, other] = [createReportingModel(), createReportingModel()];
+		const calls = [
+			agentCall("P", { subagent_type: "small" }),
+			agentCall("Q", { subagent_type: "small", model: "other" }),
+		];
+		const model = createCallingModel(calls);
+		const { run } = await createSubagentSubject(model, { models: { small, other } });
+		const results = await run();
+		expect(Object.values(results).map(({ is_error }) => is_error)).toEqual([false, false]);
+		expect([small.requests.length, other.requests.length, model.requests.length]).toEqual([1, 1, 2]);
+	});
+
+	it("has the tools that go with its own model", async () => {
+		const uploadVideo = async () => ({ ok: true, url: "ms://1" }) as const;
+		const seeing = { ...createScriptedModel([[say(longReport), done()]], ["image_in", "video_in"]), uploadVideo };
+		const calls = [agentCall("P"), agentCall("Q", { model: "seeing" })];
+		const model = createCallingModel(calls, [say(longReport), done()]);
+		const given: MediaOperations[] = [];
+		const subject = await createSubagentSubject(model, {
+			models: { seeing },
+			onTools: ({ media }) => given.push(media),
+		});
+		await subject.run();
+		expect(subject.operations().media).toEqual({ takesImages: false, takesVideos: false, uploadVideo: null });
+		expect(given.map(({ takesImages, takesVideos }) => [takesImages, takesVideos]).sort()).toEqual([
+			[false, false],
+			[true, true],
+		]);
+		const video = { bytes: Buffer.alloc(1), mediaType: "video/mp4", name: "a.mp4" };
+		const never = new AbortController().signal;
+		const upload = given.find(({ takesVideos }) => takesVideos)?.uploadVideo;
+		expect(await upload?.(video, never)).toEqual({ ok: true, url: "ms://1" });
+	});
+});
+
+describe("events of a subagent", () => {
+	it("carry all ids and come merged, in its turn's order", async () => {
+		const thoughts = parts(
+			{ type: "think", think: "h", encrypted: null },
+			{ type: "think", think: "m", encrypted: null },
+		);
+		const first: ModelScript = [thoughts, say("a"), say("b"), call("c1", "E", '{"n":'), done()];
+		const tool = createToolDouble("E");
+		const model = createCallingModel([agentCall("P")], first, report);
+		const { run, events } = await createSubagentSubject(model, { tool });
+		const { P } = await run();
+		const own = events.filter(({ agentPath }) => agentPath.length > 0);
+		for (const { agentPath } of own) expect(agentPath).toEqual(path("P", idIn(P)));
+		const kept = own.filter(({ body }) => !/delta|tool-call.started/.test(body.type));
+		expect(kept.map(({ body }) => body)).toMatchObject([
+			{ type: "turn.started", input: "do it" },
+			{ type: "step.started", n: 1 },
+			{ type: "content.completed", part: { type: "think", think: "hm" } },
+			{ type: "content.completed", part: { type: "text", text: "ab" } },
+			{ type: "tool-call.completed", call: { id: "c1" } },
+			{ type: "status.changed" },
+			{ type: "tool.result", toolCallId: "c1" },
+			{ type: "step.started", n: 2 },
+			{ type: "content.completed", part: { type: "text", text: longReport } },
+			{ type: "status.changed" },
+			{ type: "turn.ended", outcome: { status: "finished" } },
+		]);
+		const root = events.filter(({ agentPath }) => agentPath.length === 0).map(({ body }) => body.type);
+		expect(root.filter((type) => type === "turn.started" || type === "turn.ended")).toHaveLength(2);
+	});
+
+	it("of two at once do not run into each other", async () => {
+		const [gateA, gateB] = [createModelGate(), createModelGate()];
+		const models = {
+			a: createScriptedModel([[say("a1"), gateA, say(`a2 ${longReport}`), done()]]),
+			b: createScriptedModel([[say("b1"), gateB, say(`b2 ${longReport}`), done()]]),
+		};
+		const model = createCallingModel([agentCall("P", { model: "a" }), agentCall("Q", { model: "b" })]);
+		const { run, events } = await createSubagentSubject(model, { models });
+		const running = run();
+		await Promise.all([gateA.reached, gateB.reached]);
+		gateB.open();
+		gateA.open();
+		const { P, Q } = await running;
+		const texts = events.flatMap(({ body, agentPath }) =>
+			body.type === "content.completed" && body.part.type === "text" && agentPath.length > 0
+				? [[agentPath[0]?.agentId, body.part.text]]
+				: [],
+		);
+		expect(new Map(texts.map(([id, text]) => [id, text]))).toEqual(
+			new Map([
+				[idIn(P), `a1a2 ${longReport}`],
+				[idIn(Q), `b1b2 ${longReport}`],
+			]),
+		);
+		expect(texts).toHaveLength(2);
+	});
+});
+
+describe("approvals of a subagent", () => {
+	const asking = () => createCallingModel([agentCall("P")], [say("look"), call("c1", "E"), done()], report);
+
+	it("name it, and stand behind its call", async () => {
+		const { start, client, events, session } = await createSubagentSubject(asking());
+		await start();
+		const { ask } = await client.next("ask.requested");
+		const { agentPath } = events.find(({ body }) => body.type === "tool-call.completed" && body.call.id === "c1") ?? {};
+		expect(ask).toMatchObject({
+			kind: "approval",
+			toolCallId: "c1",
+			agentId: agentPath?.[0]?.agentId,
+			subagentType: "coder",
+			sourceKind: "foreground_turn",
+			sourceId: session.snapshot().turnId,
+		});
+		await session.send({ type: "ask.answer", askId: ask.id, answer: approval });
+		while (session.snapshot().turnId !== null) await new Promise((resolve) => setImmediate(resolve));
+	});
+
+	it("refused, let it look for another way, and the session's own turn goes on", async () => {
+		const model = asking();
+		const { start, client, session, events } = await createSubagentSubject(model);
+		await start();
+		const { ask } = await client.next("ask.requested");
+		await session.send({ type: "ask.answer", askId: ask.id, answer: { ...approval, decision: "reject" } });
+		while (session.snapshot().turnId !== null) await new Promise((resolve) => setImmediate(resolve));
+		expect(textsOf(model.requests[2]).at(-1)?.[1]).toContain("look for another way");
+		expect(model.requests).toHaveLength(4);
+		expect(events.at(-1)?.body).toEqual({ type: "turn.ended", outcome: { status: "finished" } });
+	});
+
+	it("given for the session, settle those of another agent", async () => {
+		const models = {
+			a: createScriptedModel([[call("c1", "E", '{"n":1}'), done()], report]),
+			b: createScriptedModel([[call("c2", "E", '{"n":2}'), done()], report]),
+		};
+		const model = createCallingModel([agentCall("P", { model: "a" }), agentCall("Q", { model: "b" })]);
+		const { start, client, session, events } = await createSubagentSubject(model, { models });
+		await start();
+		const { ask } = await client.next("ask.requested");
+		await client.next("ask.requested");
+		const answer = { ...approval, decision: "approve_for_session" } as const;
+		await session.send({ type: "ask.answer", askId: ask.id, answer });
+		while (session.snapshot().turnId !== null) await new Promise((resolve) => setImmediate(resolve));
+		const decisions = events.flatMap(({ body }) => (body.type === "ask.resolved" ? [body.answer] : []));
+		expect(decisions).toEqual([answer, approval]);
+	});
+});
+
+describe("a subagent that does not report", () => {
+	const failing = (chunk: ReturnType<typeof modelFailure>): ModelScript => [chunk];
+	const picture = { type: "image_url", image_url: { url: "data:image/png;base64,AA==", id: null } } as const;
+	const textless: ModelScript = [parts(picture), done()];
+
+	it.each<readonly [string, readonly ModelScript[], string]>([
+		["without text", [textless, textless], "Empty agent output"],
+		["with a provider's failure", [failing(modelFailure("provider", "no such model"))], "LLM provider error"],
+		["with a provider's status", [failing(modelFailure("status", "bad request", 400))], "API error (400)"],
+		["with a defect", [failing(modelFailure("defect", "broken"))], "Agent run error"],
+		[
+			"with a failure when asked again",
+			[[say("short"), done()], failing(modelFailure("provider", "gone"))],
+			"LLM provider error",
+		],
+	])("ends %s", async (_name, scripts, brief) => {
+		const { run } = await createSubagentSubject(createCallingModel([agentCall("P")], ...scripts));
+		const { P } = await run();
+		expect(P?.output).toBe("");
+		expect(P === undefined ? null : briefOf(P)).toBe(brief);
+	});
+
+	it("ends at the limit of steps", async () => {
+		const step: ModelScript = [call("c", "E"), done()];
+		const model = createCallingModel([agentCall("P")], step, step);
+		const limits = { maxSteps: 2, maxAttempts: 1 };
+		const { run } = await createSubagentSubject(model, { tool: createToolDouble("E"), parts: { limits } });
+		const { P } = await run();
+		expect(P === undefined ? null : briefOf(P)).toBe("Max steps reached");
+	});
+
+	it.each([
+		["an unknown type", { subagent_type: "poet" }, "Agent failed", "coder, explore, small"],
+		["an unknown id", { resume: "a00000000" }, "Agent failed", "a00000000"],
+		["an id that is a path", { resume: "../../x" }, "Agent failed", "../../x"],
+		["an unknown model", { model: "nope" }, "Invalid model alias", "nope"],
+	])("is not started for %s", async (_name, changes, brief, told) => {
+		const { run, events } = await createSubagentSubject(createCallingModel([agentCall("P", changes)]));
+		const { P } = await run();
+		expect(P?.is_error === true && P.message).toContain(told);
+		expect(P === undefined ? null : briefOf(P)).toBe(brief);
+		expect(events.filter(({ agentPath }) => agentPath.length > 0)).toEqual([]);
+	});
+
+	it.each([29, 3601])("is not started for %s seconds", async (timeout) => {
+		const { run } = await createSubagentSubject(createCallingModel([agentCall("P", { timeout })]));
+		const { P } = await run();
+		expect(P === undefined ? null : briefOf(P)).toBe("Invalid arguments");
+	});
+
+	it("ends when its time is over; what it said before is told, and the session's turn goes on", async () => {
+		const gate = createModelGate();
+		const model = createCallingModel([agentCall("P", { timeout: 30 })], [say("half"), gate, done()]);
+		const { run, clock, events } = await createSubagentSubject(model);
+		const running = run();
+		await gate.reached;
+		clock.advance(29_999);
+		clock.advance(1);
+		const { P } = await running;
+		expect(P === undefined ? null : briefOf(P)).toBe("Agent timed out (30s)");
+		expect(events.at(-1)?.body).toEqual({ type: "turn.ended", outcome: { status: "finished" } });
+		expect(clock.waiting()).toBe(0);
+	});
+
+	it("whose time is over while it asks has its approval rejected", async () => {
+		const model = createCallingModel([agentCall("P", { timeout: 30 })], [call("c1", "E"), done()]);
+		const subject = await createSubagentSubject(model);
+		const running = subject.run();
+		await subject.client.next("ask.requested");
+		subject.clock.advance(30_000);
+		const { P } = await running;
+		expect(P === undefined ? null : briefOf(P)).toBe("Agent timed out (30s)");
+		const answers = subject.events.flatMap(({ body }) => (body.type === "ask.resolved" ? [body.answer] : []));
+		expect(answers).toEqual([{ ...approval, decision: "reject" }]);
+	});
+
+	it("has reported in time although a hook behind it takes longer", async () => {
+		const gate = createModelGate();
+		const model = createCallingModel([agentCall("P", { timeout: 30 })], [say(longReport), gate, done()]);
+		const hook = { kind: "client", event: "SubagentStop", matcher: "", timeout: 30, subscriptionId: "s" } as const;
+		const subject = await createSubagentSubject(model, { attach: { hooks: [hook] } });
+		const { clock, client, session } = subject;
+		const running = subject.run();
+		await gate.reached;
+		clock.advance(28_000);
+		gate.open();
+		const { ask } = await client.next("ask.requested");
+		clock.advance(4_000);
+		await session.send({ type: "ask.answer", askId: ask.id, answer: { kind: "hook", action: "allow", reason: "" } });
+		const { P } = await running;
+		expect(P?.is_error).toBe(false);
+	});
+});
+
+describe("hooks around a subagent", () => {
+	it("see its type, its prompt and its report, cut to 500 characters", async () => {
+		const prompt = "p".repeat(600);
+		const text = "r".repeat(600);
+		const model = createCallingModel([agentCall("P", { prompt })], [say(text), done()]);
+		const point = (event: "SubagentStart" | "SubagentStop") =>
+			({ kind: "client", event, matcher: "", timeout: 30, subscriptionId: event }) as const;
+		const hooks = [point("SubagentStart"), point("SubagentStop")];
+		const subject = await createSubagentSubject(model, { attach: { hooks } });
+		const { client, session } = subject;
+		const running = subject.run();
+		const asks = [];
+		for (const _ of hooks) {
+			const { ask } = await client.next("ask.requested");
+			asks.push(ask);
+			await session.send({ type: "ask.answer", askId: ask.id, answer: { kind: "hook", action: "allow", reason: "" } });
+		}
+		await running;
+		expect(asks).toMatchObject([
+			{ event: "SubagentStart", target: "coder", input: { agent_name: "coder", prompt: "p".repeat(500) } },
+			{ event: "SubagentStop", target: "coder", input: { agent_name: "coder", response: "r".repeat(500) } },
+		]);
+		const told = subject.events.filter(({ body }) => body.type === "hook.triggered");
+		expect(told.map(({ agentPath }) => agentPath)).toEqual([[], []]);
+	});
+});
+
+describe("a subagent resumed", () => {
+	/** Runs one subagent, then one more turn whose call names it. */
+	const runTwice = async (
+		changes: Readonly<Record<string, unknown>>,
+		first: Readonly<Record<string, unknown>> = {},
+		models: Parameters<typeof createSubagentSubject>[1] = {},
+	) => {
+		// The ids count up, so that the one of the first subagent is known: the turn's comes before it.
+		const id = "a00000002";
+		const within = first["model"] === undefined ? [report] : [];
+		const turn = (made: ModelChunk): ModelScript[] => [[made, done()], ...within, [say("over"), done()]];
+		const again = agentCall("Q", { resume: id, ...changes });
+		const model = createScriptedModel([...turn(agentCall("P", first)), ...turn(again)]);
+		const subject = await createSubagentSubject(model, models);
+		const { P } = await subject.run();
+		expect(idIn(P)).toBe(id);
+		return { Q: (await subject.run())["Q"], model, id };
+	};
+
+	it("knows what it did, and keeps its type", async () => {
+		const { Q, model, id } = await runTwice(
+			{ subagent_type: "coder", prompt: "and now" },
+			{ subagent_type: "explore" },
+		);
+		expect(Q?.output).toBe(
+			`agent_id: ${id}\nresumed: true\nrequested_subagent_type: coder\nactual_subagent_type: explore\nstatus: completed\n\n[summary]\n${longReport}`,
+		);
+		expect(textsOf(model.requests[4])).toEqual([
+			["user", "<git-repository>clean</git-repository>\n\ndo it"],
+			["assistant", longReport],
+			["user", "and now"],
+		]);
+		expect(model.requests[4]?.systemPrompt).toBe(model.requests[1]?.systemPrompt);
+	});
+
+	it("keeps the model it was started with", async () => {
+		const small = createScriptedModel([report, report]);
+		const { Q } = await runTwice({}, { model: "small" }, { models: { small } });
+		expect(Q?.is_error).toBe(false);
+		expect(small.requests).toHaveLength(2);
+	});
+
+	it("twice at once, runs once", async () => {
+		const id = "a00000002";
+		const both = [agentCall("Q", { resume: id }), agentCall("R", { resume: id, prompt: "other" })];
+		const model = createScriptedModel([
+			[agentCall("P"), done()],
+			report,
+			[say("over"), done()],
+			[...both, done()],
+			report,
+			[say("over"), done()],
+		]);
+		const inner = await createSessionDouble();
+		// As slow as a disk is: both calls are on their way before the first has found it.
+		const openAgent: typeof inner.stored.openAgent = async (agentId) => {
+			for (let n = 0; n < 5; n += 1) await new Promise((resolve) => setImmediate(resolve));
+			return await inner.stored.openAgent(agentId);
+		};
+		const double = { ...inner, stored: { ...inner.stored, openAgent } };
+		const { run } = await createSubagentSubject(model, { double });
+		expect(idIn((await run())["P"])).toBe(id);
+		const { Q, R } = await run();
+		expect([Q?.is_error, R?.is_error]).toEqual([false, true]);
+		expect(R?.message).toBe(`The subagent ${id} is still running.`);
+	});
+
+	it("answers calls whose results a crash cut off", async () => {
+		const model = createCallingModel([agentCall("P", { resume: "a1" })], report);
+		const { run, double } = await createSubagentSubject(model);
+		const description = {
+			id: "a1",
+			type: "coder",
+			description: "d",
+			createdAt: 0,
+			modelOverride: null,
+			effectiveModel: null,
+		};
+		const stored = await double.stored.createAgent(description);
+		const toolCall = { type: "function", id: "c1", function: { name: "E", arguments: "{}" }, extras: null } as const;
+		await stored.appendContext([
+			{ type: "system-prompt", content: "Old." },
+			{ type: "message", message: { role: "user", content: [{ type: "text", text: "first" }] } },
+			{ type: "message", message: { role: "assistant", content: [], toolCalls: [toolCall] } },
+		]);
+		await run();
+		expect(model.requests[1]?.systemPrompt).toBe("Old.");
+		expect(model.requests[1]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
+	});
+});
+
+describe("several subagents", () => {
+	it("wait for their turn beyond the limit", async () => {
+		const gate = createModelGate();
+		const models = {
+			a: createScriptedModel([[gate, say(longReport), done()]]),
+			b: createReportingModel(),
+		};
+		const model = createCallingModel([agentCall("P", { model: "a" }), agentCall("Q", { model: "b" })]);
+		const { run } = await createSubagentSubject(model, { models, parallel: 1 });
+		const running = run();
+		await gate.reached;
+		for (let n = 0; n < 10; n += 1) await new Promise((resolve) => setImmediate(resolve));
+		expect(models.b.requests).toEqual([]);
+		gate.open();
+		const { P, Q } = await running;
+		expect([P?.is_error, Q?.is_error]).toEqual([false, false]);
+	});
+
+	it("that wait are not begun when the turn is cancelled", async () => {
+		const gate = createModelGate();
+		const models = { a: createScriptedModel([[gate, done()]]), b: createReportingModel() };
+		const model = createCallingModel([agentCall("P", { model: "a" }), agentCall("Q", { model: "b" })]);
+		const { run, session, events } = await createSubagentSubject(model, { models, parallel: 1 });
+		const running = run();
+		await gate.reached;
+		await session.send({ type: "turn.cancel" });
+		expect(await running).toEqual({});
+		expect(models.b.requests).toEqual([]);
+		expect(events.slice(-2).map(({ body, agentPath }) => [body.type, agentPath.length])).toEqual([
+			["step.interrupted", 0],
+			["turn.ended", 0],
+		]);
+		expect(events.filter(({ body, agentPath }) => body.type === "turn.ended" && agentPath.length === 1)).toHaveLength(
+			1,
+		);
+	});
+});
+
+describe("what is kept of a subagent", () => {
+	/** A session that notes what is kept of its subagents, and fails to keep what it is told to. */
+	const createNotingDouble = async (fails: keyof StoredAgent | null = null) => {
+		const double = await createSessionDouble();
+		const kept: unknown[] = [];
+		const note = async (name: keyof StoredAgent, ...values: readonly unknown[]) => {
+			if (name === fails) throw storageFailure;
+			kept.push([name, ...values]);
+		};
+		const createAgentNoting = async (description: AgentDescription): Promise<StoredAgent> => {
+			const agent = await double.stored.createAgent(description);
+			return {
+				...agent,
+				begin: (prompt) => note("begin", prompt),
+				setStatus: (status) => note("setStatus", status),
+				appendOutput: (text) => note("appendOutput", text),
+				appendEvents: (events) => note("appendEvents", ...events.map(({ body }) => body.type)),
+				async appendContext(rows) {
+					await note("appendContext");
+					await agent.appendContext(rows);
+				},
+			};
+		};
+		const stored = { ...double.stored, createAgent: createAgentNoting };
+		const only = (...names: readonly string[]) =>
+			kept.filter((entry) => names.some((name) => String(entry).startsWith(name)));
+		return { double: { ...double, stored }, only };
+	};
+	const failure: ModelScript = [modelFailure("provider", "no credit")];
+
+	it("is its prompt, its events, its report and that it is over", async () => {
+		const { double, only } = await createNotingDouble();
+		const { run } = await createSubagentSubject(createCallingModel([agentCall("P")], report), { double });
+		await run();
+		expect(only("begin", "setStatus", "appendOutput", "appendEvents")).toEqual([
+			["begin", "do it"],
+			["appendEvents", "turn.started"],
+			["appendEvents", "step.started"],
+			["appendEvents", "content.completed", "status.changed"],
+			["appendEvents", "turn.ended"],
+			["appendOutput", `${longReport}\n`],
+			["setStatus", "idle"],
+		]);
+	});
+
+	it("is that it failed, and why", async () => {
+		const { double, only } = await createNotingDouble();
+		const { run } = await createSubagentSubject(createCallingModel([agentCall("P")], failure), { double });
+		await run();
+		expect(only("setStatus")).toEqual([["setStatus", "failed"]]);
+		expect(String(only("appendOutput"))).toContain("no credit");
+	});
+
+	it("is that it was killed", async () => {
+		const { double, only } = await createNotingDouble();
+		const gate = createModelGate();
+		const { run, session } = await createSubagentSubject(createCallingModel([agentCall("P")], [gate]), { double });
+		const running = run();
+		await gate.reached;
+		await session.send({ type: "turn.cancel" });
+		await running;
+		expect(only("setStatus")).toEqual([["setStatus", "killed"]]);
+	});
+
+	it("is that it failed when it could not be made", async () => {
+		const { double, only } = await createNotingDouble();
+		const model = createCallingModel([agentCall("P")]);
+		const { session, ...subject } = await createSubagentSubject(model, {
+			double,
+			parts: {
+				subagents: {
+					types: subagentTypes,
+					createTools: () => {
+						throw new Error("no tools today");
+					},
+					findModel: async () => null,
+					describeRepository: async () => "",
+					parallel: 1,
+				},
+			},
+		});
+		const { P } = await subject.run();
+		expect(P?.message).toContain("no tools today");
+		expect(only("setStatus")).toEqual([["setStatus", "failed"]]);
+		expect(session.snapshot().turnId).toBeNull();
+	});
+
+	it.each(["begin", "appendContext", "appendEvents", "appendOutput", "setStatus"] as const)(
+		"ends the turn when %s fails, and nothing of it is told after that",
+		async (fails) => {
+			const { double } = await createNotingDouble(fails);
+			const { run, events } = await createSubagentSubject(createCallingModel([agentCall("P")], report), { double });
+			expect(await run()).toEqual({});
+			expect(events.at(-1)?.body).toMatchObject({
+				type: "turn.ended",
+				outcome: { status: "failed", error: { code: "storage-failed", message: storageFailure.message } },
+			});
+			expect(events.at(-1)?.agentPath).toEqual([]);
+		},
+	);
+});

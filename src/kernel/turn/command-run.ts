@@ -1,0 +1,93 @@
+// What a slash command is given of the turn it runs in.
+import { compact } from "../../agent/compaction.ts";
+import type { TurnDependencies } from "../../agent/dependencies.ts";
+import { beyondStepBudget } from "../../agent/retries.ts";
+import { runTurn } from "../../agent/turn.ts";
+import { textPart, type UserInput } from "../../events/content.ts";
+import type { EventBody } from "../../events/event.ts";
+import type { CommandRun, NestedRun } from "../commands/command.ts";
+import { answerSideQuestion } from "./side-question-answer.ts";
+import { createSteerQueue } from "./steers.ts";
+import {
+	type Agent,
+	type AgentServices,
+	type AgentTurn,
+	createTurnDependencies,
+	type EmitInTurn,
+} from "./turn-dependencies.ts";
+
+export interface CommandRunSettings {
+	readonly services: AgentServices;
+	/** The session's own agent, and its run in this turn. */
+	readonly agent: Agent;
+	readonly turn: AgentTurn;
+	readonly dependencies: TurnDependencies;
+	readonly emit: EmitInTurn;
+}
+
+export function createCommandRun(argument: string, settings: CommandRunSettings): CommandRun {
+	const { agent, turn, dependencies, emit } = settings;
+	const { signal } = turn;
+	const tell: CommandRun["tell"] = async (body) => emit(body);
+	const { model, unsetModelAlias, cacheKey, budget } = dependencies;
+	return {
+		argument,
+		signal,
+		agent,
+		tell,
+		end: (body) => tellEnd(body, settings),
+		answerSideQuestion: (question) => {
+			const who = { model, unsetModelAlias, cacheKey, context: agent.context, exhausted: () => budget.exhausted() };
+			return answerSideQuestion(question, who, signal);
+		},
+		say: (text) => tell({ type: "content.delta", part: textPart(text) }),
+		runAgent: (input) => runTurn(input, dependencies, signal),
+		runWithin: (input, other) => runWithin(input, other, settings),
+		async compact(trigger, focus) {
+			if (model === null) return null;
+			const error = budget.exhausted();
+			return error === null ? await compact(model, trigger, focus, dependencies, signal) : beyondStepBudget(error);
+		},
+	};
+}
+
+/** A turn of an agent inside the turn; the outcome of the outer one is what a client waits for. */
+async function runWithin(
+	input: UserInput,
+	agent: Agent,
+	{ services, turn, emit, agent: own }: CommandRunSettings,
+): Promise<NestedRun> {
+	let steps = 0;
+	const watch = turn.watch.fork();
+	const nested: AgentTurn = {
+		...turn,
+		watch,
+		// What is added meanwhile is for the session's own agent.
+		steers: agent.context === own.context ? turn.steers : createSteerQueue(),
+		stepStarted() {
+			steps += 1;
+			return turn.stepStarted();
+		},
+	};
+	const ended = { type: "turn.ended", outcome: null } as const;
+	await emit({ type: "turn.started", input });
+	try {
+		const outcome = await runTurn(input, createTurnDependencies(services, agent, nested), turn.signal);
+		await watch.end();
+		await emit(ended);
+		return { outcome, steps };
+	} catch (thrown) {
+		// What was begun is ended, also where that cannot be kept.
+		services.emitter.tellUnkept({ turnId: turn.id, agentPath: [] }, ended);
+		throw thrown;
+	}
+}
+
+async function tellEnd(body: EventBody, { services, turn, emit }: CommandRunSettings): Promise<void> {
+	try {
+		await emit(body);
+	} catch (thrown) {
+		services.emitter.tellUnkept({ turnId: turn.id, agentPath: [] }, body);
+		throw thrown;
+	}
+}

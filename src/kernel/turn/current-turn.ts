@@ -1,0 +1,22 @@
+// The running turn of a session, as its parts see it: which one it is, where its events belong, and when to stop.
+import type { Where } from "../clients/emitter.ts";
+import type { RunningTurn } from "./main-turn.ts";
+
+export class CurrentTurn {
+	/** Null while the session is idle. */
+	running: RunningTurn | null = null;
+
+	get id(): string | null {
+		return this.running?.id ?? null;
+	}
+
+	/** Aborted when the turn is cancelled or its time is up; null while the session is idle. */
+	get signal(): AbortSignal | null {
+		return this.running?.controller.signal ?? null;
+	}
+
+	/** Where events of the session's own agent belong. */
+	get place(): Where {
+		return { turnId: this.id, agentPath: [] };
+	}
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { call, createScriptedModel, done, say } from "../../../test/support/scripted-model.ts";
+import { createSessionSubject } from "../../../test/support/session-subject.ts";
+import { createToolDouble } from "../../../test/support/turn-subject.ts";
+import { skillFlow } from "./flow-run.ts";
+
+async function outcomeOf(model: ReturnType<typeof createScriptedModel>, turns: number) {
+	const subject = await createSessionSubject(model, [createToolDouble("T")], { loopIterations: 1 });
+	const client = subject.attach();
+	await subject.session.send({ type: "turn.start", input: "Do it." });
+	for (let n = 1; n < turns; n += 1) await client.next("turn.ended");
+	return (await client.next("turn.ended")).outcome;
+}
+
+describe("a flow that is stopped by a limit says by which", () => {
+	it("a prompt gone over too often", async () => {
+		const model = createScriptedModel([
+			[say("Half."), done()],
+			[say("<choice>CONTINUE</choice>"), done()],
+		]);
+		expect(await outcomeOf(model, 3)).toEqual({ status: "max-steps", limit: "loop", steps: 2 });
+	});
+
+	it("a turn within it with too many steps", async () => {
+		const model = createScriptedModel(["1", "2", "3", "4", "5"].map((id) => [call(id, "T", `{"n":${id}}`), done()]));
+		expect(await outcomeOf(model, 2)).toEqual({ status: "max-steps", limit: "steps", steps: 5 });
+	});
+
+	it("the flow of a skill", () => {
+		expect(skillFlow({ begin: "begin", nodes: new Map() }, "")).toMatchObject({ limit: "flow", moveLimit: 1000 });
+	});
+});

@@ -1,0 +1,134 @@
+// Runs the hooks of a session at a point: commands from the settings and the clients' own, all at once, one decision.
+import type { Clock } from "../../base/clock.ts";
+import type { Identifiers } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import type { EventBody } from "../../events/event.ts";
+import { runCommandHook } from "../../hooks/command-hook.ts";
+import {
+	allowed,
+	blocked,
+	type ClientHook,
+	type CommandHook,
+	type Hook,
+	type HookDecision,
+	type HookPoint,
+} from "../../hooks/hook.ts";
+import { Matchers } from "../../hooks/matchers.ts";
+import { combineDecisions, type SelectedHook, selectHooks } from "../../hooks/selection.ts";
+import type { Processes } from "../../processes/port.ts";
+import type { AskTable } from "../interactions/interaction-table.ts";
+
+export interface HookRunnerSettings {
+	readonly commands: readonly CommandHook[];
+	readonly sessionId: string;
+	readonly workDir: string;
+	readonly environment: Readonly<Record<string, string>>;
+	readonly processes: Processes;
+	readonly asks: AskTable;
+	readonly identifiers: Identifiers;
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+/** Seconds; a subscription that asks for less gets these: no request waits for ever. */
+const shortestTimeout = 1;
+
+/** The clients' side: their subscriptions, and whether any of them has been told of hooks at all. */
+export interface HookClients {
+	readonly hooks: readonly ClientHook[];
+	readonly areAnnounced: boolean;
+}
+
+export type EmitHookEvent = (body: EventBody) => Promise<void> | undefined;
+
+export class HookRunner {
+	readonly #settings: HookRunnerSettings;
+	readonly #clients: () => HookClients;
+	readonly #matchers = new Matchers();
+	/** Those that were logged: once is enough. */
+	readonly #unusable = new WeakSet<Hook>();
+
+	constructor(settings: HookRunnerSettings, clients: () => HookClients) {
+		this.#settings = settings;
+		this.#clients = clients;
+	}
+
+	get commands(): readonly CommandHook[] {
+		return this.#settings.commands;
+	}
+
+	/**
+	 * Runs what matches and resolves with the decision; allows at once when nothing does. Begin and end of a batch are
+	 * told through `emit`, unless it is null or no client has made the handshake that tells of hooks.
+	 */
+	async run(point: HookPoint, emit: EmitHookEvent | null, signal: AbortSignal): Promise<HookDecision> {
+		const { clock, log } = this.#settings;
+		const clients = this.#clients();
+		const hooks = await this.#select([...this.#settings.commands, ...clients.hooks], point);
+		if (hooks.length === 0) return allowed;
+		const tell: EmitHookEvent = clients.areAnnounced && emit !== null ? emit : () => undefined;
+		const { event, target } = point;
+		await tell({ type: "hook.triggered", event, target, hook_count: hooks.length });
+		const startedAt = clock.now();
+		const decisions = await Promise.all(
+			hooks.map(({ hook, refusal }) => {
+				if (hook.kind === "client") return this.#askClient(hook, point, emit, signal);
+				return refusal === null ? this.#runCommand(hook, point, signal) : refuse(hook, refusal);
+			}),
+		);
+		const decision = combineDecisions(decisions);
+		if (decision.action === "block") log.info("A hook blocked.", { event, target, reason: decision.reason });
+		const duration = Math.round(clock.now() - startedAt);
+		await tell({ type: "hook.resolved", event, target, ...decision, duration_ms: duration });
+		return decision;
+	}
+
+	async #select(hooks: readonly Hook[], point: HookPoint): Promise<readonly SelectedHook[]> {
+		const { selected, unusable } = await selectHooks(hooks, point, this.#matchers);
+		for (const { hook, reason } of unusable) {
+			if (this.#unusable.has(hook)) continue;
+			this.#unusable.add(hook);
+			const whose = hook.kind === "client" ? { subscription: hook.subscriptionId } : { command: hook.command };
+			this.#settings.log.warn("The matcher of a hook cannot be used.", { ...whose, matcher: hook.matcher, reason });
+		}
+		return selected;
+	}
+
+	#runCommand(hook: CommandHook, point: HookPoint, signal: AbortSignal): Promise<HookDecision> {
+		return runCommandHook(hook, this.#input(point), this.#settings, signal);
+	}
+
+	async #askClient(
+		hook: ClientHook,
+		point: HookPoint,
+		emit: EmitHookEvent | null,
+		signal: AbortSignal,
+	): Promise<HookDecision> {
+		if (emit === null) return allowed;
+		const { asks, identifiers } = this.#settings;
+		const ask = {
+			kind: "hook",
+			id: identifiers.hex(12),
+			subscriptionId: hook.subscriptionId,
+			event: point.event,
+			target: point.target,
+			input: this.#input(point),
+		} as const;
+		const settlement = asks.waitFor(ask, "hook", Math.max(hook.timeout, shortestTimeout), signal);
+		await emit({ type: "ask.requested", ask });
+		const { answer } = await settlement;
+		await emit({ type: "ask.resolved", askId: ask.id, answer });
+		return { action: answer.action, reason: answer.action === "block" ? answer.reason : "" };
+	}
+
+	#input({ event, input }: HookPoint): Record<string, unknown> {
+		const { sessionId, workDir } = this.#settings;
+		return { hook_event_name: event, session_id: sessionId, cwd: workDir, ...input };
+	}
+}
+
+/** Of a hook that is to block where it fails, a matcher that cannot be used is a failure. */
+function refuse({ command, matcher }: CommandHook, reason: string): HookDecision {
+	const shown = matcher.length > 200 ? `${matcher.slice(0, 200)}…` : matcher;
+	return blocked(`The matcher \`${shown}\` of the hook \`${command}\` cannot be used: ${reason}.`);
+}

@@ -1,0 +1,37 @@
+// The one message that an agent may send back to itself in a step (agent-kernel §5.6).
+import type { Mail, Mailbox } from "../../agent/dependencies.ts";
+import type { MailOperations } from "../../tools/operations.ts";
+import type { Tool } from "../../tools/tool.ts";
+import { mailToolName } from "../../tools/tool-paths.ts";
+
+export interface OpenMailbox extends Mailbox, MailOperations {
+	/** Takes messages from now on; `checkpointCount` says how many checkpoints there are: their ids are those below it. */
+	open(checkpointCount: () => number): void;
+}
+
+/** The mailbox for an agent with these tools: null when none of them sends mail. */
+export function mailboxOf(tools: readonly Tool[], mailbox: OpenMailbox): OpenMailbox | null {
+	return tools.some(({ name }) => name === mailToolName) ? mailbox : null;
+}
+
+/** Without checkpoints until it is opened: the tools of an agent exist before its context. */
+export function createMailbox(): OpenMailbox {
+	let waiting: Mail | null = null;
+	let checkpointCount = () => 0;
+	return {
+		open(count) {
+			checkpointCount = count;
+		},
+		send(message, checkpoint) {
+			if (waiting !== null) return "already-sent";
+			if (checkpoint >= checkpointCount()) return "no-such-checkpoint";
+			waiting = { message, checkpoint };
+			return "sent";
+		},
+		take() {
+			const taken = waiting;
+			waiting = null;
+			return taken;
+		},
+	};
+}

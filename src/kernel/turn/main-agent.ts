@@ -1,0 +1,98 @@
+// The session's own agent: its context restored or begun when first wanted, and what a crash left behind in it.
+import { Context, type ContextLog } from "../../agent/context.ts";
+import type { ConversationMessage } from "../../events/conversation.ts";
+import type { Model } from "../../models/model.ts";
+import type { StoredSession } from "../../store/session-store.ts";
+import type { AgentNotice } from "../background/notifications.ts";
+import type { OpenMailbox } from "./mailbox.ts";
+import { type CrashNotice, recoverCalls } from "./recovery.ts";
+import type { Reminders } from "./reminders.ts";
+import type { Agent } from "./turn-dependencies.ts";
+
+export interface MainAgentSettings {
+	readonly stored: StoredSession;
+	readonly model: Model | null;
+	readonly unsetModelAlias: string | null;
+	/** Its tools, and its mailbox if it has the tool to write to its past. */
+	equip(): Promise<Pick<Agent, "tools"> & { readonly mailbox: OpenMailbox | null }>;
+	/** Renders the system prompt of a session that has none yet. */
+	systemPrompt(): Promise<string>;
+	readonly reminders: Reminders;
+	notices(messages: readonly ConversationMessage[]): Promise<readonly AgentNotice[]>;
+	compactionNotes(): Promise<readonly string[]>;
+	kept<T>(work: Promise<T>): Promise<T>;
+}
+
+/** What a model was and is told; without a system prompt before the first turn. */
+export interface Conversation {
+	readonly systemPrompt: string | null;
+	readonly messages: readonly ConversationMessage[];
+}
+
+export class MainAgent {
+	readonly #settings: MainAgentSettings;
+	#agent: Agent | null = null;
+	#loading: Promise<Agent> | null = null;
+	#isRecovered = false;
+	#notice: CrashNotice | null = null;
+
+	constructor(settings: MainAgentSettings) {
+		this.#settings = settings;
+	}
+
+	/** The agent, ready for a turn. Who asks while it is being made waits for the same; a failure may be tried again. */
+	load(): Promise<Agent> {
+		this.#loading ??= this.#make().catch((thrown: unknown) => {
+			this.#loading = null;
+			throw thrown;
+		});
+		return this.#loading;
+	}
+
+	/** The conversation so far: that of the agent if there is one already, else as it is kept. */
+	conversation(): Conversation {
+		if (this.#agent !== null) {
+			const { systemPrompt, messages } = this.#agent.context;
+			return { systemPrompt, messages };
+		}
+		const rows = this.#settings.stored.contextRows;
+		const prompt = rows.findLast((row) => row.type === "system-prompt");
+		return {
+			systemPrompt: prompt?.content ?? null,
+			messages: rows.flatMap((row) => (row.type === "message" ? [row.message] : [])),
+		};
+	}
+
+	/** What a crash left behind, for the person; given once. */
+	takeNotice(): CrashNotice | null {
+		const notice = this.#notice;
+		this.#notice = null;
+		return notice;
+	}
+
+	async #make(): Promise<Agent> {
+		this.#agent ??= await this.#open();
+		if (!this.#isRecovered) this.#notice = await recoverCalls(this.#settings.stored, this.#agent.context);
+		this.#isRecovered = true;
+		return this.#agent;
+	}
+
+	/** A session's system prompt is written once and kept. */
+	async #open(): Promise<Agent> {
+		const { stored, systemPrompt, kept } = this.#settings;
+		// First of all: what is written is not to be written again by the next attempt.
+		const equipment = await this.#settings.equip();
+		const hasPrompt = stored.contextRows.some((row) => row.type === "system-prompt");
+		const content = hasPrompt ? "" : await systemPrompt();
+		if (!hasPrompt) await stored.appendContext([{ type: "system-prompt", content }]);
+		const log: ContextLog = {
+			appendContext: (rows) => kept(stored.appendContext(rows)),
+			replaceContext: (rows) => kept(stored.replaceContext(rows)),
+		};
+		const context = new Context(log, stored.contextRows, content);
+		equipment.mailbox?.open(() => context.checkpointCount);
+		const { model, unsetModelAlias, reminders, compactionNotes } = this.#settings;
+		const notices = () => this.#settings.notices(context.messages);
+		return { path: [], model, unsetModelAlias, context, ...equipment, reminders, notices, compactionNotes };
+	}
+}

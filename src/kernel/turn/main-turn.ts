@@ -1,0 +1,211 @@
+// One turn of a session from its input to its end: the hooks around it, the agent's run, the title, the outcome told.
+import { continueTurn, runTurn } from "../../agent/turn.ts";
+import { toKernelError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { inputText, textPart, type UserInput } from "../../events/content.ts";
+import type { EventBody, TurnError, TurnOutcome } from "../../events/event.ts";
+import type { StoredSession } from "../../store/session-store.ts";
+import { toTitle } from "../../store/title.ts";
+import type { Notifications } from "../background/notifications.ts";
+import type { Budgets } from "../budgets/budgets.ts";
+import type { SlashCommands } from "../commands/slash-commands.ts";
+import type { SessionKeys } from "../compose/key-ring.ts";
+import type { ToolServers } from "../session/tool-servers.ts";
+import { type CommandRunSettings, createCommandRun } from "./command-run.ts";
+import { loopOver, runFlow } from "./flow-run.ts";
+import type { HookRunner } from "./hook-runner.ts";
+import type { MainAgent } from "./main-agent.ts";
+import { askToStop, showPrompt } from "./prompt-hooks.ts";
+import type { OpenSteerQueue } from "./steers.ts";
+import { createToolWatch, type WatchedTurn } from "./tool-hooks.ts";
+import {
+	type AgentServices,
+	type AgentTurn,
+	createTurnDependencies,
+	createTurnEmit,
+	type EmitInTurn,
+} from "./turn-dependencies.ts";
+
+export interface RunningTurn {
+	readonly id: string;
+	readonly controller: AbortController;
+	readonly steers: OpenSteerQueue;
+	/** Set when a time budget was used up and that, not a cancel, aborted it. */
+	expired: TurnError | null;
+	/** Resolves when its end was told. */
+	ended: Promise<void>;
+}
+
+/** What a turn is started with. */
+export interface TurnStart {
+	readonly input: UserInput;
+	/** Whether it is the program's own: then no hook of prompts sees it, it is done once, and it names no session. */
+	readonly isOwn: boolean;
+}
+
+export interface MainTurnSettings {
+	readonly services: AgentServices;
+	readonly hooks: HookRunner;
+	readonly main: MainAgent;
+	/** Null for a session without tool servers. */
+	readonly servers: Pick<ToolServers, "prepareTurn"> | null;
+	readonly commands: SlashCommands;
+	/** How often a prompt is gone over again; see `loopOver`. */
+	readonly loopIterations: number;
+	readonly notifications: Pick<Notifications, "openTurn" | "closeTurn">;
+	readonly keys: Pick<SessionKeys, "renewDue">;
+	readonly budgets: Pick<Budgets, "openTurn" | "closeTurn">;
+	readonly log: Log;
+	/** Called once its beginning was kept and told. */
+	begun(): void;
+	/** Called right before the end is told: whoever hears of it may start the next turn at once. */
+	release(): void;
+}
+
+/** A turn while it runs: what was told of it, and how to tell more. */
+interface Telling {
+	readonly emit: EmitInTurn;
+	/** Whether its beginning was kept and told. */
+	isBegun: boolean;
+}
+
+/** Runs the turn; never rejects. Its outcome is in the event that ends it. */
+export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings: MainTurnSettings): Promise<void> {
+	const { services, hooks, log, release } = settings;
+	const { signal } = turn.controller;
+	const { stored, emitter, clock } = services;
+	const telling: Telling = { emit: createTurnEmit(services, [], turn.id, signal), isBegun: false };
+	const watch = createToolWatch(hooks, telling.emit, clock, signal);
+	let outcome: TurnOutcome;
+	try {
+		outcome = await runPrompt(turn, start, telling, watch, settings);
+		if (outcome.status === "failed") {
+			const { code, message: reason, data } = outcome.error;
+			log.warn("A turn ended in an error.", { session: stored.id, code, reason, data });
+		}
+	} catch (thrown) {
+		log.error("A turn failed.", { session: stored.id, error: thrown });
+		const { code, message, data } = toKernelError(thrown);
+		outcome = { status: "failed", error: { code, message, data } };
+	}
+	turn.steers.close();
+	await watch.end();
+	await settings.notifications.closeTurn();
+	// A cancel that was accepted while the last hooks ran is kept to.
+	if (signal.aborted && outcome.status !== "failed") outcome = toCutOff(turn);
+	const ended: EventBody = { type: "turn.ended", outcome };
+	try {
+		// Nothing of the turn may wait for a slow client any more, nor stay open behind it.
+		turn.controller.abort();
+		if (telling.isBegun) {
+			const records = settings.budgets.closeTurn();
+			return await telling.emit(ended, { sync: true, records, beforeTold: release });
+		}
+	} catch (thrown) {
+		log.error("The end of a turn could not be kept.", { session: stored.id, error: thrown });
+	}
+	// A log without the beginning of a turn is not to have its end.
+	release();
+	emitter.tellUnkept({ turnId: turn.id, agentPath: [] }, ended);
+}
+
+/** What runs is ended as by a cancel; which of the two came first decides how that is told. */
+function expire(turn: RunningTurn, error: TurnError): void {
+	if (turn.controller.signal.aborted) return;
+	turn.expired = error;
+	turn.steers.close();
+	turn.controller.abort();
+}
+
+function toCutOff({ expired }: RunningTurn): TurnOutcome {
+	return expired === null ? { status: "cancelled" } : { status: "failed", error: expired };
+}
+
+/** Hooks before it, the run, hooks behind it: one of those may send the agent back to work once. */
+async function runPrompt(
+	turn: RunningTurn,
+	{ input, isOwn }: TurnStart,
+	telling: Telling,
+	watch: WatchedTurn,
+	settings: MainTurnSettings,
+): Promise<TurnOutcome> {
+	const { services, hooks, commands } = settings;
+	const { emit } = telling;
+	const { signal } = turn.controller;
+	const renewing = settings.keys.renewDue(signal);
+	if (renewing !== undefined) await renewing;
+	const blocked = isOwn ? null : await showPrompt(input, hooks, emit, signal);
+	await emit({ type: "turn.started", input }, { sync: true });
+	telling.isBegun = true;
+	settings.begun();
+	settings.budgets.openTurn((error) => expire(turn, error));
+	await services.stored.markStarted();
+	await settings.notifications.openTurn(emit);
+	if (blocked !== null) {
+		await emit({ type: "content.delta", part: textPart(blocked.text) });
+		return { status: "finished" };
+	}
+	// First of all: a session without a context starts afresh when it is opened again, and would forget what a command
+	// changed.
+	const run = await prepareRun(turn, telling, watch, settings);
+	const { dependencies } = run;
+	const found = commands.find(inputText(input));
+	let outcome = await runInput(input, found, run, isOwn ? 0 : settings.loopIterations);
+	if (outcome.status !== "finished") return outcome;
+	const reason = await askToStop(hooks, emit, signal);
+	if (signal.aborted) return { status: "cancelled" };
+	if (reason !== null) outcome = await runTurn(reason, dependencies, signal);
+	// What was added while the hooks ran keeps the turn going as well.
+	while (outcome.status === "finished" && !turn.steers.closeIfEmpty()) {
+		outcome = await continueTurn(dependencies, signal);
+	}
+	if (outcome.status === "finished" && found === null && !isOwn) await deriveTitle(services.stored, input);
+	return outcome;
+}
+
+/** What the prompt itself is: a command, a task to go over again, or simply a task. */
+async function runInput(
+	input: UserInput,
+	found: ReturnType<SlashCommands["find"]>,
+	run: CommandRunSettings,
+	loopIterations: number,
+): Promise<TurnOutcome> {
+	if (found !== null) return await found.command.run(createCommandRun(found.argument, run));
+	if (loopIterations === 0) return await runTurn(input, run.dependencies, run.turn.signal);
+	return await runFlow(loopOver(input, loopIterations), createCommandRun("", run));
+}
+
+/** All that the agent needs for this turn. */
+async function prepareRun(
+	turn: RunningTurn,
+	{ emit }: Telling,
+	watch: WatchedTurn,
+	{ services, main, servers }: MainTurnSettings,
+): Promise<CommandRunSettings> {
+	const { id, steers, controller } = turn;
+	const agent = await main.load();
+	const agentTurn: AgentTurn = {
+		id,
+		signal: controller.signal,
+		steers,
+		watch,
+		toolsReady: async () => servers?.prepareTurn(emit, controller.signal),
+		stepStarted: () => tellCrashNotice(main, emit),
+	};
+	const dependencies = createTurnDependencies(services, agent, agentTurn);
+	return { services, agent, turn: agentTurn, dependencies, emit };
+}
+
+/** What a crash left behind is told inside the first step: clients show text only there. */
+async function tellCrashNotice(main: MainAgent, emit: EmitInTurn): Promise<void> {
+	const notice = main.takeNotice();
+	if (notice === null) return;
+	await emit({ type: "content.delta", part: textPart(notice.text) });
+	await notice.settle();
+}
+
+/** A session without a title is named after the first input that was answered. */
+async function deriveTitle(stored: StoredSession, input: UserInput): Promise<void> {
+	const title = toTitle(input);
+	if (stored.state().customTitle === null && title !== null) await stored.updateState({ customTitle: title });
+}

@@ -1,0 +1,39 @@
+// What the session's own agent is reminded of at the beginning of a step. Each source says when it is due.
+import { awayReminder } from "../../definitions/away-reminders.ts";
+import type { ConversationMessage } from "../../events/conversation.ts";
+import type { ApprovalMode } from "../interactions/approval-mode.ts";
+
+export interface Reminders {
+	/** The texts that are due now; a text that was given is not due again at once. */
+	due(messages: readonly ConversationMessage[]): Promise<readonly string[]>;
+	/** What was given before is not in the context any more. */
+	rearm(): void;
+}
+
+export const noReminders: Reminders = { due: async () => [], rearm: () => {} };
+
+/** Several sources as one. */
+export function joinReminders(sources: readonly Reminders[]): Reminders {
+	return {
+		due: async (messages) => (await Promise.all(sources.map((source) => source.due(messages)))).flat(),
+		rearm: () => {
+			for (const source of sources) source.rearm();
+		},
+	};
+}
+
+/** Says once that nobody is at the keyboard, while the session's state says so. */
+export function createAwayReminders(mode: ApprovalMode): Reminders {
+	let isGiven = false;
+	return {
+		async due() {
+			if (!mode.isKeptAway) isGiven = false;
+			if (!mode.isKeptAway || isGiven) return [];
+			isGiven = true;
+			return [awayReminder];
+		},
+		rearm: () => {
+			isGiven = false;
+		},
+	};
+}

@@ -1,0 +1,76 @@
+// How a question beside the conversation is answered: one request with what the model has been told so far, no tools, and
+// nothing of it in the context.
+import type { Context } from "../../agent/context.ts";
+import { emptyAnswer, toTurnError } from "../../agent/retries.ts";
+import { askSilently } from "../../agent/silent-call.ts";
+import { modelNotSet } from "../../agent/turn.ts";
+import { textPart } from "../../events/content.ts";
+import type { ConversationMessage } from "../../events/conversation.ts";
+import type { EventBodyOf, TurnError } from "../../events/event.ts";
+import type { Model } from "../../models/model.ts";
+
+/** Who answers. */
+export interface SideQuestionAgent {
+	/** Null when none is configured; `unsetModelAlias` then names what was asked for. */
+	readonly model: Model | null;
+	readonly unsetModelAlias: string | null;
+	readonly context: Pick<Context, "systemPrompt" | "requestMessages">;
+	readonly cacheKey: string;
+	/** The error of a budget that is used up, if one is. */
+	exhausted(): TurnError | null;
+}
+
+export type SideAnswer =
+	| { readonly kind: "answered"; readonly response: string }
+	/** Nothing was asked. */
+	| { readonly kind: "unasked" }
+	| { readonly kind: "cancelled" }
+	| { readonly kind: "failed"; readonly error: TurnError };
+
+const introduction =
+	"This is a question beside the task. Answer it shortly from what you know of this conversation; you cannot use tools for it, and the task goes on untouched.";
+
+export async function answerSideQuestion(
+	question: string,
+	agent: SideQuestionAgent,
+	signal: AbortSignal,
+): Promise<SideAnswer> {
+	const { model, unsetModelAlias, context, cacheKey } = agent;
+	if (question === "") return { kind: "unasked" };
+	if (model === null) return { kind: "failed", error: modelNotSet(unsetModelAlias) };
+	const spent = agent.exhausted();
+	if (spent !== null) return { kind: "failed", error: spent };
+	const asked: ConversationMessage = { role: "user", content: [textPart(`${introduction}\n\n${question}`)] };
+	const messages = [...answeredMessages(context.requestMessages()), asked];
+	const answer = await askSilently(model, { systemPrompt: context.systemPrompt, messages, cacheKey }, signal);
+	if (answer.kind === "cancelled") return answer;
+	if (answer.kind === "failed") return { kind: "failed", error: toTurnError(answer.failure) };
+	const response = answer.content
+		.flatMap((part) => (part.type === "text" ? [part.text] : []))
+		.join("")
+		.trim();
+	return response === "" ? { kind: "failed", error: toTurnError(emptyAnswer) } : { kind: "answered", response };
+}
+
+/** What people read when nothing was asked. */
+export const unaskedText = "There is no question: write it after /btw.";
+
+/** How the end of a question tells of its answer. */
+export function toEnd(answer: SideAnswer): Pick<EventBodyOf<"side-question.ended">, "response" | "error"> {
+	switch (answer.kind) {
+		case "answered":
+			return { response: answer.response, error: null };
+		case "unasked":
+			return { response: null, error: unaskedText };
+		case "cancelled":
+			return { response: null, error: "The question was stopped." };
+		case "failed":
+			return { response: null, error: answer.error.message };
+	}
+}
+
+/** The history up to the last message that needs no answer: a user message at its end would run into the question. */
+function answeredMessages(messages: readonly ConversationMessage[]): readonly ConversationMessage[] {
+	const end = messages.findLastIndex(({ role }) => role !== "user");
+	return messages.slice(0, end + 1);
+}

@@ -1,0 +1,35 @@
+// The tools of one turn: the built-in ones first, then those of servers, then those the attached clients brought.
+import type { ToolBox } from "../../agent/dependencies.ts";
+import type { ClientCapability, Tool } from "../../tools/tool.ts";
+
+/** What an attached client adds to the tools: its own, and the ability to serve some of the built-in ones. */
+export interface ToolClient {
+	readonly tools: ReadonlyMap<string, Tool>;
+	readonly capabilities: readonly ClientCapability[];
+}
+
+/** `clients` and `servers` are asked anew each time: they come and go. */
+export function createToolBox(
+	builtin: readonly Tool[],
+	clients: () => readonly ToolClient[] = () => [],
+	servers: () => readonly Tool[] = () => [],
+): ToolBox {
+	const all = () => [...builtin, ...servers(), ...clients().flatMap(({ tools }) => [...tools.values()])];
+	const isOffered = (tool: Tool) => {
+		const able = new Set(clients().flatMap(({ capabilities }) => capabilities));
+		return (tool.needs ?? []).every((capability) => able.has(capability));
+	};
+	return {
+		find: (name) => all().find((tool) => tool.name === name) ?? null,
+		specifications: () =>
+			Promise.all(
+				all()
+					.filter(isOffered)
+					.map(async (tool) => ({
+						name: tool.name,
+						description: tool.description,
+						parameters: await tool.parameters(),
+					})),
+			),
+	};
+}

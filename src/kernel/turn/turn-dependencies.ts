@@ -1,0 +1,156 @@
+// What a turn of one agent is given: the loop's dependencies, made of the services of its session.
+import type { Context } from "../../agent/context.ts";
+import type { Compacting, Mailbox, Notice, ToolBox, TurnDependencies, TurnLimits } from "../../agent/dependencies.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { AgentPathEntry, EventBody, TurnError } from "../../events/event.ts";
+import type { Model } from "../../models/model.ts";
+import type { StoredSession } from "../../store/session-store.ts";
+import type { AgentNotice } from "../background/notifications.ts";
+import type { AgentBudget } from "../budgets/budgets.ts";
+import type { Emitter, Keeping } from "../clients/emitter.ts";
+import type { ApprovalSource, Approvals } from "../interactions/approvals.ts";
+import type { Reminders } from "./reminders.ts";
+import type { OpenSteerQueue } from "./steers.ts";
+import type { WatchedTurn } from "./tool-hooks.ts";
+
+/** What all agents of a session share. */
+export interface AgentServices {
+	readonly stored: StoredSession;
+	readonly emitter: Pick<Emitter, "emit" | "tellUnkept" | "addAgent" | "removeAgent">;
+	readonly approvals: Approvals;
+	/** What its agents' work is part of, for those who are asked to approve it. */
+	readonly sourceKind: ApprovalSource["kind"];
+	readonly limits: TurnLimits;
+	readonly budget: AgentBudget;
+	readonly compaction: Pick<Compacting, "triggerRatio" | "reservedTokens">;
+	readonly clock: Clock;
+	/** Uniform in [0, 1). */
+	readonly random: () => number;
+	readonly planMode: () => boolean;
+	/** Passes the work through; when it could not be kept, nothing more of the turn is told. */
+	kept<T>(work: Promise<T>): Promise<T>;
+}
+
+/** One agent of a session: its own, or a subagent. */
+export interface Agent {
+	/** Empty for the session's own agent. */
+	readonly path: readonly AgentPathEntry[];
+	readonly model: Model | null;
+	readonly unsetModelAlias: string | null;
+	readonly context: Context;
+	readonly tools: ToolBox;
+	readonly reminders: Reminders;
+	notices(): Promise<readonly AgentNotice[]>;
+	/** Null for one without the tool for it. */
+	readonly mailbox: Mailbox | null;
+	/** What it is told behind a summary of its past. */
+	compactionNotes(): Promise<readonly string[]>;
+}
+
+/** One run of an agent. */
+export interface AgentTurn {
+	readonly id: string;
+	readonly signal: AbortSignal;
+	readonly steers: OpenSteerQueue;
+	readonly watch: WatchedTurn;
+	/** Called before the first step; absent where the tools are all there from the beginning. */
+	toolsReady?(): Promise<void>;
+	/** Called when a step was begun and told. */
+	stepStarted(): Promise<void> | undefined;
+}
+
+export type EmitInTurn = (body: EventBody, keeping?: Keeping) => Promise<void> | undefined;
+
+/** Emits for an agent within a turn; what waits for a slow client waits no longer than the turn. */
+export function createTurnEmit(
+	{ emitter }: AgentServices,
+	path: readonly AgentPathEntry[],
+	turnId: string,
+	signal: AbortSignal,
+): EmitInTurn {
+	const where = { turnId, agentPath: path };
+	return (body, keeping = {}) => emitter.emit(where, body, keeping, signal);
+}
+
+export function createTurnDependencies(services: AgentServices, agent: Agent, turn: AgentTurn): TurnDependencies {
+	const { stored, approvals, budget, kept } = services;
+	const emit = createTurnEmit(services, agent.path, turn.id, turn.signal);
+	const startStep = async (body: EventBody) => {
+		await emit(body);
+		await turn.stepStarted();
+	};
+	return {
+		model: agent.model === null ? null : budget.counted(agent.model),
+		unsetModelAlias: agent.unsetModelAlias,
+		context: agent.context,
+		tools: agent.tools,
+		toolsReady: async () => turn.toolsReady?.(),
+		steers: turn.steers,
+		journal: {
+			started: async (call) => {
+				const { name, arguments: text } = call.function;
+				await kept(stored.appendCalls([{ type: "started", toolCallId: call.id, name, arguments: text }]));
+				await kept(stored.sync());
+			},
+			finished: (call, isError) => kept(stored.appendCalls([{ type: "finished", toolCallId: call.id, isError }])),
+		},
+		limits: services.limits,
+		budget,
+		cacheKey: stored.id,
+		isSubagent: agent.path.length > 0,
+		planMode: services.planMode,
+		watch: turn.watch,
+		notices: async () => (await agent.notices()).map((notice) => toNotice(notice, services, turn)),
+		reminders: () => agent.reminders.due(agent.context.messages),
+		mailbox: agent.mailbox,
+		compaction: {
+			...services.compaction,
+			before: (trigger, tokenCount) =>
+				turn.watch.run({ event: "PreCompact", target: trigger, input: { trigger, token_count: tokenCount } }),
+			notes: () => agent.compactionNotes(),
+			after: (trigger, tokenCount) => {
+				agent.reminders.rearm();
+				turn.watch.runBeside({
+					event: "PostCompact",
+					target: trigger,
+					input: { trigger, estimated_token_count: tokenCount },
+				});
+			},
+		},
+		stepFailed: (error, errorType) => turn.watch.runBeside(stopFailure(error, errorType)),
+		clock: services.clock,
+		random: services.random,
+		emit: (body) => {
+			if (body.type === "step.started") return startStep(body);
+			// Accepted input is on stable storage before it is told.
+			return emit(body, body.type === "steer.consumed" ? { sync: true } : {});
+		},
+		approve: (need, call, signal) =>
+			kept(approvals.decide(need, call, { kind: services.sourceKind, id: turn.id, path: agent.path }, emit, signal)),
+		commit: async () => {
+			await kept(budget.keep());
+			await kept(stored.sync());
+		},
+	};
+}
+
+/** The hooks of a notice run beside the turn, once the model is given it. */
+function toNotice({ text, hook, kept }: AgentNotice, services: AgentServices, { watch }: AgentTurn): Notice {
+	return {
+		text,
+		async kept() {
+			watch.runBeside(hook);
+			// That it has arrived must not outlast the context that has it.
+			await services.kept(services.stored.sync());
+			await kept();
+		},
+	};
+}
+
+function stopFailure({ message }: TurnError, errorType: string) {
+	return {
+		event: "StopFailure",
+		target: errorType,
+		input: { error_type: errorType, error_message: message },
+	} as const;
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { createDeferred } from "../base/deferred.ts";
+import { processesWhenWanted } from "./lazy-processes.ts";
+import type { Processes, RunOutcome, RunRequest } from "./port.ts";
+
+const request: RunRequest = { file: "/bin/true", arguments: [], workDir: "/", environment: {}, outputLimit: 0 };
+const outcome: RunOutcome = {
+	ended: { kind: "exited", exitCode: 0 },
+	output: "",
+	errorOutput: "",
+	outputBytes: 0,
+	truncated: false,
+	spilledTo: null,
+};
+const { signal } = new AbortController();
+
+function createSubject(load: (processes: Processes) => Promise<Processes>) {
+	const done: string[] = [];
+	const inner: Processes = {
+		async run() {
+			done.push("run");
+			return outcome;
+		},
+		async endAll() {
+			done.push("end");
+		},
+	};
+	const processes = processesWhenWanted(() => {
+		done.push("load");
+		return load(inner);
+	});
+	return { processes, done };
+}
+
+describe("processes that are loaded when wanted", () => {
+	it("are loaded with the first run, once, and not to be ended", async () => {
+		const { processes, done } = createSubject(async (inner) => inner);
+		await processes.endAll();
+		expect(done).toEqual([]);
+		expect(await processes.run(request, signal)).toEqual(outcome);
+		await processes.run(request, signal);
+		await processes.endAll();
+		expect(done).toEqual(["load", "run", "run", "end"]);
+	});
+
+	it("end what was to run while they were loaded", async () => {
+		const loaded = createDeferred<void>();
+		const { processes, done } = createSubject((inner) => loaded.promise.then(() => inner));
+		const over = Promise.all([processes.run(request, signal), processes.endAll()]);
+		loaded.resolve();
+		await over;
+		expect(done).toEqual(["load", "run", "end"]);
+	});
+
+	it("say so when they cannot be loaded, end in peace, and are loaded for the next", async () => {
+		let isFull = true;
+		const { processes, done } = createSubject(async (inner) => {
+			if (isFull) throw new Error("too many open files");
+			return inner;
+		});
+		const running = processes.run(request, signal);
+		await processes.endAll();
+		expect(await running).toMatchObject({ ended: { kind: "not-started", reason: "too many open files" } });
+		isFull = false;
+		expect(await processes.run(request, signal)).toEqual(outcome);
+		expect(done).toEqual(["load", "load", "run"]);
+	});
+});

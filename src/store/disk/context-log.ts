@@ -1,0 +1,83 @@
+// The context log of a session, `context.jsonl`: its rows as read when opened, and appending to it.
+import path from "node:path";
+import type { Log } from "../../base/log.ts";
+import type { ContextRow } from "../../events/conversation.ts";
+import type { Files } from "../../files/port.ts";
+import { fromLine, toLine } from "../context-row.ts";
+import { type LineFile, parseLines } from "./line-file.ts";
+
+/**
+ * Reads the file and gives its rows when they are first asked for: a client that only looks need not wait for thousands
+ * of them. Lines that are no rows are skipped, counted and logged, and stay in the file.
+ */
+export async function readContext(files: Files, file: string, log: Log): Promise<() => readonly ContextRow[]> {
+	let bytes = await files.read(file);
+	let rows: readonly ContextRow[] | null = null;
+	return () => {
+		rows ??= parseContext(bytes ?? Buffer.alloc(0), file, log);
+		bytes = null;
+		return rows;
+	};
+}
+
+function parseContext(bytes: Buffer, file: string, log: Log): readonly ContextRow[] {
+	const lines = parseLines(bytes);
+	const rows = lines.flatMap((line) => fromLine(line) ?? []);
+	const skipped = lines.length - rows.length;
+	if (skipped > 0) log.warn("lines of the context log could not be read", { path: file, skipped });
+	return rows;
+}
+
+export interface ContextLog {
+	/**
+	 * Appends the rows with one write. A system prompt for a context that has rows but none such goes before them:
+	 * logs of old versions lack it, and readers look for it in front.
+	 */
+	append(rows: readonly ContextRow[]): Promise<void>;
+	/** Puts the rows in place of all others, of which a copy stays beside as `context_1.jsonl` and so on. */
+	replace(rows: readonly ContextRow[]): Promise<void>;
+}
+
+export interface ContextLogOptions {
+	readonly files: Files;
+	/** The file of the log. */
+	readonly path: string;
+	readonly lines: LineFile;
+	/** Gives the rows that were in the file before. */
+	opened(): readonly ContextRow[];
+}
+
+export function createContextLog({ files, path: file, lines, opened }: ContextLogOptions): ContextLog {
+	let lacksPrompt: boolean | null = null;
+
+	return {
+		async append(rows) {
+			lacksPrompt ??= isWithoutPrompt(opened());
+			const [first, ...others] = rows;
+			if (lacksPrompt && first?.type === "system-prompt") {
+				await lines.prepend(toLine(first));
+				lacksPrompt = false;
+				await lines.append(others.map(toLine));
+				return;
+			}
+			await lines.append(rows.map(toLine));
+		},
+		async replace(rows) {
+			await lines.rotate(rows.map(toLine), () => freeRotation(file, files));
+			lacksPrompt = isWithoutPrompt(rows);
+		},
+	};
+}
+
+function isWithoutPrompt(rows: readonly ContextRow[]): boolean {
+	return rows.length > 0 && !rows.some((row) => row.type === "system-prompt");
+}
+
+/** The path of the first rotation that is not there: `context_1.jsonl`, `context_2.jsonl` and so on. */
+async function freeRotation(file: string, files: Files): Promise<string> {
+	const { dir, name, ext } = path.parse(file);
+	for (let count = 1; ; count += 1) {
+		const rotation = path.join(dir, `${name}_${count}${ext}`);
+		if ((await files.status(rotation)) === null) return rotation;
+	}
+}

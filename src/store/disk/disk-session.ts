@@ -1,0 +1,241 @@
+// One session on disk: its logs, state and place in the index, written to by one owner.
+// Nothing is created or repaired before the first write.
+import path from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { errorText, KernelError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { AgentEvent } from "../../events/event.ts";
+import type { Files } from "../../files/port.ts";
+import { sweepTemporaries } from "../../files/temporaries.ts";
+import type { StoredSession } from "../session-store.ts";
+import { createAgentFiles, failStaleAgents, openAgentFiles } from "./agent-files.ts";
+import { readJournal, toCallLine } from "./call-journal.ts";
+import { createContextLog, readContext } from "./context-log.ts";
+import { readEvents, toEventLines, toHeader } from "./event-log.ts";
+import { type Lease, takeLease } from "./lease.ts";
+import { createLineFile, type LineFile } from "./line-file.ts";
+import { createNameSync } from "./name-sync.ts";
+import { createNotificationFiles } from "./notification-files.ts";
+import { appendParagraph } from "./readable-text.ts";
+import type { LeftDirectories } from "./released-directories.ts";
+import {
+	type FoundSession,
+	isPrepared,
+	isUnused,
+	readSummary,
+	removeSession,
+	type SessionPaths,
+} from "./session-directory.ts";
+import type { SessionIndex } from "./session-index.ts";
+import { openStateFile } from "./state-file.ts";
+import { withStorageError } from "./storage-error.ts";
+import { createTaskFiles } from "./task-files.ts";
+
+export interface DiskSessionOptions {
+	readonly files: Files;
+	readonly log: Log;
+	readonly clock: Clock;
+	readonly index: SessionIndex;
+	readonly protocolVersion: string;
+	readonly workDir: string;
+	readonly id: string;
+	readonly paths: SessionPaths;
+	readonly left: LeftDirectories;
+	/** Removes what killed processes left in directories that all sessions share. */
+	sweepShared(): Promise<void>;
+}
+
+/**
+ * Reads what was found and gives the session. Without a lease, for a session that is not there, one is taken before
+ * the first write. Rejects with Node's errors when it cannot be read.
+ */
+export async function openDiskSession(
+	options: DiskSessionOptions,
+	found: FoundSession,
+	leaseHeld: Lease | null,
+): Promise<StoredSession> {
+	const { files, log, clock, paths, workDir, index, left } = options;
+	const hadContent = found.contextSize + found.eventsSize + found.callsSize > 0 || found.hasState;
+	const openedAt = clock.now();
+	const names = createNameSync(files, paths.shareDir);
+	let lease = leaseHeld;
+
+	const makeDirectory = async (): Promise<void> => {
+		await files.makeDirectory(paths.directory);
+		if (found.contextPath !== paths.oldContext) return;
+		await files.rename(paths.oldContext, paths.context);
+		names.nameMade(paths.context);
+		names.nameMade(paths.oldContext);
+	};
+	const start = async (): Promise<void> => {
+		lease ??= await takeLease({ ...options, path: paths.lease, directory: paths.directory });
+		await lease.check();
+		await failStaleAgents({ files, clock, directory: paths.directory });
+		if (found.contextPath === paths.context && (await left.isAsLeft(paths.directory))) return;
+		await index.register(workDir);
+		await withStorageError(paths.directory, async () => {
+			// A directory that had content and is gone was deleted by someone: it must not come back half empty.
+			if (!hadContent || found.contextPath === paths.oldContext) await makeDirectory();
+			names.directoryMade(paths.directory);
+		});
+		await sweepAll([paths.directory], options, openedAt);
+		await options.sweepShared();
+	};
+	let started: Promise<void> | null = null;
+	const prepare = async (): Promise<void> => {
+		started ??= start().catch((thrown: unknown) => {
+			started = null;
+			throw thrown;
+		});
+		await started;
+		await lease?.check();
+	};
+
+	const existed = found.contextPath !== null && !isPrepared(found);
+	const [contextRows, journal, stateFile] = await Promise.all([
+		readContext(files, found.contextPath ?? paths.context, log),
+		readJournal(files, paths.calls, log),
+		openStateFile({ files, log, directory: paths.directory, fresh: !existed, prepare }),
+	]);
+	const lineFile = (file: string, knownSize: number, header?: string): LineFile =>
+		createLineFile({
+			files,
+			log,
+			path: file,
+			knownSize,
+			prepare,
+			nameMade: () => names.nameMade(file),
+			...(header === undefined ? {} : { header }),
+		});
+	const contextLines = lineFile(paths.context, found.contextSize);
+	const eventLines = lineFile(paths.events, found.eventsSize, toHeader(options.protocolVersion));
+	const callLines = lineFile(paths.calls, found.callsSize);
+	const contextLog = createContextLog({
+		files,
+		path: paths.context,
+		lines: contextLines,
+		opened: contextRows,
+	});
+	const lineFiles = [contextLines, eventLines, callLines];
+	let isEstablished = false;
+	let closed: Promise<void> | null = null;
+	const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
+		closed === null ? work() : Promise.reject(new KernelError("closed", "The session is closed."));
+
+	const change = (directory: string, work: () => Promise<void>): Promise<void> =>
+		whileOpen(() =>
+			withStorageError(directory, async () => {
+				await prepare();
+				await work();
+			}),
+		);
+	const changeFile = (file: string, work: () => Promise<void>): Promise<void> =>
+		change(file, async () => {
+			await files.makeDirectory(path.dirname(file));
+			names.directoryMade(path.dirname(file));
+			await work();
+		});
+	const replace = (file: string, text: string, how: { readonly sync: boolean } = { sync: false }): Promise<void> =>
+		changeFile(file, () => files.replace(file, text, how));
+	const taskOptions = { files, log, replace, change, now: () => clock.now() };
+	const agentOptions = {
+		files,
+		clock,
+		directory: paths.directory,
+		protocolVersion: options.protocolVersion,
+		whileOpen,
+		replace,
+		appendText: (file: string, text: string) => changeFile(file, () => appendParagraph(files, file, text)),
+		readContext: (file: string) => readContext(files, file, log),
+		lineFile(file: string, knownSize: number, header?: string): LineFile {
+			const lines = lineFile(file, knownSize, header);
+			lineFiles.push(lines);
+			return lines;
+		},
+	};
+
+	const leave = async (becomesLast: boolean): Promise<void> => {
+		await stateFile.settled();
+		await Promise.all(lineFiles.map((lines) => lines.close()));
+		if (lease === null) return;
+		// What another process has taken over is no longer ours to name or to remove.
+		await lease.check();
+		if (eventLines.hasGrown || !(await readSummary(files, paths)).empty) {
+			if (becomesLast) await index.setLastSession(workDir, options.id);
+			if (started !== null && names.isSynced) await left.note(paths.directory);
+			return;
+		}
+		// Whoever prepared it means to come back to it.
+		if (isEstablished || isUnused(found)) return;
+		await removeSession(files, paths, log);
+		await index.clearLastSession(workDir, options.id);
+	};
+	const finish = async (becomesLast: boolean): Promise<void> => {
+		try {
+			await leave(becomesLast);
+		} finally {
+			await lease?.release();
+		}
+	};
+	async function* events(): AsyncGenerator<AgentEvent> {
+		// What is told while the log is being read does not belong to it.
+		const length = await eventLines.size();
+		yield* readEvents({ files, path: paths.events, length, log }, options.id);
+	}
+
+	return {
+		id: options.id,
+		workDir,
+		directory: paths.directory,
+		existed,
+		get contextRows() {
+			return contextRows();
+		},
+		unfinishedCalls: journal.open,
+		used: journal.used,
+		state: () => stateFile.state(),
+		updateState: (change) => whileOpen(() => stateFile.update(change)),
+		appendContext: (rows) => whileOpen(() => contextLog.append(rows)),
+		replaceContext: (rows) => whileOpen(() => contextLog.replace(rows)),
+		appendEvents: (batch) => whileOpen(() => eventLines.append(toEventLines(batch))),
+		appendCalls: (records) =>
+			whileOpen(() => callLines.append(records.map((record) => toCallLine(record, clock.now())))),
+		createAgent: (description) => createAgentFiles(description, agentOptions),
+		openAgent: (id) => openAgentFiles(id, agentOptions),
+		tasks: createTaskFiles(paths.directory, taskOptions),
+		notifications: createNotificationFiles(paths.directory, taskOptions),
+		async sync() {
+			await Promise.all([...lineFiles.map((lines) => lines.sync()), names.sync()]);
+		},
+		events,
+		markStarted: () => whileOpen(() => index.setLastSession(workDir, options.id)),
+		establish: () =>
+			change(paths.context, async () => {
+				if ((await files.status(paths.context)) === null) {
+					await files.replace(paths.context, "", { sync: true });
+					names.nameMade(paths.context);
+				}
+				await names.sync();
+				isEstablished = true;
+			}),
+		close({ becomesLast = true } = {}) {
+			closed ??= finish(becomesLast).catch((thrown: unknown) => {
+				// Nobody is left to be told, and everything appended is in its file already.
+				log.warn("closing the session failed", { directory: paths.directory, cause: errorText(thrown) });
+			});
+			return closed;
+		},
+	};
+}
+
+/** Removes the temporary files in these directories that were last written before `before`. */
+export async function sweepAll(
+	directories: readonly string[],
+	{ files, log }: { readonly files: Files; readonly log: Log },
+	before: number,
+): Promise<void> {
+	for (const directory of directories) {
+		const swept = await sweepTemporaries(files, directory, before).catch(() => []);
+		if (swept.length > 0) log.info("files of a killed process were removed", { directory, swept });
+	}
+}

@@ -1,0 +1,65 @@
+// The event log of a session, `wire.jsonl`: events as timed records of Kimi messages (wire-protocol §8.2).
+import * as v from "valibot";
+import type { Log } from "../../base/log.ts";
+import { type LineText, toLineText } from "../../base/long-text.ts";
+import type { AgentEvent } from "../../events/event.ts";
+import type { Files } from "../../files/port.ts";
+import { type EventRecord, fromRecord, toRecord } from "../../messages/record.ts";
+import { readLines } from "./line-file.ts";
+
+/** An event of the log with its time in milliseconds since the epoch. */
+export interface TimedRecord extends EventRecord {
+	readonly at: number;
+}
+
+/** What a line of the log is. */
+export type LogLine =
+	| { readonly kind: "header" }
+	| { readonly kind: "record"; readonly record: TimedRecord }
+	| { readonly kind: "unreadable" };
+
+const timedSchema = v.object({ timestamp: v.number(), message: v.unknown() });
+
+/** The first line of a log. */
+export function toHeader(protocolVersion: string): string {
+	return `{"type": "metadata", "protocol_version": ${JSON.stringify(protocolVersion)}}`;
+}
+
+/** The line of an event, or null when the log does not keep it. Timestamps are seconds in the log. */
+export function toEventLine(event: AgentEvent): LineText | null {
+	const message = toRecord(event);
+	return message === null ? null : toLineText({ timestamp: event.at / 1000, message });
+}
+
+/** The lines of those events that the log keeps. */
+export function toEventLines(events: readonly AgentEvent[]): LineText[] {
+	return events.map(toEventLine).filter((line) => line !== null);
+}
+
+function readLine(line: Record<string, unknown> | null): LogLine {
+	if (line?.["type"] === "metadata") return { kind: "header" };
+	const timed = v.safeParse(timedSchema, line);
+	const record = timed.success ? fromRecord(timed.output.message) : null;
+	if (!timed.success || record === null) return { kind: "unreadable" };
+	// Seconds as a fraction do not multiply back exactly; a thousandth of a millisecond is all a log holds.
+	const at = Math.round(timed.output.timestamp * 1_000_000) / 1000;
+	return { kind: "record", record: { ...record, at } };
+}
+
+/** The lines of a log as they are asked for; only the first `length` bytes, when given. */
+export async function* readEventLines(files: Files, path: string, length?: number): AsyncGenerator<LogLine> {
+	for await (const line of readLines(files, path, length)) yield readLine(line);
+}
+
+/** The events of a log as they are asked for; what cannot be read is skipped, counted and, at the end, logged. */
+export async function* readEvents(
+	source: { readonly files: Files; readonly path: string; readonly length: number; readonly log: Log },
+	sessionId: string,
+): AsyncGenerator<AgentEvent> {
+	let skipped = 0;
+	for await (const line of readEventLines(source.files, source.path, source.length)) {
+		if (line.kind === "unreadable") skipped += 1;
+		if (line.kind === "record") yield { sessionId, turnId: null, ...line.record };
+	}
+	if (skipped > 0) source.log.warn("lines of the event log could not be read", { path: source.path, skipped });
+}

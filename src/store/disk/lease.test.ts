@@ -1,0 +1,285 @@
+// The lease of a session (docs/guarantees.md): the newcomer waits and takes over, the one before stops writing for good.
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventAt, promptRow, readAll } from "../../../test/contracts/store-contract.ts";
+import { createFailingFiles } from "../../../test/support/failing-files.ts";
+import { createSteppingClock } from "../../../test/support/stepping-clock.ts";
+import { createMemoryLog, createStoreDirectory, type StoreDirectory } from "../../../test/support/store-directory.ts";
+import { createDiskFiles } from "../../files/disk-files.ts";
+import type { StoredSession } from "../session-store.ts";
+
+const id = "11111111-2222-4333-8444-555555555555";
+
+/** The number of no living process: beyond the largest that Linux and macOS give. */
+const deadProcess = 2 ** 30;
+
+describe("the lease of a session", () => {
+	let place: StoreDirectory;
+	let leases: string;
+	beforeEach(async () => {
+		place = await createStoreDirectory();
+		leases = path.join(place.shareDir, "leases");
+	});
+	afterEach(() => place.cleanUp());
+
+	const open = (options: Parameters<StoreDirectory["openStore"]>[0] = {}): Promise<StoredSession> =>
+		place.openStore(options).openOrCreate(place.workDir, id);
+	const makeSession = async (): Promise<void> => {
+		const session = await open();
+		await session.appendContext([promptRow]);
+		await session.close();
+	};
+	const leaseFile = async (): Promise<string> => path.join(leases, (await readdir(leases))[0] ?? "none");
+
+	it("is taken at the first write of a new session and given back at its end", async () => {
+		const session = await open();
+		expect(existsSync(place.shareDir)).toBe(false);
+		await session.appendContext([promptRow]);
+		expect(await readdir(leases)).toEqual([expect.stringMatching(`^[0-9a-f]{32}-${id}\\.json$`)]);
+		expect(JSON.parse(await readFile(await leaseFile(), "utf8"))).toEqual({
+			pid: process.pid,
+			token: expect.stringMatching(/^[0-9a-f]{18}$/),
+			time: expect.any(String),
+		});
+		await session.close();
+		expect(await readdir(leases)).toEqual([]);
+	});
+
+	it("is taken before an existing session is read, and waits for the holder to let go", async () => {
+		await makeSession();
+		const holder = await open();
+		expect(await readdir(leases)).toHaveLength(1);
+		const system = createSteppingClock(Date.now());
+		let written = false;
+		// The holder writes and ends while the newcomer waits.
+		const clock = {
+			now: system.now,
+			after: (milliseconds: number, callback: () => void) => {
+				if (written) return system.after(milliseconds, callback);
+				written = true;
+				void holder.appendContext([{ type: "checkpoint", id: 7 }]).then(() => holder.close().then(callback));
+				return () => {};
+			},
+		};
+		const newcomer = await open({ clock });
+		expect(newcomer.contextRows).toEqual([promptRow, { type: "checkpoint", id: 7 }]);
+		await newcomer.appendEvents([eventAt({ type: "turn.started", input: "hi" })]);
+		await newcomer.close();
+	});
+
+	it("passes to the newcomer after three seconds, and the one before stops writing for good", async () => {
+		await makeSession();
+		const log = createMemoryLog();
+		const before = await open({ log });
+		await before.appendEvents([eventAt({ type: "turn.started", input: "hi" })]);
+		const clock = createSteppingClock(Date.now());
+		const newcomer = await open({ clock });
+		expect(clock.waited).toBeGreaterThanOrEqual(3000);
+		expect(clock.waited).toBeLessThan(3100);
+		expect(await readAll(newcomer)).toHaveLength(1);
+		const refusals = [
+			before.appendEvents([eventAt({ type: "turn.ended", outcome: null })]),
+			before.appendContext([promptRow]),
+			before.appendCalls([{ type: "finished", toolCallId: "a", isError: false }]),
+			before.updateState({ planMode: true }),
+		];
+		for (const refusal of await Promise.allSettled(refusals)) {
+			expect(refusal).toMatchObject({
+				status: "rejected",
+				reason: {
+					code: "storage-failed",
+					message: `Cannot write ${before.directory}: another process (${process.pid}) has taken over the session.`,
+				},
+			});
+		}
+		await newcomer.appendEvents([eventAt({ type: "turn.ended", outcome: null })]);
+		await newcomer.close();
+		// Also when the newcomer is gone: what it wrote is unknown to the one before.
+		await expect(before.appendContext([promptRow])).rejects.toMatchObject({ code: "storage-failed" });
+		await before.close();
+		const last = await open();
+		expect(last.contextRows).toEqual([promptRow]);
+		expect((await readAll(last)).map(({ body }) => body.type)).toEqual(["turn.started", "turn.ended"]);
+		await last.close();
+	});
+
+	it("is not kept by one that lost it unnoticed and closes: nothing of the session is removed", async () => {
+		const before = await open();
+		await before.updateState({ customTitle: null });
+		const newcomer = await open();
+		await before.close();
+		await newcomer.appendContext([promptRow]);
+		expect(await readdir(leases)).toHaveLength(1);
+		await newcomer.close();
+	});
+
+	it("is lost when its file is gone", async () => {
+		await makeSession();
+		const session = await open();
+		await rm(leases, { recursive: true });
+		await expect(session.appendContext([promptRow])).rejects.toMatchObject({
+			code: "storage-failed",
+			message: `Cannot write ${session.directory}: another process has taken over the session.`,
+		});
+		await session.close();
+	});
+
+	it("of a process that is gone is taken over at once", async () => {
+		await makeSession();
+		const first = await open();
+		const file = await leaseFile();
+		await first.close();
+		await writeFile(file, JSON.stringify({ pid: deadProcess, token: "x", time: "" }));
+		const clock = createSteppingClock(Date.now());
+		const session = await open({ clock });
+		expect(clock.waited).toBe(0);
+		await session.appendContext([promptRow]);
+		await session.close();
+		expect(await readdir(leases)).toEqual([]);
+	});
+
+	it("that names nobody is waited for and then taken over", async () => {
+		await makeSession();
+		const first = await open();
+		const file = await leaseFile();
+		await first.close();
+		await writeFile(file, "");
+		const clock = createSteppingClock(Date.now());
+		await (await open({ clock })).close();
+		expect(clock.waited).toBeGreaterThanOrEqual(3000);
+	});
+
+	it.each(["EROFS", "EACCES", "ENOSPC"] as const)("is done without where it cannot be written: %s", async (code) => {
+		await makeSession();
+		const log = createMemoryLog();
+		const failing = createFailingFiles(createDiskFiles(), {
+			at: ({ path: file }) => file.startsWith(leases),
+			mishap: { kind: "fail", code, once: true },
+		});
+		const session = await open({ files: failing.files, log });
+		expect(failing.struck).toBe(true);
+		expect(session.contextRows).toEqual([promptRow]);
+		await session.appendContext([{ type: "checkpoint", id: 1 }]);
+		await session.close();
+		expect(log.lines.map(({ message }) => message)).toContain("the session is held without a lease");
+	});
+
+	it("is given back when the session cannot be read", async () => {
+		await makeSession();
+		const disk = createDiskFiles();
+		const files = {
+			...disk,
+			readPieces(): AsyncIterable<Buffer> {
+				throw new Error("EIO: the disk is broken");
+			},
+		};
+		const session = await open({ files });
+		expect(await readdir(leases)).toEqual([]);
+		await session.close();
+	});
+});
+
+describe("what a killed process leaves behind", () => {
+	let place: StoreDirectory;
+	beforeEach(async () => {
+		place = await createStoreDirectory();
+	});
+	afterEach(() => place.cleanUp());
+	const ours = ".0123456789abcdef01.tmp";
+
+	it("is swept at the first write: temporary files of ours that are older than the opening", async () => {
+		const first = await place.openStore().openOrCreate(place.workDir, id);
+		await first.appendContext([promptRow]);
+		await first.close();
+		const directory = String(first.directory);
+		const old = new Date(Date.now() - 60_000);
+		for (const name of [ours, ".other.tmp", "0123456789abcdef01.tmp"]) {
+			await writeFile(path.join(directory, name), "x");
+			await utimes(path.join(directory, name), old, old);
+		}
+		const young = ".aaaaaaaaaaaaaaaaaa.tmp";
+		await writeFile(path.join(directory, young), "x");
+		const future = new Date(Date.now() + 60_000);
+		await utimes(path.join(directory, young), future, future);
+		const session = await place.openStore().openOrCreate(place.workDir, id);
+		expect(await readdir(directory)).toContain(ours);
+		await session.appendContext([promptRow]);
+		expect((await readdir(directory)).sort()).toEqual(
+			[young, ".other.tmp", "0123456789abcdef01.tmp", "context.jsonl"].sort(),
+		);
+		await session.close();
+	});
+
+	it("is swept in the share directory too, once it is a minute old", async () => {
+		await mkdir(place.shareDir);
+		const names = [".0123456789abcdef02.tmp", ".0123456789abcdef03.tmp"];
+		for (const [index, name] of names.entries()) {
+			await writeFile(path.join(place.shareDir, name), "x");
+			const time = new Date(Date.now() - (index === 0 ? 90_000 : 30_000));
+			await utimes(path.join(place.shareDir, name), time, time);
+		}
+		const session = await place.openStore().openOrCreate(place.workDir, id);
+		await session.appendContext([promptRow]);
+		expect((await readdir(place.shareDir)).filter((name) => name.endsWith(".tmp"))).toEqual([names[1]]);
+		await session.close();
+	});
+
+	it("does not keep the directory of an empty session alive", async () => {
+		const session = await place.openStore().openOrCreate(place.workDir, id);
+		await session.updateState({ planMode: true });
+		const directory = String(session.directory);
+		await mkdir(directory, { recursive: true });
+		await writeFile(path.join(directory, ours), "x");
+		await session.close();
+		expect(existsSync(directory)).toBe(false);
+	});
+});
+
+describe("a sync", () => {
+	let place: StoreDirectory;
+	beforeEach(async () => {
+		place = await createStoreDirectory();
+	});
+	afterEach(() => place.cleanUp());
+
+	it("also puts the names of new files and directories on stable storage, once", async () => {
+		const counting = createFailingFiles(createDiskFiles());
+		const session = await place.openStore({ files: counting.files }).openOrCreate(place.workDir, id);
+		await session.appendContext([promptRow]);
+		await session.sync();
+		const directory = String(session.directory);
+		const parent = path.dirname(directory);
+		const synced = () => counting.effects.flatMap(({ kind, path: file }) => (kind === "sync" ? [file] : []));
+		expect(synced().sort()).toEqual(
+			[
+				path.join(directory, "context.jsonl"),
+				directory,
+				parent,
+				path.dirname(parent),
+				place.shareDir,
+				place.root,
+			].sort(),
+		);
+		const before = counting.effects.length;
+		await session.appendContext([promptRow]);
+		await session.sync();
+		await session.sync();
+		expect(counting.effects.slice(before).map(({ kind }) => kind)).toEqual(["append", "sync"]);
+		await session.appendCalls([{ type: "finished", toolCallId: "a", isError: false }]);
+		await session.sync();
+		expect(synced().slice(-2).sort()).toEqual([directory, path.join(directory, "calls.jsonl")]);
+		await session.close();
+
+		// A killed process may have left names that are not on stable storage.
+		const other = createFailingFiles(createDiskFiles());
+		const again = await place.openStore({ files: other.files }).openOrCreate(place.workDir, id);
+		await again.appendContext([promptRow]);
+		await again.sync();
+		expect(other.effects.flatMap(({ kind, path: file }) => (kind === "sync" ? [file] : []))).toEqual(
+			expect.arrayContaining([directory, parent, path.dirname(parent), place.shareDir, place.root]),
+		);
+		await again.close();
+	});
+});

@@ -1,0 +1,119 @@
+// Who may write a session: the process named in its lease, a small file outside the session directory. A newcomer
+// waits a while and then takes over; the one before finds out before its next write. Nobody is ever refused.
+import { randomBytes } from "node:crypto";
+import path from "node:path";
+import * as v from "valibot";
+import { type Clock, sleep } from "../../base/clock.ts";
+import { errorText, KernelError, systemErrorCode } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { isAlive } from "../../files/living-process.ts";
+import type { Files } from "../../files/port.ts";
+import { withStorageError } from "./storage-error.ts";
+
+/** Milliseconds a newcomer leaves the holder to let go. */
+const leasePatience = 3_000;
+const pollInterval = 20;
+
+export interface Lease {
+	/** Fails `storage-failed` once another process has taken the session over, from then on always. */
+	check(): Promise<void>;
+	/** Lets go of a lease that is still this one. */
+	release(): Promise<void>;
+}
+
+export interface LeaseOptions {
+	readonly files: Files;
+	readonly clock: Clock;
+	readonly log: Log;
+	/** The file of the lease. */
+	readonly path: string;
+	/** The session's directory, for people. */
+	readonly directory: string;
+}
+
+/** Where no lease can be kept there is no other writer to be told of either. */
+const noLease: Lease = { check: async () => {}, release: async () => {} };
+
+const holderSchema = v.object({ pid: v.pipe(v.number(), v.integer(), v.minValue(1)), token: v.string() });
+
+/** Null for a lease that names nobody, such as one that is just being written. */
+function toHolder(content: string): v.InferOutput<typeof holderSchema> | null {
+	try {
+		const parsed = v.safeParse(holderSchema, JSON.parse(content));
+		return parsed.success ? parsed.output : null;
+	} catch {
+		return null;
+	}
+}
+
+async function readText(files: Files, file: string): Promise<string | null> {
+	return (await files.read(file))?.toString("utf8") ?? null;
+}
+
+async function createWithParents(files: Files, file: string, content: string): Promise<boolean> {
+	try {
+		return await files.create(file, content);
+	} catch (thrown) {
+		if (systemErrorCode(thrown) !== "ENOENT") throw thrown;
+		await files.makeDirectory(path.dirname(file));
+		return await files.create(file, content);
+	}
+}
+
+async function acquire(options: LeaseOptions, token: string): Promise<void> {
+	const { files, clock, log, path: leasePath } = options;
+	const started = clock.now();
+	const content = JSON.stringify({ pid: process.pid, token, time: new Date(started).toISOString() });
+	while (!(await createWithParents(files, leasePath, content))) {
+		const held = await readText(files, leasePath);
+		if (held === null) continue;
+		const holder = toHolder(held);
+		const isGone = holder !== null && !isAlive(holder.pid);
+		if (isGone || clock.now() - started >= leasePatience) {
+			log.info("the lease of a session is taken over", { path: leasePath, pid: holder?.pid ?? null, isGone });
+			await files.replace(leasePath, content);
+			return;
+		}
+		await sleep(clock, pollInterval, new AbortController().signal);
+	}
+}
+
+/**
+ * Takes the lease. A holder whose process is gone is succeeded at once, any other after 3 s. Never rejects: where no
+ * lease can be written the session is held without one.
+ */
+export async function takeLease(options: LeaseOptions): Promise<Lease> {
+	const { files, log, path: leasePath, directory } = options;
+	const token = randomBytes(9).toString("hex");
+	try {
+		await acquire(options, token);
+	} catch (thrown) {
+		log.warn("the session is held without a lease", { path: leasePath, cause: errorText(thrown) });
+		return noLease;
+	}
+	let loss: KernelError | null = null;
+	/** When the file was last written, once it was seen to be this lease: looking is cheaper than reading. */
+	let knownTime: number | null = null;
+	const holder = async () => toHolder((await readText(files, leasePath)) ?? "");
+	return {
+		async check() {
+			if (loss !== null) throw loss;
+			const status = await withStorageError(leasePath, () => files.status(leasePath));
+			if (status !== null && status.modifiedAt === knownTime) return;
+			const found = await withStorageError(leasePath, holder);
+			if (found?.token === token) {
+				knownTime = status?.modifiedAt ?? null;
+				return;
+			}
+			// A lease that is gone was taken over and let go since: what was written meanwhile is not known here.
+			const by = found === null ? "another process" : `another process (${found.pid})`;
+			loss = new KernelError("storage-failed", `Cannot write ${directory}: ${by} has taken over the session.`);
+			log.error("the session was taken over by another process", { directory, pid: found?.pid ?? null });
+			throw loss;
+		},
+		async release() {
+			const isKnown = knownTime !== null && (await files.status(leasePath))?.modifiedAt === knownTime;
+			if (isKnown || (await holder())?.token === token) await files.remove(leasePath);
+		},
+	};
+}

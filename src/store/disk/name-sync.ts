@@ -1,0 +1,57 @@
+// Which directories hold names that are not on stable storage yet: a file that was made, renamed or replaced survives a
+// power loss only once its directory is synced too.
+import path from "node:path";
+import type { Files } from "../../files/port.ts";
+import { withStorageError } from "./storage-error.ts";
+
+export interface NameSync {
+	/** Whether every name noted so far is on stable storage. */
+	readonly isSynced: boolean;
+	/** A file came into being, or went, at this path. */
+	nameMade(file: string): void;
+	/** A directory may have been made, or found as a killed process left it: it and all above it, up to the share directory. */
+	directoryMade(directory: string): void;
+	/** Puts every name noted so far on stable storage. Fails `storage-failed`. */
+	sync(): Promise<void>;
+}
+
+export function createNameSync(files: Files, shareDir: string): NameSync {
+	const unsynced = new Set<string>();
+	let syncing = 0;
+	let last: Promise<void> = Promise.resolve();
+
+	const syncAll = async (): Promise<void> => {
+		const directories = [...unsynced];
+		unsynced.clear();
+		syncing += 1;
+		try {
+			await Promise.all(
+				directories.map((directory) => withStorageError(directory, () => files.syncDirectory(directory))),
+			);
+		} catch (thrown) {
+			for (const directory of directories) unsynced.add(directory);
+			throw thrown;
+		} finally {
+			syncing -= 1;
+		}
+	};
+
+	return {
+		get isSynced() {
+			return unsynced.size + syncing === 0;
+		},
+		nameMade(file) {
+			unsynced.add(path.dirname(file));
+		},
+		directoryMade(directory) {
+			const top = path.dirname(shareDir);
+			for (let current = directory; current !== top; current = path.dirname(current)) unsynced.add(current);
+			unsynced.add(top);
+		},
+		sync() {
+			// One after another: who finds nothing left to sync must not be ahead of the sync that is under way.
+			last = last.catch(() => undefined).then(syncAll);
+			return last;
+		},
+	};
+}

@@ -1,0 +1,123 @@
+// A session that the same process takes up again: what was seen to when it was let go of is not gone over again, unless
+// somebody was there meanwhile.
+import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventAt, promptRow } from "../../../test/contracts/store-contract.ts";
+import { createFailingFiles } from "../../../test/support/failing-files.ts";
+import { createStoreDirectory, type StoreDirectory } from "../../../test/support/store-directory.ts";
+import { statusChanged } from "../../events/event.ts";
+import { createDiskFiles } from "../../files/disk-files.ts";
+import type { SessionStore, StoredSession } from "../session-store.ts";
+import { createLeftDirectories } from "./released-directories.ts";
+
+const id = "11111111-2222-4333-8444-555555555555";
+const event = eventAt(statusChanged({ plan_mode: true }));
+
+describe("a session taken up again", () => {
+	let place: StoreDirectory;
+	beforeEach(async () => {
+		place = await createStoreDirectory();
+	});
+	afterEach(() => place.cleanUp());
+
+	/** A store whose clock is ahead of all changes on disk, and the directories it has synced so far. */
+	const openCounting = () => {
+		const { files, effects } = createFailingFiles(createDiskFiles());
+		const clock = { now: () => Date.now() + 1000, after: () => () => {} };
+		const isIn = (file: string) => file.startsWith(place.shareDir) && path.extname(file) === "";
+		const synced = () => effects.flatMap(({ kind, path: file }) => (kind === "sync" && isIn(file) ? [file] : []));
+		return { store: place.openStore({ files, clock }), synced };
+	};
+	const use = async (store: SessionStore, work: (session: StoredSession) => Promise<void> = async () => {}) => {
+		const session = await store.openOrCreate(place.workDir, id);
+		await session.appendContext([promptRow]);
+		await session.appendEvents([event]);
+		await session.sync();
+		await work(session);
+		await session.close({ becomesLast: false });
+		return String(session.directory);
+	};
+
+	it("is not gone over again", async () => {
+		const { store, synced } = openCounting();
+		const directory = await use(store);
+		expect(synced()).toContain(directory);
+		const before = synced().length;
+		await use(store);
+		expect(synced()).toHaveLength(before);
+	});
+
+	it("is swept and synced when somebody was there", async () => {
+		const { store, synced } = openCounting();
+		const directory = await use(store);
+		const before = synced().length;
+		await place.tick();
+		const left = path.join(directory, ".0123456789abcdef01.tmp");
+		await writeFile(left, "x");
+		const old = new Date(Date.now() - 60_000);
+		await utimes(left, old, old);
+		await use(store);
+		expect(synced().slice(before)).toContain(directory);
+		expect(await readdir(directory)).toEqual(["context.jsonl", "wire.jsonl"]);
+	});
+
+	it("is synced when names had not been, or too little time had gone by to tell", async () => {
+		const { store, synced } = openCounting();
+		const directory = await use(store, (session) =>
+			session.appendCalls([{ type: "finished", toolCallId: "a", isError: false }]),
+		);
+		const before = synced().length;
+		await use(store);
+		expect(synced().slice(before)).toContain(directory);
+
+		const clock = { now: () => 0, after: () => () => {} };
+		const { files, effects } = createFailingFiles(createDiskFiles());
+		const hasty = place.openStore({ files, clock });
+		await use(hasty);
+		const count = effects.length;
+		await use(hasty);
+		expect(effects.slice(count).map((effect) => effect.path)).toContain(directory);
+	});
+
+	it("is told to have failed subagents that another process left running", async () => {
+		const { store } = openCounting();
+		const agents = path.join(await use(store), "subagents", "a1");
+		await mkdir(agents, { recursive: true });
+		await use(store);
+		await use(store);
+		const description = { agent_id: "a1", subagent_type: "coder", description: "d", created_at: 1, updated_at: 1 };
+		const launch = {
+			agent_id: "a1",
+			subagent_type: "coder",
+			model_override: null,
+			effective_model: null,
+			created_at: 1,
+		};
+		const meta = { ...description, status: "running_foreground", last_task_id: null, launch_spec: launch };
+		await writeFile(path.join(agents, "meta.json"), JSON.stringify(meta));
+		await use(store);
+		expect(JSON.parse((await createDiskFiles().read(path.join(agents, "meta.json")))?.toString() ?? "")).toMatchObject({
+			status: "failed",
+		});
+	});
+});
+
+describe("a directory that was let go of", () => {
+	it.each([
+		{ modifiedAt: 5004, now: 5103, isAsLeft: false },
+		{ modifiedAt: 5004, now: 5104, isAsLeft: true },
+		// Where times are told in seconds, or in two of them, what follows for so long does not show.
+		{ modifiedAt: 5000, now: 5104, isAsLeft: false },
+		{ modifiedAt: 4000, now: 6099, isAsLeft: false },
+		{ modifiedAt: 4000, now: 6100, isAsLeft: true },
+	])("is known $now when changed $modifiedAt: $isAsLeft", async ({ modifiedAt, now, isAsLeft }) => {
+		const status = { kind: "directory", size: 0, mode: 0o755, modifiedAt } as const;
+		const left = createLeftDirectories({
+			files: { ...createDiskFiles(), status: async () => status },
+			clock: { now: () => now, after: () => () => {} },
+		});
+		await left.note("/d");
+		expect(await left.isAsLeft("/d")).toBe(isAsLeft);
+	});
+});

@@ -1,0 +1,129 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createFailingFiles } from "../../../test/support/failing-files.ts";
+import { createMemoryLog, createStoreDirectory, type StoreDirectory } from "../../../test/support/store-directory.ts";
+import { systemClock } from "../../base/clock.ts";
+import { createDiskFiles } from "../../files/disk-files.ts";
+import { createSessionIndex } from "./session-index.ts";
+
+describe("kimi.json", () => {
+	let place: StoreDirectory;
+	let indexPath: string;
+
+	beforeEach(async () => {
+		place = await createStoreDirectory();
+		indexPath = path.join(place.shareDir, "kimi.json");
+		await mkdir(place.shareDir);
+	});
+	afterEach(() => place.cleanUp());
+
+	const create = (log = createMemoryLog(), files = createDiskFiles()) =>
+		createSessionIndex({ files, shareDir: place.shareDir, log, clock: systemClock });
+
+	it("is indented, and keeps what it does not know", async () => {
+		const others = [
+			{ path: "/a", kaos: "ssh", last_session_id: "far" },
+			"odd",
+			{ path: "/a", kaos: "local", last_session_id: "near", pinned: true },
+		];
+		await writeFile(indexPath, JSON.stringify({ work_dirs: others, theme: "dark" }));
+		const index = create();
+		expect(await index.lastSessionId("/a")).toBe("near");
+		await index.setLastSession("/a", "new");
+		await index.register("/b");
+		expect(await readFile(indexPath, "utf8")).toBe(
+			JSON.stringify(
+				{
+					work_dirs: [
+						others[0],
+						"odd",
+						{ path: "/a", kaos: "local", last_session_id: "new", pinned: true },
+						{ path: "/b", kaos: "local", last_session_id: null },
+					],
+					theme: "dark",
+				},
+				null,
+				2,
+			),
+		);
+		expect(await readdir(place.shareDir)).toEqual(["kimi.json"]);
+	});
+
+	it("clears a last session only if it is the one named", async () => {
+		const index = create();
+		await index.setLastSession("/a", "one");
+		await index.clearLastSession("/a", "other");
+		expect(await index.lastSessionId("/a")).toBe("one");
+		await index.clearLastSession("/a", "one");
+		expect(await index.lastSessionId("/a")).toBeNull();
+	});
+
+	it("is not written when nothing changes", async () => {
+		const content = '{"work_dirs":[{"path":"/a","last_session_id":"one"}]}';
+		await writeFile(indexPath, content);
+		const index = create();
+		await index.register("/a");
+		await index.setLastSession("/a", "one");
+		await index.clearLastSession("/b", "one");
+		expect(await readFile(indexPath, "utf8")).toBe(content);
+	});
+
+	it.each(['{"work_dirs": [', "[]", '{"work_dirs": 3}', ""])("moves a damaged file (%j) aside", async (content) => {
+		await writeFile(indexPath, content);
+		await writeFile(`${indexPath}.damaged-1`, "older");
+		const log = createMemoryLog();
+		const index = create(log);
+		expect(await index.lastSessionId("/a")).toBeNull();
+		expect(await readFile(indexPath, "utf8")).toBe(content);
+		await index.setLastSession("/a", "one");
+		expect(await readFile(`${indexPath}.damaged-2`, "utf8")).toBe(content);
+		expect(await readFile(`${indexPath}.damaged-1`, "utf8")).toBe("older");
+		expect(await index.lastSessionId("/a")).toBe("one");
+		expect(log.lines.map((line) => line.level)).toEqual(["warn", "warn"]);
+	});
+
+	it("loses no update of concurrent writers", async () => {
+		const names = Array.from({ length: 12 }, (_, n) => `/dir-${n}`);
+		await Promise.all(names.map((name) => create().setLastSession(name, `of ${name}`)));
+		for (const name of names) expect(await create().lastSessionId(name)).toBe(`of ${name}`);
+	});
+
+	it("is written a few times for many changes at once, in their order", async () => {
+		const { files, effects } = createFailingFiles(createDiskFiles());
+		const index = create(createMemoryLog(), files);
+		const names = Array.from({ length: 50 }, (_, n) => `/dir-${n % 10}`);
+		await Promise.all(names.map((name, n) => index.setLastSession(name, `session ${n}`)));
+		for (let n = 40; n < 50; n += 1) expect(await create().lastSessionId(`/dir-${n - 40}`)).toBe(`session ${n}`);
+		expect(effects.filter(({ kind }) => kind === "replace").length).toBeLessThanOrEqual(2);
+	});
+
+	it("fails each change that could not be written, and writes the next", async () => {
+		const { files } = createFailingFiles(createDiskFiles(), {
+			at: ({ kind }) => kind === "replace",
+			mishap: { kind: "fail", code: "ENOSPC", once: true },
+		});
+		const index = create(createMemoryLog(), files);
+		await expect(index.setLastSession("/a", "one")).rejects.toMatchObject({ code: "storage-failed" });
+		await index.setLastSession("/a", "two");
+		expect(await index.lastSessionId("/a")).toBe("two");
+	});
+
+	it("re-reads what another writer changed between its look and its write", async () => {
+		const files = createDiskFiles();
+		let interfere = true;
+		const slow = {
+			...files,
+			async create(target: string, content: string) {
+				if (interfere) {
+					interfere = false;
+					await create().setLastSession("/other", "theirs");
+				}
+				return files.create(target, content);
+			},
+		};
+		await create(createMemoryLog(), slow).setLastSession("/mine", "ours");
+		expect(await create().lastSessionId("/other")).toBe("theirs");
+		expect(await create().lastSessionId("/mine")).toBe("ours");
+	});
+});

@@ -1,0 +1,178 @@
+// `kimi.json`: which work directories have sessions, and which session was the last of each. Other programs read and
+// write it too, so every change re-reads it under a lock and keeps what is not ours.
+import path from "node:path";
+import * as v from "valibot";
+import type { Clock } from "../../base/clock.ts";
+import { createDeferred, type Deferred } from "../../base/deferred.ts";
+import { isRecord } from "../../base/json.ts";
+import type { Log } from "../../base/log.ts";
+import { withLock } from "../../files/path-lock.ts";
+import type { Files } from "../../files/port.ts";
+import { damagedPath } from "./damaged-file.ts";
+import { withStorageError } from "./storage-error.ts";
+import { isWorkDir } from "./work-dir.ts";
+
+export interface SessionIndex {
+	/** Lists the work dir, if it is not listed yet. Fails `storage-failed`. */
+	register(workDir: string): Promise<void>;
+	/** Null when there is none, or when the file cannot be read. */
+	lastSessionId(workDir: string): Promise<string | null>;
+	/** The work dirs listed, in their order; none when the file cannot be read. */
+	workDirs(): Promise<readonly string[]>;
+	/** Lists the work dir with this last session. Fails `storage-failed`. */
+	setLastSession(workDir: string, id: string): Promise<void>;
+	/** Forgets the last session if it is this one. Fails `storage-failed`. */
+	clearLastSession(workDir: string, id: string): Promise<void>;
+}
+
+const localEntrySchema = v.looseObject({
+	path: v.string(),
+	kaos: v.optional(v.literal("local"), "local"),
+	last_session_id: v.fallback(v.nullable(v.string()), null),
+});
+type LocalEntry = v.InferOutput<typeof localEntrySchema>;
+
+/** `entries` may hold things unknown here; they are written back as they were. */
+interface IndexContent {
+	readonly others: Record<string, unknown>;
+	readonly entries: readonly unknown[];
+}
+
+/** Null for "as it should be": then nothing is written. */
+type Change = (content: IndexContent) => IndexContent | null;
+
+const emptyContent: IndexContent = { others: {}, entries: [] };
+
+/** Null when the bytes are no index. */
+function parseIndex(bytes: Buffer): IndexContent | null {
+	let value: unknown;
+	try {
+		value = JSON.parse(bytes.toString("utf8"));
+	} catch {
+		return null;
+	}
+	if (!isRecord(value)) return null;
+	const { work_dirs: entries = [], ...others } = value;
+	return Array.isArray(entries) ? { others, entries } : null;
+}
+
+function toLocalEntry(entry: unknown, workDir: string): LocalEntry | null {
+	const parsed = v.safeParse(localEntrySchema, entry);
+	return parsed.success && parsed.output.path === workDir ? parsed.output : null;
+}
+
+function findEntry(content: IndexContent, workDir: string): LocalEntry | null {
+	for (const entry of content.entries) {
+		const found = toLocalEntry(entry, workDir);
+		if (found !== null) return found;
+	}
+	return null;
+}
+
+function withLastSession(content: IndexContent, workDir: string, id: string | null): IndexContent {
+	if (findEntry(content, workDir) === null) {
+		return { ...content, entries: [...content.entries, { path: workDir, kaos: "local", last_session_id: id }] };
+	}
+	const entries = content.entries.map((entry) => {
+		const found = toLocalEntry(entry, workDir);
+		return found === null ? entry : { ...found, last_session_id: id };
+	});
+	return { ...content, entries };
+}
+
+function toText({ others, entries }: IndexContent): string {
+	return JSON.stringify({ work_dirs: entries, ...others }, null, 2);
+}
+
+/** The index of a share directory, which need not exist yet. */
+export function createSessionIndex(options: {
+	readonly files: Files;
+	readonly shareDir: string;
+	readonly log: Log;
+	readonly clock: Clock;
+}): SessionIndex {
+	const { files, shareDir, log } = options;
+	const indexPath = path.join(shareDir, "kimi.json");
+
+	/** What the file says; null when it is damaged. */
+	const read = async (): Promise<IndexContent | null> => {
+		const bytes = await files.read(indexPath);
+		return bytes === null ? emptyContent : parseIndex(bytes);
+	};
+
+	const moveAside = async (): Promise<IndexContent> => {
+		const aside = await damagedPath(files, indexPath);
+		await files.rename(indexPath, aside);
+		log.warn("the session index could not be read and was moved aside", { path: indexPath, movedTo: aside });
+		return emptyContent;
+	};
+
+	/** Makes the changes in their order, with one replacement of the file if there is anything to change. */
+	const write = async (changes: readonly Change[]): Promise<void> => {
+		const apply = (content: IndexContent): IndexContent =>
+			changes.reduce((changed, change) => change(changed) ?? changed, content);
+		const before = await read();
+		if (before !== null && apply(before) === before) return;
+		await files.makeDirectory(shareDir);
+		await withLock(options, indexPath, async () => {
+			const found = await read();
+			const content = found ?? (await moveAside());
+			const changed = apply(content);
+			if (changed !== content) await files.replace(indexPath, toText(changed), { sync: true });
+		});
+	};
+
+	/** What is asked for while the file is being written is written together: sessions are many, the file is one. */
+	let waiting: { readonly change: Change; readonly written: Deferred<void> }[] = [];
+	let isWriting = false;
+
+	const writeAll = async (): Promise<void> => {
+		isWriting = true;
+		while (waiting.length > 0) {
+			const batch = waiting;
+			waiting = [];
+			try {
+				await withStorageError(indexPath, () => write(batch.map(({ change }) => change)));
+				for (const { written } of batch) written.resolve();
+			} catch (thrown) {
+				for (const { written } of batch) written.reject(thrown);
+			}
+		}
+		isWriting = false;
+	};
+
+	const update = (change: Change): Promise<void> => {
+		const written = createDeferred<void>();
+		waiting.push({ change, written });
+		if (!isWriting) void writeAll();
+		return written.promise;
+	};
+
+	return {
+		register: (workDir) =>
+			update((content) => (findEntry(content, workDir) === null ? withLastSession(content, workDir, null) : null)),
+		async lastSessionId(workDir) {
+			const content = await read().catch(() => null);
+			if (content === null) {
+				log.warn("the session index could not be read", { path: indexPath });
+				return null;
+			}
+			return findEntry(content, workDir)?.last_session_id ?? null;
+		},
+		async workDirs() {
+			const content = (await read().catch(() => null)) ?? emptyContent;
+			return content.entries.flatMap((entry) => {
+				const parsed = v.safeParse(localEntrySchema, entry);
+				return parsed.success && isWorkDir(parsed.output.path) ? [parsed.output.path] : [];
+			});
+		},
+		setLastSession: (workDir, id) =>
+			update((content) =>
+				findEntry(content, workDir)?.last_session_id === id ? null : withLastSession(content, workDir, id),
+			),
+		clearLastSession: (workDir, id) =>
+			update((content) =>
+				findEntry(content, workDir)?.last_session_id === id ? withLastSession(content, workDir, null) : null,
+			),
+	};
+}

@@ -1,0 +1,251 @@
+// `state.json` of a session (agent-kernel §13.5). Title and archive keys belong to other programs too, and keys unknown
+// here are theirs: both are taken from the disk before each save.
+import path from "node:path";
+import * as v from "valibot";
+import { isRecord } from "../../base/json.ts";
+import type { Log } from "../../base/log.ts";
+import { todoSchema } from "../../events/content.ts";
+import type { Files } from "../../files/port.ts";
+import type { SessionState } from "../session-store.ts";
+import { damagedPath } from "./damaged-file.ts";
+import { withStorageError } from "./storage-error.ts";
+import { isWorkDir } from "./work-dir.ts";
+
+export const stateName = "state.json";
+const legacyName = "metadata.json";
+
+const flag = v.optional(v.boolean(), false);
+const count = v.optional(v.pipe(v.number(), v.integer()), 0);
+const text = v.optional(v.nullable(v.string()), null);
+const time = v.optional(v.nullable(v.number()), null);
+const texts = v.optional(v.array(v.string()), () => []);
+
+/** The whole key set in the order of the file; keys unknown here follow. */
+const storedSchema = v.looseObject({
+	version: v.optional(v.pipe(v.number(), v.integer()), 1),
+	approval: v.optional(v.looseObject({ yolo: flag, afk: flag, auto_approve_actions: texts }), {}),
+	additional_dirs: texts,
+	custom_title: text,
+	title_generated: flag,
+	title_generate_attempts: count,
+	plan_mode: flag,
+	plan_session_id: text,
+	plan_slug: text,
+	wire_mtime: time,
+	archived: flag,
+	archived_at: time,
+	auto_archive_exempt: flag,
+	todos: v.optional(v.array(todoSchema), () => []),
+});
+type Stored = v.InferOutput<typeof storedSchema>;
+
+/** What versions before `state.json` kept in `metadata.json`. */
+const legacySchema = v.object({
+	title: v.optional(v.nullable(v.string())),
+	title_generated: v.optional(v.boolean()),
+	title_generate_attempts: v.optional(v.pipe(v.number(), v.integer())),
+	wire_mtime: v.optional(v.nullable(v.number())),
+	archived: v.optional(v.boolean()),
+	archived_at: v.optional(v.nullable(v.number())),
+	auto_archive_exempt: v.optional(v.boolean()),
+});
+
+function defaults(): Stored {
+	return v.parse(storedSchema, {});
+}
+
+/** The state of a session that has none yet. */
+export function initialState(): SessionState {
+	return toState(defaults());
+}
+
+/** Plain names of files, without their end: others of their makers would lead out of the directory of the plans. */
+const slugPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+/** What becomes a path is checked here, at the door: the file may have been changed by anybody. Null for what is none. */
+function toPlanSlug({ plan_slug: slug }: Stored): string | null {
+	return slug !== null && slugPattern.test(slug) ? slug : null;
+}
+
+/** The keys of what cannot become a path, and is dropped. */
+function droppedKeys(stored: Stored): string[] {
+	return [
+		...(toPlanSlug(stored) === stored.plan_slug ? [] : ["plan_slug"]),
+		...(stored.additional_dirs.every(isWorkDir) ? [] : ["additional_dirs"]),
+	];
+}
+
+function toState(stored: Stored): SessionState {
+	return {
+		approval: {
+			yolo: stored.approval.yolo,
+			afk: stored.approval.afk,
+			autoApproveActions: stored.approval.auto_approve_actions,
+		},
+		additionalDirs: stored.additional_dirs.filter(isWorkDir),
+		customTitle: stored.custom_title,
+		planMode: stored.plan_mode,
+		planSessionId: stored.plan_session_id,
+		planSlug: toPlanSlug(stored),
+		todos: stored.todos,
+		archivedAt: stored.archived ? (stored.archived_at ?? 0) : null,
+		madeWith: stored["made_with"] ?? null,
+	};
+}
+
+function toStored(state: SessionState, base: Stored): Stored {
+	return {
+		...base,
+		approval: {
+			...base.approval,
+			yolo: state.approval.yolo,
+			afk: state.approval.afk,
+			auto_approve_actions: [...state.approval.autoApproveActions],
+		},
+		additional_dirs: [...state.additionalDirs],
+		custom_title: state.customTitle,
+		plan_mode: state.planMode,
+		plan_session_id: state.planSessionId,
+		plan_slug: state.planSlug,
+		todos: [...state.todos],
+	};
+}
+
+/** What other programs write too, and what is not ours to mend, stays as it is unless it is changed here. */
+function withChange(base: Stored, { archivedAt, madeWith }: Partial<SessionState>): Stored {
+	const archive = archivedAt === undefined ? {} : { archived: archivedAt !== null, archived_at: archivedAt };
+	const made = madeWith === undefined ? {} : { made_with: madeWith };
+	return { ...base, ...archive, ...made };
+}
+
+/** Null when the bytes are not JSON of this shape. */
+function parseAs<S extends v.GenericSchema>(schema: S, bytes: Buffer): v.InferOutput<S> | null {
+	let value: unknown;
+	try {
+		value = JSON.parse(bytes.toString("utf8"));
+	} catch {
+		return null;
+	}
+	const parsed = v.safeParse(schema, value);
+	return parsed.success && isRecord(value) ? parsed.output : null;
+}
+
+/** Fields still at their default take the value of the old file. */
+function withLegacy(stored: Stored, legacy: v.InferOutput<typeof legacySchema>): Stored {
+	return {
+		...stored,
+		custom_title: stored.custom_title ?? legacy.title ?? null,
+		title_generated: stored.title_generated || (legacy.title_generated ?? false),
+		title_generate_attempts: stored.title_generate_attempts || (legacy.title_generate_attempts ?? 0),
+		wire_mtime: stored.wire_mtime ?? legacy.wire_mtime ?? null,
+		archived: stored.archived || (legacy.archived ?? false),
+		archived_at: stored.archived_at ?? legacy.archived_at ?? null,
+		auto_archive_exempt: stored.auto_archive_exempt || (legacy.auto_archive_exempt ?? false),
+	};
+}
+
+/** What the files of a session directory say. */
+interface Found {
+	/** Null when there is no file, or a damaged one. */
+	readonly stored: Stored | null;
+	readonly damaged: boolean;
+	/** Whether `metadata.json` was read into it. */
+	readonly legacy: boolean;
+}
+
+async function find(files: Files, directory: string): Promise<Found> {
+	const read = (name: string) => files.read(path.join(directory, name));
+	const [bytes, oldBytes] = await Promise.all([read(stateName), read(legacyName)]);
+	const stored = bytes === null ? null : parseAs(storedSchema, bytes);
+	const old = oldBytes === null ? null : parseAs(legacySchema, oldBytes);
+	return {
+		stored: old === null ? stored : withLegacy(stored ?? defaults(), old),
+		damaged: bytes !== null && stored === null,
+		legacy: old !== null,
+	};
+}
+
+/** The title another program or an earlier turn gave; `damaged` when the file cannot be read. */
+export async function readTitle(
+	files: Files,
+	directory: string,
+): Promise<{ readonly title: string | null; readonly damaged: boolean }> {
+	const { stored, damaged } = await find(files, directory);
+	return { title: stored?.custom_title ?? null, damaged };
+}
+
+/** The slug of the plan that a session is at; null when it is at none. */
+export async function readPlanSlug(files: Files, directory: string): Promise<string | null> {
+	const { stored } = await find(files, directory);
+	return stored === null ? null : toPlanSlug(stored);
+}
+
+export interface StateFile {
+	state(): SessionState;
+	/** Saves the change. Fails `storage-failed`, and then nothing has changed. */
+	update(change: Partial<SessionState>): Promise<void>;
+	/** Waits for the updates before it. */
+	settled(): Promise<void>;
+}
+
+export interface StateFileOptions {
+	readonly files: Files;
+	readonly log: Log;
+	readonly directory: string;
+	/**
+	 * A session that starts afresh takes over the title alone of what it finds, and what it was made with: it may have
+	 * been stopped before it had a context. It keeps what is not its own.
+	 */
+	readonly fresh: boolean;
+	/** Runs before each save; what it throws is the save's failure. */
+	prepare(): Promise<void>;
+}
+
+/** Reads the state; a damaged file counts as none and is copied aside before its place is taken. */
+export async function openStateFile({ files, log, directory, fresh, prepare }: StateFileOptions): Promise<StateFile> {
+	const statePath = path.join(directory, stateName);
+	const opened = await find(files, directory);
+	if (opened.damaged) log.warn("the session state could not be read; defaults apply", { path: statePath });
+	/** What the file is known to say, for when it cannot be read any more. */
+	let known = opened.stored ?? defaults();
+	const found = toState(known);
+	for (const key of fresh ? [] : droppedKeys(known)) {
+		log.warn("what the session state says cannot be a path and is dropped", { path: statePath, key });
+	}
+	let current = fresh ? { ...initialState(), customTitle: found.customTitle, madeWith: found.madeWith } : found;
+	let last: Promise<unknown> = Promise.resolve();
+
+	const save = async (change: Partial<SessionState>): Promise<void> => {
+		const found = await find(files, directory);
+		const base = found.stored ?? known;
+		const changed = { ...current, ...change };
+		const renamed = base.custom_title !== known.custom_title;
+		const state = renamed ? { ...changed, customTitle: base.custom_title } : changed;
+		const stored = toStored(state, withChange(base, change));
+		if (found.damaged) {
+			const aside = await damagedPath(files, statePath);
+			await files.replace(aside, (await files.read(statePath)) ?? "");
+			log.warn("the damaged session state was copied aside", { path: statePath, copiedTo: aside });
+		}
+		// It may hold an approval for the session, which is told next.
+		await files.replace(statePath, JSON.stringify(stored, null, 2), { sync: true });
+		known = stored;
+		current = { ...state, archivedAt: toState(stored).archivedAt };
+		if (found.legacy) await files.remove(path.join(directory, legacyName));
+	};
+
+	return {
+		state: () => current,
+		update(change) {
+			const next = last.then(async () => {
+				await prepare();
+				await withStorageError(statePath, () => save(change));
+			});
+			last = next.catch(() => undefined);
+			return next;
+		},
+		settled: async () => {
+			await last;
+		},
+	};
+}

@@ -1,0 +1,29 @@
+// What a kernel finds around it in tests: nobody's settings, no children, no network, nothing by chance.
+import { randomIdentifiers } from "../../src/base/ids.ts";
+import { silentLog } from "../../src/base/log.ts";
+import type { Surroundings } from "../../src/kernel/compose/compose.ts";
+import { plainNetwork } from "./network.ts";
+import { noProcesses, readPageHere } from "./session-doubles.ts";
+import { noWorkers } from "./task-workers.ts";
+
+/** Surroundings with these parts. */
+export function createSurroundings(parts: Pick<Surroundings, "files" | "clock"> & Partial<Surroundings>): Surroundings {
+	return {
+		environment: {},
+		home: "/home",
+		shareDir: "/share",
+		builtInSkillsDir: null,
+		os: "Linux",
+		processes: noProcesses,
+		startWorker: noWorkers,
+		network: plainNetwork,
+		readPage: readPageHere,
+		identifiers: randomIdentifiers,
+		random: () => 0,
+		log: silentLog,
+		trace: () => {},
+		version: "0",
+		loginCommand: "agentwire login",
+		...parts,
+	};
+}
