@@ -92,8 +92,8 @@ export function startChild({ command, environment }: Target, words: readonly str
 			const timer = setTimeout(() => child.kill("SIGKILL"), 5000);
 			await closed;
 			clearTimeout(timer);
-			const told = /(\d+)\s+maximum resident set size/.exec(errorTail());
-			return told === null ? null : Number(told[1]);
+			const delivered = /(\d+)\s+maximum resident set size/.exec(errorTail());
+			return delivered === null ? null : Number(delivered[1]);
 		},
 	};
 }

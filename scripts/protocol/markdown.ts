@@ -249,7 +249,7 @@ function capital(text: string): string {
 
 /** Columns in which nothing stands are left out. */
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-	const kept = heads.flatMap((_head, column) => (rows.some((row) => row[column] !== "") ? [column] : []));
-	const line = (cells: readonly string[]) => `| ${kept.map((column) => cells[column] ?? "").join(" | ")} |`;
+	const persisted = heads.flatMap((_head, column) => (rows.some((row) => row[column] !== "") ? [column] : []));
+	const line = (cells: readonly string[]) => `| ${persisted.map((column) => cells[column] ?? "").join(" | ")} |`;
 	return [line(heads), line(heads.map(() => "---")), ...rows.map(line)].join("\n");
 }

@@ -13,9 +13,9 @@ const answer = (result: unknown) => ({ jsonrpc: "2.0", id: 1, result });
 /** To a request of the server. */
 const reply = (result: unknown) => ({ jsonrpc: "2.0", id: "a", result });
 const failure = (code: number, data?: object) => ({ jsonrpc: "2.0", id: 1, error: { code, message: "no", data } });
-const told = (event: object) => ({ jsonrpc: "2.0", method: "session/event", params: { session_id: id, event } });
+const delivered = (event: object) => ({ jsonrpc: "2.0", method: "session/event", params: { session_id: id, event } });
 const enveloped = (payload: object) =>
-	told({ event_id: id, source: { type: "session", session_id: id }, seq: 1, timestamp_ms: 0, payload });
+	delivered({ event_id: id, source: { type: "session", session_id: id }, seq: 1, timestamp_ms: 0, payload });
 /** As on the wire: without what is undefined. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
@@ -46,14 +46,14 @@ describe("the JSON Schema of Meerkat RPC", () => {
 	])("of what clients send: %s, %j: %s", (_name, value, isLine) => expect(fitsClient(plain(value))).toBe(isLine));
 
 	it.each<[string, unknown, boolean]>([
-		["an event", told({ type: "text_delta", delta: "a" }), true],
+		["an event", delivered({ type: "text_delta", delta: "a" }), true],
 		["an event in its envelope", enveloped({ type: "text_delta", delta: "a" }), true],
 		["a thought in its envelope", enveloped({ type: "reasoning_delta", delta: "a" }), true],
-		["a thought in the first protocol", told({ type: "reasoning_delta", delta: "a" }), false],
-		["half an event", told({ type: "text_delta" }), false],
+		["a thought in the first protocol", delivered({ type: "reasoning_delta", delta: "a" }), false],
+		["half an event", delivered({ type: "text_delta" }), false],
 		["half an event in its envelope", enveloped({ type: "text_delta" }), false],
-		["an envelope in capitals", told({ ...enveloped({}).params.event, event_id: id.toUpperCase() }), false],
-		["an unknown event", told({ type: "checkpoint_saved" }), false],
+		["an envelope in capitals", delivered({ ...enveloped({}).params.event, event_id: id.toUpperCase() }), false],
+		["an unknown event", delivered({ type: "checkpoint_saved" }), false],
 		["the first session", answer({ session_id: id, state: "idle" }), true],
 		["a state nobody knows", answer({ sessions: [{ session_id: id, state: "closed" }] }), false],
 		["no result", answer({}), false],

@@ -58,12 +58,12 @@ describe("the JSON Schema of Kimi Wire", () => {
 		const shell = { type: "diff", path: "/a", old_text: "", new_text: "x" };
 		const answer = { tool_call_id: "1", return_value: { is_error: false, output: "", message: "", display: [shell] } };
 		expect(fits({ id: "1", result: answer })).toBe(true);
-		const told = { jsonrpc: "2.0", method: "event", params: { type: "ToolResult", payload: answer } };
+		const delivered = { jsonrpc: "2.0", method: "event", params: { type: "ToolResult", payload: answer } };
 		const fitsServer = fitting(kimiWire, "ServerLine");
-		expect(fitsServer(told)).toBe(false);
+		expect(fitsServer(delivered)).toBe(false);
 		const extras = { extras: null, display: [] };
 		const payload = { ...answer, return_value: { ...answer.return_value, ...extras } };
-		expect(fitsServer({ ...told, params: { ...told.params, payload } })).toBe(true);
+		expect(fitsServer({ ...delivered, params: { ...delivered.params, payload } })).toBe(true);
 	});
 });
 

@@ -3,7 +3,7 @@ import { image, piece, text, think, toolCall } from "../../test/support/model-co
 import type { ModelPart } from "../models/model.ts";
 import { createAssembly } from "./assembly.ts";
 
-const picture = image("u");
+const imagePart = image("u");
 
 function assemble(...parts: readonly ModelPart[]) {
 	const assembly = createAssembly();
@@ -14,9 +14,9 @@ function assemble(...parts: readonly ModelPart[]) {
 
 describe("createAssembly", () => {
 	it("merges text with text and thoughts until one is signed", () => {
-		expect(assemble(think("a"), think("b", "s"), think("c"), text("d"), text("e"), picture, text("f")).content).toEqual(
-			[think("ab", "s"), think("c"), text("de"), picture, text("f")],
-		);
+		expect(
+			assemble(think("a"), think("b", "s"), think("c"), text("d"), text("e"), imagePart, text("f")).content,
+		).toEqual([think("ab", "s"), think("c"), text("de"), imagePart, text("f")]);
 	});
 
 	it("completes a call as soon as something else arrives, the last one at the end", () => {
@@ -56,6 +56,6 @@ describe("createAssembly", () => {
 		["an empty text", [text("")], false],
 		["thoughts and text", [think("a"), text("b")], false],
 		["thoughts and a call", [think("a"), toolCall("c", "A", null)], false],
-		["thoughts and an picture", [think("a"), picture], false],
+		["thoughts and an picture", [think("a"), imagePart], false],
 	])("says of %s whether it is empty", (_name, parts, isEmpty) => expect(assemble(...parts).isEmpty).toBe(isEmpty));
 });

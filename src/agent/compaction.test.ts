@@ -8,12 +8,12 @@ import {
 } from "../../test/support/scripted-model.ts";
 import { createSteppingClock } from "../../test/support/stepping-clock.ts";
 import { createTurnSubject } from "../../test/support/turn-subject.ts";
-import type { ContextRow, ConversationMessage } from "../events/conversation.ts";
+import type { ContextRow, HistoryEntry } from "../events/conversation.ts";
 import { modelFailure } from "../models/model.ts";
 import { Context, messageRow } from "./context.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 
-const text = (role: "user" | "assistant" | "tool", value: string): ConversationMessage => ({
+const text = (role: "user" | "assistant" | "tool", value: string): HistoryEntry => ({
 	role,
 	content: [{ type: "text", text: value }],
 });
@@ -24,7 +24,7 @@ const usage = (input: number, output: number) => ({
 	input_cache_creation: 0,
 });
 
-const history: readonly ConversationMessage[] = [
+const history: readonly HistoryEntry[] = [
 	text("user", "first wish"),
 	{
 		role: "assistant",
@@ -41,15 +41,15 @@ const history: readonly ConversationMessage[] = [
 /** A turn whose context is that full: the model's window has 1000 tokens. */
 function createSubject(scripts: readonly ModelScript[], tokens: number, overrides: Partial<TurnDependencies> = {}) {
 	const model = createScriptedModel(scripts);
-	const kept: ContextRow[][] = [];
+	const retained: ContextRow[][] = [];
 	const log = {
 		appendContext: async () => {},
-		replaceContext: async (rows: readonly ContextRow[]) => void kept.push([...rows]),
+		replaceContext: async (rows: readonly ContextRow[]) => void retained.push([...rows]),
 	};
 	const rows: ContextRow[] = [...history.map(messageRow), { type: "usage", tokenCount: tokens }];
 	const context = new Context(log, rows, "Be brief.");
 	const subject = createTurnSubject(model, [], { context, ...overrides });
-	return { ...subject, model, context, kept };
+	return { ...subject, model, context, retained };
 }
 
 const types = (subject: { readonly events: readonly { readonly type: string }[] }) =>
@@ -68,7 +68,7 @@ describe("automatic compaction", () => {
 		expect(await subject.run("third wish")).toEqual({ status: "failed", error });
 		expect(failures).toEqual([[error, "BudgetExhausted"]]);
 		expect(types(subject)).toEqual(["step.started", "compaction.started", "compaction.ended", "step.interrupted"]);
-		expect([subject.model.requests.length, subject.kept.length]).toEqual([1, 1]);
+		expect([subject.model.requests.length, subject.retained.length]).toEqual([1, 1]);
 	});
 
 	it("summarises all but the last two messages before the step goes on", async () => {
@@ -107,8 +107,8 @@ describe("automatic compaction", () => {
 			850,
 		);
 		await subject.run("third wish");
-		expect(subject.kept).toHaveLength(1);
-		const [prompt, checkpoint, summary, ...others] = subject.kept[0] ?? [];
+		expect(subject.retained).toHaveLength(1);
+		const [prompt, checkpoint, summary, ...others] = subject.retained[0] ?? [];
 		expect([prompt, checkpoint]).toEqual([
 			{ type: "system-prompt", content: "Be brief." },
 			{ type: "checkpoint", id: 0 },
@@ -149,7 +149,7 @@ describe("automatic compaction", () => {
 			{ compaction },
 		);
 		await subject.run("third wish");
-		const rows = subject.kept[0] ?? [];
+		const rows = subject.retained[0] ?? [];
 		expect(rows.at(-2)).toEqual(messageRow(text("user", "a note of the program")));
 		const last = rows.at(-1);
 		expect(last?.type === "usage" && last.tokenCount).toBeGreaterThan(20 + 10);
@@ -205,7 +205,7 @@ describe("automatic compaction", () => {
 		});
 		expect(failures).toEqual(["APIStatusError"]);
 		expect(types(subject)).toEqual(["step.started", "compaction.started", "compaction.ended", "step.interrupted"]);
-		expect(subject.kept).toEqual([]);
+		expect(subject.retained).toEqual([]);
 		expect(subject.context.messages).toEqual([...history, text("user", "third wish")]);
 		expect(subject.order.some((entry) => entry.startsWith("after"))).toBe(false);
 	});
@@ -217,14 +217,14 @@ describe("automatic compaction", () => {
 		});
 		expect(await subject.run("third wish")).toEqual({ status: "finished" });
 		expect(types(subject)).not.toContain("step.retrying");
-		expect(subject.kept).toHaveLength(1);
+		expect(subject.retained).toHaveLength(1);
 	});
 
 	it("takes a summary that is thoughts alone for none", async () => {
 		const thought: ModelScript = [{ type: "parts", parts: [{ type: "think", think: "hm", encrypted: null }] }, done()];
 		const subject = createSubject([thought], 900, { limits: { maxSteps: 5, maxAttempts: 1 } });
 		expect(await subject.run("third wish")).toMatchObject({ status: "failed" });
-		expect(subject.kept).toEqual([]);
+		expect(subject.retained).toEqual([]);
 	});
 
 	it("closes what it opened when it is cancelled", async () => {
@@ -235,7 +235,7 @@ describe("automatic compaction", () => {
 		subject.controller.abort();
 		expect(await run).toEqual({ status: "cancelled" });
 		expect(types(subject)).toEqual(["step.started", "compaction.started", "compaction.ended", "step.interrupted"]);
-		expect(subject.kept).toEqual([]);
+		expect(subject.retained).toEqual([]);
 	});
 });
 

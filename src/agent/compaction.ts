@@ -1,6 +1,6 @@
 // Compaction: the older part of a context gives way to a summary that the model writes of it (agent-kernel §5.9).
 import { type ContentPart, textPart } from "../events/content.ts";
-import type { ConversationMessage } from "../events/conversation.ts";
+import type { HistoryEntry } from "../events/conversation.ts";
 import type { Model } from "../models/model.ts";
 import { estimateTokens, messageRow } from "./context.ts";
 import type { CompactionTrigger, TurnDependencies } from "./dependencies.ts";
@@ -88,9 +88,7 @@ async function replaceOlder(
 	const { older, preserved } = split(context.messages);
 	const summary = older.length === 0 ? noSummary : await summarise(model, older, focus, dependencies, signal);
 	if (summary.kind !== "done") return summary;
-	const notes = (await compaction.notes()).map(
-		(text): ConversationMessage => ({ role: "user", content: [textPart(text)] }),
-	);
+	const notes = (await compaction.notes()).map((text): HistoryEntry => ({ role: "user", content: [textPart(text)] }));
 	const behind = [...preserved, ...notes];
 	await context.replace([
 		{ type: "checkpoint", id: 0 },
@@ -102,9 +100,9 @@ async function replaceOlder(
 }
 
 /** The messages that are summarised, and those at the end that stay. */
-function split(messages: readonly ConversationMessage[]): {
-	readonly older: readonly ConversationMessage[];
-	readonly preserved: readonly ConversationMessage[];
+function split(messages: readonly HistoryEntry[]): {
+	readonly older: readonly HistoryEntry[];
+	readonly preserved: readonly HistoryEntry[];
 } {
 	let seen = 0;
 	for (let index = messages.length - 1; index >= 0; index -= 1) {
@@ -117,7 +115,7 @@ function split(messages: readonly ConversationMessage[]): {
 
 interface Summary {
 	readonly kind: "done";
-	readonly messages: readonly ConversationMessage[];
+	readonly messages: readonly HistoryEntry[];
 	readonly tokens: number;
 }
 
@@ -125,7 +123,7 @@ const noSummary: Summary = { kind: "done", messages: [], tokens: 0 };
 
 async function summarise(
 	model: Model,
-	older: readonly ConversationMessage[],
+	older: readonly HistoryEntry[],
 	focus: string,
 	dependencies: Dependencies,
 	signal: AbortSignal,
@@ -145,12 +143,12 @@ async function summarise(
 	);
 	if (answer.kind === "cancelled") return answer;
 	if (answer.kind === "failed") return toStepFailure(answer.failure);
-	const message: ConversationMessage = { role: "user", content: [textPart(prefix), ...answer.content] };
+	const message: HistoryEntry = { role: "user", content: [textPart(prefix), ...answer.content] };
 	return { kind: "done", messages: [message], tokens: answer.usage?.output ?? estimateTokens([message]) };
 }
 
 /** The history as text: each message under a header, then what is to be done with it. */
-function toMaterial(older: readonly ConversationMessage[], focus: string): readonly ContentPart[] {
+function toMaterial(older: readonly HistoryEntry[], focus: string): readonly ContentPart[] {
 	const history = older.flatMap(({ role, content }, index) => [
 		textPart(`## Message ${index + 1}\nRole: ${role}\n`),
 		...content.filter((part) => part.type === "text"),

@@ -1,6 +1,6 @@
 // The conversation a model sees, and the log that keeps it. Holds no file: rows go to the ContextLog.
 import { toParts, type UserInput } from "../events/content.ts";
-import type { ContextRow, ConversationMessage } from "../events/conversation.ts";
+import type { ContextRow, HistoryEntry } from "../events/conversation.ts";
 
 /** Where the rows of a context are kept. Rows are on disk when the promise resolves. */
 export interface ContextLog {
@@ -18,7 +18,7 @@ export class Context {
 	readonly systemPrompt: string;
 	readonly #log: ContextLog;
 	#rows: ContextRow[] = [];
-	#messages: ConversationMessage[] = [];
+	#messages: HistoryEntry[] = [];
 	#tokenCount = 0;
 	/** Characters of the text that came behind the last count. */
 	#uncounted = 0;
@@ -42,7 +42,7 @@ export class Context {
 		return this.#tokenCount + Math.floor(this.#uncounted / charactersPerToken);
 	}
 
-	get messages(): readonly ConversationMessage[] {
+	get messages(): readonly HistoryEntry[] {
 		return this.#messages;
 	}
 
@@ -71,8 +71,8 @@ export class Context {
 	/** Goes back to right before a checkpoint, which must be there. */
 	async revert(checkpoint: number): Promise<void> {
 		const end = this.#rows.findLastIndex((row) => row.type === "checkpoint" && row.id === checkpoint);
-		const kept = this.#rows.slice(0, Math.max(end, 0));
-		await this.replace(kept.filter((row) => row.type !== "system-prompt"));
+		const retained = this.#rows.slice(0, Math.max(end, 0));
+		await this.replace(retained.filter((row) => row.type !== "system-prompt"));
 	}
 
 	checkpointRow(): ContextRow & { readonly type: "checkpoint" } {
@@ -80,8 +80,8 @@ export class Context {
 	}
 
 	/** The history for a request: adjacent user messages are merged, notifications never. */
-	requestMessages(): ConversationMessage[] {
-		const merged: ConversationMessage[] = [];
+	requestMessages(): HistoryEntry[] {
+		const merged: HistoryEntry[] = [];
 		for (const message of this.#messages) {
 			const last = merged.at(-1);
 			if (last !== undefined && isMergeable(last) && isMergeable(message)) {
@@ -111,12 +111,12 @@ export class Context {
 	}
 }
 
-function isMergeable(message: ConversationMessage): boolean {
+function isMergeable(message: HistoryEntry): boolean {
 	const first = message.content[0];
 	return message.role === "user" && !(first?.type === "text" && first.text.startsWith("<notification "));
 }
 
-function textLength({ content }: ConversationMessage): number {
+function textLength({ content }: HistoryEntry): number {
 	return content.reduce((length, part) => length + (part.type === "text" ? part.text.length : 0), 0);
 }
 
@@ -128,7 +128,7 @@ export function lastText({ messages }: Pick<Context, "messages">): string {
 }
 
 /** About how many tokens the messages are, where no provider has counted them. */
-export function estimateTokens(messages: readonly ConversationMessage[]): number {
+export function estimateTokens(messages: readonly HistoryEntry[]): number {
 	const characters = messages.reduce((length, message) => length + textLength(message), 0);
 	return Math.floor(characters / charactersPerToken);
 }
@@ -137,6 +137,6 @@ export function userRow(input: UserInput): MessageRow {
 	return { type: "message", message: { role: "user", content: toParts(input) } };
 }
 
-export function messageRow(message: ConversationMessage): MessageRow {
+export function messageRow(message: HistoryEntry): MessageRow {
 	return { type: "message", message };
 }

@@ -48,7 +48,7 @@ export interface ToolWatch {
 export interface Notice {
 	readonly text: string;
 	/** To be called once the text is kept in the context. */
-	kept(): Promise<void>;
+	retained(): Promise<void>;
 }
 
 /** Why a context is compacted: it is full, or a person asked for it, with or without saying what matters. */

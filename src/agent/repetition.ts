@@ -34,12 +34,12 @@ interface Streak {
 const noStreak: Streak = { key: null, count: 0 };
 
 export function createRepetitionGuard(): RepetitionGuard {
-	let kept = noStreak;
+	let retained = noStreak;
 	let current = noStreak;
 	let longest = 0;
 	return {
 		beginAnswer() {
-			current = kept;
+			current = retained;
 			longest = 0;
 			return {
 				note(key) {
@@ -50,11 +50,11 @@ export function createRepetitionGuard(): RepetitionGuard {
 			};
 		},
 		endAnswer() {
-			kept = current;
+			retained = current;
 			return longest >= lastCount;
 		},
 		reset() {
-			kept = noStreak;
+			retained = noStreak;
 		},
 	};
 }

@@ -40,7 +40,7 @@ export function createRunningCalls(
 		return await runToolCall(call, dependencies, place, either).finally(prepared.resolve);
 	};
 
-	const told = async (
+	const delivered = async (
 		call: ToolCall,
 		count: number,
 		execution: Promise<SettledCall | null>,
@@ -59,7 +59,7 @@ export function createRunningCalls(
 			const count = repetition.note(key);
 			const execution = executions.get(key) ?? run(call);
 			executions.set(key, execution);
-			const outcome = told(call, count, execution);
+			const outcome = delivered(call, count, execution);
 			// Awaited in `results` or `abandon`; until then a failure must not count as unhandled.
 			outcome.catch(() => {});
 			outcomes.push(outcome);

@@ -1,13 +1,13 @@
 // A request whose answer is for the program alone: nothing of it is told while it streams, and it has no tools.
 import type { ContentPart, TokenUsage } from "../events/content.ts";
-import type { ConversationMessage } from "../events/conversation.ts";
+import type { HistoryEntry } from "../events/conversation.ts";
 import { createFailure, type Model, type ModelFailure } from "../models/model.ts";
 import { createAssembly } from "./assembly.ts";
 import { emptyAnswer } from "./retries.ts";
 
 export interface SilentRequest {
 	readonly systemPrompt: string;
-	readonly messages: readonly ConversationMessage[];
+	readonly messages: readonly HistoryEntry[];
 	readonly cacheKey: string;
 	readonly knownTokens?: number;
 }

@@ -43,10 +43,10 @@ export async function runStep(
 
 	const { assembly, calls, usage, messageId } = answer;
 	// Tools that are running already may switch it at any moment: what counts is what was told.
-	const toldPlanMode = dependencies.planMode();
+	const reportedPlanMode = dependencies.planMode();
 	try {
 		if (usage !== null) await context.append([{ type: "usage", tokenCount: inputTokens(usage) }]);
-		await dependencies.emit(answerStatus(model, usage, messageId, toldPlanMode));
+		await dependencies.emit(answerStatus(model, usage, messageId, reportedPlanMode));
 	} catch (thrown) {
 		await calls.abandon();
 		throw thrown;
@@ -59,7 +59,7 @@ export async function runStep(
 	const results = settled.filter((call) => call !== null);
 	if (signal.aborted || results.length < settled.length) return { kind: "cancelled" };
 	const planMode = dependencies.planMode();
-	if (planMode !== toldPlanMode) await dependencies.emit(statusChanged({ plan_mode: planMode }));
+	if (planMode !== reportedPlanMode) await dependencies.emit(statusChanged({ plan_mode: planMode }));
 
 	const media = results.flatMap(({ result }) => toParts(result.output));
 	const error = missingCapability(model, media);

@@ -8,7 +8,7 @@ import { toolError, toolSuccess } from "../events/content.ts";
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-const notKept = new KernelError("storage-failed", "The disk is full.");
+const notPersisted = new KernelError("storage-failed", "The disk is full.");
 
 describe("tools in a turn", () => {
 	const twoSteps = (...first: Parameters<typeof createScriptedModel>[0][number]) =>
@@ -132,13 +132,13 @@ describe("tools in a turn", () => {
 	});
 
 	it.each([
-		["executes", { execute: () => Promise.reject(notKept) }],
-		["opens", { open: () => Promise.reject(notKept) }],
+		["executes", { execute: () => Promise.reject(notPersisted) }],
+		["opens", { open: () => Promise.reject(notPersisted) }],
 	] as const)(
 		"rejects when the session cannot be kept while a tool %s, and tells the model nothing",
 		async (_when, behaviour) => {
 			const subject = createTurnSubject(twoSteps(call("c1", "Keep")), [createToolDouble("Keep", behaviour)]);
-			await expect(subject.run()).rejects.toBe(notKept);
+			await expect(subject.run()).rejects.toBe(notPersisted);
 			expect(subject.order.filter((entry) => entry.startsWith("tool.result"))).toEqual([]);
 		},
 	);

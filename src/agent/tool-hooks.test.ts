@@ -172,17 +172,17 @@ describe("plan mode in a step", () => {
 			[call("c1", "Tool"), done({ input_other: 1, output: 1, input_cache_read: 0, input_cache_creation: 0 })],
 			[say("ok"), done()],
 		]);
-		const told: boolean[] = [];
+		const delivered: boolean[] = [];
 		const subject = createTurnSubject(model, [tool], {
 			planMode: () => isOn,
 			async emit(body) {
 				if (body.type !== "status.changed" || body.plan_mode === null) return;
-				told.push(body.plan_mode);
+				delivered.push(body.plan_mode);
 				// The client is slow to take it: the tool is done meanwhile.
 				for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 			},
 		});
 		await subject.run();
-		expect(told).toEqual([false, true, true]);
+		expect(delivered).toEqual([false, true, true]);
 	});
 });

@@ -1,10 +1,10 @@
 // Tool results as the model reads them (agent-kernel §5.7), and the results the loop itself gives.
 import { type ContentPart, type ToolReturn, textPart, toolError, toParts } from "../events/content.ts";
-import type { ConversationMessage } from "../events/conversation.ts";
+import type { HistoryEntry } from "../events/conversation.ts";
 import { systemText } from "./marked-text.ts";
 
 /** The tool message that answers a call. */
-export function toToolMessage(toolCallId: string, result: ToolReturn): ConversationMessage {
+export function toToolMessage(toolCallId: string, result: ToolReturn): HistoryEntry {
 	return { role: "tool", toolCallId, content: resultContent(result) };
 }
 

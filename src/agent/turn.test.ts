@@ -130,14 +130,14 @@ describe("steers", () => {
 });
 
 describe("news for the model", () => {
-	const notice = (text: string, kept: string[]) => ({
+	const notice = (text: string, retained: string[]) => ({
 		text,
-		kept: async () => void kept.push(text),
+		retained: async () => void retained.push(text),
 	});
 
 	it("comes at the beginning of a step, each a message of its own, and is settled once it is kept", async () => {
-		const kept: string[] = [];
-		const waiting = [[notice("<notification one>", kept), notice("<notification two>", kept)], []];
+		const retained: string[] = [];
+		const waiting = [[notice("<notification one>", retained), notice("<notification two>", retained)], []];
 		const model = createScriptedModel([[say("ok"), done()]]);
 		const subject = createTurnSubject(model, [], {
 			notices: async () => waiting.shift() ?? [],
@@ -153,16 +153,16 @@ describe("news for the model", () => {
 			["<notification two>"],
 			["<system-reminder>\nMind it.\n</system-reminder>"],
 		]);
-		expect(kept).toEqual(["<notification one>", "<notification two>"]);
+		expect(retained).toEqual(["<notification one>", "<notification two>"]);
 	});
 
 	it("that could not be kept is not settled", async () => {
-		const kept: string[] = [];
+		const retained: string[] = [];
 		const subject = createTurnSubject(createScriptedModel([[say("ok"), done()]]), [], {
-			notices: async () => [notice("<notification one>", kept)],
+			notices: async () => [notice("<notification one>", retained)],
 		});
 		subject.failRowsOf("<notification one>");
 		await expect(subject.run()).rejects.toThrow("disk full");
-		expect(kept).toEqual([]);
+		expect(retained).toEqual([]);
 	});
 });

@@ -132,7 +132,7 @@ async function beginStep(
 	const texts = due.map(reminderText);
 	const rows = [...checkpointRows(dependencies), ...news.map(({ text }) => userRow(text))];
 	await context.append(texts.length === 0 ? rows : [...rows, userRow(texts.join("\n"))]);
-	for (const notice of news) await notice.kept();
+	for (const notice of news) await notice.retained();
 	return signal.aborted ? { kind: "cancelled" } : { kind: "ready" };
 }
 

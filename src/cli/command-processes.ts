@@ -1,13 +1,13 @@
 // The children of commands that come without a session: contained as a session's, by the same setting.
 import type { Files } from "../files/port.ts";
 import { createProcesses } from "../processes/children.ts";
-import { processesWhenWanted } from "../processes/lazy-processes.ts";
+import { createLazyProcesses } from "../processes/lazy-processes.ts";
 import type { Processes } from "../processes/port.ts";
 import { readCommandSettings } from "./command-settings.ts";
 
 /** Reads the setting when there is something to run. */
 export function createCommandProcesses(files: Files, shareDir: string): Processes {
-	return processesWhenWanted(async () => {
+	return createLazyProcesses(async () => {
 		const { contain = "auto" } = (await readCommandSettings(files, shareDir)) ?? {};
 		return createProcesses({ contain });
 	});

@@ -7,7 +7,7 @@ import { createFailingFiles } from "../../test/support/failing-files.ts";
 import { type PlacedSession, placeFixture } from "../../test/support/session-fixtures.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Files } from "../files/port.ts";
-import { type ExportSurroundings, exportSession } from "./export-session.ts";
+import { type ExportServices, exportSession } from "./export-session.ts";
 import { UsageError } from "./usage-error.ts";
 
 const disk = createDiskFiles();
@@ -29,7 +29,7 @@ describe("exportSession", () => {
 
 	const run = (
 		options: { readonly sessionId?: string; readonly output?: string; readonly yes?: boolean } = {},
-		overrides: Partial<ExportSurroundings> = {},
+		overrides: Partial<ExportServices> = {},
 	) =>
 		exportSession(
 			{ sessionId: null, output: outDir, yes: false, ...options },

@@ -17,7 +17,7 @@ import { UsageError } from "./usage-error.ts";
 import { zipPieces } from "./zip-archive.ts";
 
 /** What the export needs of the process around it. */
-export interface ExportSurroundings extends ArchivePlace {
+export interface ExportServices extends ArchivePlace {
 	/** Milliseconds since the epoch. */
 	now(): number;
 	/** Asks the person; null when there is none. */
@@ -52,23 +52,23 @@ async function confirm(question: string, signal: AbortSignal): Promise<boolean> 
 }
 
 /** Finds the session, asks, and writes the archive. Throws UsageError. */
-export async function exportSession(options: ExportOptions, surroundings: ExportSurroundings): Promise<number> {
-	const { files, print, complain } = surroundings;
+export async function exportSession(options: ExportOptions, hostServices: ExportServices): Promise<number> {
+	const { files, print, complain } = hostServices;
 	if (options.sessionId !== null && !isSessionId(options.sessionId)) {
 		throw new UsageError(`${JSON.stringify(options.sessionId)} cannot be the id of a session.`);
 	}
 	try {
-		const session = await findArchivedSession(options.sessionId, surroundings);
-		const target = await toTarget(options.output, `session-${session.id}.zip`, files, surroundings);
-		if (!options.yes && surroundings.ask !== null) {
+		const session = await findArchivedSession(options.sessionId, hostServices);
+		const target = await toTarget(options.output, `session-${session.id}.zip`, files, hostServices);
+		if (!options.yes && hostServices.ask !== null) {
 			complain(`Session ${session.id} in ${session.workDir}: ${session.title}`);
 			complain(
 				"The archive will hold all that was said and done in it, and the program's logs: look for secrets in it.",
 			);
-			if (!(await surroundings.ask(`Write ${target}? [y/N] `))) throw new ExportFailure("Nothing was exported.");
+			if (!(await hostServices.ask(`Write ${target}? [y/N] `))) throw new ExportFailure("Nothing was exported.");
 		}
 		const leftOut = [...session.leftOut];
-		const archive = zipPieces(toEntries(session, leftOut, surroundings.now(), surroundings));
+		const archive = zipPieces(toEntries(session, leftOut, hostServices.now(), hostServices));
 		// It holds what others have no business with, as the directory of the sessions does.
 		await files.replaceByPieces(target, archive, { mode: 0o600 });
 		for (const { name, reason } of leftOut) complain(`Left out: ${name} (${reason})`);

@@ -10,7 +10,7 @@ import { toLoggable } from "./loggable.ts";
 
 /** Bytes at which a log is set aside, and how many are kept. */
 const rotationSize = 10 * 1024 * 1024;
-const keptFiles = 5;
+const retainedFiles = 5;
 
 /** Characters that wait for the disk; what comes on top is dropped. */
 const waitingLimit = 1024 * 1024;
@@ -106,12 +106,12 @@ function createRotatedFile(file: string, files: Files): { append(text: string): 
 }
 
 async function rotate(file: string, files: Files): Promise<void> {
-	for (let n = keptFiles - 1; n >= 1; n -= 1) {
+	for (let n = retainedFiles - 1; n >= 1; n -= 1) {
 		if ((await files.status(`${file}.${n}`)) !== null) await files.rename(`${file}.${n}`, `${file}.${n + 1}`);
 	}
 	await files.rename(file, `${file}.1`);
 	// Opening one closes it to others than its owner, in case an earlier version left it open.
-	for (let n = 1; n <= keptFiles; n += 1) {
+	for (let n = 1; n <= retainedFiles; n += 1) {
 		if ((await files.status(`${file}.${n}`)) !== null) await (await files.openAppend(`${file}.${n}`)).close();
 	}
 }

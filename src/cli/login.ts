@@ -22,7 +22,7 @@ export async function runLogin(command: "login" | "logout", json: boolean): Prom
 	// Whoever asked is gone: nobody will open the address.
 	process.stdout.on("error", () => stopping.abort());
 	process.stderr.on("error", () => {});
-	const tell = (event: SignInEvent) => void process.stdout.write(json ? toEventLine(event) : toEventText(event));
+	const report = (event: SignInEvent) => void process.stdout.write(json ? toEventLine(event) : toEventText(event));
 	const environment = environmentVariables();
 	const place = { currentDir: currentDirectory(), home: homedir() };
 	const shareDir = shareDirectory(environment, place);
@@ -35,7 +35,7 @@ export async function runLogin(command: "login" | "logout", json: boolean): Prom
 		fetch: createCommandFetch({ environment, files, shareDir, place }),
 		version: productVersion,
 		signal: stopping.signal,
-		tell,
+		report,
 	};
 	try {
 		await (command === "login" ? signIn(settings) : signOut(settings));
@@ -43,7 +43,7 @@ export async function runLogin(command: "login" | "logout", json: boolean): Prom
 	} catch (thrown) {
 		if (!isExpected(thrown)) throw thrown;
 		const message = redactSecrets(errorText(thrown));
-		if (json) tell({ type: "error", message, data: null });
+		if (json) report({ type: "error", message, data: null });
 		process.stderr.write(`Error: ${message}\n`);
 		return 1;
 	}

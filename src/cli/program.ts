@@ -19,13 +19,13 @@ import { admitByName } from "../files/secret-paths.ts";
 import { withoutSync } from "../files/unsynced-files.ts";
 import { isPlainMatcher } from "../hooks/matchers.ts";
 import { builtInAgents } from "../kernel/compose/built-in-agents.ts";
-import type { SessionOptions, Surroundings } from "../kernel/compose/compose.ts";
+import type { HostServices, SessionOptions } from "../kernel/compose/compose.ts";
 import { secretsOf } from "../kernel/compose/secrets.ts";
 import { Kernel } from "../kernel/hosting/kernel.ts";
 import type { Session } from "../kernel/session/session.ts";
 import { protocolVersion } from "../messages/protocol-version.ts";
 import { createNetwork } from "../network/network.ts";
-import { processesWhenWanted } from "../processes/lazy-processes.ts";
+import { createLazyProcesses } from "../processes/lazy-processes.ts";
 import type { HostOffer } from "../server/serve.ts";
 import { createDiskStore } from "../store/disk/disk-store.ts";
 import { isSessionId } from "../store/disk/work-dir.ts";
@@ -74,7 +74,7 @@ export async function startProgram(
 	mode: Pick<SessionOptions, "unattended">,
 	taken: ProgramProcess,
 ): Promise<Program | FailedStart> {
-	return await told(taken, async () => {
+	return await reported(taken, async () => {
 		const { kernel, workDir, sessionOptions, ...others } = await prepare(executable, options, mode, taken);
 		return { kernel, ...others, session: await openSession(kernel, workDir, options.session, sessionOptions) };
 	});
@@ -86,11 +86,11 @@ export async function startHost(
 	options: ProgramOptions,
 	taken: ProgramProcess,
 ): Promise<StartedKernel | FailedStart> {
-	return await told(taken, () => prepare(executable, options, { unattended: false }, taken));
+	return await reported(taken, () => prepare(executable, options, { unattended: false }, taken));
 }
 
 /** Starts; a failure is told on stderr. */
-async function told<Started extends object>(
+async function reported<Started extends object>(
 	{ log }: ProgramProcess,
 	start: () => Promise<Started>,
 ): Promise<(Started & { readonly log: LogFile }) | FailedStart> {
@@ -158,7 +158,7 @@ async function prepare(
 	const mcpServers = await readMcpServers({ files: mcpFiles, texts: options.mcpConfigs, shareDir }, settingsFiles, log);
 	const files = configuration.agentwire.sync === "off" ? withoutSync(disk) : disk;
 	const { caFile } = configuration.agentwire;
-	const surroundings: Surroundings = {
+	const hostServices: HostServices = {
 		environment,
 		home: place.home,
 		shareDir,
@@ -166,7 +166,7 @@ async function prepare(
 		builtInSkillsDir: path.join(packageDir, "skills"),
 		os: osType() === "Darwin" ? "macOS" : osType(),
 		files,
-		processes: processesWhenWanted(async () => {
+		processes: createLazyProcesses(async () => {
 			const { createProcesses } = await import("../processes/children.ts");
 			const { contain } = configuration.agentwire;
 			return createProcesses({ openSink: (file) => openOutput(files, file), contain, log });
@@ -188,18 +188,18 @@ async function prepare(
 		version: productVersion,
 		loginCommand: `${path.basename(executable)} login`,
 	};
-	const admitted = files.admitting(secretsOf(surroundings).admit);
+	const admitted = files.admitting(secretsOf(hostServices).admit);
 	const agent =
 		agentFile === null
 			? builtInAgents[options.agent]
-			: await loadAgentFile(agentFile, workDir, { ...surroundings, files: admitted });
+			: await loadAgentFile(agentFile, workDir, { ...hostServices, files: admitted });
 	if (options.plan && !servesPlanMode(agent.toolPaths)) {
 		throw new UsageError(
 			`--plan: the agent '${agent.name}' has no tools for plan mode (plan:ExitPlanMode, plan.enter:EnterPlanMode).`,
 		);
 	}
 	const store = createDiskStore({ files: admitted, shareDir, log, clock: systemClock, protocolVersion });
-	const kernel = new Kernel({ store, configuration, surroundings });
+	const kernel = new Kernel({ store, configuration, hostServices });
 	const sessionOptions: SessionOptions = {
 		model: options.model,
 		thinking: options.thinking,
@@ -216,7 +216,7 @@ async function prepare(
 		agent,
 	};
 	reportUnusableMatchers(configuration, configurationFile, log);
-	const { clock, identifiers } = surroundings;
+	const { clock, identifiers } = hostServices;
 	const openHost = async (): Promise<HostOffer> => {
 		const [{ SessionHost }, { createSettingsDocuments }, { hostDialects }] = await Promise.all([
 			import("../kernel/hosting/session-host.ts"),
@@ -251,9 +251,9 @@ function reportUnusableMatchers({ hooks }: Configuration, file: string | null, l
 	}, logOpeningDelay).unref();
 }
 
-async function loadAgentFile(file: string, workDir: string, surroundings: Surroundings): Promise<AgentDefinition> {
+async function loadAgentFile(file: string, workDir: string, hostServices: HostServices): Promise<AgentDefinition> {
 	const { loadAgent } = await import("../kernel/compose/agent-file.ts");
-	return await loadAgent(file, workDir, surroundings);
+	return await loadAgent(file, workDir, hostServices);
 }
 
 async function openOutput(files: Files, file: string) {

@@ -8,7 +8,7 @@ export interface SignInEvent {
 	readonly data: { readonly [key: string]: Json } | null;
 }
 
-export type TellSignIn = (event: SignInEvent) => void;
+export type ReportSignIn = (event: SignInEvent) => void;
 
 /** A line of JSON with the keys that clients read. */
 export function toEventLine({ type, message, data }: SignInEvent): string {

@@ -5,7 +5,7 @@ import { silentLog } from "../base/log.ts";
 import { ConfigurationError } from "../config/configuration-error.ts";
 import { addManagedProvider, type ManagedEdit, removeManagedProvider } from "../config/managed-provider.ts";
 import { readConfiguration } from "../config/read-config.ts";
-import { keepTokens, removeTokens } from "../credentials/access.ts";
+import { persistTokens, removeTokens } from "../credentials/access.ts";
 import { requestDeviceCode, SignInError, waitForTokens } from "../credentials/device-flow.ts";
 import type { PlatformPort } from "../credentials/exchange.ts";
 import { listModels } from "../credentials/model-list.ts";
@@ -13,13 +13,13 @@ import { platformKey, platformName, toPlatform } from "../credentials/platform.t
 import { tokenFile } from "../credentials/token-file.ts";
 import { withLock } from "../files/path-lock.ts";
 import type { Files } from "../files/port.ts";
-import type { TellSignIn } from "./sign-in-events.ts";
+import type { ReportSignIn } from "./sign-in-events.ts";
 
 export interface SignInSettings extends PlatformPort {
 	readonly files: Files;
 	readonly shareDir: string;
 	readonly environment: Readonly<Record<string, string>>;
-	readonly tell: TellSignIn;
+	readonly report: ReportSignIn;
 	readonly signal: AbortSignal;
 }
 
@@ -28,35 +28,35 @@ export interface SignInSettings extends PlatformPort {
  * ConfigurationError and the system's errors.
  */
 export async function signIn(settings: SignInSettings): Promise<void> {
-	const { files, shareDir, environment, tell, signal } = settings;
+	const { files, shareDir, environment, report, signal } = settings;
 	// What is wrong with the settings is better said before somebody has gone to a browser. Makes a missing file.
 	const { configuration } = await readConfiguration({ kind: "default", shareDir }, files, silentLog);
 	const platform = toPlatform(environment, configuration.agentwire);
 	const device = await requestDeviceCode(settings, platform, signal);
-	tell({
+	report({
 		type: "verification_url",
 		message: "Open this address in a browser and confirm that the code is the same there:",
 		data: { verification_url: device.verificationUrl, user_code: device.userCode },
 	});
-	tell({ type: "waiting", message: "Waiting for the confirmation …", data: null });
+	report({ type: "waiting", message: "Waiting for the confirmation …", data: null });
 	const tokens = await waitForTokens(device, settings, platform, signal);
 	const models = await listModels(settings, platform, tokens.accessToken, signal);
-	await keepTokens({ ...settings, file: tokenFile(shareDir, platformName) }, tokens);
+	await persistTokens({ ...settings, file: tokenFile(shareDir, platformName) }, tokens);
 	const { defaultModel } = await editSettings(settings, "Signed in", (text, file) =>
 		addManagedProvider(text, file, { baseUrl: platform.baseUrl, key: platformKey, models }),
 	);
 	const names = models.map(({ id }) => `kimi-code/${id}`);
-	tell({ type: "info", message: `Models: ${names.join(", ")}. Default: ${defaultModel}.`, data: null });
-	tell({ type: "success", message: "Signed in.", data: null });
+	report({ type: "info", message: `Models: ${names.join(", ")}. Default: ${defaultModel}.`, data: null });
+	report({ type: "success", message: "Signed in.", data: null });
 }
 
 /** Signs out of this machine. Throws ConfigurationError and the system's errors. */
 export async function signOut(settings: SignInSettings): Promise<void> {
-	const { files, shareDir, tell } = settings;
+	const { files, shareDir, report } = settings;
 	const hadTokens = await removeTokens({ ...settings, file: tokenFile(shareDir, platformName) });
 	const isConfigured = (await files.status(settingsFile(shareDir))) !== null;
 	if (isConfigured) await editSettings(settings, "Signed out", removeManagedProvider);
-	tell({ type: "success", message: hadTokens ? "Signed out." : "Nobody was signed in.", data: null });
+	report({ type: "success", message: hadTokens ? "Signed out." : "Nobody was signed in.", data: null });
 }
 
 const settingsFile = (shareDir: string) => path.join(shareDir, "config.toml");

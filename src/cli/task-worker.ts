@@ -45,14 +45,14 @@ function createLifeline(keep: boolean): Lifeline {
 	const cut = new AbortController();
 	let nudge = createDeferred<void>();
 	handleStopSignals((signal) => cut.abort(`The worker of the command was ended by ${signal}.`));
-	const letGo = (): void => {
+	const release = (): void => {
 		if (!keep) cut.abort("The program that had started the command is gone.");
 	};
 	process.stdin.on("data", () => {
 		nudge.resolve();
 		nudge = createDeferred();
 	});
-	process.stdin.once("end", letGo);
-	process.stdin.once("error", letGo);
+	process.stdin.once("end", release);
+	process.stdin.once("error", release);
 	return { cut: cut.signal, nudged: () => nudge.promise };
 }

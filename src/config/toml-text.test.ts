@@ -42,7 +42,7 @@ describe("toTomlText", () => {
 				"",
 			].join("\n"),
 		);
-		const { nothing: _, ...kept } = table;
-		expect(parse(text)).toEqual({ ...kept, rows: [{ a: true }, { a: false, sub: { c: "d" } }] });
+		const { nothing: _, ...retained } = table;
+		expect(parse(text)).toEqual({ ...retained, rows: [{ a: true }, { a: false, sub: { c: "d" } }] });
 	});
 });

@@ -7,7 +7,7 @@ import { type PlatformServer, startPlatformServer } from "../../test/support/pla
 import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
-import { type Access, type AccessSettings, createAccess, isDue, keepTokens, removeTokens } from "./access.ts";
+import { type Access, type AccessSettings, createAccess, isDue, persistTokens, removeTokens } from "./access.ts";
 import { readTokens, type Tokens, tokenFile, writeTokens } from "./token-file.ts";
 
 const file = tokenFile("/share", "kimi-code");
@@ -23,7 +23,7 @@ interface Subject {
 	open(more?: Partial<AccessSettings>): Access;
 	/** Somebody has signed in, `age` seconds ago, for an hour. */
 	signIn(age?: number, more?: Partial<Tokens>): Promise<void>;
-	kept(): Promise<Tokens | null>;
+	persisted(): Promise<Tokens | null>;
 }
 
 async function createSubject(): Promise<Subject> {
@@ -55,7 +55,7 @@ async function createSubject(): Promise<Subject> {
 				...more,
 			});
 		},
-		async kept() {
+		async persisted() {
 			const stored = await readTokens(files, file);
 			return stored.kind === "tokens" ? stored.tokens : null;
 		},
@@ -136,7 +136,7 @@ describe("the token", () => {
 
 describe("a renewal", () => {
 	it("comes with half the time over, and keeps what the platform gives", async () => {
-		const { open, signIn, server, clock, kept } = await createSubject();
+		const { open, signIn, server, clock, persisted } = await createSubject();
 		await signIn();
 		const access = open();
 		clock.advance(1_800_000);
@@ -147,7 +147,7 @@ describe("a renewal", () => {
 		expect(server.requests.map(({ path: at, form }) => [at, form])).toEqual([
 			["/api/oauth/token", refresh("refresh-token-1")],
 		]);
-		expect(await kept()).toEqual({
+		expect(await persisted()).toEqual({
 			accessToken: "access-token-2",
 			refreshToken: "refresh-token-2",
 			expiresAt: clock.now() / 1000 + 3600,
@@ -161,11 +161,11 @@ describe("a renewal", () => {
 	});
 
 	it("keeps the refresh token when the platform gives no other", async () => {
-		const { open, signIn, server, kept } = await createSubject();
+		const { open, signIn, server, persisted } = await createSubject();
 		await signIn(3000);
 		server.grant = { refresh_token: null, expires_in: "7200" };
 		await open().renewIfDue();
-		expect(await kept()).toMatchObject({
+		expect(await persisted()).toMatchObject({
 			accessToken: "access-token-2",
 			refreshToken: "refresh-token-1",
 			expiresIn: 7200,
@@ -247,7 +247,7 @@ describe("a renewal", () => {
 	});
 
 	it("does not bring back a sign-in that was given up meanwhile", async () => {
-		const { open, signIn, server, files, kept } = await createSubject();
+		const { open, signIn, server, files, persisted } = await createSubject();
 		await signIn(3000);
 		let removed: Promise<boolean> | null = null;
 		server.beforeRefresh = async () => {
@@ -255,34 +255,34 @@ describe("a renewal", () => {
 		};
 		await open({ clock: systemClock }).renewIfDue();
 		expect(await removed).toBe(true);
-		expect(await kept()).toBeNull();
+		expect(await persisted()).toBeNull();
 		expect(server.refreshes).toBe(1);
 		expect(await open().renewed("access-token-1")).toEqual(nobody);
 	});
 
 	it("is used although it cannot be kept, and kept as soon as it can be", async () => {
-		const { open, signIn, server, files, kept } = await createSubject();
+		const { open, signIn, server, files, persisted } = await createSubject();
 		await signIn(3000);
 		const access = open({ files: fullDisk(files) });
 		expect(await access.renewed("access-token-1")).toEqual({ ok: true, key: "access-token-2" });
-		expect(await kept()).toMatchObject({ refreshToken: "refresh-token-1" });
+		expect(await persisted()).toMatchObject({ refreshToken: "refresh-token-1" });
 		expect(await access.current()).toEqual({ ok: true, key: "access-token-2" });
 		await access.renewIfDue();
-		expect(await kept()).toMatchObject({ accessToken: "access-token-2", refreshToken: "refresh-token-2" });
+		expect(await persisted()).toMatchObject({ accessToken: "access-token-2", refreshToken: "refresh-token-2" });
 		expect(server).toMatchObject({ refreshes: 1, reuses: 0 });
 	});
 
 	it("that cannot be kept gives way to a new sign-in, and to none", async () => {
-		const { open, signIn, files, kept } = await createSubject();
+		const { open, signIn, files, persisted } = await createSubject();
 		for (const change of [() => signIn(), () => files.remove(file)]) {
 			await signIn(3000);
 			const access = open({ files: fullDisk(files) });
-			const { accessToken = "" } = (await kept()) ?? {};
+			const { accessToken = "" } = (await persisted()) ?? {};
 			expect(await access.renewed(accessToken)).toMatchObject({ ok: true });
 			await change();
-			const after = await kept();
+			const after = await persisted();
 			await access.renewIfDue();
-			expect(await kept()).toEqual(after);
+			expect(await persisted()).toEqual(after);
 			expect(await access.current()).toMatchObject(after === null ? nobody : { key: after.accessToken });
 		}
 	});
@@ -319,7 +319,7 @@ describe("keeping a sign-in", () => {
 		const port = { files, clock: createFakeClock(), file };
 		const tokens = { accessToken: "a", refreshToken: "r", expiresAt: 0, expiresIn: 0, scope: "", tokenType: "" };
 		expect(await removeTokens(port)).toBe(false);
-		await keepTokens(port, tokens);
+		await persistTokens(port, tokens);
 		expect(await readTokens(files, file)).toEqual({ kind: "tokens", tokens });
 		expect(await removeTokens(port)).toBe(true);
 		expect(await files.list(path.dirname(file))).toEqual([]);

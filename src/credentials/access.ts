@@ -71,7 +71,7 @@ export function createAccess(settings: AccessSettings): Access {
 	};
 
 	/** The platform knows only these from now on: what cannot be written is used all the same. */
-	const keep = async (tokens: Tokens, replaced: string) => {
+	const persist = async (tokens: Tokens, replaced: string) => {
 		try {
 			await writeTokens(files, file, tokens);
 			unsaved = null;
@@ -94,7 +94,7 @@ export function createAccess(settings: AccessSettings): Access {
 		const grant = await requestGrant(settings, platform, proof, never);
 		if (grant.kind === "granted") {
 			// A platform that gives no new refresh token means the old one to go on.
-			await keep({ ...grant.tokens, refreshToken: grant.tokens.refreshToken || refreshToken }, refreshToken);
+			await persist({ ...grant.tokens, refreshToken: grant.tokens.refreshToken || refreshToken }, refreshToken);
 			log.info("A sign-in was renewed.", { path: file });
 			return { ok: true, key: grant.tokens.accessToken };
 		}
@@ -122,7 +122,7 @@ export function createAccess(settings: AccessSettings): Access {
 	const saveLate = async () => {
 		await exclusively(async () => {
 			await load();
-			if (unsaved !== null) await keep(unsaved.tokens, unsaved.replaced);
+			if (unsaved !== null) await persist(unsaved.tokens, unsaved.replaced);
 		});
 	};
 
@@ -160,7 +160,7 @@ export function createAccess(settings: AccessSettings): Access {
 }
 
 /** Keeps the tokens of a new sign-in. Rejects with the system's error. */
-export async function keepTokens(
+export async function persistTokens(
 	port: Pick<AccessSettings, "files" | "clock" | "file">,
 	tokens: Tokens,
 ): Promise<void> {

@@ -141,9 +141,9 @@ describe("requestDeviceCode", () => {
 		["a port where nobody listens", "http://127.0.0.1:9", "The sign-in server cannot be reached: 127.0.0.1:9: "],
 	])("says what is wrong with %s", async (_, oauthHost, message) => {
 		const { platform, port } = await createSubject();
-		const told = await failure(requestDeviceCode(port, { ...platform, oauthHost }, never));
-		expect(told).toContain(message);
-		expect(told).not.toContain("secret");
+		const reported = await failure(requestDeviceCode(port, { ...platform, oauthHost }, never));
+		expect(reported).toContain(message);
+		expect(reported).not.toContain("secret");
 	});
 
 	it.each([
@@ -163,9 +163,9 @@ describe("requestDeviceCode", () => {
 	])("tells of an answer with HTTP %i", async (status, body, message) => {
 		const { platform, port } = await createSubject();
 		const fetch = async () => new Response(JSON.stringify(body), { status });
-		const told = await failure(requestDeviceCode({ ...port, fetch }, platform, never));
-		if (typeof message === "string") expect(told).toContain(message);
-		else expect(told).toMatch(message);
+		const reported = await failure(requestDeviceCode({ ...port, fetch }, platform, never));
+		if (typeof message === "string") expect(reported).toContain(message);
+		else expect(reported).toMatch(message);
 	});
 });
 

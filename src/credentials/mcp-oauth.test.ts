@@ -220,26 +220,29 @@ describe("permissions that a server wants beside those of the sign-in", () => {
 		return pages[0]?.searchParams.get("scope");
 	};
 
-	it.each([true, false])("are asked for with the others, and kept until then (tokens tell: %s)", async (tellsScope) => {
-		const { server, authorization, provider } = await signedIn({ ...options, tellsScope });
-		expect(await authorization.wanted(server.url)).toBeNull();
-		const resourceMetadataUrl = new URL(`${server.origin}/.well-known/oauth-protected-resource/mcp`);
-		await authorization.needs(server.url, { scope: "weather:history", resourceMetadataUrl });
-		await authorization.needs(server.url, { scope: "weather:history weather:read", resourceMetadataUrl });
-		server.expireTokens();
-		expect(await request(server, provider)).toBe(200);
-		expect(await authorization.wanted(server.url)).toEqual({
-			scope: "weather:read weather:history",
-			resourceMetadataUrl,
-		});
-		expect(await pageOf(authorization, server.url)).toBe("weather:read weather:history");
-		expect(server.scopesOf((await provider.token()) ?? "")).toEqual(["weather:read", "weather:history"]);
-		expect(await authorization.wanted(server.url)).toBeNull();
-	});
+	it.each([true, false])(
+		"are asked for with the others, and kept until then (tokens tell: %s)",
+		async (reportsScope) => {
+			const { server, authorization, provider } = await signedIn({ ...options, reportsScope });
+			expect(await authorization.wanted(server.url)).toBeNull();
+			const resourceMetadataUrl = new URL(`${server.origin}/.well-known/oauth-protected-resource/mcp`);
+			await authorization.needs(server.url, { scope: "weather:history", resourceMetadataUrl });
+			await authorization.needs(server.url, { scope: "weather:history weather:read", resourceMetadataUrl });
+			server.expireTokens();
+			expect(await request(server, provider)).toBe(200);
+			expect(await authorization.wanted(server.url)).toEqual({
+				scope: "weather:read weather:history",
+				resourceMetadataUrl,
+			});
+			expect(await pageOf(authorization, server.url)).toBe("weather:read weather:history");
+			expect(server.scopesOf((await provider.token()) ?? "")).toEqual(["weather:read", "weather:history"]);
+			expect(await authorization.wanted(server.url)).toBeNull();
+		},
+	);
 
 	it("are no reason to fail when the disk does not take them", async () => {
-		const told: string[] = [];
-		const log: Log = { ...silentLog, error: (message) => told.push(message) };
+		const reported: string[] = [];
+		const log: Log = { ...silentLog, error: (message) => reported.push(message) };
 		const { server } = await signedIn(options);
 		const { files } = createFailingFiles(createDiskFiles(), {
 			at: ({ kind }) => kind === "replace",
@@ -247,7 +250,7 @@ describe("permissions that a server wants beside those of the sign-in", () => {
 		});
 		const authorization = authorizationWith({ files, log });
 		await authorization.needs(server.url, { scope: "weather:history" });
-		expect(told).toEqual(["What an MCP server wants a sign-in to allow cannot be stored"]);
+		expect(reported).toEqual(["What an MCP server wants a sign-in to allow cannot be stored"]);
 	});
 
 	it("are no longer asked for once they were given up, and the sign-in stays", async () => {
@@ -388,8 +391,8 @@ describe("renewal", () => {
 	});
 
 	it("is of use although the disk does not take the tokens, and says so", async () => {
-		const told: string[] = [];
-		const log: Log = { ...silentLog, error: (message) => told.push(message) };
+		const reported: string[] = [];
+		const log: Log = { ...silentLog, error: (message) => reported.push(message) };
 		const { server } = await signedIn();
 		const full: Files = createFailingFiles(createDiskFiles(), {
 			at: ({ kind }) => kind === "replace",
@@ -400,6 +403,6 @@ describe("renewal", () => {
 		expect(await request(server, provider)).toBe(200);
 		server.expireTokens();
 		expect(await request(server, provider)).toBe(200);
-		expect(told).toEqual(Array(2).fill("Renewed tokens of an MCP server cannot be stored"));
+		expect(reported).toEqual(Array(2).fill("Renewed tokens of an MCP server cannot be stored"));
 	});
 });

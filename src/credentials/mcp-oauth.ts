@@ -51,16 +51,16 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 		/** The token of the last request. */
 		let used: string | null = null;
 		/** Renewed ones that the disk did not take. */
-		let unkept: McpTokens | null = null;
-		const current = async () => unkept ?? (await store.read(url));
+		let unpersisted: McpTokens | null = null;
+		const current = async () => unpersisted ?? (await store.read(url));
 
-		const keep = async (tokens: McpTokens): Promise<void> => {
+		const persist = async (tokens: McpTokens): Promise<void> => {
 			try {
 				await store.write(url, tokens);
-				unkept = null;
+				unpersisted = null;
 			} catch (thrown) {
 				log.error("Renewed tokens of an MCP server cannot be stored", { url, error: thrown });
-				unkept = tokens;
+				unpersisted = tokens;
 			}
 		};
 
@@ -76,7 +76,7 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 				if (refreshToken === undefined) throw new UnauthorizedError("the sign-in has expired");
 				try {
 					const renewed = await renewTokens(url, tokens, refreshToken, network);
-					await keep(renewed);
+					await persist(renewed);
 					return renewed;
 				} catch (thrown) {
 					const text = failureText(thrown);

@@ -14,7 +14,7 @@ export interface GrantedTokens {
 }
 
 /** What is kept of an answer that came `now`. Empty values count as missing ones. */
-export function toKept(granted: GrantedTokens, now: number) {
+export function toPersisted(granted: GrantedTokens, now: number) {
 	const { access_token, token_type, refresh_token, scope, expires_in } = granted;
 	return {
 		access_token,
@@ -83,13 +83,13 @@ export async function renewTokens(
 	network: McpNetwork,
 ): Promise<McpTokens> {
 	const { discoverOAuthServerInfo, refreshAuthorization } = await import("@modelcontextprotocol/client");
-	const { authorization_server: kept, client, resource: keptResource, scope, wanted } = tokens;
+	const { authorization_server: persisted, client, resource: keptResource, scope, wanted } = tokens;
 	const { client_id, client_secret, auth_method } = client;
 	return await inTime(network, new AbortController().signal, async (fetchFn) => {
 		const known: KnownServer =
-			kept === undefined
+			persisted === undefined
 				? toKnownServer(await discoverOAuthServerInfo(url, { fetchFn }))
-				: { resource: keptResource, authorization_server: kept };
+				: { resource: keptResource, authorization_server: persisted };
 		const { authorization_server: server, resource } = known;
 		const granted = await refreshAuthorization(server.issuer, {
 			metadata: {
@@ -112,7 +112,7 @@ export async function renewTokens(
 		return {
 			...(scope === undefined ? {} : { scope }),
 			...(wanted === undefined ? {} : { wanted }),
-			...toKept(granted, network.clock.now()),
+			...toPersisted(granted, network.clock.now()),
 			...(resource === undefined ? {} : { resource }),
 			authorization_server: server,
 			client,

@@ -6,7 +6,7 @@ import type {
 	StoredOAuthClientInformation,
 } from "@modelcontextprotocol/client";
 import { type Callback, listenForCallback } from "./mcp-callback.ts";
-import { toKept, toKnownServer } from "./mcp-renewal.ts";
+import { toKnownServer, toPersisted } from "./mcp-renewal.ts";
 import { failureText, inTime, type McpNetwork } from "./mcp-request.ts";
 import { McpSignInError } from "./mcp-sign-in-error.ts";
 import type { McpTokens } from "./mcp-tokens.ts";
@@ -72,7 +72,10 @@ export async function signIn(
 		if (granted.access_token === "") throw new McpSignInError("the authorization server gave an empty token");
 		return {
 			// A server that does not say what it granted has granted what was asked for.
-			...toKept({ ...granted, scope: granted.scope || address.searchParams.get("scope") || "" }, network.clock.now()),
+			...toPersisted(
+				{ ...granted, scope: granted.scope || address.searchParams.get("scope") || "" },
+				network.clock.now(),
+			),
 			...server,
 			client: flow.client(),
 		};

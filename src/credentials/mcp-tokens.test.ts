@@ -56,14 +56,14 @@ describe("the tokens of MCP servers", () => {
 			JSON.stringify({ ...tokens, server_url: "https://a.example", access_token: 7, note: "secret-token" }),
 		],
 	])("count as missing when their file holds %s, and the log does not tell what", async (_, content) => {
-		const told: unknown[] = [];
-		const store = createStore({ ...silentLog, warn: (...entry) => told.push(entry) });
+		const reported: unknown[] = [];
+		const store = createStore({ ...silentLog, warn: (...entry) => reported.push(entry) });
 		await store.write("https://a.example", tokens);
 		writeFileSync(theFile(), content);
 		expect(await store.read("https://a.example")).toBeNull();
-		expect(told).toHaveLength(1);
-		expect(JSON.stringify(told)).toContain(theFile());
-		expect(JSON.stringify(told)).not.toContain("secret");
+		expect(reported).toHaveLength(1);
+		expect(JSON.stringify(reported)).toContain(theFile());
+		expect(JSON.stringify(reported)).not.toContain("secret");
 	});
 
 	describe("of the Rust agent", () => {
@@ -137,12 +137,12 @@ describe("the tokens of MCP servers", () => {
 			["another shape", '{"servers":["secret-token"]}', 1],
 			["a broken entry", '{"servers":{"https://a.example":{"token_response":{"access_token":"secret-token"}}}}', 1],
 		])("count as missing where there is %s, and the log does not tell what", async (what, content, warnings) => {
-			const told: unknown[] = [];
+			const reported: unknown[] = [];
 			write(content);
-			const store = createStore({ ...silentLog, warn: (...entry) => told.push(entry) });
+			const store = createStore({ ...silentLog, warn: (...entry) => reported.push(entry) });
 			expect(await store.read("https://a.example")).toBeNull();
-			expect(told).toHaveLength(warnings);
-			expect(JSON.stringify(told)).not.toContain("secret");
+			expect(reported).toHaveLength(warnings);
+			expect(JSON.stringify(reported)).not.toContain("secret");
 			await store.remove("https://a.example");
 			const isReadable = what === "a client without tokens" || what === "a broken entry";
 			const left = isReadable ? JSON.stringify({ servers: {} }, null, 2) : content;

@@ -26,17 +26,17 @@ interface Found {
 export async function loadAgentsMd(files: Files, workDir: string, log: Log): Promise<string> {
 	const directories = await projectDirectories(files, workDir);
 	const found = (await Promise.all(directories.map((directory) => readDirectory(files, directory, log)))).flat();
-	const kept: string[] = [];
+	const retained: string[] = [];
 	let remaining = agentsMdBudget;
 	for (const { path: file, text } of found.reverse()) {
 		const heading = `<!-- From: ${file} -->\n`;
-		const overhead = Buffer.byteLength(heading) + (kept.length === 0 ? 0 : separator.length);
+		const overhead = Buffer.byteLength(heading) + (retained.length === 0 ? 0 : separator.length);
 		const body = cutToBytes(text, remaining - overhead);
 		if (body === "") continue;
-		kept.unshift(heading + body);
+		retained.unshift(heading + body);
 		remaining -= overhead + Buffer.byteLength(body);
 	}
-	return kept.join(separator);
+	return retained.join(separator);
 }
 
 async function readDirectory(files: Files, directory: string, log: Log): Promise<Found[]> {

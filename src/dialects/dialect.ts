@@ -24,7 +24,7 @@ export interface Compatibility {
 export const noCompatibility: Compatibility = { maxEvents: null, typedParts: false, formerNames: false };
 
 /** The kernel as a dialect sees it. */
-export interface Door {
+export interface KernelApi {
 	/** The session of a process that serves one. */
 	readonly session: Session;
 	readonly server: { readonly name: string; readonly version: string };
@@ -33,7 +33,7 @@ export interface Door {
 }
 
 /** The kernel as a dialect of many sessions sees it. */
-export interface HostDoor extends Omit<Door, "session" | "compatibility"> {
+export interface HostApi extends Omit<KernelApi, "session" | "compatibility"> {
 	readonly sessions: SessionHost;
 	/** Settings of the clients' own world. */
 	readonly documents: SettingsDocuments;
@@ -42,12 +42,12 @@ export interface HostDoor extends Omit<Door, "session" | "compatibility"> {
 }
 
 /** One connection speaking one dialect. Nothing happens before a method is called. */
-export interface Conversation {
+export interface DialectConnection {
 	readonly methods: MethodTable;
 	/** In place of the dialect's own, when they depend on what was said. */
 	readonly rules?: EnvelopeRules;
 	/** Cuts short what could take long without the session, such as a replay; its request is still answered. */
-	hurry(): void;
+	abortPending(): void;
 	/** Resolves once every event told to this client has been handed to the outbox; call it after the session stopped. */
 	drained(): Promise<void>;
 }
@@ -57,10 +57,10 @@ export interface Dialect {
 	readonly rules: EnvelopeRules;
 	/** Whether this parsed line, the first that anybody claims, begins a conversation in this dialect. */
 	claims(value: unknown): boolean;
-	converse(door: Door, peer: Peer): Conversation;
+	converse(kernelApi: KernelApi, peer: Peer): DialectConnection;
 }
 
 /** A dialect whose clients make sessions, as many as they like. */
 export interface HostDialect extends Omit<Dialect, "converse"> {
-	converse(door: HostDoor, peer: Peer): Conversation;
+	converse(kernelApi: HostApi, peer: Peer): DialectConnection;
 }

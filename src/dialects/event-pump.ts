@@ -3,7 +3,7 @@
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 import type { Log } from "../base/log.ts";
 import type { AgentEvent, TurnOutcome } from "../events/event.ts";
-import type { Answer, AskFailure, AskKind } from "../events/interaction.ts";
+import type { Answer, InteractionFailure, InteractionKind } from "../events/interaction.ts";
 import type { Attachment } from "../kernel/clients/clients.ts";
 import type { Session } from "../kernel/session/session.ts";
 import type { Peer } from "../rpc/connection.ts";
@@ -14,7 +14,7 @@ export type Outgoing =
 	| { readonly kind: "notification"; readonly method: string; readonly params: unknown }
 	| {
 			readonly kind: "ask";
-			readonly askId: string;
+			readonly interactionId: string;
 			/** The JSON-RPC id wanted; a suffix is added while another request with it is open. */
 			readonly id: string;
 			readonly method: string;
@@ -24,17 +24,17 @@ export type Outgoing =
 			readResult(result: unknown): Answer | null;
 	  }
 	/** The ask is settled: later replies to it are ignored. */
-	| { readonly kind: "settled"; readonly askId: string };
+	| { readonly kind: "settled"; readonly interactionId: string };
 
 export type Project = (event: AgentEvent) => readonly Outgoing[];
 
-type OutgoingAsk = Extract<Outgoing, { kind: "ask" }>;
+type OutgoingInteraction = Extract<Outgoing, { kind: "ask" }>;
 
 /** A request of ours that the peer has not answered. */
 interface OpenRequest {
 	/** Its JSON-RPC id. */
 	readonly id: string;
-	readonly outgoing: OutgoingAsk;
+	readonly outgoing: OutgoingInteraction;
 }
 
 export class EventPump {
@@ -85,12 +85,12 @@ export class EventPump {
 	 * Takes a result that came in another way than as a reply for the answer to an open request. Nothing is settled when
 	 * it is not a good answer to an ask of that kind; a reply may still come then.
 	 */
-	answer(askId: string, result: unknown, kind: AskKind): void {
-		const open = this.#open.get(askId);
+	answer(interactionId: string, result: unknown, kind: InteractionKind): void {
+		const open = this.#open.get(interactionId);
 		const answer = open?.outgoing.readResult(result) ?? null;
 		if (open === undefined || answer?.kind !== kind) return;
-		this.#forget(askId);
-		this.#tell(askId, answer);
+		this.#forget(interactionId);
+		this.#sendEvent(interactionId, answer);
 	}
 
 	/** Resolves when every attachment carried has ended and was sent. */
@@ -133,7 +133,7 @@ export class EventPump {
 				this.#peer.notify(outgoing.method, outgoing.params);
 				return;
 			case "settled":
-				this.#forget(outgoing.askId);
+				this.#forget(outgoing.interactionId);
 				return;
 			case "ask":
 				this.#ask(outgoing);
@@ -141,34 +141,34 @@ export class EventPump {
 		}
 	}
 
-	#ask(outgoing: OutgoingAsk): void {
-		const { askId } = outgoing;
+	#ask(outgoing: OutgoingInteraction): void {
+		const { interactionId } = outgoing;
 		// Told again to a client that attached anew: the earlier request of the same ask gives way.
-		this.#forget(askId);
+		this.#forget(interactionId);
 		let id = outgoing.id;
 		for (let n = 2; this.#peer.isWaiting(id); n += 1) id = `${outgoing.id}-${n}`;
-		this.#open.set(askId, { id, outgoing });
+		this.#open.set(interactionId, { id, outgoing });
 		this.#peer.call(id, outgoing.method, outgoing.params(id), (reply) => {
-			this.#open.delete(askId);
-			this.#tell(askId, toAnswer(outgoing, reply));
+			this.#open.delete(interactionId);
+			this.#sendEvent(interactionId, toAnswer(outgoing, reply));
 		});
 	}
 
 	/** Later replies are ignored. */
-	#forget(askId: string): void {
-		const open = this.#open.get(askId);
+	#forget(interactionId: string): void {
+		const open = this.#open.get(interactionId);
 		if (open !== undefined) this.#peer.withdraw(open.id);
-		this.#open.delete(askId);
+		this.#open.delete(interactionId);
 	}
 
-	#tell(askId: string, answer: Answer | AskFailure): void {
-		this.#session.send({ type: "ask.answer", askId, answer }).catch((thrown: unknown) => {
-			this.#log.error("An answer could not be delivered.", { askId, error: thrown });
+	#sendEvent(interactionId: string, answer: Answer | InteractionFailure): void {
+		this.#session.send({ type: "interaction.respond", interactionId, answer }).catch((thrown: unknown) => {
+			this.#log.error("An answer could not be delivered.", { interactionId, error: thrown });
 		});
 	}
 }
 
-function toAnswer(outgoing: OutgoingAsk, reply: RpcReply): Answer | AskFailure {
+function toAnswer(outgoing: OutgoingInteraction, reply: RpcReply): Answer | InteractionFailure {
 	if (reply.kind === "error") return { kind: "error-reply", message: reply.error.message };
 	return outgoing.readResult(reply.result) ?? { kind: "malformed" };
 }

@@ -1,7 +1,7 @@
 // Commands: what a client asks of a session through the one door.
 
 import type { UserInput } from "./content.ts";
-import type { Answer, AskFailure } from "./interaction.ts";
+import type { Answer, InteractionFailure } from "./interaction.ts";
 
 export type Command =
 	/**
@@ -21,7 +21,11 @@ export type Command =
 	 */
 	| { readonly type: "side-question.start"; readonly question: string }
 	/** Settles an ask. An unknown or settled id changes nothing. */
-	| { readonly type: "ask.answer"; readonly askId: string; readonly answer: Answer | AskFailure };
+	| {
+			readonly type: "interaction.respond";
+			readonly interactionId: string;
+			readonly answer: Answer | InteractionFailure;
+	  };
 
 export type CommandType = Command["type"];
 
@@ -33,5 +37,5 @@ export interface CommandValues {
 	"side-question.start": { readonly id: string };
 	"plan-mode.set": { readonly planMode: boolean };
 	/** Whether the answer was the one that settled the ask. */
-	"ask.answer": { readonly settled: boolean };
+	"interaction.respond": { readonly settled: boolean };
 }

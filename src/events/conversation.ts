@@ -4,7 +4,7 @@ import type { ContentPart, ToolCall } from "./content.ts";
 export type MessageRole = "user" | "assistant" | "tool" | "system";
 
 /** One message of the conversation as a model sees it. */
-export interface ConversationMessage {
+export interface HistoryEntry {
 	readonly role: MessageRole;
 	readonly content: readonly ContentPart[];
 	/** Only on assistant messages that asked for tools. */
@@ -19,4 +19,4 @@ export type ContextRow =
 	| { readonly type: "system-prompt"; readonly content: string }
 	| { readonly type: "checkpoint"; readonly id: number }
 	| { readonly type: "usage"; readonly tokenCount: number }
-	| { readonly type: "message"; readonly message: ConversationMessage };
+	| { readonly type: "message"; readonly message: HistoryEntry };

@@ -6,7 +6,7 @@
 import * as v from "valibot";
 import { kernelErrorCodes } from "../base/errors.ts";
 import { contentPartSchema, tokenUsageSchema, toolCallSchema, toolReturnSchema, userInputSchema } from "./content.ts";
-import { answerSchema, askSchema } from "./interaction.ts";
+import { answerSchema, interactionSchema } from "./interaction.ts";
 
 export type EventClass = "stored" | "state" | "volatile";
 
@@ -143,9 +143,11 @@ export const eventDeclarations = {
 		toolCallId: v.string(),
 		result: toolReturnSchema,
 	}),
-	"ask.requested": declareEvent("state", "The kernel waits for a client's answer.", { ask: askSchema }),
-	"ask.resolved": declareEvent("stored", "An ask is settled, by whomever.", {
-		askId: v.string(),
+	"interaction.requested": declareEvent("state", "The kernel waits for a client's answer.", {
+		interaction: interactionSchema,
+	}),
+	"interaction.resolved": declareEvent("stored", "An ask is settled, by whomever.", {
+		interactionId: v.string(),
 		answer: answerSchema,
 	}),
 	"steer.consumed": declareEvent("stored", "Input added during the turn entered the context.", {

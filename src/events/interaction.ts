@@ -4,7 +4,7 @@ import { displayBlockSchema, toolReturnSchema } from "./content.ts";
 
 const nullableText = v.optional(v.nullable(v.string()), null);
 
-export const approvalAskSchema = v.object({
+export const approvalInteractionSchema = v.object({
 	kind: v.literal("approval"),
 	id: v.string(),
 	toolCallId: v.string(),
@@ -21,7 +21,7 @@ export const approvalAskSchema = v.object({
 	display: v.array(displayBlockSchema),
 });
 
-export const clientToolAskSchema = v.object({
+export const clientToolInteractionSchema = v.object({
 	kind: v.literal("client-tool"),
 	id: v.string(),
 	toolCallId: v.string(),
@@ -40,14 +40,14 @@ export const questionItemSchema = v.object({
 	other_label: v.optional(v.string(), ""),
 	other_description: v.optional(v.string(), ""),
 });
-export const questionAskSchema = v.object({
+export const questionInteractionSchema = v.object({
 	kind: v.literal("question"),
 	id: v.string(),
 	toolCallId: v.string(),
 	questions: v.array(questionItemSchema),
 });
 
-export const hookAskSchema = v.object({
+export const hookInteractionSchema = v.object({
 	kind: v.literal("hook"),
 	id: v.string(),
 	/** The client's own name for its subscription. */
@@ -57,11 +57,16 @@ export const hookAskSchema = v.object({
 	input: v.record(v.string(), v.unknown()),
 });
 
-export const askSchema = v.variant("kind", [approvalAskSchema, clientToolAskSchema, questionAskSchema, hookAskSchema]);
-export type ApprovalAsk = v.InferOutput<typeof approvalAskSchema>;
-export type ClientToolAsk = v.InferOutput<typeof clientToolAskSchema>;
-export type Ask = v.InferOutput<typeof askSchema>;
-export type AskKind = Ask["kind"];
+export const interactionSchema = v.variant("kind", [
+	approvalInteractionSchema,
+	clientToolInteractionSchema,
+	questionInteractionSchema,
+	hookInteractionSchema,
+]);
+export type ApprovalInteraction = v.InferOutput<typeof approvalInteractionSchema>;
+export type ClientToolInteraction = v.InferOutput<typeof clientToolInteractionSchema>;
+export type Interaction = v.InferOutput<typeof interactionSchema>;
+export type InteractionKind = Interaction["kind"];
 
 export const approvalDecisionSchema = v.picklist(["approve", "approve_for_session", "reject"]);
 export const approvalAnswerSchema = v.object({
@@ -88,7 +93,9 @@ export const answerSchema = v.variant("kind", [
 	hookAnswerSchema,
 ]);
 export type Answer = v.InferOutput<typeof answerSchema>;
-export type AnswerTo<K extends AskKind> = Extract<Answer, { kind: K }>;
+export type AnswerTo<K extends InteractionKind> = Extract<Answer, { kind: K }>;
 
 /** What a client reports in place of an answer. */
-export type AskFailure = { readonly kind: "error-reply"; readonly message: string } | { readonly kind: "malformed" };
+export type InteractionFailure =
+	| { readonly kind: "error-reply"; readonly message: string }
+	| { readonly kind: "malformed" };

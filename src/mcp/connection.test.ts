@@ -28,7 +28,7 @@ interface Subject {
 	readonly clock: FakeClock;
 	readonly warnings: unknown[];
 	/** The states and numbers of tools that were told of. */
-	readonly told: string[];
+	readonly reported: string[];
 	call(options?: CallOptions): Promise<CallOutcome>;
 }
 
@@ -59,14 +59,14 @@ function createSubject(options: ProgramOptions = {}): Subject {
 			version: "1.2.3",
 		},
 	);
-	const told: string[] = [];
-	connection.onChange(() => told.push(`${connection.state} ${connection.tools.length}`));
+	const reported: string[] = [];
+	connection.onChange(() => reported.push(`${connection.state} ${connection.tools.length}`));
 	return {
 		program,
 		connection,
 		clock,
 		warnings,
-		told,
+		reported,
 		call: ({ value = {}, signal = never, questions = nobodyToAsk } = {}) =>
 			connection.call(
 				{
@@ -88,10 +88,10 @@ const answered = (said: unknown) => ({ kind: "answered", result: { content: text
 
 describe("connecting", () => {
 	it("starts the program in its place, and asks for its tools", async () => {
-		const { connection, program, told } = createSubject();
+		const { connection, program, reported } = createSubject();
 		expect([connection.state, connection.tools]).toEqual(["pending", []]);
 		await Promise.all([connection.connect(), connection.connect()]);
-		expect(told).toEqual(["connecting 0", "connected 1"]);
+		expect(reported).toEqual(["connecting 0", "connected 1"]);
 		expect(connection.tools).toMatchObject([{ name: "echo", parameters: { type: "object" } }]);
 		expect(program.runs).toHaveLength(1);
 		expect(program.run().request).toMatchObject({
@@ -166,7 +166,7 @@ describe("connecting", () => {
 	});
 
 	it("fails with a program that ends, and says what it said", async () => {
-		const { connection, program, warnings, told } = createSubject({
+		const { connection, program, warnings, reported } = createSubject({
 			handle(_, run) {
 				run.print("I am lost.\n", "error");
 				run.exit({ kind: "exited", exitCode: 3 });
@@ -174,7 +174,7 @@ describe("connecting", () => {
 			},
 		});
 		await connection.connect();
-		expect(told).toEqual(["connecting 0", "failed 0"]);
+		expect(reported).toEqual(["connecting 0", "failed 0"]);
 		const reason = "it exited with code 3; it said last: I am lost";
 		expect(warnings).toEqual([["An MCP server could not be connected.", { server: "srv", reason }]]);
 		expect(program.run().isOver).toBe(true);
@@ -310,7 +310,7 @@ describe("a call", () => {
 
 	it("is lost with the server; the next one starts it anew", async () => {
 		let isDeadly = true;
-		const { connection, program, told, warnings, call } = createSubject({
+		const { connection, program, reported, warnings, call } = createSubject({
 			call(_, run) {
 				if (!isDeadly) return text("alive");
 				run.print("Argh!\n", "error");
@@ -326,7 +326,7 @@ describe("a call", () => {
 		isDeadly = false;
 		expect(await call()).toEqual(answered("alive"));
 		expect(program.runs).toHaveLength(2);
-		expect(told).toEqual(["connecting 0", "connected 1", "failed 1", "connected 1"]);
+		expect(reported).toEqual(["connecting 0", "connected 1", "failed 1", "connected 1"]);
 	});
 
 	it("starts a server that ended in between", async () => {
@@ -401,10 +401,10 @@ describe("a server that could not be connected", () => {
 	};
 
 	it("is tried again, and counts as failed until it is there", async () => {
-		const { connection, mend, retry, told, tries, warnings } = createBroken();
+		const { connection, mend, retry, reported, tries, warnings } = createBroken();
 		await connection.connect();
 		await retry();
-		expect([told, tries()]).toEqual([["connecting 0", "failed 0", "failed 0"], 2]);
+		expect([reported, tries()]).toEqual([["connecting 0", "failed 0", "failed 0"], 2]);
 		// It is no news any more.
 		expect(warnings).toHaveLength(1);
 		mend();
@@ -428,14 +428,14 @@ describe("a server that could not be connected", () => {
 	});
 
 	it("is taken in when it starts, and begins anew when it is lost", async () => {
-		const { connection, clock, mend, program, retry, told, tries } = createBroken();
+		const { connection, clock, mend, program, retry, reported, tries } = createBroken();
 		await connection.connect();
 		await retry();
 		clock.advance(15_000);
 		mend();
 		connection.retry();
 		await until(() => connection.state === "connected");
-		expect(told).toEqual(["connecting 0", "failed 0", "failed 0", "connected 1"]);
+		expect(reported).toEqual(["connecting 0", "failed 0", "failed 0", "connected 1"]);
 		await retry();
 		expect(tries()).toBe(3);
 		program.run().exit();
@@ -463,11 +463,11 @@ describe("a server that could not be connected", () => {
 describe("a changed list of tools", () => {
 	it("is read again", async () => {
 		const tools = [tool];
-		const { connection, program, told } = createSubject({ tools });
+		const { connection, program, reported } = createSubject({ tools });
 		await connection.connect();
 		tools.push({ ...tool, name: "new" });
 		for (let n = 0; n < 5; n += 1) program.run().send({ method: "notifications/tools/list_changed" });
-		await until(() => told.at(-1) === "connected 2");
+		await until(() => reported.at(-1) === "connected 2");
 		expect(connection.tools.map(({ name }) => name)).toEqual(["echo", "new"]);
 	});
 

@@ -215,7 +215,7 @@ export class ServerConnection {
 			this.#isListStale = false;
 			try {
 				this.#tools = await this.#list(link);
-				this.#tellListeners();
+				this.#notifyListeners();
 			} catch (thrown) {
 				this.#warn("The changed tools of an MCP server could not be read.", { reason: errorText(thrown) });
 			}
@@ -274,10 +274,10 @@ export class ServerConnection {
 	#change(state: ServerState, failure: LinkFailure | null): void {
 		this.#state = state;
 		this.#failure = failure;
-		this.#tellListeners();
+		this.#notifyListeners();
 	}
 
-	#tellListeners(): void {
+	#notifyListeners(): void {
 		for (const listener of [...this.#listeners]) listener();
 	}
 

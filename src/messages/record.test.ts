@@ -1,33 +1,36 @@
 import { describe, expect, it } from "vitest";
-import { allSamples, sampleAsks, sampleEvents } from "../../test/support/sample-events.ts";
+import { allSamples, sampleEvents, sampleInteractions } from "../../test/support/sample-events.ts";
 import type { EventBody, EventType } from "../events/event.ts";
 import { fromRecord, toRecord } from "./record.ts";
 import { toMessage } from "./to-message.ts";
 
-const keptNever: ReadonlySet<EventType> = new Set<EventType>([
+const neverPersisted: ReadonlySet<EventType> = new Set<EventType>([
 	"content.delta",
 	"tool-call.started",
 	"tool-call.delta",
 	"budget.warning",
-	"ask.resolved",
+	"interaction.resolved",
 ]);
-const isKept = (body: EventBody) =>
-	!keptNever.has(body.type) &&
-	!(body.type === "ask.requested" && (body.ask.kind === "approval" || body.ask.kind === "hook")) &&
+const isPersisted = (body: EventBody) =>
+	!neverPersisted.has(body.type) &&
+	!(
+		body.type === "interaction.requested" &&
+		(body.interaction.kind === "approval" || body.interaction.kind === "hook")
+	) &&
 	!(body.type === "step.interrupted" && body.reason === "cancelled");
-const kept = allSamples.filter(isKept);
+const persisted = allSamples.filter(isPersisted);
 const path = [{ parentToolCallId: "P", agentId: "a1b2c3d4e", subagentType: "coder" }];
 
 /** What a log does not tell is null in what is read from it. */
 const asRead = (body: EventBody): EventBody => {
 	if (body.type === "turn.ended") return { ...body, outcome: null };
-	if (body.type === "ask.requested" && body.ask.kind === "client-tool")
-		return { ...body, ask: { ...body.ask, id: body.ask.toolCallId } };
+	if (body.type === "interaction.requested" && body.interaction.kind === "client-tool")
+		return { ...body, interaction: { ...body.interaction, id: body.interaction.toolCallId } };
 	return body;
 };
 
 describe("records of the log", () => {
-	it.each(kept.map((body) => [body.type, body] as const))("read %s back", (_type, body) => {
+	it.each(persisted.map((body) => [body.type, body] as const))("read %s back", (_type, body) => {
 		const record = JSON.parse(JSON.stringify(toRecord({ body, agentPath: [] })));
 		expect(fromRecord(record)).toEqual({ agentPath: [], body: asRead(body) });
 	});
@@ -40,15 +43,17 @@ describe("records of the log", () => {
 	});
 
 	it("are not made of approvals, hooks, deltas and cancelled steps", () => {
-		expect(allSamples.filter((body) => !isKept(body)).map((body) => toRecord({ body, agentPath: [] }))).toEqual(
-			allSamples.filter((body) => !isKept(body)).map(() => null),
+		expect(allSamples.filter((body) => !isPersisted(body)).map((body) => toRecord({ body, agentPath: [] }))).toEqual(
+			allSamples.filter((body) => !isPersisted(body)).map(() => null),
 		);
 	});
 
 	it("do not wrap the asks of subagents", () => {
-		const ask = sampleAsks[2];
-		if (ask === undefined) throw new Error("no sample");
-		expect(toRecord({ body: { type: "ask.requested", ask }, agentPath: path })?.type).toBe("QuestionRequest");
+		const interaction = sampleInteractions[2];
+		if (interaction === undefined) throw new Error("no sample");
+		expect(toRecord({ body: { type: "interaction.requested", interaction }, agentPath: path })?.type).toBe(
+			"QuestionRequest",
+		);
 	});
 });
 
@@ -57,8 +62,8 @@ describe("records of older versions", () => {
 
 	it("knows ApprovalRequestResolved and approval requests without source or display", () => {
 		expect(read("ApprovalRequestResolved", { request_id: "U", response: "approve" })).toEqual({
-			type: "ask.resolved",
-			askId: "U",
+			type: "interaction.resolved",
+			interactionId: "U",
 			answer: { kind: "approval", decision: "approve", feedback: "" },
 		});
 		const request = { id: "U", tool_call_id: "c", sender: "Shell", action: "run command", description: "d" };

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { isRecord } from "../base/json.ts";
 import type { AgentEvent, AgentPathEntry, EventBody, EventType } from "../events/event.ts";
-import type { Ask } from "../events/interaction.ts";
+import type { Interaction } from "../events/interaction.ts";
 import { type Message, type MessageType, messageDeclarations, type PayloadOf, toMessageType } from "./message.ts";
 import { toMessage, wrapForSubagent } from "./to-message.ts";
 
@@ -14,24 +14,28 @@ export interface EventRecord {
 	readonly body: EventBody;
 }
 
-const notKept: ReadonlySet<EventType> = new Set<EventType>([
+const notPersisted: ReadonlySet<EventType> = new Set<EventType>([
 	"content.delta",
 	"tool-call.started",
 	"tool-call.delta",
 	"budget.warning",
 	// Approvals are not in the log since 1.6; their decisions are in the call journal.
-	"ask.resolved",
+	"interaction.resolved",
 ]);
 
 /** Approvals and hooks are not in the log; questions and client tools are. */
-const keptAsks: ReadonlySet<Ask["kind"]> = new Set<Ask["kind"]>(["client-tool", "question"]);
+const persistedInteractions: ReadonlySet<Interaction["kind"]> = new Set<Interaction["kind"]>([
+	"client-tool",
+	"question",
+]);
 
 /** The log record of an event, or null when the log does not keep it (wire-protocol §8.2). */
 export function toRecord(event: Pick<AgentEvent, "agentPath" | "body">): MessageRecord | null {
 	const { body, agentPath } = event;
-	if (notKept.has(body.type)) return null;
+	if (notPersisted.has(body.type)) return null;
 	// Asks of subagents travel unwrapped, as they do on the wire.
-	if (body.type === "ask.requested") return keptAsks.has(body.ask.kind) ? toMessage(body) : null;
+	if (body.type === "interaction.requested")
+		return persistedInteractions.has(body.interaction.kind) ? toMessage(body) : null;
 	const message = toMessage(body);
 	return message === null ? null : wrapForSubagent(message, agentPath);
 }
@@ -76,8 +80,8 @@ const readers: { readonly [T in MessageType]: Reader } = {
 		result: return_value,
 	})),
 	ApprovalResponse: bodyReader("ApprovalResponse", ({ request_id, response, feedback }) => ({
-		type: "ask.resolved",
-		askId: request_id,
+		type: "interaction.resolved",
+		interactionId: request_id,
 		answer: { kind: "approval", decision: response, feedback },
 	})),
 	SteerInput: bodyReader("SteerInput", ({ user_input }) => ({ type: "steer.consumed", input: user_input })),
@@ -87,8 +91,8 @@ const readers: { readonly [T in MessageType]: Reader } = {
 	BtwBegin: bodyReader("BtwBegin", (payload) => ({ type: "side-question.started", ...payload })),
 	BtwEnd: bodyReader("BtwEnd", (payload) => ({ type: "side-question.ended", ...payload })),
 	ApprovalRequest: bodyReader("ApprovalRequest", (payload) => ({
-		type: "ask.requested",
-		ask: {
+		type: "interaction.requested",
+		interaction: {
 			kind: "approval",
 			id: payload.id,
 			toolCallId: payload.tool_call_id,
@@ -104,16 +108,16 @@ const readers: { readonly [T in MessageType]: Reader } = {
 		},
 	})),
 	ToolCallRequest: bodyReader("ToolCallRequest", ({ id, name, arguments: text }) => ({
-		type: "ask.requested",
-		ask: { kind: "client-tool", id, toolCallId: id, name, arguments: text },
+		type: "interaction.requested",
+		interaction: { kind: "client-tool", id, toolCallId: id, name, arguments: text },
 	})),
 	QuestionRequest: bodyReader("QuestionRequest", ({ id, tool_call_id, questions }) => ({
-		type: "ask.requested",
-		ask: { kind: "question", id, toolCallId: tool_call_id, questions },
+		type: "interaction.requested",
+		interaction: { kind: "question", id, toolCallId: tool_call_id, questions },
 	})),
 	HookRequest: bodyReader("HookRequest", (payload) => ({
-		type: "ask.requested",
-		ask: {
+		type: "interaction.requested",
+		interaction: {
 			kind: "hook",
 			id: payload.id,
 			subscriptionId: payload.subscription_id,

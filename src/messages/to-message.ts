@@ -2,7 +2,7 @@
 // Which of them a live client sees is the dialect's matter; which of them the log keeps is record.ts's.
 
 import type { AgentPathEntry, EventBody, EventBodyOf, EventType } from "../events/event.ts";
-import type { Ask } from "../events/interaction.ts";
+import type { Interaction } from "../events/interaction.ts";
 import type { Message } from "./message.ts";
 
 type Row<T extends EventType> = (body: EventBodyOf<T>) => Message | null;
@@ -14,45 +14,45 @@ function withoutType({ type: _, ...payload }: EventBody): object {
 	return payload;
 }
 
-export function toAskMessage(ask: Ask): Message {
-	switch (ask.kind) {
+export function toInteractionMessage(interaction: Interaction): Message {
+	switch (interaction.kind) {
 		case "approval":
 			return {
 				type: "ApprovalRequest",
 				payload: {
-					id: ask.id,
-					tool_call_id: ask.toolCallId,
-					sender: ask.sender,
-					action: ask.action,
-					description: ask.description,
-					source_kind: ask.sourceKind,
-					source_id: ask.sourceId,
-					agent_id: ask.agentId,
-					subagent_type: ask.subagentType,
-					source_description: ask.sourceDescription,
-					display: ask.display,
+					id: interaction.id,
+					tool_call_id: interaction.toolCallId,
+					sender: interaction.sender,
+					action: interaction.action,
+					description: interaction.description,
+					source_kind: interaction.sourceKind,
+					source_id: interaction.sourceId,
+					agent_id: interaction.agentId,
+					subagent_type: interaction.subagentType,
+					source_description: interaction.sourceDescription,
+					display: interaction.display,
 				},
 			};
 		case "client-tool":
 			// Clients take null for "no such tool": an absent argument text goes out as an empty object.
 			return {
 				type: "ToolCallRequest",
-				payload: { id: ask.toolCallId, name: ask.name, arguments: ask.arguments ?? "{}" },
+				payload: { id: interaction.toolCallId, name: interaction.name, arguments: interaction.arguments ?? "{}" },
 			};
 		case "question":
 			return {
 				type: "QuestionRequest",
-				payload: { id: ask.id, tool_call_id: ask.toolCallId, questions: ask.questions },
+				payload: { id: interaction.id, tool_call_id: interaction.toolCallId, questions: interaction.questions },
 			};
 		case "hook":
 			return {
 				type: "HookRequest",
 				payload: {
-					id: ask.id,
-					subscription_id: ask.subscriptionId,
-					event: ask.event,
-					target: ask.target,
-					input_data: ask.input,
+					id: interaction.id,
+					subscription_id: interaction.subscriptionId,
+					event: interaction.event,
+					target: interaction.target,
+					input_data: interaction.input,
 				},
 			};
 	}
@@ -96,12 +96,12 @@ const rows: { readonly [T in EventType]: Row<T> } = {
 		type: "ToolResult",
 		payload: { tool_call_id: toolCallId, return_value: result },
 	}),
-	"ask.requested": ({ ask }) => toAskMessage(ask),
-	"ask.resolved": ({ askId, answer }) =>
+	"interaction.requested": ({ interaction }) => toInteractionMessage(interaction),
+	"interaction.resolved": ({ interactionId, answer }) =>
 		answer.kind === "approval"
 			? {
 					type: "ApprovalResponse",
-					payload: { request_id: askId, response: answer.decision, feedback: answer.feedback },
+					payload: { request_id: interactionId, response: answer.decision, feedback: answer.feedback },
 				}
 			: null,
 	"steer.consumed": ({ input }) => ({ type: "SteerInput", payload: { user_input: input } }),

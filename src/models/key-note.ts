@@ -14,8 +14,8 @@ export function withKeyNote(failure: ModelFailure, settings: KeySettings): Model
 	const { kind, statusCode, message } = failure;
 	if (kind !== "status" || (statusCode !== 401 && statusCode !== 403)) return failure;
 	const named = keyNote(settings);
-	const told = named === null ? message : sentences(message, named);
-	const noted = settings.providerType === "kimi" ? withAdmissionNote(statusCode, told) : told;
+	const reported = named === null ? message : sentences(message, named);
+	const noted = settings.providerType === "kimi" ? withAdmissionNote(statusCode, reported) : reported;
 	return { ...failure, message: noted === message ? message : sentences(noted) };
 }
 

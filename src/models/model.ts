@@ -1,6 +1,6 @@
 // The contract every model provider fulfils. Types and small helpers only; no provider is named here.
 import type { ContentPart, TokenUsage, ToolCall } from "../events/content.ts";
-import type { ConversationMessage } from "../events/conversation.ts";
+import type { HistoryEntry } from "../events/conversation.ts";
 
 /** What a model can take in or do. `always_thinking` models cannot switch thinking off. */
 export const capabilities = ["image_in", "video_in", "thinking", "always_thinking"] as const;
@@ -16,7 +16,7 @@ export interface ToolSpecification {
 export interface ModelRequest {
 	readonly systemPrompt: string;
 	readonly tools: readonly ToolSpecification[];
-	readonly messages: readonly ConversationMessage[];
+	readonly messages: readonly HistoryEntry[];
 	/** Stable for a session: providers that cache prompts by key use it. */
 	readonly cacheKey: string;
 	/** Tokens of the conversation as last counted by the provider; absent while nothing was counted. */

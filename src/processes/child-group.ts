@@ -23,7 +23,7 @@ export interface ChildGroup {
 	/** Settles when the leader has exited, with the pipes possibly still open. */
 	readonly exit: Promise<ChildExit>;
 	/** TERM to the group, KILL after `grace` milliseconds or when `hurry` aborts. True when the whole group is gone. */
-	end(clock: Clock, grace: number, hurry: AbortSignal): Promise<boolean>;
+	end(clock: Clock, grace: number, abortPending: AbortSignal): Promise<boolean>;
 }
 
 export type StartedGroup =
@@ -86,22 +86,27 @@ function isGroupAlive(groupId: number): boolean {
 
 const never = new AbortController().signal;
 
-async function waitUntilGone(groupId: number, clock: Clock, patience: number, hurry: AbortSignal): Promise<boolean> {
+async function waitUntilGone(
+	groupId: number,
+	clock: Clock,
+	patience: number,
+	abortPending: AbortSignal,
+): Promise<boolean> {
 	const deadline = clock.now() + patience;
 	for (let poll = 1; signalGroup(groupId, 0); poll += 1) {
 		if (poll % pollsPerLook === 0 && !isGroupAlive(groupId)) return true;
-		if (clock.now() >= deadline || hurry.aborted) return !isGroupAlive(groupId);
+		if (clock.now() >= deadline || abortPending.aborted) return !isGroupAlive(groupId);
 		await sleep(clock, pollInterval, never);
 	}
 	return true;
 }
 
-async function endGroup(groupId: number, clock: Clock, grace: number, hurry: AbortSignal): Promise<boolean> {
+async function endGroup(groupId: number, clock: Clock, grace: number, abortPending: AbortSignal): Promise<boolean> {
 	if (!isGroupAlive(groupId)) return true;
 	signalGroup(groupId, "SIGTERM");
 	// A stopped process takes no TERM before it goes on.
 	signalGroup(groupId, "SIGCONT");
-	if (await waitUntilGone(groupId, clock, grace, hurry)) return true;
+	if (await waitUntilGone(groupId, clock, grace, abortPending)) return true;
 	signalGroup(groupId, "SIGKILL");
 	return waitUntilGone(groupId, clock, killPatience, never);
 }
@@ -168,7 +173,7 @@ export async function startGroup(request: RunRequest, marker: string): Promise<S
 			output: stdout,
 			errors: stderr,
 			exit,
-			end: (clock, grace, hurry) => endGroup(pid, clock, grace, hurry),
+			end: (clock, grace, abortPending) => endGroup(pid, clock, grace, abortPending),
 		},
 	};
 }

@@ -149,13 +149,13 @@ describe.each(modes)("with containment %s", (contain) => {
 		});
 
 		it("gives a child no more time once there is haste", async () => {
-			const [abort, hurry] = [new AbortController(), new AbortController()];
+			const [abort, abortPending] = [new AbortController(), new AbortController()];
 			const run = createProcesses({ grace: 60_000 }).run(
-				bash("trap '' TERM; echo $$ > child; while true; do sleep 60; done", { hurry: hurry.signal }),
+				bash("trap '' TERM; echo $$ > child; while true; do sleep 60; done", { abortPending: abortPending.signal }),
 				abort.signal,
 			);
 			const child = await processIdIn("child");
-			hurry.abort();
+			abortPending.abort();
 			expect(await isAlive(child)).toBe(true);
 			abort.abort();
 			expect((await run).ended).toEqual({ kind: "aborted" });
@@ -163,13 +163,16 @@ describe.each(modes)("with containment %s", (contain) => {
 		});
 
 		it("hastens an end that is under way", async () => {
-			const [abort, hurry] = [new AbortController(), new AbortController()];
+			const [abort, abortPending] = [new AbortController(), new AbortController()];
 			const command = "trap 'echo > asked' TERM; echo $$ > child; while true; do sleep 0.05; done";
-			const run = createProcesses({ grace: 60_000 }).run(bash(command, { hurry: hurry.signal }), abort.signal);
+			const run = createProcesses({ grace: 60_000 }).run(
+				bash(command, { abortPending: abortPending.signal }),
+				abort.signal,
+			);
 			const child = await processIdIn("child");
 			abort.abort();
 			while (!existsSync(path.join(directory, "asked"))) await new Promise((resolve) => setTimeout(resolve, 5));
-			hurry.abort();
+			abortPending.abort();
 			expect((await run).ended).toEqual({ kind: "aborted" });
 			expect(await isAlive(child)).toBe(false);
 		});

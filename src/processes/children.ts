@@ -8,7 +8,7 @@ import { type Log, silentLog } from "../base/log.ts";
 import { type ChildGroup, type StartedGroup, startGroup } from "./child-group.ts";
 import { startContainedGroup } from "./contained-group.ts";
 import { type Containment, findBubblewrap, findContainable } from "./containment.ts";
-import { beginConversation, createConversationCapture } from "./conversation.ts";
+import { createStdioCapture, openStdio } from "./conversation.ts";
 import { createOutputCapture, type OutputCapture, type OutputSource } from "./output-capture.ts";
 import { createOutputForwarding } from "./output-forwarding.ts";
 import type { OpenOutputSink, Processes, RunOutcome, RunRequest } from "./port.ts";
@@ -135,7 +135,7 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 	};
 
 	const endEverything = async (group: ChildGroup, marker: string, request: RunRequest): Promise<void> => {
-		const gone = await group.end(clock, grace, request.hurry ?? new AbortController().signal);
+		const gone = await group.end(clock, grace, request.abortPending ?? new AbortController().signal);
 		const stubborn = await sweepStragglers(marker, clock);
 		if (!gone || stubborn.length > 0) {
 			log.warn("Processes survived the end of their command", { file: request.file, stragglers: stubborn });
@@ -163,7 +163,7 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 	const captureFor = (request: RunRequest): OutputCapture => {
 		const { outputLimit: limit, separateStderr: separate = false, spillPath, spillLimit, outputTo } = request;
 		const { openSink } = options;
-		if (request.conversation !== undefined) return createConversationCapture(request.conversation);
+		if (request.conversation !== undefined) return createStdioCapture(request.conversation);
 		if (outputTo !== undefined) return createOutputForwarding(outputTo, log);
 		const spill =
 			spillPath === undefined || openSink === undefined
@@ -191,8 +191,7 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 		request.onStart?.(group.id);
 		const capture = captureFor(request);
 		const pipes = readPipes(group, capture);
-		if (group.input !== null && request.conversation !== undefined)
-			beginConversation(request.conversation, group.input);
+		if (group.input !== null && request.conversation !== undefined) openStdio(request.conversation, group.input);
 		else group.input?.end(request.input);
 		const ended = await waitForEnd(group, request, signal);
 		if (ended.kind === "exited" || ended.kind === "signalled") await within(clock, drain, pipes.closed);

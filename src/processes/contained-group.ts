@@ -146,13 +146,13 @@ export async function startContainedGroup(
 		});
 	}
 	const exit = createDeferred<ChildExit>();
-	let told: ContainedEnd | null = null;
+	let reported: ContainedEnd | null = null;
 	let statusText = "";
 	const statusEnd = new Promise((resolve) => status.once("close", resolve));
 	collect(status, (text) => {
 		statusText = text;
-		told ??= parseStatus(text);
-		if (told !== null) exit.resolve(told.exit);
+		reported ??= parseStatus(text);
+		if (reported !== null) exit.resolve(reported.exit);
 	});
 	void closed.then(async ([exitCode, signal]) => {
 		await statusEnd;
@@ -161,10 +161,10 @@ export async function startContainedGroup(
 
 	/** Whether the command, and all it left in its group, is gone. */
 	const isFinished = (group: number): boolean => {
-		if (told?.isAlone === true || child.exitCode !== null || child.signalCode !== null) return true;
-		return told !== null && (livingMembers(group) ?? 0) <= ownProcesses;
+		if (reported?.isAlone === true || child.exitCode !== null || child.signalCode !== null) return true;
+		return reported !== null && (livingMembers(group) ?? 0) <= ownProcesses;
 	};
-	const terminate = async (group: number, clock: Clock, grace: number, hurry: AbortSignal): Promise<void> => {
+	const terminate = async (group: number, clock: Clock, grace: number, abortPending: AbortSignal): Promise<void> => {
 		if (isFinished(group)) return;
 		signalGroup(group, "SIGTERM");
 		// A stopped process takes no TERM before it goes on.
@@ -172,8 +172,8 @@ export async function startContainedGroup(
 		const deadline = clock.now() + grace;
 		const finished = new AbortController();
 		void exit.promise.then(() => finished.abort());
-		await sleep(clock, grace, AbortSignal.any([finished.signal, hurry]));
-		while (!isFinished(group) && clock.now() < deadline && !hurry.aborted) {
+		await sleep(clock, grace, AbortSignal.any([finished.signal, abortPending]));
+		while (!isFinished(group) && clock.now() < deadline && !abortPending.aborted) {
 			await sleep(clock, pollInterval, new AbortController().signal);
 		}
 	};
@@ -183,8 +183,8 @@ export async function startContainedGroup(
 		output,
 		errors,
 		exit: exit.promise,
-		async end(clock, grace, hurry) {
-			if (inner !== null) await terminate(inner, clock, grace, hurry);
+		async end(clock, grace, abortPending) {
+			if (inner !== null) await terminate(inner, clock, grace, abortPending);
 			// With bwrap goes the init of the namespace, and with that everything in it.
 			signalGroup(pid, "SIGKILL");
 			lifeline.destroy();

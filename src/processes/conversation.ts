@@ -1,10 +1,10 @@
 // Speaking with a child as long as it runs: its stdin stays open, what it prints is passed on and not kept.
 import type { Writable } from "node:stream";
 import type { OutputCapture } from "./output-capture.ts";
-import type { Conversation } from "./port.ts";
+import type { ChildStdio } from "./port.ts";
 
 /** Hands the child's stdin over. */
-export function beginConversation(conversation: Conversation, input: Writable): void {
+export function openStdio(conversation: ChildStdio, input: Writable): void {
 	conversation.begin({
 		write: (text) =>
 			new Promise((resolve, reject) => {
@@ -14,7 +14,7 @@ export function beginConversation(conversation: Conversation, input: Writable): 
 	});
 }
 
-export function createConversationCapture(conversation: Conversation): OutputCapture {
+export function createStdioCapture(conversation: ChildStdio): OutputCapture {
 	let total = 0;
 	return {
 		push(source, bytes) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createDeferred } from "../base/deferred.ts";
-import { processesWhenWanted } from "./lazy-processes.ts";
+import { createLazyProcesses } from "./lazy-processes.ts";
 import type { Processes, RunOutcome, RunRequest } from "./port.ts";
 
 const request: RunRequest = { file: "/bin/true", arguments: [], workDir: "/", environment: {}, outputLimit: 0 };
@@ -25,7 +25,7 @@ function createSubject(load: (processes: Processes) => Promise<Processes>) {
 			done.push("end");
 		},
 	};
-	const processes = processesWhenWanted(() => {
+	const processes = createLazyProcesses(() => {
 		done.push("load");
 		return load(inner);
 	});

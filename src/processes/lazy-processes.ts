@@ -3,7 +3,7 @@ import { errorText } from "../base/errors.ts";
 import type { Processes } from "./port.ts";
 
 /** Loads with the first run; what cannot be loaded is tried again with the next. */
-export function processesWhenWanted(load: () => Promise<Processes>): Processes {
+export function createLazyProcesses(load: () => Promise<Processes>): Processes {
 	let loading: Promise<Processes> | null = null;
 	const loaded = (): Promise<Processes> => {
 		loading ??= load().catch((thrown: unknown) => {

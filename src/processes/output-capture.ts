@@ -83,20 +83,20 @@ function createSpill(spill: NonNullable<OutputCaptureOptions["spill"]>, log: Log
 export function createOutputCapture(options: OutputCaptureOptions): OutputCapture {
 	const unfinished: Record<OutputSource, Buffer[]> = { output: [], error: [] };
 	const unfinishedLength: Record<OutputSource, number> = { output: 0, error: 0 };
-	const kept: Record<OutputSource, Buffer[]> = { output: [], error: [] };
+	const retained: Record<OutputSource, Buffer[]> = { output: [], error: [] };
 	let early: Buffer[] = [];
-	let keptLength = 0;
+	let retainedLength = 0;
 	let total = 0;
 	let passed = 0;
 	let spill: ReturnType<typeof createSpill> | null = null;
 
 	const keep = (source: OutputSource, bytes: Buffer): void => {
-		const room = options.limit - keptLength;
+		const room = options.limit - retainedLength;
 		if (room <= 0) return;
 		const cut = bytes.length <= room ? bytes : bytes.subarray(0, wholeCharacters(bytes.subarray(0, room)));
 		// Once something was left out, nothing later may follow: the kept part is the beginning.
-		keptLength = bytes.length <= room ? keptLength + bytes.length : options.limit;
-		kept[options.separate ? source : "output"].push(cut);
+		retainedLength = bytes.length <= room ? retainedLength + bytes.length : options.limit;
+		retained[options.separate ? source : "output"].push(cut);
 	};
 
 	/** Takes bytes that end a line, or as much of one as there may be. */
@@ -138,8 +138,8 @@ export function createOutputCapture(options: OutputCaptureOptions): OutputCaptur
 			}
 			const spilledTo = spill === null ? null : await spill.close();
 			return {
-				output: Buffer.concat(kept.output).toString("utf8"),
-				errorOutput: Buffer.concat(kept.error).toString("utf8"),
+				output: Buffer.concat(retained.output).toString("utf8"),
+				errorOutput: Buffer.concat(retained.error).toString("utf8"),
 				outputBytes: total,
 				truncated: total > options.limit,
 				spilledTo,

@@ -18,17 +18,17 @@ export interface RunRequest {
 	/** True keeps stderr apart; false (the default) interleaves it with stdout line by line, as lines come. */
 	readonly separateStderr?: boolean;
 	/** Speaks with the child as long as it runs, in place of `input` and of output that is kept. */
-	readonly conversation?: Conversation;
+	readonly conversation?: ChildStdio;
 	/** Takes all output as it comes, in place of memory; after `limit` bytes the rest is dropped. It is the caller's to close. */
 	readonly outputTo?: { readonly sink: OutputSink; readonly limit: number };
 	/** Told the process id of the group's leader once it runs. */
 	readonly onStart?: (processId: number) => void;
 	/** Once it aborts, what is being ended is killed without waiting for it. Ends nothing by itself. */
-	readonly hurry?: AbortSignal;
+	readonly abortPending?: AbortSignal;
 }
 
 /** Our side of what is said to a child and by it. */
-export interface Conversation {
+export interface ChildStdio {
 	/** Called once, when the child runs. */
 	begin(input: ChildInput): void;
 	/** What the child prints, as it comes. */

@@ -1,6 +1,13 @@
 // Serves one transport: chooses the dialect by the first message anybody claims, and ends in good order.
 import type { Log } from "../base/log.ts";
-import type { Compatibility, Conversation, Dialect, Door, HostDialect, HostDoor } from "../dialects/dialect.ts";
+import type {
+	Compatibility,
+	Dialect,
+	DialectConnection,
+	HostApi,
+	HostDialect,
+	KernelApi,
+} from "../dialects/dialect.ts";
 import { kimiDialect } from "../dialects/kimi/dialect.ts";
 import { legacyDialect } from "../dialects/legacy/dialect.ts";
 import type { Session } from "../kernel/session/session.ts";
@@ -20,7 +27,7 @@ const usualInFlight = 256;
 const patience = 1000;
 
 /** Dialects of many sessions, asked behind those of one, and what they get. */
-export interface HostOffer extends Pick<HostDoor, "sessions" | "documents" | "clock" | "identifiers"> {
+export interface HostOffer extends Pick<HostApi, "sessions" | "documents" | "clock" | "identifiers"> {
 	readonly dialects: readonly HostDialect[];
 }
 
@@ -55,13 +62,13 @@ export interface Serving {
 
 /** A dialect with the door it goes through. */
 interface Offer extends Omit<Dialect, "converse"> {
-	converse(peer: Peer): Conversation;
+	converse(peer: Peer): DialectConnection;
 }
 
 export function serve(options: ServeOptions): Serving {
 	const { transport, session, host, log, signal, maximumInFlight = usualInFlight } = options;
 	const offers = toOffers(options);
-	const conversations = new Map<Offer, Conversation>();
+	const conversations = new Map<Offer, DialectConnection>();
 	const settings = (offer: Offer): ConnectionSettings => {
 		const conversation = conversations.get(offer) ?? offer.converse(connection);
 		conversations.set(offer, conversation);
@@ -90,7 +97,7 @@ export function serve(options: ServeOptions): Serving {
 		]),
 		async finish() {
 			const impatience = setTimeout(() => {
-				for (const conversation of conversations.values()) conversation.hurry();
+				for (const conversation of conversations.values()) conversation.abortPending();
 			}, patience);
 			await Promise.all([session?.stop(), host?.sessions.stop()]);
 			await Promise.all([...conversations.values()].map((conversation) => conversation.drained()));
@@ -106,13 +113,13 @@ export function serve(options: ServeOptions): Serving {
 function toOffers({ session, host, server, compatibility, log }: ServeOptions): readonly Offer[] {
 	const offers: Offer[] = [];
 	if (session !== null) {
-		const door: Door = { session, server, compatibility, log };
-		for (const dialect of dialects) offers.push({ ...dialect, converse: (peer) => dialect.converse(door, peer) });
+		const kernelApi: KernelApi = { session, server, compatibility, log };
+		for (const dialect of dialects) offers.push({ ...dialect, converse: (peer) => dialect.converse(kernelApi, peer) });
 	}
 	if (host !== undefined) {
 		const { dialects: hosted, ...parts } = host;
-		const door: HostDoor = { ...parts, server, log };
-		for (const dialect of hosted) offers.push({ ...dialect, converse: (peer) => dialect.converse(door, peer) });
+		const kernelApi: HostApi = { ...parts, server, log };
+		for (const dialect of hosted) offers.push({ ...dialect, converse: (peer) => dialect.converse(kernelApi, peer) });
 	}
 	return offers;
 }

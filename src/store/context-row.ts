@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { isRecord } from "../base/json.ts";
 import { type LineText, toLineText } from "../base/long-text.ts";
 import { type ContentPart, contentPartSchema, textPartSchema, toolCallSchema } from "../events/content.ts";
-import type { ContextRow, ConversationMessage, MessageRole } from "../events/conversation.ts";
+import type { ContextRow, HistoryEntry, MessageRole } from "../events/conversation.ts";
 
 const integer = v.pipe(v.number(), v.integer());
 const optionalText = v.optional(v.nullable(v.string()), null);
@@ -100,7 +100,7 @@ export function toLine(row: ContextRow): LineText {
 	}
 }
 
-function toMessageLine({ role, name, content, toolCalls, toolCallId }: ConversationMessage): LineText {
+function toMessageLine({ role, name, content, toolCalls, toolCallId }: HistoryEntry): LineText {
 	const [first, ...others] = content;
 	return toLineText({
 		role,

@@ -21,15 +21,15 @@ export interface SessionState {
 	/** When it was put out of sight, in seconds since the epoch; null when it was not. */
 	readonly archivedAt: number | null;
 	/** What was asked for when it was made, in the words of whoever keeps it; null when that was not kept. */
-	readonly madeWith: unknown;
+	readonly creationOptions: unknown;
 }
 
 /** A row of the call journal: the intents and decisions that must survive a crash. */
 export type CallRecord =
-	| { readonly type: "asked"; readonly askId: string; readonly toolCallId: string; readonly action: string }
+	| { readonly type: "asked"; readonly interactionId: string; readonly toolCallId: string; readonly action: string }
 	| {
 			readonly type: "decided";
-			readonly askId: string | null;
+			readonly interactionId: string | null;
 			readonly toolCallId: string;
 			readonly action: string;
 			readonly decision: "approve" | "approve_for_session" | "reject";

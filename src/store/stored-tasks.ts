@@ -131,7 +131,7 @@ export type Delivery = Readonly<Record<string, SinkDelivery>>;
 
 export const pendingDelivery: SinkDelivery = { status: "pending", claimedAt: null, ackedAt: null };
 
-export interface KeptNotification {
+export interface StoredNotification {
 	readonly notification: Notification;
 	readonly delivery: Delivery;
 }
@@ -140,8 +140,8 @@ export interface StoredNotifications {
 	/** Whether there may be any; costs next to nothing. */
 	any(): Promise<boolean>;
 	/** Those that can be read, oldest first; damaged ones are skipped and logged. */
-	list(): Promise<readonly KeptNotification[]>;
+	list(): Promise<readonly StoredNotification[]>;
 	/** Keeps a new one. */
-	add(kept: KeptNotification): Promise<void>;
+	add(persisted: StoredNotification): Promise<void>;
 	setDelivery(id: string, delivery: Delivery): Promise<void>;
 }

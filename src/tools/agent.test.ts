@@ -54,8 +54,8 @@ describe("Agent", () => {
 	it("starts a coder in the session's model without a deadline, unless told otherwise", async () => {
 		const tool = createAgent(agents, place.environment);
 		expect(await call(tool, task, "P")).toMatchObject({ is_error: false, output: "reported" });
-		const told = { subagent_type: "plan", model: "fast", resume: "a00000001", timeout: 60 };
-		await call(tool, { ...task, ...told }, "Q");
+		const reported = { subagent_type: "plan", model: "fast", resume: "a00000001", timeout: 60 };
+		await call(tool, { ...task, ...reported }, "Q");
 		expect(requests).toEqual([
 			[{ ...task, type: "coder", model: null, resume: null, timeout: null }, "P"],
 			[{ ...task, type: "plan", model: "fast", resume: "a00000001", timeout: 60 }, "Q"],

@@ -30,7 +30,7 @@ export const standardBounds: WalkBounds = { entries: 500_000, time: 20_000 };
 export interface WalkOptions {
 	readonly includeDirectories: boolean;
 	/** How many of the paths are kept. */
-	readonly kept: number;
+	readonly retained: number;
 	readonly bounds: WalkBounds;
 	readonly clock: Pick<Clock, "now">;
 	/** Whether a link may be followed to this directory, resolved. */
@@ -57,7 +57,7 @@ export async function walkPattern(
 	options: WalkOptions,
 ): Promise<WalkResult> {
 	const { bounds, clock, signal } = options;
-	const found = new FirstPaths(options.kept);
+	const found = new FirstPaths(options.retained);
 	/** Places already gone through: several `**` lead to one place on many ways. */
 	const seen = new Set<string>();
 	const deadline = clock.now() + bounds.time;
@@ -147,18 +147,18 @@ export async function walkPattern(
 /** The first of many different paths, of which only so many are held at a time. */
 class FirstPaths {
 	count = 0;
-	readonly #kept: number;
+	readonly #retained: number;
 	#keys: string[] = [];
 
-	constructor(kept: number) {
-		this.#kept = kept;
+	constructor(retained: number) {
+		this.#retained = retained;
 	}
 
 	add(relative: string): void {
 		this.count += 1;
 		// Name by name, so that what is in a directory follows it at once.
 		this.#keys.push(relative.replaceAll("/", "\0"));
-		if (this.#keys.length >= this.#kept * 4) this.#cut();
+		if (this.#keys.length >= this.#retained * 4) this.#cut();
 	}
 
 	sorted(): string[] {
@@ -167,6 +167,6 @@ class FirstPaths {
 	}
 
 	#cut(): void {
-		this.#keys = this.#keys.sort().slice(0, this.#kept);
+		this.#keys = this.#keys.sort().slice(0, this.#retained);
 	}
 }

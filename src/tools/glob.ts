@@ -98,7 +98,7 @@ export function createGlob(environment: ToolEnvironment, bounds: WalkBounds = st
 			return readOnly(async (signal) => {
 				const result = await walkPattern(environment.files, found.root, parsed.steps, {
 					includeDirectories,
-					kept: maximumMatches,
+					retained: maximumMatches,
 					bounds,
 					clock: environment.clock,
 					isSearched: (resolved) => isSearchable(resolved, environment),

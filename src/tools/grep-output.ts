@@ -66,17 +66,17 @@ export async function withoutSecrets(
 	secrets: Pick<SecretPaths, "kindOf">,
 	limit: number,
 ): Promise<KeptEntries> {
-	const kept: GrepEntry[] = [];
+	const retained: GrepEntry[] = [];
 	let length = 0;
 	for (const entry of entries) {
 		// A path with a line break in it comes in pieces; what it belongs to is not known.
 		if (!path.isAbsolute(entry.path) || isSensitiveFile(entry.path)) continue;
 		if ((await secrets.kindOf(entry.path)) !== null) continue;
 		length += Buffer.byteLength(entry.path) + entry.lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
-		if (length > limit && kept.length > 0) return { entries: kept, isCut: true };
-		kept.push(entry);
+		if (length > limit && retained.length > 0) return { entries: retained, isCut: true };
+		retained.push(entry);
 	}
-	return { entries: kept, isCut: length > limit };
+	return { entries: retained, isCut: length > limit };
 }
 
 function toContentLine(relative: string, line: string, withLineNumber: boolean): string {

@@ -103,7 +103,7 @@ async function failureBrief(headline: string, outcome: RunOutcome, environment: 
 }
 
 /** Tells where all of the output is, and puts it there when it only was too long for the answer. */
-async function keepWholeOutput(outcome: RunOutcome, outputPath: string, { files }: ToolEnvironment): Promise<string> {
+async function retainWholeOutput(outcome: RunOutcome, outputPath: string, { files }: ToolEnvironment): Promise<string> {
 	const more = (file: string) => `All of the output is in \`${file}\`; ReadFile can show it.`;
 	if (outcome.spilledTo !== null) {
 		if (outcome.outputBytes <= fileLimit) return more(outcome.spilledTo);
@@ -133,7 +133,7 @@ async function toResult(
 	const builder = createOutputBuilder();
 	builder.write(outcome.output);
 	const isShortened = builder.isTruncated() || outcome.truncated;
-	const rest = isShortened ? await keepWholeOutput(outcome, outputPath, environment) : "";
+	const rest = isShortened ? await retainWholeOutput(outcome, outputPath, environment) : "";
 	const explained = (result: ToolReturn): ToolReturn =>
 		rest === "" ? result : { ...result, message: `${result.message} ${rest}` };
 

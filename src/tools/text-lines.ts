@@ -16,7 +16,7 @@ export interface TextLine {
  */
 export async function forEachLine(
 	pieces: AsyncIterable<Buffer>,
-	keptLength: number,
+	retainedLength: number,
 	signal: AbortSignal,
 	take: (line: TextLine) => void,
 ): Promise<void> {
@@ -29,13 +29,13 @@ export async function forEachLine(
 		if (text === "") return;
 		isOpen = true;
 		// One more than is kept, so that the CR of a line that just fits is not taken for a part of it.
-		const room = keptLength + 1 - line.length;
+		const room = retainedLength + 1 - line.length;
 		if (room > 0) line += text.slice(0, room);
 		if (text.length > room) isCut = true;
 	};
 	const finish = (isEnded: boolean): void => {
 		const text = isEnded && !isCut && line.endsWith("\r") ? line.slice(0, -1) : line;
-		take({ text: beginning(text, keptLength), isCut: isCut || text.length > keptLength, isEnded });
+		take({ text: beginning(text, retainedLength), isCut: isCut || text.length > retainedLength, isEnded });
 		line = "";
 		isCut = false;
 		isOpen = false;

@@ -100,12 +100,12 @@ describe("text files", () => {
 });
 
 describe("forEachLine", () => {
-	const linesOf = async (pieces: readonly Buffer[], kept: number): Promise<TextLine[]> => {
+	const linesOf = async (pieces: readonly Buffer[], retained: number): Promise<TextLine[]> => {
 		const lines: TextLine[] = [];
 		const source = (async function* () {
 			yield* pieces;
 		})();
-		await forEachLine(source, kept, new AbortController().signal, (line) => lines.push(line));
+		await forEachLine(source, retained, new AbortController().signal, (line) => lines.push(line));
 		return lines;
 	};
 

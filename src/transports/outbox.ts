@@ -24,13 +24,13 @@ export function createOutbox(write: WriteText, limit: number, ending = "\n"): Ou
 	let size = 0;
 	let inFlight = 0;
 	let scheduled = false;
-	let roomWaiter: Deferred<void> | null = null;
+	let drainWaiter: Deferred<void> | null = null;
 	let emptyWaiter: Deferred<void> | null = null;
 
 	const release = () => {
 		if (size + inFlight < limit) {
-			roomWaiter?.resolve();
-			roomWaiter = null;
+			drainWaiter?.resolve();
+			drainWaiter = null;
 		}
 		if (size + inFlight === 0) {
 			emptyWaiter?.resolve();
@@ -89,8 +89,8 @@ export function createOutbox(write: WriteText, limit: number, ending = "\n"): Ou
 		},
 		ready() {
 			if (size + inFlight < limit) return Promise.resolve();
-			roomWaiter ??= createDeferred();
-			return roomWaiter.promise;
+			drainWaiter ??= createDeferred();
+			return drainWaiter.promise;
 		},
 		queued: () => size + inFlight,
 		flush() {

@@ -2,11 +2,11 @@
 // path and the cause, nothing behind the failure is told, and the server stays usable (docs/guarantees.md).
 import { describe, expect, it } from "vitest";
 import { runCampaign, runPoints } from "../../scripts/campaign/crash/crash.ts";
-import { checkStateHasTold } from "../../scripts/campaign/crash/crash-checks.ts";
-import { parseTold } from "../../scripts/campaign/crash/crash-client.ts";
+import { checkStateHasDelivered } from "../../scripts/campaign/crash/crash-checks.ts";
+import { parseDelivered } from "../../scripts/campaign/crash/crash-client.ts";
+import { committedPart, toPersisted } from "../../scripts/campaign/crash/crash-deliveries.ts";
 import { type Happening, live, shareDir } from "../../scripts/campaign/crash/crash-life.ts";
 import { type LifeScript, scenarios } from "../../scripts/campaign/crash/crash-scenarios.ts";
-import { committedPart, toKept } from "../../scripts/campaign/crash/crash-deliveries.ts";
 import type { Files } from "../../src/files/port.ts";
 import { withoutSync } from "../../src/files/unsynced-files.ts";
 import type { Mishap } from "../support/failing-files.ts";
@@ -83,7 +83,7 @@ describe("the crash campaign", () => {
 
 	it("takes for kept what a log keeps: runs merged, without what nothing ended", () => {
 		const text = (value: string) => ({ type: "ContentPart", payload: { type: "text", text: value } });
-		expect(toKept([text("a"), text("b"), { type: "TurnEnd", payload: {} }, text("c")])).toEqual([
+		expect(toPersisted([text("a"), text("b"), { type: "TurnEnd", payload: {} }, text("c")])).toEqual([
 			text("ab"),
 			{ type: "TurnEnd", payload: {} },
 		]);
@@ -104,8 +104,8 @@ describe("the crash campaign", () => {
 		const request = { type: "ApprovalRequest", payload: { id: "a", action: "mcp:note" } };
 		const response = { type: "ApprovalResponse", payload: { request_id: "a", response: "approve_for_session" } };
 		const state = (...actions: string[]) => Buffer.from(JSON.stringify({ auto_approve_actions: actions }, null, 2));
-		expect(checkStateHasTold([request, response], state("run command", "mcp:note"))).toEqual([]);
-		expect(checkStateHasTold([request, response], state("run command"))).toEqual([
+		expect(checkStateHasDelivered([request, response], state("run command", "mcp:note"))).toEqual([]);
+		expect(checkStateHasDelivered([request, response], state("run command"))).toEqual([
 			"an approval of mcp:note for the session was told and is not in the state",
 		]);
 	});
@@ -117,8 +117,8 @@ function scriptOf(name: string): LifeScript {
 	return { ...found, prompts: ["do it", "again"], model: [...found.model, "text: more", "text: more", "text: more"] };
 }
 
-const told = (happenings: readonly Happening[]) =>
-	happenings.flatMap((one) => (one.kind === "told" ? [parseTold(one.line)] : []));
+const delivered = (happenings: readonly Happening[]) =>
+	happenings.flatMap((one) => (one.kind === "told" ? [parseDelivered(one.line)] : []));
 
 const mishaps: readonly (readonly [string, Extract<Mishap, { kind: "fail" }>])[] = [
 	["the disk is full from then on", { kind: "fail", code: "ENOSPC" }],
@@ -136,7 +136,9 @@ describe.each(["two calls at once", "steer"])("a turn of the scenario %s", (name
 		for (let at = 1; at <= whole.effects; at += 1) {
 			const life = await live({ files: createMemoryFiles(), scripts: [script], life: 1, plan: { at, mishap } });
 			expect(life.completed).toBe(true);
-			const answers = told(life.happenings).filter(({ id, method }) => method === null && id?.startsWith("prompt-"));
+			const answers = delivered(life.happenings).filter(
+				({ id, method }) => method === null && id?.startsWith("prompt-"),
+			);
 			expect(answers).toHaveLength(2);
 			const errors = answers.flatMap(({ error }) => error ?? []);
 			for (const error of errors) {
@@ -146,9 +148,9 @@ describe.each(["two calls at once", "steer"])("a turn of the scenario %s", (name
 			// A disk that works again serves the next prompt.
 			if (mishap.once === true && answers[0]?.error !== null) expect(answers[1]?.error).toBeNull();
 			const behind = life.happenings.slice(life.happenings.findIndex(({ kind }) => kind === "struck"));
-			const turn = told(behind).slice(
+			const turn = delivered(behind).slice(
 				0,
-				told(behind).findIndex(({ id, error }) => id?.startsWith("prompt-") && error !== null) + 1,
+				delivered(behind).findIndex(({ id, error }) => id?.startsWith("prompt-") && error !== null) + 1,
 			);
 			const types = new Set(turn.flatMap(({ params }) => params?.type ?? []));
 			for (const type of types) expect(["TurnEnd", "ApprovalResponse"]).toContain(type);
@@ -160,7 +162,7 @@ describe("a share directory that cannot be written at all", () => {
 	it("lets the server start and is named in the answer to the first prompt", async () => {
 		const plan = { at: 1, mishap: { kind: "fail", code: "EROFS" } } as const;
 		const life = await live({ files: createMemoryFiles(), scripts: [scriptOf("plain")], life: 1, plan });
-		const lines = told(life.happenings);
+		const lines = delivered(life.happenings);
 		expect(lines[0]).toMatchObject({ id: "initialize", error: null });
 		const types = lines.flatMap(({ params }) => params?.type ?? []);
 		expect(types.filter((type) => type !== "TurnEnd")).toEqual([]);

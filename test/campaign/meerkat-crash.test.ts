@@ -3,13 +3,13 @@ import { describe, expect, it } from "vitest";
 import type { SessionFiles } from "../../scripts/campaign/crash/crash-checks.ts";
 import { runCampaign, runRound } from "../../scripts/campaign/meerkat/crash.ts";
 import type { Port } from "../../scripts/campaign/meerkat/crash-life.ts";
-import { gather, judgeSession, type ToldSession } from "../../scripts/campaign/meerkat/kill-judge.ts";
+import { gather, judgeSession, type ReportedSession } from "../../scripts/campaign/meerkat/kill-judge.ts";
 import type { SessionPlan } from "../../scripts/campaign/meerkat/kill-life.ts";
 import { withoutSync } from "../../src/files/unsynced-files.ts";
 
 const id = "01936f8a-7b2c-7000-8000-000000000001";
 const event = (fields: object) => ({ method: "session/event", params: { session_id: id, event: fields } });
-const told = [
+const delivered = [
 	event({ type: "run_started", prompt: "hi" }),
 	event({ type: "turn_started", turn_number: 0 }),
 	event({ type: "text_delta", delta: "Hello" }),
@@ -44,9 +44,9 @@ function filesWith(messages: readonly object[], context: readonly object[] = [{ 
 	return files;
 }
 
-function session(): ToldSession {
-	const sessions = new Map<string, ToldSession>();
-	gather(told, sessions);
+function session(): ReportedSession {
+	const sessions = new Map<string, ReportedSession>();
+	gather(delivered, sessions);
 	const found = sessions.get(id);
 	if (found === undefined) throw new Error("nothing was gathered");
 	return found;
@@ -58,7 +58,7 @@ const plain: SessionPlan = {
 	hasTools: true,
 	runs: 2,
 	decision: "approve",
-	interruptBehind: null,
+	interruptAfter: null,
 	archives: false,
 };
 
@@ -125,7 +125,7 @@ describe("the judge of many sessions", () => {
 	});
 
 	it("knows which session was put away", () => {
-		const sessions = new Map<string, ToldSession>();
+		const sessions = new Map<string, ReportedSession>();
 		gather([event({ type: "run_started", prompt: "session 3, run 1" })], sessions);
 		gather([{ id: "archive-3", result: { archived: true } }], sessions);
 		expect(sessions.get(id)?.isArchived).toBe(true);

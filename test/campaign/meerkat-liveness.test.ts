@@ -1,7 +1,7 @@
 // A fixed-seed piece of the liveness campaign for Meerkat RPC, and its rules: they must notice what is told wrongly.
 import { describe, expect, it } from "vitest";
 import { runCampaign } from "../../scripts/campaign/meerkat/liveness.ts";
-import type { ToldEvent } from "../../scripts/campaign/meerkat/liveness-client.ts";
+import type { DeliveredEvent } from "../../scripts/campaign/meerkat/liveness-client.ts";
 import { findRunFaults, runsOf } from "../../scripts/campaign/meerkat/liveness-runs.ts";
 
 describe("the liveness campaign of many sessions", () => {
@@ -30,8 +30,10 @@ const run: readonly Readonly<Record<string, unknown>>[] = [
 ];
 
 function faultsOf(events: readonly Readonly<Record<string, unknown>>[]): readonly string[] {
-	const told = events.map((event, at): ToldEvent => ({ at, sessionId: "S", type: String(event["type"]), event }));
-	return runsOf(told).flatMap((each) => findRunFaults(each, true));
+	const delivered = events.map(
+		(event, at): DeliveredEvent => ({ at, sessionId: "S", type: String(event["type"]), event }),
+	);
+	return runsOf(delivered).flatMap((each) => findRunFaults(each, true));
 }
 
 describe("the rules of a run", () => {

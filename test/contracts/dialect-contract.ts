@@ -6,7 +6,7 @@ import type { ErrorNumbers } from "../../src/dialects/error-numbers.ts";
 import type { Outgoing, Project } from "../../src/dialects/event-pump.ts";
 import { type AgentPathEntry, type EventBody, eventDeclarations } from "../../src/events/event.ts";
 import type { EnvelopeRules } from "../../src/rpc/envelope.ts";
-import { allSamples, sampleAsks, sampleEvents } from "../support/sample-events.ts";
+import { allSamples, sampleEvents, sampleInteractions } from "../support/sample-events.ts";
 
 export interface DialectSubject {
 	readonly project: Project;
@@ -73,30 +73,30 @@ export function describeDialectContract(name: string, { project, errorNumbers, r
 		});
 
 		it("forgets every ask that is settled", () => {
-			for (const body of sampleEvents["ask.resolved"]) {
-				expect(project(at(body))).toContainEqual({ kind: "settled", askId: body.askId });
+			for (const body of sampleEvents["interaction.resolved"]) {
+				expect(project(at(body))).toContainEqual({ kind: "settled", interactionId: body.interactionId });
 			}
 		});
 
 		it("asks for approvals and reads a good answer", () => {
-			const [ask] = sampleEvents["ask.requested"].flatMap(asked);
-			expect(ask?.readResult(goodApproval)).toEqual({
+			const [interaction] = sampleEvents["interaction.requested"].flatMap(asked);
+			expect(interaction?.readResult(goodApproval)).toEqual({
 				kind: "approval",
 				decision: "approve",
 				feedback: "",
 			});
-			expect(ask?.params("other")).toMatchObject({ payload: { id: "other" } });
+			expect(interaction?.params("other")).toMatchObject({ payload: { id: "other" } });
 		});
 
 		it("takes every malformed answer for malformed, without throwing", () => {
-			for (const body of sampleEvents["ask.requested"]) {
-				for (const ask of asked(body)) {
-					for (const result of body.ask.kind === "hook" ? malformed.filter(lacksRequestId) : malformed) {
-						expect([result, ask.readResult(result)]).toEqual([result, null]);
+			for (const body of sampleEvents["interaction.requested"]) {
+				for (const interaction of asked(body)) {
+					for (const result of body.interaction.kind === "hook" ? malformed.filter(lacksRequestId) : malformed) {
+						expect([result, interaction.readResult(result)]).toEqual([result, null]);
 					}
 				}
 			}
-			expect(sampleAsks.length).toBeGreaterThan(0);
+			expect(sampleInteractions.length).toBeGreaterThan(0);
 		});
 
 		it("has a number for every kernel error and no other", () => {

@@ -108,7 +108,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				planSlug: null,
 				todos: [],
 				archivedAt: null,
-				madeWith: null,
+				creationOptions: null,
 			});
 			expect(await readAll(session)).toEqual([]);
 		});
@@ -155,25 +155,25 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 
 		it("gives the events back that the log keeps, with their time and speaker, but without turn", async () => {
 			const session = await store.openOrCreate(workDir, id);
-			const kept = [
+			const persisted = [
 				eventAt({ type: "turn.started", input: [{ type: "text", text: "héllo" }] }, 1_700_000_000_001),
 				eventAt({ type: "step.started", n: 1 }, 1_700_000_000_002.5, [subagent, { ...subagent, agentId: null }]),
 				eventAt(statusChanged({ context_tokens: 3 }), 1_700_000_000_003),
 				eventAt({ type: "turn.ended", outcome: null }, 1_700_000_000_999),
 			];
-			const [first, ...others] = kept;
+			const [first, ...others] = persisted;
 			if (first === undefined) throw new Error("no event");
 			await session.appendEvents([
 				first,
 				eventAt({ type: "content.delta", part: { type: "text", text: "x" } }),
 				eventAt({
-					type: "ask.resolved",
-					askId: "ask-1",
+					type: "interaction.resolved",
+					interactionId: "ask-1",
 					answer: { kind: "approval", decision: "approve", feedback: "" },
 				}),
 			]);
 			await session.appendEvents(others);
-			const expected = kept.map((event) => ({ ...event, turnId: null }));
+			const expected = persisted.map((event) => ({ ...event, turnId: null }));
 			expect(await readAll(session)).toEqual(expected);
 			expect(await readAll(await reopen())).toEqual(expected);
 		});
@@ -206,10 +206,10 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				({ type: "started", toolCallId, name: "Shell", arguments: `{"of":"${toolCallId}"}` }) as const;
 			await session.appendContext([promptRow]);
 			await session.appendCalls([
-				{ type: "asked", askId: "ask-1", toolCallId: "a", action: "run command" },
+				{ type: "asked", interactionId: "ask-1", toolCallId: "a", action: "run command" },
 				{
 					type: "decided",
-					askId: null,
+					interactionId: null,
 					toolCallId: "a",
 					action: "run command",
 					decision: "approve",
@@ -260,7 +260,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				planSlug: "blue-moon",
 				todos: [{ title: "read", status: "done" }],
 				archivedAt: 1_700_000_000.5,
-				madeWith: { tools: "all", budgets: {} },
+				creationOptions: { tools: "all", budgets: {} },
 			});
 			await Promise.all([
 				session.updateState({ approval: { yolo: true, afk: false, autoApproveActions: ["edit file"] } }),
@@ -275,7 +275,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				planSlug: "blue-moon",
 				todos: [{ title: "read", status: "done" }],
 				archivedAt: 1_700_000_000.5,
-				madeWith: { tools: "all", budgets: {} },
+				creationOptions: { tools: "all", budgets: {} },
 			};
 			expect(session.state()).toEqual(expected);
 			expect((await reopen()).state()).toEqual(expected);

@@ -59,9 +59,9 @@ describe("--agent-file", () => {
 		const server = stage.serve("--wire", "--session", "s", "--agent-file", file);
 		server.prompt("review");
 		const lines = await server.readUntil((line) => line.params?.type === "ToolResult");
-		const told = lines.flatMap(({ params }) => (params?.type === "SubagentEvent" ? [params.payload] : []));
-		expect(new Set(told.map((payload) => payload["subagent_type"]))).toEqual(new Set(["reviewer"]));
-		expect(told.map((payload) => payload["event"])).toContainEqual(
+		const delivered = lines.flatMap(({ params }) => (params?.type === "SubagentEvent" ? [params.payload] : []));
+		expect(new Set(delivered.map((payload) => payload["subagent_type"]))).toEqual(new Set(["reviewer"]));
+		expect(delivered.map((payload) => payload["event"])).toContainEqual(
 			expect.objectContaining({
 				type: "ToolResult",
 				payload: expect.objectContaining({

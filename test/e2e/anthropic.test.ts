@@ -1,12 +1,12 @@
 // A whole turn of the built executable against the Messages API on loopback.
 import { expect, it } from "vitest";
 import {
+	answeredAboutFile,
 	askAboutFile,
-	askInVain,
+	askUnsuccessfully,
 	createProviderStage,
 	firstStatus,
 	type ProvidedModel,
-	toldAboutFile,
 } from "../support/provider-stage.ts";
 import { outline } from "../support/running-server.ts";
 
@@ -58,7 +58,7 @@ it("streams an answer with a thought, runs its tool and sends both back", async 
 			{ type: "text_delta", text: "It says hello." },
 		]),
 	);
-	expect([outline(lines), code]).toEqual([toldAboutFile, 0]);
+	expect([outline(lines), code]).toEqual([answeredAboutFile, 0]);
 	expect(firstStatus(lines)).toMatchObject({
 		context_tokens: 30,
 		token_usage: { input_other: 20, output: 7, input_cache_read: 10, input_cache_creation: 0 },
@@ -87,7 +87,7 @@ it("streams an answer with a thought, runs its tool and sends both back", async 
 
 it("tells the provider's own words and no key when it refuses", async () => {
 	const message = "invalid x-api-key sk-test-0123456789abcdef";
-	const { error, code } = await askInVain(await createProviderStage(claude), {
+	const { error, code } = await askUnsuccessfully(await createProviderStage(claude), {
 		type: "error",
 		error: { type: "authentication_error", message },
 	});

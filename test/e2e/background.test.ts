@@ -164,11 +164,11 @@ describe("when the server goes", () => {
 		expect(runtimeOf(stage).status).toBe("running");
 
 		const [taskId] = taskIds(stage);
-		const ask = { task_id: taskId };
+		const interaction = { task_id: taskId };
 		stage.setScripts([
-			toolCall("look", "TaskOutput", ask),
+			toolCall("look", "TaskOutput", interaction),
 			"text: goes on",
-			`${toolCall("wait", "TaskOutput", { ...ask, block: true })}\n${toolCall("go", "Shell", { command: "touch go" })}`,
+			`${toolCall("wait", "TaskOutput", { ...interaction, block: true })}\n${toolCall("go", "Shell", { command: "touch go" })}`,
 			"text: over",
 		]);
 		const again = serve(stage);
@@ -192,10 +192,10 @@ describe("when the server goes", () => {
 	it("a command that was kept is ended by TaskStop in the next server, with everything it started", async () => {
 		const stage = createStage({ scripts: [start("sleep 1000 & setsid sleep 1000 & echo up; wait"), "text: started"] });
 		keepAlive(stage);
-		const keeping = serve(stage);
-		await turn(keeping, "first");
+		const persistence = serve(stage);
+		await turn(persistence, "first");
 		await waitForOutput(stage, "up");
-		await close(keeping);
+		await close(persistence);
 		const stop = toolCall("stop", "TaskStop", { task_id: taskIds(stage)[0], reason: "enough" });
 		stage.setScripts([stop, "text: stopped", "text: over"]);
 		const again = serve(stage);
@@ -214,10 +214,10 @@ describe("when the server goes", () => {
 	it("a command that was kept is ended by a server that is not to keep it", async () => {
 		const stage = createStage({ scripts: [start("echo up; sleep 1000"), "text: started"] });
 		const settings = { ...JSON.parse(stage.configText), background: { keep_alive_on_exit: true } };
-		const keeping = stage.serve("--wire", "--yolo", "--session", id, "--config", JSON.stringify(settings));
-		await turn(keeping, "first");
+		const persistence = stage.serve("--wire", "--yolo", "--session", id, "--config", JSON.stringify(settings));
+		await turn(persistence, "first");
 		await waitForOutput(stage, "up");
-		await close(keeping);
+		await close(persistence);
 		stage.setScripts(["text: over"]);
 		const again = serve(stage);
 		await turn(again, "second");

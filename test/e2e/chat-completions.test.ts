@@ -2,12 +2,12 @@
 import { expect, it } from "vitest";
 import { sendEvents } from "../support/provider-server.ts";
 import {
+	answeredAboutFile,
 	askAboutFile,
-	askInVain,
+	askUnsuccessfully,
 	createProviderStage,
 	firstStatus,
 	type ProvidedModel,
-	toldAboutFile,
 } from "../support/provider-stage.ts";
 import { outline } from "../support/running-server.ts";
 
@@ -46,7 +46,7 @@ it("streams an answer, runs its tool and sends the result back", async () => {
 		),
 		chunks({ content: "It says hello." }),
 	);
-	expect([outline(lines), code]).toEqual([toldAboutFile, 0]);
+	expect([outline(lines), code]).toEqual([answeredAboutFile, 0]);
 	expect(firstStatus(lines)).toMatchObject({
 		context_tokens: 30,
 		token_usage: { input_other: 20, output: 7, input_cache_read: 10, input_cache_creation: 0 },
@@ -85,7 +85,7 @@ it("closes the provider's socket when the turn is cancelled", async () => {
 
 it("tells the provider's own words and no key when it refuses", async () => {
 	const message = "Incorrect API key provided: sk-test-0123456789abcdef.";
-	const { error, code } = await askInVain(await createProviderStage(compatible, "/v1"), {
+	const { error, code } = await askUnsuccessfully(await createProviderStage(compatible, "/v1"), {
 		error: { message, type: "invalid_request_error", param: null, code: "invalid_api_key" },
 	});
 	expect([error?.code, code]).toEqual([-32003, 0]);

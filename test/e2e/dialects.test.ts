@@ -73,7 +73,7 @@ function withoutMaking(state: string): string {
  * run at the same time are told to have ended in the order in which they do, so results go to the end of the log; in the
  * context they have the model's order.
  */
-function keptFiles(stage: Stage, id: string): Readonly<Record<string, string>> {
+function retainedFiles(stage: Stage, id: string): Readonly<Record<string, string>> {
 	const numbers = new Map<string, number>();
 	const directory = stage.sessionDir(id);
 	const normal = (text: string) =>
@@ -115,12 +115,12 @@ describe("a turn", () => {
 			].join("\n"),
 			'text: Done.\nusage: {"input_other": 9, "output": 2}',
 		];
-		const kept: Readonly<Record<string, string>>[] = [];
+		const persisted: Readonly<Record<string, string>>[] = [];
 		for (const { run } of dialects) {
 			const stage = createStage({ scripts });
-			kept.push(keptFiles(stage, await run(stage)));
+			persisted.push(retainedFiles(stage, await run(stage)));
 		}
-		const [kimi, legacy, meerkat] = kept;
+		const [kimi, legacy, meerkat] = persisted;
 		expect(legacy).toEqual(kimi);
 		expect(meerkat).toEqual(kimi);
 

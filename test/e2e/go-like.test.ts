@@ -196,11 +196,11 @@ describe("a client like the Go SDK", () => {
 		await client.handle((line) => isResponse(line, hand));
 		const { prompt } = await client.turn("hi");
 		expect(prompt?.result).toEqual({ status: "finished" });
-		const told = client.lines.flatMap(({ method, params }) =>
+		const delivered = client.lines.flatMap(({ method, params }) =>
 			method === "event" && params !== undefined ? [params] : [],
 		);
-		expect(told[0]?.type).toBe("TurnBegin");
-		const wrapped = told.filter(({ type }) => type === "SubagentEvent").map(({ payload }) => payload);
+		expect(delivered[0]?.type).toBe("TurnBegin");
+		const wrapped = delivered.filter(({ type }) => type === "SubagentEvent").map(({ payload }) => payload);
 		expect(wrapped.length).toBeGreaterThan(4);
 		for (const payload of wrapped) {
 			expect(payload).toMatchObject({ task_tool_call_id: "call-2", parent_tool_call_id: "call-2" });

@@ -28,7 +28,7 @@ describe("the kill campaign of many sessions", () => {
 });
 
 /** What was told of a turn, but for its end. */
-const toldTypes = (lines: readonly { readonly params?: { readonly type: string } }[]) =>
+const deliveredTypes = (lines: readonly { readonly params?: { readonly type: string } }[]) =>
 	lines.flatMap(({ params }) => params?.type ?? []).filter((type) => type !== "TurnEnd");
 
 const storageError = (text: string) => ({ code: -32603, message: expect.stringContaining(text) });
@@ -57,7 +57,7 @@ describe("two processes on one session", () => {
 			code: -32603,
 			message: `Cannot write ${stage.sessionDir(id)}: another process (${newcomer.pid}) has taken over the session.`,
 		});
-		expect(toldTypes(lines)).toEqual([]);
+		expect(deliveredTypes(lines)).toEqual([]);
 		before.endInput();
 		expect(await before.exited).toBe(0);
 		newcomer.endInput();
@@ -99,7 +99,7 @@ describe("files taken away", () => {
 		for (const request of ["second", "third"]) {
 			server.prompt(request, request);
 			const lines = await server.readUntil((line) => line.id === request);
-			expect(toldTypes(lines)).toEqual([]);
+			expect(deliveredTypes(lines)).toEqual([]);
 			expect(lines.at(-1)?.error).toMatchObject(storageError(stage.sessionDir(id)));
 		}
 		expect(existsSync(stage.sessionDir(id))).toBe(false);
@@ -120,7 +120,7 @@ describe("files taken away", () => {
 		expect((await server.response("initialize")).error).toBeUndefined();
 		server.prompt("first");
 		const lines = await server.readUntil((line) => line.id === "prompt");
-		expect(toldTypes(lines)).toEqual([]);
+		expect(deliveredTypes(lines)).toEqual([]);
 		expect(lines.at(-1)?.error).toMatchObject(storageError(path.join(file, "share")));
 		server.endInput();
 		expect(await server.exited).toBe(0);

@@ -52,7 +52,7 @@ const toEvents = (stdout: string): unknown[] =>
 const read = (file: string) => readFileSync(file, "utf8");
 
 /** The tokens kept in a file, by their numbers. */
-const keptTokens = (file: string) => {
+const persistedTokens = (file: string) => {
 	const { access_token, refresh_token } = JSON.parse(read(file));
 	return [access_token, refresh_token];
 };
@@ -66,7 +66,7 @@ async function end(server: Server): Promise<void> {
 async function prompt(server: Server, id = "prompt") {
 	server.prompt("hello", id);
 	const lines = await server.readUntil((line) => line.id === id);
-	return { told: outline(lines), error: lines.at(-1)?.error };
+	return { delivered: outline(lines), error: lines.at(-1)?.error };
 }
 
 const finished = ["TurnBegin", "StepBegin", "ContentPart", "StatusUpdate", "TurnEnd", "finished"];
@@ -96,7 +96,7 @@ describe("signing in", () => {
 			{ type: "info", message: "Models: kimi-code/kimi-for-coding, kimi-code/kimi-small. Default: m.", data: null },
 			{ type: "success", message: "Signed in.", data: null },
 		]);
-		expect(keptTokens(tokenFile)).toEqual(["access-token-1", "refresh-token-1"]);
+		expect(persistedTokens(tokenFile)).toEqual(["access-token-1", "refresh-token-1"]);
 		expect(statSync(tokenFile).mode & 0o777).toBe(0o600);
 		expect(statSync(path.dirname(tokenFile)).mode & 0o777).toBe(0o700);
 		expect(readdirSync(path.dirname(tokenFile))).toEqual(["kimi-code.json"]);
@@ -256,13 +256,13 @@ describe("a session with a sign-in", () => {
 		const { server, run, serve, putTokens, tokenFile, log } = await createSubject();
 		await run("login");
 		const session = serve();
-		expect(await prompt(session, "one")).toEqual({ told: finished, error: undefined });
+		expect(await prompt(session, "one")).toEqual({ delivered: finished, error: undefined });
 		expect(server.requests.at(-1)).toMatchObject({ authorization: "Bearer access-token-1" });
 		expect(server.refreshes).toBe(0);
 		putTokens(1900);
-		expect((await prompt(session, "two")).told).toEqual(finished);
+		expect((await prompt(session, "two")).delivered).toEqual(finished);
 		expect(server.requests.at(-1)).toMatchObject({ authorization: "Bearer access-token-3" });
-		expect([server.refreshes, keptTokens(tokenFile)]).toEqual([1, ["access-token-3", "refresh-token-3"]]);
+		expect([server.refreshes, persistedTokens(tokenFile)]).toEqual([1, ["access-token-3", "refresh-token-3"]]);
 		expect(statSync(tokenFile).mode & 0o777).toBe(0o600);
 		await end(session);
 		expect(log()).toContain("A sign-in was renewed.");
@@ -274,7 +274,7 @@ describe("a session with a sign-in", () => {
 		await run("login");
 		server.revokeAccess();
 		const session = serve();
-		expect(await prompt(session)).toEqual({ told: finished, error: undefined });
+		expect(await prompt(session)).toEqual({ delivered: finished, error: undefined });
 		expect(server.requests.map(({ path: at }) => at).slice(-3)).toEqual([
 			"/v1/chat/completions",
 			"/api/oauth/token",
@@ -304,7 +304,7 @@ describe("a session with a sign-in", () => {
 			expect(outline(lines)).toEqual(finished);
 		}
 		expect(server).toMatchObject({ refreshes: 1, reuses: 0 });
-		expect(keptTokens(tokenFile)).toEqual(["access-token-3", "refresh-token-3"]);
+		expect(persistedTokens(tokenFile)).toEqual(["access-token-3", "refresh-token-3"]);
 		const used = server.requests.filter(({ path: at }) => at === "/v1/chat/completions");
 		expect(used.map(({ authorization }) => authorization)).toEqual(["Bearer access-token-3", "Bearer access-token-3"]);
 		await Promise.all(sessions.map(end));
@@ -317,7 +317,7 @@ describe("a session with a sign-in", () => {
 		server.refreshFailure = { status: 400, body: { error: "invalid_grant", error_description: "The session ended" } };
 		const session = serve();
 		expect(await prompt(session, "one")).toEqual({
-			told: ["TurnBegin", "StepBegin", "StepInterrupted", "TurnEnd", "-32004"],
+			delivered: ["TurnBegin", "StepBegin", "StepInterrupted", "TurnEnd", "-32004"],
 			error: {
 				code: -32004,
 				message: 'The sign-in is not renewed any more: The session ended. Run "agentwire login" to sign in again.',
@@ -326,7 +326,7 @@ describe("a session with a sign-in", () => {
 		});
 		server.refreshFailure = null;
 		await run("login");
-		expect((await prompt(session, "two")).told).toEqual(finished);
+		expect((await prompt(session, "two")).delivered).toEqual(finished);
 		await run("logout");
 		expect((await prompt(session, "three")).error).toMatchObject({
 			code: -32004,
@@ -379,7 +379,7 @@ describe("a session with a sign-in", () => {
 		const { access_token } = server.issue();
 		const more = { ...variables, KIMI_API_KEY: access_token };
 		const session = stage.serveWith(more, "--wire", "--model", "kimi-code/kimi-for-coding");
-		expect((await prompt(session, "one")).told).toEqual(finished);
+		expect((await prompt(session, "one")).delivered).toEqual(finished);
 		server.revokeAccess();
 		expect((await prompt(session, "two")).error?.code).toBe(-32003);
 		await end(session);

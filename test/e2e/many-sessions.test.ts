@@ -7,8 +7,8 @@ import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { parseMcpServers } from "../../src/config/mcp-servers.ts";
 import { readConfiguration } from "../../src/config/read-config.ts";
-import type { ApprovalAsk } from "../../src/events/interaction.ts";
 import type { EventBody } from "../../src/events/event.ts";
+import type { ApprovalInteraction } from "../../src/events/interaction.ts";
 import { createDiskFiles } from "../../src/files/disk-files.ts";
 import { plainSessionOptions } from "../../src/kernel/compose/compose.ts";
 import { Kernel } from "../../src/kernel/hosting/kernel.ts";
@@ -16,9 +16,9 @@ import type { Session } from "../../src/kernel/session/session.ts";
 import { createProcesses } from "../../src/processes/children.ts";
 import { createDiskStore } from "../../src/store/disk/disk-store.ts";
 import { toolCall } from "../support/executable.ts";
+import { createHostServices } from "../support/host-services.ts";
 import { fixture } from "../support/mcp-stage.ts";
 import { plainAttachment } from "../support/session-doubles.ts";
-import { createSurroundings } from "../support/host-services.ts";
 
 interface Place {
 	readonly root: string;
@@ -69,7 +69,7 @@ function createPlace(): Place {
 					protocolVersion: "1.10",
 				}),
 				configuration,
-				surroundings: createSurroundings({
+				hostServices: createHostServices({
 					environment: { PATH: process.env["PATH"] ?? "", ...variables },
 					home: root,
 					shareDir: path.join(root, "share"),
@@ -152,20 +152,24 @@ describe("sessions of one kernel", () => {
 		const options = { ...plainOptions, yolo: false, model: "m" };
 		const asking = await kernel.create(place.workDir("left"), options);
 		const other = await kernel.create(place.workDir("right"), options);
-		let ask: ApprovalAsk | null = null;
+		let interaction: ApprovalInteraction | null = null;
 		const cancelled = await run(asking, "hi", async (body) => {
-			if (body.type !== "ask.requested" || body.ask.kind !== "approval") return;
-			ask = body.ask;
+			if (body.type !== "interaction.requested" || body.interaction.kind !== "approval") return;
+			interaction = body.interaction;
 			// The other session neither knows this ask nor waits for it.
 			const answer = { kind: "approval", decision: "approve", feedback: "" } as const;
-			expect(await other.send({ type: "ask.answer", askId: ask.id, answer })).toEqual({ settled: false });
+			expect(await other.send({ type: "interaction.respond", interactionId: interaction.id, answer })).toEqual({
+				settled: false,
+			});
 			const finished = await run(other, "hi", (body) =>
-				body.type === "ask.requested" ? other.send({ type: "ask.answer", askId: body.ask.id, answer }) : undefined,
+				body.type === "interaction.requested"
+					? other.send({ type: "interaction.respond", interactionId: body.interaction.id, answer })
+					: undefined,
 			);
 			expect(outputs(finished)).toEqual(["ran\n"]);
 			await asking.send({ type: "turn.cancel" });
 		});
-		expect(ask).not.toBeNull();
+		expect(interaction).not.toBeNull();
 		expect(cancelled.at(-1)).toEqual({ type: "turn.ended", outcome: { status: "cancelled" } });
 		expect(outputs(cancelled)).toEqual([]);
 	});

@@ -316,8 +316,8 @@ describe("mcp auth, reset-auth and test", () => {
 		const place = await createSignInStage();
 		const { server, stage, auth } = place;
 		await signIn(place);
-		const kept = () => tokenFiles(stage).map((file) => readFileSync(file, "utf8"));
-		const before = kept();
+		const persisted = () => tokenFiles(stage).map((file) => readFileSync(file, "utf8"));
+		const before = persisted();
 		server.revokeAll();
 		server.conduct.denies = true;
 		const denied = auth();
@@ -333,7 +333,7 @@ describe("mcp auth, reset-auth and test", () => {
 			code: 1,
 			stderr: "Error: Signing in to 'weather' failed: it was interrupted.\n",
 		});
-		expect(kept()).toEqual(before);
+		expect(persisted()).toEqual(before);
 	});
 
 	it("take no answer to another sign-in", async () => {

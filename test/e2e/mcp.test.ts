@@ -170,11 +170,11 @@ describe("a server that misbehaves", () => {
 		]);
 		writeFileSync(file, "");
 		// It answers within some milliseconds, and is told of in the first turn behind that.
-		const told: string[] = [];
-		for (let n = 0; told.length === 0; n += 1) {
-			told.push(...loadingOf(await runTurn(server, `next-${n}`)).filter((word) => word !== "StepBegin"));
+		const delivered: string[] = [];
+		for (let n = 0; delivered.length === 0; n += 1) {
+			delivered.push(...loadingOf(await runTurn(server, `next-${n}`)).filter((word) => word !== "StepBegin"));
 		}
-		expect(told).toEqual(["loaded, slow connected"]);
+		expect(delivered).toEqual(["loaded, slow connected"]);
 	});
 
 	it("hangs in a call, which has a time of its own, and hears that it is over", async () => {
@@ -265,11 +265,11 @@ describe("a server that misbehaves", () => {
 		]);
 		writeFileSync(file, "");
 		expect(loadingOf(await runTurn(server, "second"))).toEqual(["StepBegin"]);
-		const told: string[] = [];
-		for (let n = 0; told.length === 0; n += 1) {
-			told.push(...loadingOf(await runTurn(server, `next-${n}`)).filter((word) => word !== "StepBegin"));
+		const delivered: string[] = [];
+		for (let n = 0; delivered.length === 0; n += 1) {
+			delivered.push(...loadingOf(await runTurn(server, `next-${n}`)).filter((word) => word !== "StepBegin"));
 		}
-		expect(told).toEqual(["loaded, late connected"]);
+		expect(delivered).toEqual(["loaded, late connected"]);
 	});
 
 	it("changes its tools, asks, refuses and shows", async () => {

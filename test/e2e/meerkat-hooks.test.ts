@@ -27,14 +27,16 @@ const twoCalls = [toolCall("a", "Glob", { pattern: "*" }), toolCall("b", "Glob",
 describe("hooks", () => {
 	it("before tools come behind the request for the call, also for several calls at once", async () => {
 		const lines = await runWith([twoCalls, "text: done"], { event: "PreToolUse", command: "true" });
-		const told = words(lines);
+		const delivered = words(lines);
 		for (const id of ["a", "b"]) {
-			expect(told.indexOf(`tool_call_requested ${id}`)).toBeLessThan(told.indexOf("hook_started pre_tool_execution"));
+			expect(delivered.indexOf(`tool_call_requested ${id}`)).toBeLessThan(
+				delivered.indexOf("hook_started pre_tool_execution"),
+			);
 		}
-		expect(told.filter((word) => word === "hook_started pre_tool_execution")).toHaveLength(2);
-		expect(told.filter((word) => word === "hook_completed pre_tool_execution")).toHaveLength(2);
-		expect(told.lastIndexOf("hook_completed pre_tool_execution")).toBeLessThan(
-			told.indexOf("tool_execution_completed a"),
+		expect(delivered.filter((word) => word === "hook_started pre_tool_execution")).toHaveLength(2);
+		expect(delivered.filter((word) => word === "hook_completed pre_tool_execution")).toHaveLength(2);
+		expect(delivered.lastIndexOf("hook_completed pre_tool_execution")).toBeLessThan(
+			delivered.indexOf("tool_execution_completed a"),
 		);
 		expect(lastOf([...lines]).result).toMatchObject({ text: "done", tool_calls: 2 });
 	});

@@ -7,11 +7,11 @@ import {
 	ask,
 	create,
 	createDeferred,
+	delivered,
 	end,
 	eventsOf,
 	isEvent,
 	serve,
-	told,
 	typesOf,
 } from "../support/meerkat-lines.ts";
 import { isResponse, lastOf, type Server, type ServerLine } from "../support/running-server.ts";
@@ -107,11 +107,11 @@ describe("an interrupt", () => {
 		const lines = await readTo(server, "interrupt", "long", "other");
 		expect(lines.find(({ id }) => id === "long")?.error).toEqual(cancelled(long));
 		expect(lines.find(({ id }) => id === "other")?.result).toMatchObject({ text: "abc", session_id: other });
-		const ofLong = eventsOf(lines.filter((each) => told(each)?.session_id === long));
+		const ofLong = eventsOf(lines.filter((each) => delivered(each)?.session_id === long));
 		const deltas = ofLong.flatMap(({ type, delta }) => (type === "text_delta" ? [String(delta)] : []));
 		expect(deltas.join("").length).toBeLessThanOrEqual(said * piece.length);
 		expect(ofLong.at(-1)).toMatchObject({ type: "run_failed" });
-		expect(typesOf(lines.filter((each) => told(each)?.session_id === other))).toEqual([
+		expect(typesOf(lines.filter((each) => delivered(each)?.session_id === other))).toEqual([
 			"run_started",
 			"turn_started",
 			"text_delta",
@@ -166,7 +166,7 @@ describe("turns", () => {
 			const at = indexOf(lines, id);
 			const { result } = lines[at] ?? {};
 			expect(result).toMatchObject({ text: expect.stringContaining("Of "), turns: 1 });
-			const own = lines.filter((each) => told(each)?.session_id === result?.["session_id"]);
+			const own = lines.filter((each) => delivered(each)?.session_id === result?.["session_id"]);
 			expect(own.every((each) => lines.indexOf(each) < at)).toBe(true);
 			expect(typesOf(own)).toEqual([
 				"run_started",
@@ -244,7 +244,7 @@ describe("requests to the client", () => {
 		const lines = await server.readUntil((each) => {
 			const isRequest = String(each.method) === "tool/execute";
 			if (isRequest) asked += 1;
-			order.push(isRequest ? "request" : told(each)?.event["type"]);
+			order.push(isRequest ? "request" : delivered(each)?.event["type"]);
 			return asked === 2;
 		});
 		expect(order).toEqual([
@@ -268,7 +268,7 @@ describe("requests to the client", () => {
 describe("limits", () => {
 	const waiting = toolCall("c", "paint", {});
 	const tools = [{ name: "paint", description: "Paints.", input_schema: { type: "object" } }];
-	const isAsk = ({ method, id }: ServerLine) => String(method) === "tool/execute" && id !== undefined;
+	const isInteraction = ({ method, id }: ServerLine) => String(method) === "tool/execute" && id !== undefined;
 
 	it("refuse the 65th run at once, leave no session behind, and have room again", async () => {
 		const stage = createStage({ scripts: [waiting, "text: done"] });
@@ -276,15 +276,15 @@ describe("limits", () => {
 		const server = serve(stage, "--config", config);
 		await answer(server, "init", "initialize", { tools });
 		for (let n = 0; n < 64; n += 1) server.request(`c${n}`, "session/create", { prompt: "wait" });
-		const asks: ServerLine[] = [];
-		while (asks.length < 64) asks.push(lastOf(await server.readUntil(isAsk)));
+		const interactions: ServerLine[] = [];
+		while (interactions.length < 64) interactions.push(lastOf(await server.readUntil(isInteraction)));
 		const { error } = await answer(server, "65", "session/create", { prompt: "one too many" });
 		expect(error).toMatchObject({ code: -32603, data: { code: "OVERLOADED", limit: 64 } });
 		const { result } = await answer(server, "list", "session/list");
 		expect(result?.["sessions"]).toHaveLength(64);
 		expect(stage.sessionIds()).toHaveLength(64);
 
-		const [first] = asks;
+		const [first] = interactions;
 		server.answer(first?.id ?? "", { content: "wet" });
 		await server.readUntil((each) => String(each.id).startsWith("c") && each.result !== undefined);
 		const more = await ask(server, "66", "session/create", { prompt: "again", initial_turn: "deferred" });
@@ -300,7 +300,7 @@ describe("limits", () => {
 		await answer(server, "init", "initialize", { tools });
 		for (const id of ["a", "b"]) {
 			server.request(id, "session/create", { prompt: "wait" });
-			await server.readUntil(isAsk);
+			await server.readUntil(isInteraction);
 		}
 		expect((await answer(server, "c", "session/create", { prompt: "x" })).error).toEqual({
 			code: -32603,

@@ -112,15 +112,15 @@ api_key = "test-key-0123456789"
 		);
 		provider.answerNext(sendEvents(readProviderFixture(first), { chunkSize: 7 }));
 		provider.answerNext(sendEvents(second));
-		const { events: told, result } = await run(openSession(stage, { thinking: true }).prompt("The weather?"));
+		const { events: delivered, result } = await run(openSession(stage, { thinking: true }).prompt("The weather?"));
 		expect(result).toEqual({ status: "finished" });
 
-		const calls = payloadsOf(told, "ToolCall");
+		const calls = payloadsOf(delivered, "ToolCall");
 		expect(calls).toMatchObject([{ function: { name: "get_weather" } }, { function: { name: "read_image" } }]);
-		expect(payloadsOf(told, "ToolResult")).toHaveLength(2);
-		const said = payloadsOf(told, "ContentPart");
+		expect(payloadsOf(delivered, "ToolResult")).toHaveLength(2);
+		const said = payloadsOf(delivered, "ContentPart");
 		expect(said).toContainEqual({ type: "text", text: "Rain." });
-		expect(payloadsOf(told, "StatusUpdate")).toMatchObject([
+		expect(payloadsOf(delivered, "StatusUpdate")).toMatchObject([
 			{ token_usage: { output: expect.any(Number) } },
 			{ token_usage: { input_other: 9, output: 2 } },
 		]);

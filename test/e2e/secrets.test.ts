@@ -66,9 +66,9 @@ describe("a link to a file of secrets", () => {
 		for (const command of ["/import AGENTS.md", "/skill:harmless"])
 			expect(await said(server, command)).not.toContain(secret);
 		await end(server);
-		const kept = keptIn(stage.shareDir);
-		expect(kept).not.toContain(secret);
-		expect(kept).toContain(`${key} may hold secrets and is not read`);
+		const persisted = keptIn(stage.shareDir);
+		expect(persisted).not.toContain(secret);
+		expect(persisted).toContain(`${key} may hold secrets and is not read`);
 	});
 
 	it("is no agent file, prompt or included template", async () => {
@@ -122,9 +122,9 @@ describe("a link to a file of secrets", () => {
 		symlinkSync(key, output);
 		stage.setScripts([toolCall("look", "TaskOutput", { task_id: task }), "text: done"]);
 		const server = stage.serveWith(variables, "--wire", "--session", id);
-		const told = await said(server, "go on");
-		expect(told).toContain("[The output cannot be read: ");
-		expect(told).not.toContain(secret);
+		const delivered = await said(server, "go on");
+		expect(delivered).toContain("[The output cannot be read: ");
+		expect(delivered).not.toContain(secret);
 		await end(server);
 	});
 
@@ -173,10 +173,10 @@ describe("settings", () => {
 		]);
 		stage.setScripts([calls.join("\n"), "text: done"]);
 		const server = stage.serveWith(variables, "--wire", "--session", id, "--config-file", other);
-		const told = await said(server, "look");
+		const delivered = await said(server, "look");
 		await end(server);
-		expect(told).not.toContain(secret);
-		expect(told.match(/"text":"Sensitive file"/g)).toHaveLength(calls.length);
+		expect(delivered).not.toContain(secret);
+		expect(delivered.match(/"text":"Sensitive file"/g)).toHaveLength(calls.length);
 		expect(existsSync(path.join(stage.sessionDir(id), "wire.jsonl"))).toBe(true);
 		expect(keptIn(stage.sessionDir(id))).not.toContain(secret);
 	});

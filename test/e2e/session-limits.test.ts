@@ -31,8 +31,8 @@ describe("limits", () => {
 			server.request(`turn-${n}`, "turn/start", { session_id: ids[n], prompt: "go" });
 			return lastOf(await server.readUntil((line) => JSON.stringify(line.method) === '"approval/request"'));
 		};
-		const approve = async (ask: ServerLine, n: 0 | 1): Promise<ServerLine> => {
-			server.answer(ask.id ?? "", { decision: "approve" });
+		const approve = async (interaction: ServerLine, n: 0 | 1): Promise<ServerLine> => {
+			server.answer(interaction.id ?? "", { decision: "approve" });
 			return lastOf(await server.readUntil((line) => isResponse(line, `turn-${n}`)));
 		};
 		return { server, ids, start, approve };
@@ -40,7 +40,7 @@ describe("limits", () => {
 
 	it("refuse a session when all that may be loaded are in use", async () => {
 		const { server, start, approve } = await place({ loaded_sessions: 2 });
-		const asks = [await start(0), await start(1)] as const;
+		const interactions = [await start(0), await start(1)] as const;
 		const refusal = {
 			code: -32603,
 			message: "Max sessions reached (2/2)",
@@ -48,35 +48,35 @@ describe("limits", () => {
 		};
 		expect((await answerTo(server, "c", "session/create", { prompt: "c" })).error).toEqual(refusal);
 		expect((await answerTo(server, "list", "session/list")).result?.["sessions"]).toHaveLength(2);
-		expect((await approve(asks[0], 0)).result).toMatchObject({ text: "done" });
+		expect((await approve(interactions[0], 0)).result).toMatchObject({ text: "done" });
 		await createSession(server, {}, "again");
 		expect((await answerTo(server, "all", "session/list")).result?.["sessions"]).toHaveLength(3);
-		expect((await approve(asks[1], 1)).result).toMatchObject({ text: "done" });
+		expect((await approve(interactions[1], 1)).result).toMatchObject({ text: "done" });
 		await end(server);
 	});
 
 	it("refuse a turn when as many run as may", async () => {
 		const { server, ids, start, approve } = await place({ running_turns: 1 });
-		const ask = await start(0);
+		const interaction = await start(0);
 		expect((await answerTo(server, "more", "turn/start", { session_id: ids[1], prompt: "go" })).error).toEqual({
 			code: -32603,
 			message: "Too many turns run at once (1); start it when one has ended.",
 			data: { session_id: ids[1], limit: 1, code: "OVERLOADED" },
 		});
-		await approve(ask, 0);
+		await approve(interaction, 0);
 		await approve(await start(1), 1);
 		await end(server);
 	});
 
 	it("refuse a request when as many are being handled as may, and still take replies", async () => {
 		const { server, start, approve } = await place({ requests_in_flight: 1 });
-		const ask = await start(0);
+		const interaction = await start(0);
 		expect((await answerTo(server, "list", "session/list")).error).toEqual({
 			code: -32603,
 			message: "Too many requests at once: at most 1 are handled at a time; wait for answers before sending more.",
 			data: { limit: 1, code: "OVERLOADED" },
 		});
-		expect((await approve(ask, 0)).result).toMatchObject({ text: "done" });
+		expect((await approve(interaction, 0)).result).toMatchObject({ text: "done" });
 		expect((await answerTo(server, "list", "session/list")).result?.["sessions"]).toHaveLength(2);
 		await end(server);
 	});

@@ -148,9 +148,9 @@ describe("sessions", () => {
 		["not used", false],
 	])("a directory made beforehand keeps what else is in it when the session is %s", async (_name, used) => {
 		const stage = createStage();
-		const kept = path.join(stage.sessionDir("s"), "baseline", "file");
-		mkdirSync(path.dirname(kept), { recursive: true });
-		writeFileSync(kept, "as it was");
+		const persisted = path.join(stage.sessionDir("s"), "baseline", "file");
+		mkdirSync(path.dirname(persisted), { recursive: true });
+		writeFileSync(persisted, "as it was");
 		const server = stage.serve("--wire", "--session", "s");
 		server.initialize();
 		await server.response("initialize");
@@ -160,7 +160,7 @@ describe("sessions", () => {
 		}
 		server.endInput();
 		expect(await server.exited).toBe(0);
-		expect(existsSync(kept)).toBe(true);
+		expect(existsSync(persisted)).toBe(true);
 	});
 
 	it("a directory deleted under it fails the turn with the path, and the server goes on", async () => {

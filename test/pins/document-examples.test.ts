@@ -142,8 +142,8 @@ describe.each([
 
 		server.ids.next = idOf(approval);
 		server.send(get(numbers.prompt, '"prompt"'));
-		const told = await server.find('"ContentPart"');
-		expect(differences(told, toValue(get(numbers.event, '"event"')))).toEqual([]);
+		const delivered = await server.find('"ContentPart"');
+		expect(differences(delivered, toValue(get(numbers.event, '"event"')))).toEqual([]);
 		const asked = await server.find('"ApprovalRequest"');
 		expect(differences(asked, toValue(approval)).sort()).toEqual(
 			["params.payload.action", "params.payload.display", sameId, ...laterOfApproval].sort(),
@@ -227,8 +227,8 @@ describe("the examples of Wire 1.0", () => {
 		const server = await start("", ["text: Hello"]);
 		server.send(JSON.stringify(form));
 		server.send('{"jsonrpc":"2.0","id":"p","method":"prompt","params":{"user_input":"go"}}');
-		const { params, ...told } = await server.read();
-		expect(differences({ ...told, params: {} }, form)).toEqual(["method"]);
+		const { params, ...delivered } = await server.read();
+		expect(differences({ ...delivered, params: {} }, form)).toEqual(["method"]);
 		expect(params).toHaveProperty("type", "TurnBegin");
 	});
 
@@ -241,8 +241,8 @@ describe("the examples of Wire 1.0", () => {
 		]);
 		server.ids.next = idOf(request);
 		server.send('{"jsonrpc":"2.0","id":"p","method":"prompt","params":{"user_input":"go"}}');
-		const told = await server.find('"Hello"');
-		expect(differences(told, toValue(get(1, "TextPart")))).toEqual(["+params.payload.type"]);
+		const delivered = await server.find('"Hello"');
+		expect(differences(delivered, toValue(get(1, "TextPart")))).toEqual(["+params.payload.type"]);
 		const asked = await server.find('"ApprovalRequest"');
 		expect(differences(asked, toValue(request)).map((path) => path.replace(/^(\+params\.payload)\..*/, "$1"))).toEqual(
 			Array.from({ length: 11 }, () => "+params.payload"),

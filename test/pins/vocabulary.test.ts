@@ -24,9 +24,9 @@ const peer: Peer = {
 it("pins the methods of each dialect", async () => {
 	const { session } = await createSessionSubject(null);
 	const server = { name: "n", version: "v" };
-	const door = { session, server, compatibility: noCompatibility, log: silentLog };
+	const kernelApi = { session, server, compatibility: noCompatibility, log: silentLog };
 	const methods = [kimiDialect, legacyDialect].map((dialect) =>
-		[...dialect.converse(door, peer).methods].map(([name, { actsOn }]) => [name, actsOn]),
+		[...dialect.converse(kernelApi, peer).methods].map(([name, { actsOn }]) => [name, actsOn]),
 	);
 	expect(methods).toEqual([
 		[
@@ -102,8 +102,8 @@ it("pins the event types", () => {
 		["tool-call.completed", "stored"],
 		["tool-call.fragment", "stored"],
 		["tool.result", "stored"],
-		["ask.requested", "state"],
-		["ask.resolved", "stored"],
+		["interaction.requested", "state"],
+		["interaction.resolved", "stored"],
 		["steer.consumed", "stored"],
 		["plan.displayed", "stored"],
 		["hook.triggered", "stored"],

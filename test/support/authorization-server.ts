@@ -14,7 +14,7 @@ export interface AuthorizationServerOptions {
 	/** A permission that may be asked for beside the usual one. */
 	readonly furtherScope?: string;
 	/** Whether the tokens say what they are good for. Default true. */
-	readonly tellsScope?: boolean;
+	readonly reportsScope?: boolean;
 }
 
 /** What the next requests meet; for a test to set. */
@@ -77,7 +77,7 @@ export function createAuthorizationServer(
 	scope: string,
 	options: AuthorizationServerOptions,
 ): AuthorizationServer {
-	const { lifetime = 3600, authMethod = "none", tokenDelay = 0, furtherScope = scope, tellsScope = true } = options;
+	const { lifetime = 3600, authMethod = "none", tokenDelay = 0, furtherScope = scope, reportsScope = true } = options;
 	const conduct: Conduct = { denies: false, tokenStatus: null, mixesUp: false };
 	const clients = new Map<string, { readonly secret: string | null; readonly redirectUris: unknown }>();
 	const codes = new Map<string, Code>();
@@ -92,8 +92,8 @@ export function createAuthorizationServer(
 		accessTokens.set(access, grant);
 		refreshTokens.set(refresh, grant);
 		const expiry = lifetime === null ? {} : { expires_in: lifetime };
-		const told = tellsScope ? { scope: grant.scope } : {};
-		return { access_token: access, token_type: "Bearer", refresh_token: refresh, ...told, ...expiry };
+		const delivered = reportsScope ? { scope: grant.scope } : {};
+		return { access_token: access, token_type: "Bearer", refresh_token: refresh, ...delivered, ...expiry };
 	};
 
 	const clientOf = (form: URLSearchParams, authorization = ""): string | null => {

@@ -1,5 +1,5 @@
 // A model that says nothing until it is told what to say, and that checks every conversation it is shown.
-import type { ConversationMessage } from "../../src/events/conversation.ts";
+import type { HistoryEntry } from "../../src/events/conversation.ts";
 import { type Model, type ModelChunk, type ModelFailure, modelFailure } from "../../src/models/model.ts";
 
 /** One thing the model does next. `break` ends the stream without a last chunk. */
@@ -49,7 +49,7 @@ export function createGatedModel(): GatedModel {
 			signal.addEventListener("abort", finish, { once: true });
 		});
 
-	async function* stream(messages: readonly ConversationMessage[], signal: AbortSignal): AsyncGenerator<ModelChunk> {
+	async function* stream(messages: readonly HistoryEntry[], signal: AbortSignal): AsyncGenerator<ModelChunk> {
 		activity += 1;
 		const complaint = whatIsIllegal(messages);
 		if (complaint !== null) complaints.push(complaint);
@@ -131,7 +131,7 @@ function toChunk(move: Exclude<ModelMove, { kind: "break" }>): ModelChunk {
 }
 
 /** Why a provider would refuse this conversation: every tool call needs one result, in order, right behind it. */
-export function whatIsIllegal(messages: readonly ConversationMessage[]): string | null {
+export function whatIsIllegal(messages: readonly HistoryEntry[]): string | null {
 	let expected: string[] = [];
 	for (const [index, message] of messages.entries()) {
 		if (message.role === "tool") {

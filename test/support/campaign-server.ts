@@ -4,7 +4,7 @@ import { KernelError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { noCompatibility } from "../../src/dialects/dialect.ts";
 import type { ContextRow } from "../../src/events/conversation.ts";
-import type { AskDeadlines } from "../../src/kernel/interactions/interaction-table.ts";
+import type { InteractionDeadlines } from "../../src/kernel/interactions/interaction-table.ts";
 import { Session } from "../../src/kernel/session/session.ts";
 import { type Serving, serve } from "../../src/server/serve.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
@@ -46,13 +46,13 @@ export interface CampaignServerOptions {
 	readonly latency?: number;
 	/** Which writes to the store fail, counted from 1. */
 	readonly failsWrite?: (n: number) => boolean;
-	readonly deadlines?: AskDeadlines;
+	readonly deadlines?: InteractionDeadlines;
 	readonly outboxLimit?: number;
 	readonly lineLimit?: number;
 	readonly onEffect?: (effect: Effect) => void;
 }
 
-const noDeadlines: AskDeadlines = { approval: 0, question: 0, "client-tool": 0 };
+const noDeadlines: InteractionDeadlines = { approval: 0, question: 0, "client-tool": 0 };
 const sessionId = "5ac1e9f4-0000-4000-8000-000000000001";
 
 export async function createCampaignServer(options: CampaignServerOptions = {}): Promise<CampaignServer> {

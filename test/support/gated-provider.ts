@@ -1,6 +1,6 @@
 // A provider of chat completions in memory: every model name has a gate of its own, which says what it answers.
 import { isRecord } from "../../src/base/json.ts";
-import type { ConversationMessage } from "../../src/events/conversation.ts";
+import type { HistoryEntry } from "../../src/events/conversation.ts";
 import type { ModelChunk } from "../../src/models/model.ts";
 import type { Fetch } from "../../src/network/network.ts";
 import { createGatedModel, type GatedModel } from "./campaign-model.ts";
@@ -34,7 +34,7 @@ export function createGatedProvider(isOpen: boolean): GatedProvider {
 			if (!isRecord(body) || !Array.isArray(body["messages"])) throw new Error("no chat completion is asked for");
 			const signal = init?.signal ?? new AbortController().signal;
 			const { model } = gate(String(body["model"]));
-			const messages = body["messages"].flatMap(toConversationMessage);
+			const messages = body["messages"].flatMap(toHistoryEntry);
 			return await respond(
 				model.stream({ systemPrompt: "", messages, tools: [], cacheKey: "" }, signal)[Symbol.asyncIterator](),
 			);
@@ -45,7 +45,7 @@ export function createGatedProvider(isOpen: boolean): GatedProvider {
 }
 
 /** As much of a message as tells whether the conversation is legal. */
-function toConversationMessage(message: unknown): ConversationMessage[] {
+function toHistoryEntry(message: unknown): HistoryEntry[] {
 	if (!isRecord(message)) return [];
 	const { role, tool_call_id: toolCallId, tool_calls: calls } = message;
 	if (role === "tool") return [{ role, content: [], toolCallId: String(toolCallId) }];

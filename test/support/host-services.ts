@@ -1,13 +1,13 @@
 // What a kernel finds around it in tests: nobody's settings, no children, no network, nothing by chance.
 import { randomIdentifiers } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
-import type { Surroundings } from "../../src/kernel/compose/compose.ts";
+import type { HostServices } from "../../src/kernel/compose/compose.ts";
 import { plainNetwork } from "./network.ts";
 import { noProcesses, readPageHere } from "./session-doubles.ts";
 import { noWorkers } from "./task-workers.ts";
 
 /** Surroundings with these parts. */
-export function createSurroundings(parts: Pick<Surroundings, "files" | "clock"> & Partial<Surroundings>): Surroundings {
+export function createHostServices(parts: Pick<HostServices, "files" | "clock"> & Partial<HostServices>): HostServices {
 	return {
 		environment: {},
 		home: "/home",

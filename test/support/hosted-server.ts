@@ -16,9 +16,9 @@ import { hostDialects } from "../../src/server/host-dialects.ts";
 import { type Serving, serve } from "../../src/server/serve.ts";
 import type { SessionStore } from "../../src/store/session-store.ts";
 import { createMemoryTransport, type MemoryClient } from "../../src/transports/memory.ts";
+import { createHostServices } from "./host-services.ts";
 import { plainNetwork } from "./network.ts";
 import { noProcesses } from "./session-doubles.ts";
-import { createSurroundings } from "./host-services.ts";
 
 export interface HostedServer {
 	readonly serving: Serving;
@@ -66,7 +66,7 @@ export async function createHostedServer(options: HostedServerOptions): Promise<
 	const kernel = new Kernel({
 		store,
 		configuration,
-		surroundings: createSurroundings({
+		hostServices: createHostServices({
 			home: "/home/me",
 			shareDir,
 			files,

@@ -1,6 +1,6 @@
 // A program that speaks the MCP protocol, within the test process: stands where a child process would.
 import { isRecord } from "../../src/base/json.ts";
-import type { Conversation, Processes, RunOutcome, RunRequest } from "../../src/processes/port.ts";
+import type { ChildStdio, Processes, RunOutcome, RunRequest } from "../../src/processes/port.ts";
 import { noProcesses } from "./session-doubles.ts";
 
 export interface ReceivedMessage {
@@ -59,7 +59,7 @@ export function createProgram({ tools = [], call, handle, isDeaf = false }: Prog
 		} else if (method !== undefined) run.send({ id, error: { code: -32601, message: `No ${method} here` } });
 	};
 
-	const start = (request: RunRequest, conversation: Conversation, signal: AbortSignal): Promise<RunOutcome> =>
+	const start = (request: RunRequest, conversation: ChildStdio, signal: AbortSignal): Promise<RunOutcome> =>
 		new Promise((resolve) => {
 			const run: ProgramRun = {
 				request,

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import type { Stage } from "./executable.ts";
 import { isResponse, lastOf, type Server, type ServerLine } from "./running-server.ts";
 
-interface Told {
+interface Delivered {
 	readonly session_id: string;
 	readonly event: Readonly<Record<string, unknown>>;
 }
@@ -14,14 +14,14 @@ export function serve(stage: Stage, ...flags: string[]): Server {
 }
 
 /** What an event line tells of which session; null for any other line. */
-export function told(line: ServerLine): Told | null {
+export function delivered(line: ServerLine): Delivered | null {
 	const params: unknown = line.params;
-	return typeof params === "object" && params !== null && "event" in params ? (params as Told) : null;
+	return typeof params === "object" && params !== null && "event" in params ? (params as Delivered) : null;
 }
 
-export function eventsOf(lines: readonly ServerLine[]): Told["event"][] {
+export function eventsOf(lines: readonly ServerLine[]): Delivered["event"][] {
 	return lines.flatMap((line) => {
-		const event = told(line)?.event;
+		const event = delivered(line)?.event;
 		return event === undefined ? [] : [event];
 	});
 }
@@ -32,7 +32,7 @@ export function typesOf(lines: readonly ServerLine[]): unknown[] {
 
 /** Whether a line tells an event of this type. */
 export function isEvent(type: string): (line: ServerLine) => boolean {
-	return (line) => told(line)?.event["type"] === type;
+	return (line) => delivered(line)?.event["type"] === type;
 }
 
 /** Sends a request and gives all lines up to its answer. */

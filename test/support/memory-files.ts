@@ -218,9 +218,9 @@ function survivor(node: DirectoryNode, random: () => number): DirectoryNode {
 		const [before, after] = [node.synced.get(name), node.names.get(name)];
 		const child = before === after || random() >= 0.5 ? after : before;
 		if (child === undefined) continue;
-		const kept = child.kind === "directory" ? survivor(child, random) : surviving(child, random);
-		result.names.set(name, kept);
-		result.synced.set(name, kept);
+		const persisted = child.kind === "directory" ? survivor(child, random) : surviving(child, random);
+		result.names.set(name, persisted);
+		result.synced.set(name, persisted);
 	}
 	return result;
 }
@@ -230,6 +230,6 @@ function surviving(file: FileNode, random: () => number): FileNode {
 	const isGrown = content.length >= synced.length && content.subarray(0, synced.length).equals(synced);
 	const chance = random();
 	const more = Math.floor(chance * (content.length - synced.length + 1));
-	const kept = isGrown ? content.subarray(0, synced.length + more) : chance < 0.5 ? synced : content;
-	return { ...file, content: Buffer.from(kept), synced: Buffer.from(kept) };
+	const persisted = isGrown ? content.subarray(0, synced.length + more) : chance < 0.5 ? synced : content;
+	return { ...file, content: Buffer.from(persisted), synced: Buffer.from(persisted) };
 }

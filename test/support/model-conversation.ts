@@ -2,7 +2,7 @@
 // streams of all providers play.
 import { createAssembly } from "../../src/agent/assembly.ts";
 import type { ContentPart, TokenUsage, ToolCall } from "../../src/events/content.ts";
-import type { ConversationMessage } from "../../src/events/conversation.ts";
+import type { HistoryEntry } from "../../src/events/conversation.ts";
 import type { ModelChunk, ModelPart, ModelRequest, ToolCallFragment } from "../../src/models/model.ts";
 
 export function text(value: string): ContentPart {
@@ -14,8 +14,8 @@ export function think(value: string, encrypted: string | null = null): ContentPa
 }
 
 /** What a provider wants back with what it said: `from` names it and its model, `of` what it said. */
-export function seal(from: string, of: "thought" | "text", kept: Readonly<Record<string, string>>): ContentPart {
-	return think("", JSON.stringify({ from, of, kept }));
+export function seal(from: string, of: "thought" | "text", persisted: Readonly<Record<string, string>>): ContentPart {
+	return think("", JSON.stringify({ from, of, persisted }));
 }
 
 export function image(url: string): ContentPart {
@@ -37,16 +37,16 @@ export function piece(value: string | null): ToolCallFragment {
 	return { type: "tool_call_part", arguments_part: value };
 }
 
-export function user(...content: readonly ContentPart[]): ConversationMessage {
+export function user(...content: readonly ContentPart[]): HistoryEntry {
 	return { role: "user", content };
 }
 
-export function assistant(content: readonly ContentPart[], toolCalls: readonly ToolCall[] = []): ConversationMessage {
+export function assistant(content: readonly ContentPart[], toolCalls: readonly ToolCall[] = []): HistoryEntry {
 	return { role: "assistant", content, toolCalls };
 }
 
 /** What a call gave. */
-export function toolResult(toolCallId: string, ...content: readonly ContentPart[]): ConversationMessage {
+export function toolResult(toolCallId: string, ...content: readonly ContentPart[]): HistoryEntry {
 	return { role: "tool", toolCallId, content };
 }
 
@@ -75,13 +75,13 @@ export const weatherUsage: TokenUsage = {
 };
 
 /** The picture of the recorded second requests. */
-export const picture = image(
+export const imagePart = image(
 	"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC",
 );
 
 /** What the two calls of the recorded streams gave; `note` is the text beside the picture. */
 export function weatherResults(note = "1x1 image"): ContentPart[][] {
-	return [[text("4 C, rain")], [text(note), picture]];
+	return [[text("4 C, rain")], [text(note), imagePart]];
 }
 
 /** The next request: the same, then the answer as the agent keeps it, and what its calls gave, in their order. */

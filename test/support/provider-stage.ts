@@ -50,7 +50,7 @@ export async function createProviderStage(provided: ProvidedModel, below = ""): 
 }
 
 /** The turn of `askAboutFile` in words, where the first answer has two parts of content and a call in three pieces. */
-export const toldAboutFile = [
+export const answeredAboutFile = [
 	"TurnBegin",
 	"StepBegin",
 	"ContentPart",
@@ -82,7 +82,7 @@ export async function askAboutFile({ provider, stage, serve }: ProviderStage, fi
 }
 
 /** Prompts a model whose provider refuses the key with this body: the error that is told, and how the server ends. */
-export async function askInVain({ provider, serve }: ProviderStage, body: object) {
+export async function askUnsuccessfully({ provider, serve }: ProviderStage, body: object) {
 	provider.answerNext(sendJson(401, {}, body));
 	const server = serve();
 	server.prompt("hello");

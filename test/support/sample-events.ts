@@ -1,9 +1,10 @@
 // One sample or more of every event type, as the schemas have them after reading.
-import type { Ask } from "../../src/events/interaction.ts";
+
 import { toolError, toolSuccess } from "../../src/events/content.ts";
 import { type EventBody, type EventBodyOf, type EventType, statusChanged } from "../../src/events/event.ts";
+import type { Interaction } from "../../src/events/interaction.ts";
 
-export const sampleAsks: readonly Ask[] = [
+export const sampleInteractions: readonly Interaction[] = [
 	{
 		kind: "approval",
 		id: "U",
@@ -173,12 +174,24 @@ export const sampleEvents: { readonly [T in EventType]: readonly EventBodyOf<T>[
 			}),
 		},
 	],
-	"ask.requested": sampleAsks.map((ask) => ({ type: "ask.requested", ask })),
-	"ask.resolved": [
-		{ type: "ask.resolved", askId: "U", answer: { kind: "approval", decision: "reject", feedback: "no" } },
-		{ type: "ask.resolved", askId: "A", answer: { kind: "client-tool", result: toolSuccess({ output: "x" }) } },
-		{ type: "ask.resolved", askId: "Q", answer: { kind: "question", answers: {} } },
-		{ type: "ask.resolved", askId: "0123456789ab", answer: { kind: "hook", action: "block", reason: "no" } },
+	"interaction.requested": sampleInteractions.map((interaction) => ({ type: "interaction.requested", interaction })),
+	"interaction.resolved": [
+		{
+			type: "interaction.resolved",
+			interactionId: "U",
+			answer: { kind: "approval", decision: "reject", feedback: "no" },
+		},
+		{
+			type: "interaction.resolved",
+			interactionId: "A",
+			answer: { kind: "client-tool", result: toolSuccess({ output: "x" }) },
+		},
+		{ type: "interaction.resolved", interactionId: "Q", answer: { kind: "question", answers: {} } },
+		{
+			type: "interaction.resolved",
+			interactionId: "0123456789ab",
+			answer: { kind: "hook", action: "block", reason: "no" },
+		},
 	],
 	"steer.consumed": [{ type: "steer.consumed", input: "more" }],
 	"plan.displayed": [{ type: "plan.displayed", content: "# plan", file_path: "/plans/a.md" }],

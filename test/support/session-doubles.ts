@@ -16,8 +16,8 @@ import type {
 	QuestionOperations,
 	TaskOperations,
 } from "../../src/tools/operations.ts";
-import type { ReadPage } from "../../src/tools/web/page-reader.ts";
 import type { WebAccess, WebService } from "../../src/tools/tool.ts";
+import type { ReadPage } from "../../src/tools/web/page-reader.ts";
 import { readPageText } from "../../src/tools/web/web-page.ts";
 import { createMemoryFiles } from "./memory-files.ts";
 import { plainNetwork } from "./network.ts";

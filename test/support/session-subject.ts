@@ -1,8 +1,8 @@
 // A session over doubles: scripted model, fake clock, a store in memory.
 import { silentLog } from "../../src/base/log.ts";
 import type { AgentEvent, EventBody, EventType } from "../../src/events/event.ts";
-import type { AskDeadlines } from "../../src/kernel/interactions/interaction-table.ts";
 import type { Attachment, AttachOptions } from "../../src/kernel/clients/clients.ts";
+import type { InteractionDeadlines } from "../../src/kernel/interactions/interaction-table.ts";
 import { Session } from "../../src/kernel/session/session.ts";
 import type { SessionParts } from "../../src/kernel/session/session-parts.ts";
 import type { Model } from "../../src/models/model.ts";
@@ -31,14 +31,14 @@ export interface ClientDouble {
 export async function createSessionSubject(
 	model: Model | null,
 	tools: readonly Tool[] = [],
-	overrides: Partial<SessionParts> & { readonly deadlines?: AskDeadlines } = {},
+	overrides: Partial<SessionParts> & { readonly deadlines?: InteractionDeadlines } = {},
 	double?: SessionDouble,
 ): Promise<SessionSubject> {
-	const kept = double ?? (await createSessionDouble());
+	const persisted = double ?? (await createSessionDouble());
 	const clock = createFakeClock();
 	let ids = 0;
 	const session = new Session({
-		stored: kept.stored,
+		stored: persisted.stored,
 		model,
 		unsetModelAlias: null,
 		...createQuietParts(),
@@ -53,7 +53,7 @@ export async function createSessionSubject(
 		log: silentLog,
 		...overrides,
 	});
-	return { session, double: kept, clock, attach: (options = {}) => attachClient(session, options) };
+	return { session, double: persisted, clock, attach: (options = {}) => attachClient(session, options) };
 }
 
 function attachClient(session: Session, options: Partial<AttachOptions>): ClientDouble {

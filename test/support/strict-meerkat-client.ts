@@ -255,19 +255,22 @@ export class MeerkatClient {
 	}
 
 	#takeNotification(method: string, params: unknown): void {
-		const told = v.parse(v.looseObject({ session_id: v.pipe(v.string(), v.nonEmpty()), event: v.unknown() }), params);
+		const delivered = v.parse(
+			v.looseObject({ session_id: v.pipe(v.string(), v.nonEmpty()), event: v.unknown() }),
+			params,
+		);
 		if (method !== "session/event") throw new Error("an unknown notification");
-		const event = this.#toEvent(told.session_id, told.event);
-		this.#takeOrder(told.session_id, told.event);
-		if (event.type === "run_started") this.#answeredAt.delete(told.session_id);
-		const answeredAt = this.#answeredAt.get(told.session_id);
+		const event = this.#toEvent(delivered.session_id, delivered.event);
+		this.#takeOrder(delivered.session_id, delivered.event);
+		if (event.type === "run_started") this.#answeredAt.delete(delivered.session_id);
+		const answeredAt = this.#answeredAt.get(delivered.session_id);
 		if (answeredAt !== undefined) {
 			this.late += 1;
 			if (performance.now() - answeredAt > lateLimit) throw new Error("an event that comes too late");
 		}
-		const events = this.#events.get(told.session_id) ?? [];
+		const events = this.#events.get(delivered.session_id) ?? [];
 		events.push(event);
-		this.#events.set(told.session_id, events);
+		this.#events.set(delivered.session_id, events);
 		this.#wake();
 	}
 

@@ -9,13 +9,13 @@ export const noWorkers: StartWorker = async () => {
 
 /** The lifeline of such a worker goes when it is released, as if the process that started it had gone. */
 export function createInProcessWorkers(
-	surroundings: Pick<TaskWorkerOptions, "files" | "processes" | "environment" | "clock" | "log">,
+	hostServices: Pick<TaskWorkerOptions, "files" | "processes" | "environment" | "clock" | "log">,
 ): StartWorker {
 	return async (directory, { keep, ...options }) => {
 		const cut = new AbortController();
 		let nudge = createDeferred<void>();
 		const gone = runTaskWorker({
-			...surroundings,
+			...hostServices,
 			...options,
 			directory,
 			processId: process.pid,

@@ -9,12 +9,12 @@ import { discoverSkills } from "../../src/definitions/skill-discovery.ts";
 import type { Compatibility } from "../../src/dialects/dialect.ts";
 import { createDiskFiles } from "../../src/files/disk-files.ts";
 import { withoutSync } from "../../src/files/unsynced-files.ts";
+import { loadAgent } from "../../src/kernel/compose/agent-file.ts";
 import { composeSession, plainSessionOptions, type SessionOptions } from "../../src/kernel/compose/compose.ts";
 import { Kernel } from "../../src/kernel/hosting/kernel.ts";
-import { loadAgent } from "../../src/kernel/compose/agent-file.ts";
-import { Session } from "../../src/kernel/session/session.ts";
 import { SessionHost } from "../../src/kernel/hosting/session-host.ts";
 import { createSettingsDocuments } from "../../src/kernel/hosting/settings-documents.ts";
+import { Session } from "../../src/kernel/session/session.ts";
 import { createProcesses } from "../../src/processes/children.ts";
 import { hostDialects } from "../../src/server/host-dialects.ts";
 import { type ServeOptions, serve } from "../../src/server/serve.ts";
@@ -23,7 +23,7 @@ import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import type { SessionStore } from "../../src/store/session-store.ts";
 import { createMemoryTransport } from "../../src/transports/memory.ts";
 import { lineLimit, outboxLimit } from "../../src/transports/stdio.ts";
-import { createSurroundings } from "./host-services.ts";
+import { createHostServices } from "./host-services.ts";
 import { createInProcessWorkers } from "./task-workers.ts";
 import { createIdleClock, type IdleClock } from "./transcript-clock.ts";
 import type { Transcript } from "./transcript-format.ts";
@@ -84,7 +84,7 @@ export async function openSession(
 	const compatibility = toCompatibility(configuration.agentwire, null, environment);
 	const { clock } = idleClock;
 	const workerParts = { files, processes: createProcesses(), environment, clock, log: silentLog };
-	const surroundings = createSurroundings({
+	const hostServices = createHostServices({
 		environment,
 		home: place.home,
 		shareDir: place.shareDir,
@@ -107,10 +107,10 @@ export async function openSession(
 		maxSteps: transcript.maxSteps,
 		maxAttempts: transcript.maxAttempts,
 		mcpServers,
-		...(agentFile === null ? {} : { agent: await loadAgent(agentFile, place.workDir, surroundings) }),
+		...(agentFile === null ? {} : { agent: await loadAgent(agentFile, place.workDir, hostServices) }),
 	};
 	const toHost = (kernel: Kernel) => {
-		const { identifiers, log } = surroundings;
+		const { identifiers, log } = hostServices;
 		const { home, workDir } = place;
 		const sessions = new SessionHost({
 			kernel,
@@ -126,7 +126,7 @@ export async function openSession(
 		return { dialects: hostDialects, sessions, documents, clock, identifiers };
 	};
 	if (!transcript.isMemoryOnly) {
-		const kernel = new Kernel({ store, configuration, surroundings });
+		const kernel = new Kernel({ store, configuration, hostServices });
 		if (transcript.isHosted)
 			return {
 				session: null,
@@ -141,7 +141,7 @@ export async function openSession(
 	}
 	const gates = createGatedModel(transcript.scripts);
 	const stored = await store.openOrCreate(place.workDir, sessionId);
-	const parts = await composeSession(stored, options, configuration, surroundings, {
+	const parts = await composeSession(stored, options, configuration, hostServices, {
 		clientName: () => null,
 		findSkills: discoverSkills,
 		readContext: (id) => store.readContext(place.workDir, id),
@@ -150,7 +150,7 @@ export async function openSession(
 	const session = new Session({ ...parts, model: gates.model });
 	const close = async () => {
 		await session.close(AbortSignal.timeout(1000));
-		await surroundings.processes.endAll();
+		await hostServices.processes.endAll();
 	};
 	return { session, compatibility, idleClock, gates, close };
 }

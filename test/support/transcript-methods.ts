@@ -36,8 +36,8 @@ export async function methodNames(): Promise<{
 		const names = (dialect: Dialect) => [
 			...dialect.converse({ session, server, compatibility, log: silentLog }, silentPeer).methods.keys(),
 		];
-		const door = { ...hosted.host, server, log: silentLog };
-		const meerkat = [...meerkatDialect.converse(door, silentPeer).methods.keys()];
+		const kernelApi = { ...hosted.host, server, log: silentLog };
+		const meerkat = [...meerkatDialect.converse(kernelApi, silentPeer).methods.keys()];
 		const methods = { kimi: names(kimiDialect), legacy: names(legacyDialect), meerkat };
 		await Promise.all([close(), hosted.close()]);
 		return methods;

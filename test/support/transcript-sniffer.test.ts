@@ -80,11 +80,11 @@ describe("the sniffer", () => {
 
 describe("the sniffer of Meerkat RPC", () => {
 	const id = "0199f0c2-6a51-7c3e-9d27-1b1f0e8a4c55";
-	const told = (payload: object) =>
+	const delivered = (payload: object) =>
 		JSON.stringify({ jsonrpc: "2.0", method: "session/event", params: { session_id: id, event: payload } });
 	const enveloped = (payload: object) => {
 		const source = { type: "session", session_id: id };
-		return told({ event_id: id, source, seq: 1, timestamp_ms: 0, payload });
+		return delivered({ event_id: id, source, seq: 1, timestamp_ms: 0, payload });
 	};
 	const failure = (code: number, data: object) =>
 		JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code, message: "no", data } });
@@ -102,17 +102,17 @@ describe("the sniffer of Meerkat RPC", () => {
 	};
 
 	it.each<[string, string, boolean, boolean]>([
-		["an event", told(delta), true, false],
+		["an event", delivered(delta), true, false],
 		["an event in its envelope", enveloped(delta), false, true],
-		["a thought", told({ type: "reasoning_delta", delta: "a" }), false, false],
+		["a thought", delivered({ type: "reasoning_delta", delta: "a" }), false, false],
 		["a thought in its envelope", enveloped({ type: "reasoning_delta", delta: "a" }), false, true],
-		["a received result", told(received), true, false],
-		["a received result with its content", told({ ...received, content: [] }), false, false],
+		["a received result", delivered(received), true, false],
+		["a received result with its content", delivered({ ...received, content: [] }), false, false],
 		["a received result in its envelope, without its content", enveloped(received), false, false],
 		["a number of the first protocol", failure(-32001, busy), true, false],
 		["a number of the present contract", failure(-32002, busy), false, true],
 		["more than an error has", failure(-32001, { ...busy, more: 1 }), false, false],
-		["keys in another order", told({ delta: "a", type: "text_delta" }), false, false],
+		["keys in another order", delivered({ delta: "a", type: "text_delta" }), false, false],
 		["an event of another dialect", event("StepBegin", { n: 1 }), false, false],
 	])("of %s: %s", (_name, line, isFirst, isLater) => {
 		expect([sniffWith(createMeerkatSniffer(), line) === "good", sniffLater(line) === "good"]).toEqual([

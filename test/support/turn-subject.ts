@@ -34,10 +34,10 @@ export function createTurnSubject(
 	const order: string[] = [];
 	const controller = new AbortController();
 	const steers = createSteerQueue();
-	let unkept: string | null = null;
+	let unpersisted: string | null = null;
 	const log = {
 		async appendContext(appended: readonly ContextRow[]) {
-			if (unkept !== null && JSON.stringify(appended).includes(unkept)) throw new Error("disk full");
+			if (unpersisted !== null && JSON.stringify(appended).includes(unpersisted)) throw new Error("disk full");
 			rows.push(...appended);
 			order.push(`rows ${appended.map(rowName).join(" ")}`);
 		},
@@ -94,7 +94,7 @@ export function createTurnSubject(
 		controller,
 		steers,
 		failRowsOf(text) {
-			unkept = text;
+			unpersisted = text;
 		},
 		run: (input = "hi") => runTurn(input, dependencies, controller.signal),
 	};

@@ -21,7 +21,7 @@ interface Replayed {
 	/** The messages of the log, as they were written. */
 	readonly recorded: readonly unknown[];
 	/** The messages that the client was sent. */
-	readonly told: readonly unknown[];
+	readonly delivered: readonly unknown[];
 	readonly result: unknown;
 }
 
@@ -47,7 +47,7 @@ async function replay(name: string, compatibility: Compatibility): Promise<Repla
 		const request = '{"jsonrpc":"2.0","id":"r","method":"replay"}';
 		sniffer.sent(request);
 		client.write(`${request}\n`);
-		const told: unknown[] = [];
+		const delivered: unknown[] = [];
 		for (;;) {
 			const line = await client.read();
 			if (line === null) throw new Error("the server is gone");
@@ -57,9 +57,9 @@ async function replay(name: string, compatibility: Compatibility): Promise<Repla
 				client.end();
 				await serving.finish();
 				await session.close(AbortSignal.timeout(1000));
-				return { recorded, told, result };
+				return { recorded, delivered, result };
 			}
-			told.push(params);
+			delivered.push(params);
 		}
 	} finally {
 		await place.remove();
@@ -83,10 +83,10 @@ const logs: readonly (readonly [name: string, version: WireVersion, events: numb
 
 describe.each(logs)("the log %s, of version %s", (name, version, events, requests) => {
 	it("is replayed in full, with every field it has", async () => {
-		const { recorded, told, result } = await replay(name, noCompatibility);
+		const { recorded, delivered, result } = await replay(name, noCompatibility);
 		expect(result).toEqual({ status: "finished", events, requests });
-		expect(told).toHaveLength(recorded.length);
-		for (const [index, message] of told.entries()) {
+		expect(delivered).toHaveLength(recorded.length);
+		for (const [index, message] of delivered.entries()) {
 			const lost = differences(message, recorded[index]).filter((difference) => !difference.startsWith("+"));
 			const expected = lost.filter((difference) => /^(type|payload\.event\.type)$/.test(difference));
 			expect([index, lost]).toEqual([index, expected]);
@@ -94,9 +94,9 @@ describe.each(logs)("the log %s, of version %s", (name, version, events, request
 	});
 
 	it("is replayed by the names it was written with, under a cap of its version", async () => {
-		const { recorded, told } = await replay(name, { ...noCompatibility, maxEvents: version });
-		expect(typesOf(told)).toEqual(typesOf(recorded).filter((type) => !undocumented.includes(type)));
-		const fields = told.flatMap((message) =>
+		const { recorded, delivered } = await replay(name, { ...noCompatibility, maxEvents: version });
+		expect(typesOf(delivered)).toEqual(typesOf(recorded).filter((type) => !undocumented.includes(type)));
+		const fields = delivered.flatMap((message) =>
 			isRecord(message) && isRecord(message["payload"]) ? [message["payload"]] : [],
 		);
 		for (const payload of fields.filter((one) => "parent_tool_call_id" in one)) {

@@ -1,7 +1,7 @@
 // What must hold when a session is opened again after a stop (docs/guarantees.md): nothing runs unasked or twice, the
 // context is one a provider takes, and every line can be read. Each check gives its faults as texts.
 import { isRecord } from "../../../src/base/json.ts";
-import type { ToldLine } from "./crash-client.ts";
+import type { DeliveredLine } from "./crash-client.ts";
 import type { Message } from "./crash-deliveries.ts";
 
 /** The logs of a session directory as bytes; empty for what is not there. */
@@ -204,7 +204,7 @@ export function checkEffects(commands: readonly string[], calls: Buffer): string
  * Whether the context, with those before it, has the input of every turn and the results of every step that were told to
  * be over.
  */
-export function checkContextHasTold(live: readonly Message[], { context, rotations }: SessionFiles): string[] {
+export function checkContextHasDelivered(live: readonly Message[], { context, rotations }: SessionFiles): string[] {
 	const messages = [...rotations, context].flatMap(toContextMessages);
 	let inputs = 0;
 	let results = 0;
@@ -226,7 +226,7 @@ export function checkContextHasTold(live: readonly Message[], { context, rotatio
 }
 
 /** Whether an approval for the session that was told is in the state. */
-export function checkStateHasTold(live: readonly Message[], state: Buffer): string[] {
+export function checkStateHasDelivered(live: readonly Message[], state: Buffer): string[] {
 	const approved = new Set(
 		live.flatMap(({ type, payload }) =>
 			type === "ApprovalResponse" && payload["response"] === "approve_for_session" ? [payload["request_id"]] : [],
@@ -235,26 +235,26 @@ export function checkStateHasTold(live: readonly Message[], state: Buffer): stri
 	const actions = live.flatMap(({ type, payload }) =>
 		type === "ApprovalRequest" && approved.has(payload["id"]) ? [String(payload["action"])] : [],
 	);
-	const [, kept = ""] = /"auto_approve_actions": \[([^\]]*)\]/.exec(state.toString()) ?? [];
+	const [, persisted = ""] = /"auto_approve_actions": \[([^\]]*)\]/.exec(state.toString()) ?? [];
 	return [...new Set(actions)]
-		.filter((action) => !kept.includes(JSON.stringify(action)))
+		.filter((action) => !persisted.includes(JSON.stringify(action)))
 		.map((action) => `an approval of ${action} for the session was told and is not in the state`);
 }
 
 /** What was told of plan mode over all lives: switched no oftener than it was, and at the end as it is kept. */
 export function checkPlanMode(live: readonly Message[], state: Buffer, switches: number): string[] {
-	const told = live.flatMap(({ type, payload }) =>
+	const delivered = live.flatMap(({ type, payload }) =>
 		type === "StatusUpdate" && typeof payload["plan_mode"] === "boolean" ? [payload["plan_mode"]] : [],
 	);
-	const changes = told.filter((mode, index) => mode !== (told[index - 1] ?? false)).length;
-	const faults = changes > switches ? [`plan mode was told to change ${changes} times: ${told.join(", ")}`] : [];
-	const kept = /"plan_mode": true/.test(state.toString());
-	const last = told.at(-1) ?? kept;
-	return last === kept ? faults : [...faults, `plan mode was told to be ${last}, and is kept as ${kept}`];
+	const changes = delivered.filter((mode, index) => mode !== (delivered[index - 1] ?? false)).length;
+	const faults = changes > switches ? [`plan mode was told to change ${changes} times: ${delivered.join(", ")}`] : [];
+	const persisted = /"plan_mode": true/.test(state.toString());
+	const last = delivered.at(-1) ?? persisted;
+	return last === persisted ? faults : [...faults, `plan mode was told to be ${last}, and is kept as ${persisted}`];
 }
 
 /** Whether what was told of subagents is in their own logs, in its order. */
-export function checkAgentsHaveTold(live: readonly Message[], { agents }: SessionFiles): string[] {
+export function checkAgentsHaveDelivered(live: readonly Message[], { agents }: SessionFiles): string[] {
 	const left = new Map(
 		agents.map(({ id, events }) => [id, readJsonLines(events).values.map(({ message }) => JSON.stringify(message))]),
 	);
@@ -269,7 +269,7 @@ export function checkAgentsHaveTold(live: readonly Message[], { agents }: Sessio
 }
 
 /** Whether every prompt answered with a result is answered in the log by the end of its turn. */
-export function checkResults(all: readonly ToldLine[], logged: readonly Message[]): string[] {
+export function checkResults(all: readonly DeliveredLine[], logged: readonly Message[]): string[] {
 	const answered = all.filter(
 		({ id, method, result }) => method === null && result !== null && id?.startsWith("prompt-"),
 	);

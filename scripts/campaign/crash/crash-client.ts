@@ -9,7 +9,7 @@ export interface Channel {
 }
 
 /** A line of the server's, as far as the campaign looks into it. */
-export interface ToldLine {
+export interface DeliveredLine {
 	readonly id: string | null;
 	readonly method: string | null;
 	readonly params: { readonly type: string; readonly payload: Readonly<Record<string, unknown>> } | null;
@@ -18,7 +18,7 @@ export interface ToldLine {
 }
 
 /** Throws on a line that is no message. */
-export function parseTold(line: string): ToldLine {
+export function parseDelivered(line: string): DeliveredLine {
 	const value: unknown = JSON.parse(line);
 	if (!isRecord(value)) throw new Error(`not a message: ${line}`);
 	const { id, method, params, result, error } = value;
@@ -65,7 +65,7 @@ export async function play(script: LifeScript, channel: Channel): Promise<boolea
 	let steered = false;
 	let cancelled = false;
 
-	const answer = ({ id, params }: ToldLine): void => {
+	const answer = ({ id, params }: DeliveredLine): void => {
 		if (params?.type === "ToolCallRequest") {
 			const value = { is_error: false, output: "blue", message: "", display: [] };
 			send({ id, result: { tool_call_id: params.payload["id"], return_value: value } });
@@ -87,10 +87,10 @@ export async function play(script: LifeScript, channel: Channel): Promise<boolea
 		for (let count = 1; ; count += 1) {
 			const line = await channel.read();
 			if (line === null) return false;
-			const told = parseTold(line);
-			if (told.method === "request" && wanted !== replayId) answer(told);
-			if (told.method === null && told.id === wanted) return true;
-			if (!cancels || cancelled || count !== script.cancelBehind) continue;
+			const delivered = parseDelivered(line);
+			if (delivered.method === "request" && wanted !== replayId) answer(delivered);
+			if (delivered.method === null && delivered.id === wanted) return true;
+			if (!cancels || cancelled || count !== script.cancelAfter) continue;
 			cancelled = true;
 			send({ id: "cancel", method: isLegacy ? "interrupt" : "cancel", params: {} });
 		}

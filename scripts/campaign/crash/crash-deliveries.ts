@@ -1,7 +1,7 @@
 // What a client was told, as the log keeps it: merged, of either dialect, and up to the last commit point.
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../../src/base/json.ts";
-import { parseTold, replayId, type ToldLine } from "./crash-client.ts";
+import { type DeliveredLine, parseDelivered, replayId } from "./crash-client.ts";
 
 /** A message as a log or a client has it. */
 export interface Message {
@@ -9,11 +9,11 @@ export interface Message {
 	readonly payload: Readonly<Record<string, unknown>>;
 }
 
-const unkept: ReadonlySet<string> = new Set(["ApprovalRequest", "ApprovalResponse"]);
+const unpersisted: ReadonlySet<string> = new Set(["ApprovalRequest", "ApprovalResponse"]);
 
 /** The messages as the log keeps them: runs of parts merged, a run that nothing ended left out. */
-export function toKept(messages: readonly Message[]): Message[] {
-	const kept: Message[] = [];
+export function toPersisted(messages: readonly Message[]): Message[] {
+	const persisted: Message[] = [];
 	let run: Message | null = null;
 	for (const message of messages) {
 		const extended: Message | null = run === null ? null : extend(run, message);
@@ -21,12 +21,12 @@ export function toKept(messages: readonly Message[]): Message[] {
 			run = extended;
 			continue;
 		}
-		if (run !== null) kept.push(run);
+		if (run !== null) persisted.push(run);
 		run = null;
 		if (message.type === "ContentPart" || message.type === "ToolCall") run = message;
-		else if (!unkept.has(message.type)) kept.push(message);
+		else if (!unpersisted.has(message.type)) persisted.push(message);
 	}
-	return kept;
+	return persisted;
 }
 
 function extend(run: Message, { type, payload }: Message): Message | null {
@@ -72,10 +72,15 @@ const legacyNames: Readonly<Record<string, string>> = {
 };
 
 /** Every message told behind the replay, and the replayed ones. */
-export function splitTold(lines: readonly string[]): { replayed: Message[] | null; live: Message[]; all: ToldLine[] } {
-	const all = lines.map(parseTold);
+export function splitDelivered(lines: readonly string[]): {
+	replayed: Message[] | null;
+	live: Message[];
+	all: DeliveredLine[];
+} {
+	const all = lines.map(parseDelivered);
 	const end = all.findIndex(({ id, method }) => id === replayId && method === null);
-	const toMessages = (told: readonly ToldLine[]): Message[] => told.flatMap(({ params }) => params ?? []);
+	const toMessages = (delivered: readonly DeliveredLine[]): Message[] =>
+		delivered.flatMap(({ params }) => params ?? []);
 	return { replayed: end === -1 ? null : toMessages(all.slice(0, end)), live: toMessages(all.slice(end + 1)), all };
 }
 
@@ -86,7 +91,7 @@ const speakerOf = ({ type, payload }: Message): string => (type === "SubagentEve
  * Whether what a client of either dialect was told is the beginning of what the log has from there on, for each agent
  * that speaks: a run of one agent's parts is kept when it ends, which may be behind what another said meanwhile.
  */
-export function checkToldIsKept(live: readonly Message[], logged: readonly Message[]): string[] {
+export function checkDeliveredIsPersisted(live: readonly Message[], logged: readonly Message[]): string[] {
 	return [...new Set(live.map(speakerOf))].flatMap((speaker) => {
 		const own = (messages: readonly Message[]) => messages.filter((message) => speakerOf(message) === speaker);
 		return checkSpeaker(own(live), own(logged));
@@ -96,14 +101,14 @@ export function checkToldIsKept(live: readonly Message[], logged: readonly Messa
 function checkSpeaker(live: readonly Message[], logged: readonly Message[]): string[] {
 	const isLegacy = live.some(({ type }) => /^[a-z]/.test(type) && type !== "approval");
 	const common = (messages: readonly Message[]) => messages.flatMap((message) => [toCommon(message)].filter(Boolean));
-	const told: readonly unknown[] = isLegacy
-		? common(toKept(live.map((message) => ({ ...message, type: legacyNames[message.type] ?? message.type }))))
-		: toKept(live);
-	const kept: readonly unknown[] = isLegacy ? common(logged) : logged;
-	for (const [index, message] of told.entries()) {
-		if (isDeepStrictEqual(message, kept[index])) continue;
+	const delivered: readonly unknown[] = isLegacy
+		? common(toPersisted(live.map((message) => ({ ...message, type: legacyNames[message.type] ?? message.type }))))
+		: toPersisted(live);
+	const persisted: readonly unknown[] = isLegacy ? common(logged) : logged;
+	for (const [index, message] of delivered.entries()) {
+		if (isDeepStrictEqual(message, persisted[index])) continue;
 		return [
-			`told but not kept: ${JSON.stringify(message)}, number ${index + 1}; the log has ${JSON.stringify(kept[index])}`,
+			`told but not kept: ${JSON.stringify(message)}, number ${index + 1}; the log has ${JSON.stringify(persisted[index])}`,
 		];
 	}
 	return [];

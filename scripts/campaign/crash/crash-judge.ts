@@ -1,27 +1,27 @@
 // Judges one session by all its lives, the last of which ended well: runs every check of crash-checks.ts that applies.
 import {
 	checkAgents,
-	checkAgentsHaveTold,
+	checkAgentsHaveDelivered,
 	checkContext,
-	checkContextHasTold,
+	checkContextHasDelivered,
 	checkEffects,
 	checkFiles,
 	checkPlanMode,
 	checkResults,
-	checkStateHasTold,
+	checkStateHasDelivered,
 	countNotices,
 	countUnclosed,
 	countUnknown,
 	type SessionFiles,
 	unfinishedCalls,
 } from "./crash-checks.ts";
-import { checkToldIsKept, committedPart, splitTold } from "./crash-deliveries.ts";
+import { checkDeliveredIsPersisted, committedPart, splitDelivered } from "./crash-deliveries.ts";
 import type { Scenario } from "./crash-scenarios.ts";
 
 /** One session's part of one life of the server. */
 export interface JudgedLife {
 	/** The lines its client was sent. */
-	readonly told: readonly string[];
+	readonly delivered: readonly string[];
 	/** The commands that ran. */
 	readonly ran: readonly string[];
 	/** The session's files as the life found them. */
@@ -34,36 +34,36 @@ export interface JudgedLife {
 	readonly lostPower: boolean;
 }
 
-type Messages = ReturnType<typeof splitTold>["live"];
+type Messages = ReturnType<typeof splitDelivered>["live"];
 
 /** Faults as texts; none when all is well. */
 export function judge(lives: readonly JudgedLife[], { planSwitches }: Pick<Scenario, "planSwitches">): string[] {
 	const faults: string[] = [];
 	let known: Messages = [];
-	for (const [index, { told }] of lives.entries()) {
-		const { replayed, live } = splitTold(told);
-		if (replayed !== null) faults.push(...checkToldIsKept(known, replayed));
+	for (const [index, { delivered }] of lives.entries()) {
+		const { replayed, live } = splitDelivered(delivered);
+		if (replayed !== null) faults.push(...checkDeliveredIsPersisted(known, replayed));
 		// Also what a killed process wrote goes with the power, when nothing was committed since.
 		const losesPower = lives.slice(index).some(({ lostPower }) => lostPower);
-		const kept = losesPower ? committedPart(live) : live;
-		if (replayed === null) known = known.length === 0 ? [...kept] : known;
+		const persisted = losesPower ? committedPart(live) : live;
+		if (replayed === null) known = known.length === 0 ? [...persisted] : known;
 		// What a replay gave was received as well, and stands for all that was kept before.
-		else if (!losesPower || kept.length > 0) known = [...replayed, ...kept];
+		else if (!losesPower || persisted.length > 0) known = [...replayed, ...persisted];
 	}
 	const last = lives.at(-1);
 	if (last !== undefined) {
 		const ran = lives.flatMap((life) => life.ran);
-		const live = lives.flatMap(({ told }) => splitTold(told).live);
+		const live = lives.flatMap(({ delivered }) => splitDelivered(delivered).live);
 		faults.push(...checkEffects(ran, last.after.calls), ...judgeEnd(last));
-		faults.push(...checkContextHasTold(live, last.after), ...checkStateHasTold(live, last.after.state));
+		faults.push(...checkContextHasDelivered(live, last.after), ...checkStateHasDelivered(live, last.after.state));
 		faults.push(...checkPlanMode(live, last.after.state, planSwitches), ...checkAgents(last.after));
-		if (!lives.some(({ lostPower }) => lostPower)) faults.push(...checkAgentsHaveTold(live, last.after));
+		if (!lives.some(({ lostPower }) => lostPower)) faults.push(...checkAgentsHaveDelivered(live, last.after));
 	}
 	return faults;
 }
 
-function judgeEnd({ told, before, after, completed }: JudgedLife): string[] {
-	const { replayed, live, all } = splitTold(told);
+function judgeEnd({ delivered, before, after, completed }: JudgedLife): string[] {
+	const { replayed, live, all } = splitDelivered(delivered);
 	const faults = [...checkFiles(before, after), ...checkContext(after.context)];
 	faults.push(...checkResults(all, [...(replayed ?? []), ...live]));
 	const answer = all.at(-1);

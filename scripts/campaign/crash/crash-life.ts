@@ -248,7 +248,7 @@ export async function live({ files: disk, scripts, life, plan, port = (files) =>
 		const mcpServers = script.hasServer ? [serverSettings(index)] : [];
 		const session = await kernel.openOrCreate(workDir, sessionId(index), { ...plainSessionOptions, mcpServers });
 		const { transport, client } = createMemoryTransport(100 * 1024 * 1024, 1024 * 1024);
-		const told = {
+		const delivered = {
 			...transport,
 			send(line: string) {
 				if (isStopped()) return;
@@ -260,7 +260,7 @@ export async function live({ files: disk, scripts, life, plan, port = (files) =>
 		const server = { name: "agentwire", version: "0.0.0" };
 		const signal = new AbortController().signal;
 		const serving = serve({
-			transport: told,
+			transport: delivered,
 			session,
 			server,
 			compatibility: noCompatibility,
@@ -302,7 +302,7 @@ export async function live({ files: disk, scripts, life, plan, port = (files) =>
 				const kernel = new Kernel({
 					store,
 					configuration,
-					surroundings: {
+					hostServices: {
 						environment: {},
 						home: "/home",
 						shareDir,

@@ -1,7 +1,7 @@
 // The order of writing, syncing and telling in a life that was not stopped: what is told is appended before, and at
 // commit points synced in between.
 import { isRecord } from "../../../src/base/json.ts";
-import { parseTold } from "./crash-client.ts";
+import { parseDelivered } from "./crash-client.ts";
 import { type Happening, sessionId } from "./crash-life.ts";
 
 /** What must be on stable storage before each commit point: the log's name, and what its last line says. */
@@ -13,7 +13,7 @@ const commits: Readonly<Record<string, readonly string[]>> = {
 	ApprovalResponse: ["calls.jsonl"],
 	TurnEnd: ["wire.jsonl", "context.jsonl"],
 };
-const keptTypes: ReadonlySet<string> = new Set([
+const persistedTypes: ReadonlySet<string> = new Set([
 	"TurnBegin",
 	"TurnEnd",
 	"StepBegin",
@@ -53,9 +53,9 @@ function checkSession(happenings: readonly Happening[], session: number): string
 			}
 			if (unsynced.has("calls.jsonl")) faults.push(`ran before its start was synced: ${happening.command}`);
 		} else {
-			const { params } = parseTold(happening.line);
+			const { params } = parseDelivered(happening.line);
 			if (params === null) continue;
-			if (keptTypes.has(params.type) && !takeRecord(params))
+			if (persistedTypes.has(params.type) && !takeRecord(params))
 				faults.push(`told before it was appended: ${happening.line}`);
 			for (const name of commits[params.type] ?? []) {
 				// The event itself may follow the commit; what it commits may not.

@@ -25,7 +25,7 @@ export interface LifeScript {
 	/** Sent with the first approval request that comes. */
 	readonly steer: string | null;
 	/** Cancels behind this many lines of the first turn. */
-	readonly cancelBehind: number | null;
+	readonly cancelAfter: number | null;
 }
 
 export interface Scenario {
@@ -76,7 +76,7 @@ function script(model: readonly string[], change: Partial<LifeScript> = {}): Lif
 		isAble: false,
 		planMode: null,
 		steer: null,
-		cancelBehind: null,
+		cancelAfter: null,
 		...change,
 	};
 }
@@ -150,7 +150,7 @@ export const scenarios: readonly Scenario[] = [
 	one("reject with feedback", { ...approved, decision: { response: "reject", feedback: "not that way" } }),
 	one("external tool", external),
 	one("steer", script([shell("call-1", "echo one >> effects"), said, said], { steer: "and be quick" })),
-	...cancelPoints.map((count) => one(`cancel behind ${count}`, { ...approved, cancelBehind: count })),
+	...cancelPoints.map((count) => one(`cancel behind ${count}`, { ...approved, cancelAfter: count })),
 	one("retry", script(["error: 503 busy", said])),
 	one("big output", script([shell("call-1", "echo one >> effects; seq 1 200000"), said])),
 	one("two calls at once", twoAtOnce),

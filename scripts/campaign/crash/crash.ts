@@ -36,7 +36,7 @@ async function readSession(files: MemoryFiles, index: number): Promise<SessionFi
 	);
 }
 
-const toldLines = (life: Life, session: number): string[] =>
+const deliveredLines = (life: Life, session: number): string[] =>
 	life.happenings.flatMap((one) => (one.kind === "told" && one.session === session ? [one.line] : []));
 const ranCommands = (life: Life, session: number): string[] =>
 	life.happenings.flatMap((one) => (one.kind === "ran" && one.session === session ? [one.command] : []));
@@ -100,7 +100,7 @@ export async function runPoints(
 		files = point === null ? life.files : remains(life, point, random);
 		for (const [index, lives] of sessions.entries()) {
 			lives.push({
-				told: toldLines(life, index),
+				delivered: deliveredLines(life, index),
 				ran: ranCommands(life, index),
 				before: await readSession(before, index),
 				after: await readSession(files, index),

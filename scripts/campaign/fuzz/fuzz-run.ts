@@ -70,7 +70,7 @@ export class FuzzSession {
 	async promptOnceMore(): Promise<readonly string[]> {
 		const params = { user_input: this.#target.goodInput, input: this.#target.goodInput };
 		const method = this.#state.dialect === "legacy" ? "run" : "prompt";
-		this.#target.letGo();
+		this.#target.release();
 		await this.#target.write(Buffer.from(`${JSON.stringify({ jsonrpc: "2.0", id: "good", method, params })}\n`));
 		const { replies } = await this.#readUntil((id) => id === "good");
 		this.#target.hold();
@@ -151,12 +151,12 @@ export class FuzzSession {
 	}
 
 	/** Lets held turns end; their replies are due. */
-	async letGo(): Promise<readonly string[]> {
+	async release(): Promise<readonly string[]> {
 		if (!this.#state.inTurn) return [];
 		this.#state.inTurn = false;
 		const expected = this.#held.splice(0);
 		const found: Expected[] = [];
-		this.#target.letGo();
+		this.#target.release();
 		while (found.length < expected.length) {
 			const { replies, ended } = await this.#readUntil(() => true);
 			found.push(...replies);

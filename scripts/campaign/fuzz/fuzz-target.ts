@@ -27,7 +27,7 @@ export interface FuzzTarget extends LineTarget {
 	/** The text of a prompt that ends well. */
 	readonly goodInput: string;
 	/** Lets every held turn go to its end; `hold` holds the later ones. */
-	letGo(): void;
+	release(): void;
 	hold(): void;
 }
 
@@ -55,7 +55,7 @@ export const openMemoryTarget: OpenTarget = async () => {
 		goodInput: "Once more.",
 		write: async (bytes) => server.client.write(bytes),
 		read: () => server.client.read(),
-		letGo() {
+		release() {
 			server.gate.open();
 			server.gate.push(askingMoves);
 		},
@@ -90,7 +90,7 @@ export const openProcessTarget: OpenTarget = async () => ({
 	...(await openProcess(["--wire"], {})),
 	holdsTurns: false,
 	goodInput: "Once more.",
-	letGo() {},
+	release() {},
 	hold() {},
 });
 

@@ -55,7 +55,7 @@ async function runConnection(part: Part, dialect: OracleState["dialect"], random
 		isSpoilt = report.isSpoilt;
 		if (report.findings.length > 0) tally.findings.push(...(await explain(part, lines, before, report.findings)));
 		if (!isSpoilt) {
-			const late = await session.letGo();
+			const late = await session.release();
 			tally.findings.push(...late.map((finding) => `${part.name}, ${dialect}, at the end of a turn: ${finding}`));
 			isSpoilt = late.length > 0;
 		}
@@ -90,7 +90,7 @@ async function runAlone(part: Part, line: FuzzLine, dialect: OracleState["dialec
 	const name = `${part.name}, ${dialect}, ${line.bytes.length} bytes`;
 	tally.findings.push(...findings.map((finding) => `${name}: ${finding}`));
 	if (took > 1000) tally.findings.push(`${name}: took ${Math.round(took)} ms`);
-	if (!isSpoilt) tally.findings.push(...(await session.letGo()), ...(await session.promptOnceMore()));
+	if (!isSpoilt) tally.findings.push(...(await session.release()), ...(await session.promptOnceMore()));
 	await target.close();
 }
 

@@ -19,7 +19,7 @@ export interface Place {
 }
 
 export interface ProcessLife {
-	readonly told: readonly string[];
+	readonly delivered: readonly string[];
 	readonly completed: boolean;
 	/** Milliseconds from the first line to the end of the script. */
 	readonly duration: number;
@@ -100,7 +100,7 @@ export async function liveInProcess(
 	const kill = (): void => void child.kill("SIGKILL");
 	const hung = setTimeout(kill, patience);
 	const reader = createLineReader(child.stdout);
-	const told: string[] = [];
+	const delivered: string[] = [];
 	let begun = performance.now();
 	let killing: NodeJS.Timeout | undefined;
 	void reader.first.then(() => {
@@ -109,7 +109,7 @@ export async function liveInProcess(
 	});
 	const read = async (): Promise<string | null> => {
 		const line = await reader.read();
-		if (line !== null) told.push(line);
+		if (line !== null) delivered.push(line);
 		return line;
 	};
 	const completed = await play(script, { write: (line) => void child.stdin.write(line), read });
@@ -121,5 +121,5 @@ export async function liveInProcess(
 	await exited;
 	clearTimeout(hung);
 	clearTimeout(killing);
-	return { told, completed, duration, complaints: killAfter === null && !completed ? complaints : "" };
+	return { delivered, completed, duration, complaints: killAfter === null && !completed ? complaints : "" };
 }

@@ -76,10 +76,10 @@ async function killScenario(
 		const add = async (scripts: readonly LifeScript[], after: number | null): Promise<ProcessLife[]> => {
 			const before = await Promise.all(scripts.map((_, index) => readSession(place, index)));
 			const done = await Promise.all(scripts.map((script, index) => liveInProcess(place, script, index, after)));
-			for (const [index, { told, completed }] of done.entries()) {
+			for (const [index, { delivered, completed }] of done.entries()) {
 				const found = before[index] ?? (await readSession(place, index));
 				const left = await readSession(place, index);
-				lives[index]?.push({ told, completed, ran: [], before: found, after: left, lostPower: false });
+				lives[index]?.push({ delivered, completed, ran: [], before: found, after: left, lostPower: false });
 			}
 			return done;
 		};

@@ -4,7 +4,7 @@ import { isRecord } from "../../../src/base/json.ts";
 import { chosenLabel, hookDecision } from "./liveness-answers.ts";
 import { eventOf, isBesideTurns, type LivenessClient, type ServerRequest } from "./liveness-client.ts";
 import { findPlanModeFaults, type PlanCircumstances } from "./liveness-plan-mode.ts";
-import type { Told } from "./liveness-rules.ts";
+import type { Delivered } from "./liveness-rules.ts";
 
 type Payload = Readonly<Record<string, unknown>>;
 
@@ -18,16 +18,16 @@ export interface Circumstances extends PlanCircumstances {
 /** `told` are the server's messages without replayed ones. */
 export function findInteractiveFaults(
 	client: LivenessClient,
-	told: readonly Told[],
+	delivered: readonly Delivered[],
 	circumstances: Circumstances,
 ): readonly string[] {
 	const walk = new Walk(client, circumstances);
-	for (const { at, entry } of told) {
+	for (const { at, entry } of delivered) {
 		const { type, payload } = eventOf(entry.message);
 		if (type !== "") walk.take(type, payload, at, null);
 	}
 	walk.end();
-	return [...walk.faults, ...findPlanModeFaults(client, told, circumstances)];
+	return [...walk.faults, ...findPlanModeFaults(client, delivered, circumstances)];
 }
 
 interface Batch {

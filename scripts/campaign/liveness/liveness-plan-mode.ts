@@ -1,7 +1,7 @@
 // What must hold of plan mode in every interleaving, checked on its transcript after the fact (wire-protocol §2.5).
 import { isRecord } from "../../../src/base/json.ts";
 import { eventOf, type LivenessClient } from "./liveness-client.ts";
-import type { Told } from "./liveness-rules.ts";
+import type { Delivered } from "./liveness-rules.ts";
 
 export interface PlanCircumstances {
 	/** Whether the input was not ended under what runs. */
@@ -13,7 +13,7 @@ export interface PlanCircumstances {
 /** Each switch is told before it is answered, and what was told last is how it is. */
 export function findPlanModeFaults(
 	client: LivenessClient,
-	told: readonly Told[],
+	delivered: readonly Delivered[],
 	{ planMode, isOpen }: PlanCircumstances,
 ): readonly string[] {
 	const faults: string[] = [];
@@ -32,7 +32,7 @@ export function findPlanModeFaults(
 		if (atRest && result["plan_mode"] !== params["enabled"])
 			faults.push(`${id} is answered ${String(result["plan_mode"])}`);
 	}
-	const last = told.findLast(({ entry }) => {
+	const last = delivered.findLast(({ entry }) => {
 		const { type, payload } = eventOf(entry.message);
 		return type === "StatusUpdate" && typeof payload["plan_mode"] === "boolean";
 	});

@@ -13,7 +13,7 @@ export interface ObservedEffect extends Effect {
 type Message = Readonly<Record<string, unknown>>;
 
 /** A message of the server's and its place in the transcript. */
-export interface Told {
+export interface Delivered {
 	readonly at: number;
 	readonly entry: Entry;
 }
@@ -32,16 +32,16 @@ export function findFaults(
 	effects: readonly ObservedEffect[],
 	isComplete: boolean,
 	storeFailed: boolean,
-): { readonly told: readonly Told[]; readonly faults: readonly string[] } {
+): { readonly delivered: readonly Delivered[]; readonly faults: readonly string[] } {
 	const faults: string[] = [];
 	const responses = checkResponses(client, isComplete, faults);
-	const told = withoutReplays(client, faults);
-	checkTurns(client, told, isComplete, storeFailed, faults);
+	const delivered = withoutReplays(client, faults);
+	checkTurns(client, delivered, isComplete, storeFailed, faults);
 	checkStates(client, responses, storeFailed, faults);
 	if (isComplete && !storeFailed) checkOutcomes(client, responses, faults);
-	checkApprovals(client, told, isComplete && !storeFailed, faults);
+	checkApprovals(client, delivered, isComplete && !storeFailed, faults);
 	checkEffects(client, effects, faults);
-	return { told, faults };
+	return { delivered, faults };
 }
 
 /** One response per request; none for anything else, but for lines that were no messages. */
@@ -65,11 +65,11 @@ function checkResponses(client: LivenessClient, isComplete: boolean, faults: str
 }
 
 /** The server's messages without those that a replay sent again. */
-function withoutReplays(client: LivenessClient, faults: string[]): readonly Told[] {
+function withoutReplays(client: LivenessClient, faults: string[]): readonly Delivered[] {
 	const replays = new Set(client.sent.filter(({ method }) => method === "replay").map(({ id }) => id));
-	const told: Told[] = [];
+	const delivered: Delivered[] = [];
 	const known = new Set<string>();
-	const firsts = new Set<Told>();
+	const firsts = new Set<Delivered>();
 	const switches = findSwitches(client);
 	for (const [at, entry] of client.transcript.entries()) {
 		if (entry.from !== "server") continue;
@@ -77,9 +77,10 @@ function withoutReplays(client: LivenessClient, faults: string[]): readonly Told
 		if (method === undefined && typeof id === "string" && replays.has(id) && isRecord(result)) {
 			let left = Number(result["events"]) + Number(result["requests"]);
 			const sentAt = client.sent.find((sent) => sent.id === id)?.at ?? 0;
-			let others = told.filter((one) => one.at > sentAt && one.entry.message["method"] !== undefined).length - left;
-			for (let index = told.length - 1; index >= 0 && left > 0; index -= 1) {
-				const earlier = told[index];
+			let others =
+				delivered.filter((one) => one.at > sentAt && one.entry.message["method"] !== undefined).length - left;
+			for (let index = delivered.length - 1; index >= 0 && left > 0; index -= 1) {
+				const earlier = delivered[index];
 				if (earlier === undefined || earlier.entry.message["method"] === undefined) continue;
 				// What belongs to no turn may come amid a replay.
 				if (switches.has(earlier.at) && others > 0) {
@@ -91,24 +92,24 @@ function withoutReplays(client: LivenessClient, faults: string[]): readonly Told
 					continue;
 				}
 				if (firsts.has(earlier)) known.delete(keyOf(earlier));
-				told.splice(index, 1);
+				delivered.splice(index, 1);
 				left -= 1;
 			}
 			if (left > 0) faults.push(`${id} counts more than it sent`);
 		}
 		const each = { at, entry };
-		told.push(each);
+		delivered.push(each);
 		// What is told of a question beside the conversation may come amid a replay: the first time it is no replay.
 		const key = keyOf(each);
 		if (key === "") continue;
 		if (!known.has(key)) firsts.add(each);
 		known.add(key);
 	}
-	return told;
+	return delivered;
 }
 
 /** Which event of which question beside the conversation it is; empty for anything else. */
-function keyOf({ entry }: Told): string {
+function keyOf({ entry }: Delivered): string {
 	const { type, payload } = eventOf(entry.message);
 	return type === "BtwBegin" || type === "BtwEnd" ? `${type} ${String(payload["id"])}` : "";
 }
@@ -145,7 +146,7 @@ function isRefusal(message: Message): boolean {
 /** Turns open and close in pairs before their response, steps count up, and nothing is told between turns. */
 function checkTurns(
 	client: LivenessClient,
-	told: readonly Told[],
+	delivered: readonly Delivered[],
 	isComplete: boolean,
 	storeFailed: boolean,
 	faults: string[],
@@ -159,7 +160,7 @@ function checkTurns(
 	let answered = 0;
 	let step = 0;
 	let isSteered = false;
-	for (const { at, entry } of told) {
+	for (const { at, entry } of delivered) {
 		const { message } = entry;
 		if (message["method"] === undefined) {
 			if (!prompts.has(String(message["id"])) || isRefusal(message)) continue;
@@ -326,13 +327,13 @@ function checkOutcomes(client: LivenessClient, responses: ReadonlyMap<string, Ou
 	);
 	const replayed = client.sent.some(({ method }) => method === "replay");
 	// What is steered into a turn whose prompt a hook blocks is lost with it.
-	const isBlocked = isTold(client, "UserPromptSubmit", "block");
+	const isBlocked = isDelivered(client, "UserPromptSubmit", "block");
 	if (!replayed && !isBlocked && consumed.length !== steered)
 		faults.push(`${steered} steered, ${consumed.length} consumed`);
 }
 
 /** Whether a hook of this event was decided, and so. */
-function isTold({ transcript }: LivenessClient, event: string, action: string | null = null): boolean {
+function isDelivered({ transcript }: LivenessClient, event: string, action: string | null = null): boolean {
 	return transcript.some(({ from, message }) => {
 		const { type, payload } = eventOf(message);
 		if (from !== "server" || type !== "HookResolved" || payload["event"] !== event) return false;
@@ -347,10 +348,15 @@ const decisions: Readonly<Partial<Record<AnswerKind, string>>> = {
 };
 
 /** One ApprovalResponse per ApprovalRequest, and it says what was answered first. */
-function checkApprovals(client: LivenessClient, told: readonly Told[], isComplete: boolean, faults: string[]): void {
+function checkApprovals(
+	client: LivenessClient,
+	delivered: readonly Delivered[],
+	isComplete: boolean,
+	faults: string[],
+): void {
 	const requests = client.requests.filter(({ type }) => type === "ApprovalRequest");
 	const resolutions = new Map<string, Outcome>();
-	for (const { at, entry } of told) {
+	for (const { at, entry } of delivered) {
 		const { type, payload } = eventOf(entry.message);
 		if (type !== "ApprovalResponse") continue;
 		const id = String(payload["request_id"]);

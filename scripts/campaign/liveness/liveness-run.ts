@@ -57,11 +57,11 @@ export async function runInterleaving(interleaving: Interleaving): Promise<Inter
 	await finish(interleaving, running, faults);
 	const isGone = interleaving.finish === "gone";
 	const storeFailed = interleaving.failure !== null;
-	const { told, faults: found } = findFaults(client, running.effects, !isGone, storeFailed);
+	const { delivered, faults: found } = findFaults(client, running.effects, !isGone, storeFailed);
 	faults.push(...found, ...server.gate.complaints);
 	const isOpen = interleaving.finish !== "gone" && interleaving.finish !== "end";
 	const planMode = isOpen && !storeFailed ? server.planMode() : null;
-	faults.push(...findInteractiveFaults(client, told, { isComplete: !isGone, storeFailed, isOpen, planMode }));
+	faults.push(...findInteractiveFaults(client, delivered, { isComplete: !isGone, storeFailed, isOpen, planMode }));
 	if (
 		!meansDefect(interleaving) &&
 		client.transcript.some(({ from, message }) => from === "server" && isInternal(message))

@@ -30,7 +30,7 @@ export type Port = (files: Files) => Files;
 export interface HostedLifeInMemory {
 	/** The files as they were left, the leases of a stopped process being those of a dead one. */
 	readonly files: MemoryFiles;
-	readonly told: readonly Fields[];
+	readonly delivered: readonly Fields[];
 	/** Commands in the order of their running. */
 	readonly ran: readonly string[];
 	readonly completed: boolean;
@@ -100,7 +100,7 @@ export async function liveHostedInMemory(
 	const store = createDiskStore({ files, shareDir, log: silentLog, clock, protocolVersion: "1.10" });
 	const models = plans.map(({ index }) => `m${index}`);
 	const { fetch } = provider;
-	const told: Fields[] = [];
+	const delivered: Fields[] = [];
 	const liveAll = async (): Promise<boolean> => {
 		const server = await createHostedServer({ files, store, clock, fetch, agentwire: {}, models, processes });
 		const player = play((message) => {
@@ -111,7 +111,7 @@ export async function liveHostedInMemory(
 			if (line === null || isStopped()) return false;
 			const message: unknown = JSON.parse(line);
 			if (!isRecord(message)) throw new Error(`not a message: ${line}`);
-			told.push(message);
+			delivered.push(message);
 			player.take(message);
 			return true;
 		};
@@ -128,5 +128,5 @@ export async function liveHostedInMemory(
 	const completed = (await withPatience(over, patience)) ?? false;
 	const result: MemoryFiles = left ?? disk.copy();
 	if (left !== null) await buryHolders(result, shareDir);
-	return { files: result, told: [...told], ran: [...ran], completed, effects: failing.effects.length };
+	return { files: result, delivered: [...delivered], ran: [...ran], completed, effects: failing.effects.length };
 }

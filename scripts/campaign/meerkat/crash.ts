@@ -11,7 +11,7 @@ import {
 	readHostedSession,
 } from "./crash-life.ts";
 import { checkFound, drawPlan, indexOf, size } from "./kill.ts";
-import { gather, judgeSession, type ToldSession } from "./kill-judge.ts";
+import { gather, judgeSession, type ReportedSession } from "./kill-judge.ts";
 import { playAgain, playPlans, type SessionPlan } from "./kill-life.ts";
 
 interface Point {
@@ -29,7 +29,7 @@ interface Round {
 
 /** Lives through a life that stops at each of the points, and one that ends well. */
 export async function runRound(plans: readonly SessionPlan[], points: readonly Point[], port?: Port): Promise<Round> {
-	const told = new Map<string, ToldSession>();
+	const delivered = new Map<string, ReportedSession>();
 	const ran: string[] = [];
 	const faults: string[] = [];
 	let files: MemoryFiles = createMemoryFiles();
@@ -37,13 +37,13 @@ export async function runRound(plans: readonly SessionPlan[], points: readonly P
 	let effects = 0;
 	const live = async (point: Point | null): Promise<HostedLifeInMemory> => {
 		lives += 1;
-		const play = lives === 1 ? playPlans(plans) : playAgain([...told.keys()], lives);
+		const play = lives === 1 ? playPlans(plans) : playAgain([...delivered.keys()], lives);
 		const mishap =
 			point === null ? null : { at: point.effect, mishap: { kind: "stop", when: point.when, manner: "hang" } as const };
 		const lived = await liveHostedInMemory(files, plans, lives, play, mishap, port);
 		const loss = point?.loss ?? null;
 		files = loss === null ? lived.files : lived.files.afterPowerLoss(() => loss);
-		gather(lived.told, told, loss !== null);
+		gather(lived.delivered, delivered, loss !== null);
 		ran.push(...lived.ran);
 		effects = Math.max(effects, lived.effects);
 		if (point === null && !lived.completed) faults.push(`life ${lives} does not come to its end`);
@@ -51,19 +51,19 @@ export async function runRound(plans: readonly SessionPlan[], points: readonly P
 	};
 	for (const point of points) await live(point);
 	const before = files.copy();
-	const wasArchived = new Set([...told.values()].filter(({ isArchived }) => isArchived).map(({ id }) => id));
+	const wasArchived = new Set([...delivered.values()].filter(({ isArchived }) => isArchived).map(({ id }) => id));
 	const mayBeArchived = new Set(plans.filter(({ archives }) => archives).map(({ index }) => index));
-	const ids = [...told.keys()];
+	const ids = [...delivered.keys()];
 	const last = await live(null);
 	for (const id of points.length === 0 ? [] : ids) {
-		const session = told.get(id);
+		const session = delivered.get(id);
 		if (session === undefined) continue;
 		const index = indexOf(session);
 		const own = ran.filter((command) => indexOfCommand(command) === index);
 		const found = await readHostedSession(before, id);
 		faults.push(...judgeSession(session, found, await readHostedSession(files, id), own));
 		const isUncertain = !wasArchived.has(id) && index !== null && mayBeArchived.has(index);
-		faults.push(...checkFound(id, last.told, wasArchived.has(id), isUncertain));
+		faults.push(...checkFound(id, last.delivered, wasArchived.has(id), isUncertain));
 	}
 	return { faults, sessions: ids.length, effects };
 }

@@ -227,8 +227,8 @@ function bentText(random: Random, ids: readonly string[], count: number): string
 		result: 15,
 		error: 15,
 	};
-	const kept = Object.entries(members).filter(([key]) => random.chance(chances[key] ?? 10));
-	const order = random.chance(50) ? kept : kept.reverse();
+	const persisted = Object.entries(members).filter(([key]) => random.chance(chances[key] ?? 10));
+	const order = random.chance(50) ? persisted : persisted.reverse();
 	const pairs = order.map(([key, value]) => `${JSON.stringify(key)} :${value}`);
 	const twice = random.chance(6) ? [`"id":${idOf(random, count)}`] : [];
 	return ` {${[...pairs, ...twice].join(" , ")} }`;

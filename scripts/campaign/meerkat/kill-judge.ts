@@ -4,7 +4,7 @@ import { isRecord } from "../../../src/base/json.ts";
 import {
 	checkAgents,
 	checkContext,
-	checkContextHasTold,
+	checkContextHasDelivered,
 	checkEffects,
 	checkFiles,
 	countUnclosed,
@@ -18,7 +18,7 @@ import type { Message } from "../crash/crash-deliveries.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /** What a client was told of one session over the lives of its processes. */
-export interface ToldSession {
+export interface ReportedSession {
 	readonly id: string;
 	/** Events, in the order of their coming. */
 	readonly events: Fields[];
@@ -35,8 +35,8 @@ const commits = new Set(["run_started", "run_completed", "run_failed"]);
  * Gathers what is told of each session; `sessions` grows. When the power was lost, only what was committed counts, also of
  * what processes before told: the last commit of each session, and all before it.
  */
-export function gather(told: readonly Fields[], sessions: Map<string, ToldSession>, lostPower = false): void {
-	gatherAll(told, sessions);
+export function gather(delivered: readonly Fields[], sessions: Map<string, ReportedSession>, lostPower = false): void {
+	gatherAll(delivered, sessions);
 	if (!lostPower) return;
 	for (const { events } of sessions.values()) {
 		const last = events.findLastIndex(({ type }) => commits.has(String(type)));
@@ -45,8 +45,8 @@ export function gather(told: readonly Fields[], sessions: Map<string, ToldSessio
 	}
 }
 
-function gatherAll(told: readonly Fields[], sessions: Map<string, ToldSession>): void {
-	for (const { id, method, params, result } of told) {
+function gatherAll(delivered: readonly Fields[], sessions: Map<string, ReportedSession>): void {
+	for (const { id, method, params, result } of delivered) {
 		if (method === "session/event" && isRecord(params) && isRecord(params["event"])) {
 			sessionOf(String(params["session_id"]), sessions).events.push(params["event"]);
 			continue;
@@ -60,14 +60,14 @@ function gatherAll(told: readonly Fields[], sessions: Map<string, ToldSession>):
 	}
 }
 
-function sessionOf(id: string, sessions: Map<string, ToldSession>): ToldSession {
+function sessionOf(id: string, sessions: Map<string, ReportedSession>): ReportedSession {
 	const known = sessions.get(id) ?? { id, events: [], results: 0, isArchived: false };
 	sessions.set(id, known);
 	return known;
 }
 
 /** The session of a plan is found by the prompt of its runs. */
-function archivedBy(requestId: string, sessions: Map<string, ToldSession>): void {
+function archivedBy(requestId: string, sessions: Map<string, ReportedSession>): void {
 	const index = requestId.slice("archive-".length);
 	for (const session of sessions.values()) {
 		if (session.events.some(({ prompt }) => String(prompt).startsWith(`session ${index},`))) session.isArchived = true;
@@ -75,7 +75,7 @@ function archivedBy(requestId: string, sessions: Map<string, ToldSession>): void
 }
 
 /** What of an event the log has to have; null for what it need not. */
-function toKept({ type, prompt, content, id, args }: Fields): readonly unknown[] | null {
+function toPersisted({ type, prompt, content, id, args }: Fields): readonly unknown[] | null {
 	switch (type) {
 		case "run_started":
 			return ["begin", prompt];
@@ -124,11 +124,11 @@ function messagesOf(events: Buffer): Message[] {
 }
 
 /** The texts of a step in one, as they are told at its end. */
-function withWholeTexts(kept: readonly (readonly unknown[])[]): readonly (readonly unknown[])[] {
+function withWholeTexts(persisted: readonly (readonly unknown[])[]): readonly (readonly unknown[])[] {
 	const whole: (readonly unknown[])[] = [];
 	/** Where the text of the present step is. */
 	let at = -1;
-	for (const each of kept) {
+	for (const each of persisted) {
 		const [kind, content] = each;
 		if (kind === "step") at = -1;
 		if (kind === "text" && at !== -1) whole[at] = ["text", `${whole[at]?.[1]}${content}`];
@@ -142,23 +142,23 @@ function withWholeTexts(kept: readonly (readonly unknown[])[]): readonly (readon
  * Whether all that was told is in the log. Results and calls of one step are told in another order than they are kept,
  * and a cut-off call's result is not kept: so every kind is looked for by itself.
  */
-function checkToldIsKept({ events, results }: ToldSession, logged: readonly Message[]): string[] {
-	const kept = withWholeTexts(logged.flatMap((message) => [toLogged(message)].filter((each) => each !== null)));
-	const left = kept.map((each) => JSON.stringify(each));
+function checkDeliveredIsPersisted({ events, results }: ReportedSession, logged: readonly Message[]): string[] {
+	const persisted = withWholeTexts(logged.flatMap((message) => [toLogged(message)].filter((each) => each !== null)));
+	const left = persisted.map((each) => JSON.stringify(each));
 	const faults: string[] = [];
 	for (const event of events) {
-		const wanted = toKept(event);
+		const wanted = toPersisted(event);
 		if (wanted === null || isCutOff(event)) continue;
 		const at = left.indexOf(JSON.stringify(wanted));
 		if (at === -1) faults.push(`told but not kept: ${JSON.stringify(wanted)}`);
 		else left.splice(at, 1);
 	}
-	const ends = kept.filter(([kind]) => kind === "end").length;
+	const ends = persisted.filter(([kind]) => kind === "end").length;
 	if (ends < results) faults.push(`${results} runs were answered, ${ends} ends are kept`);
-	const begun = kept.filter(([kind]) => kind === "begin").map(([, prompt]) => prompt);
-	const told = events.flatMap(({ type, prompt }) => (type === "run_started" ? [prompt] : []));
-	const inOrder = begun.filter((prompt) => told.includes(prompt));
-	if (faults.length === 0 && JSON.stringify(inOrder) !== JSON.stringify(told))
+	const begun = persisted.filter(([kind]) => kind === "begin").map(([, prompt]) => prompt);
+	const delivered = events.flatMap(({ type, prompt }) => (type === "run_started" ? [prompt] : []));
+	const inOrder = begun.filter((prompt) => delivered.includes(prompt));
+	if (faults.length === 0 && JSON.stringify(inOrder) !== JSON.stringify(delivered))
 		faults.push("runs are kept in another order");
 	return faults;
 }
@@ -181,13 +181,13 @@ function toMessages(events: readonly Fields[]): readonly Message[] {
 
 /** Faults of one session; `before` are its files as the last life found them, `after` as it left them. */
 export function judgeSession(
-	told: ToldSession,
+	delivered: ReportedSession,
 	before: SessionFiles,
 	after: SessionFiles,
 	commands: readonly string[],
 ): string[] {
 	const faults = [
-		...checkToldIsKept(told, messagesOf(after.events)),
+		...checkDeliveredIsPersisted(delivered, messagesOf(after.events)),
 		// A half-written end is cut off with the next append, which not every recovery brings.
 		...checkFiles(before, after).filter(
 			(fault) => fault !== "calls: the last line is not ended" || !before.calls.equals(after.calls),
@@ -195,12 +195,12 @@ export function judgeSession(
 		...checkContext(after.context),
 		...checkAgents(after),
 		...checkEffects(commands, after.calls),
-		...checkContextHasTold(toMessages(told.events), after),
+		...checkContextHasDelivered(toMessages(delivered.events), after),
 	];
 	if (unfinishedCalls(after.calls).length > 0) faults.push("calls are left unfinished");
 	const unknown = countUnknown(after.context) - countUnknown(before.context);
-	if (!told.isArchived && unknown !== countUnclosed(before)) {
+	if (!delivered.isArchived && unknown !== countUnclosed(before)) {
 		faults.push(`${countUnclosed(before)} calls were to be closed as unknown, ${unknown} were`);
 	}
-	return faults.map((fault) => `${told.id}: ${fault}`);
+	return faults.map((fault) => `${delivered.id}: ${fault}`);
 }

@@ -17,13 +17,13 @@ export interface SessionPlan {
 	/** What it says to approvals; null for nothing. */
 	readonly decision: "approve" | "approve_for_session" | "reject" | null;
 	/** Interrupts behind so many events; null for never. */
-	readonly interruptBehind: number | null;
+	readonly interruptAfter: number | null;
 	/** Puts the session away when its runs are over. */
 	readonly archives: boolean;
 }
 
 export interface HostedLife {
-	readonly told: readonly Fields[];
+	readonly delivered: readonly Fields[];
 	/** Whether everything that was to be done was done. */
 	readonly completed: boolean;
 	/** Milliseconds from the first line to the end of the client's part. */
@@ -66,13 +66,13 @@ export async function liveHosted(
 		if (killAfter !== null) killing = setTimeout(kill, killAfter);
 	});
 	const player = play((message) => void child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`));
-	const told: Fields[] = [];
+	const delivered: Fields[] = [];
 	const read = async (): Promise<boolean> => {
 		const line = await reader.read();
 		if (line === null) return false;
 		const message: unknown = JSON.parse(line);
 		if (!isRecord(message)) throw new Error(`not a message: ${line}`);
-		told.push(message);
+		delivered.push(message);
 		player.take(message);
 		return true;
 	};
@@ -87,7 +87,7 @@ export async function liveHosted(
 	clearTimeout(hung);
 	clearTimeout(killing);
 	const isFaulty = killAfter === null && (!completed || end !== "0");
-	return { told, completed, duration, complaints: isFaulty ? [`the process ended with ${end}: ${errors}`] : [] };
+	return { delivered, completed, duration, complaints: isFaulty ? [`the process ended with ${end}: ${errors}`] : [] };
 }
 
 export const promptOf = (index: number, run: number): string => `session ${index}, run ${run}`;
@@ -135,7 +135,7 @@ export function playPlans(plans: readonly SessionPlan[]): Play {
 					if (plan === undefined) return;
 					const count = (events.get(plan.index) ?? 0) + 1;
 					events.set(plan.index, count);
-					if (count !== plan.interruptBehind) return;
+					if (count !== plan.interruptAfter) return;
 					send({ id: `interrupt-${plan.index}`, method: "turn/interrupt", params: { session_id: sessionId } });
 				} else if (method === "approval/request") {
 					const decision = ids.get(sessionId)?.decision ?? null;

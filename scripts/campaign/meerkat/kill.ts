@@ -11,7 +11,7 @@ import { shell } from "../crash/crash-scenarios.ts";
 import { copyBuild, readOrEmpty, readSessionIn } from "../kill/kill.ts";
 import type { Place } from "../kill/kill-life.ts";
 import { createRandom, type Random } from "../random.ts";
-import { gather, judgeSession, type ToldSession } from "./kill-judge.ts";
+import { gather, judgeSession, type ReportedSession } from "./kill-judge.ts";
 import { type HostedLife, liveHosted, playAgain, playPlans, readId, type SessionPlan, turnId } from "./kill-life.ts";
 
 /** Sessions of a process. */
@@ -27,7 +27,7 @@ export function drawPlan(random: Random, index: number): SessionPlan {
 		hasTools,
 		runs: 1 + random.below(3),
 		decision: random.pick(["approve", "approve", "approve_for_session", "reject", null]),
-		interruptBehind: random.chance(20) ? 1 + random.below(12) : null,
+		interruptAfter: random.chance(20) ? 1 + random.below(12) : null,
 		archives: random.chance(15),
 	};
 }
@@ -82,34 +82,34 @@ async function runRound(
 		path.join(place.shareDir, "sessions", createHash("md5").update(place.workDir).digest("hex"), id);
 	try {
 		await mkdir(place.workDir);
-		const told = new Map<string, ToldSession>();
+		const delivered = new Map<string, ReportedSession>();
 		const lives: HostedLife[] = [];
 		const live = async (killAfter: number | null): Promise<HostedLife> => {
 			const life = lives.length + 1;
 			const configFile = await writeSettings(place, plans, life);
-			const play = life === 1 ? playPlans(plans) : playAgain([...told.keys()], life);
+			const play = life === 1 ? playPlans(plans) : playAgain([...delivered.keys()], life);
 			const lived = await liveHosted(place, configFile, play, killAfter);
 			lives.push(lived);
-			gather(lived.told, told);
+			gather(lived.delivered, delivered);
 			return lived;
 		};
 		for (const killAfter of kills) await live(killAfter);
-		const running = countRunning(told);
+		const running = countRunning(delivered);
 		const found = new Map<string, SessionFiles>();
-		for (const id of told.keys()) found.set(id, await readSessionIn(directoryOf(id)));
-		const wasArchived = new Set([...told.values()].filter(({ isArchived }) => isArchived).map(({ id }) => id));
+		for (const id of delivered.keys()) found.set(id, await readSessionIn(directoryOf(id)));
+		const wasArchived = new Set([...delivered.values()].filter(({ isArchived }) => isArchived).map(({ id }) => id));
 		const mayBeArchived = new Set(plans.filter(({ archives }) => archives).map(({ index }) => index));
 		const last = await live(null);
 		const faults = lives.flatMap(({ complaints }) => complaints);
 		const effects = (await readOrEmpty(path.join(place.workDir, "effects"))).toString().split("\n").slice(0, -1);
 		for (const [id, before] of found) {
-			const session = told.get(id);
+			const session = delivered.get(id);
 			if (session === undefined) continue;
 			const after = await readSessionIn(directoryOf(id));
 			faults.push(...judgeSession(session, before, after, commandsOf(session, effects, plans)));
 			const index = indexOf(session);
 			const isUncertain = !wasArchived.has(id) && index !== null && mayBeArchived.has(index);
-			faults.push(...checkFound(id, last.told, wasArchived.has(id), isUncertain));
+			faults.push(...checkFound(id, last.delivered, wasArchived.has(id), isUncertain));
 		}
 		const [first] = lives;
 		return {
@@ -124,14 +124,14 @@ async function runRound(
 	}
 }
 
-export function indexOf({ events }: ToldSession): number | null {
+export function indexOf({ events }: ReportedSession): number | null {
 	const [, index] = events.flatMap(({ prompt }) => /^session (\d+),/.exec(String(prompt)) ?? []);
 	return index === undefined ? null : Number(index);
 }
 
 /** Sessions with a run that was told to begin and not to end. */
-function countRunning(told: ReadonlyMap<string, ToldSession>): number {
-	return [...told.values()].filter(({ events }) => {
+function countRunning(delivered: ReadonlyMap<string, ReportedSession>): number {
+	return [...delivered.values()].filter(({ events }) => {
 		const types = events.map(({ type }) => String(type));
 		return types.lastIndexOf("run_started") > types.findLastIndex((type) => /^run_(?:completed|failed)$/.test(type));
 	}).length;
@@ -139,7 +139,7 @@ function countRunning(told: ReadonlyMap<string, ToldSession>): number {
 
 /** The commands of a session that left their mark, as often as they did. */
 function commandsOf(
-	session: ToldSession,
+	session: ReportedSession,
 	effects: readonly string[],
 	plans: readonly SessionPlan[],
 ): readonly string[] {
@@ -152,9 +152,14 @@ function commandsOf(
 }
 
 /** Whether the new process finds the session, or finds none that was put away. */
-export function checkFound(id: string, told: readonly object[], isArchived: boolean, isUncertain: boolean): string[] {
+export function checkFound(
+	id: string,
+	delivered: readonly object[],
+	isArchived: boolean,
+	isUncertain: boolean,
+): string[] {
 	return [readId(id), turnId(id)].flatMap((requestId) => {
-		const response = told.find((message) => "id" in message && message.id === requestId);
+		const response = delivered.find((message) => "id" in message && message.id === requestId);
 		const error = isRecord(response) && isRecord(response["error"]) ? response["error"] : null;
 		const isThere = isRecord(response) && isRecord(response["result"]);
 		const isNotFound = isRecord(error?.["data"]) && error["data"]["code"] === "SESSION_NOT_FOUND";

@@ -22,7 +22,7 @@ export interface Sent {
 }
 
 /** A request of the server's, and what the client did about it. */
-export interface ServerAsk {
+export interface ServerInteraction {
 	readonly id: string;
 	readonly method: string;
 	readonly sessionId: string;
@@ -33,7 +33,7 @@ export interface ServerAsk {
 }
 
 /** An event as the first protocol has it. */
-export interface ToldEvent {
+export interface DeliveredEvent {
 	readonly at: number;
 	readonly sessionId: string;
 	readonly type: string;
@@ -52,8 +52,8 @@ const ignoredAnswers: ReadonlySet<AnswerKind> = new Set(["other-id", "no-result"
 
 export class HostedClient extends LivenessWitness {
 	readonly sent: Sent[] = [];
-	readonly asks: ServerAsk[] = [];
-	readonly events: ToldEvent[] = [];
+	readonly interactions: ServerInteraction[] = [];
+	readonly events: DeliveredEvent[] = [];
 	readonly slots: Slot[] = [];
 	/** What no protocol allows. */
 	readonly faults: string[] = [];
@@ -99,20 +99,20 @@ export class HostedClient extends LivenessWitness {
 	}
 
 	/** Requests of the server's that nobody answered, and whose run goes on as far as was read. */
-	openAsks(): readonly ServerAsk[] {
-		return this.asks.filter((ask) => ask.answer === null && !this.#isOver(ask));
+	openInteractions(): readonly ServerInteraction[] {
+		return this.interactions.filter((interaction) => interaction.answer === null && !this.#isOver(interaction));
 	}
 
-	closedAsks(): readonly ServerAsk[] {
-		return this.asks.filter((ask) => ask.answer !== null || this.#isOver(ask));
+	closedInteractions(): readonly ServerInteraction[] {
+		return this.interactions.filter((interaction) => interaction.answer !== null || this.#isOver(interaction));
 	}
 
-	answer(ask: ServerAsk, how: AnswerKind): void {
-		if (!ignoredAnswers.has(how)) ask.answer ??= { how, at: this.transcript.length };
-		this.#write(toReply(ask, how));
+	answer(interaction: ServerInteraction, how: AnswerKind): void {
+		if (!ignoredAnswers.has(how)) interaction.answer ??= { how, at: this.transcript.length };
+		this.#write(toReply(interaction, how));
 	}
 
-	#isOver({ sessionId, at }: ServerAsk): boolean {
+	#isOver({ sessionId, at }: ServerInteraction): boolean {
 		return this.events.some(
 			(event) => event.at > at && event.sessionId === sessionId && /^run_(?:completed|failed)$/.test(event.type),
 		);
@@ -135,7 +135,7 @@ export class HostedClient extends LivenessWitness {
 			}
 			this.transcript.push({ from: "server", message, text: line.slice(0, 400) });
 			if (!("method" in message)) this.#takeResponse(message, at);
-			else if ("id" in message) this.#takeAsk(message, at);
+			else if ("id" in message) this.#takeInteraction(message, at);
 			else this.#takeEvent(message, at);
 		}
 	}
@@ -151,9 +151,9 @@ export class HostedClient extends LivenessWitness {
 		if (sent.method === "session/create" && isRecord(result)) this.#learn(sent.id, String(result["session_id"]));
 	}
 
-	#takeAsk({ id, method, params }: Fields, at: number): void {
+	#takeInteraction({ id, method, params }: Fields, at: number): void {
 		const fields = isRecord(params) ? params : {};
-		this.asks.push({
+		this.interactions.push({
 			id: String(id),
 			method: String(method),
 			sessionId: String(fields["session_id"]),
@@ -166,8 +166,8 @@ export class HostedClient extends LivenessWitness {
 
 	#takeEvent({ params }: Fields, at: number): void {
 		const fields = isRecord(params) ? params : {};
-		const told = isRecord(fields["event"]) ? fields["event"] : {};
-		const event = isRecord(told["payload"]) ? told["payload"] : told;
+		const delivered = isRecord(fields["event"]) ? fields["event"] : {};
+		const event = isRecord(delivered["payload"]) ? delivered["payload"] : delivered;
 		const sessionId = String(fields["session_id"]);
 		const type = String(event["type"]);
 		this.events.push({ at, sessionId, type, event });
@@ -184,7 +184,7 @@ export class HostedClient extends LivenessWitness {
 	}
 }
 
-function toReply({ id, method, params }: ServerAsk, how: AnswerKind): Fields {
+function toReply({ id, method, params }: ServerInteraction, how: AnswerKind): Fields {
 	const result = (value: unknown) => ({ jsonrpc: "2.0", id, result: value });
 	switch (how) {
 		case "yes":

@@ -42,9 +42,9 @@ export function perform(action: Action, running: Running): void {
 		}
 		case "answer":
 		case "answer-late": {
-			const among = action.do === "answer" ? client.openAsks() : client.closedAsks();
-			const ask = among[action.which % Math.max(1, among.length)];
-			if (ask !== undefined) client.answer(ask, action.how);
+			const among = action.do === "answer" ? client.openInteractions() : client.closedInteractions();
+			const interaction = among[action.which % Math.max(1, among.length)];
+			if (interaction !== undefined) client.answer(interaction, action.how);
 			return;
 		}
 		case "wait":

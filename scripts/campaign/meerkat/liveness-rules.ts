@@ -35,7 +35,7 @@ export function findFaults(client: HostedClient, circumstances: Circumstances): 
 		...client.sent.flatMap((sent) => checkRun(sent, client, runs, circumstances)),
 		...runs.flatMap((run) => findRunFaults(run, circumstances.isComplete)),
 		...checkStrays(runs, client),
-		...checkAsks(client, runs),
+		...checkInteractions(client, runs),
 		...client.sent.flatMap((sent) => checkList(sent, client)),
 	];
 }
@@ -132,15 +132,16 @@ function checkStrays(runs: readonly Run[], client: HostedClient): readonly strin
 }
 
 /** What is asked is of a run that goes on, under an id of its own. */
-function checkAsks({ asks }: HostedClient, runs: readonly Run[]): readonly string[] {
-	return asks.flatMap((ask, index) => {
-		const isTwice = asks.slice(0, index).some(({ id }) => id === ask.id);
+function checkInteractions({ interactions }: HostedClient, runs: readonly Run[]): readonly string[] {
+	return interactions.flatMap((interaction, index) => {
+		const isTwice = interactions.slice(0, index).some(({ id }) => id === interaction.id);
 		const isInRun = runs.some(
-			({ sessionId, at, end }) => sessionId === ask.sessionId && at < ask.at && (end === null || end.at > ask.at),
+			({ sessionId, at, end }) =>
+				sessionId === interaction.sessionId && at < interaction.at && (end === null || end.at > interaction.at),
 		);
 		return [
-			...(isTwice ? [`asked twice under ${ask.id}`] : []),
-			...(isInRun ? [] : [`${ask.method} ${ask.id} is asked outside of a run`]),
+			...(isTwice ? [`asked twice under ${interaction.id}`] : []),
+			...(isInRun ? [] : [`${interaction.method} ${interaction.id} is asked outside of a run`]),
 		];
 	});
 }

@@ -56,7 +56,7 @@ async function finish(running: Running): Promise<number> {
 	if (client.isPaused) perform({ do: "resume" }, running);
 	await settle(running);
 	client.atRest = true;
-	await runBesideOthers(running);
+	await runConcurrentlyWithOthers(running);
 	if (interleaving.finish === "interrupt" || interleaving.finish === "archive") {
 		for (const id of livingSessions(client)) {
 			client.request(interleaving.finish === "interrupt" ? "turn/interrupt" : "session/archive", { session_id: id });
@@ -77,7 +77,7 @@ async function finish(running: Running): Promise<number> {
 }
 
 /** While others hang, a new session comes to the end of its first turn, unless there is no room for it. */
-async function runBesideOthers(running: Running): Promise<void> {
+async function runConcurrentlyWithOthers(running: Running): Promise<void> {
 	const { client, provider, faults } = running;
 	client.note("a session beside the others");
 	const slot = create(running, { deferred: false, tools: false });
@@ -99,8 +99,8 @@ async function answerAll(running: Running): Promise<void> {
 	for (let round = 0; round < 40; round += 1) {
 		await settle(running);
 		client.atRest = true;
-		const open = client.openAsks();
-		for (const ask of open) client.answer(ask, "yes");
+		const open = client.openInteractions();
+		for (const interaction of open) client.answer(interaction, "yes");
 		if (client.unanswered().length === 0) return;
 		if (open.length === 0) passTime(running, 10);
 	}
@@ -125,7 +125,9 @@ async function findUnapproved({ client, files, interleaving }: Running): Promise
 		if (type !== "tool_call_requested" || event["name"] !== "WriteFile") continue;
 		const callId = String(event["id"]);
 		if ((await files.read(writtenPath(callId))) === null) continue;
-		const approvals = client.asks.filter((ask) => ask.method === "approval/request" && ask.sessionId === sessionId);
+		const approvals = client.interactions.filter(
+			(interaction) => interaction.method === "approval/request" && interaction.sessionId === sessionId,
+		);
 		const isApproved = approvals.some(
 			({ toolUseId, answer }) => toolUseId === callId && (answer?.how === "yes" || answer?.how === "for-session"),
 		);
@@ -171,7 +173,7 @@ function count(client: HostedClient): ReadonlyMap<string, number> {
 	const tally = new Map<string, number>();
 	const add = (name: string) => tally.set(name, (tally.get(name) ?? 0) + 1);
 	for (const { type } of client.events) add(type);
-	for (const { method } of client.asks) add(method);
+	for (const { method } of client.interactions) add(method);
 	for (const sent of client.sent) add(`${sent.method} ${outcomeOf(sent) ?? "unanswered"}`);
 	return tally;
 }

@@ -1,5 +1,5 @@
 // The events of one run of a session, and whether they come in the documented order (meerkat-rpc §3, docs/meerkat.md).
-import type { ToldEvent } from "./liveness-client.ts";
+import type { DeliveredEvent } from "./liveness-client.ts";
 
 export interface Run {
 	readonly sessionId: string;
@@ -7,19 +7,19 @@ export interface Run {
 	/** Index of its first event in the transcript. */
 	readonly at: number;
 	/** What came behind `run_started`, its end included. */
-	readonly events: ToldEvent[];
-	end: ToldEvent | null;
+	readonly events: DeliveredEvent[];
+	end: DeliveredEvent | null;
 	readonly faults: string[];
 }
 
 const ends: ReadonlySet<string> = new Set(["run_completed", "run_failed"]);
 
 /** The runs in the order of their beginnings. Events outside of a run are faults of the run before them. */
-export function runsOf(events: readonly ToldEvent[]): readonly Run[] {
+export function runsOf(events: readonly DeliveredEvent[]): readonly Run[] {
 	const runs: Run[] = [];
 	const current = new Map<string, Run>();
-	for (const told of events) {
-		const { sessionId, type, at, event } = told;
+	for (const delivered of events) {
+		const { sessionId, type, at, event } = delivered;
 		const before = current.get(sessionId);
 		if (type === "run_started") {
 			const run: Run = { sessionId, prompt: String(event["prompt"]), at, events: [], end: null, faults: [] };
@@ -27,11 +27,11 @@ export function runsOf(events: readonly ToldEvent[]): readonly Run[] {
 			current.set(sessionId, run);
 			runs.push(run);
 		} else if (before === undefined) {
-			runs.push({ sessionId, prompt: "", at, events: [], end: told, faults: [`${type} before any run`] });
+			runs.push({ sessionId, prompt: "", at, events: [], end: delivered, faults: [`${type} before any run`] });
 		} else {
 			if (before.end !== null) before.faults.push(`${type} behind its end`);
-			before.events.push(told);
-			if (ends.has(type)) before.end = told;
+			before.events.push(delivered);
+			if (ends.has(type)) before.end = delivered;
 		}
 	}
 	return runs;
@@ -47,7 +47,7 @@ export function findRunFaults(run: Run, isComplete: boolean): readonly string[] 
 /** What a model call has said and asked for so far. */
 interface ModelCall {
 	text: string;
-	isTold: boolean;
+	isDelivered: boolean;
 	requested: string[];
 	started: string[];
 	completed: string[];
@@ -56,7 +56,7 @@ interface ModelCall {
 }
 
 function beginCall(): ModelCall {
-	return { text: "", isTold: false, requested: [], started: [], completed: [], received: [], isOver: false };
+	return { text: "", isDelivered: false, requested: [], started: [], completed: [], received: [], isOver: false };
 }
 
 function checkOrder({ events, end }: Run): readonly string[] {
@@ -81,7 +81,7 @@ function checkOrder({ events, end }: Run): readonly string[] {
 				call = beginCall();
 				break;
 			case "text_delta":
-				if (call.isTold || call.requested.length > 0) faults.push("text behind the end of the text");
+				if (call.isDelivered || call.requested.length > 0) faults.push("text behind the end of the text");
 				call.text += String(event["delta"]);
 				break;
 			case "retrying":
@@ -89,10 +89,10 @@ function checkOrder({ events, end }: Run): readonly string[] {
 				break;
 			case "text_complete":
 				if (event["content"] !== call.text) faults.push("the whole text is not what was told of it");
-				call.isTold = true;
+				call.isDelivered = true;
 				break;
 			case "tool_call_requested":
-				if (call.text !== "" && !call.isTold) faults.push("a call before the whole text");
+				if (call.text !== "" && !call.isDelivered) faults.push("a call before the whole text");
 				call.requested.push(id);
 				break;
 			case "tool_execution_started":

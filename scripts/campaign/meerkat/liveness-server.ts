@@ -99,7 +99,7 @@ function hasReason(sent: Sent, { client, provider }: Running): boolean {
 	const last = client.events.findLast((event) => event.sessionId === sessionId);
 	if (provider.gate(model).isWaiting()) return true;
 	if (last?.type === "retrying" && last.at >= client.timePassedAt) return true;
-	return client.openAsks().some((ask) => ask.sessionId === sessionId);
+	return client.openInteractions().some((interaction) => interaction.sessionId === sessionId);
 }
 
 /** The input has ended or the client is gone: the server comes to its end by itself. */

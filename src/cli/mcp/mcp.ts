@@ -35,7 +35,7 @@ import { editMcpEntries, mcpFilePath, readMcpEntries } from "./mcp-file.ts";
 import type { McpAction } from "./mcp-options.ts";
 
 /** What the commands need of the process around them. */
-export interface McpSurroundings {
+export interface McpServices {
 	/** As the person calls the program. */
 	readonly executableName: string;
 	readonly files: Files;
@@ -82,35 +82,35 @@ export async function runMcp(executable: string, action: McpAction): Promise<num
 }
 
 /** Carries out the command; returns the exit code. */
-export async function carryOut(action: McpAction, surroundings: McpSurroundings): Promise<number> {
+export async function carryOut(action: McpAction, hostServices: McpServices): Promise<number> {
 	try {
 		switch (action.name) {
 			case "add":
-				await add(action.server, toMcpEntry(action), surroundings);
+				await add(action.server, toMcpEntry(action), hostServices);
 				return 0;
 			case "remove":
-				await remove(action.server, surroundings);
+				await remove(action.server, hostServices);
 				return 0;
 			case "list":
-				await list(surroundings);
+				await list(hostServices);
 				return 0;
 			case "auth":
-				await authorize(action.server, surroundings);
+				await authorize(action.server, hostServices);
 				return 0;
 			case "reset-auth":
-				await resetAuth(action.server, surroundings);
+				await resetAuth(action.server, hostServices);
 				return 0;
 			case "test":
-				return await test(action.server, surroundings);
+				return await test(action.server, hostServices);
 		}
 	} catch (thrown) {
 		if (!(thrown instanceof McpError || isSystemError(thrown))) throw thrown;
-		surroundings.complain(redactSecrets(`Error: ${errorText(thrown)}`));
+		hostServices.complain(redactSecrets(`Error: ${errorText(thrown)}`));
 		return 1;
 	}
 }
 
-async function add(name: string, entry: object, { print, ...place }: McpSurroundings): Promise<void> {
+async function add(name: string, entry: object, { print, ...place }: McpServices): Promise<void> {
 	const reading = readMcpEntry(name, entry);
 	// A session would not start with it.
 	if (!reading.ok) throw new McpError(`The server '${name}' could not be used: ${reasonsOf(reading)}.`);
@@ -118,18 +118,18 @@ async function add(name: string, entry: object, { print, ...place }: McpSurround
 	print(`Added MCP server '${name}' to ${mcpFilePath(place.shareDir)}.`);
 }
 
-async function remove(name: string, { print, ...surroundings }: McpSurroundings): Promise<void> {
-	await editMcpEntries(surroundings, (entries) => {
-		if (!Object.hasOwn(entries, name)) throw noServer(name, surroundings);
+async function remove(name: string, { print, ...hostServices }: McpServices): Promise<void> {
+	await editMcpEntries(hostServices, (entries) => {
+		if (!Object.hasOwn(entries, name)) throw noServer(name, hostServices);
 		return Object.fromEntries(Object.entries(entries).filter(([other]) => other !== name));
 	});
-	print(`Removed MCP server '${name}' from ${mcpFilePath(surroundings.shareDir)}.`);
+	print(`Removed MCP server '${name}' from ${mcpFilePath(hostServices.shareDir)}.`);
 }
 
-async function list(surroundings: McpSurroundings): Promise<void> {
-	const { print, complain, executableName, authorization, shareDir } = surroundings;
+async function list(hostServices: McpServices): Promise<void> {
+	const { print, complain, executableName, authorization, shareDir } = hostServices;
 	const file = mcpFilePath(shareDir);
-	const entries = Object.entries(await readMcpEntries(surroundings));
+	const entries = Object.entries(await readMcpEntries(hostServices));
 	print(`MCP config file: ${file}`);
 	if (entries.length === 0) print("No MCP servers configured.");
 	for (const [name, entry] of entries) {
@@ -154,12 +154,12 @@ function describe(server: McpServerSettings): string {
 	}
 }
 
-async function test(name: string, surroundings: McpSurroundings): Promise<number> {
-	const { print, complain } = surroundings;
-	const server = await findServer(name, surroundings);
+async function test(name: string, hostServices: McpServices): Promise<number> {
+	const { print, complain } = hostServices;
+	const server = await findServer(name, hostServices);
 	print(`Testing connection to '${name}'...`);
 	try {
-		const tools = await listMcpTools(server, surroundings);
+		const tools = await listMcpTools(server, hostServices);
 		print(`✓ Connected to '${name}'`);
 		// Scripts read these lines.
 		print(`  Available tools: ${tools.length}`);
@@ -168,7 +168,7 @@ async function test(name: string, surroundings: McpSurroundings): Promise<number
 		return 0;
 	} catch (thrown) {
 		if (!(thrown instanceof McpConnectionError)) throw thrown;
-		const hint = thrown.challenge !== null && isOauth(server) ? `. ${signInHint(name, surroundings)}` : "";
+		const hint = thrown.challenge !== null && isOauth(server) ? `. ${signInHint(name, hostServices)}` : "";
 		complain(`✗ Connection failed: ${thrown.name}: ${thrown.message}${hint}`);
 		return 1;
 	}
@@ -183,11 +183,11 @@ function toolLine({ name, description }: ListedTool): string {
 	return `${oneLine(name)}${shown === "" ? "" : `: ${shown}`}`;
 }
 
-async function authorize(name: string, surroundings: McpSurroundings): Promise<void> {
-	const { print, authorization, signal, openPage } = surroundings;
-	const server = await findOauthServer(name, surroundings);
+async function authorize(name: string, hostServices: McpServices): Promise<void> {
+	const { print, authorization, signal, openPage } = hostServices;
+	const server = await findOauthServer(name, hostServices);
 	print(`Signing in to '${name}'...`);
-	const connect = () => listMcpTools(server, surroundings);
+	const connect = () => listMcpTools(server, hostServices);
 	const open = async (address: URL) => {
 		const isOpening = await openPage(address);
 		print(isOpening ? "A browser should open. If it does not, sign in here:" : "Open this page to sign in:");
@@ -220,22 +220,22 @@ async function authorize(name: string, surroundings: McpSurroundings): Promise<v
 	}
 }
 
-async function resetAuth(name: string, surroundings: McpSurroundings): Promise<void> {
-	const server = await findOauthServer(name, surroundings);
-	await surroundings.authorization.forget(server.url);
-	surroundings.print(`OAuth tokens cleared for '${name}'.`);
+async function resetAuth(name: string, hostServices: McpServices): Promise<void> {
+	const server = await findOauthServer(name, hostServices);
+	await hostServices.authorization.forget(server.url);
+	hostServices.print(`OAuth tokens cleared for '${name}'.`);
 }
 
-async function findServer(name: string, surroundings: McpSurroundings): Promise<McpServerSettings> {
-	const entries = await readMcpEntries(surroundings);
-	if (!Object.hasOwn(entries, name)) throw noServer(name, surroundings);
+async function findServer(name: string, hostServices: McpServices): Promise<McpServerSettings> {
+	const entries = await readMcpEntries(hostServices);
+	if (!Object.hasOwn(entries, name)) throw noServer(name, hostServices);
 	const reading = readMcpEntry(name, entries[name]);
 	if (reading.ok) return reading.server;
-	throw new McpError(unusable(mcpFilePath(surroundings.shareDir), name, reading));
+	throw new McpError(unusable(mcpFilePath(hostServices.shareDir), name, reading));
 }
 
-async function findOauthServer(name: string, surroundings: McpSurroundings): Promise<OauthServer> {
-	const server = await findServer(name, surroundings);
+async function findOauthServer(name: string, hostServices: McpServices): Promise<OauthServer> {
+	const server = await findServer(name, hostServices);
 	if (server.kind === "local") throw new McpError(`The MCP server '${name}' is a program, with nothing to sign in to.`);
 	if (isOauth(server)) return server;
 	throw new McpError(`The MCP server '${name}' was not added with --auth oauth.`);
@@ -256,10 +256,10 @@ const unusable = (file: string, name: string, refusal: McpEntryRefusal) =>
 const reasonsOf = ({ problems }: McpEntryRefusal) =>
 	problems.map(({ key, reason }) => (key === "" ? `it ${reason}` : `${key} ${reason}`)).join("; ");
 
-const noServer = (name: string, { shareDir, executableName }: Pick<McpSurroundings, "shareDir" | "executableName">) =>
+const noServer = (name: string, { shareDir, executableName }: Pick<McpServices, "shareDir" | "executableName">) =>
 	new McpError(
 		`There is no MCP server '${name}' in ${mcpFilePath(shareDir)}. '${executableName} mcp list' shows those there are.`,
 	);
 
-const signInHint = (name: string, { executableName }: McpSurroundings) =>
+const signInHint = (name: string, { executableName }: McpServices) =>
 	`To sign in, run: ${executableName} mcp auth ${name}`;

@@ -206,10 +206,10 @@ describe("plugin install from a zip file", () => {
 	])("refuses %s before it writes any", async (_name, files, message) => {
 		putZip("demo.zip", { "plugin.json": bytes(demo), ...files });
 		const { files: counted, effects } = createFailingFiles(disk);
-		const told = await refusal(install("demo.zip", { files: counted }));
-		expect(told).toMatch(message);
-		expect(told.length).toBeLessThan(400);
-		expect(told).not.toContain(".tmp");
+		const reported = await refusal(install("demo.zip", { files: counted }));
+		expect(reported).toMatch(message);
+		expect(reported.length).toBeLessThan(400);
+		expect(reported).not.toContain(".tmp");
 		expect(effects.filter(({ kind }) => kind === "replace")).toEqual([]);
 		expect(await readdir(installed())).toEqual([]);
 	});
@@ -282,9 +282,9 @@ describe("plugin install from a git URL", () => {
 		[{ kind: "exited", exitCode: 1 }, /^git could not clone/],
 	])("tells how git ended: %j, and no password", async (ended, message) => {
 		const url = "https://me:hush@example.com/a";
-		const told = await refusal(install(url, { processes: ran(ended, `fatal: ${url}`).processes }));
-		expect(told).toMatch(message);
-		expect(told).not.toContain("hush");
+		const reported = await refusal(install(url, { processes: ran(ended, `fatal: ${url}`).processes }));
+		expect(reported).toMatch(message);
+		expect(reported).not.toContain("hush");
 		expect(await readdir(installed())).toEqual([]);
 	});
 

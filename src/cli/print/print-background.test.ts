@@ -62,7 +62,7 @@ function createSubject(tasks: TaskView[], outcome: TurnOutcome = { status: "fini
 			};
 		},
 		/** News that nobody waited for. */
-		tell: () => {
+		report: () => {
 			news += 1;
 		},
 		endedTasks: () => ended,
@@ -71,9 +71,9 @@ function createSubject(tasks: TaskView[], outcome: TurnOutcome = { status: "fini
 			await new Promise((resolve) => setImmediate(resolve));
 			tasks.shift();
 			news += 1;
-			const told = next;
+			const reported = next;
 			next = createDeferred();
-			told.resolve();
+			reported.resolve();
 			await new Promise((resolve) => setImmediate(resolve));
 		},
 		wait: (ceiling: number) => awaitBackgroundWork({ session, turns, ceiling, clock }, controller.signal),
@@ -132,7 +132,7 @@ describe("the wait for background work", () => {
 
 	it("calls the agent back for news of a task that ended during its last answer", async () => {
 		const subject = createSubject([]);
-		subject.tell();
+		subject.report();
 		expect(await subject.wait(10)).toBeNull();
 		expect(subject.ran).toHaveLength(1);
 	});

@@ -3,7 +3,7 @@ import { type Assembly, createAssembly } from "../../agent/assembly.ts";
 import { toToolMessage } from "../../agent/tool-results.ts";
 import { toJsonLine } from "../../base/json.ts";
 import { oneLine } from "../../base/sentence.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
+import type { HistoryEntry } from "../../events/conversation.ts";
 import type { EventBody, EventBodyOf, EventType } from "../../events/event.ts";
 import { toMessage } from "../../messages/to-message.ts";
 import type { ModelPart } from "../../models/model.ts";
@@ -16,9 +16,9 @@ export function createStreamJsonPrinter(write: Write): Printer {
 	/** The answer while it streams; null when nothing of one is held. */
 	let answer: Assembly | null = null;
 	/** Results of calls that ran while the answer still streamed: they follow it. */
-	let results: ConversationMessage[] = [];
+	let results: HistoryEntry[] = [];
 
-	const tell = (message: ConversationMessage): void => write(`${toLine({ type: "message", message })}\n`);
+	const report = (message: HistoryEntry): void => write(`${toLine({ type: "message", message })}\n`);
 	const hold = (part: ModelPart): void => {
 		answer ??= createAssembly();
 		answer.push(part);
@@ -28,8 +28,8 @@ export function createStreamJsonPrinter(write: Write): Printer {
 		results = [];
 	};
 	const flush = (): void => {
-		if (answer !== null) tellAnswer(answer, tell);
-		for (const result of results) tell(result);
+		if (answer !== null) printAnswer(answer, report);
+		for (const result of results) report(result);
 		discard();
 	};
 	const news = (body: EventBody): void => {
@@ -62,11 +62,11 @@ export function createStreamJsonPrinter(write: Write): Printer {
 		"tool-call.fragment": nothing,
 		"tool.result": ({ toolCallId, result }) => {
 			const message = toToolMessage(toolCallId, result);
-			if (answer === null) tell(message);
+			if (answer === null) report(message);
 			else results.push(message);
 		},
-		"ask.requested": nothing,
-		"ask.resolved": nothing,
+		"interaction.requested": nothing,
+		"interaction.resolved": nothing,
 		"steer.consumed": nothing,
 		"plan.displayed": news,
 		"hook.triggered": nothing,
@@ -89,10 +89,10 @@ export function createStreamJsonPrinter(write: Write): Printer {
 	};
 }
 
-function tellAnswer(answer: Assembly, tell: (message: ConversationMessage) => void): void {
+function printAnswer(answer: Assembly, report: (message: HistoryEntry) => void): void {
 	answer.end();
 	const content = answer.content();
 	const toolCalls = answer.toolCalls();
 	if (content.length === 0 && toolCalls.length === 0) return;
-	tell({ role: "assistant", content, ...(toolCalls.length === 0 ? {} : { toolCalls }) });
+	report({ role: "assistant", content, ...(toolCalls.length === 0 ? {} : { toolCalls }) });
 }

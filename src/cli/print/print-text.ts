@@ -67,8 +67,8 @@ export function createTextPrinter(write: Write): Printer {
 			const name = toolNames.get(`${who}${toolCallId}`) ?? toolCallId;
 			line(`< ${who}${resultLine(name, result)}`);
 		},
-		"ask.requested": nothing,
-		"ask.resolved": nothing,
+		"interaction.requested": nothing,
+		"interaction.resolved": nothing,
 		"steer.consumed": nothing,
 		"plan.displayed": ({ content, file_path }) => {
 			line(`* The plan in ${file_path}:`);

@@ -61,7 +61,7 @@ describe("createTurns", () => {
 		const turns = createTurns(
 			session,
 			({ body }) => {
-				if (body.type === "ask.resolved") answers.push(body.answer);
+				if (body.type === "interaction.resolved") answers.push(body.answer);
 			},
 			ready,
 		);

@@ -2,7 +2,7 @@
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import type { UserInput } from "../../events/content.ts";
 import type { AgentEvent, TurnOutcome } from "../../events/event.ts";
-import type { Answer, Ask, AskFailure } from "../../events/interaction.ts";
+import type { Answer, Interaction, InteractionFailure } from "../../events/interaction.ts";
 import type { AttachOptions } from "../../kernel/clients/clients.ts";
 import type { Session } from "../../kernel/session/session.ts";
 
@@ -31,9 +31,9 @@ const attachOptions: AttachOptions = {
  * What is asked all the same, as when `/afk` has called the person back. A word with the refusal lets the model go on;
  * for all other asks the session has a stand-in.
  */
-function answerFor(ask: Ask): Answer | AskFailure {
+function answerFor(interaction: Interaction): Answer | InteractionFailure {
 	const message = "Nobody is there to be asked: the program runs in print mode.";
-	if (ask.kind === "approval") return { kind: "approval", decision: "reject", feedback: message };
+	if (interaction.kind === "approval") return { kind: "approval", decision: "reject", feedback: message };
 	return { kind: "error-reply", message };
 }
 
@@ -47,9 +47,13 @@ export function createTurns(session: Session, take: (event: AgentEvent) => void,
 			for (const event of batch) {
 				take(event);
 				const { body, agentPath } = event;
-				if (body.type === "ask.requested") {
-					const { ask } = body;
-					await session.send({ type: "ask.answer", askId: ask.id, answer: answerFor(ask) });
+				if (body.type === "interaction.requested") {
+					const { interaction } = body;
+					await session.send({
+						type: "interaction.respond",
+						interactionId: interaction.id,
+						answer: answerFor(interaction),
+					});
 				}
 				if (body.type === "turn.ended" && agentPath.length === 0 && body.outcome !== null)
 					current?.resolve(body.outcome);

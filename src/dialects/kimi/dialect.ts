@@ -4,7 +4,7 @@ import { isRecord } from "../../base/json.ts";
 import { readEnvelope } from "../../rpc/envelope.ts";
 import type { Dialect } from "../dialect.ts";
 import { envelopeRules } from "./envelope.ts";
-import { KimiConversation } from "./methods.ts";
+import { KimiConnection } from "./methods.ts";
 
 const handshakeKeys = ["protocol_version", "client", "external_tools", "capabilities", "hooks"];
 const otherMethods: ReadonlySet<string> = new Set(["prompt", "steer", "replay", "set_plan_mode", "cancel"]);
@@ -22,5 +22,5 @@ export const kimiDialect: Dialect = {
 			(method === "initialize" && isRecord(params) && handshakeKeys.some((key) => key in params))
 		);
 	},
-	converse: (door, peer) => new KimiConversation(door, peer),
+	converse: (kernelApi, peer) => new KimiConnection(kernelApi, peer),
 };

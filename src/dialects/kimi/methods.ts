@@ -10,10 +10,10 @@ import { isRequestType, type Message } from "../../messages/message.ts";
 import { protocolVersion } from "../../messages/protocol-version.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type MethodTable, type Respond } from "../../rpc/methods.ts";
-import type { Conversation, Door } from "../dialect.ts";
+import type { DialectConnection, KernelApi } from "../dialect.ts";
 import { toThrown } from "../error-numbers.ts";
 import { EventPump } from "../event-pump.ts";
-import { type Audience, toTold } from "./older-clients.ts";
+import { type Audience, toDelivered } from "./older-clients.ts";
 import { project } from "./project.ts";
 import { kimiProtocol } from "./protocol.ts";
 import type {
@@ -30,8 +30,8 @@ const { methods: shapes } = kimiProtocol;
 
 const noTools: CheckedTools = { tools: new Map(), rejected: [] };
 
-export class KimiConversation implements Conversation {
-	readonly #door: Door;
+export class KimiConnection implements DialectConnection {
+	readonly #kernelApi: KernelApi;
 	readonly #peer: Peer;
 	readonly #pump: EventPump;
 	/** Tools accepted so far; a repeated `initialize` adds to them and replaces those of the same name. */
@@ -48,11 +48,11 @@ export class KimiConversation implements Conversation {
 	#isPrompting = false;
 	#replay: AbortController | null = null;
 
-	constructor(door: Door, peer: Peer) {
-		this.#door = door;
+	constructor(kernelApi: KernelApi, peer: Peer) {
+		this.#kernelApi = kernelApi;
 		this.#peer = peer;
-		this.#audience = { ...door.compatibility, declared: null };
-		this.#pump = new EventPump(door.session, peer, (event) => project(event, this.#audience), door.log);
+		this.#audience = { ...kernelApi.compatibility, declared: null };
+		this.#pump = new EventPump(kernelApi.session, peer, (event) => project(event, this.#audience), kernelApi.log);
 	}
 
 	readonly methods: MethodTable = new Map([
@@ -68,7 +68,7 @@ export class KimiConversation implements Conversation {
 		["event", defineMethod({ ...shapes.event, handle: async ({ payload }) => this.#takeEvent(payload) })],
 	]);
 
-	hurry(): void {
+	abortPending(): void {
 		this.#replay?.abort();
 	}
 
@@ -96,7 +96,7 @@ export class KimiConversation implements Conversation {
 
 	async #takeUp(params: InitializeParams, respond: Respond<InitializeResult>): Promise<void> {
 		const declared = params.external_tools ?? [];
-		const checked = declared.length === 0 ? noTools : await this.#door.session.checkTools(declared);
+		const checked = declared.length === 0 ? noTools : await this.#kernelApi.session.checkTools(declared);
 		this.#tools = { tools: new Map([...this.#tools.tools, ...checked.tools]), rejected: checked.rejected };
 		this.#audience = { ...this.#audience, declared: params.protocol_version };
 		this.#client = params.client ?? this.#client;
@@ -112,12 +112,12 @@ export class KimiConversation implements Conversation {
 		const hasTools = tools.size > 0 || rejected.length > 0;
 		return {
 			protocol_version: protocolVersion,
-			server: this.#door.server,
-			slash_commands: this.#door.session.slashCommands,
+			server: this.#kernelApi.server,
+			slash_commands: this.#kernelApi.session.slashCommands,
 			...(hasTools ? { external_tools: { accepted: [...tools.keys()], rejected } } : {}),
 			hooks: {
 				supported_events: hookEvents,
-				configured: countByEvent([...this.#door.session.commandHooks, ...(this.#hooks ?? [])]),
+				configured: countByEvent([...this.#kernelApi.session.commandHooks, ...(this.#hooks ?? [])]),
 			},
 			capabilities: { supports_question: true },
 		};
@@ -132,7 +132,7 @@ export class KimiConversation implements Conversation {
 		if (this.#attachment === null) this.#pump.carry(this.#attach());
 		this.#isPrompting = true;
 		try {
-			const { turnId } = await this.#door.session.send({ type: "turn.start", input });
+			const { turnId } = await this.#kernelApi.session.send({ type: "turn.start", input });
 			return toPromptResult(await this.#pump.turnEnded(turnId));
 		} finally {
 			this.#isPrompting = false;
@@ -142,14 +142,14 @@ export class KimiConversation implements Conversation {
 	/** Beside what runs, which does not notice. */
 	async #askAside(question: string): Promise<PromptResult> {
 		if (this.#attachment === null) this.#pump.carry(this.#attach());
-		const { id } = await this.#door.session.send({ type: "side-question.start", question });
+		const { id } = await this.#kernelApi.session.send({ type: "side-question.start", question });
 		await this.#pump.sideQuestionEnded(id);
 		return { status: "finished" };
 	}
 
 	async #steer(input: UserInput): Promise<SteerResult> {
 		if (this.#initializing !== null) await this.#initialized();
-		await this.#door.session.send({ type: "turn.steer", input });
+		await this.#kernelApi.session.send({ type: "turn.steer", input });
 		return { status: "steered" };
 	}
 
@@ -157,9 +157,9 @@ export class KimiConversation implements Conversation {
 		if (this.#initializing !== null) await this.#initialized();
 		// Its event goes to this client too, whether or not it made a handshake.
 		if (this.#attachment === null) this.#pump.carry(this.#attach());
-		const { planMode } = await this.#door.session.send({ type: "plan-mode.set", enabled });
+		const { planMode } = await this.#kernelApi.session.send({ type: "plan-mode.set", enabled });
 		// The response follows the event (wire-protocol §2.5).
-		await this.#attachment?.dealtWith();
+		await this.#attachment?.drained();
 		return { status: "ok", plan_mode: planMode };
 	}
 
@@ -171,8 +171,8 @@ export class KimiConversation implements Conversation {
 			return;
 		}
 		// The answer goes out before anything the cancel causes (wire-protocol §1.6).
-		if (this.#door.session.snapshot().turnId !== null) respond({});
-		await this.#door.session.send({ type: "turn.cancel" });
+		if (this.#kernelApi.session.snapshot().turnId !== null) respond({});
+		await this.#kernelApi.session.send({ type: "turn.cancel" });
 	}
 
 	/** The answer to an approval of which this client was told. */
@@ -188,9 +188,9 @@ export class KimiConversation implements Conversation {
 		this.#replay = replay;
 		const counts = { events: 0, requests: 0 };
 		try {
-			for await (const event of this.#door.session.records()) {
+			for await (const event of this.#kernelApi.session.records()) {
 				if (replay.signal.aborted) break;
-				const message = toTold(event, this.#audience);
+				const message = toDelivered(event, this.#audience);
 				if (message === null) continue;
 				const id = requestId(message);
 				if (id === null) {
@@ -209,7 +209,7 @@ export class KimiConversation implements Conversation {
 	}
 
 	#attach(): Attachment {
-		const attachment = this.#door.session.attach({
+		const attachment = this.#kernelApi.session.attach({
 			client: this.#client,
 			tools: this.#tools.tools,
 			capabilities: this.#capabilities,
@@ -221,7 +221,7 @@ export class KimiConversation implements Conversation {
 	}
 
 	#isBusy(): boolean {
-		return this.#replay !== null || this.#isPrompting || this.#door.session.snapshot().turnId !== null;
+		return this.#replay !== null || this.#isPrompting || this.#kernelApi.session.snapshot().turnId !== null;
 	}
 
 	#refuseWhenBusy(): void {

@@ -24,7 +24,7 @@ export const partNames: { readonly [T in ContentPart["type"]]: string } = {
 };
 
 /** What the audience is told of an event, wrapped for subagents; null when it is told nothing. */
-export function toTold({ body, agentPath }: EventRecord, audience: Audience): Message | null {
+export function toDelivered({ body, agentPath }: EventRecord, audience: Audience): Message | null {
 	const message = toMessage(body);
 	const type = message === null ? null : nameFor(message.type, body, audience);
 	if (message === null || type === null) return null;

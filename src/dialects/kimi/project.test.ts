@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { describeDialectContract } from "../../../test/contracts/dialect-contract.ts";
-import { sampleAsks, sampleEvents } from "../../../test/support/sample-events.ts";
+import { sampleEvents, sampleInteractions } from "../../../test/support/sample-events.ts";
 import type { EventBody, EventType } from "../../events/event.ts";
 import { protocolVersion } from "../../messages/protocol-version.ts";
 import { noCompatibility } from "../dialect.ts";
@@ -26,19 +26,21 @@ const sample = (type: EventType, index = 0): EventBody => {
 	if (body === undefined) throw new Error(type);
 	return body;
 };
-const told = (body: EventBody, agentPath = path.slice(0, 0)) =>
+const delivered = (body: EventBody, agentPath = path.slice(0, 0)) =>
 	project(at(body, agentPath)).map((outgoing) => (outgoing.kind === "notification" ? outgoing.params : outgoing.kind));
 
 describe("events of Kimi Wire", () => {
 	it("tells the session's own agent as it streams, subagents merged", () => {
 		const streamed: readonly EventType[] = ["content.delta", "tool-call.started", "tool-call.delta"];
 		const merged: readonly EventType[] = ["content.completed", "tool-call.completed", "tool-call.fragment"];
-		for (const type of streamed) expect([told(sample(type)).length, told(sample(type), path).length]).toEqual([1, 0]);
-		for (const type of merged) expect([told(sample(type)).length, told(sample(type), path).length]).toEqual([0, 1]);
+		for (const type of streamed)
+			expect([delivered(sample(type)).length, delivered(sample(type), path).length]).toEqual([1, 0]);
+		for (const type of merged)
+			expect([delivered(sample(type)).length, delivered(sample(type), path).length]).toEqual([0, 1]);
 	});
 
 	it("wraps what a subagent does, but not its asks and their answers", () => {
-		expect(told(sample("step.started"), path)).toEqual([
+		expect(delivered(sample("step.started"), path)).toEqual([
 			{
 				type: "SubagentEvent",
 				payload: {
@@ -49,23 +51,23 @@ describe("events of Kimi Wire", () => {
 				},
 			},
 		]);
-		expect(told(sample("ask.requested"), path)).toEqual(["ask"]);
-		expect(told(sample("ask.resolved"), path)).toEqual([
+		expect(delivered(sample("interaction.requested"), path)).toEqual(["ask"]);
+		expect(delivered(sample("interaction.resolved"), path)).toEqual([
 			"settled",
 			{ type: "ApprovalResponse", payload: { request_id: "U", response: "reject", feedback: "no" } },
 		]);
 	});
 
 	it("does not tell a cancelled step, nor how questions, client tools and hooks were settled", () => {
-		expect(told(sample("step.interrupted", 0))).toEqual([{ type: "StepInterrupted", payload: {} }]);
-		expect(told(sample("step.interrupted", 1))).toEqual([]);
-		expect(told(sample("ask.resolved", 1))).toEqual(["settled"]);
-		expect(told(sample("ask.resolved", 2))).toEqual(["settled"]);
-		expect(told(sample("ask.resolved", 3))).toEqual(["settled"]);
+		expect(delivered(sample("step.interrupted", 0))).toEqual([{ type: "StepInterrupted", payload: {} }]);
+		expect(delivered(sample("step.interrupted", 1))).toEqual([]);
+		expect(delivered(sample("interaction.resolved", 1))).toEqual(["settled"]);
+		expect(delivered(sample("interaction.resolved", 2))).toEqual(["settled"]);
+		expect(delivered(sample("interaction.resolved", 3))).toEqual(["settled"]);
 	});
 
 	it("gives every field of a status", () => {
-		expect(told(sample("status.changed"))).toEqual([
+		expect(delivered(sample("status.changed"))).toEqual([
 			{
 				type: "StatusUpdate",
 				payload: {
@@ -83,8 +85,10 @@ describe("events of Kimi Wire", () => {
 });
 
 describe("requests of Kimi Wire", () => {
-	const requests = sampleAsks.flatMap((ask) =>
-		project(at({ type: "ask.requested", ask })).flatMap((outgoing) => (outgoing.kind === "ask" ? [outgoing] : [])),
+	const requests = sampleInteractions.flatMap((interaction) =>
+		project(at({ type: "interaction.requested", interaction })).flatMap((outgoing) =>
+			outgoing.kind === "ask" ? [outgoing] : [],
+		),
 	);
 
 	it("names them by the id in their payload, a client tool by the model's call", () => {
@@ -119,8 +123,8 @@ describe("requests of Kimi Wire", () => {
 	});
 
 	it("asks for a client tool without arguments with an empty object", () => {
-		const ask = { kind: "client-tool", id: "A", toolCallId: "c9", name: "t", arguments: null } as const;
-		const [outgoing] = project(at({ type: "ask.requested", ask }));
+		const interaction = { kind: "client-tool", id: "A", toolCallId: "c9", name: "t", arguments: null } as const;
+		const [outgoing] = project(at({ type: "interaction.requested", interaction }));
 		expect(outgoing?.kind === "ask" ? outgoing.params("c9") : null).toEqual({
 			type: "ToolCallRequest",
 			payload: { id: "c9", name: "t", arguments: "{}" },

@@ -3,10 +3,10 @@
 // are told instead is older-clients.ts.
 import * as v from "valibot";
 import type { AgentEvent, EventType } from "../../events/event.ts";
-import type { Answer, Ask } from "../../events/interaction.ts";
-import { toAskMessage } from "../../messages/to-message.ts";
+import type { Answer, Interaction } from "../../events/interaction.ts";
+import { toInteractionMessage } from "../../messages/to-message.ts";
 import type { Outgoing } from "../event-pump.ts";
-import { type Audience, toTold } from "./older-clients.ts";
+import { type Audience, toDelivered } from "./older-clients.ts";
 import { approvalResultSchema, hookResultSchema, questionResultSchema, toolCallResultSchema } from "./wire.ts";
 
 type Entry = (event: AgentEvent, audience: Audience) => readonly Outgoing[];
@@ -14,45 +14,51 @@ type Entry = (event: AgentEvent, audience: Audience) => readonly Outgoing[];
 const nothing: readonly Outgoing[] = [];
 
 /** Told as the event it is. */
-const told: Entry = (event, audience) => {
-	const message = toTold(event, audience);
+const delivered: Entry = (event, audience) => {
+	const message = toDelivered(event, audience);
 	return message === null ? nothing : [{ kind: "notification", method: "event", params: message }];
 };
-const toldOfRoot: Entry = (event, audience) => (event.agentPath.length === 0 ? told(event, audience) : nothing);
-const toldOfSubagents: Entry = (event, audience) => (event.agentPath.length === 0 ? nothing : told(event, audience));
+const deliveredOfRoot: Entry = (event, audience) =>
+	event.agentPath.length === 0 ? delivered(event, audience) : nothing;
+const deliveredOfSubagents: Entry = (event, audience) =>
+	event.agentPath.length === 0 ? nothing : delivered(event, audience);
 
 const entries: { readonly [T in EventType]: Entry } = {
-	"turn.started": told,
-	"turn.ended": told,
-	"step.started": told,
-	"step.interrupted": told,
-	"step.retrying": told,
-	"compaction.started": told,
-	"compaction.ended": told,
-	"mcp.loading-started": told,
-	"mcp.loading-ended": told,
-	"status.changed": told,
-	"budget.warning": told,
-	"notification.raised": told,
-	"content.delta": toldOfRoot,
-	"content.completed": toldOfSubagents,
-	"tool-call.started": toldOfRoot,
-	"tool-call.delta": toldOfRoot,
-	"tool-call.completed": toldOfSubagents,
-	"tool-call.fragment": toldOfSubagents,
-	"tool.result": told,
-	"ask.requested": ({ body }) => (body.type === "ask.requested" ? [toRequest(body.ask)] : nothing),
-	"ask.resolved": (event, audience) => {
-		if (event.body.type !== "ask.resolved") return nothing;
+	"turn.started": delivered,
+	"turn.ended": delivered,
+	"step.started": delivered,
+	"step.interrupted": delivered,
+	"step.retrying": delivered,
+	"compaction.started": delivered,
+	"compaction.ended": delivered,
+	"mcp.loading-started": delivered,
+	"mcp.loading-ended": delivered,
+	"status.changed": delivered,
+	"budget.warning": delivered,
+	"notification.raised": delivered,
+	"content.delta": deliveredOfRoot,
+	"content.completed": deliveredOfSubagents,
+	"tool-call.started": deliveredOfRoot,
+	"tool-call.delta": deliveredOfRoot,
+	"tool-call.completed": deliveredOfSubagents,
+	"tool-call.fragment": deliveredOfSubagents,
+	"tool.result": delivered,
+	"interaction.requested": ({ body }) =>
+		body.type === "interaction.requested" ? [toRequest(body.interaction)] : nothing,
+	"interaction.resolved": (event, audience) => {
+		if (event.body.type !== "interaction.resolved") return nothing;
 		// Never wrapped, like the request it settles.
-		return [{ kind: "settled", askId: event.body.askId }, ...told({ ...event, agentPath: [] }, audience)];
+		return [
+			{ kind: "settled", interactionId: event.body.interactionId },
+			...delivered({ ...event, agentPath: [] }, audience),
+		];
 	},
-	"steer.consumed": told,
-	"plan.displayed": told,
-	"hook.triggered": told,
-	"hook.resolved": told,
-	"side-question.started": told,
-	"side-question.ended": told,
+	"steer.consumed": delivered,
+	"plan.displayed": delivered,
+	"hook.triggered": delivered,
+	"hook.resolved": delivered,
+	"side-question.started": delivered,
+	"side-question.ended": delivered,
 };
 
 export function project(event: AgentEvent, audience: Audience): readonly Outgoing[] {
@@ -60,19 +66,19 @@ export function project(event: AgentEvent, audience: Audience): readonly Outgoin
 }
 
 /** Asks are never wrapped; their JSON-RPC id is the id in their payload (wire-protocol §1.4, §3.6). */
-function toRequest(ask: Ask): Outgoing {
-	const { type, payload } = toAskMessage(ask);
+function toRequest(interaction: Interaction): Outgoing {
+	const { type, payload } = toInteractionMessage(interaction);
 	return {
 		kind: "ask",
-		askId: ask.id,
-		id: ask.kind === "client-tool" ? ask.toolCallId : ask.id,
+		interactionId: interaction.id,
+		id: interaction.kind === "client-tool" ? interaction.toolCallId : interaction.id,
 		method: "request",
 		params: (id) => ({ type, payload: { ...payload, id } }),
-		readResult: (result) => readers[ask.kind](result),
+		readResult: (result) => readers[interaction.kind](result),
 	};
 }
 
-const readers: { readonly [K in Ask["kind"]]: (result: unknown) => Answer | null } = {
+const readers: { readonly [K in Interaction["kind"]]: (result: unknown) => Answer | null } = {
 	approval: (result) => {
 		const parsed = v.safeParse(approvalResultSchema, result);
 		if (!parsed.success) return null;

@@ -14,6 +14,7 @@ import {
 	approvalResultSchema,
 	cancelResultSchema,
 	clientEventSchema,
+	deliveredSubagentEventSchema,
 	hookResultSchema,
 	initializeParamsSchema,
 	initializeResultSchema,
@@ -24,7 +25,6 @@ import {
 	setPlanModeParamsSchema,
 	setPlanModeResultSchema,
 	steerResultSchema,
-	toldSubagentEventSchema,
 	toolCallResultSchema,
 } from "./wire.ts";
 
@@ -54,7 +54,7 @@ export const kimiProtocol = {
 		/** Some clients answer an approval so. */
 		event: { params: clientEventSchema, result: null, actsOn: "notifications" },
 	},
-	events: { ...eventSchemas, SubagentEvent: toldSubagentEventSchema, ...olderEvents },
+	events: { ...eventSchemas, SubagentEvent: deliveredSubagentEventSchema, ...olderEvents },
 	requests: {
 		ApprovalRequest: { payload: ApprovalRequest.schema, result: approvalResultSchema },
 		ToolCallRequest: { payload: ToolCallRequest.schema, result: toolCallResultSchema },

@@ -10,8 +10,8 @@ it("answers the prompt of a turn that could not be begun, and tells nothing of i
 		id: "p",
 		error: { code: -32603, message: "The disk is full.", data: null },
 	});
-	const kept: string[] = [];
-	for await (const { body } of server.session.records()) kept.push(body.type);
-	expect(kept).toEqual([]);
+	const persisted: string[] = [];
+	for await (const { body } of server.session.records()) persisted.push(body.type);
+	expect(persisted).toEqual([]);
 	await server.close();
 });

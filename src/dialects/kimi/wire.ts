@@ -146,7 +146,7 @@ export const clientEventSchema = v.object({
 export type ClientEvent = v.InferOutput<typeof clientEventSchema>;
 
 /** An event of a subagent as clients are told of it: older ones look for the call under its former name as well. */
-export const toldSubagentEventSchema = v.object({
+export const deliveredSubagentEventSchema = v.object({
 	...subagentEventFields,
 	task_tool_call_id: v.exactOptional(v.nullable(v.string())),
 });

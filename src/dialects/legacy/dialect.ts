@@ -2,7 +2,7 @@
 import { readEnvelope } from "../../rpc/envelope.ts";
 import type { Dialect } from "../dialect.ts";
 import { envelopeRules } from "./envelope.ts";
-import { LegacyConversation } from "./methods.ts";
+import { LegacyConnection } from "./methods.ts";
 
 export const legacyDialect: Dialect = {
 	name: "legacy",
@@ -12,5 +12,5 @@ export const legacyDialect: Dialect = {
 		if (incoming.kind !== "request" && incoming.kind !== "notification") return false;
 		return incoming.method === "run" || incoming.method === "interrupt";
 	},
-	converse: (door, peer) => new LegacyConversation(door, peer),
+	converse: (kernelApi, peer) => new LegacyConnection(kernelApi, peer),
 };

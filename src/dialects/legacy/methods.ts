@@ -2,7 +2,7 @@
 import type { TurnOutcome } from "../../events/event.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type MethodTable, type Respond } from "../../rpc/methods.ts";
-import type { Conversation, Door } from "../dialect.ts";
+import type { DialectConnection, KernelApi } from "../dialect.ts";
 import { toThrown } from "../error-numbers.ts";
 import { EventPump } from "../event-pump.ts";
 import { project } from "./project.ts";
@@ -11,14 +11,14 @@ import type { InterruptResult, RunResult } from "./wire.ts";
 
 const { methods: shapes } = legacyProtocol;
 
-export class LegacyConversation implements Conversation {
-	readonly #door: Door;
+export class LegacyConnection implements DialectConnection {
+	readonly #kernelApi: KernelApi;
 	readonly #pump: EventPump;
 	#isAttached = false;
 
-	constructor(door: Door, peer: Peer) {
-		this.#door = door;
-		this.#pump = new EventPump(door.session, peer, project, door.log);
+	constructor(kernelApi: KernelApi, peer: Peer) {
+		this.#kernelApi = kernelApi;
+		this.#pump = new EventPump(kernelApi.session, peer, project, kernelApi.log);
 	}
 
 	readonly methods: MethodTable = new Map([
@@ -26,7 +26,7 @@ export class LegacyConversation implements Conversation {
 		["interrupt", defineMethod({ ...shapes.interrupt, handle: (_params, respond) => this.#interrupt(respond) })],
 	]);
 
-	hurry(): void {
+	abortPending(): void {
 		// Its requests end with the turn.
 	}
 
@@ -35,7 +35,7 @@ export class LegacyConversation implements Conversation {
 	}
 
 	async #run(input: string): Promise<RunResult> {
-		const { session } = this.#door;
+		const { session } = this.#kernelApi;
 		if (!this.#isAttached) {
 			this.#isAttached = true;
 			this.#pump.carry(session.attach({ client: null, tools: new Map(), capabilities: [], hooks: null }));
@@ -45,7 +45,7 @@ export class LegacyConversation implements Conversation {
 	}
 
 	async #interrupt(respond: Respond<InterruptResult>): Promise<InterruptResult> {
-		const { session } = this.#door;
+		const { session } = this.#kernelApi;
 		if (session.snapshot().turnId === null) return { status: "idle" };
 		const result = { status: "ok" } as const;
 		respond(result);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { describeDialectContract } from "../../../test/contracts/dialect-contract.ts";
-import { sampleAsks, sampleEvents } from "../../../test/support/sample-events.ts";
+import { sampleEvents, sampleInteractions } from "../../../test/support/sample-events.ts";
 import { toolError, toolSuccess } from "../../events/content.ts";
 import type { AgentPathEntry, EventBody, EventType } from "../../events/event.ts";
 import { envelopeRules } from "./envelope.ts";
@@ -16,10 +16,10 @@ describeDialectContract("legacy", {
 
 const path: readonly AgentPathEntry[] = [{ parentToolCallId: "P", agentId: "a1", subagentType: "coder" }];
 const at = (body: EventBody, agentPath = path.slice(0, 0)) => ({ sessionId: "s", turnId: "t", agentPath, at: 0, body });
-const told = (body: EventBody, agentPath = path.slice(0, 0)) =>
+const delivered = (body: EventBody, agentPath = path.slice(0, 0)) =>
 	project(at(body, agentPath)).flatMap((outgoing) => (outgoing.kind === "notification" ? [outgoing.params] : []));
 const result = (value: Extract<EventBody, { type: "tool.result" }>["result"]) =>
-	told({ type: "tool.result", toolCallId: "c1", result: value });
+	delivered({ type: "tool.result", toolCallId: "c1", result: value });
 
 describe("events of the legacy dialect", () => {
 	it("has nothing to say of what it does not know", () => {
@@ -30,7 +30,7 @@ describe("events of the legacy dialect", () => {
 			"mcp.loading-started",
 			"mcp.loading-ended",
 			"notification.raised",
-			"ask.resolved",
+			"interaction.resolved",
 			"steer.consumed",
 			"plan.displayed",
 			"hook.triggered",
@@ -38,28 +38,28 @@ describe("events of the legacy dialect", () => {
 			"side-question.started",
 			"side-question.ended",
 		];
-		for (const type of silent) expect([type, ...sampleEvents[type].flatMap((body) => told(body))]).toEqual([type]);
+		for (const type of silent) expect([type, ...sampleEvents[type].flatMap((body) => delivered(body))]).toEqual([type]);
 	});
 
 	it("leaves the payload out where there is none", () => {
-		expect(told({ type: "step.interrupted", reason: "cancelled" })).toEqual([{ type: "step_interrupted" }]);
-		expect(told({ type: "compaction.started" })).toEqual([{ type: "compaction_begin" }]);
-		expect(told({ type: "compaction.ended" })).toEqual([{ type: "compaction_end" }]);
-		expect(told({ type: "step.started", n: 2 })).toEqual([{ type: "step_begin", payload: { n: 2 } }]);
+		expect(delivered({ type: "step.interrupted", reason: "cancelled" })).toEqual([{ type: "step_interrupted" }]);
+		expect(delivered({ type: "compaction.started" })).toEqual([{ type: "compaction_begin" }]);
+		expect(delivered({ type: "compaction.ended" })).toEqual([{ type: "compaction_end" }]);
+		expect(delivered({ type: "step.started", n: 2 })).toEqual([{ type: "step_begin", payload: { n: 2 } }]);
 	});
 
 	it("tells a status only with a context usage", () => {
-		expect(sampleEvents["status.changed"].map((body) => told(body))).toEqual([
+		expect(sampleEvents["status.changed"].map((body) => delivered(body))).toEqual([
 			[],
 			[{ type: "status_update", payload: { context_usage: 0.5 } }],
 		]);
 	});
 
 	it("omits nulls", () => {
-		expect(told({ type: "content.delta", part: { type: "think", think: "Hm", encrypted: null } })).toEqual([
+		expect(delivered({ type: "content.delta", part: { type: "think", think: "Hm", encrypted: null } })).toEqual([
 			{ type: "content_part", payload: { type: "think", think: "Hm" } },
 		]);
-		expect(sampleEvents["tool-call.started"].map((body) => told(body))).toEqual([
+		expect(sampleEvents["tool-call.started"].map((body) => delivered(body))).toEqual([
 			[
 				{
 					type: "tool_call",
@@ -68,7 +68,7 @@ describe("events of the legacy dialect", () => {
 			],
 			[{ type: "tool_call", payload: { type: "function", id: "c1", function: { name: "Shell" } } }],
 		]);
-		expect(sampleEvents["tool-call.delta"].map((body) => told(body))).toEqual([
+		expect(sampleEvents["tool-call.delta"].map((body) => delivered(body))).toEqual([
 			[{ type: "tool_call_part", payload: { arguments_part: "{}" } }],
 			[{ type: "tool_call_part", payload: {} }],
 		]);
@@ -102,7 +102,7 @@ describe("events of the legacy dialect", () => {
 
 	it("wraps subagents under the name of their time, recursively", () => {
 		const twice = [...path, { parentToolCallId: "P2", agentId: null, subagentType: null }];
-		expect(told({ type: "step.started", n: 1 }, twice)).toEqual([
+		expect(delivered({ type: "step.started", n: 1 }, twice)).toEqual([
 			{
 				type: "subagent_event",
 				payload: {
@@ -118,10 +118,14 @@ describe("events of the legacy dialect", () => {
 });
 
 describe("approvals of the legacy dialect", () => {
-	const asks = sampleAsks.flatMap((ask) => project(at({ type: "ask.requested", ask })));
+	const interactions = sampleInteractions.flatMap((interaction) =>
+		project(at({ type: "interaction.requested", interaction })),
+	);
 
 	it("asks for approvals alone", () => {
-		expect(asks.map((ask) => (ask.kind === "ask" ? ask.params("U") : ask))).toEqual([
+		expect(
+			interactions.map((interaction) => (interaction.kind === "ask" ? interaction.params("U") : interaction)),
+		).toEqual([
 			{
 				type: "approval",
 				payload: {
@@ -136,8 +140,8 @@ describe("approvals of the legacy dialect", () => {
 	});
 
 	it("needs no request_id and knows no feedback", () => {
-		const [ask] = asks;
-		expect(ask?.kind === "ask" ? ask.readResult({ response: "reject", feedback: "F" }) : null).toEqual({
+		const [interaction] = interactions;
+		expect(interaction?.kind === "ask" ? interaction.readResult({ response: "reject", feedback: "F" }) : null).toEqual({
 			kind: "approval",
 			decision: "reject",
 			feedback: "",

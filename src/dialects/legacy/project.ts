@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import type { ToolReturn } from "../../events/content.ts";
 import type { AgentEvent, AgentPathEntry, EventBodyOf, EventType } from "../../events/event.ts";
-import type { ApprovalAsk } from "../../events/interaction.ts";
+import type { ApprovalInteraction } from "../../events/interaction.ts";
 import type { Outgoing } from "../event-pump.ts";
 import { approvalResultSchema, type LegacyEvent } from "./wire.ts";
 
@@ -43,8 +43,8 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		type: "tool_result",
 		payload: { tool_call_id: toolCallId, ok: !result.is_error, result: toLegacyResult(result) },
 	}),
-	"ask.requested": ignored,
-	"ask.resolved": ignored,
+	"interaction.requested": ignored,
+	"interaction.resolved": ignored,
 	"steer.consumed": ignored,
 	"plan.displayed": ignored,
 	"hook.triggered": ignored,
@@ -55,8 +55,9 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 
 export function project(event: AgentEvent): readonly Outgoing[] {
 	const { body, agentPath } = event;
-	if (body.type === "ask.requested" && body.ask.kind === "approval") return [toRequest(body.ask)];
-	if (body.type === "ask.resolved") return [{ kind: "settled", askId: body.askId }];
+	if (body.type === "interaction.requested" && body.interaction.kind === "approval")
+		return [toRequest(body.interaction)];
+	if (body.type === "interaction.resolved") return [{ kind: "settled", interactionId: body.interactionId }];
 	if ((agentPath.length === 0 ? merged : streamed).has(body.type)) return [];
 	const message = toLegacyEvent(body);
 	if (message === null) return [];
@@ -78,11 +79,11 @@ function wrapForSubagent(message: LegacyEvent, agentPath: readonly AgentPathEntr
 	);
 }
 
-function toRequest(ask: ApprovalAsk): Outgoing {
-	const { id, toolCallId, sender, action, description } = ask;
+function toRequest(interaction: ApprovalInteraction): Outgoing {
+	const { id, toolCallId, sender, action, description } = interaction;
 	return {
 		kind: "ask",
-		askId: id,
+		interactionId: id,
 		id,
 		method: "request",
 		params: (requestId) => ({

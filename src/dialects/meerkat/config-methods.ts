@@ -4,7 +4,7 @@ import { errorText } from "../../base/errors.ts";
 import type { SettingsDocument, SettingsDocuments } from "../../kernel/hosting/settings-documents.ts";
 import { defineMethod, type Method } from "../../rpc/methods.ts";
 import type { EraCodec } from "./codec.ts";
-import { type ConfigView, configName, mergePatch, toConfig, toKept } from "./config-view.ts";
+import { type ConfigView, configName, mergePatch, toConfig, toPersisted } from "./config-view.ts";
 import { NamedError } from "./errors.ts";
 import { meerkatProtocol } from "./protocol.ts";
 import type { ConfigResult } from "./wire.ts";
@@ -61,7 +61,7 @@ export class ConfigMethods {
 
 	async #change(verb: "set" | "patch", change: (current: unknown) => unknown): Promise<void> {
 		try {
-			await this.#document.update((current) => toKept(change(current)));
+			await this.#document.update((current) => toPersisted(change(current)));
 		} catch (thrown) {
 			throw new NamedError("INVALID_PARAMS", `Failed to ${verb} config: ${whatIsWrong(thrown)}`);
 		}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mergePatch, toConfig, toKept } from "./config-view.ts";
+import { mergePatch, toConfig, toPersisted } from "./config-view.ts";
 
 describe("a merge patch", () => {
 	// The examples of RFC 7396, appendix A.
@@ -41,12 +41,12 @@ describe("the configuration", () => {
 		const defaults = { system_prompt: null, model: null, max_tokens_per_turn: 16_384, max_turns: null };
 		expect(toConfig({})).toEqual({ agent: defaults, max_tokens: 16_384 });
 		expect(toConfig({ agent: { max_tokens_per_turn: 5 } }).max_tokens).toBe(5);
-		expect(toKept({ agent: { model: null }, max_tokens: null })).toEqual({});
+		expect(toPersisted({ agent: { model: null }, max_tokens: null })).toEqual({});
 	});
 
 	it("keeps what was set, and drops what it does not know", () => {
 		const set = { agent: { model: "m", max_turns: 3, colour: "red" }, max_tokens: 7, shell: {} };
-		expect(toKept(set)).toEqual({ agent: { model: "m", max_turns: 3 }, max_tokens: 7 });
+		expect(toPersisted(set)).toEqual({ agent: { model: "m", max_turns: 3 }, max_tokens: 7 });
 	});
 
 	it.each([
@@ -56,5 +56,5 @@ describe("the configuration", () => {
 		[{ agent: [] }],
 		[[]],
 		[{ agent: { model: 5 } }],
-	])("refuses %j", (value) => expect(() => toKept(value)).toThrow());
+	])("refuses %j", (value) => expect(() => toPersisted(value)).toThrow());
 });

@@ -41,7 +41,9 @@ export function toConfig(value: unknown): ConfigView {
 }
 
 /** The members that were set: those the view knows, without defaults and nulls. Throws what is wrong with them. */
-export function toKept(value: unknown): { readonly [key: string]: string | number | Record<string, string | number> } {
+export function toPersisted(value: unknown): {
+	readonly [key: string]: string | number | Record<string, string | number>;
+} {
 	const parsed = v.parse(configSchema, value);
 	const given = isRecord(value) ? value : {};
 	const agent = pick(parsed.agent, isRecord(given["agent"]) ? given["agent"] : {});
@@ -55,11 +57,11 @@ function pick(
 	parsed: Readonly<Record<string, string | number | null>>,
 	given: Readonly<Record<string, unknown>>,
 ): Record<string, string | number> {
-	const kept: Record<string, string | number> = {};
+	const persisted: Record<string, string | number> = {};
 	for (const [key, value] of Object.entries(parsed)) {
-		if (value !== null && given[key] !== undefined && given[key] !== null) kept[key] = value;
+		if (value !== null && given[key] !== undefined && given[key] !== null) persisted[key] = value;
 	}
-	return kept;
+	return persisted;
 }
 
 /** Levels of a patch: what merges it goes as deep as it does. */

@@ -3,7 +3,7 @@ import { isRecord } from "../../base/json.ts";
 import { readEnvelope } from "../../rpc/envelope.ts";
 import type { HostDialect } from "../dialect.ts";
 import { createRules } from "./envelope.ts";
-import { MeerkatConversation } from "./methods.ts";
+import { MeerkatConnection } from "./methods.ts";
 
 const rules = createRules(() => "seed");
 
@@ -21,5 +21,5 @@ export const meerkatDialect: HostDialect = {
 		if (method !== "initialize") return method.includes("/");
 		return !(isRecord(params) && foreignKeys.some((key) => key in params));
 	},
-	converse: (door, peer) => new MeerkatConversation(door, peer),
+	converse: (kernelApi, peer) => new MeerkatConnection(kernelApi, peer),
 };

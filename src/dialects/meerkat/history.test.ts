@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type ContentPart, textPart, toolError, toolSuccess } from "../../events/content.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
+import type { HistoryEntry } from "../../events/conversation.ts";
 import type { AgentEvent, EventBody } from "../../events/event.ts";
 import { toHistory } from "./history.ts";
 
@@ -22,11 +22,11 @@ const result = (toolCallId: string, isError = false): EventBody => ({
 	toolCallId,
 	result: isError ? toolError("no", "no") : toolSuccess({ output: "yes" }),
 });
-const said = (role: ConversationMessage["role"], text: string): ConversationMessage => ({
+const said = (role: HistoryEntry["role"], text: string): HistoryEntry => ({
 	role,
 	content: [textPart(text)],
 });
-const calling = (...ids: readonly string[]): ConversationMessage => ({
+const calling = (...ids: readonly string[]): HistoryEntry => ({
 	role: "assistant",
 	content: [],
 	toolCalls: ids.map((id) => ({
@@ -36,12 +36,12 @@ const calling = (...ids: readonly string[]): ConversationMessage => ({
 		extras: null,
 	})),
 });
-const answered = (toolCallId: string, text: string): ConversationMessage => ({ ...said("tool", text), toolCallId });
+const answered = (toolCallId: string, text: string): HistoryEntry => ({ ...said("tool", text), toolCallId });
 
 describe("the history of a session", () => {
 	it("has every message with its time, results of one answer together, failed ones marked", async () => {
 		const thought: ContentPart = { type: "think", think: "Hm.", encrypted: null };
-		const messages: ConversationMessage[] = [
+		const messages: HistoryEntry[] = [
 			said("user", "go"),
 			calling("a", "b"),
 			answered("a", "yes"),
@@ -81,7 +81,7 @@ describe("the history of a session", () => {
 		]);
 	});
 
-	const times = async (messages: readonly ConversationMessage[], events: AsyncIterable<AgentEvent>) =>
+	const times = async (messages: readonly HistoryEntry[], events: AsyncIterable<AgentEvent>) =>
 		(await toHistory({ systemPrompt: null, messages }, events, begun)).map(({ created_at }) => created_at);
 
 	it("passes by model calls of which nothing came, and what subagents did", async () => {
@@ -136,7 +136,7 @@ describe("the history of a session", () => {
 
 	it("names media, and keeps several parts of a prompt apart", async () => {
 		const image: ContentPart = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA", id: null } };
-		const messages: ConversationMessage[] = [{ role: "user", content: [textPart("look"), image] }];
+		const messages: HistoryEntry[] = [{ role: "user", content: [textPart("look"), image] }];
 		const [message] = await toHistory({ systemPrompt: null, messages }, log(), begun);
 		expect(message).toMatchObject({
 			content: [

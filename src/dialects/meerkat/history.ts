@@ -1,18 +1,18 @@
 // The history of a session: its conversation as messages of the protocol. When each was, and which tools failed, is in
 // the log alone; it is found there from the end, because a conversation may have been cut short at its beginning.
 import { type ContentPart, toParts } from "../../events/content.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
+import type { HistoryEntry } from "../../events/conversation.ts";
 import type { AgentEvent } from "../../events/event.ts";
 import type { Session } from "../../kernel/session/session.ts";
 import { toObject } from "./contract.ts";
 import { toArguments } from "./interactions.ts";
 import type { HistoryMessage } from "./wire.ts";
 
-type Conversation = ReturnType<Session["conversation"]>;
+type DialectConnection = ReturnType<Session["conversation"]>;
 
 /** What the log says of one message. */
 interface Mark {
-	readonly role: ConversationMessage["role"];
+	readonly role: HistoryEntry["role"];
 	/** What it has in common with its message: the text of a user, the call of a result. */
 	readonly key: string;
 	readonly isError: boolean;
@@ -20,11 +20,11 @@ interface Mark {
 	readonly at: number;
 }
 
-type Dated = { readonly message: ConversationMessage } & Pick<Mark, "at" | "isError">;
+type Dated = { readonly message: HistoryEntry } & Pick<Mark, "at" | "isError">;
 
 /** The whole history; `startedAt` is when the session began. */
 export async function toHistory(
-	{ systemPrompt, messages }: Conversation,
+	{ systemPrompt, messages }: DialectConnection,
 	events: AsyncIterable<AgentEvent>,
 	startedAt: number,
 ): Promise<readonly HistoryMessage[]> {
@@ -54,7 +54,7 @@ function toMark({ body, agentPath, at }: AgentEvent): Mark | null {
 }
 
 /** Goes back through both; a message that the log does not know has the time of the one behind it. */
-function dated(messages: readonly ConversationMessage[], marks: readonly Mark[], first: number): Dated[] {
+function dated(messages: readonly HistoryEntry[], marks: readonly Mark[], first: number): Dated[] {
 	const found: Dated[] = [];
 	const findMark = createFinder(marks);
 	let end = marks.length;
@@ -76,7 +76,7 @@ function dated(messages: readonly ConversationMessage[], marks: readonly Mark[],
 }
 
 /** Gives the place of the last mark of a message before `end`, which never grows; -1 when there is none. */
-function createFinder(marks: readonly Mark[]): (message: ConversationMessage, end: number) => number {
+function createFinder(marks: readonly Mark[]): (message: HistoryEntry, end: number) => number {
 	const places = new Map<string, number[]>();
 	/** Where the turn of each mark began. */
 	const turns: number[] = [];

@@ -1,14 +1,14 @@
 // A loaded session as this connection has it: its events on their way to the client, and what is known of it.
 import type { TurnOutcome } from "../../events/event.ts";
-import type { SessionHold } from "../../kernel/hosting/session-host.ts";
+import type { SessionHandle } from "../../kernel/hosting/session-host.ts";
 import type { Peer } from "../../rpc/connection.ts";
-import type { HostDoor } from "../dialect.ts";
+import type { HostApi } from "../dialect.ts";
 import { toThrown } from "../error-numbers.ts";
 import { EventPump, type Outgoing } from "../event-pump.ts";
 import type { EraCodec } from "./codec.ts";
 import { NamedError, toNamedError } from "./errors.ts";
 import type { SessionFacts } from "./facts.ts";
-import { type AskRequest, toRequest } from "./interactions.ts";
+import { type InteractionRequest, toRequest } from "./interactions.ts";
 import { createProjection, denialText, noReport, type Projection, type RunReport } from "./project.ts";
 import { toEventUsage } from "./run.ts";
 import type { RequestMethod, RunResult, ToolDeclaration } from "./wire.ts";
@@ -41,7 +41,7 @@ interface TurnEnd {
 
 export class HostedSession {
 	readonly pump: EventPump;
-	readonly #hold: Pick<SessionHold, "session" | "info">;
+	readonly #handle: Pick<SessionHandle, "session" | "info">;
 	readonly #client: ClientSide;
 	readonly #remembered: Remembered;
 	readonly #projection: Projection;
@@ -49,11 +49,17 @@ export class HostedSession {
 	readonly #ends = new Map<string, TurnEnd>();
 	#lastTurn: Promise<TurnOutcome> | null = null;
 	/** What is asked about calls that were not told yet. */
-	#early: AskRequest[] = [];
+	#early: InteractionRequest[] = [];
 
-	private constructor(hold: SessionHold, door: HostDoor, peer: Peer, client: ClientSide, remembered: Remembered) {
-		const { session, info } = hold;
-		this.#hold = hold;
+	private constructor(
+		handle: SessionHandle,
+		kernelApi: HostApi,
+		peer: Peer,
+		client: ClientSide,
+		remembered: Remembered,
+	) {
+		const { session, info } = handle;
+		this.#handle = handle;
 		this.#client = client;
 		this.#remembered = remembered;
 		this.#projection = createProjection({
@@ -61,13 +67,13 @@ export class HostedSession {
 			facts: remembered.facts,
 			describe: (outcome) => outcomeText(outcome, info.provider),
 		});
-		this.pump = new EventPump(session, peer, (event) => this.#project(event), door.log);
+		this.pump = new EventPump(session, peer, (event) => this.#project(event), kernelApi.log);
 	}
 
 	/** Attaches to the session; its events go to the client from now on. */
 	static async attach(
-		hold: SessionHold,
-		door: HostDoor,
+		handle: SessionHandle,
+		kernelApi: HostApi,
 		peer: Peer,
 		client: ClientSide,
 		remembered: Remembered,
@@ -77,11 +83,12 @@ export class HostedSession {
 			description,
 			parameters: input_schema,
 		}));
-		const { tools, rejected } = await hold.session.checkTools(declared);
-		for (const { name, reason } of rejected) door.log.warn("A tool of the client was refused.", { tool: name, reason });
-		const hosted = new HostedSession(hold, door, peer, client, remembered);
+		const { tools, rejected } = await handle.session.checkTools(declared);
+		for (const { name, reason } of rejected)
+			kernelApi.log.warn("A tool of the client was refused.", { tool: name, reason });
+		const hosted = new HostedSession(handle, kernelApi, peer, client, remembered);
 		const answers = client.answers();
-		const attachment = hold.session.attach({
+		const attachment = handle.session.attach({
 			client: null,
 			tools,
 			capabilities: answers.has("question/request") ? ["questions"] : [],
@@ -93,8 +100,8 @@ export class HostedSession {
 	}
 
 	/** Starts a turn; everything of it is on its way to the client when `ended` resolves. */
-	async start(hold: SessionHold, prompt: string): Promise<{ readonly ended: Promise<RunResult> }> {
-		const { turnId } = await hold.startTurn(prompt);
+	async start(handle: SessionHandle, prompt: string): Promise<{ readonly ended: Promise<RunResult> }> {
+		const { turnId } = await handle.startTurn(prompt);
 		const outcome = this.pump.turnEnded(turnId);
 		this.#lastTurn = outcome;
 		return { ended: outcome.then((each) => this.#toResult(each, this.#takeEnd(turnId))) };
@@ -107,13 +114,13 @@ export class HostedSession {
 
 	#project(event: Parameters<Projection["take"]>[0]): readonly Outgoing[] {
 		const { body } = event;
-		const sessionId = this.#hold.session.id;
-		if (body.type === "ask.resolved") {
-			this.#early = this.#early.filter(({ askId }) => askId !== body.askId);
-			return [{ kind: "settled", askId: body.askId }];
+		const sessionId = this.#handle.session.id;
+		if (body.type === "interaction.resolved") {
+			this.#early = this.#early.filter(({ interactionId }) => interactionId !== body.interactionId);
+			return [{ kind: "settled", interactionId: body.interactionId }];
 		}
-		if (body.type === "ask.requested") {
-			const request = toRequest(body.ask, sessionId, this.#client.answers());
+		if (body.type === "interaction.requested") {
+			const request = toRequest(body.interaction, sessionId, this.#client.answers());
 			if (request === null) return [];
 			if (!this.#projection.isAnswering()) return [request];
 			this.#early.push(request);
@@ -123,19 +130,19 @@ export class HostedSession {
 		this.#remembered.facts = this.#projection.facts();
 		if (body.type === "turn.ended" && event.turnId !== null && event.agentPath.length === 0)
 			this.#ends.set(event.turnId, this.#present());
-		const told = events.flatMap((each) => this.#toNotification(each, sessionId, event.at));
-		return this.#projection.isAnswering() ? told : [...told, ...this.#early.splice(0)];
+		const delivered = events.flatMap((each) => this.#toNotification(each, sessionId, event.at));
+		return this.#projection.isAnswering() ? delivered : [...delivered, ...this.#early.splice(0)];
 	}
 
 	#toNotification(event: MeerkatEvent, sessionId: string, at: number): readonly Outgoing[] {
-		const told = this.#client.codec().event(event, sessionId, {
+		const delivered = this.#client.codec().event(event, sessionId, {
 			eventId: () => this.#client.eventId(),
 			sequence: this.#remembered.sequence + 1,
 			at,
 		});
-		if (told === null) return [];
+		if (delivered === null) return [];
 		this.#remembered.sequence += 1;
-		return [{ kind: "notification", method: "session/event", params: { session_id: sessionId, event: told } }];
+		return [{ kind: "notification", method: "session/event", params: { session_id: sessionId, event: delivered } }];
 	}
 
 	#present(): TurnEnd {
@@ -150,7 +157,7 @@ export class HostedSession {
 	}
 
 	#toResult(outcome: TurnOutcome, { report, facts }: TurnEnd): RunResult {
-		const { session, info } = this.#hold;
+		const { session, info } = this.#handle;
 		const { text, turns, toolCalls, denial } = report;
 		if (denial !== null) throw new NamedError("HOOK_DENIED", denialText(denial), { session_id: session.id });
 		switch (outcome.status) {

@@ -1,7 +1,7 @@
 // What the kernel asks of a client, as JSON-RPC requests to it: approvals and questions for those that declared them, and
 // the client's own tools.
 import * as v from "valibot";
-import type { Answer, Ask } from "../../events/interaction.ts";
+import type { Answer, Interaction } from "../../events/interaction.ts";
 import type { Outgoing } from "../event-pump.ts";
 import {
 	type approvalRequestSchema,
@@ -13,37 +13,41 @@ import {
 	toolResultSchema,
 } from "./wire.ts";
 
-export type AskRequest = Extract<Outgoing, { kind: "ask" }>;
+export type InteractionRequest = Extract<Outgoing, { kind: "ask" }>;
 
 /** The request for an ask; null for one that this client does not answer. */
-export function toRequest(ask: Ask, sessionId: string, answers: ReadonlySet<RequestMethod>): AskRequest | null {
-	switch (ask.kind) {
+export function toRequest(
+	interaction: Interaction,
+	sessionId: string,
+	answers: ReadonlySet<RequestMethod>,
+): InteractionRequest | null {
+	switch (interaction.kind) {
 		case "approval":
 			if (!answers.has("approval/request")) return null;
-			return request<typeof approvalRequestSchema>(ask, "approval/request", {
+			return request<typeof approvalRequestSchema>(interaction, "approval/request", {
 				session_id: sessionId,
-				approval_id: ask.id,
-				tool_use_id: ask.toolCallId,
-				name: ask.sender,
-				action: ask.action,
-				description: ask.description,
-				display: ask.display,
-				agent_id: ask.agentId,
+				approval_id: interaction.id,
+				tool_use_id: interaction.toolCallId,
+				name: interaction.sender,
+				action: interaction.action,
+				description: interaction.description,
+				display: interaction.display,
+				agent_id: interaction.agentId,
 			});
 		case "question":
 			if (!answers.has("question/request")) return null;
-			return request<typeof questionRequestSchema>(ask, "question/request", {
+			return request<typeof questionRequestSchema>(interaction, "question/request", {
 				session_id: sessionId,
-				question_id: ask.id,
-				tool_use_id: ask.toolCallId,
-				questions: ask.questions,
+				question_id: interaction.id,
+				tool_use_id: interaction.toolCallId,
+				questions: interaction.questions,
 			});
 		case "client-tool":
-			return request<typeof toolExecuteSchema>(ask, "tool/execute", {
+			return request<typeof toolExecuteSchema>(interaction, "tool/execute", {
 				session_id: sessionId,
-				tool_use_id: ask.toolCallId,
-				name: ask.name,
-				arguments: toArguments(ask.arguments),
+				tool_use_id: interaction.toolCallId,
+				name: interaction.name,
+				arguments: toArguments(interaction.arguments),
 			});
 		case "hook":
 			// Only clients that subscribed to hooks are asked, and this dialect has no way to.
@@ -51,18 +55,22 @@ export function toRequest(ask: Ask, sessionId: string, answers: ReadonlySet<Requ
 	}
 }
 
-function request<S extends v.GenericSchema>(ask: Ask, method: string, params: v.InferOutput<S>): AskRequest {
+function request<S extends v.GenericSchema>(
+	interaction: Interaction,
+	method: string,
+	params: v.InferOutput<S>,
+): InteractionRequest {
 	return {
 		kind: "ask",
-		askId: ask.id,
-		id: ask.id,
+		interactionId: interaction.id,
+		id: interaction.id,
 		method,
 		params: () => params,
-		readResult: (result) => readers[ask.kind](result),
+		readResult: (result) => readers[interaction.kind](result),
 	};
 }
 
-const readers: { readonly [K in Ask["kind"]]: (result: unknown) => Answer | null } = {
+const readers: { readonly [K in Interaction["kind"]]: (result: unknown) => Answer | null } = {
 	approval: (result) => {
 		const parsed = v.safeParse(approvalResultSchema, result);
 		return parsed.success ? { kind: "approval", ...parsed.output } : null;

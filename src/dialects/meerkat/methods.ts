@@ -2,7 +2,7 @@
 import type { Peer } from "../../rpc/connection.ts";
 import type { EnvelopeRules } from "../../rpc/envelope.ts";
 import { defineMethod, type Method, type MethodTable } from "../../rpc/methods.ts";
-import type { Conversation, HostDoor } from "../dialect.ts";
+import type { DialectConnection, HostApi } from "../dialect.ts";
 import type { EraCodec } from "./codec.ts";
 import { ConfigMethods } from "./config-methods.ts";
 import { capabilities, contractCodec, contractVersion } from "./contract.ts";
@@ -25,8 +25,8 @@ const { methods: shapes } = meerkatProtocol;
 /** The name that clients of the protocol look for. */
 const serverName = "meerkat-rpc";
 
-export class MeerkatConversation implements Conversation {
-	readonly #door: HostDoor;
+export class MeerkatConnection implements DialectConnection {
+	readonly #kernelApi: HostApi;
 	readonly #sessions: SessionMethods;
 	readonly methods: MethodTable;
 	readonly rules: EnvelopeRules;
@@ -34,22 +34,22 @@ export class MeerkatConversation implements Conversation {
 	#answers: ReadonlySet<RequestMethod> = new Set();
 	readonly #tools = new Map<string, ToolDeclaration>();
 
-	constructor(door: HostDoor, peer: Peer) {
-		this.#door = door;
+	constructor(kernelApi: HostApi, peer: Peer) {
+		this.#kernelApi = kernelApi;
 		this.rules = createRules(() => this.#codec.era);
-		const config = new ConfigMethods(door.documents, () => this.#codec);
+		const config = new ConfigMethods(kernelApi.documents, () => this.#codec);
 		const client: ClientSide = {
 			codec: () => this.#codec,
 			answers: () => this.#answers,
 			tools: () => [...this.#tools.values()],
-			eventId: () => door.identifiers.uuid(),
-			now: () => door.clock.now(),
+			eventId: () => kernelApi.identifiers.uuid(),
+			now: () => kernelApi.clock.now(),
 		};
-		this.#sessions = new SessionMethods(door, peer, client, () => config.read());
+		this.#sessions = new SessionMethods(kernelApi, peer, client, () => config.read());
 		this.methods = new Map<string, Method>([...this.#handshakeRows(), ...this.#sessions.rows, ...config.rows]);
 	}
 
-	hurry(): void {
+	abortPending(): void {
 		// Its requests end with their turns.
 	}
 
@@ -84,7 +84,7 @@ export class MeerkatConversation implements Conversation {
 		this.#answers = new Set([...this.#answers, ...requestMethods.filter((method) => requests.includes(method))]);
 		this.#addTools(tools);
 		return {
-			server_info: { name: serverName, version: this.#door.server.version },
+			server_info: { name: serverName, version: this.#kernelApi.server.version },
 			contract_version: contractVersion,
 			methods: [...this.methods.keys()],
 		};

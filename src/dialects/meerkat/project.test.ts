@@ -68,8 +68,8 @@ describe("the events of a run", () => {
 			"tool_execution_started",
 			"tool_execution_started",
 		]);
-		const told = take(result("1"));
-		expect(told).toMatchObject([
+		const delivered = take(result("1"));
+		expect(delivered).toMatchObject([
 			{ type: "tool_execution_completed", id: "1", result: "1" },
 			{ type: "tool_result_received", id: "1" },
 			{ type: "tool_execution_completed", id: "2", result: "2" },
@@ -201,7 +201,7 @@ describe("the events of a run", () => {
 			toolCallId,
 			result: toolError(reason, "Hook blocked"),
 		});
-		const told = all(
+		const delivered = all(
 			begin,
 			step,
 			called("1"),
@@ -211,7 +211,7 @@ describe("the events of a run", () => {
 			refused("2", "No."),
 			refused("1", "No."),
 		);
-		const results = told.flatMap((event) =>
+		const results = delivered.flatMap((event) =>
 			event.type === "tool_execution_completed" ? [JSON.parse(event.result)] : [],
 		);
 		expect(results).toEqual([

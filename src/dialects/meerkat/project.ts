@@ -113,24 +113,24 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	},
 	"tool-call.fragment": ignored,
 	"tool.result": ({ toolCallId, result }, { at }, { run }) => run?.settleCall(toolCallId, result, at) ?? nothing,
-	"ask.requested": ignored,
-	"ask.resolved": ignored,
+	"interaction.requested": ignored,
+	"interaction.resolved": ignored,
 	"steer.consumed": ignored,
 	"plan.displayed": ignored,
 	"hook.triggered": ({ event }, triggered, state) => {
 		const place = hookPlace(event);
-		return place === null ? nothing : toldInRun([{ type: "hook_started", ...place }], triggered, state);
+		return place === null ? nothing : deliveredInRun([{ type: "hook_started", ...place }], triggered, state);
 	},
 	"hook.resolved": ({ event, target, action, reason, duration_ms }, resolved, state) => {
 		const place = hookPlace(event);
 		if (place === null) return nothing;
-		const told: MeerkatEvent[] = [{ type: "hook_completed", ...place, duration_ms }];
+		const delivered: MeerkatEvent[] = [{ type: "hook_completed", ...place, duration_ms }];
 		if (action === "block" && denyingHooks.has(event)) {
-			told.push({ type: "hook_denied", ...place, reason_code: denialCode, message: reason });
+			delivered.push({ type: "hook_denied", ...place, reason_code: denialCode, message: reason });
 		}
 		if (action === "block" && event === "PreToolUse") state.run?.deny(target, reason);
 		if (action === "block" && event === "UserPromptSubmit") earlyOf(resolved, state).denial = reason;
-		return toldInRun(told, resolved, state);
+		return deliveredInRun(delivered, resolved, state);
 	},
 	"side-question.started": ignored,
 	"side-question.ended": ignored,
@@ -155,7 +155,7 @@ function hookPlace(event: string): { readonly hook_id: string; readonly point: H
 }
 
 /** What hooks say before the run has begun is told behind its beginning. */
-function toldInRun(events: readonly MeerkatEvent[], event: AgentEvent, state: State): readonly MeerkatEvent[] {
+function deliveredInRun(events: readonly MeerkatEvent[], event: AgentEvent, state: State): readonly MeerkatEvent[] {
 	if (state.run !== null) return state.run.addHooks(events);
 	earlyOf(event, state).events.push(...events);
 	return nothing;
@@ -175,15 +175,15 @@ function endRun(outcome: TurnOutcome, at: number, state: State): readonly Meerka
 	if (run === null) return nothing;
 	const { sessionId } = settings;
 	const isWell = (outcome.status === "finished" || outcome.status === "max-steps") && run.denial === null;
-	const told = isWell ? run.end() : run.breakOff(at);
+	const delivered = isWell ? run.end() : run.breakOff(at);
 	state.report = { text: run.text, turns: run.turns, toolCalls: run.toolCalls, denial: run.denial };
-	if (run.denial !== null) return [...told, runFailed(sessionId, denialText(run.denial), "agent_error")];
+	if (run.denial !== null) return [...delivered, runFailed(sessionId, denialText(run.denial), "agent_error")];
 	if (outcome.status === "finished" || outcome.status === "max-steps") {
 		const usage = toEventUsage(facts.usage);
-		return [...told, { type: "run_completed", session_id: sessionId, result: run.text, usage }];
+		return [...delivered, { type: "run_completed", session_id: sessionId, result: run.text, usage }];
 	}
 	const errorClass = outcome.status === "cancelled" ? "cancelled" : "agent_error";
-	return [...told, runFailed(sessionId, settings.describe(outcome), errorClass)];
+	return [...delivered, runFailed(sessionId, settings.describe(outcome), errorClass)];
 }
 
 function runFailed(sessionId: string, error: string, errorClass: "agent_error" | "cancelled"): MeerkatEvent {

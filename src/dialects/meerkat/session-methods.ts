@@ -1,10 +1,10 @@
 // `session/*` and `turn/*`: each runs on the session it names, and none waits for another session.
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
-import type { SessionHold } from "../../kernel/hosting/session-host.ts";
+import type { SessionHandle } from "../../kernel/hosting/session-host.ts";
 import type { Session } from "../../kernel/session/session.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type Method, type Respond } from "../../rpc/methods.ts";
-import type { HostDoor } from "../dialect.ts";
+import type { HostApi } from "../dialect.ts";
 import type { ConfigView } from "./config-view.ts";
 import { toNamedError } from "./errors.ts";
 import { newFacts, readFacts } from "./facts.ts";
@@ -27,7 +27,7 @@ import type {
 const { methods: shapes } = meerkatProtocol;
 
 export class SessionMethods {
-	readonly #door: HostDoor;
+	readonly #kernelApi: HostApi;
 	readonly #peer: Peer;
 	readonly #client: ClientSide;
 	readonly #readConfig: () => Promise<ConfigView>;
@@ -37,8 +37,8 @@ export class SessionMethods {
 	/** What is asked of one session counts in the order of its coming: a turn has begun before its interrupt is looked at. */
 	readonly #lines = createKeyedQueue();
 
-	constructor(door: HostDoor, peer: Peer, client: ClientSide, readConfig: () => Promise<ConfigView>) {
-		this.#door = door;
+	constructor(kernelApi: HostApi, peer: Peer, client: ClientSide, readConfig: () => Promise<ConfigView>) {
+		this.#kernelApi = kernelApi;
 		this.#peer = peer;
 		this.#client = client;
 		this.#readConfig = readConfig;
@@ -79,44 +79,46 @@ export class SessionMethods {
 
 	async #create(params: SessionCreateParams): Promise<SessionCreateResult> {
 		const config = await this.#readConfig();
-		const hold = await this.#door.sessions.create(toSessionRequest(params, config));
-		this.#remembered.set(hold.session.id, { facts: newFacts(this.#client.now()), sequence: 0 });
+		const handle = await this.#kernelApi.sessions.create(toSessionRequest(params, config));
+		this.#remembered.set(handle.session.id, { facts: newFacts(this.#client.now()), sequence: 0 });
 		if (params.initial_turn === "deferred") {
-			await this.#orDiscard(hold, async () => {
-				await this.#attach(hold);
+			await this.#orDiscard(handle, async () => {
+				await this.#attach(handle);
 				// Its id is told: it has to be there for whoever asks by it.
-				await hold.session.establish();
+				await handle.session.establish();
 			});
-			hold.release();
-			return { session_id: hold.session.id };
+			handle.release();
+			return { session_id: handle.session.id };
 		}
-		const { ended } = await this.#orDiscard(hold, async () => (await this.#attach(hold)).start(hold, params.prompt));
-		return await concerning(hold.session.id, () => ended.finally(() => hold.release()));
+		const { ended } = await this.#orDiscard(handle, async () =>
+			(await this.#attach(handle)).start(handle, params.prompt),
+		);
+		return await concerning(handle.session.id, () => ended.finally(() => handle.release()));
 	}
 
 	/** A session that cannot be kept, or cannot begin its first turn, is as good as not made. */
-	async #orDiscard<T>(hold: SessionHold, work: () => Promise<T>): Promise<T> {
+	async #orDiscard<T>(handle: SessionHandle, work: () => Promise<T>): Promise<T> {
 		try {
 			return await work();
 		} catch (thrown) {
-			await hold.discard();
-			this.#remembered.delete(hold.session.id);
+			await handle.discard();
+			this.#remembered.delete(handle.session.id);
 			throw thrown;
 		}
 	}
 
 	async #turn(id: string, prompt: string): Promise<RunResult> {
-		const { hold, ended } = await this.#lines.run(id, () => this.#start(id, prompt));
-		return await ended.finally(() => hold.release());
+		const { handle, ended } = await this.#lines.run(id, () => this.#start(id, prompt));
+		return await ended.finally(() => handle.release());
 	}
 
 	async #start(id: string, prompt: string) {
-		const hold = await this.#door.sessions.hold(id);
+		const handle = await this.#kernelApi.sessions.acquire(id);
 		try {
-			const { ended } = await (await this.#attach(hold)).start(hold, prompt);
-			return { hold, ended };
+			const { ended } = await (await this.#attach(handle)).start(handle, prompt);
+			return { handle, ended };
 		} catch (thrown) {
-			hold.release();
+			handle.release();
 			throw thrown;
 		}
 	}
@@ -124,26 +126,26 @@ export class SessionMethods {
 	#interrupt(id: string, respond: Respond<InterruptResult>): Promise<InterruptResult> {
 		return this.#lines.run(id, async () => {
 			const result: InterruptResult = { interrupted: true };
-			const running = this.#door.sessions.list().find((info) => info.id === id);
+			const running = this.#kernelApi.sessions.list().find((info) => info.id === id);
 			// The answer goes out before anything the interrupt causes.
 			if (running?.isRunning === true) respond(result);
-			await this.#door.sessions.interrupt(id);
+			await this.#kernelApi.sessions.interrupt(id);
 			return result;
 		});
 	}
 
 	#list(limit: number, offset: number): SessionListResult {
-		const infos = this.#door.sessions.list();
+		const infos = this.#kernelApi.sessions.list();
 		return this.#client.codec().sessionList(infos, (id) => this.#factsOf(id), { offset, limit });
 	}
 
 	#read(id: string): Promise<SessionReadResult> {
 		return this.#inLine(id, async () => {
-			let info = this.#door.sessions.list().find((each) => each.id === id);
+			let info = this.#kernelApi.sessions.list().find((each) => each.id === id);
 			if (info === undefined || !this.#remembered.has(id)) {
-				const hold = await this.#door.sessions.hold(id);
-				info = hold.info;
-				await this.#remember(hold).finally(() => hold.release());
+				const handle = await this.#kernelApi.sessions.acquire(id);
+				info = handle.info;
+				await this.#remember(handle).finally(() => handle.release());
 			}
 			return this.#client.codec().sessionRead(info, this.#factsOf(id));
 		});
@@ -151,10 +153,10 @@ export class SessionMethods {
 
 	#history({ session_id: id, offset, limit }: SessionHistoryParams): Promise<SessionHistory> {
 		return this.#inLine(id, async () => {
-			const hold = await this.#door.sessions.hold(id);
+			const handle = await this.#kernelApi.sessions.acquire(id);
 			try {
-				const { session } = hold;
-				const { facts } = await this.#remember(hold);
+				const { session } = handle;
+				const { facts } = await this.#remember(handle);
 				const all = await toHistory(session.conversation(), session.records(), facts.createdAt);
 				const messages = all.slice(offset, limit === null ? undefined : offset + limit);
 				return {
@@ -166,14 +168,14 @@ export class SessionMethods {
 					messages: [...messages],
 				};
 			} finally {
-				hold.release();
+				handle.release();
 			}
 		});
 	}
 
 	#archive(id: string): Promise<ArchiveResult> {
 		return this.#inLine(id, async () => {
-			await this.#door.sessions.archive(id, async (session) => (await this.#attached.get(session))?.idle());
+			await this.#kernelApi.sessions.archive(id, async (session) => (await this.#attached.get(session))?.idle());
 			this.#remembered.delete(id);
 			return { archived: true as const };
 		});
@@ -188,12 +190,12 @@ export class SessionMethods {
 	}
 
 	/** Tells this client of the session's events from now on. */
-	#attach(hold: SessionHold): Promise<HostedSession> {
-		const { session } = hold;
+	#attach(handle: SessionHandle): Promise<HostedSession> {
+		const { session } = handle;
 		const known = this.#attached.get(session);
 		if (known !== undefined) return known;
-		const attaching = this.#remember(hold).then((remembered) =>
-			HostedSession.attach(hold, this.#door, this.#peer, this.#client, remembered),
+		const attaching = this.#remember(handle).then((remembered) =>
+			HostedSession.attach(handle, this.#kernelApi, this.#peer, this.#client, remembered),
 		);
 		this.#attached.set(session, attaching);
 		const forget = () => void this.#attached.delete(session);
@@ -203,7 +205,7 @@ export class SessionMethods {
 	}
 
 	/** What is known of the session; of one that was there before, what its log says. */
-	async #remember({ session }: SessionHold): Promise<Remembered> {
+	async #remember({ session }: SessionHandle): Promise<Remembered> {
 		const known = this.#remembered.get(session.id);
 		if (known !== undefined) return known;
 		const remembered = { facts: await readFacts(session.records(), this.#client.now()), sequence: 0 };

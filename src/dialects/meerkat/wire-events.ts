@@ -91,9 +91,9 @@ export const contractEvents = {
 	run_failed: v.object({ ...seedEvents.run_failed.entries, ...contractMembers.run_failed }),
 };
 
-type Told<Events extends Readonly<Record<string, v.GenericSchema>>> = v.InferOutput<Events[keyof Events]>;
-export type SeedEvent = Told<typeof seedEvents>;
-export type ContractEvent = Told<typeof contractEvents>;
+type Delivered<Events extends Readonly<Record<string, v.GenericSchema>>> = v.InferOutput<Events[keyof Events]>;
+export type SeedEvent = Delivered<typeof seedEvents>;
+export type ContractEvent = Delivered<typeof contractEvents>;
 
 type Requested = { readonly type: "tool_call_requested" };
 /** An event with all that either era has of it. */

@@ -10,7 +10,7 @@ export interface ActiveTask {
 	/** Asks that it be ended. */
 	stop(reason: string): Promise<void>;
 	/** It was asked to end and there is no more time. */
-	hurry(): Promise<void>;
+	abortPending(): Promise<void>;
 	/** Follows it no more. */
 	leave(): void;
 }

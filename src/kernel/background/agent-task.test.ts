@@ -72,11 +72,11 @@ const texts = (request: ModelRequest | undefined) =>
 
 /** Starts the subagent and waits until it asks to touch something, between turns. */
 async function asking(subject: Awaited<ReturnType<typeof createSubject>>) {
-	const asked = subject.client.next("ask.requested");
+	const asked = subject.client.next("interaction.requested");
 	await subject.run();
-	const { ask } = await asked;
-	if (ask.kind !== "approval") throw new Error(ask.kind);
-	return ask;
+	const { interaction } = await asked;
+	if (interaction.kind !== "approval") throw new Error(interaction.kind);
+	return interaction;
 }
 
 const agentEvents = ({ events }: SubagentSubject) => events.filter(({ agentPath }) => agentPath.length > 0);
@@ -117,10 +117,10 @@ describe("a subagent in the background", () => {
 			"notification.raised",
 			"step.started",
 		]);
-		const [told = ""] = texts(subject.model.requests[2]).filter((text) => text.startsWith("<notification "));
-		expect(told).toContain(`source_id="${task.spec.id}"`);
-		expect(told).toContain(`Agent ID: ${task.spec.agent?.agentId}`);
-		expect(told).toContain(`[summary]\n${longReport}`);
+		const [delivered = ""] = texts(subject.model.requests[2]).filter((text) => text.startsWith("<notification "));
+		expect(delivered).toContain(`source_id="${task.spec.id}"`);
+		expect(delivered).toContain(`Agent ID: ${task.spec.agent?.agentId}`);
+		expect(delivered).toContain(`[summary]\n${longReport}`);
 	});
 
 	it("leaves an output that can be read while it works", async () => {
@@ -137,7 +137,7 @@ describe("a subagent in the background", () => {
 
 	it("keeps its events in its own log, and not in the session's", async () => {
 		const double = await createSessionDouble();
-		const kept: string[] = [];
+		const persisted: string[] = [];
 		const watched = {
 			...double,
 			stored: {
@@ -147,7 +147,7 @@ describe("a subagent in the background", () => {
 					return {
 						...agent,
 						async appendEvents(events: Parameters<typeof agent.appendEvents>[0]) {
-							kept.push(...events.map(({ body }) => body.type));
+							persisted.push(...events.map(({ body }) => body.type));
 						},
 					};
 				},
@@ -156,7 +156,7 @@ describe("a subagent in the background", () => {
 		const subject = await createSubject(createScriptedModel([report]), { double: watched });
 		await subject.run();
 		await subject.over();
-		expect(kept.filter((type) => !type.endsWith(".delta"))).toEqual([
+		expect(persisted.filter((type) => !type.endsWith(".delta"))).toEqual([
 			"turn.started",
 			"step.started",
 			"content.completed",
@@ -218,9 +218,9 @@ describe("a subagent in the background", () => {
 describe("what it asks", () => {
 	it("is asked between turns, in its name, while the task waits", async () => {
 		const subject = await createSubject(createScriptedModel([touch, report]));
-		const ask = await asking(subject);
+		const interaction = await asking(subject);
 		const task = await subject.task();
-		expect(ask).toMatchObject({
+		expect(interaction).toMatchObject({
 			toolCallId: "c1",
 			sender: "E",
 			action: "edit file",
@@ -231,21 +231,28 @@ describe("what it asks", () => {
 		});
 		expect(subject.session.snapshot().turnId).toBeNull();
 		expect(await subject.runtime()).toMatchObject({ status: "awaiting_approval", failureReason: "Edit it" });
-		await subject.session.send({ type: "ask.answer", askId: ask.id, answer: approve });
-		expect(await subject.client.next("ask.resolved")).toMatchObject({ askId: ask.id, answer: approve });
+		await subject.session.send({ type: "interaction.respond", interactionId: interaction.id, answer: approve });
+		expect(await subject.client.next("interaction.resolved")).toMatchObject({
+			interactionId: interaction.id,
+			answer: approve,
+		});
 		await subject.over();
 		expect(await subject.runtime()).toMatchObject({ status: "completed", failureReason: null });
 		expect(agentEvents(subject).map(({ body, turnId }) => [body.type, turnId])).toEqual([
-			["ask.requested", null],
-			["ask.resolved", null],
+			["interaction.requested", null],
+			["interaction.resolved", null],
 		]);
 	});
 
 	it("goes on with another way when it is refused", async () => {
 		const small = createScriptedModel([touch, report]);
 		const subject = await createSubject(small);
-		const ask = await asking(subject);
-		await subject.session.send({ type: "ask.answer", askId: ask.id, answer: { ...approve, decision: "reject" } });
+		const interaction = await asking(subject);
+		await subject.session.send({
+			type: "interaction.respond",
+			interactionId: interaction.id,
+			answer: { ...approve, decision: "reject" },
+		});
 		await subject.over();
 		expect((await subject.runtime())?.status).toBe("completed");
 		expect(texts(small.requests[1]).at(-1)).toContain("another way");
@@ -253,27 +260,27 @@ describe("what it asks", () => {
 
 	it("stays open when a turn ends and when one is cancelled, and is told again to a client that attaches", async () => {
 		const subject = await createSubject(createScriptedModel([touch, report]));
-		const ask = await asking(subject);
+		const interaction = await asking(subject);
 		await subject.run();
 		await subject.start();
 		await subject.session.send({ type: "turn.cancel" });
 		await subject.client.next("turn.ended");
 		expect((await subject.runtime())?.status).toBe("awaiting_approval");
 		const second = subject.attach();
-		expect(await second.next("ask.requested")).toMatchObject({ ask: { id: ask.id } });
+		expect(await second.next("interaction.requested")).toMatchObject({ interaction: { id: interaction.id } });
 		expect(second.bodies).toHaveLength(1);
-		await subject.session.send({ type: "ask.answer", askId: ask.id, answer: approve });
+		await subject.session.send({ type: "interaction.respond", interactionId: interaction.id, answer: approve });
 		await subject.over();
 		expect((await subject.runtime())?.status).toBe("completed");
 	});
 
 	it("is settled when the task is stopped, and told so", async () => {
 		const subject = await createSubject(createScriptedModel([touch, report]));
-		const ask = await asking(subject);
+		const interaction = await asking(subject);
 		const { id } = (await subject.task()).spec;
 		await subject.operations().tasks?.stop(id, "enough");
-		expect(await subject.client.next("ask.resolved")).toMatchObject({
-			askId: ask.id,
+		expect(await subject.client.next("interaction.resolved")).toMatchObject({
+			interactionId: interaction.id,
 			answer: { decision: "reject" },
 		});
 		await subject.over();
@@ -291,11 +298,11 @@ describe("what it asks", () => {
 			},
 		});
 		const subject = await createSubject(createScriptedModel([touch, report]), { tool });
-		const ask = await asking(subject);
+		const interaction = await asking(subject);
 		await subject.session.stop();
 		expect(subject.client.bodies).toContainEqual({
-			type: "ask.resolved",
-			askId: ask.id,
+			type: "interaction.resolved",
+			interactionId: interaction.id,
 			answer: { kind: "approval", decision: "reject", feedback: "" },
 		});
 		await subject.session.close(AbortSignal.timeout(1000));
@@ -324,11 +331,11 @@ describe("what it asks", () => {
 		subject.client.onEvent = (event) => {
 			onEvent(event);
 			const { body } = event;
-			if (body.type !== "ask.requested" || body.ask.kind !== "hook") return;
-			asked.push(`${body.ask.event} ${body.ask.target}`);
-			const action = body.ask.event === "PreToolUse" ? "block" : "allow";
+			if (body.type !== "interaction.requested" || body.interaction.kind !== "hook") return;
+			asked.push(`${body.interaction.event} ${body.interaction.target}`);
+			const action = body.interaction.event === "PreToolUse" ? "block" : "allow";
 			const answer = { kind: "hook", action, reason: "no" } as const;
-			void subject.session.send({ type: "ask.answer", askId: body.ask.id, answer });
+			void subject.session.send({ type: "interaction.respond", interactionId: body.interaction.id, answer });
 		};
 		await subject.run();
 		await subject.over();
@@ -367,10 +374,10 @@ it("that the model is given news is shown to hooks beside the turn", async () =>
 	await subject.run();
 	await subject.over();
 	const from = subject.client.bodies.length;
-	const asked = subject.client.next("ask.requested");
+	const asked = subject.client.next("interaction.requested");
 	const ran = subject.run();
-	const { ask } = await asked;
-	expect(ask).toMatchObject({
+	const { interaction } = await asked;
+	expect(interaction).toMatchObject({
 		kind: "hook",
 		event: "Notification",
 		target: "task.completed",
@@ -383,8 +390,8 @@ it("that the model is given news is shown to hooks beside the turn", async () =>
 		},
 	});
 	await subject.session.send({
-		type: "ask.answer",
-		askId: ask.id,
+		type: "interaction.respond",
+		interactionId: interaction.id,
 		answer: { kind: "hook", action: "allow", reason: "" },
 	});
 	await ran;

@@ -38,7 +38,7 @@ export async function startAgentTask(work: AgentWork, settings: AgentTaskSetting
 	const controller = new AbortController();
 	setMaxListeners(0, controller.signal);
 	const writes = createKeyedQueue();
-	const openAsks = new Map<string, string>();
+	const openInteractions = new Map<string, string>();
 	let runtime: TaskRuntime = newRuntime;
 	const update = (change: Partial<TaskRuntime>): Promise<void> => {
 		const now = clock.now();
@@ -47,8 +47,8 @@ export async function startAgentTask(work: AgentWork, settings: AgentTaskSetting
 		return writes.run("", () => task.setRuntime(changed));
 	};
 	/** A task that waits for somebody says for what. */
-	const showAsks = (): Promise<void> => {
-		const [waitingFor] = openAsks.values();
+	const showInteractions = (): Promise<void> => {
+		const [waitingFor] = openInteractions.values();
 		return update(
 			waitingFor === undefined
 				? { status: "running", failureReason: null }
@@ -60,13 +60,13 @@ export async function startAgentTask(work: AgentWork, settings: AgentTaskSetting
 		emitter: services.emitter,
 		clock,
 		note: (events) => task.appendOutput(events.map(toOutput).join("")),
-		async asked(ask) {
-			if (ask.kind !== "approval") return;
-			openAsks.set(ask.id, ask.description);
-			await showAsks();
+		async asked(interaction) {
+			if (interaction.kind !== "approval") return;
+			openInteractions.set(interaction.id, interaction.description);
+			await showInteractions();
 		},
-		async answered(askId) {
-			if (openAsks.delete(askId)) await showAsks();
+		async answered(interactionId) {
+			if (openInteractions.delete(interactionId)) await showInteractions();
 		},
 	});
 	const own: AgentServices = {
@@ -74,7 +74,7 @@ export async function startAgentTask(work: AgentWork, settings: AgentTaskSetting
 		emitter,
 		sourceKind: "background_agent",
 		budget: services.budget.besideTurns(),
-		kept: (keeping) => keeping,
+		persisted: (persistence) => persistence,
 	};
 
 	const run = async (): Promise<TaskRuntime | null> => {
@@ -103,7 +103,7 @@ export async function startAgentTask(work: AgentWork, settings: AgentTaskSetting
 			controller.abort(reason);
 		},
 		// Its tools are ended with those of the session.
-		hurry: async () => {},
+		abortPending: async () => {},
 		leave: () => {},
 	};
 }

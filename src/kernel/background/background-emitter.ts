@@ -2,7 +2,7 @@
 // asks a client is asked like anything else, whether a turn runs or not.
 import type { Clock } from "../../base/clock.ts";
 import type { AgentEvent } from "../../events/event.ts";
-import type { Ask } from "../../events/interaction.ts";
+import type { Interaction } from "../../events/interaction.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import { Emitter } from "../clients/emitter.ts";
 import type { AgentServices } from "../turn/turn-dependencies.ts";
@@ -15,8 +15,8 @@ export interface BackgroundEmitterSettings {
 	/** Shown the events that are kept, in order. */
 	note(events: readonly AgentEvent[]): Promise<void>;
 	/** Called before an ask is told, and once it is settled. */
-	asked(ask: Ask): Promise<void>;
-	answered(askId: string): Promise<void>;
+	asked(interaction: Interaction): Promise<void>;
+	answered(interactionId: string): Promise<void>;
 }
 
 export function createBackgroundEmitter(settings: BackgroundEmitterSettings): AgentServices["emitter"] {
@@ -24,19 +24,19 @@ export function createBackgroundEmitter(settings: BackgroundEmitterSettings): Ag
 	// The session's own log has none of it.
 	const own = new Emitter({ ...stored, appendEvents: async () => {} }, clock);
 	return {
-		async emit(where, body, keeping, signal) {
+		async emit(where, body, persistence, signal) {
 			const besideTurns = { turnId: null, agentPath: where.agentPath };
-			if (body.type === "ask.requested") {
-				await settings.asked(body.ask);
-				return await emitter.emit(besideTurns, body, keeping, signal);
+			if (body.type === "interaction.requested") {
+				await settings.asked(body.interaction);
+				return await emitter.emit(besideTurns, body, persistence, signal);
 			}
-			if (body.type === "ask.resolved") {
-				await emitter.emit(besideTurns, body, keeping, signal);
-				return await settings.answered(body.askId);
+			if (body.type === "interaction.resolved") {
+				await emitter.emit(besideTurns, body, persistence, signal);
+				return await settings.answered(body.interactionId);
 			}
-			return await own.emit(where, body, keeping, signal);
+			return await own.emit(where, body, persistence, signal);
 		},
-		tellUnkept: () => {},
+		deliverVolatile: () => {},
 		addAgent: (agentId, log) =>
 			own.addAgent(agentId, {
 				async appendEvents(events) {

@@ -351,8 +351,8 @@ describe("the background tasks of a session", () => {
 			await leave({ status: "completed" }, { id: "bash-0000000e", createdAt: 2 });
 			let failures = 1;
 			const { notifications } = stored;
-			const add: typeof notifications.add = (kept) =>
-				failures-- > 0 ? Promise.reject(new Error("disk full")) : notifications.add(kept);
+			const add: typeof notifications.add = (persisted) =>
+				failures-- > 0 ? Promise.reject(new Error("disk full")) : notifications.add(persisted);
 			stored = { ...stored, notifications: { ...notifications, add } };
 			await create().find();
 			expect(await news()).toEqual(["task.completed"]);

@@ -29,7 +29,7 @@ const agentLostReason = "The program ended while the subagent was at work.";
 
 /** Milliseconds that tasks have to end when the session does, and then once more when they are hurried. */
 const endPatience = 800;
-const hurriedPatience = 600;
+const shutdownPatience = 600;
 /** Milliseconds for what is still being written of tasks that are followed no more. */
 const lastPatience = 200;
 
@@ -191,8 +191,8 @@ export class BackgroundTasks {
 	}
 
 	async #endAll(): Promise<void> {
-		const isKept = this.#settings.settings.keepAliveOnExit;
-		await Promise.all([this.endAgents(), isKept ? null : this.#endThose(({ canOutlive }) => canOutlive)]);
+		const isPersisted = this.#settings.settings.keepAliveOnExit;
+		await Promise.all([this.endAgents(), isPersisted ? null : this.#endThose(({ canOutlive }) => canOutlive)]);
 		const rest = [...this.#active.values()];
 		for (const task of rest) task.leave();
 		await this.#areOver(rest, lastPatience);
@@ -203,8 +203,8 @@ export class BackgroundTasks {
 		const tasks = [...this.#active.values()].filter(isMeant);
 		await Promise.allSettled(tasks.map((task) => task.stop(endReason)));
 		if (await this.#areOver(tasks, endPatience)) return;
-		await Promise.allSettled(tasks.map((task) => task.hurry()));
-		await this.#areOver(tasks, hurriedPatience);
+		await Promise.allSettled(tasks.map((task) => task.abortPending()));
+		await this.#areOver(tasks, shutdownPatience);
 	}
 
 	async #areOver(tasks: readonly ActiveTask[], milliseconds: number): Promise<boolean> {

@@ -52,7 +52,7 @@ export function followOwnWorker(stored: StoredTask, worker: TaskWorker, { clock 
 			await requestKill(stored, reason, false, clock.now());
 			worker.nudge();
 		},
-		hurry: async () => worker.release(),
+		abortPending: async () => worker.release(),
 		leave() {
 			left.abort();
 			worker.release();
@@ -78,7 +78,7 @@ export function followFoundWorker(stored: StoredTask, settings: FollowSettings):
 		canOutlive: true,
 		ended: follow(),
 		stop: (reason) => requestKill(stored, reason, false, clock.now()),
-		async hurry() {
+		async abortPending() {
 			const { killReason } = await stored.control();
 			await requestKill(stored, killReason ?? "", true, clock.now());
 		},

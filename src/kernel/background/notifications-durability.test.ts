@@ -49,7 +49,7 @@ async function createLeft(): Promise<MemoryFiles> {
 
 /** One turn of one life; what a client was told of notifications. */
 async function live(files: Files): Promise<readonly string[]> {
-	const told: string[] = [];
+	const delivered: string[] = [];
 	let ids = 0;
 	const life = Math.random().toString(16).slice(2, 8);
 	const { session, attach } = await createSessionSubject(createScriptedModel([[say("ok"), done()]]), [], {
@@ -58,13 +58,13 @@ async function live(files: Files): Promise<readonly string[]> {
 	});
 	const client = attach();
 	client.onEvent = ({ body }) => {
-		if (body.type === "notification.raised") told.push(body.id);
+		if (body.type === "notification.raised") delivered.push(body.id);
 	};
 	await session.start();
 	await session.send({ type: "turn.start", input: "go" });
 	await client.next("turn.ended");
 	await session.close(AbortSignal.timeout(1000));
-	return told;
+	return delivered;
 }
 
 const text = async (files: Files, name: string): Promise<string> => {
@@ -74,9 +74,9 @@ const text = async (files: Files, name: string): Promise<string> => {
 const count = (content: string, pattern: RegExp) => content.match(pattern)?.length ?? 0;
 
 /** What must hold once a life after the stop is over. */
-async function check(files: MemoryFiles, toldBefore: readonly string[], where: string): Promise<void> {
-	const told = [...toldBefore, ...(await live(files))];
-	expect([where, told.length > 0, new Set(told).size <= 1]).toEqual([where, true, true]);
+async function check(files: MemoryFiles, deliveredBefore: readonly string[], where: string): Promise<void> {
+	const delivered = [...deliveredBefore, ...(await live(files))];
+	expect([where, delivered.length > 0, new Set(delivered).size <= 1]).toEqual([where, true, true]);
 	const context = await text(files, "context.jsonl");
 	expect([where, count(context, /<notification id=/g)]).toEqual([where, 1]);
 	// A further life has nothing more to tell.
@@ -100,9 +100,9 @@ describe("news of a task", () => {
 			for (const loss of [null, 0, 0.5, 0.99]) {
 				const files = await createLeft();
 				const mishap = { kind: "stop", when, manner: "throw" } as const;
-				const told = await live(createFailingFiles(files, { at, mishap }).files);
+				const delivered = await live(createFailingFiles(files, { at, mishap }).files);
 				const left = loss === null ? files.copy() : files.afterPowerLoss(() => loss);
-				await check(left, told, `${when} effect ${at}, ${loss === null ? "killed" : `power loss ${loss}`}`);
+				await check(left, delivered, `${when} effect ${at}, ${loss === null ? "killed" : `power loss ${loss}`}`);
 			}
 		}
 	});

@@ -4,7 +4,7 @@ import { createFakeClock, type FakeClock } from "../../../test/support/campaign-
 import { createMemoryLog } from "../../../test/support/store-directory.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { textPart } from "../../events/content.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
+import type { HistoryEntry } from "../../events/conversation.ts";
 import type { EventBody } from "../../events/event.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
 import type { Notification, StoredNotifications } from "../../store/stored-tasks.ts";
@@ -26,7 +26,7 @@ const about = (id: string, now: number, changes: Partial<Notification> = {}): No
 	...changes,
 });
 
-const message = (text: string): ConversationMessage => ({ role: "user", content: [textPart(text)] });
+const message = (text: string): HistoryEntry => ({ role: "user", content: [textPart(text)] });
 
 describe("the notifications of a session", () => {
 	let stored: StoredNotifications;
@@ -50,14 +50,14 @@ describe("the notifications of a session", () => {
 			claimStaleAfter: 15_000,
 			describeSource: async ({ sourceId }) => (sourceId === "silent" ? null : `about ${sourceId}`),
 		});
-	const createTold = () => {
-		const told: string[] = [];
-		const tell = async (body: EventBody) => {
-			if (body.type === "notification.raised") told.push(body.id);
+	const createDelivered = () => {
+		const delivered: string[] = [];
+		const deliver = async (body: EventBody) => {
+			if (body.type === "notification.raised") delivered.push(body.id);
 		};
-		return { told, tell };
+		return { delivered, deliver };
 	};
-	const delivered = async () =>
+	const acknowledged = async () =>
 		(await stored.list()).map(({ notification, delivery }) => [
 			notification.id,
 			Object.entries(delivery).flatMap(([sink, { status }]) => (status === "acked" ? [sink] : [])),
@@ -67,23 +67,23 @@ describe("the notifications of a session", () => {
 
 	it("wait for a turn, are told when it begins, then as they come, and once more before it ends", async () => {
 		const notifications = create();
-		const { told, tell } = createTold();
+		const { delivered, deliver } = createDelivered();
 		await notifications.publish((id, now) => about(id, now));
 		await settle();
-		expect(told).toEqual([]);
-		await notifications.openTurn(tell);
-		expect(told).toEqual(["n00000001"]);
+		expect(delivered).toEqual([]);
+		await notifications.openTurn(deliver);
+		expect(delivered).toEqual(["n00000001"]);
 		await notifications.publish((id, now) => about(id, now));
 		await settle();
-		expect(told).toEqual(["n00000001", "n00000002"]);
+		expect(delivered).toEqual(["n00000001", "n00000002"]);
 		void notifications.publish((id, now) => about(id, now));
 		await settle();
 		await notifications.closeTurn();
-		expect(told).toEqual(["n00000001", "n00000002", "n00000003"]);
+		expect(delivered).toEqual(["n00000001", "n00000002", "n00000003"]);
 		await notifications.publish((id, now) => about(id, now));
 		await settle();
-		expect(told).toHaveLength(3);
-		expect(await delivered()).toEqual([
+		expect(delivered).toHaveLength(3);
+		expect(await acknowledged()).toEqual([
 			["n00000001", ["wire"]],
 			["n00000002", ["wire"]],
 			["n00000003", ["wire"]],
@@ -95,19 +95,19 @@ describe("the notifications of a session", () => {
 		const hold = createDeferred<void>();
 		const slow: StoredNotifications = {
 			...stored,
-			async add(kept) {
+			async add(persisted) {
 				await hold.promise;
-				await stored.add(kept);
+				await stored.add(persisted);
 			},
 		};
 		const notifications = create(slow);
-		const { told, tell } = createTold();
+		const { delivered, deliver } = createDelivered();
 		void notifications.publish((id, now) => about(id, now));
 		await settle();
-		const opened = notifications.openTurn(tell);
+		const opened = notifications.openTurn(deliver);
 		hold.resolve();
 		await opened;
-		expect(told).toEqual(["n00000001"]);
+		expect(delivered).toEqual(["n00000001"]);
 	});
 
 	it("are told as they are", async () => {
@@ -138,18 +138,18 @@ describe("the notifications of a session", () => {
 		await notifications.publish(keyed);
 		await notifications.publish(keyed);
 		await create().publish(keyed);
-		expect(await delivered()).toHaveLength(1);
+		expect(await acknowledged()).toHaveLength(1);
 	});
 
 	it("that could not be told wait for the next turn", async () => {
 		const notifications = create();
-		const { told, tell } = createTold();
+		const { delivered, deliver } = createDelivered();
 		await notifications.publish((id, now) => about(id, now));
 		await notifications.openTurn(() => Promise.reject(new Error("disk full")));
 		await notifications.closeTurn();
-		expect(await delivered()).toEqual([["n00000001", []]]);
-		await notifications.openTurn(tell);
-		expect(told).toEqual(["n00000001"]);
+		expect(await acknowledged()).toEqual([["n00000001", []]]);
+		await notifications.openTurn(deliver);
+		expect(delivered).toEqual(["n00000001"]);
 	});
 
 	it("go to the model four at a step, each with what is known of its source, and once", async () => {
@@ -172,11 +172,11 @@ describe("the notifications of a session", () => {
 				severity: "success",
 			},
 		});
-		for (const { kept } of first) await kept();
+		for (const { persisted } of first) await persisted();
 		const second = await notifications.notices([]);
 		expect(second.map(({ text }) => /id="(\w+)"/.exec(text)?.[1])).toEqual(["n00000005", "n00000006"]);
 		expect(second[1]?.text).toMatch(/It is done\.\n<\/notification>$/);
-		for (const { kept } of second) await kept();
+		for (const { persisted } of second) await persisted();
 		expect(await notifications.notices([])).toEqual([]);
 		expect(await create().notices([])).toEqual([]);
 	});
@@ -195,7 +195,7 @@ describe("the notifications of a session", () => {
 		const messages = [message("hi"), message('<notification id="n00000001" category="task">\n</notification>')];
 		const notices = await create().notices(messages);
 		expect(notices.map(({ text }) => /id="(\w+)"/.exec(text)?.[1])).toEqual(["n00000002"]);
-		expect(await delivered()).toEqual([
+		expect(await acknowledged()).toEqual([
 			["n00000001", ["llm"]],
 			["n00000002", []],
 		]);
@@ -203,11 +203,11 @@ describe("the notifications of a session", () => {
 
 	it("are for their targets alone", async () => {
 		const notifications = create();
-		const { told, tell } = createTold();
+		const { delivered, deliver } = createDelivered();
 		await notifications.publish((id, now) => about(id, now, { targets: ["llm"] }));
 		await notifications.publish((id, now) => about(id, now, { targets: ["wire"] }));
-		await notifications.openTurn(tell);
-		expect(told).toEqual(["n00000002"]);
+		await notifications.openTurn(deliver);
+		expect(delivered).toEqual(["n00000002"]);
 		expect(await notifications.notices([])).toHaveLength(1);
 	});
 
@@ -215,12 +215,12 @@ describe("the notifications of a session", () => {
 		const claimed = { status: "claimed", claimedAt: clock.now(), ackedAt: null } as const;
 		await stored.add({ notification: about("n00000009", 1), delivery: { wire: claimed, llm: claimed } });
 		const notifications = create();
-		const { told, tell } = createTold();
-		await notifications.openTurn(tell);
-		expect([told, await notifications.notices([])]).toEqual([[], []]);
+		const { delivered, deliver } = createDelivered();
+		await notifications.openTurn(deliver);
+		expect([delivered, await notifications.notices([])]).toEqual([[], []]);
 		clock.advance(15_001);
 		await notifications.closeTurn();
-		expect(told).toEqual(["n00000009"]);
+		expect(delivered).toEqual(["n00000009"]);
 		expect(await notifications.notices([])).toHaveLength(1);
 	});
 
@@ -231,7 +231,7 @@ describe("the notifications of a session", () => {
 		};
 		const notifications = create(failing);
 		await notifications.publish((id, now) => about(id, now));
-		for (const { kept } of await notifications.notices([])) await kept();
+		for (const { persisted } of await notifications.notices([])) await persisted();
 		expect(await notifications.notices([])).toEqual([]);
 		expect(log.lines).toMatchObject([{ level: "warn", fields: { sink: "llm", cause: "disk full" } }]);
 	});

@@ -5,14 +5,14 @@ import { errorText } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { Log } from "../../base/log.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
+import type { HistoryEntry } from "../../events/conversation.ts";
 import type { EventBody } from "../../events/event.ts";
 import type { HookPoint } from "../../hooks/hook.ts";
 import { newDelivery } from "../../store/disk/notification-files.ts";
 import {
-	type KeptNotification,
 	type Notification,
 	pendingDelivery,
+	type StoredNotification,
 	type StoredNotifications,
 } from "../../store/stored-tasks.ts";
 import type { EmitInTurn } from "../turn/turn-dependencies.ts";
@@ -29,7 +29,7 @@ export interface AgentNotice {
 	/** The hooks that run when the model is given it. */
 	readonly hook: HookPoint;
 	/** To be called once the text is in the context. */
-	kept(): Promise<void>;
+	persisted(): Promise<void>;
 }
 
 export interface NotificationSettings {
@@ -48,14 +48,14 @@ type MakeNotification = (id: string, now: number) => Notification | null;
 
 export class Notifications {
 	readonly #settings: NotificationSettings;
-	readonly #known = new Map<string, KeptNotification>();
+	readonly #known = new Map<string, StoredNotification>();
 	readonly #keys = new Set<string>();
 	readonly #queue = createKeyedQueue();
 	/** What is on its way to the store. */
-	readonly #keeping = new Set<Promise<void>>();
+	readonly #persistence = new Set<Promise<void>>();
 	#loading: Promise<boolean> | null = null;
 	/** Tells an event in the running turn; null between turns. */
-	#tell: EmitInTurn | null = null;
+	#deliver: EmitInTurn | null = null;
 
 	constructor(settings: NotificationSettings) {
 		this.#settings = settings;
@@ -63,17 +63,17 @@ export class Notifications {
 
 	/** Keeps the notification that `make` gives for a fresh id, unless one of its key is there, and tells it in a turn. */
 	async publish(make: MakeNotification): Promise<void> {
-		const keeping = this.#keep(make);
-		this.#keeping.add(keeping);
+		const persistence = this.#persist(make);
+		this.#persistence.add(persistence);
 		try {
-			await keeping;
+			await persistence;
 		} finally {
-			this.#keeping.delete(keeping);
+			this.#persistence.delete(persistence);
 		}
-		void this.#tellPending();
+		void this.#deliverPending();
 	}
 
-	async #keep(make: MakeNotification): Promise<void> {
+	async #persist(make: MakeNotification): Promise<void> {
 		// Without knowing what is there already nothing is added: the next opening makes up for it.
 		if (!(await this.load())) return;
 		const { stored, identifiers, clock } = this.#settings;
@@ -82,39 +82,39 @@ export class Notifications {
 		const { id, dedupeKey, targets } = notification;
 		if (dedupeKey !== null && this.#keys.has(dedupeKey)) return;
 		if (dedupeKey !== null) this.#keys.add(dedupeKey);
-		const kept = { notification, delivery: newDelivery(targets) };
+		const persisted = { notification, delivery: newDelivery(targets) };
 		try {
-			await stored.add(kept);
+			await stored.add(persisted);
 		} catch (thrown) {
 			if (dedupeKey !== null) this.#keys.delete(dedupeKey);
 			throw thrown;
 		}
-		this.#known.set(id, kept);
+		this.#known.set(id, persisted);
 	}
 
 	/** A turn has begun: tells what waits, and from now on whatever comes. What is just being kept counts as waiting. */
-	async openTurn(tell: EmitInTurn): Promise<void> {
-		await Promise.allSettled(this.#keeping);
-		this.#tell = tell;
-		await this.#tellPending();
+	async openTurn(deliver: EmitInTurn): Promise<void> {
+		await Promise.allSettled(this.#persistence);
+		this.#deliver = deliver;
+		await this.#deliverPending();
 	}
 
 	/** The turn is about to end: tells what still waits, and then nothing until the next. */
 	async closeTurn(): Promise<void> {
-		await Promise.allSettled(this.#keeping);
-		await this.#tellPending();
-		this.#tell = null;
+		await Promise.allSettled(this.#persistence);
+		await this.#deliverPending();
+		this.#deliver = null;
 	}
 
 	/** Whether the model has not been given all there is for it. */
 	async hasNotices(): Promise<boolean> {
-		await Promise.allSettled(this.#keeping);
+		await Promise.allSettled(this.#persistence);
 		await this.load();
 		return this.#pending("llm").length > 0;
 	}
 
 	/** What the model is to be given now. What its context already has, a crash kept from being noted. */
-	async notices(messages: readonly ConversationMessage[]): Promise<readonly AgentNotice[]> {
+	async notices(messages: readonly HistoryEntry[]): Promise<readonly AgentNotice[]> {
 		await this.load();
 		if (this.#pending("llm").length === 0) return [];
 		const present = new Set(messages.map(idIn));
@@ -124,11 +124,11 @@ export class Notifications {
 		return await Promise.all(
 			this.#pending("llm")
 				.slice(0, noticesPerStep)
-				.map((kept) => this.#toNotice(kept)),
+				.map((persisted) => this.#toNotice(persisted)),
 		);
 	}
 
-	async #toNotice({ notification }: KeptNotification): Promise<AgentNotice> {
+	async #toNotice({ notification }: StoredNotification): Promise<AgentNotice> {
 		const { id, type, title, body, severity } = notification;
 		const more = await this.#settings.describeSource(notification);
 		return {
@@ -138,7 +138,7 @@ export class Notifications {
 				target: type,
 				input: { sink: "llm", notification_type: type, title, body, severity },
 			},
-			kept: () => this.#acknowledge(id, "llm"),
+			persisted: () => this.#acknowledge(id, "llm"),
 		};
 	}
 
@@ -158,14 +158,14 @@ export class Notifications {
 	async #read(): Promise<void> {
 		const { stored } = this.#settings;
 		if (!(await stored.any())) return;
-		for (const kept of await stored.list()) {
-			const { id, dedupeKey } = kept.notification;
-			this.#known.set(id, kept);
+		for (const persisted of await stored.list()) {
+			const { id, dedupeKey } = persisted.notification;
+			this.#known.set(id, persisted);
 			if (dedupeKey !== null) this.#keys.add(dedupeKey);
 		}
 	}
 
-	#pending(sink: Sink): readonly KeptNotification[] {
+	#pending(sink: Sink): readonly StoredNotification[] {
 		const { clock, claimStaleAfter } = this.#settings;
 		return [...this.#known.values()].filter(({ notification, delivery }) => {
 			const { status, claimedAt } = delivery[sink] ?? pendingDelivery;
@@ -175,13 +175,13 @@ export class Notifications {
 	}
 
 	/** One after another, so that none is told twice. What cannot be told waits for the next turn. */
-	#tellPending(): Promise<void> {
+	#deliverPending(): Promise<void> {
 		return this.#queue.run("wire", async () => {
 			await this.load();
 			for (const { notification } of this.#pending("wire")) {
-				if (this.#tell === null) return;
+				if (this.#deliver === null) return;
 				try {
-					await this.#tell(toEvent(notification), { sync: true });
+					await this.#deliver(toEvent(notification), { sync: true });
 				} catch {
 					return;
 				}
@@ -205,7 +205,7 @@ export class Notifications {
 	}
 }
 
-function idIn({ role, content }: ConversationMessage): string | null {
+function idIn({ role, content }: HistoryEntry): string | null {
 	const first = content[0];
 	return role === "user" && first?.type === "text" ? notificationIdOf(first.text) : null;
 }

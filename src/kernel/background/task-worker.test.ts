@@ -167,7 +167,7 @@ describe("the worker of a command", () => {
 		clock.advance(500);
 		await worker;
 		expect(await runtime()).toMatchObject({ status: "killed", interrupted: true, failure_reason: "enough" });
-		expect(request.hurry?.aborted).toBe(false);
+		expect(request.abortPending?.aborted).toBe(false);
 	});
 
 	it("looks at once when it is nudged, and does not wait when it is forced", async () => {
@@ -176,7 +176,7 @@ describe("the worker of a command", () => {
 		nudge.resolve();
 		await worker;
 		expect(await runtime()).toMatchObject({ status: "killed", interrupted: true, failure_reason: expect.any(String) });
-		expect(request.hurry?.aborted).toBe(true);
+		expect(request.abortPending?.aborted).toBe(true);
 	});
 
 	it("starts nothing that was to be ended before it began", async () => {
@@ -211,14 +211,14 @@ describe("the worker of a command", () => {
 			},
 		};
 		const worker = start();
-		const { hurry } = await request.promise;
+		const { abortPending } = await request.promise;
 		cut.abort("gone");
 		clock.advance(299);
 		await settle();
-		expect(hurry?.aborted).toBe(false);
+		expect(abortPending?.aborted).toBe(false);
 		clock.advance(1);
 		await settle();
-		expect(hurry?.aborted).toBe(true);
+		expect(abortPending?.aborted).toBe(true);
 		over.resolve();
 		await worker;
 	});

@@ -71,7 +71,7 @@ class TaskWorker {
 	readonly #command: Command;
 	readonly #options: TaskWorkerOptions;
 	readonly #end = new AbortController();
-	readonly #hurry = new AbortController();
+	readonly #abortPending = new AbortController();
 	/** Aborts once the command is over. */
 	readonly #over = new AbortController();
 	#runtime: TaskRuntime = newRuntime;
@@ -114,7 +114,7 @@ class TaskWorker {
 					...(timeout === null ? {} : { timeout: timeout * 1000 }),
 					outputLimit: 0,
 					outputTo: { sink: output, limit: outputLimit },
-					hurry: this.#hurry.signal,
+					abortPending: this.#abortPending.signal,
 					onStart: (childPid) => {
 						const now = clock.now();
 						this.#write({ status: "running", childPid, startedAt: now, heartbeatAt: now });
@@ -156,7 +156,7 @@ class TaskWorker {
 			if (killRequestedAt === null) return;
 			this.#killReason ??= killReason ?? "The task was stopped.";
 			this.#end.abort();
-			if (force) this.#hurry.abort();
+			if (force) this.#abortPending.abort();
 		} catch (thrown) {
 			log.warn("what is asked of a background command could not be read", { directory, cause: errorText(thrown) });
 		}
@@ -165,7 +165,7 @@ class TaskWorker {
 	#endInHaste(reason: string): void {
 		this.#killReason ??= reason;
 		this.#end.abort();
-		void sleep(this.#options.clock, shortGrace, this.#over.signal).then(() => this.#hurry.abort());
+		void sleep(this.#options.clock, shortGrace, this.#over.signal).then(() => this.#abortPending.abort());
 	}
 
 	/** Earlier states never come behind later ones. */

@@ -30,7 +30,7 @@ export interface AgentBudget extends Budget {
 	/** The model, with its requests counted. */
 	counted(model: Model): Model;
 	/** Keeps what the session has used, if that has changed since it was last kept. */
-	keep(): Promise<void>;
+	persist(): Promise<void>;
 	/** The same for work that belongs to no turn: it counts towards the session alone. */
 	besideTurns(): AgentBudget;
 }
@@ -47,9 +47,9 @@ export class Budgets {
 	readonly #settings: BudgetSettings;
 	readonly #session: BudgetMeter;
 	/** Whether what the session uses is kept: it has a budget, or had one. */
-	readonly #isKept: boolean;
+	readonly #isPersisted: boolean;
 	readonly #isLimited: boolean;
-	#kept: string;
+	#persisted: string;
 	#turn: OpenTurn | null = null;
 	/** For the agents whose work is part of the running turn. */
 	readonly inTurn: AgentBudget = this.#budgetOf(true);
@@ -64,9 +64,9 @@ export class Budgets {
 			warningRatio: limits.warningRatio,
 			used: { tokens, time: milliseconds, "tool-calls": toolCalls },
 		});
-		this.#kept = JSON.stringify(this.#record());
-		this.#isKept = hasAny(limits.session) || tokens + milliseconds + toolCalls > 0;
-		this.#isLimited = this.#isKept || hasAny(limits.turn);
+		this.#persisted = JSON.stringify(this.#record());
+		this.#isPersisted = hasAny(limits.session) || tokens + milliseconds + toolCalls > 0;
+		this.#isLimited = this.#isPersisted || hasAny(limits.turn);
 	}
 
 	/** From now on time counts. `expired` is called once, when a time budget is used up while the turn is open. */
@@ -84,7 +84,7 @@ export class Budgets {
 		this.#countTime();
 		this.#turn?.withdrawTimer();
 		this.#turn = null;
-		return this.#unkept();
+		return this.#unpersisted();
 	}
 
 	#budgetOf(isInTurn: boolean): AgentBudget {
@@ -99,9 +99,9 @@ export class Budgets {
 				return error;
 			},
 			counted: (model) => (this.#isLimited ? this.#counted(model, isInTurn) : model),
-			keep: async () => {
+			persist: async () => {
 				this.#countTime();
-				const records = this.#unkept();
+				const records = this.#unpersisted();
 				if (records.length > 0) await this.#settings.stored.appendCalls(records);
 			},
 			besideTurns: () => this.#budgetOf(false),
@@ -131,7 +131,7 @@ export class Budgets {
 
 	#count(kind: BudgetKind, amount: number, isInTurn: boolean): void {
 		for (const meter of this.#meters(isInTurn)) meter.add(kind, amount);
-		this.#tellWarnings();
+		this.#emitWarnings();
 	}
 
 	/** Time passes for session and turn alike, but only while a turn is open. */
@@ -144,7 +144,7 @@ export class Budgets {
 		this.#count("time", passed, true);
 	}
 
-	#tellWarnings(): void {
+	#emitWarnings(): void {
 		const { stored, log, warn } = this.#settings;
 		for (const state of this.#meters(true).flatMap((meter) => meter.takeWarnings())) {
 			log.warn("a budget is nearly used up", { session: stored.id, ...state });
@@ -167,11 +167,11 @@ export class Budgets {
 	}
 
 	/** The record of what was used since the last one; none when nothing was, or nothing is kept. */
-	#unkept(): readonly CallRecord[] {
+	#unpersisted(): readonly CallRecord[] {
 		const record = this.#record();
 		const text = JSON.stringify(record);
-		if (!this.#isKept || text === this.#kept) return [];
-		this.#kept = text;
+		if (!this.#isPersisted || text === this.#persisted) return [];
+		this.#persisted = text;
 		return [record];
 	}
 

@@ -1,10 +1,10 @@
 // Tools that a client brings along: checked when it attaches, asked of it when a model calls them.
 import type { Identifiers } from "../../base/ids.ts";
 import type { ToolReturn } from "../../events/content.ts";
-import type { ClientToolAsk } from "../../events/interaction.ts";
+import type { ClientToolInteraction } from "../../events/interaction.ts";
 import { compileJsonSchema } from "../../tools/json-schema.ts";
 import type { JsonSchema, Tool } from "../../tools/tool.ts";
-import type { AskTable } from "../interactions/interaction-table.ts";
+import type { InteractionTable } from "../interactions/interaction-table.ts";
 import type { Clients } from "./clients.ts";
 import type { Emitter, Where } from "./emitter.ts";
 
@@ -22,23 +22,23 @@ export interface CheckedTools {
 }
 
 /** Puts a client's tool call before it and resolves with its result, or with what stands in for one. */
-export type AskClientTool = (ask: ClientToolAsk, signal: AbortSignal) => Promise<ToolReturn>;
+export type CallClientTool = (interaction: ClientToolInteraction, signal: AbortSignal) => Promise<ToolReturn>;
 
 /** Puts the calls of client tools before the clients of a session; `place` says where their events belong. */
 export function createClientToolCalls(
-	asks: AskTable,
+	interactions: InteractionTable,
 	clients: Pick<Clients, "any">,
 	emitter: Pick<Emitter, "emit">,
 	place: () => Where,
-): AskClientTool {
-	return async (ask, signal) => {
-		const settlement = asks.wait(ask, "client-tool", signal);
+): CallClientTool {
+	return async (interaction, signal) => {
+		const settlement = interactions.wait(interaction, "client-tool", signal);
 		// The client may have detached between the call and this.
-		if (!clients.any) asks.clientGone();
+		if (!clients.any) interactions.clientGone();
 		const where = place();
-		await emitter.emit(where, { type: "ask.requested", ask }, {}, signal);
+		await emitter.emit(where, { type: "interaction.requested", interaction }, {}, signal);
 		const { answer } = await settlement;
-		await emitter.emit(where, { type: "ask.resolved", askId: ask.id, answer }, {}, signal);
+		await emitter.emit(where, { type: "interaction.resolved", interactionId: interaction.id, answer }, {}, signal);
 		return answer.result;
 	};
 }
@@ -48,7 +48,7 @@ export async function checkClientTools(
 	declarations: readonly ClientToolDeclaration[],
 	isBuiltin: (name: string) => boolean,
 	identifiers: Identifiers,
-	ask: AskClientTool,
+	ask: CallClientTool,
 ): Promise<CheckedTools> {
 	const tools = new Map<string, Tool>();
 	const rejected: { name: string; reason: string }[] = [];
@@ -69,7 +69,7 @@ function createClientTool(
 	{ name, description, parameters }: ClientToolDeclaration,
 	check: (value: unknown) => Promise<string | null>,
 	identifiers: Identifiers,
-	ask: AskClientTool,
+	ask: CallClientTool,
 ): Tool {
 	return {
 		name,

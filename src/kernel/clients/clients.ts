@@ -23,7 +23,7 @@ export interface Attachment {
 	/** Batches of events, so that one write can serve many. Ends after `close` and when the session closes. */
 	readonly events: AsyncIterable<readonly AgentEvent[]>;
 	/** Resolves once the events told so far have been taken and dealt with. */
-	dealtWith(): Promise<void>;
+	drained(): Promise<void>;
 	/** The client is gone. */
 	close(): void;
 }
@@ -77,7 +77,7 @@ export class Clients {
 		this.#emitter.add(feed);
 		for (const event of earlier) feed.push(event);
 		if (this.#isOver) feed.end();
-		return { events: feed, dealtWith: () => feed.dealtWith(), close: () => this.#detach(feed) };
+		return { events: feed, drained: () => feed.drained(), close: () => this.#detach(feed) };
 	}
 
 	/** Ends what every client is told, after what it was told already; whoever comes later is told nothing new. */

@@ -4,7 +4,7 @@ import { createSessionDouble, storageFailure } from "../../../test/support/faili
 import { createDeferred } from "../../base/deferred.ts";
 import { textPart } from "../../events/content.ts";
 import type { AgentEvent, EventBody } from "../../events/event.ts";
-import { Emitter, type Keeping } from "./emitter.ts";
+import { Emitter, type Persistence } from "./emitter.ts";
 import { EventFeed } from "./event-feed.ts";
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -17,42 +17,42 @@ async function createSubject() {
 	const emitter = new Emitter(double.stored, createFakeClock(1));
 	const feed = new EventFeed();
 	emitter.add(feed);
-	const told: string[] = [];
+	const delivered: string[] = [];
 	void (async () => {
-		for await (const batch of feed) told.push(...batch.map(({ body }) => body.type));
+		for await (const batch of feed) delivered.push(...batch.map(({ body }) => body.type));
 	})();
-	const emit = async (body: EventBody, keeping: Keeping = {}, turnId = "t1", signal = live) =>
-		await emitter.emit({ turnId, agentPath: [] }, body, keeping, signal);
-	return { double, emitter, feed, told, emit };
+	const emit = async (body: EventBody, persistence: Persistence = {}, turnId = "t1", signal = live) =>
+		await emitter.emit({ turnId, agentPath: [] }, body, persistence, signal);
+	return { double, emitter, feed, delivered, emit };
 }
 
 describe("Emitter", () => {
 	it("keeps journal rows, then the event, syncs, and only then tells", async () => {
-		const { double, told, emit } = await createSubject();
+		const { double, delivered, emit } = await createSubject();
 		double.hold = createDeferred();
 		const record = { type: "finished", toolCallId: "c1", isError: false } as const;
 		const emitting = emit(step(1), { records: [record], sync: true });
 		await settled();
-		expect([double.writes, told]).toEqual([["finished", "step.started"], []]);
+		expect([double.writes, delivered]).toEqual([["finished", "step.started"], []]);
 		double.hold.resolve();
 		await emitting;
 		await settled();
-		expect([double.writes, told]).toEqual([["finished", "step.started", "sync"], ["step.started"]]);
+		expect([double.writes, delivered]).toEqual([["finished", "step.started", "sync"], ["step.started"]]);
 	});
 
 	it("tells in the order of emission, a merged run before what ends it", async () => {
-		const { double, told, emit } = await createSubject();
+		const { double, delivered, emit } = await createSubject();
 		await emit(delta("a"));
 		await emit(delta("b"));
 		expect(double.writes).toEqual([]);
 		double.hold = createDeferred();
 		const emitting = [emit(step(1)), emit(delta("c")), emit(step(2)), emit(delta("d"))];
 		await settled();
-		expect(told).toEqual(["content.delta", "content.delta"]);
+		expect(delivered).toEqual(["content.delta", "content.delta"]);
 		double.hold.resolve();
 		await Promise.all(emitting);
 		await settled();
-		expect(told.slice(2)).toEqual([
+		expect(delivered.slice(2)).toEqual([
 			"content.completed",
 			"step.started",
 			"content.delta",
@@ -63,7 +63,7 @@ describe("Emitter", () => {
 	});
 
 	it("tells nothing that could not be kept, nor anything later of that turn but its end", async () => {
-		const { double, told, emit } = await createSubject();
+		const { double, delivered, emit } = await createSubject();
 		double.hold = createDeferred();
 		double.failEvents = true;
 		const results = [emit(step(1)), emit(step(2)), emit(delta("a"))].map((emitting) =>
@@ -80,11 +80,11 @@ describe("Emitter", () => {
 		await expect(emit(delta("b"))).rejects.toBe(storageFailure);
 		await expect(emit(step(3))).rejects.toBe(storageFailure);
 		await settled();
-		expect(told).toEqual([]);
+		expect(delivered).toEqual([]);
 		await emit({ type: "turn.ended", outcome: { status: "cancelled" } });
 		await emit({ type: "turn.started", input: "again" }, {}, "t2");
 		await settled();
-		expect(told).toEqual(["turn.ended", "turn.started"]);
+		expect(delivered).toEqual(["turn.ended", "turn.started"]);
 	});
 
 	it("waits for room while a client is slow, but not beyond the signal", async () => {
@@ -120,7 +120,7 @@ describe("Emitter", () => {
 	});
 
 	it("does not let a turn go on behind its gap because something beside it failed as well", async () => {
-		const { double, emitter, told, emit } = await createSubject();
+		const { double, emitter, delivered, emit } = await createSubject();
 		double.failEvents = true;
 		await expect(emit(step(1))).rejects.toBe(storageFailure);
 		const beside = emitter.emit({ turnId: null, agentPath: [] }, step(9), {}, live);
@@ -129,7 +129,7 @@ describe("Emitter", () => {
 		await expect(emit(step(2))).rejects.toBe(storageFailure);
 		await emitter.emit({ turnId: null, agentPath: [] }, step(3), {}, live);
 		await settled();
-		expect(told).toEqual(["step.started"]);
+		expect(delivered).toEqual(["step.started"]);
 	});
 
 	it("keeps the events of a subagent in its own log too, while it runs", async () => {

@@ -7,18 +7,18 @@ import type { CallRecord, StoredAgent, StoredSession } from "../../store/session
 import type { EventFeed } from "./event-feed.ts";
 
 /** What is kept together with an event, and how firmly. */
-export interface Keeping {
+export interface Persistence {
 	/** Rows of the call journal, kept before the event is told. */
 	readonly records?: readonly CallRecord[];
 	/** Whether all of it must be on stable storage before the event is told. */
 	readonly sync?: boolean;
 	/** Called once all of it is kept, right before the event is told. */
-	beforeTold?(): void;
+	beforeDelivery?(): void;
 }
 
 interface Entry {
 	readonly events: readonly AgentEvent[];
-	readonly keeping: Keeping;
+	readonly persistence: Persistence;
 	readonly resolve: () => void;
 	readonly reject: (error: unknown) => void;
 }
@@ -26,7 +26,7 @@ interface Entry {
 /** The log of a subagent. */
 export type AgentLog = Pick<StoredAgent, "appendEvents">;
 
-const ends: ReadonlySet<EventBody["type"]> = new Set(["turn.ended", "compaction.ended", "ask.resolved"]);
+const ends: ReadonlySet<EventBody["type"]> = new Set(["turn.ended", "compaction.ended", "interaction.resolved"]);
 
 /** Where an event belongs: the turn, if one runs, and the agent. */
 export type Where = Pick<EventOrigin, "turnId" | "agentPath">;
@@ -78,7 +78,7 @@ export class Emitter {
 	 * While a client is slow it then waits for room, but not beyond the signal.
 	 * A delta that was told at once and found room gives nothing to wait for.
 	 */
-	emit(where: Where, body: EventBody, keeping: Keeping, signal: AbortSignal): Promise<void> | undefined {
+	emit(where: Where, body: EventBody, persistence: Persistence, signal: AbortSignal): Promise<void> | undefined {
 		if (this.#isRefused(where.turnId, body.type)) return Promise.reject(this.#failed?.error);
 		const ended = this.#mergerOf(where).push(body);
 		// Of a turn with a gap no more is kept than how it ends.
@@ -88,20 +88,20 @@ export class Emitter {
 			const bodies = completed === null ? [body] : [completed, body];
 			return this.#enqueue(
 				bodies.map((each) => this.#stamp(where, each)),
-				keeping,
+				persistence,
 				signal,
 			);
 		}
-		this.#tell(this.#stamp(where, body));
-		return this.#isFull() ? this.#room(signal) : undefined;
+		this.#deliver(this.#stamp(where, body));
+		return this.#isFull() ? this.#capacity(signal) : undefined;
 	}
 
-	async #enqueue(events: readonly AgentEvent[], keeping: Keeping, signal: AbortSignal): Promise<void> {
+	async #enqueue(events: readonly AgentEvent[], persistence: Persistence, signal: AbortSignal): Promise<void> {
 		await new Promise<void>((resolve, reject) => {
-			this.#waiting.push({ events, keeping, resolve, reject });
+			this.#waiting.push({ events, persistence, resolve, reject });
 			if (!this.#draining) void this.#drain();
 		});
-		await this.#room(signal);
+		await this.#capacity(signal);
 	}
 
 	/** Something of the turn could not be kept elsewhere: nothing more of it is told. */
@@ -110,9 +110,9 @@ export class Emitter {
 	}
 
 	/** Tells an event that could not be kept: only for the end of what was begun. */
-	tellUnkept(where: Where, body: EventBody): void {
+	deliverVolatile(where: Where, body: EventBody): void {
 		this.#mergerOf(where).flush();
-		this.#tell(this.#stamp(where, body));
+		this.#deliver(this.#stamp(where, body));
 	}
 
 	#mergerOf({ turnId, agentPath }: Where): DeltaMerger {
@@ -132,22 +132,22 @@ export class Emitter {
 		while (this.#waiting.length > 0) {
 			const batch = this.#unrefused(this.#waiting.splice(0));
 			try {
-				await this.#keep(batch);
+				await this.#persist(batch);
 			} catch (thrown) {
 				for (const { events, reject } of batch) {
 					// What stands beside a turn must not let the turn go on behind its gap.
 					const turnId = events.at(-1)?.turnId ?? null;
 					if (turnId !== null) this.#failed = { turnId, error: thrown };
 					// That a compaction is over is told all the same: nobody else will.
-					for (const event of events) if (event.body.type === "compaction.ended") this.#tell(event);
+					for (const event of events) if (event.body.type === "compaction.ended") this.#deliver(event);
 					reject(thrown);
 				}
 				continue;
 			}
 			// Its turn may have failed elsewhere meanwhile.
 			for (const entry of this.#unrefused(batch)) {
-				entry.keeping.beforeTold?.();
-				for (const event of entry.events) this.#tell(event);
+				entry.persistence.beforeDelivery?.();
+				for (const event of entry.events) this.#deliver(event);
 				entry.resolve();
 			}
 		}
@@ -174,8 +174,8 @@ export class Emitter {
 		return turnId !== null && turnId === this.#failed?.turnId;
 	}
 
-	async #keep(batch: readonly Entry[]): Promise<void> {
-		const records = batch.flatMap((entry) => entry.keeping.records ?? []);
+	async #persist(batch: readonly Entry[]): Promise<void> {
+		const records = batch.flatMap((entry) => entry.persistence.records ?? []);
 		if (records.length > 0) await this.#stored.appendCalls(records);
 		const events = batch.flatMap((entry) => entry.events);
 		await this.#stored.appendEvents(events);
@@ -183,10 +183,10 @@ export class Emitter {
 			const own = events.filter(({ agentPath }) => agentPath.at(-1)?.agentId === agentId);
 			if (own.length > 0) await log.appendEvents(own);
 		}
-		if (batch.some((entry) => entry.keeping.sync === true)) await this.#stored.sync();
+		if (batch.some((entry) => entry.persistence.sync === true)) await this.#stored.sync();
 	}
 
-	#tell(event: AgentEvent): void {
+	#deliver(event: AgentEvent): void {
 		for (const feed of this.#feeds) feed.push(event);
 	}
 
@@ -195,10 +195,10 @@ export class Emitter {
 		return false;
 	}
 
-	async #room(signal: AbortSignal): Promise<void> {
+	async #capacity(signal: AbortSignal): Promise<void> {
 		for (const feed of this.#feeds) {
 			if (!feed.isFull() || signal.aborted) continue;
-			await withinSignal(feed.room(), signal);
+			await withinSignal(feed.capacity(), signal);
 		}
 	}
 }

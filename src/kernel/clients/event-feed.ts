@@ -9,7 +9,7 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 	#events: AgentEvent[] = [];
 	#ended = false;
 	#reader: Deferred<void> | null = null;
-	#room: Deferred<void> | null = null;
+	#capacity: Deferred<void> | null = null;
 	#quiet: Deferred<void> | null = null;
 
 	push(event: AgentEvent): void {
@@ -24,14 +24,14 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 	}
 
 	/** Resolves when the reader has taken what is held, or the feed has ended. */
-	room(): Promise<void> {
+	capacity(): Promise<void> {
 		if (!this.isFull()) return Promise.resolve();
-		this.#room ??= createDeferred();
-		return this.#room.promise;
+		this.#capacity ??= createDeferred();
+		return this.#capacity.promise;
 	}
 
 	/** Resolves once everything held has been taken and dealt with: the reader asks for more. */
-	dealtWith(): Promise<void> {
+	drained(): Promise<void> {
 		if (this.#ended || (this.#events.length === 0 && this.#reader !== null)) return Promise.resolve();
 		this.#quiet ??= createDeferred();
 		return this.#quiet.promise;
@@ -42,8 +42,8 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 		this.#ended = true;
 		this.#reader?.resolve();
 		this.#reader = null;
-		this.#room?.resolve();
-		this.#room = null;
+		this.#capacity?.resolve();
+		this.#capacity = null;
 		this.#quiet?.resolve();
 		this.#quiet = null;
 	}
@@ -53,8 +53,8 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 			if (this.#events.length > 0) {
 				const batch = this.#events;
 				this.#events = [];
-				this.#room?.resolve();
-				this.#room = null;
+				this.#capacity?.resolve();
+				this.#capacity = null;
 				yield batch;
 			} else if (this.#ended) return;
 			else {

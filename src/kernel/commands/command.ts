@@ -27,7 +27,7 @@ export interface CommandRun {
 	readonly agent: Agent;
 	/** Answers the person; nothing of it enters the context. */
 	say(text: string): Promise<void>;
-	tell(body: EventBody): Promise<void>;
+	deliver(body: EventBody): Promise<void>;
 	/** Tells the end of what was begun, also where that cannot be kept; rejects then all the same. */
 	end(body: EventBody): Promise<void>;
 	/** Answers a question beside the conversation; nothing of it enters the context. */

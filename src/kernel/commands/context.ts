@@ -18,7 +18,7 @@ export const compactCommand: SlashCommand = {
 		if (outcome === null) return { status: "failed", error: modelNotSet(agent.unsetModelAlias) };
 		if (outcome.kind === "failed") return { status: "failed", error: outcome.error };
 		if (outcome.kind === "cancelled") return { status: "cancelled" };
-		return await tellRoom("The context has been compacted.", run);
+		return await reportCapacity("The context has been compacted.", run);
 	},
 };
 
@@ -29,13 +29,13 @@ export const clearCommand: SlashCommand = {
 	async run(run) {
 		await run.agent.context.replace([]);
 		run.agent.reminders.rearm();
-		return await tellRoom("The context has been cleared.", run);
+		return await reportCapacity("The context has been cleared.", run);
 	},
 };
 
-async function tellRoom(text: string, { agent, say, tell }: CommandRun) {
+async function reportCapacity(text: string, { agent, say, deliver }: CommandRun) {
 	await say(text);
-	await tell(contextStatus(agent));
+	await deliver(contextStatus(agent));
 	return finished;
 }
 

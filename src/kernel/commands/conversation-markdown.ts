@@ -1,6 +1,6 @@
 // A conversation as Markdown for people to read: who said what, which tools were called, what they gave.
 import type { ContentPart, ToolCall } from "../../events/content.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
+import type { HistoryEntry } from "../../events/conversation.ts";
 import { cutLine } from "../../tools/text-limits.ts";
 import { closed, codeBlock, codeSpan, quote } from "./markdown.ts";
 
@@ -16,7 +16,7 @@ const importStart = "<imported_context ";
 const noteStarts: readonly string[] = ["<system>", importStart];
 
 /** The conversation by turns; empty when nobody has said anything yet. */
-export function conversationMarkdown(messages: readonly ConversationMessage[]): string {
+export function conversationMarkdown(messages: readonly HistoryEntry[]): string {
 	const sections: string[] = [];
 	const toolNames = new Map<string, string>();
 	let turns = 0;
@@ -43,7 +43,7 @@ interface Section {
 }
 
 /** Null for a message that is not shown. */
-function toSection(message: ConversationMessage, toolNames: ReadonlyMap<string, string>): Section | null {
+function toSection(message: HistoryEntry, toolNames: ReadonlyMap<string, string>): Section | null {
 	switch (message.role) {
 		case "user":
 			return toUserSection(message.content);

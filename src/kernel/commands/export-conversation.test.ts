@@ -3,19 +3,19 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createToolPlace, type ToolPlace } from "../../../test/support/tool-environment.ts";
 import { type ContentPart, type ToolCall, textPart } from "../../events/content.ts";
-import type { ConversationMessage, MessageRole } from "../../events/conversation.ts";
+import type { HistoryEntry, MessageRole } from "../../events/conversation.ts";
 import { type ExportPlace, exportConversation, toMarkdown } from "./export-conversation.ts";
 
-function say(role: MessageRole, ...parts: readonly (string | ContentPart)[]): ConversationMessage {
+function say(role: MessageRole, ...parts: readonly (string | ContentPart)[]): HistoryEntry {
 	return { role, content: parts.map((part) => (typeof part === "string" ? textPart(part) : part)) };
 }
 
-function calling(id: string, name: string, text: string | null): ConversationMessage {
+function calling(id: string, name: string, text: string | null): HistoryEntry {
 	const call: ToolCall = { type: "function", id, function: { name, arguments: text }, extras: null };
 	return { role: "assistant", content: [], toolCalls: [call] };
 }
 
-const result = (toolCallId: string, ...parts: readonly (string | ContentPart)[]): ConversationMessage => ({
+const result = (toolCallId: string, ...parts: readonly (string | ContentPart)[]): HistoryEntry => ({
 	...say("tool", ...parts),
 	toolCallId,
 });
@@ -23,7 +23,7 @@ const result = (toolCallId: string, ...parts: readonly (string | ContentPart)[])
 const image = (url: string): ContentPart => ({ type: "image_url", image_url: { url, id: null } });
 
 /** What follows the facts. */
-function body(...messages: readonly ConversationMessage[]): string {
+function body(...messages: readonly HistoryEntry[]): string {
 	const text = toMarkdown({ ...facts, messages });
 	return text
 		.slice(text.indexOf("- Tokens in the context: 12\n\n") + "- Tokens in the context: 12\n\n".length)

@@ -1,7 +1,7 @@
 // `/export`: the conversation of a session as a Markdown file for people.
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
+import type { HistoryEntry } from "../../events/conversation.ts";
 import type { Files } from "../../files/port.ts";
 import { beginning } from "../../tools/text-limits.ts";
 import { absolutePath } from "../../tools/workspace-paths.ts";
@@ -20,7 +20,7 @@ export interface ExportedConversation {
 	/** Tokens of the context. */
 	readonly tokenCount: number;
 	readonly modelName: string | null;
-	readonly messages: readonly ConversationMessage[];
+	readonly messages: readonly HistoryEntry[];
 }
 
 /** The whole text of an export. */

@@ -2,7 +2,7 @@
 import { estimateTokens, userRow } from "../../agent/context.ts";
 import type { Clock } from "../../base/clock.ts";
 import { listDirectoryTree } from "../../definitions/directory-listing.ts";
-import type { ContextRow, ConversationMessage } from "../../events/conversation.ts";
+import type { ContextRow, HistoryEntry } from "../../events/conversation.ts";
 import type { Files } from "../../files/port.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import { additionalDirectoryMessage, checkAdditionalDirectory } from "./additional-directory.ts";
@@ -83,7 +83,7 @@ async function exportTo({ argument, agent }: CommandRun, settings: FileCommandSe
 
 async function importFrom({ argument, agent }: CommandRun, settings: FileCommandSettings): Promise<string> {
 	const { stored, files, home, readContext } = settings;
-	const openSession = async (id: string): Promise<readonly ConversationMessage[] | null> =>
+	const openSession = async (id: string): Promise<readonly HistoryEntry[] | null> =>
 		(await readContext(id))?.flatMap((row) => (row.type === "message" ? [row.message] : [])) ?? null;
 	const place = { files, home, workDir: stored.workDir, sessionId: stored.id, openSession };
 	const { importedContext, readImport } = await import("./import-conversation.ts");
@@ -91,9 +91,9 @@ async function importFrom({ argument, agent }: CommandRun, settings: FileCommand
 	if (!read.ok) return read.reason;
 	const row = userRow(importedContext(read.source, read.text));
 	const tokens = estimateTokens([row.message]);
-	const room = (agent.model?.maxContextSize ?? Number.POSITIVE_INFINITY) - agent.context.expectedTokenCount;
-	if (tokens > room) {
-		return `${read.source} is too long: about ${tokens} tokens, and the model has room for ${Math.max(0, room)}. Import a part of it, or make room with /compact or /clear.`;
+	const capacity = (agent.model?.maxContextSize ?? Number.POSITIVE_INFINITY) - agent.context.expectedTokenCount;
+	if (tokens > capacity) {
+		return `${read.source} is too long: about ${tokens} tokens, and the model has room for ${Math.max(0, capacity)}. Import a part of it, or make room with /compact or /clear.`;
 	}
 	await agent.context.append([row]);
 	return `${read.source} was imported: about ${tokens} tokens.`;

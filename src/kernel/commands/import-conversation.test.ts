@@ -2,11 +2,11 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createToolPlace, type ToolPlace } from "../../../test/support/tool-environment.ts";
 import { textPart } from "../../events/content.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
+import type { HistoryEntry } from "../../events/conversation.ts";
 import { type ImportPlace, importedContext, readImport } from "./import-conversation.ts";
 
 const limit = 10 * 1024 * 1024;
-const sessions: Readonly<Record<string, readonly ConversationMessage[]>> = {
+const sessions: Readonly<Record<string, readonly HistoryEntry[]>> = {
 	"other-1": [
 		{ role: "user", content: [textPart("Say hello")] },
 		{ role: "assistant", content: [textPart("Hello.")] },

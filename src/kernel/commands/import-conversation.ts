@@ -1,7 +1,7 @@
 // `/import`: a text file, or what was said in another session, as context for the model.
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
+import type { HistoryEntry } from "../../events/conversation.ts";
 import type { Files } from "../../files/port.ts";
 import { isSensitiveFile } from "../../files/secret-paths.ts";
 import { isSessionId } from "../../store/disk/work-dir.ts";
@@ -38,7 +38,7 @@ export interface ImportPlace {
 	/** The session that imports. */
 	readonly sessionId: string;
 	/** The messages of another session of the work dir, which is only looked at; null when there is none. */
-	openSession(id: string): Promise<readonly ConversationMessage[] | null>;
+	openSession(id: string): Promise<readonly HistoryEntry[] | null>;
 }
 
 export type ImportResult =

@@ -14,7 +14,7 @@ describe("/init", () => {
 		["wrote nothing", null, null, /there is no .*AGENTS\.md/],
 		["left it alone", "Run it.\n", null, /left .*AGENTS\.md as it was/],
 		["wrote what was there", "Run it.\n", "Run it.\n", /left .*AGENTS\.md as it was/],
-	])("that %s says so to the session's agent", async (_name, before, written, told) => {
+	])("that %s says so to the session's agent", async (_name, before, written, delivered) => {
 		const files = createMemoryFiles();
 		await files.makeDirectory("/home/me/project");
 		if (before !== null) await files.replace(file, before);
@@ -38,7 +38,7 @@ describe("/init", () => {
 		await session.send({ type: "turn.start", input: "Go on." });
 		await client.next("turn.ended");
 		const known = JSON.stringify(model.requests.at(-1)?.messages);
-		expect(known).toMatch(told);
+		expect(known).toMatch(delivered);
 		expect(/which wrote/.test(known)).toBe(written !== null && written !== before);
 	});
 });

@@ -21,7 +21,7 @@ It should say, as far as it is true of this project and not obvious:
 Write only what you have seen. Be short: a page or two, in the language of the project's own documents.`;
 
 /** Nothing of the side run is kept as a conversation. */
-const unkept: ContextLog = { appendContext: async () => {}, replaceContext: async () => {} };
+const unpersisted: ContextLog = { appendContext: async () => {}, replaceContext: async () => {} };
 
 /** Bytes of the file that the session's own agent is shown. */
 const sizeLimit = 32 * 1024;
@@ -43,7 +43,7 @@ export function createInitCommand(workDir: string, files: Files): SlashCommand {
 		description: "Look at the project and write AGENTS.md, which tells agents how to work in it",
 		aliases: [],
 		async run({ agent, runWithin }) {
-			const context = new Context(unkept, [], agent.context.systemPrompt);
+			const context = new Context(unpersisted, [], agent.context.systemPrompt);
 			const file = path.join(workDir, "AGENTS.md");
 			const read = () => files.readRange(file, 0, comparedSize).catch(() => null);
 			const before = await read();

@@ -11,8 +11,8 @@ export function codeSpan(text: string): string {
 	const line = oneLine(text);
 	if (line === "") return "``";
 	const fence = "`".repeat(longestRun(line) + 1);
-	const room = line.startsWith("`") || line.endsWith("`") ? " " : "";
-	return fence + room + line + room + fence;
+	const capacity = line.startsWith("`") || line.endsWith("`") ? " " : "";
+	return fence + capacity + line + capacity + fence;
 }
 
 /** The text with every line quoted. */

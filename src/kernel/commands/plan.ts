@@ -5,14 +5,14 @@ import type { PlanMode } from "../plan/plan-mode.ts";
 import { type CommandRun, finished, type SlashCommand } from "./command.ts";
 
 export function createPlanCommand(plan: PlanMode): SlashCommand {
-	const turn = async (enabled: boolean, { say, tell }: CommandRun): Promise<void> => {
+	const turn = async (enabled: boolean, { say, deliver }: CommandRun): Promise<void> => {
 		if (!plan.allows(enabled)) {
 			await say("Plan mode is not supported: the agent has no tools for it.");
 			return;
 		}
 		await plan.set(enabled, true);
 		await say(enabled ? `Plan mode is on. The plan goes to ${plan.file ?? "its file"}.` : "Plan mode is off.");
-		await tell(statusChanged({ plan_mode: plan.isOn }));
+		await deliver(statusChanged({ plan_mode: plan.isOn }));
 	};
 	const carryOut = async (run: CommandRun): Promise<void> => {
 		switch (run.argument.toLowerCase()) {

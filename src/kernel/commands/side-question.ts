@@ -14,11 +14,11 @@ export function createSideQuestionCommand(identifiers: Identifiers): SlashComman
 		aliases: [],
 		async run(run) {
 			const id = identifiers.hex(12);
-			const { argument: question, tell, end } = run;
-			await tell({ type: "side-question.started", id, question });
+			const { argument: question, deliver, end } = run;
+			await deliver({ type: "side-question.started", id, question });
 			try {
 				const answer = await answerAloud(run);
-				await tell({ type: "side-question.ended", id, ...toEnd(answer) });
+				await deliver({ type: "side-question.ended", id, ...toEnd(answer) });
 				return toOutcome(answer);
 			} catch (thrown) {
 				const error = toKernelError(thrown).message;

@@ -2,16 +2,16 @@
 // Loaded only when there is such a file.
 import { type AgentDefinition, loadAgentDefinition } from "../../definitions/agent-definition.ts";
 import { defaultToolPaths, isForSubagents, toolStanding } from "../../tools/tool-paths.ts";
-import type { Surroundings } from "./compose.ts";
+import type { HostServices } from "./compose.ts";
 import { gatherPromptVariables } from "./prompt-environment.ts";
 
 /** Both paths are absolute. Throws AgentFileError with all that is wrong. */
-export async function loadAgent(file: string, workDir: string, surroundings: Surroundings): Promise<AgentDefinition> {
-	const { files, log } = surroundings;
+export async function loadAgent(file: string, workDir: string, hostServices: HostServices): Promise<AgentDefinition> {
+	const { files, log } = hostServices;
 	return await loadAgentDefinition(file, {
 		files,
 		log,
 		tools: { defaults: defaultToolPaths, standing: toolStanding, isForSubagents },
-		variables: await gatherPromptVariables(workDir, [], [], surroundings),
+		variables: await gatherPromptVariables(workDir, [], [], hostServices),
 	});
 }

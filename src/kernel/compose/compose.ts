@@ -34,7 +34,7 @@ import { describeRepository } from "./repository.ts";
 import { secretsOf } from "./secrets.ts";
 
 /** What the program around the kernel knows of the machine and the person. */
-export interface Surroundings {
+export interface HostServices {
 	/** The environment given to children and asked for overrides. */
 	readonly environment: Readonly<Record<string, string>>;
 	readonly home: string;
@@ -97,7 +97,7 @@ export interface SessionOptions {
 	/** Tokens of one answer; absent for what the settings say. */
 	readonly maxAnswerTokens?: number;
 	/** What is to be kept with the session of what these options come from; absent for nothing. */
-	readonly madeWith?: object;
+	readonly creationOptions?: object;
 	/** Whether the process has others of its work dir: the last one is then the one that began a turn last. */
 	readonly isOneOfMany?: boolean;
 }
@@ -134,33 +134,33 @@ export async function composeSession(
 	stored: StoredSession,
 	options: SessionOptions,
 	settings: Configuration,
-	surroundings: Surroundings,
+	hostServices: HostServices,
 	links: SessionLinks,
 ): Promise<SessionParts> {
-	const { environment, files: allFiles, processes, network, home, clock, identifiers, random, log } = surroundings;
-	const secrets = secretsOf(surroundings);
+	const { environment, files: allFiles, processes, network, home, clock, identifiers, random, log } = hostServices;
+	const secrets = secretsOf(hostServices);
 	// Whatever is read for a prompt, a person or a tool comes from here; what is ours to read is read beside it.
 	const files = allFiles.admitting(secrets.admit);
 	const { configuration, selection } = chooseModel(options, settings, environment);
 	const { loopControl, agentwire } = configuration;
 	const { agent = builtInAgents.default } = options;
-	const keys = createKeyRing({ ...surroundings, fetch: network.fetch, platform: agentwire });
+	const keys = createKeyRing({ ...hostServices, fetch: network.fetch, platform: agentwire });
 	const loadPlugins = () =>
-		loadPluginTools({ ...surroundings, files }, async () => {
+		loadPluginTools({ ...hostServices, files }, async () => {
 			const provider = selectDefaultProvider(configuration, environment);
 			return { api_key: await keys.keyOf(provider), base_url: provider.baseUrl };
 		});
 	const [model, skills, pluginTools] = await Promise.all([
-		composeModel(selection, surroundings, links.clientName, keys, options.maxAnswerTokens),
+		composeModel(selection, hostServices, links.clientName, keys, options.maxAnswerTokens),
 		links.findSkills({
 			files,
 			workDir: stored.workDir,
 			home,
-			shareDir: surroundings.shareDir,
+			shareDir: hostServices.shareDir,
 			skillsDirs: options.skillsDirs,
 			extraSkillDirs: configuration.extraSkillDirs,
 			mergeAll: configuration.mergeAllAvailableSkills,
-			builtInDir: surroundings.builtInSkillsDir,
+			builtInDir: hostServices.builtInSkillsDir,
 			log,
 		}),
 		options.plugins === false ? [] : loadPlugins(),
@@ -180,9 +180,9 @@ export async function composeSession(
 		web: {
 			network,
 			allowed: agentwire.fetchAllow,
-			fetchService: toWebService(configuration.services.moonshotFetch, surroundings.version, keys),
-			searchService: toWebService(configuration.services.moonshotSearch, surroundings.version, keys),
-			readPage: surroundings.readPage,
+			fetchService: toWebService(configuration.services.moonshotFetch, hostServices.version, keys),
+			searchService: toWebService(configuration.services.moonshotSearch, hostServices.version, keys),
+			readPage: hostServices.readPage,
 		},
 		clock,
 		todos: {
@@ -206,17 +206,17 @@ export async function composeSession(
 			findModel: async (alias) => {
 				const isKnown = Object.hasOwn(configuration.models, alias);
 				const chosen = { configuration, alias, thinking: options.thinking, environment };
-				return isKnown ? await composeModel(selectModel(chosen), surroundings, links.clientName, keys) : null;
+				return isKnown ? await composeModel(selectModel(chosen), hostServices, links.clientName, keys) : null;
 			},
 			describeRepository: (signal) => describeRepository(stored.workDir, { environment, processes }, signal),
 			parallel: agentwire.parallelSubagents,
 		},
 		background: {
 			settings: configuration.background,
-			startWorker: surroundings.startWorker,
+			startWorker: hostServices.startWorker,
 			claimStaleAfter: configuration.notifications.claimStaleAfterMs,
 		},
-		loadServers: composeServers(stored.workDir, options.mcpServers, configuration, surroundings, links),
+		loadServers: composeServers(stored.workDir, options.mcpServers, configuration, hostServices, links),
 		limits: {
 			maxSteps: options.maxSteps ?? loopControl.maxStepsPerTurn,
 			maxAttempts: options.maxAttempts ?? loopControl.maxRetriesPerStep,
@@ -247,7 +247,7 @@ export async function composeSession(
 		hookPlace: { environment, processes },
 		planPlace: {
 			files,
-			shareDir: surroundings.shareDir,
+			shareDir: hostServices.shareDir,
 			home,
 			isSupported: servesPlanMode(agent.toolPaths),
 			startsOn: options.plan || (configuration.defaultPlanMode && !stored.existed),
@@ -258,7 +258,7 @@ export async function composeSession(
 		systemPrompt: async (type) => {
 			const { gatherPromptVariables } = await import("./prompt-environment.ts");
 			const variables = await gatherPromptVariables(stored.workDir, stored.state().additionalDirs, skills.skills, {
-				...surroundings,
+				...hostServices,
 				files,
 			});
 			if (type !== null) return (type.prompt ?? renderSystemPrompt)(variables);
@@ -287,7 +287,7 @@ function composeServers(
 	workDir: string,
 	servers: SessionOptions["mcpServers"],
 	{ mcp, agentwire }: Configuration,
-	{ environment, clock, log }: Surroundings,
+	{ environment, clock, log }: HostServices,
 	links: SessionLinks,
 ): LoadServers | null {
 	if (servers.length === 0) return null;
@@ -310,7 +310,7 @@ function composeServers(
 export function chooseModel(
 	{ model, thinking, unlistedModel }: SessionOptions,
 	settings: Configuration,
-	environment: Surroundings["environment"],
+	environment: HostServices["environment"],
 ): { readonly configuration: Configuration; readonly selection: ModelSelection } {
 	const configuration = unlistedModel === undefined ? settings : listModel(settings, unlistedModel);
 	const alias = unlistedModel?.name ?? model;
@@ -319,7 +319,7 @@ export function chooseModel(
 
 async function composeModel(
 	selection: ModelSelection,
-	{ environment, files, network, home, clock, trace, version }: Surroundings,
+	{ environment, files, network, home, clock, trace, version }: HostServices,
 	clientName: () => string | null,
 	keys: KeyRing,
 	maxAnswerTokens?: number,

@@ -2,18 +2,18 @@
 import { chooseInjected, discoverPlugins, type HostValues } from "../../definitions/plugin.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { isBuiltInToolName } from "../../tools/tool-paths.ts";
-import type { Surroundings } from "./compose.ts";
+import type { HostServices } from "./compose.ts";
 
 /**
  * The tools of all plugins in the share directory that can be used. A name that a built-in tool or an earlier plugin has
  * is left out, and so is a tool that cannot be offered; both are logged. `values` is asked anew at each call of a tool.
  */
 export async function loadPluginTools(
-	surroundings: Pick<Surroundings, "files" | "processes" | "environment" | "shareDir" | "log">,
+	hostServices: Pick<HostServices, "files" | "processes" | "environment" | "shareDir" | "log">,
 	values: () => Promise<HostValues>,
 ): Promise<readonly Tool[]> {
-	const { log } = surroundings;
-	const plugins = await discoverPlugins(surroundings);
+	const { log } = hostServices;
+	const plugins = await discoverPlugins(hostServices);
 	if (plugins.length === 0) return [];
 	const { createPluginTool } = await import("../../tools/plugin-tool.ts");
 	const tools = new Map<string, Tool>();
@@ -25,7 +25,7 @@ export async function loadPluginTools(
 				continue;
 			}
 			const inject = async () => chooseInjected(plugin.inject, await values());
-			const made = await createPluginTool(plugin.directory, declared, surroundings, inject);
+			const made = await createPluginTool(plugin.directory, declared, hostServices, inject);
 			if (made.ok) tools.set(declared.name, made.tool);
 			else log.warn("A tool of a plugin cannot be used and is left out.", { ...fields, reason: made.reason });
 		}

@@ -2,7 +2,7 @@
 import path from "node:path";
 import { discoverPlugins } from "../../definitions/plugin.ts";
 import { createSecretPaths, type SecretPaths } from "../../files/secret-paths.ts";
-import type { Surroundings } from "./compose.ts";
+import type { HostServices } from "./compose.ts";
 
 /** `~/.kimi` counts beside the share directory: it is where other versions keep theirs. */
 export function secretsOf({
@@ -11,7 +11,7 @@ export function secretsOf({
 	home,
 	settingsFile,
 	log,
-}: Pick<Surroundings, "files" | "shareDir" | "home" | "settingsFile" | "log">): SecretPaths {
+}: Pick<HostServices, "files" | "shareDir" | "home" | "settingsFile" | "log">): SecretPaths {
 	const shareDirs = [...new Set([shareDir, path.join(home, ".kimi")])];
 	const keyFilesIn = async (directory: string) =>
 		(await discoverPlugins({ files, shareDir: directory, log })).flatMap(({ directory: root, configFile, inject }) =>

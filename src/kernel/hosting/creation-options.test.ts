@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type MadeWith, readMadeWith, toKeptMadeWith } from "./creation-options.ts";
+import { type CreationOptions, readCreationOptions, toPersistedCreationOptions } from "./creation-options.ts";
 
 const noBudgets = {
 	sessionTokens: null,
@@ -9,7 +9,7 @@ const noBudgets = {
 	turnSeconds: null,
 	turnToolCalls: null,
 };
-const plain: MadeWith = {
+const plain: CreationOptions = {
 	model: null,
 	provider: null,
 	maxAnswerTokens: null,
@@ -18,7 +18,7 @@ const plain: MadeWith = {
 	tools: "none",
 	budgets: noBudgets,
 };
-const full: MadeWith = {
+const full: CreationOptions = {
 	model: "m",
 	provider: "p",
 	maxAnswerTokens: 1,
@@ -35,17 +35,17 @@ const full: MadeWith = {
 	},
 };
 
-it.each([[plain], [full], [{ ...plain, maxAnswerTokens: 0 }]])("reads again what it keeps", (madeWith) => {
-	const kept: unknown = JSON.parse(JSON.stringify(toKeptMadeWith(madeWith)));
-	expect(readMadeWith(kept)).toEqual(madeWith);
+it.each([[plain], [full], [{ ...plain, maxAnswerTokens: 0 }]])("reads again what it keeps", (creationOptions) => {
+	const persisted: unknown = JSON.parse(JSON.stringify(toPersistedCreationOptions(creationOptions)));
+	expect(readCreationOptions(persisted)).toEqual(creationOptions);
 });
 
 it("keeps nothing of what was left open", () => {
-	expect(toKeptMadeWith(plain)).toEqual({ tools: "none", budgets: {} });
+	expect(toPersistedCreationOptions(plain)).toEqual({ tools: "none", budgets: {} });
 });
 
 it("reads what lacks everything but the tools, and what has more", () => {
-	expect(readMadeWith({ tools: "all", colour: "red" })).toEqual({ ...plain, tools: "all" });
+	expect(readCreationOptions({ tools: "all", colour: "red" })).toEqual({ ...plain, tools: "all" });
 });
 
 it.each([
@@ -58,4 +58,4 @@ it.each([
 	{ tools: "all", max_steps: 0 },
 	{ tools: "all", budgets: { turn_tokens: -1 } },
 	{ tools: "all", budgets: { turn_seconds: "5" } },
-])("takes %j for nothing", (value) => expect(readMadeWith(value)).toBeNull());
+])("takes %j for nothing", (value) => expect(readCreationOptions(value)).toBeNull());

@@ -10,7 +10,7 @@ const bound = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
 const time = v.optional(v.pipe(v.number(), v.gtValue(0)));
 const text = v.optional(v.string());
 
-const keptSchema = v.object({
+const persistedSchema = v.object({
 	model: text,
 	provider: text,
 	max_answer_tokens: bound,
@@ -31,7 +31,7 @@ const keptSchema = v.object({
 });
 
 /** Null leaves it to the settings. */
-export interface MadeWith {
+export interface CreationOptions {
 	/** An alias or the model's own name. */
 	readonly model: string | null;
 	/** Key, type or maker of a provider. */
@@ -47,8 +47,8 @@ export interface MadeWith {
 }
 
 /** Null for what is nothing of the kind, or damaged. */
-export function readMadeWith(value: unknown): MadeWith | null {
-	const parsed = v.safeParse(keptSchema, value);
+export function readCreationOptions(value: unknown): CreationOptions | null {
+	const parsed = v.safeParse(persistedSchema, value);
 	if (!parsed.success) return null;
 	const { model, provider, max_answer_tokens, max_steps, system_prompt, tools, budgets } = parsed.output;
 	return {
@@ -69,8 +69,8 @@ export function readMadeWith(value: unknown): MadeWith | null {
 	};
 }
 
-export function toKeptMadeWith(madeWith: MadeWith): object {
-	const { model, provider, maxAnswerTokens, maxSteps, systemPrompt, tools, budgets } = madeWith;
+export function toPersistedCreationOptions(creationOptions: CreationOptions): object {
+	const { model, provider, maxAnswerTokens, maxSteps, systemPrompt, tools, budgets } = creationOptions;
 	return given({
 		tools,
 		model,

@@ -7,10 +7,10 @@ import { findModel } from "../../config/find-model.ts";
 import { narrowAgent } from "../compose/agent-restriction.ts";
 import { builtInAgents } from "../compose/built-in-agents.ts";
 import { chooseModel, type SessionOptions } from "../compose/compose.ts";
-import { type MadeWith, readMadeWith, toKeptMadeWith } from "./creation-options.ts";
+import { type CreationOptions, readCreationOptions, toPersistedCreationOptions } from "./creation-options.ts";
 
 /** What a client asks of a session; it is kept with it. */
-export type SessionRequest = MadeWith;
+export type SessionRequest = CreationOptions;
 
 /** What a session is opened with. */
 export interface ChosenOptions {
@@ -30,7 +30,7 @@ export interface CommonOptions {
 
 /** For a new session; what was asked for is kept with it. Fails `model-not-set` when there is no such model. */
 export function chooseOptions(common: CommonOptions, request: SessionRequest): ChosenOptions {
-	return choose(common, { ...toOptions(common, request), madeWith: toKeptMadeWith(request) });
+	return choose(common, { ...toOptions(common, request), creationOptions: toPersistedCreationOptions(request) });
 }
 
 /** For a session of which nothing is known yet. */
@@ -39,19 +39,20 @@ export function choosePlainOptions(common: CommonOptions): ChosenOptions {
 }
 
 /** For a session that an earlier process made: the same again, as far as it is still to be had. */
-export function chooseOptionsAgain(common: CommonOptions, id: string, kept: unknown): ChosenOptions {
+export function chooseOptionsAgain(common: CommonOptions, id: string, persisted: unknown): ChosenOptions {
 	const { log } = common;
-	const madeWith = readMadeWith(kept);
-	if (kept !== null && madeWith === null) log.warn("What a session was made with is not readable.", { session: id });
-	if (madeWith === null) return choosePlainOptions(common);
+	const creationOptions = readCreationOptions(persisted);
+	if (persisted !== null && creationOptions === null)
+		log.warn("What a session was made with is not readable.", { session: id });
+	if (creationOptions === null) return choosePlainOptions(common);
 	try {
-		return choose(common, toOptions(common, madeWith));
+		return choose(common, toOptions(common, creationOptions));
 	} catch (thrown) {
 		if (!(thrown instanceof KernelError)) throw thrown;
-		const { model, provider } = madeWith;
+		const { model, provider } = creationOptions;
 		const fields = { session: id, model, provider, error: thrown };
 		log.warn("A session gets the default model in place of its own.", fields);
-		return choose(common, toOptions(common, { ...madeWith, model: null, provider: null }));
+		return choose(common, toOptions(common, { ...creationOptions, model: null, provider: null }));
 	}
 }
 

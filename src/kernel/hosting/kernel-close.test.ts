@@ -1,7 +1,7 @@
 // What a kernel ends when something of it could not even be loaded.
 import { expect, it, vi } from "vitest";
 import { createFakeClock } from "../../../test/support/campaign-clock.ts";
-import { createSurroundings } from "../../../test/support/host-services.ts";
+import { createHostServices } from "../../../test/support/host-services.ts";
 import { createMemoryFiles } from "../../../test/support/memory-files.ts";
 import { silentLog } from "../../base/log.ts";
 import { parseMcpServers } from "../../config/mcp-servers.ts";
@@ -23,7 +23,7 @@ it("ends its children also when no MCP server could be loaded", async () => {
 	const kernel = new Kernel({
 		store: createMemoryStore(),
 		configuration,
-		surroundings: createSurroundings({
+		hostServices: createHostServices({
 			files,
 			clock,
 			processes: { run: () => Promise.reject(new Error("no children here")), endAll },

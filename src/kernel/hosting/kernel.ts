@@ -7,7 +7,7 @@ import type { Files } from "../../files/port.ts";
 import type { ServerPool } from "../../mcp/server-pool.ts";
 import type { SessionState, SessionStore, SessionSummary, StoredSession } from "../../store/session-store.ts";
 import { checkAdditionalDirectory } from "../commands/additional-directory.ts";
-import { composeSession, type SessionLinks, type SessionOptions, type Surroundings } from "../compose/compose.ts";
+import { composeSession, type HostServices, type SessionLinks, type SessionOptions } from "../compose/compose.ts";
 import { Session } from "../session/session.ts";
 import type { SessionParts } from "../session/session-parts.ts";
 
@@ -17,7 +17,7 @@ const hookBudget = 1000;
 export interface KernelParts {
 	readonly store: SessionStore;
 	readonly configuration: Configuration;
-	readonly surroundings: Surroundings;
+	readonly hostServices: HostServices;
 }
 
 export class Kernel {
@@ -36,7 +36,7 @@ export class Kernel {
 
 	/** A new session with a fresh id. Throws ConfigurationError and ModelConfigurationError for unusable settings. */
 	async create(workDir: string, options: SessionOptions): Promise<Session> {
-		return await this.openOrCreate(workDir, this.#parts.surroundings.identifiers.uuid(), options);
+		return await this.openOrCreate(workDir, this.#parts.hostServices.identifiers.uuid(), options);
 	}
 
 	/** The session of this id, created under it when there is none. */
@@ -82,7 +82,7 @@ export class Kernel {
 		// Where it could not be made there is nothing to close.
 		const pool = await this.#serverPool?.catch(() => null);
 		await pool?.close();
-		await this.#parts.surroundings.processes.endAll();
+		await this.#parts.hostServices.processes.endAll();
 	}
 
 	/** Of a place only these differ from session to session. */
@@ -94,7 +94,7 @@ export class Kernel {
 	}
 
 	#pool(): Promise<ServerPool> {
-		this.#serverPool ??= createServerPool(this.#parts.surroundings).catch((thrown: unknown) => {
+		this.#serverPool ??= createServerPool(this.#parts.hostServices).catch((thrown: unknown) => {
 			this.#serverPool = null;
 			throw thrown;
 		});
@@ -122,45 +122,45 @@ export class Kernel {
 	}
 
 	#compose(stored: StoredSession, options: SessionOptions): ReturnType<typeof composeSession> {
-		const { store, configuration, surroundings } = this.#parts;
+		const { store, configuration, hostServices } = this.#parts;
 		const links: SessionLinks = {
 			clientName: () => this.#sessions.get(stored.id)?.clientName() ?? null,
 			findSkills: (place) => this.#findSkills(place),
 			readContext: (id) => store.readContext(stored.workDir, id),
 			serverPool: () => this.#pool(),
 		};
-		return composeSession(stored, options, configuration, surroundings, links);
+		return composeSession(stored, options, configuration, hostServices, links);
 	}
 
 	async #start(stored: StoredSession, options: SessionOptions, parts: SessionParts): Promise<Session> {
-		const { surroundings } = this.#parts;
+		const { hostServices } = this.#parts;
 		const session = new Session(parts);
 		this.#sessions.set(session.id, session);
 		try {
-			await addDirectories(stored, options.additionalDirs, surroundings.files);
+			await addDirectories(stored, options.additionalDirs, hostServices.files);
 			if (options.afk && !stored.state().approval.afk) {
 				await stored.updateState({ approval: { ...stored.state().approval, afk: true } });
 			}
 			await session.start();
-			await keepMadeWith(stored, options);
+			await persistCreationOptions(stored, options);
 		} catch (thrown) {
 			// A session that cannot be written says so at its first prompt; starting is never refused for it.
-			surroundings.log.error("The start of a session could not be kept.", { session: stored.id, error: thrown });
+			hostServices.log.error("The start of a session could not be kept.", { session: stored.id, error: thrown });
 		}
 		return session;
 	}
 }
 
 /** Nothing of it is loaded before it is wanted. */
-async function createServerPool(surroundings: Surroundings): Promise<ServerPool> {
+async function createServerPool(hostServices: HostServices): Promise<ServerPool> {
 	const [{ ServerPool }, { createMcpAuthorization }] = await Promise.all([
 		import("../../mcp/server-pool.ts"),
 		import("../../credentials/mcp-oauth.ts"),
 	]);
-	const { processes, network, clock, log, version } = surroundings;
+	const { processes, network, clock, log, version } = hostServices;
 	return new ServerPool({
 		processes,
-		authorization: createMcpAuthorization({ ...surroundings, fetch: network.fetch }),
+		authorization: createMcpAuthorization({ ...hostServices, fetch: network.fetch }),
 		fetch: network.patientFetch,
 		clock,
 		log,
@@ -168,9 +168,13 @@ async function createServerPool(surroundings: Surroundings): Promise<ServerPool>
 	});
 }
 
-async function keepMadeWith(stored: StoredSession, { madeWith }: SessionOptions): Promise<void> {
-	if (madeWith === undefined || JSON.stringify(stored.state().madeWith) === JSON.stringify(madeWith)) return;
-	await stored.updateState({ madeWith });
+async function persistCreationOptions(stored: StoredSession, { creationOptions }: SessionOptions): Promise<void> {
+	if (
+		creationOptions === undefined ||
+		JSON.stringify(stored.state().creationOptions) === JSON.stringify(creationOptions)
+	)
+		return;
+	await stored.updateState({ creationOptions });
 }
 
 /** Adds to the workspace what it lacks, and drops from it what is not there any more. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/campaign-clock.ts";
-import { createSurroundings } from "../../../test/support/host-services.ts";
+import { createHostServices } from "../../../test/support/host-services.ts";
 import { createMemoryFiles } from "../../../test/support/memory-files.ts";
 import { createMemoryLog } from "../../../test/support/store-directory.ts";
 import { createDeferred } from "../../base/deferred.ts";
@@ -14,7 +14,7 @@ import { plainSessionOptions } from "../compose/compose.ts";
 import type { Session } from "../session/session.ts";
 import { plainRequest, type SessionRequest } from "./hosted-options.ts";
 import { Kernel } from "./kernel.ts";
-import { type SessionHold, SessionHost } from "./session-host.ts";
+import { type SessionHandle, SessionHost } from "./session-host.ts";
 
 interface SubjectSettings {
 	readonly models?: object;
@@ -46,7 +46,7 @@ async function createSubject(
 		silentLog,
 	);
 	const clock = createFakeClock();
-	const kernel = new Kernel({ store, configuration, surroundings: createSurroundings({ files, clock }) });
+	const kernel = new Kernel({ store, configuration, hostServices: createHostServices({ files, clock }) });
 	const host = new SessionHost({
 		kernel,
 		configuration,
@@ -76,24 +76,24 @@ const task: TaskView = {
 };
 
 /** Runs a turn of the echo model to its end. */
-async function run({ session, startTurn }: SessionHold): Promise<void> {
+async function run({ session, startTurn }: SessionHandle): Promise<void> {
 	const { events, close } = session.attach({ client: null, tools: new Map(), capabilities: [], hooks: null });
 	await startTurn("text: hello");
 	for await (const batch of events) if (batch.some(({ body }) => body.type === "turn.ended")) break;
 	close();
 }
 
-async function used(hold: SessionHold): Promise<Session> {
-	await run(hold);
-	hold.release();
-	return hold.session;
+async function used(handle: SessionHandle): Promise<Session> {
+	await run(handle);
+	handle.release();
+	return handle.session;
 }
 
 describe("a host of sessions", () => {
 	it("gives the session that is loaded to all who hold it", async () => {
 		const { host } = await createSubject();
 		const first = await host.create(plainRequest);
-		const second = await host.hold(first.session.id);
+		const second = await host.acquire(first.session.id);
 		expect(second.session).toBe(first.session);
 		expect(first.info).toEqual({ id: first.session.id, model: "echo", provider: "p", isRunning: false });
 		expect(host.list()).toEqual([first.info]);
@@ -101,19 +101,19 @@ describe("a host of sessions", () => {
 
 	it("unloads what nobody has held for a while, and loads it again", async () => {
 		const { host, clock } = await createSubject({ unload_after: 60 });
-		const hold = await host.create(plainRequest);
-		const { id } = hold.session;
-		await run(hold);
+		const handle = await host.create(plainRequest);
+		const { id } = handle.session;
+		await run(handle);
 		clock.advance(120_000);
-		expect((await host.hold(id)).session).toBe(hold.session);
-		hold.release();
-		hold.release();
+		expect((await host.acquire(id)).session).toBe(handle.session);
+		handle.release();
+		handle.release();
 		clock.advance(59_999);
-		expect((await host.hold(id)).session).toBe(hold.session);
-		hold.release();
+		expect((await host.acquire(id)).session).toBe(handle.session);
+		handle.release();
 		clock.advance(60_000);
-		const again = await host.hold(id);
-		expect(again.session).not.toBe(hold.session);
+		const again = await host.acquire(id);
+		expect(again.session).not.toBe(handle.session);
 		expect(again.session.snapshot().hasHistory).toBe(true);
 		expect(host.list()).toHaveLength(1);
 	});
@@ -122,18 +122,18 @@ describe("a host of sessions", () => {
 		const { host } = await createSubject({ loaded_sessions: 2 });
 		const one = await used(await host.create(plainRequest));
 		const two = await used(await host.create(plainRequest));
-		(await host.hold(one.id)).release();
+		(await host.acquire(one.id)).release();
 		await used(await host.create(plainRequest));
-		expect((await host.hold(one.id)).session).toBe(one);
-		expect((await host.hold(two.id)).session).not.toBe(two);
+		expect((await host.acquire(one.id)).session).toBe(one);
+		expect((await host.acquire(two.id)).session).not.toBe(two);
 	});
 
 	it("leaves as the last session the one that began a turn last, whatever is unloaded and ended behind it", async () => {
 		const { host, kernel } = await createSubject({ loaded_sessions: 2 });
 		const one = await used(await host.create(plainRequest));
 		const two = await used(await host.create(plainRequest));
-		await used(await host.hold(one.id));
-		(await host.hold(two.id)).release();
+		await used(await host.acquire(one.id));
+		(await host.acquire(two.id)).release();
 		await host.create(plainRequest);
 		expect(await kernel.lastSessionId("/work")).toBe(one.id);
 		await kernel.close();
@@ -164,9 +164,9 @@ describe("a host of sessions", () => {
 		const other = await used(await host.create(plainRequest));
 		busy.backgroundTasks = async () => [task];
 		(await host.create(plainRequest)).release();
-		expect((await host.hold(busy.id)).session).toBe(busy);
+		expect((await host.acquire(busy.id)).session).toBe(busy);
 		other.backgroundTasks = async () => [];
-		const held = await host.hold(other.id);
+		const held = await host.acquire(other.id);
 		await expect(host.create(plainRequest)).rejects.toMatchObject({ code: "overloaded" });
 		held.release();
 		await host.create(plainRequest);
@@ -178,7 +178,7 @@ describe("a host of sessions", () => {
 		await used(await host.create(plainRequest));
 		unknown.backgroundTasks = () => Promise.reject(new Error("EIO"));
 		(await host.create(plainRequest)).release();
-		expect((await host.hold(unknown.id)).session).toBe(unknown);
+		expect((await host.acquire(unknown.id)).session).toBe(unknown);
 	});
 
 	it("refuses a session for which there is no place, and has room again when one is released", async () => {
@@ -192,14 +192,14 @@ describe("a host of sessions", () => {
 		expect(host.list()).toHaveLength(2);
 		one.release();
 		await host.create(plainRequest);
-		await expect(host.hold(one.session.id)).rejects.toMatchObject({ code: "overloaded" });
+		await expect(host.acquire(one.session.id)).rejects.toMatchObject({ code: "overloaded" });
 	});
 
 	it("finds places for many at once, as long as some are idle", async () => {
 		const { host } = await createSubject({ loaded_sessions: 4 });
 		const ids: string[] = [];
 		for (let n = 0; n < 12; n += 1) ids.push((await used(await host.create(plainRequest))).id);
-		const turn = async (id: string) => used(await host.hold(id));
+		const turn = async (id: string) => used(await host.acquire(id));
 		for (let n = 0; n < 12; n += 2) await Promise.all(ids.slice(n, n + 2).map(turn));
 		await Promise.all(ids.slice(0, 4).map(turn));
 		await Promise.all(ids.slice(4, 8).map(turn));
@@ -217,10 +217,10 @@ describe("a host of sessions", () => {
 
 	it("knows a new session no more that was discarded, unless it has had a turn", async () => {
 		const { host } = await createSubject({ loaded_sessions: 1 });
-		const hold = await host.create(plainRequest);
-		await hold.discard();
+		const handle = await host.create(plainRequest);
+		await handle.discard();
 		expect(host.list()).toEqual([]);
-		await expect(host.hold(hold.session.id)).rejects.toMatchObject({ code: "session-not-found" });
+		await expect(host.acquire(handle.session.id)).rejects.toMatchObject({ code: "session-not-found" });
 		const other = await host.create(plainRequest);
 		await run(other);
 		await other.discard();
@@ -231,7 +231,7 @@ describe("a host of sessions", () => {
 		const { host, kernel } = await createSubject();
 		const { id } = await used(await host.create(plainRequest));
 		await host.archive(id, async () => {});
-		for (const attempt of [host.hold(id), host.interrupt(id), host.archive(id, async () => {})]) {
+		for (const attempt of [host.acquire(id), host.interrupt(id), host.archive(id, async () => {})]) {
 			await expect(attempt).rejects.toMatchObject({ code: "session-not-found" });
 		}
 		expect(host.list()).toEqual([]);
@@ -252,10 +252,10 @@ describe("a host of sessions", () => {
 
 	it("interrupts what runs, and finds nothing to interrupt elsewhere", async () => {
 		const { host } = await createSubject();
-		const hold = await host.create(plainRequest);
-		const { id } = hold.session;
+		const handle = await host.create(plainRequest);
+		const { id } = handle.session;
 		expect(await host.interrupt(id)).toBe(false);
-		await hold.startTurn("text: hello");
+		await handle.startTurn("text: hello");
 		expect(await host.interrupt(id)).toBe(true);
 		await expect(host.interrupt("01936f8a-7b2c-7000-8000-000000000001")).rejects.toMatchObject({
 			code: "session-not-found",
@@ -279,12 +279,12 @@ describe("a host of sessions", () => {
 
 	it("gives nothing any more once it was stopped", async () => {
 		const { host } = await createSubject();
-		const hold = await host.create(plainRequest);
-		await hold.startTurn("text: hello");
+		const handle = await host.create(plainRequest);
+		await handle.startTurn("text: hello");
 		await host.stop();
-		expect(hold.session.snapshot().turnId).toBeNull();
+		expect(handle.session.snapshot().turnId).toBeNull();
 		await expect(host.create(plainRequest)).rejects.toMatchObject({ code: "closed" });
-		await expect(host.hold(hold.session.id)).rejects.toMatchObject({ code: "closed" });
+		await expect(host.acquire(handle.session.id)).rejects.toMatchObject({ code: "closed" });
 	});
 });
 
@@ -307,7 +307,7 @@ describe("a session that an earlier process made", () => {
 	it("has the model it was made with", async () => {
 		const { store, id } = await stored(request);
 		const { host } = await createSubject({}, { store, models: both });
-		expect((await host.hold(id)).info).toEqual({ id, model: "other-echo", provider: "p", isRunning: false });
+		expect((await host.acquire(id)).info).toEqual({ id, model: "other-echo", provider: "p", isRunning: false });
 	});
 
 	it("is let go of when it cannot be loaded", async () => {
@@ -340,20 +340,20 @@ describe("a session that an earlier process made", () => {
 		const { store, id } = await stored(request);
 		const log = createMemoryLog();
 		const { host } = await createSubject({}, { store, log });
-		expect((await host.hold(id)).info.model).toBe("echo");
+		expect((await host.acquire(id)).info.model).toBe("echo");
 		expect(log.lines).toEqual([
 			expect.objectContaining({ level: "warn", message: "A session gets the default model in place of its own." }),
 		]);
 	});
 
-	it.each([5, "all", { tools: "every" }])("has nothing but the default model for %j", async (madeWith) => {
+	it.each([5, "all", { tools: "every" }])("has nothing but the default model for %j", async (creationOptions) => {
 		const { store, id } = await stored(request);
 		const session = await store.openOrCreate("/work", id);
-		await session.updateState({ madeWith });
+		await session.updateState({ creationOptions });
 		await session.close();
 		const log = createMemoryLog();
 		const { host } = await createSubject({}, { store, models: both, log });
-		expect((await host.hold(id)).info.model).toBe("echo");
+		expect((await host.acquire(id)).info.model).toBe("echo");
 		expect(log.lines).toEqual([
 			expect.objectContaining({ level: "warn", message: "What a session was made with is not readable." }),
 		]);

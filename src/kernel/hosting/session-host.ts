@@ -29,7 +29,7 @@ export interface SessionInfo {
 }
 
 /** A loaded session, kept loaded until it is released. */
-export interface SessionHold {
+export interface SessionHandle {
 	readonly session: Session;
 	readonly info: SessionInfo;
 	/** Starts a turn; fails `busy`, and `overloaded` when too many run. */
@@ -73,7 +73,7 @@ export class SessionHost {
 	}
 
 	/** A new session. Fails `model-not-set` when there is no such model, `overloaded` when too many are in use. */
-	async create(request: SessionRequest): Promise<SessionHold> {
+	async create(request: SessionRequest): Promise<SessionHandle> {
 		const { kernel, clock, identifiers, workDir } = this.#parts;
 		this.#refuseArchived("");
 		const id = timeOrderedUuid(clock.now(), identifiers);
@@ -88,7 +88,7 @@ export class SessionHost {
 	}
 
 	/** The session of this id, loaded if need be, from disk if need be. Fails `session-not-found`. */
-	hold(id: string): Promise<SessionHold> {
+	acquire(id: string): Promise<SessionHandle> {
 		return this.#cache.serialize(id, async () => {
 			this.#refuseArchived(id);
 			const chosen = this.#chosen.get(id);
@@ -112,7 +112,7 @@ export class SessionHost {
 		const session = this.#loaded(id);
 		if (session === null) {
 			// Nothing of it runs; whether it exists has to be known all the same.
-			if (!this.#chosen.has(id)) (await this.hold(id)).release();
+			if (!this.#chosen.has(id)) (await this.acquire(id)).release();
 			return false;
 		}
 		if (!isRunning(session)) return false;
@@ -122,7 +122,7 @@ export class SessionHost {
 
 	/** Puts a session out of sight, its running turn cancelled; its files stay. `over` is awaited after the cancel. */
 	async archive(id: string, over: (session: Session) => Promise<void>): Promise<void> {
-		const { session, release } = await this.hold(id);
+		const { session, release } = await this.acquire(id);
 		try {
 			// Another client may have been faster.
 			this.#refuseArchived(id);
@@ -149,12 +149,12 @@ export class SessionHost {
 	}
 
 	/** Opens what an earlier process or another client left on disk. */
-	async #openStored(id: string): Promise<SessionHold> {
+	async #openStored(id: string): Promise<SessionHandle> {
 		const { kernel, workDir } = this.#parts;
 		let chosen = choosePlainOptions(this.#parts);
 		const session = await this.#load(id, () =>
-			kernel.open(workDir, id, ({ madeWith }) => {
-				chosen = chooseOptionsAgain(this.#parts, id, madeWith);
+			kernel.open(workDir, id, ({ creationOptions }) => {
+				chosen = chooseOptionsAgain(this.#parts, id, creationOptions);
 				return chosen.options;
 			}),
 		);
@@ -174,8 +174,8 @@ export class SessionHost {
 		throw programEnds();
 	}
 
-	#toHandle(id: string, session: Session, chosen: ChosenOptions): SessionHold {
-		this.#cache.hold(id);
+	#toHandle(id: string, session: Session, chosen: ChosenOptions): SessionHandle {
+		this.#cache.acquire(id);
 		return {
 			session,
 			info: toInfo(id, chosen, session),

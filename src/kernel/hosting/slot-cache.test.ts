@@ -48,7 +48,7 @@ describe("a cache of slots", () => {
 		const { cache, load, unloaded } = createSubject(2);
 		for (const id of ["a", "b", "a"]) {
 			await load(id);
-			cache.hold(id);
+			cache.acquire(id);
 			cache.release(id);
 		}
 		await load("c");
@@ -62,7 +62,7 @@ describe("a cache of slots", () => {
 	});
 
 	it.each([
-		["is held", (cache: SlotCache<Value>) => cache.hold("a")],
+		["is held", (cache: SlotCache<Value>) => cache.acquire("a")],
 		["works", (_: SlotCache<Value>, value: Value) => Object.assign(value, { isWorking: true })],
 		["may not be evicted", (_: SlotCache<Value>, value: Value) => Object.assign(value, { isEvictable: false })],
 	])("refuses another value while the only one %s, and has a slot for it afterwards", async (_name, use) => {
@@ -109,11 +109,11 @@ describe("a cache of slots", () => {
 		const { cache, clock, load, unloaded, settled } = createSubject(3, 1000);
 		for (const id of ["a", "b"]) {
 			await load(id);
-			cache.hold(id);
+			cache.acquire(id);
 		}
 		cache.release("a");
 		clock.advance(900);
-		cache.hold("a");
+		cache.acquire("a");
 		cache.release("a");
 		clock.advance(900);
 		await settled();

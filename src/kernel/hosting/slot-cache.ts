@@ -88,7 +88,7 @@ export class SlotCache<Value> {
 	}
 
 	/** Protects the value from eviction until as many `release` were called. */
-	hold(id: string): void {
+	acquire(id: string): void {
 		const slot = this.#slots.get(id);
 		if (slot === undefined) return;
 		slot.holders += 1;

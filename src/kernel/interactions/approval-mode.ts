@@ -27,11 +27,11 @@ export class ApprovalMode {
 
 	/** Whether nobody is at the keyboard. */
 	get isAway(): boolean {
-		return this.#afk || this.isKeptAway;
+		return this.#afk || this.isWithheld;
 	}
 
 	/** The same as far as the session's state says so: a run of its own kind needs no telling. */
-	get isKeptAway(): boolean {
+	get isWithheld(): boolean {
 		return this.#stored.state().approval.afk;
 	}
 

@@ -5,16 +5,16 @@ import type { ApprovalOutcome } from "../../agent/dependencies.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { ToolCall } from "../../events/content.ts";
 import type { AgentPathEntry, EventBody } from "../../events/event.ts";
-import type { ApprovalAsk } from "../../events/interaction.ts";
+import type { ApprovalInteraction } from "../../events/interaction.ts";
 import type { CallRecord, StoredSession } from "../../store/session-store.ts";
 import type { ApprovalNeed } from "../../tools/tool.ts";
-import type { Keeping } from "../clients/emitter.ts";
+import type { Persistence } from "../clients/emitter.ts";
 import type { ApprovalMode } from "./approval-mode.ts";
-import type { AskTable } from "./interaction-table.ts";
+import type { InteractionTable } from "./interaction-table.ts";
 
 interface ApprovalSettings {
 	readonly stored: StoredSession;
-	readonly asks: AskTable;
+	readonly interactions: InteractionTable;
 	/** Whether a client is there that gives approvals. */
 	canAsk(): boolean;
 	/** What becomes of a call when there is none. */
@@ -25,7 +25,7 @@ interface ApprovalSettings {
 
 /** Who asks: the turn or the background task, and the subagent when it is one. */
 export interface ApprovalSource {
-	readonly kind: NonNullable<ApprovalAsk["sourceKind"]>;
+	readonly kind: NonNullable<ApprovalInteraction["sourceKind"]>;
 	readonly id: string;
 	readonly path: readonly AgentPathEntry[];
 }
@@ -33,7 +33,7 @@ export interface ApprovalSource {
 type Decided = Extract<CallRecord, { type: "decided" }>;
 const deciders = { client: "person", "session-approval": "session-approval", nobody: "rule" } as const;
 
-type EmitInTurn = (body: EventBody, keeping: Keeping) => Promise<void> | undefined;
+type EmitInTurn = (body: EventBody, persistence: Persistence) => Promise<void> | undefined;
 
 export class Approvals {
 	readonly #settings: ApprovalSettings;
@@ -51,7 +51,7 @@ export class Approvals {
 		signal: AbortSignal,
 	): Promise<ApprovalOutcome> {
 		const { stored, mode, canAsk, whenUnattended } = this.#settings;
-		const decided = { type: "decided", askId: null, toolCallId: call.id, action: need.action } as const;
+		const decided = { type: "decided", interactionId: null, toolCallId: call.id, action: need.action } as const;
 		if (mode.isYolo) {
 			return await this.#approveByRule({ ...decided, decision: "approve", by: "yolo" });
 		}
@@ -87,7 +87,7 @@ export class Approvals {
 		emit: EmitInTurn,
 		signal: AbortSignal,
 	): Promise<ApprovalOutcome> {
-		const ask: ApprovalAsk = {
+		const interaction: ApprovalInteraction = {
 			kind: "approval",
 			id: this.#settings.identifiers.uuid(),
 			toolCallId: call.id,
@@ -101,24 +101,32 @@ export class Approvals {
 			sourceDescription: null,
 			display: [...need.display],
 		};
-		const settlement = this.#settings.asks.wait(ask, "approval", signal);
-		const asked = { type: "asked", askId: ask.id, toolCallId: call.id, action: ask.action } as const;
-		await emit({ type: "ask.requested", ask }, { records: [asked] });
+		const settlement = this.#settings.interactions.wait(interaction, "approval", signal);
+		const asked = {
+			type: "asked",
+			interactionId: interaction.id,
+			toolCallId: call.id,
+			action: interaction.action,
+		} as const;
+		await emit({ type: "interaction.requested", interaction }, { records: [asked] });
 
 		const { answer, by } = await settlement;
-		if (answer.decision === "approve_for_session") await this.#rememberForSession(ask.action);
+		if (answer.decision === "approve_for_session") await this.#rememberForSession(interaction.action);
 		const feedback = answer.decision === "reject" ? answer.feedback : "";
 		const resolved = { kind: "approval", decision: answer.decision, feedback } as const;
 		const decided: Decided = {
 			type: "decided",
-			askId: ask.id,
+			interactionId: interaction.id,
 			toolCallId: call.id,
-			action: ask.action,
+			action: interaction.action,
 			decision: answer.decision,
 			by: deciders[typeof by === "string" ? by : "nobody"],
 		};
-		await emit({ type: "ask.resolved", askId: ask.id, answer: resolved }, { records: [decided], sync: true });
-		if (answer.decision === "approve_for_session") this.#settleSiblings(ask.action);
+		await emit(
+			{ type: "interaction.resolved", interactionId: interaction.id, answer: resolved },
+			{ records: [decided], sync: true },
+		);
+		if (answer.decision === "approve_for_session") this.#settleSiblings(interaction.action);
 		if (typeof by !== "string" && (by.kind === "cancelled" || by.kind === "shutdown")) return { kind: "cancelled" };
 		return answer.decision === "reject" ? { kind: "rejected", feedback } : { kind: "approved", isShown: true };
 	}
@@ -134,10 +142,10 @@ export class Approvals {
 
 	/** An approval for the session also settles the other open ones of the same action. */
 	#settleSiblings(action: string): void {
-		const { asks } = this.#settings;
-		for (const ask of asks.asks()) {
-			if (ask.kind !== "approval" || ask.action !== action) continue;
-			asks.answer(ask.id, { kind: "approval", decision: "approve", feedback: "" }, "session-approval");
+		const { interactions } = this.#settings;
+		for (const interaction of interactions.interactions()) {
+			if (interaction.kind !== "approval" || interaction.action !== action) continue;
+			interactions.answer(interaction.id, { kind: "approval", decision: "approve", feedback: "" }, "session-approval");
 		}
 	}
 }

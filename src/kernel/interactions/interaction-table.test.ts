@@ -1,13 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/campaign-clock.ts";
-import { sampleAsks } from "../../../test/support/sample-events.ts";
+import { sampleInteractions } from "../../../test/support/sample-events.ts";
 import { toolError, toolSuccess } from "../../events/content.ts";
-import type { Ask, AskKind } from "../../events/interaction.ts";
-import { type AskDeadlines, AskTable } from "./interaction-table.ts";
+import type { Interaction, InteractionKind } from "../../events/interaction.ts";
+import { type InteractionDeadlines, InteractionTable } from "./interaction-table.ts";
 
-const none: AskDeadlines = { approval: 0, question: 0, "client-tool": 0 };
-function sample<K extends AskKind>(kind: K): Extract<Ask, { kind: K }> {
-	const found = sampleAsks.find((ask): ask is Extract<Ask, { kind: K }> => ask.kind === kind);
+const none: InteractionDeadlines = { approval: 0, question: 0, "client-tool": 0 };
+function sample<K extends InteractionKind>(kind: K): Extract<Interaction, { kind: K }> {
+	const found = sampleInteractions.find(
+		(interaction): interaction is Extract<Interaction, { kind: K }> => interaction.kind === kind,
+	);
 	if (found === undefined) throw new Error(kind);
 	return found;
 }
@@ -20,23 +22,23 @@ const approve = { kind: "approval", decision: "approve", feedback: "" } as const
 
 describe("AskTable", () => {
 	it("lets the first answer win", async () => {
-		const table = new AskTable(none, createFakeClock());
+		const table = new InteractionTable(none, createFakeClock());
 		const settlement = table.wait(approval, "approval", live());
-		expect(table.asks()).toEqual([approval]);
+		expect(table.interactions()).toEqual([approval]);
 		expect(table.answer("U", approve, "client")).toBe(true);
 		expect(table.answer("U", reject, "client")).toBe(false);
 		expect(await settlement).toEqual({ answer: approve, by: "client" });
-		expect(table.asks()).toEqual([]);
+		expect(table.interactions()).toEqual([]);
 	});
 
 	it("knows nothing of other ids", () => {
-		const table = new AskTable(none, createFakeClock());
+		const table = new InteractionTable(none, createFakeClock());
 		expect(table.answer("X", approve, "client")).toBe(false);
 	});
 
 	it("arms the deadline before anything else and withdraws it when settled", async () => {
 		const clock = createFakeClock();
-		const table = new AskTable({ approval: 60, question: 30, "client-tool": 600 }, clock);
+		const table = new InteractionTable({ approval: 60, question: 30, "client-tool": 600 }, clock);
 		const settlements = [
 			table.wait(approval, "approval", live()),
 			table.wait(question, "question", live()),
@@ -61,7 +63,7 @@ describe("AskTable", () => {
 
 	it("sets no timer for a deadline of 0", () => {
 		const clock = createFakeClock();
-		void new AskTable(none, clock).wait(approval, "approval", live());
+		void new InteractionTable(none, clock).wait(approval, "approval", live());
 		expect(clock.waiting()).toBe(0);
 	});
 
@@ -69,7 +71,7 @@ describe("AskTable", () => {
 		["malformed", { kind: "malformed" }, toolError("Invalid tool result payload from client.", "Invalid tool result")],
 		["an error reply", { kind: "error-reply", message: "no hands" }, toolError("no hands", "External tool error")],
 	] as const)("takes stand-ins for %s", async (_name, failure, result) => {
-		const table = new AskTable(none, createFakeClock());
+		const table = new InteractionTable(none, createFakeClock());
 		const settlements = Promise.all([
 			table.wait(approval, "approval", live()),
 			table.wait(question, "question", live()),
@@ -84,19 +86,19 @@ describe("AskTable", () => {
 	});
 
 	it("takes an answer of another kind for malformed", async () => {
-		const table = new AskTable(none, createFakeClock());
+		const table = new InteractionTable(none, createFakeClock());
 		const settlement = table.wait(approval, "approval", live());
 		expect(table.answer("U", { kind: "question", answers: {} }, "client")).toBe(true);
 		expect(await settlement).toEqual({ answer: reject, by: { kind: "malformed" } });
 	});
 
 	it("keeps approvals open when the last client goes, and settles the rest", async () => {
-		const table = new AskTable(none, createFakeClock());
+		const table = new InteractionTable(none, createFakeClock());
 		const approving = table.wait(approval, "approval", live());
 		const asking = table.wait(question, "question", live());
 		const calling = table.wait(tool, "client-tool", live());
 		table.clientGone();
-		expect(table.asks()).toEqual([approval]);
+		expect(table.interactions()).toEqual([approval]);
 		expect(await asking).toEqual({ answer: { kind: "question", answers: {} }, by: { kind: "client-gone" } });
 		expect((await calling).answer.result).toEqual(
 			toolError("Wire connection closed before tool result was received.", "Wire closed"),
@@ -109,7 +111,7 @@ describe("AskTable", () => {
 	it("allows what a hook was asked for, whatever stands in for its answer", async () => {
 		const hook = sample("hook");
 		const allow = { kind: "hook", action: "allow", reason: "" };
-		const table = new AskTable(none, createFakeClock());
+		const table = new InteractionTable(none, createFakeClock());
 		const controller = new AbortController();
 		const settle: readonly (() => void)[] = [
 			() => table.answer(hook.id, { kind: "error-reply", message: "no" }, "client"),
@@ -128,7 +130,7 @@ describe("AskTable", () => {
 	it("gives a hook the time of its own, and no answer counts behind it", async () => {
 		const hook = sample("hook");
 		const clock = createFakeClock();
-		const table = new AskTable(none, clock);
+		const table = new InteractionTable(none, clock);
 		const settlement = table.waitFor(hook, "hook", 5, live());
 		clock.advance(5000);
 		expect(table.answer(hook.id, { kind: "hook", action: "block", reason: "late" }, "client")).toBe(false);
@@ -140,7 +142,7 @@ describe("AskTable", () => {
 
 	it("settles as cancelled at an abort, also at one that came before", async () => {
 		const clock = createFakeClock();
-		const table = new AskTable({ ...none, approval: 5 }, clock);
+		const table = new InteractionTable({ ...none, approval: 5 }, clock);
 		const controller = new AbortController();
 		const settlement = table.wait(approval, "approval", controller.signal);
 		controller.abort();
@@ -149,6 +151,6 @@ describe("AskTable", () => {
 			answer: reject,
 			by: { kind: "cancelled" },
 		});
-		expect([table.asks(), clock.waiting()]).toEqual([[], 0]);
+		expect([table.interactions(), clock.waiting()]).toEqual([[], 0]);
 	});
 });

@@ -2,28 +2,28 @@
 // later changes nothing. One row per kind says what stands in for an answer that does not come (docs/guarantees.md).
 import type { Clock } from "../../base/clock.ts";
 import { toolError } from "../../events/content.ts";
-import type { AnswerTo, Ask, AskFailure, AskKind } from "../../events/interaction.ts";
+import type { AnswerTo, Interaction, InteractionFailure, InteractionKind } from "../../events/interaction.ts";
 
 /** Why an ask was settled without an answer of the client's. */
 export type Unanswered =
-	| AskFailure
+	| InteractionFailure
 	| { readonly kind: "deadline"; readonly seconds: number }
 	| { readonly kind: "cancelled" }
 	| { readonly kind: "client-gone" }
 	| { readonly kind: "shutdown" };
 
-interface AskRule<K extends AskKind> {
+interface InteractionRule<K extends InteractionKind> {
 	/** What is taken for the answer. */
-	standIn(why: Unanswered): AnswerTo<K>;
+	fallback(why: Unanswered): AnswerTo<K>;
 	/** Whether the ask stays open, to be told again, when the last client goes. */
 	readonly outlivesClient: boolean;
 }
 
 const closedResult = toolError("Wire connection closed before tool result was received.", "Wire closed");
 
-const rules: { readonly [K in AskKind]: AskRule<K> } = {
+const rules: { readonly [K in InteractionKind]: InteractionRule<K> } = {
 	approval: {
-		standIn: (why) => ({
+		fallback: (why) => ({
 			kind: "approval",
 			decision: "reject",
 			feedback: why.kind === "deadline" ? `Nobody answered the approval within ${why.seconds} s.` : "",
@@ -31,20 +31,20 @@ const rules: { readonly [K in AskKind]: AskRule<K> } = {
 		outlivesClient: true,
 	},
 	"client-tool": {
-		standIn: (why) => ({ kind: "client-tool", result: clientToolStandIn(why) }),
+		fallback: (why) => ({ kind: "client-tool", result: clientToolFallback(why) }),
 		outlivesClient: false,
 	},
 	question: {
-		standIn: () => ({ kind: "question", answers: {} }),
+		fallback: () => ({ kind: "question", answers: {} }),
 		outlivesClient: false,
 	},
 	hook: {
-		standIn: () => ({ kind: "hook", action: "allow", reason: "" }),
+		fallback: () => ({ kind: "hook", action: "allow", reason: "" }),
 		outlivesClient: false,
 	},
 };
 
-function clientToolStandIn(why: Unanswered) {
+function clientToolFallback(why: Unanswered) {
 	switch (why.kind) {
 		case "error-reply":
 			return toolError(why.message, "External tool error");
@@ -61,61 +61,61 @@ function clientToolStandIn(why: Unanswered) {
 }
 
 /** Seconds until an ask of each kind is settled without an answer; 0 means never. Hooks bring their own. */
-export type AskDeadlines = { readonly [K in Exclude<AskKind, "hook">]: number };
+export type InteractionDeadlines = { readonly [K in Exclude<InteractionKind, "hook">]: number };
 
 /** Who gave an answer: a client, or the kernel on the strength of an approval for the session. */
 export type AnsweredBy = "client" | "session-approval";
 
-export interface Settlement<K extends AskKind> {
+export interface Settlement<K extends InteractionKind> {
 	readonly answer: AnswerTo<K>;
 	readonly by: AnsweredBy | Unanswered;
 }
 
-interface OpenAsk {
-	readonly ask: Ask;
-	settleWithAnswer(answer: AnswerTo<AskKind>, by: AnsweredBy): boolean;
+interface OpenInteraction {
+	readonly interaction: Interaction;
+	settleWithAnswer(answer: AnswerTo<InteractionKind>, by: AnsweredBy): boolean;
 	settleWithout(why: Unanswered): void;
 }
 
-export class AskTable {
-	readonly #deadlines: AskDeadlines;
+export class InteractionTable {
+	readonly #deadlines: InteractionDeadlines;
 	readonly #clock: Clock;
-	readonly #open = new Map<string, OpenAsk>();
+	readonly #open = new Map<string, OpenInteraction>();
 
-	constructor(deadlines: AskDeadlines, clock: Clock) {
+	constructor(deadlines: InteractionDeadlines, clock: Clock) {
 		this.#deadlines = deadlines;
 		this.#clock = clock;
 	}
 
 	/** Enters the ask, its deadline armed, and resolves when it is settled. The signal settles it as cancelled. */
-	wait<K extends Exclude<AskKind, "hook">>(
-		ask: Extract<Ask, { kind: K }>,
+	wait<K extends Exclude<InteractionKind, "hook">>(
+		interaction: Extract<Interaction, { kind: K }>,
 		kind: K,
 		signal: AbortSignal,
 	): Promise<Settlement<K>> {
-		return this.waitFor(ask, kind, this.#deadlines[kind], signal);
+		return this.waitFor(interaction, kind, this.#deadlines[kind], signal);
 	}
 
 	/** The same with a deadline of its own, in seconds; 0 means never. */
-	waitFor<K extends AskKind>(
-		ask: Extract<Ask, { kind: K }>,
+	waitFor<K extends InteractionKind>(
+		interaction: Extract<Interaction, { kind: K }>,
 		kind: K,
 		seconds: number,
 		signal: AbortSignal,
 	): Promise<Settlement<K>> {
 		return new Promise((resolve) => {
 			const settle = (settlement: Settlement<K>) => {
-				this.#open.delete(ask.id);
+				this.#open.delete(interaction.id);
 				withdraw();
 				signal.removeEventListener("abort", onAbort);
 				resolve(settlement);
 			};
-			const settleWithout = (why: Unanswered) => settle({ answer: rules[kind].standIn(why), by: why });
+			const settleWithout = (why: Unanswered) => settle({ answer: rules[kind].fallback(why), by: why });
 			const onAbort = () => settleWithout({ kind: "cancelled" });
 			const withdraw =
 				seconds > 0 ? this.#clock.after(seconds * 1000, () => settleWithout({ kind: "deadline", seconds })) : () => {};
-			this.#open.set(ask.id, {
-				ask,
+			this.#open.set(interaction.id, {
+				interaction,
 				settleWithAnswer: (answer, by) => {
 					if (!isAnswerTo(answer, kind)) return false;
 					settle({ answer, by });
@@ -129,8 +129,8 @@ export class AskTable {
 	}
 
 	/** Settles an ask with what a client sent; false when it is not open. */
-	answer(askId: string, answer: AnswerTo<AskKind> | AskFailure, by: AnsweredBy): boolean {
-		const open = this.#open.get(askId);
+	answer(interactionId: string, answer: AnswerTo<InteractionKind> | InteractionFailure, by: AnsweredBy): boolean {
+		const open = this.#open.get(interactionId);
 		if (open === undefined) return false;
 		if (answer.kind === "error-reply" || answer.kind === "malformed") open.settleWithout(answer);
 		else if (!open.settleWithAnswer(answer, by)) open.settleWithout({ kind: "malformed" });
@@ -138,14 +138,14 @@ export class AskTable {
 	}
 
 	/** The open asks, oldest first. */
-	asks(): readonly Ask[] {
-		return [...this.#open.values()].map(({ ask }) => ask);
+	interactions(): readonly Interaction[] {
+		return [...this.#open.values()].map(({ interaction }) => interaction);
 	}
 
 	/** The last client is gone: settles what does not wait for another. */
 	clientGone(): void {
 		for (const open of [...this.#open.values()]) {
-			if (!rules[open.ask.kind].outlivesClient) open.settleWithout({ kind: "client-gone" });
+			if (!rules[open.interaction.kind].outlivesClient) open.settleWithout({ kind: "client-gone" });
 		}
 	}
 
@@ -154,6 +154,6 @@ export class AskTable {
 	}
 }
 
-function isAnswerTo<K extends AskKind>(answer: AnswerTo<AskKind>, kind: K): answer is AnswerTo<K> {
+function isAnswerTo<K extends InteractionKind>(answer: AnswerTo<InteractionKind>, kind: K): answer is AnswerTo<K> {
 	return answer.kind === kind;
 }

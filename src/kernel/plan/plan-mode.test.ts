@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryFiles, type MemoryFiles } from "../../../test/support/memory-files.ts";
 import type { Identifiers } from "../../base/ids.ts";
-import type { ContextRow, ConversationMessage } from "../../events/conversation.ts";
+import type { ContextRow, HistoryEntry } from "../../events/conversation.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { PlanMode } from "./plan-mode.ts";
@@ -56,7 +56,7 @@ async function write(files: MemoryFiles, file: string, text: string) {
 	await files.replace(file, text);
 }
 
-const said = (count: number): ConversationMessage[] =>
+const said = (count: number): HistoryEntry[] =>
 	Array.from({ length: count }, () => ({ role: "assistant", content: [{ type: "text", text: "x" }] }));
 
 describe("plan mode of an agent without tools for it", () => {
@@ -322,7 +322,7 @@ describe("reminders", () => {
 	it("count answers alone", async () => {
 		const { plan } = await createSubject();
 		await plan.set(true, false);
-		const message = (role: "user" | "assistant"): ConversationMessage => ({ role, content: [] });
+		const message = (role: "user" | "assistant"): HistoryEntry => ({ role, content: [] });
 		await plan.due([]);
 		const many = [message("user"), message("user"), message("user"), message("user"), message("user")];
 		expect(await plan.due([...many, message("assistant")])).toEqual([]);

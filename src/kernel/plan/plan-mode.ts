@@ -4,7 +4,7 @@ import { KernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import { enterReminder, fullReminder, shortReminder } from "../../definitions/plan-reminders.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
+import type { HistoryEntry } from "../../events/conversation.ts";
 import type { Files } from "../../files/port.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { Reminders } from "../turn/reminders.ts";
@@ -136,7 +136,7 @@ export class PlanMode implements Reminders {
 	}
 
 	/** The reminder due at this step: full at first and now and then, short in between, none otherwise. */
-	async due(messages: readonly ConversationMessage[]): Promise<readonly string[]> {
+	async due(messages: readonly HistoryEntry[]): Promise<readonly string[]> {
 		const { file } = this;
 		if (file === null) return [];
 		const spoken = messages.filter(({ role }) => role === "assistant").length;

@@ -8,13 +8,13 @@ import { activeViews, createTaskOperations } from "../background/task-operations
 import { describeTaskSource } from "../background/task-source.ts";
 import { toCompactionNotes } from "../background/task-view.ts";
 import { Budgets } from "../budgets/budgets.ts";
-import { type AskClientTool, createClientToolCalls } from "../clients/client-tools.ts";
+import { type CallClientTool, createClientToolCalls } from "../clients/client-tools.ts";
 import { Clients } from "../clients/clients.ts";
 import { Emitter } from "../clients/emitter.ts";
 import { createSlashCommands, type SlashCommands } from "../commands/slash-commands.ts";
 import { ApprovalMode } from "../interactions/approval-mode.ts";
 import { Approvals } from "../interactions/approvals.ts";
-import { AskTable } from "../interactions/interaction-table.ts";
+import { InteractionTable } from "../interactions/interaction-table.ts";
 import { PlanMode } from "../plan/plan-mode.ts";
 import { createSubagents } from "../subagents/subagents.ts";
 import { CurrentTurn } from "../turn/current-turn.ts";
@@ -32,7 +32,7 @@ import { ToolServers } from "./tool-servers.ts";
 export interface AssembledSession {
 	readonly turn: CurrentTurn;
 	readonly emitter: Emitter;
-	readonly asks: AskTable;
+	readonly interactions: InteractionTable;
 	readonly clients: Clients;
 	readonly plan: PlanMode;
 	readonly hooks: HookRunner;
@@ -47,7 +47,7 @@ export interface AssembledSession {
 	readonly main: MainAgent;
 	readonly sideQuestions: SideQuestions;
 	readonly commands: SlashCommands;
-	readonly callClientTool: AskClientTool;
+	readonly callClientTool: CallClientTool;
 	/** Emits and persists whether plan mode is on. */
 	emitPlanMode(enabled: boolean): Promise<void> | undefined;
 }
@@ -72,11 +72,11 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		}
 	};
 
-	const asks = new AskTable(parts.deadlines, clock);
-	const clients = new Clients(emitter, () => asks.clientGone());
+	const interactions = new InteractionTable(parts.deadlines, clock);
+	const clients = new Clients(emitter, () => interactions.clientGone());
 	const plan = new PlanMode({ ...parts.planPlace, stored, identifiers });
 	const hookPlace = { ...parts.hookPlace, sessionId: stored.id, workDir: stored.workDir };
-	const hooks = new HookRunner({ ...hookPlace, commands: parts.hooks, asks, identifiers, clock, log }, () =>
+	const hooks = new HookRunner({ ...hookPlace, commands: parts.hooks, interactions, identifiers, clock, log }, () =>
 		clients.hooks(),
 	);
 	const budgets = new Budgets({
@@ -90,7 +90,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		stored,
 		identifiers,
 		mode,
-		asks,
+		interactions,
 		canAsk: () => clients.canApprove,
 		whenUnattended: parts.whenUnattended,
 	});
@@ -105,11 +105,11 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		clock,
 		random: parts.random,
 		planMode: () => plan.isOn,
-		kept: persisting,
+		persisted: persisting,
 	};
 
 	const shared = createSharedOperations({
-		asks,
+		interactions,
 		plan,
 		identifiers,
 		mode,
@@ -178,7 +178,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		reminders: joinReminders([plan, parts.remindsOfAbsence ? createAwayReminders(mode) : noReminders]),
 		notices: (messages) => notifications.notices(messages),
 		compactionNotes: async () => toCompactionNotes(await activeViews(background)),
-		kept: persisting,
+		persisted: persisting,
 	});
 	const sideQuestions = new SideQuestions({
 		identifiers,
@@ -188,7 +188,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		agent: () => main.load(),
 		budget: budgets.inTurn.besideTurns(),
 		emit: async (body, signal) => emitter.emit({ turnId: null, agentPath: [] }, body, {}, signal),
-		tellUnkept: (body) => emitter.tellUnkept({ turnId: null, agentPath: [] }, body),
+		deliverVolatile: (body) => emitter.deliverVolatile({ turnId: null, agentPath: [] }, body),
 	});
 	const { files, home } = parts.planPlace;
 	const commands = createSlashCommands({
@@ -205,7 +205,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 	return {
 		turn,
 		emitter,
-		asks,
+		interactions,
 		clients,
 		plan,
 		hooks,
@@ -218,7 +218,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		main,
 		sideQuestions,
 		commands,
-		callClientTool: createClientToolCalls(asks, clients, emitter, () => turn.place),
+		callClientTool: createClientToolCalls(interactions, clients, emitter, () => turn.place),
 		emitPlanMode: (enabled) => emitter.emit(turn.place, statusChanged({ plan_mode: enabled }), { sync: true }, never),
 	};
 }

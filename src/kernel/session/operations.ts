@@ -13,7 +13,7 @@ import type {
 } from "../../tools/operations.ts";
 import type { ClientCapability } from "../../tools/tool.ts";
 import type { ApprovalMode } from "../interactions/approval-mode.ts";
-import type { AskTable } from "../interactions/interaction-table.ts";
+import type { InteractionTable } from "../interactions/interaction-table.ts";
 import type { PlanMode } from "../plan/plan-mode.ts";
 
 export interface SessionOperations {
@@ -31,7 +31,7 @@ export interface SessionOperations {
 export type SharedOperations = Pick<SessionOperations, "questions" | "plan">;
 
 export interface OperationsSettings {
-	readonly asks: AskTable;
+	readonly interactions: InteractionTable;
 	readonly plan: PlanMode;
 	readonly identifiers: Identifiers;
 	readonly mode: ApprovalMode;
@@ -76,11 +76,11 @@ function createQuestions(settings: OperationsSettings, isAway: () => boolean): Q
 				other_label,
 				other_description: "",
 			}));
-			const ask = { kind: "question", id: settings.identifiers.uuid(), toolCallId, questions } as const;
-			const settlement = settings.asks.wait({ ...ask, questions }, "question", signal);
-			await settings.emit({ type: "ask.requested", ask: { ...ask, questions } });
+			const interaction = { kind: "question", id: settings.identifiers.uuid(), toolCallId, questions } as const;
+			const settlement = settings.interactions.wait({ ...interaction, questions }, "question", signal);
+			await settings.emit({ type: "interaction.requested", interaction: { ...interaction, questions } });
 			const { answer } = await settlement;
-			await settings.emit({ type: "ask.resolved", askId: ask.id, answer });
+			await settings.emit({ type: "interaction.resolved", interactionId: interaction.id, answer });
 			const isAnswered = Object.keys(answer.answers).length > 0;
 			return isAnswered ? { kind: "answered", answers: answer.answers } : { kind: "dismissed" };
 		},

@@ -151,9 +151,9 @@ describe("a budget of time", () => {
 		});
 		const client = attach();
 		await session.send(start());
-		await client.next("ask.requested");
+		await client.next("interaction.requested");
 		clock.advance(1000);
-		expect(await client.next("ask.resolved")).toMatchObject({ answer: { decision: "reject" } });
+		expect(await client.next("interaction.resolved")).toMatchObject({ answer: { decision: "reject" } });
 		expect((await client.next("turn.ended")).outcome).toMatchObject(spent({ budget: "time" }));
 	});
 

@@ -33,10 +33,10 @@ async function answerHook(
 	client: ReturnType<SessionSubject["attach"]>,
 	reason: string | null,
 ) {
-	const { ask } = await client.next("ask.requested");
+	const { interaction } = await client.next("interaction.requested");
 	const answer = { kind: "hook", action: reason === null ? "allow" : "block", reason: reason ?? "" } as const;
-	await subject.session.send({ type: "ask.answer", askId: ask.id, answer });
-	return ask;
+	await subject.session.send({ type: "interaction.respond", interactionId: interaction.id, answer });
+	return interaction;
 }
 
 const start = ({ session }: SessionSubject, input = "hi") => session.send({ type: "turn.start", input });
@@ -51,8 +51,8 @@ describe("a hook before the prompt", () => {
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
 		expect(client.bodies.map(({ type }) => type)).toEqual([
 			"hook.triggered",
-			"ask.requested",
-			"ask.resolved",
+			"interaction.requested",
+			"interaction.resolved",
 			"hook.resolved",
 			"turn.started",
 			"content.delta",
@@ -80,7 +80,7 @@ describe("a hook before the prompt", () => {
 		const subject = await createSessionSubject(model);
 		const client = subject.attach(subscriptions(on("UserPromptSubmit")));
 		await start(subject);
-		await client.next("ask.requested");
+		await client.next("interaction.requested");
 		await subject.session.send({ type: "turn.cancel" });
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "cancelled" } });
 		expect(model.requests).toEqual([]);
@@ -138,10 +138,10 @@ describe("a hook behind the turn", () => {
 		const subject = await createSessionSubject(model);
 		const client = subject.attach(subscriptions(on("Stop")));
 		await start(subject);
-		const { ask } = await client.next("ask.requested");
+		const { interaction } = await client.next("interaction.requested");
 		await subject.session.send({ type: "turn.steer", input: "and lint" });
 		const answer = { kind: "hook", action: "allow", reason: "" } as const;
-		await subject.session.send({ type: "ask.answer", askId: ask.id, answer });
+		await subject.session.send({ type: "interaction.respond", interactionId: interaction.id, answer });
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
 		expect(shown(model.requests[1])).toEqual([
 			["user", "hi"],
@@ -157,7 +157,7 @@ describe("a hook behind the turn", () => {
 		const subject = await createSessionSubject(createScriptedModel([[say("one"), done()]]));
 		const client = subject.attach(subscriptions(on("Stop")));
 		await start(subject);
-		await client.next("ask.requested");
+		await client.next("interaction.requested");
 		await subject.session.send({ type: "turn.cancel" });
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "cancelled" } });
 	});
@@ -176,8 +176,8 @@ describe("hooks beside the turn", () => {
 		const subject = await createSessionSubject(createScriptedModel([]));
 		const client = subject.attach(subscriptions(on("StopFailure", 600)));
 		await start(subject);
-		const { ask } = await client.next("ask.requested");
-		expect(ask).toMatchObject({
+		const { interaction } = await client.next("interaction.requested");
+		expect(interaction).toMatchObject({
 			kind: "hook",
 			event: "StopFailure",
 			target: "InternalError",
@@ -190,8 +190,8 @@ describe("hooks beside the turn", () => {
 		expect(types.slice(types.indexOf("step.interrupted"))).toEqual([
 			"step.interrupted",
 			"hook.triggered",
-			"ask.requested",
-			"ask.resolved",
+			"interaction.requested",
+			"interaction.resolved",
 			"hook.resolved",
 			"turn.ended",
 		]);
@@ -216,7 +216,7 @@ describe("hooks beside the turn", () => {
 			});
 			const client = subject.attach(subscriptions(on("PostToolUse")));
 			await start(subject);
-			await client.next("ask.requested");
+			await client.next("interaction.requested");
 			await settled();
 			await subject.session.send({ type: "turn.cancel" });
 			expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "cancelled" } });
@@ -239,10 +239,10 @@ describe("hooks beside the turn", () => {
 		const subject = await createSessionSubject(model, tools);
 		const client = subject.attach(subscriptions(on("PostToolUse")));
 		await start(subject);
-		const asks = [];
-		for (let n = 0; n < 3; n += 1) asks.push(await answerHook(subject, client, "too late to matter"));
+		const interactions = [];
+		for (let n = 0; n < 3; n += 1) interactions.push(await answerHook(subject, client, "too late to matter"));
 		await client.next("turn.ended");
-		expect(asks).toMatchObject([
+		expect(interactions).toMatchObject([
 			{ target: "T0", input: { tool_name: "T0", tool_input: {}, tool_call_id: "c1", tool_output: "x".repeat(2000) } },
 			{ target: "T1", input: { tool_output: "only this" } },
 			{ target: "T2", input: { tool_output: "ab" } },
@@ -272,10 +272,10 @@ describe("questions of a session", () => {
 			const client = subject.attach({ capabilities });
 			await start(subject);
 			if (capabilities.length > 0) {
-				const { ask } = await client.next("ask.requested");
+				const { interaction } = await client.next("interaction.requested");
 				await subject.session.send({
-					type: "ask.answer",
-					askId: ask.id,
+					type: "interaction.respond",
+					interactionId: interaction.id,
 					answer: { kind: "question", answers: { "Which?": "a" } },
 				});
 			}
@@ -290,7 +290,7 @@ describe("questions of a session", () => {
 		const { subject, model } = await askingSubject();
 		const client = subject.attach({ capabilities: ["questions"] });
 		await start(subject);
-		await client.next("ask.requested");
+		await client.next("interaction.requested");
 		client.attachment.close();
 		const other = subject.attach();
 		await other.next("turn.ended");
@@ -333,7 +333,7 @@ describe("plan mode of a session", () => {
 				message: "Plan mode is not supported",
 			});
 		}
-		await client.attachment.dealtWith();
+		await client.attachment.drained();
 		expect([client.bodies, subject.double.stored.state().planMode, subject.double.stored.contextRows]).toEqual([
 			[],
 			false,
@@ -368,8 +368,8 @@ describe("plan mode of a session", () => {
 			{ planMode: true },
 			{ planMode: false },
 		]);
-		await client.attachment.dealtWith();
-		const told = client.bodies.flatMap((body) => (body.type === "status.changed" ? [body.plan_mode] : []));
-		expect([told, subject.double.stored.state().planMode]).toEqual([[true, false, true, false], false]);
+		await client.attachment.drained();
+		const delivered = client.bodies.flatMap((body) => (body.type === "status.changed" ? [body.plan_mode] : []));
+		expect([delivered, subject.double.stored.state().planMode]).toEqual([[true, false, true, false], false]);
 	});
 });

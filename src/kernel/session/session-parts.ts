@@ -13,7 +13,7 @@ import type { Tool } from "../../tools/tool.ts";
 import type { BackgroundParts } from "../background/background-tasks.ts";
 import type { BudgetLimits } from "../budgets/budgets.ts";
 import type { SessionKeys } from "../compose/key-ring.ts";
-import type { AskDeadlines } from "../interactions/interaction-table.ts";
+import type { InteractionDeadlines } from "../interactions/interaction-table.ts";
 import type { PlanModeSettings } from "../plan/plan-mode.ts";
 import type { SubagentParts } from "../subagents/subagents.ts";
 import type { HookRunnerSettings } from "../turn/hook-runner.ts";
@@ -41,7 +41,7 @@ export interface SessionParts {
 	readonly limits: TurnLimits;
 	readonly budgets: BudgetLimits;
 	readonly compaction: AgentServices["compaction"];
-	readonly deadlines: AskDeadlines;
+	readonly deadlines: InteractionDeadlines;
 	readonly yolo: boolean;
 	/** Nobody is at the keyboard: approve everything, ask nothing. */
 	readonly afk: boolean;

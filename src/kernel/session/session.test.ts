@@ -21,7 +21,9 @@ describe("commands", () => {
 		const { session } = await createSessionSubject(createScriptedModel([]));
 		await expect(session.send({ type: "turn.steer", input: "a" })).rejects.toEqual(noTurn);
 		await expect(session.send({ type: "turn.cancel" })).rejects.toEqual(noTurn);
-		expect(await session.send({ type: "ask.answer", askId: "x", answer: approve })).toEqual({ settled: false });
+		expect(await session.send({ type: "interaction.respond", interactionId: "x", answer: approve })).toEqual({
+			settled: false,
+		});
 		expect(session.snapshot()).toMatchObject({ turnId: null, hasHistory: false });
 	});
 
@@ -84,12 +86,12 @@ describe("commands", () => {
 		const { session, attach } = await createSessionSubject(createScriptedModel([[call("c1", "E"), done()]]), [edit()]);
 		const client = attach();
 		await session.send(start());
-		const { ask } = await client.next("ask.requested");
+		const { interaction } = await client.next("interaction.requested");
 		await session.stop();
 		await session.stop();
 		await settled();
 		expect(client.bodies.slice(-3)).toEqual([
-			{ type: "ask.resolved", askId: ask.id, answer: { ...approve, decision: "reject" } },
+			{ type: "interaction.resolved", interactionId: interaction.id, answer: { ...approve, decision: "reject" } },
 			{ type: "step.interrupted", reason: "cancelled" },
 			{ type: "turn.ended", outcome: { status: "cancelled" } },
 		]);
@@ -114,10 +116,10 @@ describe("approvals", () => {
 		);
 		const client = attach();
 		await session.send(start());
-		const { ask } = await client.next("ask.requested");
-		expect(ask).toEqual({
+		const { interaction } = await client.next("interaction.requested");
+		expect(interaction).toEqual({
 			kind: "approval",
-			id: ask.id,
+			id: interaction.id,
 			toolCallId: "c1",
 			sender: "E",
 			action: "edit file",
@@ -129,15 +131,19 @@ describe("approvals", () => {
 			sourceDescription: null,
 			display: [],
 		});
-		expect(await session.send({ type: "ask.answer", askId: ask.id, answer: approve })).toEqual({ settled: true });
-		expect(await session.send({ type: "ask.answer", askId: ask.id, answer: approve })).toEqual({ settled: false });
+		expect(await session.send({ type: "interaction.respond", interactionId: interaction.id, answer: approve })).toEqual(
+			{ settled: true },
+		);
+		expect(await session.send({ type: "interaction.respond", interactionId: interaction.id, answer: approve })).toEqual(
+			{ settled: false },
+		);
 		await client.next("turn.ended");
 		const from = double.writes.indexOf("asked");
 		expect(double.writes.slice(from, from + 8)).toEqual([
 			"asked",
-			"ask.requested",
+			"interaction.requested",
 			"decided",
-			"ask.resolved",
+			"interaction.resolved",
 			"sync",
 			"started",
 			"sync",
@@ -156,19 +162,23 @@ describe("approvals", () => {
 		);
 		const client = attach();
 		await session.send(start());
-		const first = (await client.next("ask.requested")).ask;
-		const second = (await client.next("ask.requested")).ask;
+		const first = (await client.next("interaction.requested")).interaction;
+		const second = (await client.next("interaction.requested")).interaction;
 		await session.send({
-			type: "ask.answer",
-			askId: second.id,
+			type: "interaction.respond",
+			interactionId: second.id,
 			answer: { ...approve, decision: "approve_for_session" },
 		});
 		expect(await client.next("turn.ended")).toEqual({ type: "turn.ended", outcome: { status: "finished" } });
-		expect(client.bodies.flatMap((body) => (body.type === "ask.resolved" ? [[body.askId, body.answer]] : []))).toEqual([
+		expect(
+			client.bodies.flatMap((body) =>
+				body.type === "interaction.resolved" ? [[body.interactionId, body.answer]] : [],
+			),
+		).toEqual([
 			[second.id, { ...approve, decision: "approve_for_session" }],
 			[first.id, approve],
 		]);
-		expect(client.bodies.filter(({ type }) => type === "ask.requested")).toHaveLength(2);
+		expect(client.bodies.filter(({ type }) => type === "interaction.requested")).toHaveLength(2);
 		expect(double.stored.state().approval.autoApproveActions).toEqual(["edit file"]);
 	});
 
@@ -176,16 +186,20 @@ describe("approvals", () => {
 		const { session, attach } = await createSessionSubject(twoEdits(), [edit()]);
 		const client = attach();
 		await session.send(start());
-		const first = (await client.next("ask.requested")).ask;
-		const second = (await client.next("ask.requested")).ask;
-		await session.send({ type: "ask.answer", askId: first.id, answer: { ...approve, feedback: "ignored" } });
+		const first = (await client.next("interaction.requested")).interaction;
+		const second = (await client.next("interaction.requested")).interaction;
 		await session.send({
-			type: "ask.answer",
-			askId: second.id,
+			type: "interaction.respond",
+			interactionId: first.id,
+			answer: { ...approve, feedback: "ignored" },
+		});
+		await session.send({
+			type: "interaction.respond",
+			interactionId: second.id,
 			answer: { kind: "approval", decision: "reject", feedback: "F" },
 		});
 		await client.next("turn.ended");
-		expect(client.bodies.flatMap((body) => (body.type === "ask.resolved" ? [body.answer] : []))).toEqual([
+		expect(client.bodies.flatMap((body) => (body.type === "interaction.resolved" ? [body.answer] : []))).toEqual([
 			approve,
 			{ kind: "approval", decision: "reject", feedback: "F" },
 		]);
@@ -223,15 +237,15 @@ describe("approvals", () => {
 		["yolo", { yolo: true }, "yolo"],
 		["nobody at the keyboard", { afk: true }, "rule"],
 	] as const)("journal by whom they were given: %s", async (_name, flags, by) => {
-		const kept = await createSessionDouble();
+		const persisted = await createSessionDouble();
 		const records: CallRecord[] = [];
 		const stored: StoredSession = {
-			...kept.stored,
+			...persisted.stored,
 			async appendCalls(added) {
 				records.push(...added);
 			},
 		};
-		const { session, attach } = await createSessionSubject(twoEdits(), [edit()], flags, { ...kept, stored });
+		const { session, attach } = await createSessionSubject(twoEdits(), [edit()], flags, { ...persisted, stored });
 		const client = attach();
 		await session.send(start());
 		await client.next("turn.ended");
@@ -250,9 +264,9 @@ describe("approvals", () => {
 		);
 		const client = attach();
 		await session.send(start());
-		await client.next("ask.requested");
+		await client.next("interaction.requested");
 		clock.advance(60_000);
-		expect(await client.next("ask.resolved")).toMatchObject({
+		expect(await client.next("interaction.resolved")).toMatchObject({
 			answer: { decision: "reject", feedback: expect.stringContaining("60 s") },
 		});
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
@@ -268,11 +282,11 @@ describe("approvals", () => {
 		);
 		const first = attach();
 		await session.send(start());
-		const asked = await first.next("ask.requested");
+		const asked = await first.next("interaction.requested");
 		first.attachment.close();
 		const second = attach();
-		expect(await second.next("ask.requested")).toEqual(asked);
-		await session.send({ type: "ask.answer", askId: asked.ask.id, answer: approve });
+		expect(await second.next("interaction.requested")).toEqual(asked);
+		await session.send({ type: "interaction.respond", interactionId: asked.interaction.id, answer: approve });
 		expect(await second.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
 		expect(first.bodies.at(-1)).toEqual(asked);
 	});
@@ -309,11 +323,17 @@ describe("tools of a client", () => {
 		const client = attach({ tools: (await session.checkTools([declaration])).tools });
 		const rest = attach();
 		await session.send(start());
-		const { ask } = await client.next("ask.requested");
-		expect(ask).toEqual({ kind: "client-tool", id: ask.id, toolCallId: "c1", name: "ide", arguments: null });
+		const { interaction } = await client.next("interaction.requested");
+		expect(interaction).toEqual({
+			kind: "client-tool",
+			id: interaction.id,
+			toolCallId: "c1",
+			name: "ide",
+			arguments: null,
+		});
 		await session.send({
-			type: "ask.answer",
-			askId: ask.id,
+			type: "interaction.respond",
+			interactionId: interaction.id,
 			answer: { kind: "client-tool", result: toolSuccess({ output: "o" }) },
 		});
 		expect(await rest.next("tool.result")).toMatchObject({ result: toolSuccess({ output: "o" }) });
@@ -324,7 +344,7 @@ describe("tools of a client", () => {
 		const { session, attach } = await createSessionSubject(scripted);
 		const client = attach({ tools: (await session.checkTools([declaration])).tools });
 		await session.send(start());
-		await client.next("ask.requested");
+		await client.next("interaction.requested");
 		client.attachment.close();
 		while (session.snapshot().turnId !== null) await settled();
 		expect(JSON.stringify(scripted.requests[1]?.messages.at(-1))).toContain(closed.message);

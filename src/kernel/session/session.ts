@@ -45,7 +45,9 @@ export class Session {
 		"turn.cancel": () => this.#cancel(),
 		"side-question.start": ({ question }) => this.#startSideQuestion(question),
 		"plan-mode.set": ({ enabled }) => this.#setPlanMode(enabled),
-		"ask.answer": ({ askId, answer }) => ({ settled: this.#assembled.asks.answer(askId, answer, "client") }),
+		"interaction.respond": ({ interactionId, answer }) => ({
+			settled: this.#assembled.interactions.answer(interactionId, answer, "client"),
+		}),
 	};
 	#hadTurn = false;
 	#closing = false;
@@ -88,7 +90,9 @@ export class Session {
 		this.#warmUp.beginSoon();
 		return this.#assembled.clients.attach(
 			options,
-			this.#assembled.asks.asks().map((ask) => this.#stamped({ type: "ask.requested", ask })),
+			this.#assembled.interactions
+				.interactions()
+				.map((interaction) => this.#stamped({ type: "interaction.requested", interaction })),
 		);
 	}
 
@@ -174,11 +178,11 @@ export class Session {
 
 	/** Ends the running turn as cancelled, settles every ask and ends the clients' events. Idempotent. */
 	async stop(): Promise<void> {
-		const { turn, background, asks, sideQuestions, servers, clients } = this.#assembled;
+		const { turn, background, interactions, sideQuestions, servers, clients } = this.#assembled;
 		this.#closing = true;
 		// Its time runs concurrently with what else has to end; `close` waits for it.
 		void background.end();
-		asks.settleAll();
+		interactions.settleAll();
 		turn.running?.controller.abort();
 		await Promise.all([turn.running?.ended, background.endAgents()]);
 		await sideQuestions.stop();
@@ -219,9 +223,9 @@ export class Session {
 				loopIterations: this.#parts.loopIterations,
 				keys: this.#parts.keys,
 				notifications: {
-					openTurn: async (tell) => {
+					openTurn: async (deliver) => {
 						await background.find();
-						await notifications.openTurn(tell);
+						await notifications.openTurn(deliver);
 					},
 					closeTurn: () => notifications.closeTurn(),
 				},
@@ -259,14 +263,14 @@ export class Session {
 
 	async #setPlanMode(enabled: boolean): Promise<{ readonly planMode: boolean }> {
 		this.#assembled.plan.check(enabled);
-		let told: Promise<void> | undefined;
+		let delivered: Promise<void> | undefined;
 		// A session without a context starts afresh when it is opened again, and would forget what is told here.
 		const { main, plan, emitPlanMode } = this.#assembled;
 		await main.load();
 		await plan.set(enabled, true, () => {
-			told = emitPlanMode(enabled);
+			delivered = emitPlanMode(enabled);
 		});
-		await told;
+		await delivered;
 		return { planMode: enabled };
 	}
 

@@ -109,10 +109,10 @@ describe("a side question", () => {
 		const need = { action: "edit file", description: "Edit it", display: [] };
 		const { session, client, askAside } = await createSubject(model, [createToolDouble("E", { approval: need })]);
 		await session.send(start("one"));
-		const requested = await client.next("ask.requested");
+		const requested = await client.next("interaction.requested");
 		expect(await askAside("why?")).toMatchObject({ response: "aside" });
 		const answer = { kind: "approval", decision: "approve", feedback: "" } as const;
-		await session.send({ type: "ask.answer", askId: requested.ask.id, answer });
+		await session.send({ type: "interaction.respond", interactionId: requested.interaction.id, answer });
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
 	});
 

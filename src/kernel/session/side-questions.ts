@@ -22,7 +22,7 @@ export interface SideQuestionSettings {
 	/** What waits for a slow client waits no longer than the signal. */
 	emit(body: EventBody, signal: AbortSignal): Promise<void>;
 	/** Tells what could not be kept: whoever asked must hear of the end. */
-	tellUnkept(body: EventBody): void;
+	deliverVolatile(body: EventBody): void;
 }
 
 export class SideQuestions {
@@ -51,7 +51,7 @@ export class SideQuestions {
 	}
 
 	async #run(id: string, question: string): Promise<void> {
-		const { tellUnkept } = this.#settings;
+		const { deliverVolatile } = this.#settings;
 		const emit = (body: EventBody) => this.#settings.emit(body, this.#stopping.signal);
 		try {
 			const refusal = await this.#refusal(question, emit);
@@ -60,7 +60,7 @@ export class SideQuestions {
 			await emit({ type: "side-question.ended", id, ...end });
 		} catch (thrown) {
 			const error = this.#describe(thrown).message;
-			tellUnkept({ type: "side-question.ended", id, response: null, error });
+			deliverVolatile({ type: "side-question.ended", id, response: null, error });
 		}
 	}
 
@@ -81,7 +81,7 @@ export class SideQuestions {
 			const exhausted = () => budget.exhausted();
 			const who = { ...agent, model: counted, cacheKey, exhausted };
 			const answer = await answerSideQuestion(question, who, this.#stopping.signal);
-			await budget.keep();
+			await budget.persist();
 			return answer;
 		} catch (thrown) {
 			const { code, message, data } = this.#describe(thrown);

@@ -150,9 +150,9 @@ describe("a turn", () => {
 			servers.retries += 1;
 			servers.become("connected", createToolDouble("T"));
 		};
-		const told = await run();
-		expect(told.filter((word) => word.startsWith("mcp"))).toEqual(["mcp loaded failed"]);
-		expect(told.filter((word) => word === "step.started")).toHaveLength(2);
+		const delivered = await run();
+		expect(delivered.filter((word) => word.startsWith("mcp"))).toEqual(["mcp loaded failed"]);
+		expect(delivered.filter((word) => word === "step.started")).toHaveLength(2);
 		expect(servers.retries).toBe(1);
 		expect(await run()).toEqual(["turn.started", "mcp loaded connected", ...plain]);
 		expect(await run()).toEqual(["turn.started", ...plain]);

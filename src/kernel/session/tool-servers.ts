@@ -34,7 +34,7 @@ export class ToolServers {
 	#withdraw: (() => void) | null = null;
 	#isEnded = false;
 	/** What clients were told last, as JSON; null for nothing. */
-	#told: string | null = null;
+	#delivered: string | null = null;
 
 	constructor(load: () => Promise<SessionServers>, clock: Clock, log: Log) {
 		this.#load = load;
@@ -66,22 +66,22 @@ export class ToolServers {
 		await this.#begin();
 		const set = this.#set;
 		if (set === null) return;
-		const tell = async () => {
+		const deliver = async () => {
 			const status = set.status();
-			this.#told = JSON.stringify(status);
+			this.#delivered = JSON.stringify(status);
 			await emit(statusChanged({ mcp_status: status }));
 		};
 		if (set.isLoading) {
-			await tell();
+			await deliver();
 			await emit({ type: "mcp.loading-started" });
 			await set.loaded(signal);
-			await tell();
+			await deliver();
 			await emit({ type: "mcp.loading-ended" });
 			return;
 		}
 		const status = set.status();
-		const isNews = this.#told === null ? isAnyAway(status) : this.#told !== JSON.stringify(status);
-		if (isNews) await tell();
+		const isNews = this.#delivered === null ? isAnyAway(status) : this.#delivered !== JSON.stringify(status);
+		if (isNews) await deliver();
 		set.retry();
 	}
 

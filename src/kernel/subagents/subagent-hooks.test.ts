@@ -18,12 +18,12 @@ import {
 import { briefOf } from "../../../test/support/tool-environment.ts";
 import type { ToolReturn } from "../../events/content.ts";
 import type { HookEvent } from "../../events/hook-event.ts";
-import type { Ask } from "../../events/interaction.ts";
+import type { Interaction } from "../../events/interaction.ts";
 import type { ClientHook } from "../../hooks/hook.ts";
 import { type Model, type ModelRequest, modelFailure } from "../../models/model.ts";
 import type { Processes } from "../../processes/port.ts";
 
-type HookAsk = Extract<Ask, { kind: "hook" }>;
+type HookInteraction = Extract<Interaction, { kind: "hook" }>;
 
 const report: ModelScript = [say(longReport), done()];
 const briefIn = (result: ToolReturn | undefined) => (result === undefined ? null : briefOf(result));
@@ -49,26 +49,30 @@ const textsOf = (request: ModelRequest | undefined) =>
 async function createSubject(
 	model: Model,
 	hooks: readonly ClientHook[],
-	decide: (ask: HookAsk) => Decision | null,
+	decide: (interaction: HookInteraction) => Decision | null,
 	options: SubagentOptions = {},
 ) {
 	const subject = await createSubagentSubject(model, { attach: { hooks }, ...options });
-	const asks: HookAsk[] = [];
+	const interactions: HookInteraction[] = [];
 	const { onEvent } = subject.client;
 	subject.client.onEvent = (event) => {
 		onEvent(event);
 		const { body } = event;
-		if (body.type !== "ask.requested" || body.ask.kind !== "hook") return;
-		asks.push(body.ask);
-		const decision = decide(body.ask);
+		if (body.type !== "interaction.requested" || body.interaction.kind !== "hook") return;
+		interactions.push(body.interaction);
+		const decision = decide(body.interaction);
 		if (decision === null) return;
-		void subject.session.send({ type: "ask.answer", askId: body.ask.id, answer: { kind: "hook", ...decision } });
+		void subject.session.send({
+			type: "interaction.respond",
+			interactionId: body.interaction.id,
+			answer: { kind: "hook", ...decision },
+		});
 	};
 	const inside = () =>
 		subject.events.flatMap(({ body, agentPath }) =>
 			agentPath.length > 0 && !body.type.startsWith("ask.") ? [body] : [],
 		);
-	return { ...subject, asks, inside };
+	return { ...subject, interactions, inside };
 }
 
 /** Blocks the prompts of subagents, but not the person's own. */
@@ -76,13 +80,13 @@ const guard = on("UserPromptSubmit", "^do it");
 
 describe("a hook before the prompt of a subagent", () => {
 	it("is asked with the prompt as target, before its turn begins", async () => {
-		const { run, asks, inside } = await createSubject(
+		const { run, interactions, inside } = await createSubject(
 			createCallingModel([agentCall("P")], report),
 			[guard],
 			() => allow,
 		);
 		expect((await run())["P"]?.is_error).toBe(false);
-		expect(asks).toMatchObject([{ event: "UserPromptSubmit", target: "do it", input: { prompt: "do it" } }]);
+		expect(interactions).toMatchObject([{ event: "UserPromptSubmit", target: "do it", input: { prompt: "do it" } }]);
 		expect(inside().map(({ type }) => type)).toEqual([
 			"hook.triggered",
 			"hook.resolved",
@@ -167,16 +171,16 @@ describe("a hook before the prompt of a subagent", () => {
 
 	it("sees what a repository adds to the prompt", async () => {
 		const model = createCallingModel([agentCall("P", { subagent_type: "explore" })], report);
-		const { run, asks } = await createSubject(model, [on("UserPromptSubmit", "do it$")], () => allow);
+		const { run, interactions } = await createSubject(model, [on("UserPromptSubmit", "do it$")], () => allow);
 		await run();
-		expect(asks.map(({ target }) => target)).toEqual(["<git-repository>clean</git-repository>\n\ndo it"]);
+		expect(interactions.map(({ target }) => target)).toEqual(["<git-repository>clean</git-repository>\n\ndo it"]);
 	});
 
 	it("does not see what the program asks for a short report", async () => {
 		const model = createCallingModel([agentCall("P")], [say("Done."), done()], report);
-		const { run, asks } = await createSubject(model, [on("UserPromptSubmit")], () => allow);
+		const { run, interactions } = await createSubject(model, [on("UserPromptSubmit")], () => allow);
 		await run();
-		expect(asks.map(({ target }) => target)).toEqual(["go", "do it"]);
+		expect(interactions.map(({ target }) => target)).toEqual(["go", "do it"]);
 	});
 
 	it("sees the prompt of a subagent that goes on, which a block leaves as it was", async () => {
@@ -201,19 +205,19 @@ describe("a hook before the prompt of a subagent", () => {
 	it("is followed by no hook of its end", async () => {
 		const hooks = [guard, on("Stop"), on("SubagentStart"), on("SubagentStop")];
 		const model = createCallingModel([agentCall("P")]);
-		const { run, asks } = await createSubject(model, hooks, ({ event }) =>
+		const { run, interactions } = await createSubject(model, hooks, ({ event }) =>
 			event === "UserPromptSubmit" ? block("No.") : allow,
 		);
 		await run();
 		// The last is the session's own.
-		expect(asks.map(({ event }) => event)).toEqual(["SubagentStart", "UserPromptSubmit", "Stop"]);
+		expect(interactions.map(({ event }) => event)).toEqual(["SubagentStart", "UserPromptSubmit", "Stop"]);
 	});
 
 	it("gives way to a cancel", async () => {
 		const model = createCallingModel([agentCall("P")]);
 		const { run, session, client } = await createSubject(model, [guard], () => null);
 		const running = run();
-		await client.next("ask.requested");
+		await client.next("interaction.requested");
 		await session.send({ type: "turn.cancel" });
 		expect(await running).toEqual({});
 		expect(model.requests).toHaveLength(1);
@@ -244,13 +248,13 @@ describe("a hook behind the work of a subagent", () => {
 		const better = `Better. ${longReport}`;
 		const model = createCallingModel([agentCall("P")], report, [say(better), done()]);
 		let stops = 0;
-		const { run, asks, inside } = await createSubject(model, [on("Stop")], () => {
+		const { run, interactions, inside } = await createSubject(model, [on("Stop")], () => {
 			stops += 1;
 			return stops === 1 ? block("Look again.") : allow;
 		});
 		expect((await run())["P"]?.output).toContain(`[summary]\n${better}`);
 		// The subagent's, then the session's own.
-		expect(asks).toMatchObject([
+		expect(interactions).toMatchObject([
 			{ event: "Stop", target: "", input: { stop_hook_active: false } },
 			{ event: "Stop", target: "" },
 		]);
@@ -281,16 +285,16 @@ describe("a hook behind the work of a subagent", () => {
 
 	it("is not asked of work that failed", async () => {
 		const model = createCallingModel([agentCall("P")], [modelFailure("status", "no credit", 402)]);
-		const { run, asks } = await createSubject(model, [on("Stop")], () => allow);
+		const { run, interactions } = await createSubject(model, [on("Stop")], () => allow);
 		await run();
-		expect(asks).toHaveLength(1);
+		expect(interactions).toHaveLength(1);
 	});
 
 	it("gives way to a cancel", async () => {
 		const model = createCallingModel([agentCall("P")], report);
 		const { run, session, client, double } = await createSubject(model, [on("Stop")], () => null);
 		const running = run();
-		await client.next("ask.requested");
+		await client.next("interaction.requested");
 		await session.send({ type: "turn.cancel" });
 		expect(await running).toEqual({});
 		expect(double.stored.state()).toBeDefined();
@@ -305,7 +309,7 @@ describe("a hook behind the work of a subagent", () => {
 			return stops === 1 ? null : allow;
 		});
 		const running = run();
-		await client.next("ask.requested");
+		await client.next("interaction.requested");
 		clock.advance(29_999);
 		clock.advance(1);
 		expect((await running)["P"]?.output).toContain(longReport);
@@ -324,7 +328,11 @@ describe("a hook behind the work of a subagent", () => {
 
 describe("the hooks of a subagent in the background", () => {
 	const inBackground = agentCall("P", { subagent_type: "small", run_in_background: true });
-	const background = async (small: Model, hooks: readonly ClientHook[], decide: (ask: HookAsk) => Decision) => {
+	const background = async (
+		small: Model,
+		hooks: readonly ClientHook[],
+		decide: (interaction: HookInteraction) => Decision,
+	) => {
 		const model = createScriptedModel([
 			[inBackground, done()],
 			[say("started"), done()],
@@ -340,8 +348,8 @@ describe("the hooks of a subagent in the background", () => {
 
 	it("keep a blocked prompt from its model: the task has failed, and says why", async () => {
 		const small = createScriptedModel([report]);
-		const { runtime, output, asks, events } = await background(small, [guard], () => block("Keep it."));
-		expect(asks).toMatchObject([{ event: "UserPromptSubmit", target: "do it" }]);
+		const { runtime, output, interactions, events } = await background(small, [guard], () => block("Keep it."));
+		expect(interactions).toMatchObject([{ event: "UserPromptSubmit", target: "do it" }]);
 		expect(small.requests).toEqual([]);
 		expect(runtime).toMatchObject({ status: "failed", failureReason: expect.stringContaining("Keep it.") });
 		expect(output).toContain("Keep it.");

@@ -132,7 +132,7 @@ export async function runAgent(
 
 	const started = { agent_name: type.name, prompt: request.prompt.slice(0, hookText) };
 	await hooks.run({ event: "SubagentStart", target: type.name, input: started }, emitAsParent, either);
-	await services.kept(stored.begin(request.prompt, place.taskId));
+	await services.persisted(stored.begin(request.prompt, place.taskId));
 	services.emitter.addAgent(id, stored);
 	try {
 		const note = createFailureNote(prepared.model);
@@ -153,15 +153,15 @@ export async function runAgent(
 		if (isWell) {
 			const stopped = { agent_name: type.name, response: report.slice(0, hookText) };
 			const watch = createToolWatch(hooks, emitAsParent, clock, signal);
-			watch.runBeside({ event: "SubagentStop", target: type.name, input: stopped });
+			watch.runConcurrently({ event: "SubagentStop", target: type.name, input: stopped });
 			await watch.end();
 		}
 		const isTimedOut = outcome.status === "cancelled" && !signal.aborted;
 		const blockedFor = first.blocked?.reason ?? null;
 		const run = { outcome, report, blockedFor, isTimedOut, statusCode: note.statusCode() };
 		const result = toResult(request, prepared, run);
-		await services.kept(stored.appendOutput(`${report === "" ? result.message : report}\n`));
-		await services.kept(stored.setStatus(isWell ? "idle" : signal.aborted ? "killed" : "failed"));
+		await services.persisted(stored.appendOutput(`${report === "" ? result.message : report}\n`));
+		await services.persisted(stored.setStatus(isWell ? "idle" : signal.aborted ? "killed" : "failed"));
 		return { ...run, result };
 	} catch (thrown) {
 		// Where not even this can be kept, the next run of the program finds it out.
@@ -189,8 +189,8 @@ async function openAgent(
 ): Promise<Agent> {
 	const { unsetModelAlias } = settings;
 	const log: ContextLog = {
-		appendContext: (rows) => services.kept(stored.appendContext(rows)),
-		replaceContext: (rows) => services.kept(stored.replaceContext(rows)),
+		appendContext: (rows) => services.persisted(stored.appendContext(rows)),
+		replaceContext: (rows) => services.persisted(stored.replaceContext(rows)),
 	};
 	const hasPrompt = stored.contextRows.some((row) => row.type === "system-prompt");
 	const content = hasPrompt ? "" : withRole(await settings.systemPrompt(type), type.role);

@@ -133,8 +133,8 @@ describe("events of a subagent", () => {
 		const { P } = await run();
 		const own = events.filter(({ agentPath }) => agentPath.length > 0);
 		for (const { agentPath } of own) expect(agentPath).toEqual(path("P", idIn(P)));
-		const kept = own.filter(({ body }) => !/delta|tool-call.started/.test(body.type));
-		expect(kept.map(({ body }) => body)).toMatchObject([
+		const persisted = own.filter(({ body }) => !/delta|tool-call.started/.test(body.type));
+		expect(persisted.map(({ body }) => body)).toMatchObject([
 			{ type: "turn.started", input: "do it" },
 			{ type: "step.started", n: 1 },
 			{ type: "content.completed", part: { type: "think", think: "hm" } },
@@ -185,9 +185,9 @@ describe("approvals of a subagent", () => {
 	it("name it, and stand behind its call", async () => {
 		const { start, client, events, session } = await createSubagentSubject(asking());
 		await start();
-		const { ask } = await client.next("ask.requested");
+		const { interaction } = await client.next("interaction.requested");
 		const { agentPath } = events.find(({ body }) => body.type === "tool-call.completed" && body.call.id === "c1") ?? {};
-		expect(ask).toMatchObject({
+		expect(interaction).toMatchObject({
 			kind: "approval",
 			toolCallId: "c1",
 			agentId: agentPath?.[0]?.agentId,
@@ -195,7 +195,7 @@ describe("approvals of a subagent", () => {
 			sourceKind: "foreground_turn",
 			sourceId: session.snapshot().turnId,
 		});
-		await session.send({ type: "ask.answer", askId: ask.id, answer: approval });
+		await session.send({ type: "interaction.respond", interactionId: interaction.id, answer: approval });
 		while (session.snapshot().turnId !== null) await new Promise((resolve) => setImmediate(resolve));
 	});
 
@@ -203,8 +203,12 @@ describe("approvals of a subagent", () => {
 		const model = asking();
 		const { start, client, session, events } = await createSubagentSubject(model);
 		await start();
-		const { ask } = await client.next("ask.requested");
-		await session.send({ type: "ask.answer", askId: ask.id, answer: { ...approval, decision: "reject" } });
+		const { interaction } = await client.next("interaction.requested");
+		await session.send({
+			type: "interaction.respond",
+			interactionId: interaction.id,
+			answer: { ...approval, decision: "reject" },
+		});
 		while (session.snapshot().turnId !== null) await new Promise((resolve) => setImmediate(resolve));
 		expect(textsOf(model.requests[2]).at(-1)?.[1]).toContain("look for another way");
 		expect(model.requests).toHaveLength(4);
@@ -219,20 +223,20 @@ describe("approvals of a subagent", () => {
 		const model = createCallingModel([agentCall("P", { model: "a" }), agentCall("Q", { model: "b" })]);
 		const { start, client, session, events } = await createSubagentSubject(model, { models });
 		await start();
-		const { ask } = await client.next("ask.requested");
-		await client.next("ask.requested");
+		const { interaction } = await client.next("interaction.requested");
+		await client.next("interaction.requested");
 		const answer = { ...approval, decision: "approve_for_session" } as const;
-		await session.send({ type: "ask.answer", askId: ask.id, answer });
+		await session.send({ type: "interaction.respond", interactionId: interaction.id, answer });
 		while (session.snapshot().turnId !== null) await new Promise((resolve) => setImmediate(resolve));
-		const decisions = events.flatMap(({ body }) => (body.type === "ask.resolved" ? [body.answer] : []));
+		const decisions = events.flatMap(({ body }) => (body.type === "interaction.resolved" ? [body.answer] : []));
 		expect(decisions).toEqual([answer, approval]);
 	});
 });
 
 describe("a subagent that does not report", () => {
 	const failing = (chunk: ReturnType<typeof modelFailure>): ModelScript => [chunk];
-	const picture = { type: "image_url", image_url: { url: "data:image/png;base64,AA==", id: null } } as const;
-	const textless: ModelScript = [parts(picture), done()];
+	const imagePart = { type: "image_url", image_url: { url: "data:image/png;base64,AA==", id: null } } as const;
+	const textless: ModelScript = [parts(imagePart), done()];
 
 	it.each<readonly [string, readonly ModelScript[], string]>([
 		["without text", [textless, textless], "Empty agent output"],
@@ -265,10 +269,10 @@ describe("a subagent that does not report", () => {
 		["an unknown id", { resume: "a00000000" }, "Agent failed", "a00000000"],
 		["an id that is a path", { resume: "../../x" }, "Agent failed", "../../x"],
 		["an unknown model", { model: "nope" }, "Invalid model alias", "nope"],
-	])("is not started for %s", async (_name, changes, brief, told) => {
+	])("is not started for %s", async (_name, changes, brief, delivered) => {
 		const { run, events } = await createSubagentSubject(createCallingModel([agentCall("P", changes)]));
 		const { P } = await run();
-		expect(P?.is_error === true && P.message).toContain(told);
+		expect(P?.is_error === true && P.message).toContain(delivered);
 		expect(P === undefined ? null : briefOf(P)).toBe(brief);
 		expect(events.filter(({ agentPath }) => agentPath.length > 0)).toEqual([]);
 	});
@@ -297,11 +301,11 @@ describe("a subagent that does not report", () => {
 		const model = createCallingModel([agentCall("P", { timeout: 30 })], [call("c1", "E"), done()]);
 		const subject = await createSubagentSubject(model);
 		const running = subject.run();
-		await subject.client.next("ask.requested");
+		await subject.client.next("interaction.requested");
 		subject.clock.advance(30_000);
 		const { P } = await running;
 		expect(P === undefined ? null : briefOf(P)).toBe("Agent timed out (30s)");
-		const answers = subject.events.flatMap(({ body }) => (body.type === "ask.resolved" ? [body.answer] : []));
+		const answers = subject.events.flatMap(({ body }) => (body.type === "interaction.resolved" ? [body.answer] : []));
 		expect(answers).toEqual([{ ...approval, decision: "reject" }]);
 	});
 
@@ -315,9 +319,13 @@ describe("a subagent that does not report", () => {
 		await gate.reached;
 		clock.advance(28_000);
 		gate.open();
-		const { ask } = await client.next("ask.requested");
+		const { interaction } = await client.next("interaction.requested");
 		clock.advance(4_000);
-		await session.send({ type: "ask.answer", askId: ask.id, answer: { kind: "hook", action: "allow", reason: "" } });
+		await session.send({
+			type: "interaction.respond",
+			interactionId: interaction.id,
+			answer: { kind: "hook", action: "allow", reason: "" },
+		});
 		const { P } = await running;
 		expect(P?.is_error).toBe(false);
 	});
@@ -334,19 +342,23 @@ describe("hooks around a subagent", () => {
 		const subject = await createSubagentSubject(model, { attach: { hooks } });
 		const { client, session } = subject;
 		const running = subject.run();
-		const asks = [];
+		const interactions = [];
 		for (const _ of hooks) {
-			const { ask } = await client.next("ask.requested");
-			asks.push(ask);
-			await session.send({ type: "ask.answer", askId: ask.id, answer: { kind: "hook", action: "allow", reason: "" } });
+			const { interaction } = await client.next("interaction.requested");
+			interactions.push(interaction);
+			await session.send({
+				type: "interaction.respond",
+				interactionId: interaction.id,
+				answer: { kind: "hook", action: "allow", reason: "" },
+			});
 		}
 		await running;
-		expect(asks).toMatchObject([
+		expect(interactions).toMatchObject([
 			{ event: "SubagentStart", target: "coder", input: { agent_name: "coder", prompt: "p".repeat(500) } },
 			{ event: "SubagentStop", target: "coder", input: { agent_name: "coder", response: "r".repeat(500) } },
 		]);
-		const told = subject.events.filter(({ body }) => body.type === "hook.triggered");
-		expect(told.map(({ agentPath }) => agentPath)).toEqual([[], []]);
+		const delivered = subject.events.filter(({ body }) => body.type === "hook.triggered");
+		expect(delivered.map(({ agentPath }) => agentPath)).toEqual([[], []]);
 	});
 });
 
@@ -483,10 +495,10 @@ describe("what is kept of a subagent", () => {
 	/** A session that notes what is kept of its subagents, and fails to keep what it is told to. */
 	const createNotingDouble = async (fails: keyof StoredAgent | null = null) => {
 		const double = await createSessionDouble();
-		const kept: unknown[] = [];
+		const persisted: unknown[] = [];
 		const note = async (name: keyof StoredAgent, ...values: readonly unknown[]) => {
 			if (name === fails) throw storageFailure;
-			kept.push([name, ...values]);
+			persisted.push([name, ...values]);
 		};
 		const createAgentNoting = async (description: AgentDescription): Promise<StoredAgent> => {
 			const agent = await double.stored.createAgent(description);
@@ -504,7 +516,7 @@ describe("what is kept of a subagent", () => {
 		};
 		const stored = { ...double.stored, createAgent: createAgentNoting };
 		const only = (...names: readonly string[]) =>
-			kept.filter((entry) => names.some((name) => String(entry).startsWith(name)));
+			persisted.filter((entry) => names.some((name) => String(entry).startsWith(name)));
 		return { double: { ...double, stored }, only };
 	};
 	const failure: ModelScript = [modelFailure("provider", "no credit")];

@@ -28,19 +28,19 @@ export interface CommandRunSettings {
 export function createCommandRun(argument: string, settings: CommandRunSettings): CommandRun {
 	const { agent, turn, dependencies, emit } = settings;
 	const { signal } = turn;
-	const tell: CommandRun["tell"] = async (body) => emit(body);
+	const deliver: CommandRun["deliver"] = async (body) => emit(body);
 	const { model, unsetModelAlias, cacheKey, budget } = dependencies;
 	return {
 		argument,
 		signal,
 		agent,
-		tell,
+		deliver,
 		end: (body) => tellEnd(body, settings),
 		answerSideQuestion: (question) => {
 			const who = { model, unsetModelAlias, cacheKey, context: agent.context, exhausted: () => budget.exhausted() };
 			return answerSideQuestion(question, who, signal);
 		},
-		say: (text) => tell({ type: "content.delta", part: textPart(text) }),
+		say: (text) => deliver({ type: "content.delta", part: textPart(text) }),
 		runAgent: (input) => runTurn(input, dependencies, signal),
 		runWithin: (input, other) => runWithin(input, other, settings),
 		async compact(trigger, focus) {
@@ -78,7 +78,7 @@ async function runWithin(
 		return { outcome, steps };
 	} catch (thrown) {
 		// What was begun is ended, also where that cannot be kept.
-		services.emitter.tellUnkept({ turnId: turn.id, agentPath: [] }, ended);
+		services.emitter.deliverVolatile({ turnId: turn.id, agentPath: [] }, ended);
 		throw thrown;
 	}
 }
@@ -87,7 +87,7 @@ async function tellEnd(body: EventBody, { services, turn, emit }: CommandRunSett
 	try {
 		await emit(body);
 	} catch (thrown) {
-		services.emitter.tellUnkept({ turnId: turn.id, agentPath: [] }, body);
+		services.emitter.deliverVolatile({ turnId: turn.id, agentPath: [] }, body);
 		throw thrown;
 	}
 }

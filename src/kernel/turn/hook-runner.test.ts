@@ -5,7 +5,7 @@ import { silentLog } from "../../base/log.ts";
 import type { EventBody } from "../../events/event.ts";
 import type { ClientHook, CommandHook, HookPoint } from "../../hooks/hook.ts";
 import type { Processes, RunRequest } from "../../processes/port.ts";
-import { AskTable } from "../interactions/interaction-table.ts";
+import { InteractionTable } from "../interactions/interaction-table.ts";
 import { type HookClients, HookRunner } from "./hook-runner.ts";
 
 const point: HookPoint = { event: "PreToolUse", target: "Shell", input: { tool_name: "Shell" } };
@@ -48,9 +48,9 @@ function createHeldProcesses() {
 
 function createSubject(commands: readonly CommandHook[], clients: HookClients) {
 	const clock = createFakeClock();
-	const asks = new AskTable({ approval: 0, question: 0, "client-tool": 0 }, clock);
+	const interactions = new InteractionTable({ approval: 0, question: 0, "client-tool": 0 }, clock);
 	const held = createHeldProcesses();
-	const told: EventBody[] = [];
+	const delivered: EventBody[] = [];
 	let ids = 0;
 	const runner = new HookRunner(
 		{
@@ -59,15 +59,15 @@ function createSubject(commands: readonly CommandHook[], clients: HookClients) {
 			workDir: "/work",
 			environment: {},
 			processes: held.processes,
-			asks,
+			interactions,
 			identifiers: { uuid: () => "U", hex: (length) => `${++ids}`.padStart(length, "0") },
 			clock,
 			log: silentLog,
 		},
 		() => clients,
 	);
-	const emit = async (body: EventBody) => void told.push(body);
-	return { ...held, clock, asks, told, emit, runner };
+	const emit = async (body: EventBody) => void delivered.push(body);
+	return { ...held, clock, interactions, delivered, emit, runner };
 }
 
 const answer = (action: "allow" | "block", reason = "") => ({ kind: "hook", action, reason }) as const;
@@ -77,10 +77,13 @@ const rest = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("HookRunner", () => {
 	it("tells a batch, asks the client, and tells the decision with its duration", async () => {
-		const { runner, emit, told, asks, clock } = createSubject([], { hooks: [subscription("s1")], areAnnounced: true });
+		const { runner, emit, delivered, interactions, clock } = createSubject([], {
+			hooks: [subscription("s1")],
+			areAnnounced: true,
+		});
 		const run = runner.run(point, emit, live);
 		await rest();
-		const ask = {
+		const interaction = {
 			kind: "hook",
 			id: id(1),
 			subscriptionId: "s1",
@@ -88,55 +91,58 @@ describe("HookRunner", () => {
 			target: "Shell",
 			input: { hook_event_name: "PreToolUse", session_id: "S", cwd: "/work", tool_name: "Shell" },
 		};
-		expect(told).toEqual([
+		expect(delivered).toEqual([
 			{ type: "hook.triggered", event: "PreToolUse", target: "Shell", hook_count: 1 },
-			{ type: "ask.requested", ask },
+			{ type: "interaction.requested", interaction },
 		]);
 		clock.advance(3);
-		asks.answer(id(1), answer("block", "no"), "client");
+		interactions.answer(id(1), answer("block", "no"), "client");
 		expect(await run).toEqual({ action: "block", reason: "no" });
-		expect(told.slice(2)).toEqual([
-			{ type: "ask.resolved", askId: id(1), answer: answer("block", "no") },
+		expect(delivered.slice(2)).toEqual([
+			{ type: "interaction.resolved", interactionId: id(1), answer: answer("block", "no") },
 			{ type: "hook.resolved", event: "PreToolUse", target: "Shell", action: "block", reason: "no", duration_ms: 3 },
 		]);
 	});
 
 	it("runs all of a batch at once; the first block in the order of the hooks gives the reason", async () => {
-		const { runner, emit, told, asks, ends, requests } = createSubject([command("a"), command("b"), command("a")], {
-			hooks: [subscription("s1")],
-			areAnnounced: true,
-		});
+		const { runner, emit, delivered, interactions, ends, requests } = createSubject(
+			[command("a"), command("b"), command("a")],
+			{
+				hooks: [subscription("s1")],
+				areAnnounced: true,
+			},
+		);
 		const run = runner.run(point, emit, live);
 		await rest();
 		expect(requests.map(({ arguments: words }) => words)).toEqual([
 			["-c", "a"],
 			["-c", "b"],
 		]);
-		expect(told[0]).toMatchObject({ hook_count: 3 });
-		asks.answer(id(1), answer("block", "third"), "client");
+		expect(delivered[0]).toMatchObject({ hook_count: 3 });
+		interactions.answer(id(1), answer("block", "third"), "client");
 		ends[1]?.resolve("second");
 		await rest();
-		expect(told.some(({ type }) => type === "hook.resolved")).toBe(false);
+		expect(delivered.some(({ type }) => type === "hook.resolved")).toBe(false);
 		ends[0]?.resolve(null);
 		expect(await run).toEqual({ action: "block", reason: "second" });
 	});
 
 	it("allows at once and tells nothing when no hook matches", async () => {
-		const { runner, emit, told } = createSubject([command("a")], { hooks: [], areAnnounced: true });
+		const { runner, emit, delivered } = createSubject([command("a")], { hooks: [], areAnnounced: true });
 		expect(await runner.run({ ...point, event: "Stop", target: "" }, emit, live)).toEqual({
 			action: "allow",
 			reason: "",
 		});
-		expect(told).toEqual([]);
+		expect(delivered).toEqual([]);
 	});
 
 	it("runs commands untold before a handshake", async () => {
-		const { runner, emit, told, ends } = createSubject([command("a")], { hooks: [], areAnnounced: false });
+		const { runner, emit, delivered, ends } = createSubject([command("a")], { hooks: [], areAnnounced: false });
 		const run = runner.run(point, emit, live);
 		await rest();
 		ends[0]?.resolve("no");
 		expect(await run).toEqual({ action: "block", reason: "no" });
-		expect(told).toEqual([]);
+		expect(delivered).toEqual([]);
 	});
 
 	it("asks no client outside of its events", async () => {
@@ -152,31 +158,31 @@ describe("HookRunner", () => {
 		["a malformed answer", { kind: "malformed" }],
 		["an answer to another kind of request", { kind: "question", answers: {} }],
 	] as const)("takes %s for allow", async (_name, given) => {
-		const { runner, emit, asks } = createSubject([], { hooks: [subscription("s1")], areAnnounced: true });
+		const { runner, emit, interactions } = createSubject([], { hooks: [subscription("s1")], areAnnounced: true });
 		const run = runner.run(point, emit, live);
 		await rest();
-		asks.answer(id(1), given, "client");
+		interactions.answer(id(1), given, "client");
 		expect(await run).toEqual({ action: "allow", reason: "" });
 	});
 
 	it("gives an allowing answer no reason", async () => {
-		const { runner, emit, asks } = createSubject([], { hooks: [subscription("s1")], areAnnounced: true });
+		const { runner, emit, interactions } = createSubject([], { hooks: [subscription("s1")], areAnnounced: true });
 		const run = runner.run(point, emit, live);
 		await rest();
-		asks.answer(id(1), answer("allow", "because"), "client");
+		interactions.answer(id(1), answer("allow", "because"), "client");
 		expect(await run).toEqual({ action: "allow", reason: "" });
 	});
 
 	it("allows at the deadline of the subscription, after which an answer changes nothing", async () => {
-		const { runner, emit, asks, clock } = createSubject([], {
+		const { runner, emit, interactions, clock } = createSubject([], {
 			hooks: [subscription("s1", { timeout: 5 }), subscription("s2")],
 			areAnnounced: true,
 		});
 		const run = runner.run(point, emit, live);
 		await rest();
 		clock.advance(5000);
-		expect(asks.answer(id(1), answer("block", "late"), "client")).toBe(false);
-		expect(asks.answer(id(2), answer("allow"), "client")).toBe(true);
+		expect(interactions.answer(id(1), answer("block", "late"), "client")).toBe(false);
+		expect(interactions.answer(id(2), answer("allow"), "client")).toBe(true);
 		expect(await run).toEqual({ action: "allow", reason: "" });
 	});
 
@@ -191,13 +197,16 @@ describe("HookRunner", () => {
 
 	it.each([["cancelled"], ["client-gone"], ["shutdown"]])("allows when it is %s", async (why) => {
 		const controller = new AbortController();
-		const { runner, emit, asks, told } = createSubject([], { hooks: [subscription("s1")], areAnnounced: true });
+		const { runner, emit, interactions, delivered } = createSubject([], {
+			hooks: [subscription("s1")],
+			areAnnounced: true,
+		});
 		const run = runner.run(point, emit, controller.signal);
 		await rest();
 		if (why === "cancelled") controller.abort();
-		else if (why === "shutdown") asks.settleAll();
-		else asks.clientGone();
+		else if (why === "shutdown") interactions.settleAll();
+		else interactions.clientGone();
 		expect(await run).toEqual({ action: "allow", reason: "" });
-		expect(told.at(-1)).toMatchObject({ type: "hook.resolved", action: "allow" });
+		expect(delivered.at(-1)).toMatchObject({ type: "hook.resolved", action: "allow" });
 	});
 });

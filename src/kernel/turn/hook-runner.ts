@@ -16,7 +16,7 @@ import {
 import { Matchers } from "../../hooks/matchers.ts";
 import { combineDecisions, type SelectedHook, selectHooks } from "../../hooks/selection.ts";
 import type { Processes } from "../../processes/port.ts";
-import type { AskTable } from "../interactions/interaction-table.ts";
+import type { InteractionTable } from "../interactions/interaction-table.ts";
 
 export interface HookRunnerSettings {
 	readonly commands: readonly CommandHook[];
@@ -24,7 +24,7 @@ export interface HookRunnerSettings {
 	readonly workDir: string;
 	readonly environment: Readonly<Record<string, string>>;
 	readonly processes: Processes;
-	readonly asks: AskTable;
+	readonly interactions: InteractionTable;
 	readonly identifiers: Identifiers;
 	readonly clock: Clock;
 	readonly log: Log;
@@ -66,9 +66,9 @@ export class HookRunner {
 		const clients = this.#clients();
 		const hooks = await this.#select([...this.#settings.commands, ...clients.hooks], point);
 		if (hooks.length === 0) return allowed;
-		const tell: EmitHookEvent = clients.areAnnounced && emit !== null ? emit : () => undefined;
+		const deliver: EmitHookEvent = clients.areAnnounced && emit !== null ? emit : () => undefined;
 		const { event, target } = point;
-		await tell({ type: "hook.triggered", event, target, hook_count: hooks.length });
+		await deliver({ type: "hook.triggered", event, target, hook_count: hooks.length });
 		const startedAt = clock.now();
 		const decisions = await Promise.all(
 			hooks.map(({ hook, refusal }) => {
@@ -79,7 +79,7 @@ export class HookRunner {
 		const decision = combineDecisions(decisions);
 		if (decision.action === "block") log.info("A hook blocked.", { event, target, reason: decision.reason });
 		const duration = Math.round(clock.now() - startedAt);
-		await tell({ type: "hook.resolved", event, target, ...decision, duration_ms: duration });
+		await deliver({ type: "hook.resolved", event, target, ...decision, duration_ms: duration });
 		return decision;
 	}
 
@@ -105,8 +105,8 @@ export class HookRunner {
 		signal: AbortSignal,
 	): Promise<HookDecision> {
 		if (emit === null) return allowed;
-		const { asks, identifiers } = this.#settings;
-		const ask = {
+		const { interactions, identifiers } = this.#settings;
+		const interaction = {
 			kind: "hook",
 			id: identifiers.hex(12),
 			subscriptionId: hook.subscriptionId,
@@ -114,10 +114,10 @@ export class HookRunner {
 			target: point.target,
 			input: this.#input(point),
 		} as const;
-		const settlement = asks.waitFor(ask, "hook", Math.max(hook.timeout, shortestTimeout), signal);
-		await emit({ type: "ask.requested", ask });
+		const settlement = interactions.waitFor(interaction, "hook", Math.max(hook.timeout, shortestTimeout), signal);
+		await emit({ type: "interaction.requested", interaction });
 		const { answer } = await settlement;
-		await emit({ type: "ask.resolved", askId: ask.id, answer });
+		await emit({ type: "interaction.resolved", interactionId: interaction.id, answer });
 		return { action: answer.action, reason: answer.action === "block" ? answer.reason : "" };
 	}
 

@@ -1,6 +1,6 @@
 // The session's own agent: its context restored or begun when first wanted, and what a crash left behind in it.
 import { Context, type ContextLog } from "../../agent/context.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
+import type { HistoryEntry } from "../../events/conversation.ts";
 import type { Model } from "../../models/model.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { AgentNotice } from "../background/notifications.ts";
@@ -18,15 +18,15 @@ export interface MainAgentSettings {
 	/** Renders the system prompt of a session that has none yet. */
 	systemPrompt(): Promise<string>;
 	readonly reminders: Reminders;
-	notices(messages: readonly ConversationMessage[]): Promise<readonly AgentNotice[]>;
+	notices(messages: readonly HistoryEntry[]): Promise<readonly AgentNotice[]>;
 	compactionNotes(): Promise<readonly string[]>;
-	kept<T>(work: Promise<T>): Promise<T>;
+	persisted<T>(work: Promise<T>): Promise<T>;
 }
 
 /** What a model was and is told; without a system prompt before the first turn. */
 export interface Conversation {
 	readonly systemPrompt: string | null;
-	readonly messages: readonly ConversationMessage[];
+	readonly messages: readonly HistoryEntry[];
 }
 
 export class MainAgent {
@@ -79,15 +79,15 @@ export class MainAgent {
 
 	/** A session's system prompt is written once and kept. */
 	async #open(): Promise<Agent> {
-		const { stored, systemPrompt, kept } = this.#settings;
+		const { stored, systemPrompt, persisted } = this.#settings;
 		// First of all: what is written is not to be written again by the next attempt.
 		const equipment = await this.#settings.equip();
 		const hasPrompt = stored.contextRows.some((row) => row.type === "system-prompt");
 		const content = hasPrompt ? "" : await systemPrompt();
 		if (!hasPrompt) await stored.appendContext([{ type: "system-prompt", content }]);
 		const log: ContextLog = {
-			appendContext: (rows) => kept(stored.appendContext(rows)),
-			replaceContext: (rows) => kept(stored.replaceContext(rows)),
+			appendContext: (rows) => persisted(stored.appendContext(rows)),
+			replaceContext: (rows) => persisted(stored.replaceContext(rows)),
 		};
 		const context = new Context(log, stored.contextRows, content);
 		equipment.mailbox?.open(() => context.checkpointCount);

@@ -63,7 +63,7 @@ export interface MainTurnSettings {
 }
 
 /** A turn while it runs: what was told of it, and how to tell more. */
-interface Telling {
+interface TurnEvents {
 	readonly emit: EmitInTurn;
 	/** Whether its beginning was kept and told. */
 	isBegun: boolean;
@@ -74,11 +74,11 @@ export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings:
 	const { services, hooks, log, release } = settings;
 	const { signal } = turn.controller;
 	const { stored, emitter, clock } = services;
-	const telling: Telling = { emit: createTurnEmit(services, [], turn.id, signal), isBegun: false };
-	const watch = createToolWatch(hooks, telling.emit, clock, signal);
+	const turnEvents: TurnEvents = { emit: createTurnEmit(services, [], turn.id, signal), isBegun: false };
+	const watch = createToolWatch(hooks, turnEvents.emit, clock, signal);
 	let outcome: TurnOutcome;
 	try {
-		outcome = await runPrompt(turn, start, telling, watch, settings);
+		outcome = await runPrompt(turn, start, turnEvents, watch, settings);
 		if (outcome.status === "failed") {
 			const { code, message: reason, data } = outcome.error;
 			log.warn("A turn ended in an error.", { session: stored.id, code, reason, data });
@@ -97,16 +97,16 @@ export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings:
 	try {
 		// Nothing of the turn may wait for a slow client any more, nor stay open behind it.
 		turn.controller.abort();
-		if (telling.isBegun) {
+		if (turnEvents.isBegun) {
 			const records = settings.budgets.closeTurn();
-			return await telling.emit(ended, { sync: true, records, beforeTold: release });
+			return await turnEvents.emit(ended, { sync: true, records, beforeDelivery: release });
 		}
 	} catch (thrown) {
 		log.error("The end of a turn could not be kept.", { session: stored.id, error: thrown });
 	}
 	// A log without the beginning of a turn is not to have its end.
 	release();
-	emitter.tellUnkept({ turnId: turn.id, agentPath: [] }, ended);
+	emitter.deliverVolatile({ turnId: turn.id, agentPath: [] }, ended);
 }
 
 /** What runs is ended as by a cancel; which of the two came first decides how that is told. */
@@ -125,18 +125,18 @@ function toCutOff({ expired }: RunningTurn): TurnOutcome {
 async function runPrompt(
 	turn: RunningTurn,
 	{ input, isOwn }: TurnStart,
-	telling: Telling,
+	turnEvents: TurnEvents,
 	watch: WatchedTurn,
 	settings: MainTurnSettings,
 ): Promise<TurnOutcome> {
 	const { services, hooks, commands } = settings;
-	const { emit } = telling;
+	const { emit } = turnEvents;
 	const { signal } = turn.controller;
 	const renewing = settings.keys.renewDue(signal);
 	if (renewing !== undefined) await renewing;
 	const blocked = isOwn ? null : await showPrompt(input, hooks, emit, signal);
 	await emit({ type: "turn.started", input }, { sync: true });
-	telling.isBegun = true;
+	turnEvents.isBegun = true;
 	settings.begun();
 	settings.budgets.openTurn((error) => expire(turn, error));
 	await services.stored.markStarted();
@@ -147,7 +147,7 @@ async function runPrompt(
 	}
 	// First of all: a session without a context starts afresh when it is opened again, and would forget what a command
 	// changed.
-	const run = await prepareRun(turn, telling, watch, settings);
+	const run = await prepareRun(turn, turnEvents, watch, settings);
 	const { dependencies } = run;
 	const found = commands.find(inputText(input));
 	let outcome = await runInput(input, found, run, isOwn ? 0 : settings.loopIterations);
@@ -178,7 +178,7 @@ async function runInput(
 /** All that the agent needs for this turn. */
 async function prepareRun(
 	turn: RunningTurn,
-	{ emit }: Telling,
+	{ emit }: TurnEvents,
 	watch: WatchedTurn,
 	{ services, main, servers }: MainTurnSettings,
 ): Promise<CommandRunSettings> {
@@ -190,14 +190,14 @@ async function prepareRun(
 		steers,
 		watch,
 		toolsReady: async () => servers?.prepareTurn(emit, controller.signal),
-		stepStarted: () => tellCrashNotice(main, emit),
+		stepStarted: () => emitCrashNotice(main, emit),
 	};
 	const dependencies = createTurnDependencies(services, agent, agentTurn);
 	return { services, agent, turn: agentTurn, dependencies, emit };
 }
 
 /** What a crash left behind is told inside the first step: clients show text only there. */
-async function tellCrashNotice(main: MainAgent, emit: EmitInTurn): Promise<void> {
+async function emitCrashNotice(main: MainAgent, emit: EmitInTurn): Promise<void> {
 	const notice = main.takeNotice();
 	if (notice === null) return;
 	await emit({ type: "content.delta", part: textPart(notice.text) });

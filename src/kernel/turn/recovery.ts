@@ -3,7 +3,7 @@
 import { type Context, messageRow } from "../../agent/context.ts";
 import { toToolMessage } from "../../agent/tool-results.ts";
 import { toolError } from "../../events/content.ts";
-import type { ContextRow, ConversationMessage } from "../../events/conversation.ts";
+import type { ContextRow, HistoryEntry } from "../../events/conversation.ts";
 import type { StoredSession, UnfinishedCall } from "../../store/session-store.ts";
 
 const outcomeUnknown = toolError(
@@ -51,7 +51,7 @@ export async function closeLostCalls(context: Context): Promise<void> {
 }
 
 /** Calls at the very end of the context whose results were cut off with the end of a write. */
-function callsWithoutResult(messages: readonly ConversationMessage[]): string[] {
+function callsWithoutResult(messages: readonly HistoryEntry[]): string[] {
 	const last = messages.findLastIndex(({ role }) => role !== "tool");
 	const missing = (messages[last]?.toolCalls ?? []).map(({ id }) => id);
 	for (const { toolCallId } of messages.slice(last + 1)) {
@@ -63,7 +63,7 @@ function callsWithoutResult(messages: readonly ConversationMessage[]): string[] 
 
 /** An assistant message with the calls, each answered: a history that every provider takes. */
 function closingRows(calls: readonly UnfinishedCall[]): ContextRow[] {
-	const assistant: ConversationMessage = {
+	const assistant: HistoryEntry = {
 		role: "assistant",
 		content: [],
 		toolCalls: calls.map(({ toolCallId, name, arguments: text }) => ({
@@ -78,7 +78,7 @@ function closingRows(calls: readonly UnfinishedCall[]): ContextRow[] {
 }
 
 /** Whether the very end of the context already answers the call with the unknown outcome. */
-function isClosed({ toolCallId }: UnfinishedCall, messages: readonly ConversationMessage[]): boolean {
+function isClosed({ toolCallId }: UnfinishedCall, messages: readonly HistoryEntry[]): boolean {
 	const answer = JSON.stringify(toToolMessage(toolCallId, outcomeUnknown).content);
 	const lastTools = messages.slice(messages.findLastIndex(({ role }) => role !== "tool") + 1);
 	return lastTools.some((message) => message.toolCallId === toolCallId && JSON.stringify(message.content) === answer);

@@ -1,11 +1,11 @@
 // What the session's own agent is reminded of at the beginning of a step. Each source says when it is due.
 import { awayReminder } from "../../definitions/away-reminders.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
+import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ApprovalMode } from "../interactions/approval-mode.ts";
 
 export interface Reminders {
 	/** The texts that are due now; a text that was given is not due again at once. */
-	due(messages: readonly ConversationMessage[]): Promise<readonly string[]>;
+	due(messages: readonly HistoryEntry[]): Promise<readonly string[]>;
 	/** What was given before is not in the context any more. */
 	rearm(): void;
 }
@@ -27,8 +27,8 @@ export function createAwayReminders(mode: ApprovalMode): Reminders {
 	let isGiven = false;
 	return {
 		async due() {
-			if (!mode.isKeptAway) isGiven = false;
-			if (!mode.isKeptAway || isGiven) return [];
+			if (!mode.isWithheld) isGiven = false;
+			if (!mode.isWithheld || isGiven) return [];
 			isGiven = true;
 			return [awayReminder];
 		},

@@ -5,7 +5,7 @@ import { emptyAnswer, toTurnError } from "../../agent/retries.ts";
 import { askSilently } from "../../agent/silent-call.ts";
 import { modelNotSet } from "../../agent/turn.ts";
 import { textPart } from "../../events/content.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
+import type { HistoryEntry } from "../../events/conversation.ts";
 import type { EventBodyOf, TurnError } from "../../events/event.ts";
 import type { Model } from "../../models/model.ts";
 
@@ -40,7 +40,7 @@ export async function answerSideQuestion(
 	if (model === null) return { kind: "failed", error: modelNotSet(unsetModelAlias) };
 	const spent = agent.exhausted();
 	if (spent !== null) return { kind: "failed", error: spent };
-	const asked: ConversationMessage = { role: "user", content: [textPart(`${introduction}\n\n${question}`)] };
+	const asked: HistoryEntry = { role: "user", content: [textPart(`${introduction}\n\n${question}`)] };
 	const messages = [...answeredMessages(context.requestMessages()), asked];
 	const answer = await askSilently(model, { systemPrompt: context.systemPrompt, messages, cacheKey }, signal);
 	if (answer.kind === "cancelled") return answer;
@@ -70,7 +70,7 @@ export function toEnd(answer: SideAnswer): Pick<EventBodyOf<"side-question.ended
 }
 
 /** The history up to the last message that needs no answer: a user message at its end would run into the question. */
-function answeredMessages(messages: readonly ConversationMessage[]): readonly ConversationMessage[] {
+function answeredMessages(messages: readonly HistoryEntry[]): readonly HistoryEntry[] {
 	const end = messages.findLastIndex(({ role }) => role !== "user");
 	return messages.slice(0, end + 1);
 }

@@ -21,7 +21,7 @@ export interface WatchedTurn extends ToolWatch {
 	/** A watch for a turn within this one, ended by itself. */
 	fork(): WatchedTurn;
 	/** Runs hooks of any point beside the turn. */
-	runBeside(point: HookPoint): void;
+	runConcurrently(point: HookPoint): void;
 	/** Waits for what runs beside the turn, or ends it: at once when the turn was cancelled. */
 	end(): Promise<void>;
 }
@@ -32,11 +32,11 @@ export function createToolWatch(
 	clock: Clock,
 	signal: AbortSignal,
 ): WatchedTurn {
-	const besideController = new AbortController();
+	const concurrentController = new AbortController();
 	const beside = new Set<Promise<unknown>>();
 
-	const runBeside = (point: HookPoint) => {
-		const run = hooks.run(point, emit, AbortSignal.any([signal, besideController.signal])).finally(() => {
+	const runConcurrently = (point: HookPoint) => {
+		const run = hooks.run(point, emit, AbortSignal.any([signal, concurrentController.signal])).finally(() => {
 			beside.delete(run);
 		});
 		run.catch(() => {});
@@ -49,13 +49,13 @@ export function createToolWatch(
 		before: (call, input) => hooks.run(pointOf("PreToolUse", call, input, {}), emit, signal),
 		after: (call, input, result) => {
 			const output = outputText(result).slice(0, outputLimit);
-			runBeside(pointOf("PostToolUse", call, input, { tool_output: output }));
+			runConcurrently(pointOf("PostToolUse", call, input, { tool_output: output }));
 		},
-		crashed: (call, input, error) => runBeside(pointOf("PostToolUseFailure", call, input, { error })),
-		runBeside,
+		crashed: (call, input, error) => runConcurrently(pointOf("PostToolUseFailure", call, input, { error })),
+		runConcurrently,
 		async end() {
 			if (beside.size > 0) await Promise.race([Promise.allSettled(beside), sleep(clock, trailingGrace, signal)]);
-			besideController.abort();
+			concurrentController.abort();
 			await Promise.allSettled(beside);
 		},
 	};

@@ -7,7 +7,7 @@ import type { Model } from "../../models/model.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { AgentNotice } from "../background/notifications.ts";
 import type { AgentBudget } from "../budgets/budgets.ts";
-import type { Emitter, Keeping } from "../clients/emitter.ts";
+import type { Emitter, Persistence } from "../clients/emitter.ts";
 import type { ApprovalSource, Approvals } from "../interactions/approvals.ts";
 import type { Reminders } from "./reminders.ts";
 import type { OpenSteerQueue } from "./steers.ts";
@@ -16,7 +16,7 @@ import type { WatchedTurn } from "./tool-hooks.ts";
 /** What all agents of a session share. */
 export interface AgentServices {
 	readonly stored: StoredSession;
-	readonly emitter: Pick<Emitter, "emit" | "tellUnkept" | "addAgent" | "removeAgent">;
+	readonly emitter: Pick<Emitter, "emit" | "deliverVolatile" | "addAgent" | "removeAgent">;
 	readonly approvals: Approvals;
 	/** What its agents' work is part of, for those who are asked to approve it. */
 	readonly sourceKind: ApprovalSource["kind"];
@@ -28,7 +28,7 @@ export interface AgentServices {
 	readonly random: () => number;
 	readonly planMode: () => boolean;
 	/** Passes the work through; when it could not be kept, nothing more of the turn is told. */
-	kept<T>(work: Promise<T>): Promise<T>;
+	persisted<T>(work: Promise<T>): Promise<T>;
 }
 
 /** One agent of a session: its own, or a subagent. */
@@ -59,7 +59,7 @@ export interface AgentTurn {
 	stepStarted(): Promise<void> | undefined;
 }
 
-export type EmitInTurn = (body: EventBody, keeping?: Keeping) => Promise<void> | undefined;
+export type EmitInTurn = (body: EventBody, persistence?: Persistence) => Promise<void> | undefined;
 
 /** Emits for an agent within a turn; what waits for a slow client waits no longer than the turn. */
 export function createTurnEmit(
@@ -69,11 +69,11 @@ export function createTurnEmit(
 	signal: AbortSignal,
 ): EmitInTurn {
 	const where = { turnId, agentPath: path };
-	return (body, keeping = {}) => emitter.emit(where, body, keeping, signal);
+	return (body, persistence = {}) => emitter.emit(where, body, persistence, signal);
 }
 
 export function createTurnDependencies(services: AgentServices, agent: Agent, turn: AgentTurn): TurnDependencies {
-	const { stored, approvals, budget, kept } = services;
+	const { stored, approvals, budget, persisted } = services;
 	const emit = createTurnEmit(services, agent.path, turn.id, turn.signal);
 	const startStep = async (body: EventBody) => {
 		await emit(body);
@@ -89,10 +89,10 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 		journal: {
 			started: async (call) => {
 				const { name, arguments: text } = call.function;
-				await kept(stored.appendCalls([{ type: "started", toolCallId: call.id, name, arguments: text }]));
-				await kept(stored.sync());
+				await persisted(stored.appendCalls([{ type: "started", toolCallId: call.id, name, arguments: text }]));
+				await persisted(stored.sync());
 			},
-			finished: (call, isError) => kept(stored.appendCalls([{ type: "finished", toolCallId: call.id, isError }])),
+			finished: (call, isError) => persisted(stored.appendCalls([{ type: "finished", toolCallId: call.id, isError }])),
 		},
 		limits: services.limits,
 		budget,
@@ -110,14 +110,14 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 			notes: () => agent.compactionNotes(),
 			after: (trigger, tokenCount) => {
 				agent.reminders.rearm();
-				turn.watch.runBeside({
+				turn.watch.runConcurrently({
 					event: "PostCompact",
 					target: trigger,
 					input: { trigger, estimated_token_count: tokenCount },
 				});
 			},
 		},
-		stepFailed: (error, errorType) => turn.watch.runBeside(stopFailure(error, errorType)),
+		stepFailed: (error, errorType) => turn.watch.runConcurrently(stopFailure(error, errorType)),
 		clock: services.clock,
 		random: services.random,
 		emit: (body) => {
@@ -126,23 +126,25 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 			return emit(body, body.type === "steer.consumed" ? { sync: true } : {});
 		},
 		approve: (need, call, signal) =>
-			kept(approvals.decide(need, call, { kind: services.sourceKind, id: turn.id, path: agent.path }, emit, signal)),
+			persisted(
+				approvals.decide(need, call, { kind: services.sourceKind, id: turn.id, path: agent.path }, emit, signal),
+			),
 		commit: async () => {
-			await kept(budget.keep());
-			await kept(stored.sync());
+			await persisted(budget.persist());
+			await persisted(stored.sync());
 		},
 	};
 }
 
 /** The hooks of a notice run beside the turn, once the model is given it. */
-function toNotice({ text, hook, kept }: AgentNotice, services: AgentServices, { watch }: AgentTurn): Notice {
+function toNotice({ text, hook, persisted }: AgentNotice, services: AgentServices, { watch }: AgentTurn): Notice {
 	return {
 		text,
-		async kept() {
-			watch.runBeside(hook);
+		async retained() {
+			watch.runConcurrently(hook);
 			// That it has arrived must not outlast the context that has it.
-			await services.kept(services.stored.sync());
-			await kept();
+			await services.persisted(services.stored.sync());
+			await persisted();
 		},
 	};
 }

@@ -10,39 +10,43 @@ export interface ProviderMemory {
 	/** The name of the package in its metadata and options. */
 	readonly key: string;
 	/** The names of the metadata that go back, for each kind of part; the values are text. */
-	readonly names: { readonly [Kind in KeptKind]: readonly string[] };
+	readonly names: { readonly [Kind in RetainedKind]: readonly string[] };
 }
 
-export type KeptKind = "thought" | "text" | "call";
-export type Kept = Readonly<Record<string, string>>;
+export type RetainedKind = "thought" | "text" | "call";
+export type Retained = Readonly<Record<string, string>>;
 
 /** What is kept of a part's metadata; empty when that is nothing. */
-export function pickKept(memory: ProviderMemory, kind: KeptKind, metadata: SharedV3ProviderMetadata | undefined): Kept {
+export function pickRetained(
+	memory: ProviderMemory,
+	kind: RetainedKind,
+	metadata: SharedV3ProviderMetadata | undefined,
+): Retained {
 	const values: JSONObject = metadata?.[memory.key] ?? {};
-	const kept: Record<string, string> = {};
+	const retained: Record<string, string> = {};
 	for (const name of memory.names[kind]) {
 		const value = values[name];
-		if (typeof value === "string" && value !== "") kept[name] = value;
+		if (typeof value === "string" && value !== "") retained[name] = value;
 	}
-	return kept;
+	return retained;
 }
 
-export function isNothing(kept: Kept): boolean {
-	return Object.keys(kept).length === 0;
+export function isNothing(retained: Retained): boolean {
+	return Object.keys(retained).length === 0;
 }
 
 /** A part that holds what is kept of the thought, or the text, right before it. */
 export function toSeal(
 	memory: ProviderMemory,
 	kind: "thought" | "text",
-	kept: Kept,
+	retained: Retained,
 ): Extract<ContentPart, { type: "think" }> {
-	return { type: "think", think: "", encrypted: JSON.stringify({ from: memory.origin, of: kind, kept }) };
+	return { type: "think", think: "", encrypted: JSON.stringify({ from: memory.origin, of: kind, retained }) };
 }
 
 export interface Seal {
 	readonly kind: "thought" | "text";
-	readonly kept: Kept;
+	readonly retained: Retained;
 }
 
 /** What a thought holds, or null when it was not sealed for this origin. */
@@ -57,29 +61,29 @@ export function readSeal(memory: ProviderMemory, encrypted: string | null): Seal
 	if (!isRecord(value) || value["from"] !== memory.origin) return null;
 	const kind = value["of"];
 	if (kind !== "thought" && kind !== "text") return null;
-	return { kind, kept: toKept(memory, kind, value["kept"]) };
+	return { kind, retained: toPersisted(memory, kind, value["kept"]) };
 }
 
 /** What is kept of a call, as the extras of the call; null when that is nothing. */
-export function toExtras(memory: ProviderMemory, kept: Kept): ToolCall["extras"] {
-	return isNothing(kept) ? null : { from: memory.origin, kept };
+export function toExtras(memory: ProviderMemory, retained: Retained): ToolCall["extras"] {
+	return isNothing(retained) ? null : { from: memory.origin, retained };
 }
 
 /** What the extras of a call hold for this origin. */
-export function readExtras(memory: ProviderMemory, extras: ToolCall["extras"]): Kept {
-	return extras?.["from"] === memory.origin ? toKept(memory, "call", extras["kept"]) : {};
+export function readExtras(memory: ProviderMemory, extras: ToolCall["extras"]): Retained {
+	return extras?.["from"] === memory.origin ? toPersisted(memory, "call", extras["kept"]) : {};
 }
 
 /** The options that give a part back what was kept of it; nothing for nothing. */
 export function toProviderOptions(
 	memory: ProviderMemory,
-	kept: Kept,
+	retained: Retained,
 ): { providerOptions?: Record<string, Record<string, string>> } {
-	return isNothing(kept) ? {} : { providerOptions: { [memory.key]: { ...kept } } };
+	return isNothing(retained) ? {} : { providerOptions: { [memory.key]: { ...retained } } };
 }
 
 // Session files are written by others as well: only what this version would have kept counts.
-function toKept(memory: ProviderMemory, kind: KeptKind, value: unknown): Kept {
+function toPersisted(memory: ProviderMemory, kind: RetainedKind, value: unknown): Retained {
 	if (!isRecord(value)) return {};
 	const entries = memory.names[kind].flatMap((name) => {
 		const text = value[name];

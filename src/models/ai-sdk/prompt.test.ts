@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { assistant, image, text, toolCall, toolResult, user } from "../../../test/support/model-conversation.ts";
 import type { ContentPart, ToolCall } from "../../events/content.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
+import type { HistoryEntry } from "../../events/conversation.ts";
 import { createCallIds } from "./call-ids.ts";
 import type { MediaKind } from "./media.ts";
 import { type ProviderMemory, toSeal } from "./memory.ts";
@@ -22,7 +22,7 @@ const thought = (think: string, from: ProviderMemory, kind: "thought" | "text" =
 	think,
 });
 
-function promptOf(messages: readonly ConversationMessage[], media: readonly MediaKind[] = [], systemPrompt = "") {
+function promptOf(messages: readonly HistoryEntry[], media: readonly MediaKind[] = [], systemPrompt = "") {
 	return toPrompt(
 		{ systemPrompt, tools: [], messages, cacheKey: "k" },
 		{ memory, media: new Set(media), spellCallId: (id) => id.replace(/[^a-z0-9_-]/g, "_") },
@@ -31,7 +31,7 @@ function promptOf(messages: readonly ConversationMessage[], media: readonly Medi
 
 describe("the prompt", () => {
 	it("begins with the system prompt, and marks what a system message says later", () => {
-		const later: ConversationMessage = { role: "system", content: [text("b"), text("c")] };
+		const later: HistoryEntry = { role: "system", content: [text("b"), text("c")] };
 		expect(promptOf([user(text("a")), later], [], "Be brief.")).toEqual([
 			{ role: "system", content: "Be brief." },
 			{ role: "user", content: [{ type: "text", text: "a" }] },
@@ -57,8 +57,8 @@ describe("the prompt", () => {
 				{ type: "think", think: "four", encrypted: null },
 			],
 			[
-				call("c1", "{}", { from: "maker:m1", kept: { signature: "u", forged: "x" } }),
-				call("c2", "{}", { from: "other:m1", kept: { signature: "v" } }),
+				call("c1", "{}", { from: "maker:m1", retained: { signature: "u", forged: "x" } }),
+				call("c2", "{}", { from: "other:m1", retained: { signature: "v" } }),
 			],
 		);
 		const options = (signature: string) => ({ providerOptions: { maker: { signature } } });

@@ -8,7 +8,7 @@ import type {
 } from "@ai-sdk/provider";
 import { isRecord } from "../../base/json.ts";
 import type { ContentPart } from "../../events/content.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
+import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ModelRequest, ToolSpecification } from "../model.ts";
 import { type CallIds, createCallIds } from "./call-ids.ts";
 import { type MediaKind, type MediaPart, toResultMedia, toUserMedia } from "./media.ts";
@@ -91,7 +91,7 @@ function toUserMessage(parts: readonly ContentPart[], rules: PromptRules): UserM
 	return { role: "user", content };
 }
 
-function toAssistantMessage(message: ConversationMessage, ids: CallIds, rules: PromptRules): AssistantMessage {
+function toAssistantMessage(message: HistoryEntry, ids: CallIds, rules: PromptRules): AssistantMessage {
 	const { memory } = rules;
 	const content: AssistantMessage["content"] = [];
 	for (const part of message.content) {
@@ -99,7 +99,7 @@ function toAssistantMessage(message: ConversationMessage, ids: CallIds, rules: P
 			if (!isBlank(part.text)) content.push({ type: "text", text: part.text });
 		} else if (part.type === "think") {
 			const seal = readSeal(memory, part.encrypted);
-			const options = toProviderOptions(memory, seal?.kept ?? {});
+			const options = toProviderOptions(memory, seal?.retained ?? {});
 			const last = content.at(-1);
 			if (seal?.kind === "text") {
 				if (last?.type === "text") Object.assign(last, options);

@@ -21,7 +21,11 @@ const signed = (signature: string): { providerMetadata: SharedV3ProviderMetadata
 	providerMetadata: { maker: { signature, other: 5 }, stranger: { signature: "not ours" } },
 });
 const textDelta = (delta: string): LanguageModelV3StreamPart => ({ type: "text-delta", id: "t", delta });
-const thoughtDelta = (id: string, delta: string): LanguageModelV3StreamPart => ({ type: "reasoning-delta", id, delta });
+const reasoningDelta = (id: string, delta: string): LanguageModelV3StreamPart => ({
+	type: "reasoning-delta",
+	id,
+	delta,
+});
 const begin = (id: string): LanguageModelV3StreamPart => ({ type: "tool-input-start", id, toolName: "f" });
 const input = (id: string, delta: string): LanguageModelV3StreamPart => ({ type: "tool-input-delta", id, delta });
 const whole = (toolCallId: string, given: string): LanguageModelV3StreamPart => ({
@@ -36,7 +40,7 @@ const finish = (unified: "stop" | "length" = "stop"): LanguageModelV3StreamPart 
 	finishReason: { unified, raw: undefined },
 });
 
-const sealed = (of: "thought" | "text", kept: Record<string, string>) => seal(memory.origin, of, kept);
+const sealed = (of: "thought" | "text", retained: Record<string, string>) => seal(memory.origin, of, retained);
 const call = (id: string, given: string | null = null, extras: ToolCall["extras"] = null) =>
 	toolCall(id, "f", given, extras);
 
@@ -60,8 +64,8 @@ describe("the parts of a stream", () => {
 			"a thought is sealed where it ends",
 			[
 				{ type: "reasoning-start", id: "0", providerMetadata: { maker: { itemId: "i", signature: null } } },
-				thoughtDelta("0", "a"),
-				{ ...thoughtDelta("0", ""), ...signed("s") },
+				reasoningDelta("0", "a"),
+				{ ...reasoningDelta("0", ""), ...signed("s") },
 				{ type: "reasoning-end", id: "0" },
 			],
 			[[], [think("a")], [], [sealed("thought", { itemId: "i", signature: "s" })]],
@@ -69,10 +73,10 @@ describe("the parts of a stream", () => {
 		[
 			"a thought that is not ended is sealed by what follows, and only once",
 			[
-				{ ...thoughtDelta("0", "a"), ...signed("s") },
+				{ ...reasoningDelta("0", "a"), ...signed("s") },
 				textDelta("b"),
 				{ type: "reasoning-end", id: "0" },
-				{ ...thoughtDelta("1", "c"), ...signed("u") },
+				{ ...reasoningDelta("1", "c"), ...signed("u") },
 				begin("c1"),
 			],
 			[
@@ -85,7 +89,7 @@ describe("the parts of a stream", () => {
 		],
 		[
 			"a thought without anything to keep has no seal",
-			[thoughtDelta("0", "a"), textDelta("b")],
+			[reasoningDelta("0", "a"), textDelta("b")],
 			[[think("a")], [text("b")]],
 		],
 		[
@@ -96,7 +100,7 @@ describe("the parts of a stream", () => {
 		[
 			"what belongs to a call goes out with it",
 			[{ ...begin("c1"), ...signed("s") }, whole("c1", "{}")],
-			[[call("c1", null, { from: "maker:m1", kept: { signature: "s" } })], []],
+			[[call("c1", null, { from: "maker:m1", retained: { signature: "s" } })], []],
 		],
 		[
 			"a call that comes whole has its arguments",
@@ -171,7 +175,7 @@ describe("the parts of a stream", () => {
 		const reader = createPartReader(memory);
 		expect(reader.answer).toEqual({ finish: null, messageId: null, isEmpty: true });
 		reader.read({ type: "response-metadata", id: "m" });
-		reader.read(thoughtDelta("0", "a"));
+		reader.read(reasoningDelta("0", "a"));
 		expect(reader.answer.isEmpty).toBe(true);
 		reader.read(textDelta("a"));
 		const last = finish();

@@ -4,7 +4,7 @@ import type { LanguageModelV3StreamPart, LanguageModelV3Usage, SharedV3ProviderM
 import type { ContentPart, TokenUsage } from "../../events/content.ts";
 import { requestFailure } from "../http/request-failure.ts";
 import type { ModelPart } from "../model.ts";
-import { isNothing, type Kept, type ProviderMemory, pickKept, toExtras, toSeal } from "./memory.ts";
+import { isNothing, type ProviderMemory, pickRetained, type Retained, toExtras, toSeal } from "./memory.ts";
 
 export type FinishPart = Extract<LanguageModelV3StreamPart, { type: "finish" }>;
 
@@ -27,7 +27,7 @@ export interface Answer {
 interface CallDraft {
 	readonly id: string;
 	readonly name: string;
-	readonly kept: Kept;
+	readonly retained: Retained;
 	arguments: string;
 	/** The open call is the one whose pieces go out; what follows waits until it is complete. */
 	state: "waiting" | "open" | "closed";
@@ -45,7 +45,7 @@ export function createPartReader(memory: ProviderMemory): PartReader {
 	/** The open call. */
 	let current: CallDraft | null = null;
 	/** The thought that was not sealed yet. */
-	let thought: { readonly id: string; kept: Kept } | null = null;
+	let thought: { readonly id: string; retained: Retained } | null = null;
 	let ready: ModelPart[] = [];
 
 	const release = () => {
@@ -61,9 +61,9 @@ export function createPartReader(memory: ProviderMemory): PartReader {
 			}
 			current = next.call;
 			current.state = "open";
-			const { id, name, kept } = current;
+			const { id, name, retained } = current;
 			const given = current.arguments === "" ? null : current.arguments;
-			ready.push({ type: "function", id, function: { name, arguments: given }, extras: toExtras(memory, kept) });
+			ready.push({ type: "function", id, function: { name, arguments: given }, extras: toExtras(memory, retained) });
 		}
 	};
 
@@ -71,36 +71,36 @@ export function createPartReader(memory: ProviderMemory): PartReader {
 		waiting.push({ kind: "content", part });
 		release();
 	};
-	const endThought = () => {
+	const endReasoning = () => {
 		const ended = thought;
 		thought = null;
-		if (ended !== null && !isNothing(ended.kept)) addContent(toSeal(memory, "thought", ended.kept));
+		if (ended !== null && !isNothing(ended.retained)) addContent(toSeal(memory, "thought", ended.retained));
 	};
-	const addThought = (id: string, text: string, metadata: SharedV3ProviderMetadata | undefined) => {
+	const addReasoning = (id: string, text: string, metadata: SharedV3ProviderMetadata | undefined) => {
 		if (thought?.id !== id) {
-			endThought();
-			thought = { id, kept: {} };
+			endReasoning();
+			thought = { id, retained: {} };
 		}
 		if (text !== "") addContent({ type: "think", think: text, encrypted: null });
-		thought.kept = { ...thought.kept, ...pickKept(memory, "thought", metadata) };
+		thought.retained = { ...thought.retained, ...pickRetained(memory, "thought", metadata) };
 	};
 	const addText = (text: string, metadata: SharedV3ProviderMetadata | undefined) => {
-		endThought();
+		endReasoning();
 		if (text !== "") {
 			answer.isEmpty = false;
 			addContent({ type: "text", text });
 		}
-		const kept = pickKept(memory, "text", metadata);
-		if (!isNothing(kept)) addContent(toSeal(memory, "text", kept));
+		const retained = pickRetained(memory, "text", metadata);
+		if (!isNothing(retained)) addContent(toSeal(memory, "text", retained));
 	};
 
 	const findCall = (id: string): CallDraft | null =>
 		calls.findLast((call) => call.id === id && !call.isComplete) ?? null;
 	const beginCall = (id: string, name: string, metadata: SharedV3ProviderMetadata | undefined): CallDraft => {
-		endThought();
+		endReasoning();
 		answer.isEmpty = false;
-		const kept = pickKept(memory, "call", metadata);
-		const call: CallDraft = { id, name, kept, arguments: "", state: "waiting", isComplete: false };
+		const retained = pickRetained(memory, "call", metadata);
+		const call: CallDraft = { id, name, retained, arguments: "", state: "waiting", isComplete: false };
 		calls.push(call);
 		waiting.push({ kind: "call", call });
 		return call;
@@ -112,7 +112,7 @@ export function createPartReader(memory: ProviderMemory): PartReader {
 	};
 
 	const finish = (part: FinishPart) => {
-		endThought();
+		endReasoning();
 		answer.finish = part;
 		release();
 		const last = calls.at(-1);
@@ -138,14 +138,14 @@ export function createPartReader(memory: ProviderMemory): PartReader {
 					addText(part.delta, part.providerMetadata);
 					break;
 				case "reasoning-start":
-					addThought(part.id, "", part.providerMetadata);
+					addReasoning(part.id, "", part.providerMetadata);
 					break;
 				case "reasoning-delta":
-					addThought(part.id, part.delta, part.providerMetadata);
+					addReasoning(part.id, part.delta, part.providerMetadata);
 					break;
 				case "reasoning-end":
-					addThought(part.id, "", part.providerMetadata);
-					endThought();
+					addReasoning(part.id, "", part.providerMetadata);
+					endReasoning();
 					break;
 				case "tool-input-start":
 					if (part.providerExecuted === true) break;

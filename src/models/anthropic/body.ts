@@ -9,7 +9,7 @@ export function mendBody(body: unknown, most: number): unknown {
 	const { messages } = limited;
 	// Only the package knows which models cannot stop thinking: theirs stay.
 	return thinkingType(limited) === "disabled" && Array.isArray(messages)
-		? { ...limited, messages: messages.flatMap(withoutThoughts) }
+		? { ...limited, messages: messages.flatMap(withoutReasoning) }
 		: limited;
 }
 
@@ -28,12 +28,12 @@ function withinTokens(body: Record<string, unknown>, most: number): Record<strin
 }
 
 /** A message of nothing but thoughts goes with them. */
-function withoutThoughts(message: unknown): unknown[] {
+function withoutReasoning(message: unknown): unknown[] {
 	if (!isRecord(message) || message["role"] !== "assistant" || !Array.isArray(message["content"])) return [message];
-	const content = message["content"].filter((block: unknown) => !isThought(block));
+	const content = message["content"].filter((block: unknown) => !isReasoning(block));
 	return content.length === 0 ? [] : [{ ...message, content }];
 }
 
-function isThought(block: unknown): boolean {
+function isReasoning(block: unknown): boolean {
 	return isRecord(block) && (block["type"] === "thinking" || block["type"] === "redacted_thinking");
 }

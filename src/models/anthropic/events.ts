@@ -7,7 +7,7 @@ import { createErrorReader } from "../http/error-answer.ts";
 import type { ServerEvent } from "../http/event-reader.ts";
 
 export const errorReader = createErrorReader({
-	moneyMarks: new Set(["enforced_spend_limit_reached", "contract_spend_limit_reached"]),
+	creditMarks: new Set(["enforced_spend_limit_reached", "contract_spend_limit_reached"]),
 	statusOfMark: new Map([
 		["invalid_request_error", 400],
 		["authentication_error", 401],

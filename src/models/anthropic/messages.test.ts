@@ -23,7 +23,7 @@ import type { ModelSettings } from "../model-settings.ts";
 const recordedStream = readProviderFixture("anthropic-stream.sse");
 const settings = { providerType: "anthropic", model: "claude-sonnet-5" } as const;
 
-const thought = (kept: Record<string, string>) => seal("anthropic:claude-sonnet-5", "thought", kept);
+const thought = (retained: Record<string, string>) => seal("anthropic:claude-sonnet-5", "thought", retained);
 
 function event(data: Record<string, unknown>): string {
 	return `event: ${data["type"]}\ndata: ${JSON.stringify(data)}\n\n`;

@@ -5,7 +5,7 @@ import { assistant, plainRequest, text, toolCall, toolResult } from "../../../te
 import { plainModelSettings } from "../../../test/support/model-settings.ts";
 import { createModelSubject } from "../../../test/support/model-subject.ts";
 import { sendEvents } from "../../../test/support/provider-server.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
+import type { HistoryEntry } from "../../events/conversation.ts";
 import { toSeal } from "../ai-sdk/memory.ts";
 import type { ModelRequest } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
@@ -28,14 +28,14 @@ async function send(settings: Partial<ModelSettings>, request: Partial<ModelRequ
 	return JSON.parse(JSON.stringify(body));
 }
 
-const user = (...texts: string[]): ConversationMessage => ({ role: "user", content: texts.map(text) });
+const user = (...texts: string[]): HistoryEntry => ({ role: "user", content: texts.map(text) });
 const calls = (...ids: string[]) =>
 	assistant(
 		[],
 		ids.map((id) => toolCall(id, "f", "{}")),
 	);
 const result = (toolCallId: string) => toolResult(toolCallId, text("r"));
-const think = (origin: string): ConversationMessage["content"][number] => ({
+const think = (origin: string): HistoryEntry["content"][number] => ({
 	...toSeal(memoryOf({ model: origin }), "thought", { signature: "s" }),
 	think: "t",
 });
@@ -221,7 +221,7 @@ describe("the conversation", () => {
 		["not to one that does not", [], "text"],
 	])("has pictures: %s", async (_name, capabilities, type) => {
 		const image = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA", id: null } } as const;
-		const messages: ConversationMessage[] = [
+		const messages: HistoryEntry[] = [
 			{ role: "user", content: [image] },
 			calls("c1"),
 			{ role: "tool", toolCallId: "c1", content: [image] },

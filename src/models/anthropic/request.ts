@@ -8,7 +8,7 @@ import { type HeaderSettings, toBaseUrl, toRequestHeaders } from "../http/endpoi
 import type { ModelRequest } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
 import { mendBody, thinkingType } from "./body.ts";
-import { continuesWithoutThought, thinkingBudget, thinkingStyle } from "./thinking.ts";
+import { continuesWithoutReasoning, thinkingBudget, thinkingStyle } from "./thinking.ts";
 
 export type MessageSettings = HeaderSettings &
 	Pick<
@@ -77,7 +77,7 @@ function toThinking(request: ModelRequest, settings: MessageSettings) {
 		return { thinking: { type: "adaptive", ...(style.isSilent ? { display: "summarized" } : {}) }, effort: "high" };
 	}
 	const budgetTokens = thinkingBudget(maxTokens(request, settings));
-	if (budgetTokens === null || continuesWithoutThought(request.messages, memoryOf(settings))) return {};
+	if (budgetTokens === null || continuesWithoutReasoning(request.messages, memoryOf(settings))) return {};
 	return { thinking: { type: "enabled", budgetTokens } };
 }
 

@@ -1,6 +1,6 @@
 // How a Claude model is told to think: by its version, and by what the conversation allows.
 
-import type { ConversationMessage } from "../../events/conversation.ts";
+import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ProviderMemory } from "../ai-sdk/memory.ts";
 import { readSeal } from "../ai-sdk/memory.ts";
 
@@ -32,8 +32,8 @@ export function thinkingBudget(maxTokens: number): number | null {
  * Whether the last message continues a turn that began without a thought that can be sent back: with a budget, such a
  * turn is refused. It began so under another model, or while thinking was off.
  */
-export function continuesWithoutThought(messages: readonly ConversationMessage[], memory: ProviderMemory): boolean {
-	let first: ConversationMessage | null = null;
+export function continuesWithoutReasoning(messages: readonly HistoryEntry[], memory: ProviderMemory): boolean {
+	let first: HistoryEntry | null = null;
 	let afterResult = false;
 	for (const message of messages) {
 		if (message.role === "assistant") first ??= message;

@@ -3,8 +3,8 @@ import { describeProvider } from "../../../test/contracts/provider-contract.ts";
 import {
 	collectChunks,
 	continued,
+	imagePart,
 	partsOf,
-	picture,
 	piece,
 	plainRequest,
 	seal,
@@ -30,7 +30,7 @@ const origin = "google:gemini-3-pro";
 const recordedParts = [
 	think("Two facts needed."),
 	text("Checking both…"),
-	toolCall("fxc1", "get_weather", null, { from: origin, kept: { thoughtSignature: "CqFxU2ln" } }),
+	toolCall("fxc1", "get_weather", null, { from: origin, retained: { thoughtSignature: "CqFxU2ln" } }),
 	piece('{"city":"Oslo"}'),
 	toolCall("fxc2", "read_image"),
 	piece('{"path":"pic.png"}'),
@@ -167,7 +167,7 @@ describe("the request", () => {
 	it("puts pictures of results beside them for older models, one result for each call", async () => {
 		const changes: Partial<ModelSettings> = { model: "gemini-2.5-flash", capabilities: new Set(["image_in"]) };
 		const first = await ask(sendEvents(recordedStream), changes);
-		const results = [[text("a"), text("b"), picture], [picture]];
+		const results = [[text("a"), text("b"), imagePart], [imagePart]];
 		await ask(sendEvents(recordedStream), changes, continued(weatherRequest, first, results));
 		const contents = sent("contents");
 		const last: unknown = Array.isArray(contents) ? contents.at(-1) : null;

@@ -8,7 +8,7 @@ import { createErrorReader } from "../http/error-answer.ts";
 import type { ServerEvent } from "../http/event-reader.ts";
 
 export const errorReader = createErrorReader({
-	moneyMarks: new Set(),
+	creditMarks: new Set(),
 	longQuota: /PerDay/,
 	keyMarks: new Set(["API_KEY_INVALID"]),
 	statusOfMark: new Map([

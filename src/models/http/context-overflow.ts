@@ -9,6 +9,6 @@ const phrases: readonly RegExp[] = [
 ];
 
 /** Whether an error's text is about the length of the request; for errors that are about the request at all. */
-export function tellsOverflow(message: string): boolean {
+export function reportsOverflow(message: string): boolean {
 	return phrases.some((phrase) => phrase.test(message));
 }

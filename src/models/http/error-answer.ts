@@ -2,7 +2,7 @@
 // differs between providers and is given as data.
 import { isRecord } from "../../base/json.ts";
 import { createFailure, type ModelFailure } from "../model.ts";
-import { tellsOverflow } from "./context-overflow.ts";
+import { reportsOverflow } from "./context-overflow.ts";
 import { readErrorDetails } from "./error-details.ts";
 import type { PlainAnswer } from "./event-stream.ts";
 
@@ -10,7 +10,7 @@ const messageLimit = 2000;
 
 export interface ErrorRules {
 	/** Marks of an account that cannot pay: asking again is of no use, whatever the status. */
-	readonly moneyMarks: ReadonlySet<string>;
+	readonly creditMarks: ReadonlySet<string>;
 	/** Marks of quotas that last beyond a day; asking again is of no use either. */
 	readonly longQuota?: RegExp;
 	/** Marks of a key that is refused, where the status does not say so. */
@@ -45,7 +45,7 @@ export function createErrorReader(rules: ErrorRules): ErrorReader {
 	): ModelFailure => {
 		const { marks } = error;
 		const message = (error.message ?? fallback).slice(0, messageLimit);
-		const isSpent = marks.some((mark) => rules.moneyMarks.has(mark) || rules.longQuota?.test(mark) === true);
+		const isSpent = marks.some((mark) => rules.creditMarks.has(mark) || rules.longQuota?.test(mark) === true);
 		const status = answered ?? error.numericCode ?? statusOf(marks, rules);
 		if (isSpent) return createFailure("provider", message, status);
 		if (marks.some((mark) => rules.keyMarks?.has(mark) === true)) return createFailure("status", message, 401);
@@ -79,7 +79,7 @@ const overflowStatuses: ReadonlySet<number | null> = new Set([null, 400, 422]);
 
 function isOverflow({ marks, message }: ProviderError, status: number | null): boolean {
 	if (status === 413 || marks.some((mark) => overflowMarks.has(mark))) return true;
-	return overflowStatuses.has(status) && message !== null && tellsOverflow(message);
+	return overflowStatuses.has(status) && message !== null && reportsOverflow(message);
 }
 
 function statusOf(marks: readonly string[], { statusOfMark }: ErrorRules): number | null {

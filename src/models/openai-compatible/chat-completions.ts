@@ -25,7 +25,7 @@ export async function* streamChatCompletion(
 	identifiers: Identifiers = randomIdentifiers,
 ): AsyncGenerator<ModelChunk, void> {
 	if (signal.aborted) return;
-	const reader = createChunkReader(thoughtKeys(settings), identifiers);
+	const reader = createChunkReader(reasoningKeys(settings), identifiers);
 	let failure: ModelFailure | null;
 	try {
 		failure = yield* streamParts(settings, flavour, request, reader, signal);
@@ -47,7 +47,7 @@ export function withoutSecrets(failure: ModelFailure, settings: ChatSettings): M
 	return { ...failure, message: redact(failure.message) };
 }
 
-function thoughtKeys({ reasoningKey }: ChatSettings): readonly string[] {
+function reasoningKeys({ reasoningKey }: ChatSettings): readonly string[] {
 	const custom = reasoningKey === null || reasoningKey === "" ? [] : [reasoningKey];
 	return [...custom, "reasoning_content", "reasoning"];
 }

@@ -27,7 +27,7 @@ export interface Answer {
 }
 
 /** `thoughtKeys` are the delta keys that may hold thoughts; the first that does is taken, as they repeat each other. */
-export function createChunkReader(thoughtKeys: readonly string[], identifiers: Identifiers): ChunkReader {
+export function createChunkReader(reasoningKeys: readonly string[], identifiers: Identifiers): ChunkReader {
 	const order = createPartOrder(identifiers);
 	const answer: { -readonly [Key in keyof Answer]: Answer[Key] } = { finishReason: null, usage: null, messageId: null };
 	let isEmpty = true;
@@ -37,7 +37,7 @@ export function createChunkReader(thoughtKeys: readonly string[], identifiers: I
 	};
 
 	const readDelta = (delta: Record<string, unknown>) => {
-		const thought = thoughtKeys.map((key) => toText(delta[key])).find((text) => text !== null) ?? null;
+		const thought = reasoningKeys.map((key) => toText(delta[key])).find((text) => text !== null) ?? null;
 		if (thought !== null) addContent([thinkPart(thought)]);
 		addContent(toContent(delta["content"]));
 		// A refusal is the model's answer in another field.

@@ -29,7 +29,7 @@ const call = (id: string | null, name: string, given: unknown, others: Record<st
 	...others,
 });
 const weather = '{"city":"Oslo"}';
-const picture = '{"path":"pic.png"}';
+const imagePart = '{"path":"pic.png"}';
 const counts = { prompt_tokens: 1200, completion_tokens: 96, total_tokens: 1296 };
 const counted = { input_other: 1200, output: 96, input_cache_read: 0, input_cache_creation: 0 };
 const finish = (reason: string, others: Record<string, unknown> = {}) => ({
@@ -44,7 +44,7 @@ const scenes: Readonly<Record<string, Scene>> = {
 			{ role: "assistant", content: "", reasoning: "Two facts." },
 			{ role: "assistant", content: "Checking both." },
 			{ role: "assistant", content: "", tool_calls: [call("call_a1", "get_weather", weather, { index: 0 })] },
-			{ role: "assistant", content: "", tool_calls: [call("call_b2", "read_image", picture, { index: 1 })] },
+			{ role: "assistant", content: "", tool_calls: [call("call_b2", "read_image", imagePart, { index: 1 })] },
 		],
 		ends: [finish("stop"), { choices: [], usage: counts }],
 		ids: ["call_a1", "call_b2"],
@@ -57,7 +57,7 @@ const scenes: Readonly<Record<string, Scene>> = {
 			{ reasoning: "Two facts.", content: "" },
 			{ content: "Checking both." },
 			{ content: "", tool_calls: [call("", "get_weather", weather, { index: 0 })] },
-			{ content: "", tool_calls: [call("", "read_image", picture, { index: 1 })] },
+			{ content: "", tool_calls: [call("", "read_image", imagePart, { index: 1 })] },
 		],
 		ends: [finish("stop")],
 		ids: [null, null],
@@ -78,7 +78,7 @@ const scenes: Readonly<Record<string, Scene>> = {
 			{ tool_calls: [call("chatcmpl-tool-1", "get_weather", "", { index: 0 })] },
 			{ tool_calls: [{ index: 0, function: { arguments: '{"city":' } }] },
 			{ tool_calls: [{ index: 0, function: { arguments: '"Oslo"}' } }] },
-			{ tool_calls: [call("chatcmpl-tool-2", "read_image", picture, { index: 1 })] },
+			{ tool_calls: [call("chatcmpl-tool-2", "read_image", imagePart, { index: 1 })] },
 		],
 		ends: [
 			finish("tool_calls", { stop_reason: 151_645 }),
@@ -96,7 +96,7 @@ const scenes: Readonly<Record<string, Scene>> = {
 			{ content: "Checking both." },
 			{ tool_calls: [call("a1", "get_weather", "{", { index: 0 })] },
 			{ tool_calls: [{ index: 0, function: { arguments: '"city":"Oslo"}' } }] },
-			{ tool_calls: [call("b2", "read_image", picture, { index: 1 })] },
+			{ tool_calls: [call("b2", "read_image", imagePart, { index: 1 })] },
 		],
 		ends: [{ ...finish("tool_calls"), usage: counts, timings: { cache_n: 3, prompt_ms: 10.5 } }],
 		ids: ["a1", "b2"],
@@ -111,7 +111,7 @@ const scenes: Readonly<Record<string, Scene>> = {
 			{ tool_calls: [call("318957301", "get_weather", "", { index: 0 })] },
 			{ tool_calls: [{ index: 0, type: "function", function: { name: "", arguments: weather } }] },
 			{ tool_calls: [call("318957302", "read_image", "", { index: 1 })] },
-			{ tool_calls: [{ index: 1, type: "function", function: { name: "", arguments: picture } }] },
+			{ tool_calls: [{ index: 1, type: "function", function: { name: "", arguments: imagePart } }] },
 		],
 		ends: [{ ...finish("tool_calls"), usage: counts, stats: { stop_reason: "toolCalls" } }],
 		hasDone: false,
@@ -143,7 +143,7 @@ const scenes: Readonly<Record<string, Scene>> = {
 			{ role: "assistant", content: "Checking both." },
 			{ role: "assistant", tool_calls: [call("c1", "get_weather", '{"city":')] },
 			{ role: "assistant", tool_calls: [call("c1", "get_weather", '"Oslo"}')] },
-			{ role: "assistant", tool_calls: [call("c2", "read_image", picture)] },
+			{ role: "assistant", tool_calls: [call("c2", "read_image", imagePart)] },
 		],
 		ends: [finish("stop")],
 		ids: ["c1", "c2"],
@@ -183,7 +183,7 @@ describe("a server one runs oneself", () => {
 			think("Two facts."),
 			text("Checking both."),
 			{ ...toolCall("", "get_weather", weather), id: made(scene.ids[0]) },
-			{ ...toolCall("", "read_image", picture), id: made(scene.ids[1]) },
+			{ ...toolCall("", "read_image", imagePart), id: made(scene.ids[1]) },
 		]);
 		expect(chunks.at(-1)).toEqual({ type: "done", usage: scene.usage, messageId: scene.common["id"] });
 		// Nothing that only some of them know is asked of them.

@@ -3,7 +3,7 @@ import { createErrorReader } from "../http/error-answer.ts";
 
 const reader = createErrorReader({
 	// An empty account answers 429 like a busy server: told by code or type alone.
-	moneyMarks: new Set([
+	creditMarks: new Set([
 		"credit_balance_exhausted",
 		"organization_spend_limit_exceeded",
 		"project_spend_limit_exceeded",

@@ -8,11 +8,11 @@ export type BodyFields = Readonly<Record<string, unknown>>;
 
 export interface ChatFlavour {
 	/** The key under which thoughts are sent back; null to keep them. */
-	thoughtKey(settings: ChatSettings): string | null;
+	reasoningKey(settings: ChatSettings): string | null;
 	/** What stands for the thoughts of a message with tool calls that has none; null to leave the key out. */
-	absentThought(settings: ChatSettings): string | null;
+	absentReasoning(settings: ChatSettings): string | null;
 	/** Empty content beside tool calls: left out, or null. */
-	readonly emptyContentBesideCalls: "omitted" | "null";
+	readonly emptyContentWithCalls: "omitted" | "null";
 	/** Whether tool messages carry the tool's name. */
 	readonly namesToolMessages: boolean;
 	tool(tool: ToolSpecification): BodyFields;

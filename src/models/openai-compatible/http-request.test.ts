@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { text, think, toolCall } from "../../../test/support/model-conversation.ts";
 import { plainModelSettings } from "../../../test/support/model-settings.ts";
 import type { ContentPart } from "../../events/content.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
+import type { HistoryEntry } from "../../events/conversation.ts";
 import { estimateTokens } from "../completion-cap.ts";
 import { RequestFailure } from "../http/request-failure.ts";
 import type { ModelRequest } from "../model.ts";
@@ -14,23 +14,23 @@ import { openaiLegacyFlavour } from "./openai-legacy.ts";
 const image = (url: string): ContentPart => ({ type: "image_url", image_url: { url, id: "ignored" } });
 const call = (id: string, given: string | null) => toolCall(id, "f", given);
 
-function request(...messages: ConversationMessage[]): ModelRequest {
+function request(...messages: HistoryEntry[]): ModelRequest {
 	return { systemPrompt: "", tools: [], messages, cacheKey: "s1" };
 }
 
-const kimi = (messages: ConversationMessage[], settings: Partial<ModelSettings> = {}) =>
+const kimi = (messages: HistoryEntry[], settings: Partial<ModelSettings> = {}) =>
 	toBody(request(...messages), { ...plainModelSettings, ...settings }, kimiFlavour);
-const openai = (messages: ConversationMessage[], settings: Partial<ModelSettings> = {}) =>
+const openai = (messages: HistoryEntry[], settings: Partial<ModelSettings> = {}) =>
 	toBody(request(...messages), { ...plainModelSettings, ...settings }, openaiLegacyFlavour);
 
 describe("messages", () => {
 	it("moves media of tool results behind all tool messages, into a following user message if there is one", () => {
-		const asked: ConversationMessage = {
+		const asked: HistoryEntry = {
 			role: "assistant",
 			content: [],
 			toolCalls: [call("a", null), call("b", "{}")],
 		};
-		const results: ConversationMessage[] = [
+		const results: HistoryEntry[] = [
 			{ role: "tool", toolCallId: "a", content: [text("one"), image("data:1"), text("two")] },
 			{ role: "tool", toolCallId: "b", content: [text("three")] },
 		];
@@ -97,8 +97,8 @@ describe("messages", () => {
 });
 
 describe("thoughts", () => {
-	const silent: ConversationMessage = { role: "assistant", content: [text("x")], toolCalls: [call("a", "{}")] };
-	const thinking: ConversationMessage = { role: "assistant", content: [think("t1"), text("x"), think("t2")] };
+	const silent: HistoryEntry = { role: "assistant", content: [text("x")], toolCalls: [call("a", "{}")] };
+	const thinking: HistoryEntry = { role: "assistant", content: [think("t1"), text("x"), think("t2")] };
 	const first = (body: ReturnType<typeof kimi>) => (Array.isArray(body["messages"]) ? body["messages"][0] : null);
 
 	it("go back under the configured key, and not at all under an empty one", () => {

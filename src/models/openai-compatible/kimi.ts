@@ -6,16 +6,16 @@ import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
 import { fillTypes } from "./tool-schema.ts";
 
 export const kimiFlavour: ChatFlavour = {
-	thoughtKey: () => "reasoning_content",
-	absentThought,
-	emptyContentBesideCalls: "omitted",
+	reasoningKey: () => "reasoning_content",
+	absentReasoning,
+	emptyContentWithCalls: "omitted",
 	namesToolMessages: true,
 	tool,
 	extras,
 };
 
 // While it thinks, Kimi refuses an assistant message with tool calls and no thoughts; any text that is not empty will do.
-function absentThought(settings: ChatSettings): string | null {
+function absentReasoning(settings: ChatSettings): string | null {
 	if (settings.thinking === "off") return null;
 	const canThink = settings.capabilities.has("thinking") || settings.capabilities.has("always_thinking");
 	return settings.thinking === "on" || canThink ? " " : null;

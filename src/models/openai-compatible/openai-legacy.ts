@@ -3,9 +3,9 @@ import type { ModelRequest, ToolSpecification } from "../model.ts";
 import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
 
 export const openaiLegacyFlavour: ChatFlavour = {
-	thoughtKey: ({ reasoningKey }) => (reasoningKey === "" ? null : (reasoningKey ?? "reasoning_content")),
-	absentThought: () => null,
-	emptyContentBesideCalls: "null",
+	reasoningKey: ({ reasoningKey }) => (reasoningKey === "" ? null : (reasoningKey ?? "reasoning_content")),
+	absentReasoning: () => null,
+	emptyContentWithCalls: "null",
 	namesToolMessages: false,
 	tool,
 	extras,
@@ -29,8 +29,8 @@ function extras(settings: ChatSettings, request: ModelRequest): BodyFields {
 function reasoningEffort(settings: ChatSettings, request: ModelRequest): string | null {
 	if (settings.thinking === "on") return "high";
 	if (settings.thinking === "off" || settings.reasoningKey === "") return null;
-	const hasThoughts = request.messages.some(
+	const hasReasoning = request.messages.some(
 		({ role, content }) => role === "assistant" && content.some((part) => part.type === "think"),
 	);
-	return hasThoughts ? "medium" : null;
+	return hasReasoning ? "medium" : null;
 }

@@ -1,6 +1,6 @@
 // The conversation as the messages of a chat completion.
 import type { ContentPart, ToolCall } from "../../events/content.ts";
-import type { ConversationMessage } from "../../events/conversation.ts";
+import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ModelRequest } from "../model.ts";
 import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
 
@@ -54,12 +54,12 @@ function mediaLabel(toolCallId: string, media: readonly ContentPart[]): string {
 	return `${what} returned by ${toolCallId}:`;
 }
 
-function toAssistantMessage(message: ConversationMessage, settings: ChatSettings, flavour: ChatFlavour): BodyFields {
+function toAssistantMessage(message: HistoryEntry, settings: ChatSettings, flavour: ChatFlavour): BodyFields {
 	const text = joinText(message.content, "");
 	const toolCalls = message.toolCalls ?? [];
-	const thoughts = toThoughts(message, settings, flavour);
+	const thoughts = toReasoning(message, settings, flavour);
 	if (toolCalls.length === 0) return { role: "assistant", ...thoughts, content: text };
-	const empty = flavour.emptyContentBesideCalls === "omitted" ? {} : { content: null };
+	const empty = flavour.emptyContentWithCalls === "omitted" ? {} : { content: null };
 	return {
 		role: "assistant",
 		...thoughts,
@@ -68,14 +68,14 @@ function toAssistantMessage(message: ConversationMessage, settings: ChatSettings
 	};
 }
 
-function toThoughts(message: ConversationMessage, settings: ChatSettings, flavour: ChatFlavour): BodyFields {
-	const key = flavour.thoughtKey(settings);
+function toReasoning(message: HistoryEntry, settings: ChatSettings, flavour: ChatFlavour): BodyFields {
+	const key = flavour.reasoningKey(settings);
 	if (key === null) return {};
 	const thoughts = message.content.flatMap((part) => (part.type === "think" ? [part.think] : []));
 	const text = thoughts.join("");
 	if (text !== "") return { [key]: text };
-	const standIn = (message.toolCalls ?? []).length > 0 ? flavour.absentThought(settings) : null;
-	if (standIn !== null) return { [key]: standIn };
+	const fallback = (message.toolCalls ?? []).length > 0 ? flavour.absentReasoning(settings) : null;
+	if (fallback !== null) return { [key]: fallback };
 	return thoughts.length > 0 ? { [key]: "" } : {};
 }
 

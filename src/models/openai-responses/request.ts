@@ -77,19 +77,20 @@ export function toRequest({ body }: PackageRequest, settings: ResponseSettings):
 	return {
 		url,
 		headers: toRequestHeaders(settings, settings.apiKey === "" ? {} : { authorization: `Bearer ${settings.apiKey}` }),
-		body: isRecord(body) && Array.isArray(body["input"]) ? { ...body, input: withThoughtsOfUse(body["input"]) } : body,
+		body:
+			isRecord(body) && Array.isArray(body["input"]) ? { ...body, input: withUsefulReasoning(body["input"]) } : body,
 	};
 }
 
 /** Leaves out thoughts that are refused: those that cannot be decrypted, and those that nothing came of. */
-function withThoughtsOfUse(input: readonly unknown[]): unknown[] {
-	const kept: unknown[] = [];
+function withUsefulReasoning(input: readonly unknown[]): unknown[] {
+	const retained: unknown[] = [];
 	let leadsOn = false;
 	for (const item of input.toReversed()) {
-		const isThought = isRecord(item) && item["type"] === "reasoning";
-		if (!isThought) leadsOn = isRecord(item) && (item["role"] === "assistant" || item["type"] === "function_call");
+		const isReasoning = isRecord(item) && item["type"] === "reasoning";
+		if (!isReasoning) leadsOn = isRecord(item) && (item["role"] === "assistant" || item["type"] === "function_call");
 		else if (!leadsOn || typeof item["encrypted_content"] !== "string") continue;
-		kept.push(item);
+		retained.push(item);
 	}
-	return kept.reverse();
+	return retained.reverse();
 }

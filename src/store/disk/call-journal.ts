@@ -10,10 +10,10 @@ import { readLines } from "./line-file.ts";
 const amount = v.pipe(v.number(), v.minValue(0));
 
 const recordSchema = v.variant("type", [
-	v.object({ type: v.literal("asked"), askId: v.string(), toolCallId: v.string(), action: v.string() }),
+	v.object({ type: v.literal("asked"), interactionId: v.string(), toolCallId: v.string(), action: v.string() }),
 	v.object({
 		type: v.literal("decided"),
-		askId: v.nullable(v.string()),
+		interactionId: v.nullable(v.string()),
 		toolCallId: v.string(),
 		action: v.string(),
 		decision: v.picklist(["approve", "approve_for_session", "reject"]),

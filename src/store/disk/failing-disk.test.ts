@@ -184,12 +184,12 @@ describe("a failing disk", () => {
 				const failing = createFailingFiles(createDiskFiles(), { at: n, mishap });
 				const session = await open(failing.files);
 				const { done } = await run(session);
-				const told = (name: string): number => done.filter((one) => one === name).length;
+				const delivered = (name: string): number => done.filter((one) => one === name).length;
 				const again = await open(createDiskFiles());
-				expect((await readAll(again)).length).toBeGreaterThanOrEqual(told("event"));
+				expect((await readAll(again)).length).toBeGreaterThanOrEqual(delivered("event"));
 				expect(again.contextRows.length).toBeGreaterThanOrEqual(rowsAfter(done));
-				expect(again.unfinishedCalls.length).toBeGreaterThanOrEqual(told("calls"));
-				if (told("state") > 0) expect(again.state().planMode).toBe(true);
+				expect(again.unfinishedCalls.length).toBeGreaterThanOrEqual(delivered("calls"));
+				if (delivered("state") > 0) expect(again.state().planMode).toBe(true);
 				await again.appendContext([{ type: "checkpoint", id: 77 }]);
 				const last = await open(createDiskFiles());
 				expect(last.contextRows).toEqual([...again.contextRows, { type: "checkpoint", id: 77 }]);

@@ -6,9 +6,9 @@ import type { Log } from "../../base/log.ts";
 import type { Files } from "../../files/port.ts";
 import {
 	type Delivery,
-	type KeptNotification,
 	type Notification,
 	pendingDelivery,
+	type StoredNotification,
 	type StoredNotifications,
 } from "../stored-tasks.ts";
 import { parseLine } from "./line-file.ts";
@@ -126,7 +126,7 @@ export function createNotificationFiles(
 		return bytes === null ? undefined : parseLine(bytes.toString("utf8"));
 	};
 
-	const open = async (id: string): Promise<KeptNotification | null> => {
+	const open = async (id: string): Promise<StoredNotification | null> => {
 		const directory = path.join(parent, id);
 		try {
 			const notification = fromEvent(await readObject(path.join(directory, eventName)));
@@ -148,7 +148,7 @@ export function createNotificationFiles(
 			const names = (await files.list(parent)).filter(({ name, kind }) => kind === "directory" && idPattern.test(name));
 			const opened = await Promise.all(names.map(({ name }) => open(name)));
 			return opened
-				.filter((kept) => kept !== null)
+				.filter((persisted) => persisted !== null)
 				.sort(({ notification: one }, { notification: other }) => one.createdAt - other.createdAt);
 		},
 		async add({ notification, delivery }) {

@@ -63,7 +63,7 @@ function openStore(place: PlacedSession) {
 }
 
 function isRequest({ body }: AgentEvent): boolean {
-	return body.type === "ask.requested";
+	return body.type === "interaction.requested";
 }
 
 /** What is before a half-written last line. */
@@ -112,8 +112,8 @@ describe("session fixtures", () => {
 				wire: await readFile(path.join(place.directory, "wire.jsonl")),
 			};
 			for (const log of ["context", "wire"] as const) {
-				const kept = wholeLines(before[log]);
-				expect(after[log].subarray(0, kept.length).equals(kept)).toBe(true);
+				const persisted = wholeLines(before[log]);
+				expect(after[log].subarray(0, persisted.length).equals(persisted)).toBe(true);
 			}
 
 			const again = await openStore(place).store.open(place.workDir, place.id);

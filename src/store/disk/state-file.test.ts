@@ -106,17 +106,17 @@ describe("state.json", () => {
 	it("knows what a session was made with also when it was stopped before it had a context", async () => {
 		await put("state.json", { made_with: { tools: "all" }, plan_mode: true });
 		const state = await open(createMemoryLog(), true);
-		expect(state.state()).toEqual({ ...initialState(), madeWith: { tools: "all" } });
+		expect(state.state()).toEqual({ ...initialState(), creationOptions: { tools: "all" } });
 	});
 
 	it.each([5, "all", { tools: 7 }, [null]])("takes %j for what a session was made with as it is", async (made_with) => {
 		await put("state.json", { made_with, plan_mode: true });
 		const log = createMemoryLog();
 		const state = await open(log);
-		expect(state.state()).toEqual({ ...initialState(), planMode: true, madeWith: made_with });
+		expect(state.state()).toEqual({ ...initialState(), planMode: true, creationOptions: made_with });
 		await state.update({ planMode: false });
 		expect(await read()).toMatchObject({ made_with, plan_mode: false });
-		await state.update({ madeWith: { tools: "all" } });
+		await state.update({ creationOptions: { tools: "all" } });
 		expect(await read()).toMatchObject({ made_with: { tools: "all" } });
 		expect(log.lines).toEqual([]);
 	});

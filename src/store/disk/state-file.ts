@@ -89,7 +89,7 @@ function toState(stored: Stored): SessionState {
 		planSlug: toPlanSlug(stored),
 		todos: stored.todos,
 		archivedAt: stored.archived ? (stored.archived_at ?? 0) : null,
-		madeWith: stored["made_with"] ?? null,
+		creationOptions: stored["made_with"] ?? null,
 	};
 }
 
@@ -112,9 +112,9 @@ function toStored(state: SessionState, base: Stored): Stored {
 }
 
 /** What other programs write too, and what is not ours to mend, stays as it is unless it is changed here. */
-function withChange(base: Stored, { archivedAt, madeWith }: Partial<SessionState>): Stored {
+function withChange(base: Stored, { archivedAt, creationOptions }: Partial<SessionState>): Stored {
 	const archive = archivedAt === undefined ? {} : { archived: archivedAt !== null, archived_at: archivedAt };
-	const made = madeWith === undefined ? {} : { made_with: madeWith };
+	const made = creationOptions === undefined ? {} : { made_with: creationOptions };
 	return { ...base, ...archive, ...made };
 }
 
@@ -212,7 +212,9 @@ export async function openStateFile({ files, log, directory, fresh, prepare }: S
 	for (const key of fresh ? [] : droppedKeys(known)) {
 		log.warn("what the session state says cannot be a path and is dropped", { path: statePath, key });
 	}
-	let current = fresh ? { ...initialState(), customTitle: found.customTitle, madeWith: found.madeWith } : found;
+	let current = fresh
+		? { ...initialState(), customTitle: found.customTitle, creationOptions: found.creationOptions }
+		: found;
 	let last: Promise<unknown> = Promise.resolve();
 
 	const save = async (change: Partial<SessionState>): Promise<void> => {

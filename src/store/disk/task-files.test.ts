@@ -52,15 +52,15 @@ describe("background work of the reference", () => {
 			exitCode: 0,
 		});
 		expect(await task?.outputTail(100)).toEqual({ bytes: Buffer.from("finished\n"), size: 9 });
-		const [kept] = await session.notifications.list();
-		expect(kept?.notification).toMatchObject({
+		const [persisted] = await session.notifications.list();
+		expect(persisted?.notification).toMatchObject({
 			id: "n6d998101",
 			type: "task.completed",
 			dedupeKey: `background_task:${bashId}:completed`,
 			targets: ["llm", "wire", "shell"],
 			payload: { task_id: bashId, task_kind: "bash", failure_reason: null },
 		});
-		expect(Object.entries(kept?.delivery ?? {}).map(([sink, { status }]) => [sink, status])).toEqual([
+		expect(Object.entries(persisted?.delivery ?? {}).map(([sink, { status }]) => [sink, status])).toEqual([
 			["llm", "acked"],
 			["wire", "acked"],
 			["shell", "pending"],
@@ -80,9 +80,9 @@ describe("background work of the reference", () => {
 		expect((await readdir(path.join(placed.directory, "tasks", "bash-00000001"))).sort()).toEqual(
 			(await readdir(path.join(placed.directory, "tasks", bashId))).sort(),
 		);
-		const [kept] = await session.notifications.list();
-		if (kept === undefined) throw new Error("no notification");
-		const notification: Notification = { ...kept.notification, id: "n00000001" };
+		const [persisted] = await session.notifications.list();
+		if (persisted === undefined) throw new Error("no notification");
+		const notification: Notification = { ...persisted.notification, id: "n00000001" };
 		await session.notifications.add({ notification, delivery: newDelivery(notification.targets) });
 		for (const name of ["event.json", "delivery.json"]) {
 			expect(keysOf(await text("notifications", "n00000001", name))).toEqual(

@@ -19,48 +19,48 @@ import {
 	type UnfinishedCall,
 } from "../session-store.ts";
 import { toTitle, untitled } from "../title.ts";
-import { createKeptBackground, type KeptBackground, openKeptBackground } from "./memory-tasks.ts";
+import { createKeptBackground, type MemoryBackground, openMemoryBackground } from "./memory-tasks.ts";
 
-interface KeptAgent {
+interface MemoryAgent {
 	readonly description: AgentDescription;
 	context: readonly ContextRow[];
 }
 
 /** `write` carries a change out while the session is open. */
-function openKeptAgent(
-	agents: Map<string, KeptAgent>,
+function openMemoryAgent(
+	agents: Map<string, MemoryAgent>,
 	description: AgentDescription,
 	write: (change: () => void) => Promise<void>,
 ): StoredAgent {
-	const kept = agents.get(description.id) ?? { description, context: [] };
-	agents.set(description.id, kept);
+	const persisted = agents.get(description.id) ?? { description, context: [] };
+	agents.set(description.id, persisted);
 	return {
 		description,
-		contextRows: kept.context,
+		contextRows: persisted.context,
 		begin: () => write(() => {}),
 		setStatus: () => write(() => {}),
 		appendContext: (rows) =>
 			write(() => {
-				kept.context = [...kept.context, ...rows];
+				persisted.context = [...persisted.context, ...rows];
 			}),
 		replaceContext: (rows) =>
 			write(() => {
-				kept.context = rows;
+				persisted.context = rows;
 			}),
 		appendEvents: () => write(() => {}),
 		appendOutput: () => write(() => {}),
 	};
 }
 
-interface KeptSession {
+interface MemorySession {
 	context: ContextRow[];
 	/** Whether anything was ever appended to the context: then opening finds the session. */
 	hasContext: boolean;
 	/** Whether it is there although nothing has happened in it. */
 	isEstablished: boolean;
 	readonly events: { readonly at: number; readonly message: MessageRecord }[];
-	readonly agents: Map<string, KeptAgent>;
-	readonly background: KeptBackground;
+	readonly agents: Map<string, MemoryAgent>;
+	readonly background: MemoryBackground;
 	readonly openCalls: UnfinishedCall[];
 	used: SessionUse;
 	state: SessionState;
@@ -68,7 +68,7 @@ interface KeptSession {
 	writtenAt: number;
 }
 
-function createKeptSession(): KeptSession {
+function createMemorySession(): MemorySession {
 	return {
 		context: [],
 		hasContext: false,
@@ -84,19 +84,21 @@ function createKeptSession(): KeptSession {
 }
 
 /** Whether it is found by its id. */
-function isFound(kept: KeptSession): boolean {
-	return kept.hasContext || kept.events.length > 0;
+function isFound(persisted: MemorySession): boolean {
+	return persisted.hasContext || persisted.events.length > 0;
 }
 
-function isEmpty(kept: KeptSession): boolean {
+function isEmpty(persisted: MemorySession): boolean {
 	return (
-		kept.state.customTitle === null && kept.events.length === 0 && !kept.context.some((row) => row.type === "message")
+		persisted.state.customTitle === null &&
+		persisted.events.length === 0 &&
+		!persisted.context.some((row) => row.type === "message")
 	);
 }
 
-function titleOf(kept: KeptSession): string {
-	if (kept.state.customTitle !== null) return kept.state.customTitle;
-	for (const { message } of kept.events) {
+function titleOf(persisted: MemorySession): string {
+	if (persisted.state.customTitle !== null) return persisted.state.customTitle;
+	for (const { message } of persisted.events) {
 		const record = fromRecord(message);
 		if (record?.body.type !== "turn.started" || record.agentPath.length > 0) continue;
 		const title = toTitle(record.body.input);
@@ -114,34 +116,34 @@ function withRows(context: readonly ContextRow[], rows: readonly ContextRow[]): 
 
 /** An empty store; `directory` of its sessions is null. */
 export function createMemoryStore(): SessionStore {
-	const workDirs = new Map<string, Map<string, KeptSession>>();
+	const workDirs = new Map<string, Map<string, MemorySession>>();
 	const lastSessions = new Map<string, string>();
 	let appends = 0;
 
-	const openKept = (workDir: string, id: string, found: KeptSession | null): StoredSession => {
-		let kept = found ?? createKeptSession();
+	const openMemory = (workDir: string, id: string, found: MemorySession | null): StoredSession => {
+		let persisted = found ?? createMemorySession();
 		// A session that starts afresh takes over the title alone.
-		if (!kept.hasContext) kept.state = { ...initialState(), customTitle: kept.state.customTitle };
+		if (!persisted.hasContext) persisted.state = { ...initialState(), customTitle: persisted.state.customTitle };
 		let closed = false;
 
 		const write = async (change: () => void): Promise<void> => {
 			if (closed) throw new KernelError("closed", "The session is closed.");
-			const sessions = workDirs.get(workDir) ?? new Map<string, KeptSession>();
+			const sessions = workDirs.get(workDir) ?? new Map<string, MemorySession>();
 			workDirs.set(workDir, sessions);
-			kept = sessions.get(id) ?? kept;
-			sessions.set(id, kept);
+			persisted = sessions.get(id) ?? persisted;
+			sessions.set(id, persisted);
 			change();
 		};
 
 		const append = (change: () => void): Promise<void> =>
 			write(() => {
 				appends += 1;
-				kept.writtenAt = appends;
+				persisted.writtenAt = appends;
 				change();
 			});
 
 		async function* events(): AsyncGenerator<AgentEvent> {
-			for (const { at, message } of kept.events.slice()) {
+			for (const { at, message } of persisted.events.slice()) {
 				const record = fromRecord(message);
 				if (record !== null) yield { sessionId: id, turnId: null, at, ...record };
 			}
@@ -151,46 +153,46 @@ export function createMemoryStore(): SessionStore {
 			id,
 			workDir,
 			directory: null,
-			existed: kept.hasContext,
-			contextRows: kept.context,
-			unfinishedCalls: [...kept.openCalls],
-			used: kept.used,
-			state: () => kept.state,
+			existed: persisted.hasContext,
+			contextRows: persisted.context,
+			unfinishedCalls: [...persisted.openCalls],
+			used: persisted.used,
+			state: () => persisted.state,
 			updateState: (change) =>
 				write(() => {
-					kept.state = { ...kept.state, ...change };
+					persisted.state = { ...persisted.state, ...change };
 				}),
 			appendContext: (rows) =>
 				append(() => {
-					kept.context = withRows(kept.context, rows);
-					kept.hasContext ||= rows.length > 0;
+					persisted.context = withRows(persisted.context, rows);
+					persisted.hasContext ||= rows.length > 0;
 				}),
 			replaceContext: (rows) =>
 				append(() => {
-					kept.context = [...rows];
-					kept.hasContext ||= rows.length > 0;
+					persisted.context = [...rows];
+					persisted.hasContext ||= rows.length > 0;
 				}),
 			appendEvents: (batch) =>
 				append(() => {
 					for (const event of batch) {
 						const message = toRecord(event);
 						// A copy, as a file would hold: what its maker does with the event later is not in the log.
-						if (message !== null) kept.events.push({ at: event.at, message: structuredClone(message) });
+						if (message !== null) persisted.events.push({ at: event.at, message: structuredClone(message) });
 					}
 				}),
 			appendCalls: (records) =>
 				write(() => {
 					for (const record of records) {
-						noteCall(kept.openCalls, record);
-						kept.used = noteUse(kept.used, record);
+						noteCall(persisted.openCalls, record);
+						persisted.used = noteUse(persisted.used, record);
 					}
 				}),
-			createAgent: async (description) => openKeptAgent(kept.agents, description, write),
+			createAgent: async (description) => openMemoryAgent(persisted.agents, description, write),
 			async openAgent(agentId) {
-				const agent = kept.agents.get(agentId);
-				return agent === undefined ? null : openKeptAgent(kept.agents, agent.description, write);
+				const agent = persisted.agents.get(agentId);
+				return agent === undefined ? null : openMemoryAgent(persisted.agents, agent.description, write);
 			},
-			...openKeptBackground(kept.background, write),
+			...openMemoryBackground(persisted.background, write),
 			sync: async () => {},
 			events,
 			async markStarted() {
@@ -199,42 +201,42 @@ export function createMemoryStore(): SessionStore {
 			},
 			establish: () =>
 				write(() => {
-					kept.hasContext = true;
-					kept.isEstablished = true;
+					persisted.hasContext = true;
+					persisted.isEstablished = true;
 				}),
 			async close({ becomesLast = true } = {}) {
 				if (closed) return;
 				closed = true;
-				if (!isEmpty(kept)) {
+				if (!isEmpty(persisted)) {
 					if (becomesLast) lastSessions.set(workDir, id);
 					return;
 				}
-				if (kept.isEstablished) return;
+				if (persisted.isEstablished) return;
 				workDirs.get(workDir)?.delete(id);
 				if (lastSessions.get(workDir) === id) lastSessions.delete(workDir);
 			},
 		};
 	};
 
-	const find = (workDir: string, id: string): KeptSession | null => workDirs.get(workDir)?.get(id) ?? null;
+	const find = (workDir: string, id: string): MemorySession | null => workDirs.get(workDir)?.get(id) ?? null;
 
 	return {
 		async openOrCreate(spelled, id) {
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
-			return openKept(workDir, id, find(workDir, id));
+			return openMemory(workDir, id, find(workDir, id));
 		},
 		async open(spelled, id) {
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
-			const kept = find(workDir, id);
-			return kept !== null && isFound(kept) ? openKept(workDir, id, kept) : null;
+			const persisted = find(workDir, id);
+			return persisted !== null && isFound(persisted) ? openMemory(workDir, id, persisted) : null;
 		},
 		async readContext(spelled, id) {
 			const workDir = toWorkDir(spelled);
 			checkSessionId(id);
-			const kept = find(workDir, id);
-			return kept?.hasContext === true ? kept.context : null;
+			const persisted = find(workDir, id);
+			return persisted?.hasContext === true ? persisted.context : null;
 		},
 		async workDirOf(id) {
 			checkSessionId(id);
@@ -248,9 +250,9 @@ export function createMemoryStore(): SessionStore {
 		},
 		async list(spelled) {
 			const workDir = toWorkDir(spelled);
-			const kept = [...(workDirs.get(workDir) ?? [])].filter(([, session]) => !isEmpty(session));
-			kept.sort(([, one], [, other]) => other.writtenAt - one.writtenAt);
-			return kept.map(([id, session]): SessionSummary => ({ id, workDir, title: titleOf(session) }));
+			const persisted = [...(workDirs.get(workDir) ?? [])].filter(([, session]) => !isEmpty(session));
+			persisted.sort(([, one], [, other]) => other.writtenAt - one.writtenAt);
+			return persisted.map(([id, session]): SessionSummary => ({ id, workDir, title: titleOf(session) }));
 		},
 	};
 }

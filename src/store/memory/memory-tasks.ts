@@ -1,7 +1,7 @@
 // Tasks and notifications of a session in memory: the twin of task-files.ts and notification-files.ts. What is kept
 // outlives the session object. No process can be told of a directory here, so commands have no place in it.
 import type {
-	KeptNotification,
+	StoredNotification,
 	StoredNotifications,
 	StoredTask,
 	StoredTasks,
@@ -11,79 +11,79 @@ import type {
 } from "../stored-tasks.ts";
 import { newRuntime, noControl } from "../stored-tasks.ts";
 
-interface KeptTask {
+interface MemoryTask {
 	readonly spec: TaskSpec;
 	runtime: TaskRuntime;
 	control: TaskControl;
 	output: Buffer;
 }
 
-export interface KeptBackground {
-	readonly tasks: Map<string, KeptTask>;
-	readonly notifications: Map<string, KeptNotification>;
+export interface MemoryBackground {
+	readonly tasks: Map<string, MemoryTask>;
+	readonly notifications: Map<string, StoredNotification>;
 }
 
-export function createKeptBackground(): KeptBackground {
+export function createKeptBackground(): MemoryBackground {
 	return { tasks: new Map(), notifications: new Map() };
 }
 
 /** `write` carries a change out while the session is open. */
 type Write = (change: () => void) => Promise<void>;
 
-function openKeptTask(tasks: Map<string, KeptTask>, kept: KeptTask, write: Write): StoredTask {
+function openMemoryTask(tasks: Map<string, MemoryTask>, persisted: MemoryTask, write: Write): StoredTask {
 	return {
-		spec: kept.spec,
+		spec: persisted.spec,
 		directory: null,
-		runtime: async () => kept.runtime,
+		runtime: async () => persisted.runtime,
 		setRuntime: (runtime) =>
 			write(() => {
-				kept.runtime = runtime;
+				persisted.runtime = runtime;
 			}),
-		control: async () => kept.control,
+		control: async () => persisted.control,
 		setControl: (control) =>
 			write(() => {
-				kept.control = control;
+				persisted.control = control;
 			}),
 		noteSeen: () => write(() => {}),
 		appendOutput: (text) =>
 			write(() => {
-				kept.output = Buffer.concat([kept.output, Buffer.from(text)]);
+				persisted.output = Buffer.concat([persisted.output, Buffer.from(text)]);
 			}),
 		outputTail: async (limit) => ({
-			bytes: kept.output.subarray(Math.max(0, kept.output.length - limit)),
-			size: kept.output.length,
+			bytes: persisted.output.subarray(Math.max(0, persisted.output.length - limit)),
+			size: persisted.output.length,
 		}),
-		remove: () => write(() => void tasks.delete(kept.spec.id)),
+		remove: () => write(() => void tasks.delete(persisted.spec.id)),
 	};
 }
 
-export function openKeptBackground(
-	{ tasks, notifications }: KeptBackground,
+export function openMemoryBackground(
+	{ tasks, notifications }: MemoryBackground,
 	write: Write,
 ): { readonly tasks: StoredTasks; readonly notifications: StoredNotifications } {
-	const open = (kept: KeptTask) => openKeptTask(tasks, kept, write);
+	const open = (persisted: MemoryTask) => openMemoryTask(tasks, persisted, write);
 	return {
 		tasks: {
 			any: async () => tasks.size > 0,
 			async create(spec) {
-				const kept: KeptTask = { spec, runtime: newRuntime, control: noControl, output: Buffer.alloc(0) };
-				await write(() => void tasks.set(spec.id, kept));
-				return open(kept);
+				const persisted: MemoryTask = { spec, runtime: newRuntime, control: noControl, output: Buffer.alloc(0) };
+				await write(() => void tasks.set(spec.id, persisted));
+				return open(persisted);
 			},
 			list: async () => [...tasks.values()].map(open),
 			async find(id) {
-				const kept = tasks.get(id);
-				return kept === undefined ? null : open(kept);
+				const persisted = tasks.get(id);
+				return persisted === undefined ? null : open(persisted);
 			},
 		},
 		notifications: {
 			any: async () => notifications.size > 0,
 			list: async () => [...notifications.values()],
-			add: (kept) => write(() => void notifications.set(kept.notification.id, kept)),
+			add: (persisted) => write(() => void notifications.set(persisted.notification.id, persisted)),
 			setDelivery: (id, delivery) =>
 				write(() => {
-					const kept = notifications.get(id);
-					if (kept !== undefined) notifications.set(id, { ...kept, delivery });
+					const persisted = notifications.get(id);
+					if (persisted !== undefined) notifications.set(id, { ...persisted, delivery });
 				}),
 		},
 	};

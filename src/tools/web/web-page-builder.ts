@@ -6,10 +6,10 @@ import {
 	addressLength,
 	codeLanguage,
 	copyAttributes,
+	fallbackName,
 	integerOf,
 	isLineNumbers,
 	shortText,
-	standInName,
 	treatmentOf,
 } from "./web-page-elements.ts";
 
@@ -43,7 +43,7 @@ interface OpenElement {
 	/** Where its content goes: itself, or what it lies in. */
 	readonly element: PageElement;
 	/** Whether `element` is its own. */
-	readonly isKept: boolean;
+	readonly isPersisted: boolean;
 	/** The programming language it names. */
 	readonly language: string | null;
 	/** The number of its last item. */
@@ -77,7 +77,7 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 	let isInTitle = false;
 
 	const current = (): OpenElement => opened.at(-1) ?? root;
-	const currentKept = (): OpenElement => opened.findLast(({ isKept }) => isKept) ?? root;
+	const currentRetained = (): OpenElement => opened.findLast(({ isPersisted }) => isPersisted) ?? root;
 
 	const push = (open: OpenElement): void => {
 		opened.push(open);
@@ -95,7 +95,7 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 		if (content === "") return;
 		const { element } = current();
 		element.appendChild(document.createTextNode(content));
-		if (content.trim() !== "") currentKept().hasContent = true;
+		if (content.trim() !== "") currentRetained().hasContent = true;
 	};
 
 	const addPlain = (plain: string): void => {
@@ -161,7 +161,7 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 		push(openElement(name, element, true, language, (integerOf(attributes["start"]) ?? 1) - 1));
 	};
 
-	const closeKept = (closed: OpenElement): void => {
+	const closeRetained = (closed: OpenElement): void => {
 		flush();
 		pop();
 		nesting -= 1;
@@ -171,7 +171,7 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 		if (closed.hasContent ? name === "a" && isMark(element) : !voidNames.has(name)) {
 			element.remove();
 			text += " ";
-		} else currentKept().hasContent = true;
+		} else currentRetained().hasContent = true;
 	};
 
 	/** Within a code block only text counts, and where its lines end. */
@@ -197,7 +197,7 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 			if (spelledName === "meta" && attributes["property"] === "og:title")
 				announcedTitle ||= attributes["content"] ?? "";
 			isInTitle = spelledName === "title";
-			const name = standInName(spelledName);
+			const name = fallbackName(spelledName);
 			// What unfolds a section may be its heading.
 			const treatment = name === "button" && headings > 0 ? "opened" : treatmentOf(spelledName, attributes);
 			if (treatment === "dropped" || (codeBlock !== null && isLineNumbers(attributes))) dropped = 1;
@@ -213,7 +213,7 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 			}
 			const closed = opened.at(-1);
 			hasCodeEnded = closed?.name === "code";
-			if (closed?.isKept === true) closeKept(closed);
+			if (closed?.isPersisted === true) closeRetained(closed);
 			else pop();
 		},
 		addText(content) {
@@ -237,11 +237,11 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 function openElement(
 	name: string,
 	element: PageElement,
-	isKept: boolean,
+	isPersisted: boolean,
 	language: string | null,
 	itemNumber: number,
 ): OpenElement {
-	return { name, element, isKept, language, itemNumber, hasContent: false };
+	return { name, element, isPersisted, language, itemNumber, hasContent: false };
 }
 
 function isHeading(name: string): boolean {

@@ -11,7 +11,7 @@ type Treatment =
 	/** Its content stands for it. */
 	| "opened";
 
-const keptNames: ReadonlySet<string> = new Set([
+const retainedNames: ReadonlySet<string> = new Set([
 	...["address", "article", "aside", "blockquote", "caption", "dd", "details", "div", "dl", "dt", "figcaption"],
 	...["figure", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "li", "main", "ol", "p", "pre"],
 	...["section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"],
@@ -19,7 +19,7 @@ const keptNames: ReadonlySet<string> = new Set([
 ]);
 
 /** Elements that read like another one. */
-const standIns: ReadonlyMap<string, string> = new Map([
+const fallbackNames: ReadonlyMap<string, string> = new Map([
 	...["center", "dir", "fieldset", "form"].map((name) => [name, "div"] as const),
 	...["kbd", "samp", "tt"].map((name) => [name, "code"] as const),
 	["input", "task"],
@@ -46,8 +46,8 @@ const attributeLength = 300;
 export const addressLength = 2000;
 
 /** The name an element is taken over with. */
-export function standInName(name: string): string {
-	return standIns.get(name) ?? name;
+export function fallbackName(name: string): string {
+	return fallbackNames.get(name) ?? name;
 }
 
 /** What becomes of an element, by its name and by what says that it is not to be seen. */
@@ -55,7 +55,7 @@ export function treatmentOf(name: string, attributes: Attributes): Treatment {
 	if (name === "html" || name === "body") return "opened";
 	if (droppedNames.has(name) || isHidden(attributes)) return "dropped";
 	if (name === "input" && attributes["type"]?.toLowerCase() !== "checkbox") return "dropped";
-	return keptNames.has(standInName(name)) ? "kept" : "opened";
+	return retainedNames.has(fallbackName(name)) ? "kept" : "opened";
 }
 
 function isHidden(attributes: Attributes): boolean {
