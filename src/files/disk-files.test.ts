@@ -4,9 +4,11 @@ import {
 	lstat,
 	mkdir,
 	mkdtemp,
+	open,
 	readdir,
 	readFile,
 	realpath,
+	rename,
 	rm,
 	stat,
 	symlink,
@@ -35,6 +37,92 @@ describe("files on disk", () => {
 	const at = (name: string): string => path.join(root, name);
 	const text = (name: string): Promise<string> => readFile(at(name), "utf8");
 	const mode = async (name: string): Promise<number> => (await stat(at(name))).mode & 0o7777;
+
+	describe("reading what is admitted", () => {
+		const refuseSecrets = files.admitting(async (resolved) => {
+			if (resolved.endsWith("secret")) throw new Error(`no: ${resolved}`);
+		});
+
+		it("judges the file that a path leads to, whichever way it is read", async () => {
+			await mkdir(at("dir"));
+			await writeFile(at("dir/secret"), "x");
+			await writeFile(at("dir/plain"), "y");
+			await symlink("dir", at("to-dir"));
+			await symlink("to-dir/secret", at("link"));
+			await symlink("to-dir/plain", at("other"));
+			for (const name of ["dir/secret", "to-dir/secret", "link"]) {
+				const reason = `no: ${at("dir/secret")}`;
+				await expect(refuseSecrets.read(at(name))).rejects.toThrow(reason);
+				await expect(refuseSecrets.readRange(at(name), 0, 1)).rejects.toThrow(reason);
+				await expect(collect(refuseSecrets.readPieces(at(name)))).rejects.toThrow(reason);
+				expect((await files.read(at(name)))?.toString()).toBe("x");
+			}
+			expect((await refuseSecrets.read(at("other")))?.toString()).toBe("y");
+			expect(await refuseSecrets.read(at("none"))).toBeNull();
+			const neither = refuseSecrets.admitting(async () => Promise.reject(new Error("nor this")));
+			await expect(neither.read(at("other"))).rejects.toThrow("nor this");
+			await expect(neither.read(at("link"))).rejects.toThrow("no: ");
+		});
+
+		it("reads a file that is replaced all the time", async () => {
+			await files.replace(at("file"), "x");
+			let isOver = false;
+			const replacing = (async () => {
+				while (!isOver) await files.replace(at("file"), "x");
+			})();
+			for (let count = 0; count < 200; count += 1) {
+				expect((await refuseSecrets.read(at("file")))?.toString()).toBe("x");
+			}
+			isOver = true;
+			await replacing;
+		});
+
+		it.runIf(process.platform === "linux")("does not read what has no place any more", async () => {
+			await writeFile(at("gone"), "x");
+			const handle = await open(at("gone"));
+			await rm(at("gone"));
+			await expect(refuseSecrets.read(`/proc/self/fd/${handle.fd}`)).rejects.toMatchObject({ code: "ESTALE" });
+			await handle.close();
+		});
+
+		it("reads no file but the one that was judged, however fast links are changed", async () => {
+			await mkdir(at("a"));
+			await mkdir(at("b"));
+			await writeFile(at("a/file"), "plain");
+			await writeFile(at("b/secret"), "not to be told");
+			await symlink("secret", at("b/file"));
+			await symlink("a", at("way"));
+			let isOver = false;
+			const changing = (async () => {
+				for (let count = 0; !isOver; count += 1) {
+					await symlink(count % 2 === 0 ? "b" : "a", at("next"));
+					await rename(at("next"), at("way"));
+				}
+			})();
+			const found = new Set<string>();
+			for (let count = 0; count < 300; count += 1) {
+				const read = refuseSecrets.read(at("way/file"));
+				found.add(await read.then(String, (thrown: unknown) => (thrown instanceof Error ? "refused" : "?")));
+			}
+			isOver = true;
+			await changing;
+			expect([...found].sort().join()).toMatch(/^(plain|refused|plain,refused)$/);
+		});
+	});
+
+	it("replaces nothing through a link that was put in the way", async () => {
+		await mkdir(at("dir"));
+		await writeFile(at("dir/file"), "old");
+		await symlink("dir", at("to-dir"));
+		await symlink("file", at("dir/link"));
+		for (const name of ["to-dir/file", "dir/link"]) {
+			await expect(files.replace(at(name), "new", { withoutLinks: true })).rejects.toMatchObject({ code: "ELOOP" });
+		}
+		expect(await text("dir/file")).toBe("old");
+		expect((await readdir(at("dir"))).sort()).toEqual(["file", "link"]);
+		await files.replace(at("dir/file"), "new", { withoutLinks: true });
+		expect(await text("dir/file")).toBe("new");
+	});
 
 	describe("reading", () => {
 		it("gives null, or nothing, for what is not there", async () => {

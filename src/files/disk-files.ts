@@ -36,33 +36,39 @@ function toKind(entry: Kinds): FileStatus["kind"] {
 	return entry.isDirectory() ? "directory" : "other";
 }
 
+/** How often a file is opened anew that was replaced, or removed, just when it was opened. */
+const openingLimit = 20;
+
 /**
  * Judges the file that was opened by where it is. Links may change between two looks, so it has to be the one that is
- * found there without them.
+ * found there without them; false when another one is.
  */
-async function admitOpened(handle: FileHandle, target: string, admits: readonly Admit[]): Promise<void> {
+async function isAdmitted(handle: FileHandle, target: string, admits: readonly Admit[]): Promise<boolean> {
 	const opened = await handle.stat({ bigint: true });
 	// A pipe that a shell puts in place of a file has no path.
-	if (!opened.isFile()) return;
-	const resolved = await realpath(target);
+	if (!opened.isFile()) return true;
+	const resolved = await orNullWhenMissing(realpath(target));
+	if (resolved === null) return false;
 	for (const admit of admits) await admit(resolved);
-	const found = await lstat(resolved, { bigint: true });
-	if (opened.dev === found.dev && opened.ino === found.ino) return;
-	throw Object.assign(new Error(`ESTALE: replaced while it was opened, '${target}'`), { code: "ESTALE", path: target });
+	const found = await orNullWhenMissing(lstat(resolved, { bigint: true }));
+	return found !== null && opened.dev === found.dev && opened.ino === found.ino;
 }
 
 /** Opens a file to be read; null when there is none. */
 async function openToRead({ privacyOf, closing, admits }: Access, target: string): Promise<FileHandle | null> {
-	const handle = await orNullWhenMissing(open(target, "r"));
-	if (handle === null) return null;
-	try {
-		if (privacyOf(path.resolve(target)) === "kept") await closing.closeFile(handle, target);
-		if (admits.length > 0) await admitOpened(handle, target, admits);
-		return handle;
-	} catch (thrown) {
-		await handle.close();
-		throw thrown;
+	for (let count = 0; count < openingLimit; count += 1) {
+		const handle = await orNullWhenMissing(open(target, "r"));
+		if (handle === null) return null;
+		let isKept = false;
+		try {
+			if (privacyOf(path.resolve(target)) === "kept") await closing.closeFile(handle, target);
+			isKept = admits.length === 0 || (await isAdmitted(handle, target, admits));
+			if (isKept) return handle;
+		} finally {
+			if (!isKept) await handle.close();
+		}
 	}
+	throw Object.assign(new Error(`ESTALE: replaced while it was opened, '${target}'`), { code: "ESTALE", path: target });
 }
 
 async function readWhole(access: Access, target: string): Promise<Buffer | null> {

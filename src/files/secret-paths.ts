@@ -81,7 +81,9 @@ export interface SecretPlaces {
 }
 
 export function createSecretPaths({ files, shareDirs, ownFiles, pluginFiles }: SecretPlaces): SecretPaths {
-	const resolveAll = (paths: readonly string[]) => Promise.all(paths.map((name) => files.resolve(name)));
+	// What cannot be looked at, such as the home directory of somebody else, is known by its name.
+	const resolveAll = (paths: readonly string[]) =>
+		Promise.all(paths.map((name) => files.resolve(name).catch(() => name)));
 	let resolving: Promise<{ readonly roots: readonly string[]; readonly own: ReadonlySet<string> }> | null = null;
 	const places = () => {
 		resolving ??= Promise.all([resolveAll(shareDirs), resolveAll(ownFiles)]).then(([roots, own]) => ({
