@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { longestPause, shortestPause } from "../../test/support/pauses.ts";
 import { canonicalJson, decodeArguments } from "./arguments.ts";
 
 const value = (text: string | null) => {
@@ -27,6 +28,14 @@ describe("decodeArguments", () => {
 		"gives the reason why %j is no JSON",
 		(text) => expect(decodeArguments(text)).toEqual({ ok: false, reason: expect.stringMatching(/./) }),
 	);
+});
+
+it.each([
+	["line ends", `{"a":"${"\n".repeat(1_000_000)}"}`],
+	["line ends in what is no JSON", `{"a":"${"\n".repeat(1_000_000)}`],
+	["quotes", `{"a":${'"\n"'.repeat(150_000)}}`],
+])("keeps nobody waiting for a text of %s", async (_name, text) => {
+	expect(await shortestPause(async () => decodeArguments(text))).toBeLessThan(longestPause);
 });
 
 describe("canonicalJson", () => {

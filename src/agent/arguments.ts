@@ -20,20 +20,35 @@ export function decodeArguments(text: string | null): DecodedArguments {
 	}
 }
 
+const quote = 0x22;
+const backslash = 0x5c;
+/** What stands behind a backslash is left as it is. */
+const escapable = /\\[\s\S]|\p{Cc}/gu;
+const escapes = Array.from({ length: 0x20 }, (_, code) => `\\u${code.toString(16).padStart(4, "0")}`);
+
 /** Escapes the control characters inside JSON strings; those between tokens are left as white space. */
 function escapeControlCharacters(text: string): string {
-	let inString = false;
-	let escaped = false;
-	let result = "";
-	for (const character of text) {
-		const code = character.charCodeAt(0);
-		if (inString && !escaped && code < 0x20) result += `\\u${code.toString(16).padStart(4, "0")}`;
-		else result += character;
-		if (escaped) escaped = false;
-		else if (character === "\\" && inString) escaped = true;
-		else if (character === '"') inString = !inString;
+	const pieces: string[] = [];
+	let start = 0;
+	while (start < text.length) {
+		const begin = text.indexOf('"', start);
+		const end = begin === -1 ? text.length : endOfString(text, begin);
+		pieces.push(
+			text.slice(start, begin === -1 ? end : begin),
+			begin === -1 ? "" : text.slice(begin, end).replace(escapable, (found) => escapes[found.charCodeAt(0)] ?? found),
+		);
+		start = end;
 	}
-	return result;
+	return pieces.join("");
+}
+
+/** Behind the closing quote of the string that begins there. */
+function endOfString(text: string, begin: number): number {
+	let end = begin + 1;
+	for (let code = text.charCodeAt(end); end < text.length && code !== quote; code = text.charCodeAt(end)) {
+		end += code === backslash ? 2 : 1;
+	}
+	return Math.min(text.length, end + 1);
 }
 
 /** Compact JSON with sorted keys: equal for calls that mean the same. */

@@ -77,8 +77,12 @@ function identity(call: ToolCall): string {
 	return `${name} ${canonicalArguments(text) ?? `as written ${text ?? ""}`}`;
 }
 
-/** Null when the text is no JSON, or nested so deeply that it cannot be written again. */
+/** Characters of the longest arguments that are compared by what they mean: no model writes longer ones twice in two ways. */
+const comparedLength = 64 * 1024;
+
+/** Null when the text is no JSON, too long, or nested so deeply that it cannot be written again. */
 function canonicalArguments(text: string | null): string | null {
+	if (text !== null && text.length > comparedLength) return null;
 	const decoded = decodeArguments(text);
 	if (!decoded.ok) return null;
 	try {

@@ -5,26 +5,38 @@ import { isSecretName, redactSecrets } from "../base/redaction.ts";
 /** Levels shown: what lies deeper, or goes in a circle, is cut off. */
 const deepest = 8;
 
-export function toLoggable(fields: LogFields): Record<string, unknown> {
-	return toLoggableFields(fields, deepest);
+/** Values shown of one line: what is in several places counts in each. */
+const mostValues = 5000;
+
+/** How many values may still be shown. */
+interface Room {
+	values: number;
 }
 
-function toLoggableFields(fields: object, levels: number): Record<string, unknown> {
+export function toLoggable(fields: LogFields): Record<string, unknown> {
+	return toLoggableFields(fields, deepest, { values: mostValues });
+}
+
+function toLoggableFields(fields: object, levels: number, room: Room): Record<string, unknown> {
 	return Object.fromEntries(
-		Object.entries(fields).map(([name, value]: [string, unknown]) => [
-			name,
-			isSecretName(name) && typeof value === "string" ? "[redacted]" : toLoggableValue(value, levels - 1),
-		]),
+		Object.entries(fields)
+			.slice(0, room.values)
+			.map(([name, value]: [string, unknown]) => [
+				name,
+				isSecretName(name) && typeof value === "string" ? "[redacted]" : toLoggableValue(value, levels - 1, room),
+			]),
 	);
 }
 
-function toLoggableValue(value: unknown, levels: number): unknown {
+function toLoggableValue(value: unknown, levels: number, room: Room): unknown {
+	room.values -= 1;
+	if (room.values < 0) return "[cut off]";
 	if (typeof value === "string") return redactSecrets(value);
 	if (typeof value === "bigint") return `${value}`;
 	if (value === null || typeof value !== "object") return value;
 	if (levels <= 0) return "[cut off]";
 	if (value instanceof Error) {
-		const cause = value.cause === undefined ? {} : { cause: toLoggableValue(value.cause, levels - 1) };
+		const cause = value.cause === undefined ? {} : { cause: toLoggableValue(value.cause, levels - 1, room) };
 		return {
 			name: value.name,
 			message: redactSecrets(value.message),
@@ -32,7 +44,8 @@ function toLoggableValue(value: unknown, levels: number): unknown {
 			...cause,
 		};
 	}
-	if (Array.isArray(value)) return value.map((inner: unknown) => toLoggableValue(inner, levels - 1));
+	if (Array.isArray(value))
+		return value.slice(0, room.values).map((inner: unknown) => toLoggableValue(inner, levels - 1, room));
 	if (value instanceof Date) return value.toJSON();
-	return toLoggableFields(value, levels);
+	return toLoggableFields(value, levels, room);
 }

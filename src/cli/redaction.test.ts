@@ -87,6 +87,18 @@ describe("toLoggable", () => {
 		expect(text({ errors: [error] })).toContain("inner");
 	});
 
+	it.each([
+		[
+			"values that hold each other",
+			Array.from({ length: 30 }).reduce<object>((inner) => ({ a: [inner, inner, inner], b: inner }), {}),
+		],
+		["a long list", Array.from({ length: 500_000 }, (_, index) => ({ index }))],
+		["many fields", Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`k${index}`, index]))],
+	])("keeps nobody waiting for %s", async (_name, value) => {
+		expect(JSON.stringify(toLoggable({ value })).length).toBeLessThan(1_000_000);
+		expect(await shortestPause(async () => toLoggable({ value }))).toBeLessThan(longestPause);
+	});
+
 	it("survives what is no JSON", () => {
 		const circle: Record<string, unknown> = { a: 1 };
 		circle["self"] = circle;

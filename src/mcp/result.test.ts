@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { longestPause, shortestPause } from "../../test/support/pauses.ts";
 import { textPart } from "../events/content.ts";
 import { toToolReturn } from "./result.ts";
 
@@ -10,6 +11,14 @@ const media = (url: string) => ({ url, id: null });
 const note = (losses: string) => textPart(`[The result was cut at 100000 characters: ${losses} left out.]`);
 
 describe("the parts of a result", () => {
+	it("are a thousand at most, and keep nobody waiting", async () => {
+		const many = Array.from({ length: 50_000 }, (_, index) => ({ type: "nonsense", index }));
+		const parts = convert(...many);
+		expect(parts).toHaveLength(1001);
+		expect(parts.at(-1)).toEqual(textPart("[The result has 49000 more parts, which were left out.]"));
+		expect(await shortestPause(async () => convert(...many))).toBeLessThan(longestPause);
+	});
+
 	it.each<[string, unknown, unknown]>([
 		["text", { type: "text", text: "hello" }, textPart("hello")],
 		["empty text", { type: "text", text: "" }, textPart("")],

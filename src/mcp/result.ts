@@ -12,15 +12,19 @@ export type CallResult = v.InferOutput<typeof callResultSchema>;
 
 /** Characters of text, and of the URLs of media. */
 const budget = 100_000;
+/** Parts of a result that are looked at. */
+const partLimit = 1000;
 /** Characters in which something unknown is described. */
 const descriptionLength = 200;
 
 export function toToolReturn({ content, structuredContent, isError }: CallResult): ToolReturn {
-	const pieces = (content ?? []).map(toPiece);
+	const pieces = (content ?? []).slice(0, partLimit).map(toPiece);
+	const beyond = (content?.length ?? 0) - pieces.length;
 	// Some servers give nothing but the structured form.
 	if (pieces.length === 0 && (structuredContent ?? null) !== null)
 		pieces.push(textPiece(JSON.stringify(structuredContent)));
 	const output = keepWithin(pieces);
+	if (beyond > 0) output.push(textPart(`[The result has ${beyond} more parts, which were left out.]`));
 	if (isError !== true) return toolSuccess({ output });
 	return toolError("The MCP tool reported an error.", "", { output });
 }
