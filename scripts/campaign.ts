@@ -18,6 +18,7 @@ const kinds: ReadonlyMap<string, CampaignKind> = new Map([
 	["liveness", { rounds: 2_000, load: () => import("./campaign/liveness/liveness.ts") }],
 	["crash", { rounds: 100, load: () => import("./campaign/crash/crash.ts") }],
 	["kill", { rounds: 100, load: () => import("./campaign/kill/kill.ts") }],
+	["answers", { rounds: 5_000, load: () => import("./campaign/answers/answers.ts") }],
 	["orphans", { rounds: 100, load: () => import("./campaign/orphans/orphans.ts") }],
 ]);
 

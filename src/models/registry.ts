@@ -1,4 +1,5 @@
 // Makes models from settings: one row for each provider type. Adapters are loaded with their first request.
+import { withLengthLimit } from "./answer-length.ts";
 import { withKeyNote } from "./key-note.ts";
 import { type Model, type ModelChunk, type ModelRequest, modelFailure } from "./model.ts";
 import type { ModelSettings, ProviderType } from "./model-settings.ts";
@@ -97,7 +98,7 @@ function createLazyModel(settings: ModelSettings, load: () => Promise<Stream>): 
 			yield modelFailure("defect", `The adapter of the provider could not be loaded: ${String(thrown)}`);
 			return;
 		}
-		for await (const chunk of streamLoaded(request, signal)) {
+		for await (const chunk of withLengthLimit(streamLoaded)(request, signal)) {
 			yield chunk.type === "failed" ? { ...chunk, failure: withKeyNote(chunk.failure, settings) } : chunk;
 		}
 	}

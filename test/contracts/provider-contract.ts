@@ -242,6 +242,60 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 			});
 		});
 
+		describe("bounds", () => {
+			/** Writes until nobody takes any more. */
+			const sendEndlessly =
+				(start: string, piece: string): AnswerRequest =>
+				async (response) => {
+					const gone = once(response, "close");
+					response.writeHead(200, { "content-type": "text/event-stream" });
+					response.write(start);
+					while (!response.destroyed) {
+						if (!response.write(piece)) await Promise.race([once(response, "drain"), gone]);
+					}
+				};
+
+			it.each([
+				["says too much", subject.delta("x".repeat(500_000)), "The model's answer has more than 16 million characters"],
+				["is long without saying much", `: ${"x".repeat(500_000)}\n\n`, "The provider's answer has more than 64 MiB"],
+			])("end an answer that %s, with the name of the bound", { timeout: 60_000 }, async (_name, piece, message) => {
+				tested.server.answerNext(sendEndlessly(subject.start, piece));
+				const model = await create();
+				let said = 0;
+				let last: ModelChunk | undefined;
+				for await (const chunk of model.stream(plainRequest, new AbortController().signal)) {
+					last = chunk;
+					if (chunk.type !== "parts") continue;
+					for (const part of chunk.parts) said += part.type === "text" ? part.text.length : 0;
+				}
+				expect(last).toEqual(modelFailure("provider", `${message}, and was broken off.`));
+				expect(said).toBeLessThan(17_000_000);
+				await tested.server.requests[0]?.closed;
+			});
+
+			it.each([
+				["in one line", "x".repeat(1_000_000)],
+				["in many lines", `data: ${"x".repeat(1000)}\n`.repeat(1000)],
+			])("end an event that never does: %s", async (_name, piece) => {
+				const chunks = await ask(sendEndlessly(`${subject.start}data: `, piece));
+				const message = "The provider sent an event of more than 16 MiB, and was broken off.";
+				expect(chunks).toEqual([modelFailure("provider", message)]);
+				await tested.server.requests[0]?.closed;
+			});
+
+			it("are on errors as well, of which the beginning is read", async () => {
+				const endless: AnswerRequest = async (response) => {
+					const gone = once(response, "close");
+					response.writeHead(500, { "content-type": "text/plain" });
+					while (!response.destroyed) {
+						if (!response.write("x".repeat(100_000))) await Promise.race([once(response, "drain"), gone]);
+					}
+				};
+				expect(await ask(endless)).toEqual([modelFailure("status", "x".repeat(2000), 500)]);
+				await tested.server.requests[0]?.closed;
+			});
+		});
+
 		describe("the socket", () => {
 			it("is closed at once by an abort while the answer stalls", async () => {
 				tested.server.answerNext(sendEvents(subject.start + subject.delta("a"), { ending: "hang" }));

@@ -1,0 +1,38 @@
+// A bound on what a model says in one answer: all of it is held until the answer ends, and is written and sent more than once.
+import { type Model, type ModelPart, modelFailure } from "./model.ts";
+
+/** Characters of an answer: text, reasoning and the arguments of calls. Thirty times what the longest answers have. */
+export const sayingLimit = 16 * 1024 * 1024;
+
+/** The same stream, broken off when it says more. */
+export function withLengthLimit(stream: Model["stream"]): Model["stream"] {
+	return async function* (request, signal) {
+		let said = 0;
+		for await (const chunk of stream(request, signal)) {
+			if (chunk.type === "parts") for (const part of chunk.parts) said += lengthOf(part);
+			if (said > sayingLimit) {
+				const limit = `${sayingLimit / 1024 / 1024} million characters`;
+				yield modelFailure("provider", `The model's answer has more than ${limit}, and was broken off.`);
+				return;
+			}
+			yield chunk;
+		}
+	};
+}
+
+function lengthOf(part: ModelPart): number {
+	switch (part.type) {
+		case "text":
+			return part.text.length;
+		case "think":
+			return part.think.length + (part.encrypted?.length ?? 0);
+		case "function":
+			return part.function.arguments?.length ?? 0;
+		case "tool_call_part":
+			return part.arguments_part?.length ?? 0;
+		case "image_url":
+		case "audio_url":
+		case "video_url":
+			return 0;
+	}
+}
