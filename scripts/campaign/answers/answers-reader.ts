@@ -1,14 +1,14 @@
 // Reads an answer through an adapter, as fast or as slowly as was drawn, and judges how it ended.
 import { setTimeout as pause } from "node:timers/promises";
-import { systemClock } from "../../src/base/clock.ts";
-import type { ModelChunk } from "../../src/models/model.ts";
-import { createModel } from "../../src/models/registry.ts";
-import type { Network } from "../../src/network/network.ts";
-import { plainRequest } from "../../test/support/model-conversation.ts";
-import { plainModelSettings } from "../../test/support/model-settings.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import type { ModelChunk } from "../../../src/models/model.ts";
+import { createModel } from "../../../src/models/registry.ts";
+import type { Network } from "../../../src/network/network.ts";
+import { plainRequest } from "../../../test/support/model-conversation.ts";
+import { plainModelSettings } from "../../../test/support/model-settings.ts";
 import type { AnswerProtocol } from "./answers-protocols.ts";
 import type { AnswerScript } from "./answers-script.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../random.ts";
 
 export interface Manner {
 	readonly name: "at once" | "slowly" | "with a pause" | "leaving" | "aborting";

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import type { ChildReport } from "./answers-child.ts";
 import { answerProtocols } from "./answers-protocols.ts";
-import type { CampaignOptions, CampaignReport } from "./campaign.ts";
+import type { CampaignOptions, CampaignReport } from "../campaign.ts";
 
 /** Rounds of one child. */
 const batchSize = 5000;

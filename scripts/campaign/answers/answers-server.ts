@@ -15,7 +15,7 @@ export interface AnswerServer {
 	close(): Promise<void>;
 }
 
-const certificates = new URL("../../test/fixtures/tls/", import.meta.url);
+const certificates = new URL("../../../test/fixtures/tls/", import.meta.url);
 const readCertificate = (name: string) => readFileSync(new URL(name, certificates));
 export const authorityFile = new URL("authority.pem", certificates).pathname;
 

@@ -2,7 +2,7 @@
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { drawBody } from "./answers-body.ts";
 import type { AnswerProtocol } from "./answers-protocols.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../random.ts";
 
 export type Action =
 	| { readonly kind: "write"; readonly bytes: Buffer }
