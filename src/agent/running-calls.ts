@@ -1,5 +1,6 @@
 // The tool calls of one model answer: started while it still streams, run at once, each told when it ends.
 import { setMaxListeners } from "node:events";
+import { unlessLate } from "../base/abort.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createKeyedQueue } from "../base/keyed-queue.ts";
 import type { ToolCall } from "../events/content.ts";
@@ -8,12 +9,15 @@ import type { TurnDependencies } from "./dependencies.ts";
 import { type AnswerRepetition, withReminder } from "./repetition.ts";
 import { runToolCall, type SettledCall } from "./tool-call.ts";
 
+/** Milliseconds in which a call that was cut off has to end its effects; after them it is left to itself. */
+const patience = 1200;
+
 export interface RunningCalls {
 	/** Starts a call, or joins it to an identical one of this answer: the same tool with the same arguments runs once. */
 	start(call: ToolCall): void;
 	/** Waits for all; results in the order of the calls. Null where a call was cut off. */
 	results(): Promise<readonly (SettledCall | null)[]>;
-	/** Cuts every call off and waits until their effects are over. Nothing is told of them. */
+	/** Cuts every call off and waits until their effects are over, but no longer than some time. Nothing is told of them. */
 	abandon(): Promise<void>;
 }
 
@@ -37,7 +41,8 @@ export function createRunningCalls(
 		const place = { targets, earlierPrepared: allPrepared, isPrepared: prepared.resolve };
 		allPrepared = Promise.all([allPrepared, prepared.promise]);
 		// Whatever ended the call before it was prepared, those behind it go on.
-		return await runToolCall(call, dependencies, place, either).finally(prepared.resolve);
+		const running = runToolCall(call, dependencies, place, either).finally(prepared.resolve);
+		return await unlessLate(running, either, patience, dependencies.clock);
 	};
 
 	const delivered = async (

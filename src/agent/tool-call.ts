@@ -1,4 +1,5 @@
 // One tool call from arguments to result: look up, decode, open, approve, record the intent, execute.
+import { unlessAborted } from "../base/abort.ts";
 import { errorText, KernelError } from "../base/errors.ts";
 import type { KeyedQueue } from "../base/keyed-queue.ts";
 import type { ToolCall, ToolReturn } from "../events/content.ts";
@@ -72,10 +73,11 @@ async function runAllowed(
 	place: PlaceInAnswer,
 	signal: AbortSignal,
 ): Promise<RanCall | null> {
-	const prepare = () => prepareCall(tool, value, call);
+	// It changes nothing: nobody has to wait for it.
+	const prepare = () => unlessAborted(prepareCall(tool, value, call), signal);
 	const preparation = await prepare();
 	place.isPrepared();
-	if (signal.aborted) return null;
+	if (preparation === null || signal.aborted) return null;
 	if (preparation.kind !== "ready") return toRan(preparation);
 	const { approval, target } = preparation;
 	if (approval === null) return await execute(preparation, call, dependencies, signal);
@@ -94,6 +96,7 @@ async function runAllowed(
 	// Nobody saw the preparation, so it may follow what earlier calls of this answer did to the same target.
 	return await place.targets.run(target, async () => {
 		const anew = await prepare();
+		if (anew === null) return null;
 		if (anew.kind !== "ready") return toRan(anew);
 		const isSameNeed = anew.approval?.action === approval.action;
 		return await execute(isSameNeed ? anew : preparation, call, dependencies, signal);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { unlessAborted } from "./abort.ts";
+import { createFakeClock } from "../../test/support/campaign-clock.ts";
+import { unlessAborted, unlessLate } from "./abort.ts";
 import { createDeferred } from "./deferred.ts";
 
 describe("unlessAborted", () => {
@@ -17,5 +18,35 @@ describe("unlessAborted", () => {
 		expect(await waiting).toBeNull();
 		work.reject(new Error("late"));
 		expect(await unlessAborted(new Promise(() => {}), AbortSignal.abort())).toBeNull();
+	});
+});
+
+describe("unlessLate", () => {
+	it("passes the work on, also when it ends in time behind an abort", async () => {
+		const clock = createFakeClock();
+		const stopping = new AbortController();
+		expect(await unlessLate(Promise.resolve(5), stopping.signal, 100, clock)).toBe(5);
+		const work = createDeferred<number>();
+		const waiting = unlessLate(work.promise, stopping.signal, 100, clock);
+		stopping.abort();
+		await new Promise((resolve) => setImmediate(resolve));
+		clock.advance(99);
+		work.resolve(6);
+		expect(await waiting).toBe(6);
+		expect(clock.waiting()).toBe(0);
+		await expect(unlessLate(Promise.reject(new Error("no")), stopping.signal, 100, clock)).rejects.toThrow("no");
+	});
+
+	it("gives up what does not end, nor minds what becomes of it", async () => {
+		const clock = createFakeClock();
+		const stopping = new AbortController();
+		const work = createDeferred<number>();
+		const waiting = unlessLate(work.promise, stopping.signal, 100, clock);
+		stopping.abort();
+		await new Promise((resolve) => setImmediate(resolve));
+		clock.advance(100);
+		expect(await waiting).toBeNull();
+		work.reject(new Error("late"));
+		await new Promise((resolve) => setImmediate(resolve));
 	});
 });

@@ -3,10 +3,10 @@
 import type { LogFile } from "./log-file.ts";
 
 /** Milliseconds for everything that is done between the end of the work and the end of the process. */
-const shutdownBudget = 1800;
+const shutdownBudget = 1750;
 
-/** Milliseconds that the log may take of what is left when the time is over. */
-const lastWords = 50;
+/** Milliseconds that first the log, then the thread pool may take of what is left when the time is over. */
+const lastWords = 80;
 
 /** Milliseconds after which a process that hangs in something that no timer interrupts is killed; 2 s with the killing. */
 const lastResort = 1950;
@@ -26,7 +26,7 @@ function isPoolBusy(): boolean {
  * Ends the process now. While something is in the thread pool no exit code can be had, only a death by signal; SIGTERM is
  * the one that is nobody's crash.
  */
-export function exitNow(code: number): never {
+function exitNow(code: number): never {
 	if (isPoolBusy()) {
 		// Without listeners it does what it does by default.
 		process.removeAllListeners("SIGTERM");
@@ -45,10 +45,10 @@ export function endInTime(log: LogFile, exitCode: () => number): void {
 	if (isEnding) return;
 	isEnding = true;
 	void import("../processes/last-resort.ts").then(({ killSelfAfter }) => killSelfAfter(lastResort));
-	setTimeout(() => {
+	setTimeout(async () => {
 		log.error("The end took too long; what was left is given up.", { budget: shutdownBudget });
-		void log.flush();
-		setTimeout(() => exitNow(exitCode()), lastWords);
+		await Promise.race([log.flush(), pause(lastWords)]);
+		await exitSoon(exitCode(), lastWords);
 	}, shutdownBudget);
 }
 
@@ -56,7 +56,11 @@ export function endInTime(log: LogFile, exitCode: () => number): void {
 export async function exitSoon(code: number, patience = poolPatience): Promise<never> {
 	const deadline = performance.now() + patience;
 	while (isPoolBusy() && performance.now() < deadline) {
-		await new Promise((resolve) => setTimeout(resolve, pollInterval));
+		await pause(pollInterval);
 	}
 	return exitNow(code);
+}
+
+function pause(milliseconds: number): Promise<void> {
+	return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

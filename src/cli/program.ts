@@ -2,6 +2,7 @@
 // and the end in good order.
 import { type as osType } from "node:os";
 import path from "node:path";
+import { unlessLate } from "../base/abort.ts";
 import { sleep, systemClock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import { randomIdentifiers } from "../base/ids.ts";
@@ -12,7 +13,9 @@ import { readMcpServers } from "../config/mcp-servers.ts";
 import { readConfiguration } from "../config/read-config.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import type { Compatibility } from "../dialects/dialect.ts";
+import { boundFiles } from "../files/bounded-files.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
+import { readingPipes } from "../files/pipes.ts";
 import type { Files } from "../files/port.ts";
 import { privateBelow } from "../files/private-paths.ts";
 import { admitByName } from "../files/secret-paths.ts";
@@ -37,12 +40,16 @@ import type { LogFile } from "./log-file.ts";
 import { checkDirectory, checkFile, checkWorkDir, type Place, toAbsolutePath } from "./paths.ts";
 import { endInTime } from "./process-exit.ts";
 import type { ProgramProcess } from "./program-process.ts";
+import { makeThreadPool } from "./thread-pool.ts";
 import { UsageError } from "./usage-error.ts";
 import { productVersion } from "./version.ts";
 import { createWorkerStarter } from "./worker-start.ts";
 
 /** Milliseconds of the end after which a client that does not read is not waited for any more. */
 const readingBudget = 1500;
+
+/** Milliseconds in which a start that was stopped has to come to its end. */
+const startPatience = 1000;
 
 /** Milliseconds after the start at which the log's writer is loaded. */
 const logOpeningDelay = 100;
@@ -67,14 +74,18 @@ export interface FailedStart {
 	readonly exitCode: number;
 }
 
-/** Opens the session that the options name. A failure is told on stderr; throws UsageError. */
+/**
+ * Opens the session that the options name. A failure is told on stderr; throws UsageError. Null when it was stopped and
+ * hung.
+ */
 export async function startProgram(
 	executable: string,
 	options: ProgramOptions & { readonly session: NamedSession },
 	mode: Pick<SessionOptions, "unattended">,
 	taken: ProgramProcess,
-): Promise<Program | FailedStart> {
-	return await reported(taken, async () => {
+	stopped: AbortSignal,
+): Promise<Program | FailedStart | null> {
+	return await reported(taken, stopped, async () => {
 		const { kernel, workDir, sessionOptions, ...others } = await prepare(executable, options, mode, taken);
 		return { kernel, ...others, session: await openSession(kernel, workDir, options.session, sessionOptions) };
 	});
@@ -85,19 +96,27 @@ export async function startHost(
 	executable: string,
 	options: ProgramOptions,
 	taken: ProgramProcess,
-): Promise<StartedKernel | FailedStart> {
-	return await reported(taken, () => prepare(executable, options, { unattended: false }, taken));
+	stopped: AbortSignal,
+): Promise<StartedKernel | FailedStart | null> {
+	return await reported(taken, stopped, () => prepare(executable, options, { unattended: false }, taken));
 }
 
 /** Starts; a failure is told on stderr. */
 async function reported<Started extends object>(
 	{ log }: ProgramProcess,
+	stopped: AbortSignal,
 	start: () => Promise<Started>,
-): Promise<(Started & { readonly log: LogFile }) | FailedStart> {
-	const started = await start().catch((thrown: unknown) => {
+): Promise<(Started & { readonly log: LogFile }) | FailedStart | null> {
+	const starting = start().catch((thrown: unknown) => {
 		log.error("The start failed.", { error: thrown });
 		return startupFailure(thrown);
 	});
+	const started = await unlessLate(starting, stopped, startPatience, systemClock);
+	if (started === null) {
+		log.warn("A start that was stopped did not end and is given up.");
+		await log.flush();
+		return null;
+	}
 	if (isFailure(started)) {
 		process.stderr.write(`${started.text}\n`);
 		await log.flush();
@@ -140,23 +159,35 @@ async function prepare(
 	mode: Pick<SessionOptions, "unattended">,
 	{ place, environment, shareDir, packageDir, log }: ProgramProcess,
 ) {
+	const places = makeThreadPool();
 	const disk = createDiskFiles(privateBelow(shareDir));
-	const workDir = await checkWorkDir(options.workDir, place, disk);
+	/** For everything but the sessions: no drive that does not answer is to keep those from being written. */
+	const outside = boundFiles(disk, { places, clock: systemClock });
+	const workDir = await checkWorkDir(options.workDir, place, outside);
 	const checkAll = (flag: string, typed: readonly string[]) =>
-		Promise.all(typed.map((directory) => checkDirectory(flag, directory, place, disk)));
+		Promise.all(typed.map((directory) => checkDirectory(flag, directory, place, outside)));
 	const additionalDirs = await checkAll("--add-dir", options.additionalDirs);
 	const skillsDirs = await checkAll("--skills-dir", options.skillsDirs);
-	const agentFile = options.agentFile === null ? null : await checkFile("--agent-file", options.agentFile, place, disk);
-	const source = await toSource(options, place, shareDir, disk);
-	// Ours to read, unless a link makes something else of it.
-	const settingsFiles = disk.admitting(admitByName);
-	const { configuration, path: configurationFile } = await readConfiguration(source, settingsFiles, log);
+	const agentFile =
+		options.agentFile === null ? null : await checkFile("--agent-file", options.agentFile, place, outside);
+	const source = await toSource(options, place, shareDir, outside);
+	// Ours to read, unless a link makes something else of it. A shell's `<(command)` is a pipe.
+	const settingsFiles = outside.admitting(admitByName);
+	const named = (...given: string[]) => readingPipes(settingsFiles, new Set(given), systemClock);
+	const { configuration, path: configurationFile } = await readConfiguration(
+		source,
+		source.kind === "file" ? named(source.path) : settingsFiles,
+		log,
+	);
 	const compatibility = toCompatibility(configuration.agentwire, configurationFile, environment);
 	const mcpFiles = await Promise.all(
-		options.mcpConfigFiles.map((file) => checkFile("--mcp-config-file", file, place, disk)),
+		options.mcpConfigFiles.map((file) => checkFile("--mcp-config-file", file, place, outside)),
 	);
-	const mcpServers = await readMcpServers({ files: mcpFiles, texts: options.mcpConfigs, shareDir }, settingsFiles, log);
-	const files = configuration.agentwire.sync === "off" ? withoutSync(disk) : disk;
+	const mcpSources = { files: mcpFiles, texts: options.mcpConfigs, shareDir };
+	const mcpServers = await readMcpServers(mcpSources, named(...mcpFiles), log);
+	const synced = (files: Files) => (configuration.agentwire.sync === "off" ? withoutSync(files) : files);
+	const files = synced(outside);
+	const own = synced(disk);
 	const { caFile } = configuration.agentwire;
 	const hostServices: HostServices = {
 		environment,
@@ -169,14 +200,14 @@ async function prepare(
 		processes: createLazyProcesses(async () => {
 			const { createProcesses } = await import("../processes/children.ts");
 			const { contain } = configuration.agentwire;
-			return createProcesses({ openSink: (file) => openOutput(files, file), contain, log });
+			return createProcesses({ openSink: (file) => openOutput(own, file), contain, log });
 		}),
 		startWorker: createWorkerStarter(packageDir, environment, configuration.agentwire.contain),
 		readPage: createPageReader(path.join(packageDir, "dist", "web-page-thread.cjs")),
 		network: createNetwork({
 			environment,
 			caFile: caFile === null ? null : toAbsolutePath(caFile, place),
-			readFile: (file) => disk.read(file),
+			readFile: (file) => outside.read(file),
 			clock: systemClock,
 			log,
 		}),
@@ -188,17 +219,17 @@ async function prepare(
 		version: productVersion,
 		loginCommand: `${path.basename(executable)} login`,
 	};
-	const admitted = files.admitting(secretsOf(hostServices).admit);
+	const { admit } = secretsOf(hostServices);
 	const agent =
 		agentFile === null
 			? builtInAgents[options.agent]
-			: await loadAgentFile(agentFile, workDir, { ...hostServices, files: admitted });
+			: await loadAgentFile(agentFile, workDir, { ...hostServices, files: files.admitting(admit) });
 	if (options.plan && !servesPlanMode(agent.toolPaths)) {
 		throw new UsageError(
 			`--plan: the agent '${agent.name}' has no tools for plan mode (plan:ExitPlanMode, plan.enter:EnterPlanMode).`,
 		);
 	}
-	const store = createDiskStore({ files: admitted, shareDir, log, clock: systemClock, protocolVersion });
+	const store = createDiskStore({ files: own.admitting(admit), shareDir, log, clock: systemClock, protocolVersion });
 	const kernel = new Kernel({ store, configuration, hostServices });
 	const sessionOptions: SessionOptions = {
 		model: options.model,
@@ -233,7 +264,7 @@ async function prepare(
 			identifiers,
 			log,
 		});
-		const documents = createSettingsDocuments({ files: admitted, clock, workDir, home: place.home });
+		const documents = createSettingsDocuments({ files: files.admitting(admit), clock, workDir, home: place.home });
 		return { dialects: hostDialects, sessions, documents, clock, identifiers };
 	};
 	return { kernel, configuration, compatibility, openHost, workDir, sessionOptions };

@@ -26,11 +26,13 @@ export async function runServer(
 	});
 	if (options.prompt !== null) taken.log.warn("A prompt on the command line is not used by a server.");
 	if (options.mode === "rpc") {
-		const started = await startHost(executable, options, taken);
+		const started = await startHost(executable, options, taken, stopping.signal);
+		if (started === null) return 0;
 		if ("exitCode" in started) return started.exitCode;
 		return await serveClient(executable, { ...started, session: null }, options.mode, stopping.signal);
 	}
-	const program = await startProgram(executable, options, { unattended: false }, taken);
+	const program = await startProgram(executable, options, { unattended: false }, taken, stopping.signal);
+	if (program === null) return 0;
 	return "exitCode" in program
 		? program.exitCode
 		: await serveClient(executable, program, options.mode, stopping.signal);

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import {
 	chmod,
 	lstat,
@@ -12,6 +13,7 @@ import {
 	rm,
 	stat,
 	symlink,
+	truncate,
 	writeFile,
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,6 +26,9 @@ async function collect(pieces: AsyncIterable<Buffer>): Promise<Buffer[]> {
 	for await (const piece of pieces) all.push(piece);
 	return all;
 }
+
+/** Root may, and it is no file that a test should be able to read. */
+const canReadKernelLog = process.getuid?.() === 0 && existsSync("/proc/kmsg");
 
 describe("files on disk", () => {
 	const files = createDiskFiles();
@@ -149,6 +154,37 @@ describe("files on disk", () => {
 			const pieces = await collect(files.readPieces(at("file")));
 			expect(pieces.length).toBeGreaterThan(1);
 			expect(Buffer.concat(pieces).equals(whole)).toBe(true);
+		});
+
+		it.skipIf(process.platform !== "linux")("waits for nobody who might write to what is no file", async () => {
+			execFileSync("mkfifo", [at("fifo")]);
+			await symlink("/dev/zero", at("endless"));
+			for (const special of [at("fifo"), at("endless")]) {
+				const refusal = { code: "EINVAL", message: `EINVAL: not a regular file, read '${special}'` };
+				await expect(files.read(special)).rejects.toMatchObject(refusal);
+				await expect(files.readRange(special, 0, 5)).rejects.toMatchObject(refusal);
+				await expect(collect(files.readPieces(special))).rejects.toMatchObject(refusal);
+			}
+			await symlink("/dev/null", at("masked"));
+			expect(await files.read(at("masked"))).toEqual(Buffer.alloc(0));
+		});
+
+		it.skipIf(process.platform !== "linux")("reads what the kernel shows as an empty file", async () => {
+			const whole = await files.read("/proc/self/status");
+			expect(whole?.toString()).toContain(`Pid:\t${process.pid}`);
+			expect(Buffer.concat(await collect(files.readPieces("/proc/self/status"))).toString()).toContain("Pid:");
+			expect((await files.readRange("/proc/self/status", 0, 5))?.toString()).toBe("Name:");
+		});
+
+		it.skipIf(!canReadKernelLog)("comes to the end of the kernel's log, which gives more only later", async () => {
+			expect(await files.read("/proc/kmsg")).toBeInstanceOf(Buffer);
+			expect(await collect(files.readPieces("/proc/kmsg"))).toEqual([]);
+		});
+
+		it.skipIf(process.platform !== "linux")("refuses what is larger than any memory", async () => {
+			await writeFile(at("sparse"), "");
+			await truncate(at("sparse"), 2 ** 40);
+			await expect(files.read(at("sparse"))).rejects.toMatchObject({ code: "EFBIG" });
 		});
 
 		it("tells kinds, following links", async () => {

@@ -7,7 +7,6 @@ import {
 	mkdir,
 	open,
 	readdir,
-	readFile,
 	readlink,
 	realpath,
 	rename,
@@ -22,9 +21,14 @@ import { type Access, newFileMode, orNullWhenMissing, privateFileMode } from "./
 import { replaceFile, syncDirectory, writeWhole } from "./disk-replacement.ts";
 import type { Admit, AppendFile, DirectoryEntry, FileStatus, Files } from "./port.ts";
 import { createClosing, openToAll, type PrivacyOf } from "./private-paths.ts";
+import { openReadable, type ReadableFile, readOn, readSome, readWhole } from "./readable-file.ts";
 
 const pieceLength = 64 * 1024;
 const privateDirectoryMode = 0o700;
+
+/** What is no file on a disk does not make whoever writes to it wait: it fails. */
+const appendFlags =
+	constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 interface Kinds {
 	isFile(): boolean;
@@ -55,76 +59,68 @@ async function isAdmitted(handle: FileHandle, target: string, admits: readonly A
 }
 
 /** Opens a file to be read; null when there is none. */
-async function openToRead({ privacyOf, closing, admits }: Access, target: string): Promise<FileHandle | null> {
+async function openToRead({ privacyOf, closing, admits }: Access, target: string): Promise<ReadableFile | null> {
 	for (let count = 0; count < openingLimit; count += 1) {
-		const handle = await orNullWhenMissing(open(target, "r"));
-		if (handle === null) return null;
-		let isKept = false;
+		const file = await orNullWhenMissing(openReadable(target));
+		if (file === null) return null;
+		let isAdmissible = false;
 		try {
-			if (privacyOf(path.resolve(target)) === "kept") await closing.closeFile(handle, target);
-			isKept = admits.length === 0 || (await isAdmitted(handle, target, admits));
-			if (isKept) return handle;
+			if (privacyOf(path.resolve(target)) === "kept") await closing.closeFile(file.handle, target);
+			isAdmissible = admits.length === 0 || (await isAdmitted(file.handle, target, admits));
+			if (isAdmissible) return file;
 		} finally {
-			if (!isKept) await handle.close();
+			if (!isAdmissible) await file.handle.close();
 		}
 	}
 	throw Object.assign(new Error(`ESTALE: replaced while it was opened, '${target}'`), { code: "ESTALE", path: target });
 }
 
-async function readWhole(access: Access, target: string): Promise<Buffer | null> {
-	if (access.admits.length === 0 && access.privacyOf(path.resolve(target)) === "open") {
-		return orNullWhenMissing(readFile(target));
-	}
-	const handle = await openToRead(access, target);
-	if (handle === null) return null;
+/** Does `work` with the file open for reading; null when there is none. */
+async function withReadable<T>(
+	access: Access,
+	target: string,
+	work: (file: ReadableFile) => Promise<T>,
+): Promise<T | null> {
+	const file = await openToRead(access, target);
+	if (file === null) return null;
 	try {
-		return await handle.readFile();
+		return await work(file);
 	} finally {
-		await handle.close();
+		await file.handle.close();
 	}
 }
 
-async function readRange(access: Access, target: string, offset: number, length: number): Promise<Buffer | null> {
-	const handle = await openToRead(access, target);
-	if (handle === null) return null;
-	try {
+function readRange(access: Access, target: string, offset: number, length: number): Promise<Buffer | null> {
+	return withReadable(access, target, async (file) => {
 		const bytes = Buffer.alloc(length);
 		let filled = 0;
 		while (filled < length) {
-			const { bytesRead } = await handle.read(bytes, filled, length - filled, offset + filled);
-			if (bytesRead === 0) break;
-			filled += bytesRead;
+			const count = await readSome(file, bytes, filled, offset + filled);
+			if (count === 0) break;
+			filled += count;
 		}
 		return bytes.subarray(0, filled);
-	} finally {
-		await handle.close();
-	}
+	});
 }
 
 async function* readPieces(access: Access, target: string): AsyncGenerator<Buffer> {
-	const handle = await openToRead(access, target);
-	if (handle === null) return;
+	const file = await openToRead(access, target);
+	if (file === null) return;
 	try {
-		while (true) {
-			const bytes = Buffer.allocUnsafe(pieceLength);
-			const { bytesRead } = await handle.read(bytes, 0, pieceLength, null);
-			if (bytesRead === 0) return;
-			yield bytes.subarray(0, bytesRead);
-		}
+		yield* readOn(file, target, pieceLength);
 	} finally {
-		await handle.close();
+		await file.handle.close();
 	}
 }
 
 async function listDirectory(directory: string): Promise<DirectoryEntry[]> {
-	const entries = await readdir(directory, { withFileTypes: true });
-	return Promise.all(
-		entries.map(async (entry) => {
-			if (!entry.isSymbolicLink()) return { name: entry.name, kind: toKind(entry) };
-			const status = await stat(path.join(directory, entry.name)).catch(() => null);
-			return { name: entry.name, kind: status === null ? "other" : toKind(status) };
-		}),
-	);
+	const entries: DirectoryEntry[] = [];
+	for (const entry of await readdir(directory, { withFileTypes: true })) {
+		// One after the other: where links lead to a drive that does not answer, no more than one call waits for it.
+		const status = entry.isSymbolicLink() ? await stat(path.join(directory, entry.name)).catch(() => null) : entry;
+		entries.push({ name: entry.name, kind: status === null ? "other" : toKind(status) });
+	}
+	return entries;
 }
 
 async function resolvePath(start: string): Promise<string> {
@@ -178,8 +174,7 @@ async function cutRemainder(handle: FileHandle, remainder: Buffer): Promise<void
 async function openAppend({ privacyOf, closing }: Access, target: string): Promise<AppendFile> {
 	const isPrivate = privacyOf(path.resolve(target)) === "kept";
 	if (isPrivate) await closing.closeDirectories(path.dirname(path.resolve(target)));
-	const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
-	const handle = await open(target, flags, isPrivate ? privateFileMode : newFileMode);
+	const handle = await open(target, appendFlags, isPrivate ? privateFileMode : newFileMode);
 	if (isPrivate) await closing.closeFile(handle, target);
 	let last: Promise<unknown> = Promise.resolve();
 	const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
@@ -271,7 +266,7 @@ export function createDiskFiles(privacyOf: PrivacyOf = openToAll): Files {
 function createPort(access: Access): Files {
 	return {
 		admitting: (admit) => createPort({ ...access, admits: [...access.admits, admit] }),
-		read: (target) => readWhole(access, target),
+		read: (target) => withReadable(access, target, (file) => readWhole(file, target)),
 		readRange: (target, offset, length) => readRange(access, target, offset, length),
 		readPieces: (target) => readPieces(access, target),
 		async status(target) {

@@ -42,6 +42,10 @@ export interface ReplaceOptions {
  */
 export type Admit = (resolvedPath: string) => Promise<void>;
 
+/**
+ * Reading waits for nobody: what is no regular file, but for the null device, is refused with EINVAL, and what the kernel
+ * shows as one (below `/proc`) is read as far as it has something to give.
+ */
 export interface Files {
 	/** The same files, of which only what is admitted is read. What is opened is judged, not what was there before. */
 	admitting(admit: Admit): Files;

@@ -43,7 +43,8 @@ export async function runPrint(executable: string, options: PrintOptions, packag
 		},
 		onFault: () => early.end(1),
 	});
-	const program = await startProgram(executable, { ...options, session }, { unattended: true }, taken);
+	const program = await startProgram(executable, { ...options, session }, { unattended: true }, taken, early.signal);
+	if (program === null) return early.exitCode() ?? 1;
 	if ("exitCode" in program) return program.exitCode;
 
 	const output = createTextOutput();

@@ -230,6 +230,7 @@ export class Session {
 					closeTurn: () => notifications.closeTurn(),
 				},
 				log: this.#parts.log,
+				seal: (error) => this.#assembled.emitter.fail(turn.id, error),
 				begun: () => {
 					this.#hadTurn = true;
 				},

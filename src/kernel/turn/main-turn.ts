@@ -1,6 +1,7 @@
 // One turn of a session from its input to its end: the hooks around it, the agent's run, the title, the outcome told.
 import { continueTurn, runTurn } from "../../agent/turn.ts";
-import { toKernelError } from "../../base/errors.ts";
+import { unlessLate } from "../../base/abort.ts";
+import { KernelError, toKernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { inputText, textPart, type UserInput } from "../../events/content.ts";
 import type { EventBody, TurnError, TurnOutcome } from "../../events/event.ts";
@@ -25,6 +26,9 @@ import {
 	createTurnEmit,
 	type EmitInTurn,
 } from "./turn-dependencies.ts";
+
+/** Milliseconds in which the work of a cancelled turn has to end: more than its calls have. */
+const patience = 1400;
 
 export interface RunningTurn {
 	readonly id: string;
@@ -56,6 +60,8 @@ export interface MainTurnSettings {
 	readonly keys: Pick<SessionKeys, "renewDue">;
 	readonly budgets: Pick<Budgets, "openTurn" | "closeTurn">;
 	readonly log: Log;
+	/** From now on nothing more of the turn is told but how what was begun ends. */
+	seal(error: Error): void;
 	/** Called once its beginning was kept and told. */
 	begun(): void;
 	/** Called right before the end is told: whoever hears of it may start the next turn at once. */
@@ -78,7 +84,8 @@ export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings:
 	const watch = createToolWatch(hooks, turnEvents.emit, clock, signal);
 	let outcome: TurnOutcome;
 	try {
-		outcome = await runPrompt(turn, start, turnEvents, watch, settings);
+		const prompt = runPrompt(turn, start, turnEvents, watch, settings);
+		outcome = (await unlessLate(prompt, signal, patience, clock)) ?? giveUp(turn, settings);
 		if (outcome.status === "failed") {
 			const { code, message: reason, data } = outcome.error;
 			log.warn("A turn ended in an error.", { session: stored.id, code, reason, data });
@@ -107,6 +114,13 @@ export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings:
 	// A log without the beginning of a turn is not to have its end.
 	release();
 	emitter.deliverVolatile({ turnId: turn.id, agentPath: [] }, ended);
+}
+
+/** The work of a cancelled turn hangs in something that knows no cancel: the turn ends without it. */
+function giveUp(turn: RunningTurn, { services, log, seal }: MainTurnSettings): TurnOutcome {
+	log.error("A cancelled turn did not end and is given up.", { session: services.stored.id });
+	seal(new KernelError("closed", "The turn was given up."));
+	return toCutOff(turn);
 }
 
 /** What runs is ended as by a cancel; which of the two came first decides how that is told. */

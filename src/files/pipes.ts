@@ -1,0 +1,54 @@
+// Reads what a person names that is a pipe, as shells make them for `<(command)`: as it comes, without a thread that waits.
+import { constants, open } from "node:fs";
+import { stat } from "node:fs/promises";
+import { Socket } from "node:net";
+import { promisify } from "node:util";
+import type { Clock } from "../base/clock.ts";
+import type { Files } from "./port.ts";
+
+/** Most bytes that are taken from a pipe. */
+const limit = 16 * 1024 * 1024;
+
+/** Milliseconds that each of its pieces may take to come, and its end. */
+const patience = 30_000;
+
+/** The same port, but for reading these paths as a whole where they are pipes. */
+export function readingPipes(files: Files, paths: ReadonlySet<string>, clock: Clock): Files {
+	return {
+		...files,
+		admitting: (admit) => readingPipes(files.admitting(admit), paths, clock),
+		async read(path) {
+			const mayBePipe = paths.has(path) && (await files.status(path))?.kind === "other";
+			return (mayBePipe ? await readPipe(path, clock) : null) ?? (await files.read(path));
+		},
+	};
+}
+
+/** Everything that comes out of a pipe; null for what is none. */
+async function readPipe(path: string, clock: Clock): Promise<Buffer | null> {
+	// A device is not even opened.
+	if (!(await stat(path)).isFIFO()) return null;
+	const descriptor = await promisify(open)(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+	return await drain(new Socket({ fd: descriptor, readable: true, writable: false }), path, clock);
+}
+
+function drain(pipe: Socket, path: string, clock: Clock): Promise<Buffer> {
+	return new Promise((resolve, reject) => {
+		const pieces: Buffer[] = [];
+		let size = 0;
+		const fail = (code: string, reason: string) =>
+			pipe.destroy(Object.assign(new Error(`${code}: ${reason}, read '${path}'`), { code, path }));
+		const wait = () => clock.after(patience, () => fail("ETIMEDOUT", `nothing has come for ${patience / 1000} s`));
+		let withdraw = wait();
+		pipe.on("data", (piece: Buffer) => {
+			withdraw();
+			withdraw = wait();
+			pieces.push(piece);
+			size += piece.length;
+			if (size > limit) fail("EFBIG", `more than ${limit} bytes`);
+		});
+		pipe.once("error", reject);
+		pipe.once("end", () => resolve(Buffer.concat(pieces)));
+		pipe.once("close", () => withdraw());
+	});
+}
