@@ -15,6 +15,8 @@ interface Program {
 
 /** Runs the program found beside this file. */
 export async function launch(executable: string, argv: readonly string[]): Promise<void> {
+	// Without a listener Node would open a debugger, to everybody on the machine who finds its port.
+	process.on("SIGUSR1", () => {});
 	// Until the server takes over, being stopped is a normal end: clients read death by a signal as a crash.
 	let exit: (code: number) => void = (code) => process.exit(code);
 	for (const signal of stopSignals) process.once(signal, () => exit(0));
