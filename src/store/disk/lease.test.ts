@@ -1,6 +1,6 @@
 // The lease of a session (docs/guarantees.md): the newcomer waits and takes over, the one before stops writing for good.
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventAt, promptRow, readAll } from "../../../test/contracts/store-contract.ts";
@@ -121,8 +121,34 @@ describe("the lease of a session", () => {
 		await rm(leases, { recursive: true });
 		await expect(session.appendContext([promptRow])).rejects.toMatchObject({
 			code: "storage-failed",
-			message: `Cannot write ${session.directory}: another process has taken over the session.`,
+			message: `Cannot write ${session.directory}: its lease below ${leases} was removed; another process may have written the session since.`,
 		});
+		await session.close();
+	});
+
+	it("is not said to be another's when the share directory was removed", async () => {
+		await makeSession();
+		const log = createMemoryLog();
+		const session = await open({ log });
+		await rm(place.shareDir, { recursive: true });
+		const refusal = {
+			code: "storage-failed",
+			message: `Cannot write ${session.directory}: ${place.shareDir} was removed while the session was open.`,
+		};
+		await expect(session.appendContext([promptRow])).rejects.toMatchObject(refusal);
+		await expect(session.updateState({ planMode: true })).rejects.toMatchObject(refusal);
+		await session.close().catch(() => {});
+		expect(JSON.stringify(log.lines)).not.toContain("another process");
+		expect(existsSync(place.shareDir)).toBe(false);
+	});
+
+	it("is found again when a directory that was moved away is back", async () => {
+		await makeSession();
+		const session = await open();
+		await rename(place.shareDir, `${place.shareDir}-away`);
+		await expect(session.appendContext([promptRow])).rejects.toMatchObject({ code: "storage-failed" });
+		await rename(`${place.shareDir}-away`, place.shareDir);
+		await session.appendContext([{ type: "checkpoint", id: 1 }]);
 		await session.close();
 	});
 

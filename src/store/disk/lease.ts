@@ -15,7 +15,10 @@ const leasePatience = 3_000;
 const pollInterval = 20;
 
 export interface Lease {
-	/** Fails `storage-failed` once another process has taken the session over, from then on always. */
+	/**
+	 * Fails `storage-failed` once another process has taken the session over, from then on always; and while the session's
+	 * directory is not there.
+	 */
 	check(): Promise<void>;
 	/** Lets go of a lease that is still this one. */
 	release(): Promise<void>;
@@ -60,6 +63,16 @@ async function createWithParents(files: Files, file: string, content: string): P
 	}
 }
 
+/** The topmost directory on the way to this one, itself included, that is not there; null when all are. */
+async function findRemoved(files: Files, directory: string): Promise<string | null> {
+	let removed: string | null = null;
+	for (let current = directory; (await files.status(current)) === null; current = path.dirname(current)) {
+		removed = current;
+		if (current === path.dirname(current)) break;
+	}
+	return removed;
+}
+
 async function acquire(options: LeaseOptions, token: string): Promise<void> {
 	const { files, clock, log, path: leasePath } = options;
 	const started = clock.now();
@@ -95,6 +108,13 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
 	/** When the file was last written, once it was seen to be this lease: looking is cheaper than reading. */
 	let knownTime: number | null = null;
 	const holder = async () => toHolder((await readText(files, leasePath)) ?? "");
+	const failure = (reason: string) => new KernelError("storage-failed", `Cannot write ${directory}: ${reason}`);
+	const toLoss = (pid: number | null, isThere: boolean): string => {
+		if (pid !== null) return `another process (${pid}) has taken over the session.`;
+		return isThere
+			? "another process has taken over the session."
+			: `its lease below ${path.dirname(leasePath)} was removed; another process may have written the session since.`;
+	};
 	return {
 		async check() {
 			if (loss !== null) throw loss;
@@ -105,10 +125,11 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
 				knownTime = status?.modifiedAt ?? null;
 				return;
 			}
-			// A lease that is gone was taken over and let go since: what was written meanwhile is not known here.
-			const by = found === null ? "another process" : `another process (${found.pid})`;
-			loss = new KernelError("storage-failed", `Cannot write ${directory}: ${by} has taken over the session.`);
-			log.error("the session was taken over by another process", { directory, pid: found?.pid ?? null });
+			const removed = await withStorageError(directory, () => findRemoved(files, directory));
+			// It may come back, with the lease as it was.
+			if (removed !== null) throw failure(`${removed} was removed while the session was open.`);
+			loss = failure(toLoss(found?.pid ?? null, status !== null));
+			log.error("the lease of the session is lost", { directory, pid: found?.pid ?? null });
 			throw loss;
 		},
 		async release() {
