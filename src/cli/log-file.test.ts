@@ -116,6 +116,16 @@ describe("createLogWriter", () => {
 		expect(await names()).toEqual(["agentwire.log", "agentwire.log.1"]);
 	});
 
+	it("does not bring a directory back that somebody removes", async () => {
+		const writer = createLogWriter(file, createDiskFiles(), systemClock);
+		writer.write("info", "one", {});
+		await writer.flush();
+		await rm(path.dirname(file), { recursive: true });
+		writer.write("info", "two", {});
+		await writer.flush();
+		expect(await readdir(root)).toEqual([]);
+	});
+
 	it("goes on with a full log that cannot be set aside, without trying at every line", async () => {
 		const disk = createDiskFiles();
 		await disk.makeDirectory(path.dirname(file));

@@ -77,14 +77,18 @@ export function createLogWriter(file: string, files: Files, clock: Clock): LogWr
 
 /**
  * A file that is set aside when it has become large. It is opened for each piece of text, so that one that another process
- * set aside, or somebody removed, is made anew.
+ * set aside is made anew.
  */
 function createRotatedFile(file: string, files: Files): { append(text: string): Promise<void> } {
 	/** The size up to which it is written; more where it cannot be set aside. */
 	let limit = rotationSize;
 
+	let isDirectoryMade = false;
+
 	const makeReady = async (): Promise<void> => {
-		await files.makeDirectory(path.dirname(file));
+		// Once: a share directory that somebody removes is not to come back with nothing but a log.
+		if (!isDirectoryMade) await files.makeDirectory(path.dirname(file));
+		isDirectoryMade = true;
 		const status = await files.status(file);
 		if (status === null) return;
 		if (status.kind !== "file") throw new Error(`${file} is not a regular file`);
