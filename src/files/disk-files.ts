@@ -41,7 +41,7 @@ function toKind(entry: Kinds): FileStatus["kind"] {
 }
 
 /** How often a file is opened anew that was replaced, or removed, just when it was opened. */
-const openingLimit = 20;
+const openingLimit = 200;
 
 /**
  * Judges the file that was opened by where it is. Links may change between two looks, so it has to be the one that is
