@@ -24,7 +24,7 @@ export const importTable: readonly FolderRule[] = [
 		owns: "regular expressions and JSON Schemas from outside, in bounded time",
 		mayImport: [],
 	},
-	{ folder: "processes", floor: 1, owns: "child processes in groups, ended as groups", mayImport: [] },
+	{ folder: "processes", floor: 1, owns: "child processes in groups, ended as groups; threads", mayImport: [] },
 	{
 		folder: "files",
 		floor: 1,

@@ -1,7 +1,7 @@
 // Draws the body of an answer: the events of a provider, whole, spoilt in their JSON, or buried in what is no event.
 import { isRecord } from "../../../src/base/json.ts";
-import type { AnswerProtocol } from "./answers-protocols.ts";
 import type { Random } from "../random.ts";
+import type { AnswerProtocol } from "./answers-protocols.ts";
 
 export interface DrawnBody {
 	readonly bytes: Buffer;

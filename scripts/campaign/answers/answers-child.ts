@@ -5,11 +5,11 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import { createNetwork, type Network } from "../../../src/network/network.ts";
 import { plainNetworkSettings } from "../../../test/support/network.ts";
+import { createRandom } from "../random.ts";
 import { answerProtocols } from "./answers-protocols.ts";
 import { drawManner, loadAdapter, readAnswer } from "./answers-reader.ts";
 import { drawAnswer } from "./answers-script.ts";
 import { type AnswerServer, authorityFile, startAnswerServer } from "./answers-server.ts";
-import { createRandom } from "../random.ts";
 
 export interface ChildReport {
 	readonly outcomes: Readonly<Record<string, number>>;

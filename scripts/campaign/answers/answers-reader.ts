@@ -6,9 +6,9 @@ import { createModel } from "../../../src/models/registry.ts";
 import type { Network } from "../../../src/network/network.ts";
 import { plainRequest } from "../../../test/support/model-conversation.ts";
 import { plainModelSettings } from "../../../test/support/model-settings.ts";
+import type { Random } from "../random.ts";
 import type { AnswerProtocol } from "./answers-protocols.ts";
 import type { AnswerScript } from "./answers-script.ts";
-import type { Random } from "../random.ts";
 
 export interface Manner {
 	readonly name: "at once" | "slowly" | "with a pause" | "leaving" | "aborting";

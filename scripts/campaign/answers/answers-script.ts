@@ -1,8 +1,8 @@
 // Draws an answer: what a server writes in which pieces, when it pauses, and how it goes. Most of it is as wrong as can be.
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import type { Random } from "../random.ts";
 import { drawBody } from "./answers-body.ts";
 import type { AnswerProtocol } from "./answers-protocols.ts";
-import type { Random } from "../random.ts";
 
 export type Action =
 	| { readonly kind: "write"; readonly bytes: Buffer }

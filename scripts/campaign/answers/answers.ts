@@ -3,9 +3,9 @@
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import type { CampaignOptions, CampaignReport } from "../campaign.ts";
 import type { ChildReport } from "./answers-child.ts";
 import { answerProtocols } from "./answers-protocols.ts";
-import type { CampaignOptions, CampaignReport } from "../campaign.ts";
 
 /** Rounds of one child. */
 const batchSize = 5000;
