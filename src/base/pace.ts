@@ -4,11 +4,13 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 /** Milliseconds of work after which others get their turn. */
 const longestStretch = 20;
 
-/**
- * For a loop over things that wait for nothing: `await rest()` in each round. It lets others run when the work has gone on
- * for a while, and gives undefined otherwise.
- */
-export function createPace(): { rest(): Promise<void> | undefined } {
+export interface Pace {
+	/** Lets others run when the work has gone on for a while, and gives undefined otherwise. */
+	rest(): Promise<void> | undefined;
+}
+
+/** For a loop over things that wait for nothing: `await rest()` in each round. */
+export function createPace(): Pace {
 	let startedAt = performance.now();
 	return {
 		rest() {

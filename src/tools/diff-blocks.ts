@@ -1,5 +1,5 @@
 // A change of a text as display blocks: one per hunk with three lines of context, or a summary when it is very long.
-import { createTurnTaking } from "../base/turn-taking.ts";
+import { createPace } from "../base/pace.ts";
 import type { DiffBlock } from "../events/content.ts";
 
 const contextLines = 3;
@@ -25,11 +25,11 @@ function splitLines(text: string): string[] {
 
 /** How many lines `splitLines` would give, however many they are. */
 async function countLines(text: string): Promise<number> {
-	const takeTurns = createTurnTaking();
+	const pace = createPace();
 	let count = text === "" || text.endsWith("\n") ? 0 : 1;
 	for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
 		count += 1;
-		if (count % lineLimit === 0) await takeTurns();
+		if (count % lineLimit === 0) await pace.rest();
 	}
 	return count;
 }

@@ -1,7 +1,8 @@
 // Edits of a text, one after the other: found and counted in linear time, and refused before they make a small text an
 // endless one. Long work lets others have their turn.
+
+import { createPace, type Pace } from "../base/pace.ts";
 import { createTextSearch, type TextSearch } from "../base/text-search.ts";
-import { createTurnTaking, type TakeTurns } from "../base/turn-taking.ts";
 import { type LineEnding, toLineFeeds } from "./text-file.ts";
 
 export interface TextEdit {
@@ -37,7 +38,7 @@ export async function applyEdits(
 			`${edits.length} edits of a text of ${original.length} characters are too many for one call; ${fitting} can be made. Nothing was changed: use several calls.`,
 		);
 	}
-	const takeTurns = createTurnTaking();
+	const pace = createPace();
 	let text = original;
 	let replacements = 0;
 	let searched = 0;
@@ -53,7 +54,7 @@ export async function applyEdits(
 		}
 		const edit = adaptEdit(given, text, lineEnding);
 		const search = createTextSearch(edit.old);
-		const count = await countOccurrences(text, edit.old, search, takeTurns);
+		const count = await countOccurrences(text, edit.old, search, pace);
 		if (count > 1 && !edit.replace_all) {
 			return refuse(
 				`${name} was found ${count} times, so nothing was replaced. Make it longer until it is unique, or set \`replace_all\`.`,
@@ -65,8 +66,8 @@ export async function applyEdits(
 				`${place} would make the text ${length} characters long, which is ${length - original.length} more than it has; one call may add ${growthLimit}. Nothing was changed: use several calls, or WriteFile.`,
 			);
 		}
-		const atFirst = text === original ? count : await countOccurrences(original, edit.old, search, takeTurns);
-		if (count > 0) text = await replaceOccurrences(text, edit, search, takeTurns);
+		const atFirst = text === original ? count : await countOccurrences(original, edit.old, search, pace);
+		if (count > 0) text = await replaceOccurrences(text, edit, search, pace);
 		replacements += edit.replace_all ? atFirst : Math.min(1, atFirst);
 	}
 	if (text !== original) return { ok: true, text, replacements };
@@ -81,17 +82,12 @@ function adaptEdit(edit: TextEdit, text: string, lineEnding: LineEnding): TextEd
 	return { ...edit, old: withReturns(edit.old), new: withReturns(edit.new) };
 }
 
-async function countOccurrences(
-	text: string,
-	piece: string,
-	search: TextSearch,
-	takeTurns: TakeTurns,
-): Promise<number> {
-	await takeTurns();
+async function countOccurrences(text: string, piece: string, search: TextSearch, pace: Pace): Promise<number> {
+	await pace.rest();
 	let count = 0;
 	for (let at = search(text, 0); at !== -1; at = search(text, at + piece.length)) {
 		count += 1;
-		if (count % batchSize === 0) await takeTurns();
+		if (count % batchSize === 0) await pace.rest();
 	}
 	return count;
 }
@@ -100,7 +96,7 @@ async function replaceOccurrences(
 	text: string,
 	{ old, new: replacement }: TextEdit,
 	search: TextSearch,
-	takeTurns: TakeTurns,
+	pace: Pace,
 ): Promise<string> {
 	const joined: string[] = [];
 	let batch: string[] = [];
@@ -111,7 +107,7 @@ async function replaceOccurrences(
 		if (batch.length < 2 * batchSize) continue;
 		joined.push(batch.join(""));
 		batch = [];
-		await takeTurns();
+		await pace.rest();
 	}
 	return [...joined, ...batch, text.slice(start)].join("");
 }
