@@ -1,4 +1,5 @@
 // Matchers: regular expressions, as Python reads them, that are searched for in the target of a hook point.
+import { createTextSearch } from "../base/text-search.ts";
 import type { CompiledPattern } from "../patterns/pattern.ts";
 
 /** Whether a matcher is found; a clause on why it cannot be used at all. */
@@ -8,6 +9,8 @@ export type MatchResult =
 
 /** Nanoseconds that looking for a matcher may take. */
 const longestSearch = 100_000_000;
+/** Characters of a target that plain words are looked for in, for all of them together. */
+const longestPlainSearch = 100_000_000;
 /** Compiled matchers that are kept. */
 const maximumKept = 1000;
 /** `Shell`, `^Shell$`, `ReadFile|^Grep`: needs no engine. */
@@ -30,7 +33,12 @@ export class Matchers {
 
 	/** Where looking for it would take too long, in a target of megabytes, the matcher counts as found. */
 	async find(matcher: string, target: string): Promise<MatchResult> {
-		if (isPlainMatcher(matcher)) return { ok: true, isFound: matcher === "" || findPlain(matcher, target) };
+		if (matcher === "") return { ok: true, isFound: true };
+		if (isPlainMatcher(matcher)) {
+			const words = matcher.split("|");
+			const isShort = words.length * target.length <= longestPlainSearch;
+			return { ok: true, isFound: !isShort || findPlain(words, target) };
+		}
 		const compiled = await this.#compile(matcher);
 		if (!compiled.ok) return compiled;
 		const { pattern } = compiled;
@@ -47,14 +55,14 @@ export class Matchers {
 	}
 }
 
-function findPlain(matcher: string, target: string): boolean {
+function findPlain(words: readonly string[], target: string): boolean {
 	// `$` is also before a last line end.
 	const whole = target.endsWith("\n") ? target.slice(0, -1) : target;
-	return matcher.split("|").some((alternative) => {
+	return words.some((alternative) => {
 		const isStart = alternative.startsWith("^");
 		const isEnd = alternative.endsWith("$");
 		const word = alternative.slice(isStart ? 1 : 0, isEnd ? -1 : undefined);
 		if (isStart) return isEnd ? whole === word : target.startsWith(word);
-		return isEnd ? whole.endsWith(word) : target.includes(word);
+		return isEnd ? whole.endsWith(word) : createTextSearch(word)(target, 0) !== -1;
 	});
 }

@@ -82,6 +82,18 @@ const categories: ReadonlyMap<string, string> = new Map([
 	["Control", "Cc"],
 ]);
 
+/** Characters of a range that is wide. */
+const wideRange = 1000;
+
+/** Whether the engine takes long to read a set, spelled for it: it may go through every character of a range, for other cases. */
+export function isWide(text: string): boolean {
+	if (/\\[pPWD]/.test(text)) return true;
+	for (const [, first = "", last = ""] of text.matchAll(/\\x\{(\w+)\}-\\x\{(\w+)\}/g)) {
+		if (Number.parseInt(last, 16) - Number.parseInt(first, 16) > wideRange) return true;
+	}
+	return false;
+}
+
 /** What the engine calls a property such as `Letter`, `gc=L` or `Script=Greek`. */
 export function propertyName(written: string): string {
 	const [, name = written] = /^(?:General_Category|gc|Script|sc)=(.*)$/.exec(written) ?? [];

@@ -57,7 +57,7 @@ export interface PropertySchemas {
 export function checkProperties({ named, matching, additional }: PropertySchemas): Check {
 	return (value, place, run, evaluated) => {
 		if (!isObject(value)) return true;
-		for (const name of Object.keys(value)) {
+		for (const name of run.namesOf(value)) {
 			run.spend(evaluated === null ? 1 : 3);
 			const own = named.get(name);
 			const nodes = own === undefined ? [] : [own];
@@ -78,7 +78,7 @@ export function checkProperties({ named, matching, additional }: PropertySchemas
 export function checkPropertyNames(node: SchemaNode): Check {
 	return (value, place, run) => {
 		if (!isObject(value)) return true;
-		const wrong = Object.keys(value).find((name) => !fits(node, name, { parent: place, key: name }, run, null));
+		const wrong = run.namesOf(value).find((name) => !fits(node, name, { parent: place, key: name }, run, null));
 		return wrong === undefined || run.fail(place, "property name must be valid");
 	};
 }
@@ -137,7 +137,7 @@ export function checkContains(node: SchemaNode, least: number, most: number | nu
 export function checkRestOfNames(node: SchemaNode | false): Check {
 	return (value, place, run, evaluated) => {
 		if (!isObject(value) || evaluated === null) return true;
-		for (const name of Object.keys(value)) {
+		for (const name of run.namesOf(value)) {
 			run.spend(3);
 			if (evaluated.names.has(name)) continue;
 			if (node === false) return run.fail(place, `must NOT have unevaluated properties: '${shorten(name)}'`);

@@ -99,9 +99,7 @@ export function checkItemCount(accepts: (count: number) => boolean, fault: strin
 export function checkNameCount(accepts: (count: number) => boolean, fault: string): Check {
 	return (value, place, run) => {
 		if (!isObject(value)) return true;
-		const names = Object.keys(value);
-		run.spend(names.length);
-		return accepts(names.length) || run.fail(place, fault);
+		return accepts(run.namesOf(value).length) || run.fail(place, fault);
 	};
 }
 
@@ -145,7 +143,10 @@ function toKey(value: unknown, run: Run): string {
 				.sort(([one], [other]) => (one < other ? -1 : 1))
 				.map(([name, item]) => `${toKey(name, run)}:${toKey(item, run)}`);
 	run.leave();
-	return Array.isArray(value) ? `[${parts.join(",")}]` : `{${parts.join(",")}}`;
+	const joined = parts.join(",");
+	// What is deep inside is copied at every level on the way out.
+	run.spend(joined.length / 256);
+	return Array.isArray(value) ? `[${joined}]` : `{${joined}}`;
 }
 
 export function checkOneOfValues(values: readonly unknown[], fault: string): Check {

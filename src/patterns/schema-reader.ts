@@ -31,7 +31,7 @@ import {
 	type PatternSlot,
 } from "./schema-assertions.ts";
 import { type Check, fits, type SchemaNode } from "./schema-node.ts";
-import { References, type Resource } from "./schema-references.ts";
+import { longestAddress, maximumAddresses, References, type Resource } from "./schema-references.ts";
 import { type Place, shorten, toPath } from "./schema-run.ts";
 import { type Draft, keywordFault, schemasBelow } from "./schema-shapes.ts";
 
@@ -96,6 +96,9 @@ class SchemaReader {
 				target.node = this.#read(true, place, next.resource);
 				continue;
 			}
+			if (found === null && this.#references.resolved > maximumAddresses) {
+				throw new SchemaFault(place, `is one of more than ${maximumAddresses} addresses, which are too many`);
+			}
 			if (found === null) throw new SchemaFault(place, `leads to nothing in the schema: "${shorten(reference)}"`);
 			// What is in no place for schemas is read when something refers to it.
 			target.node = this.#read(found.schema, place, found.resource);
@@ -154,7 +157,12 @@ class SchemaReader {
 		let resource = outer;
 		if (typeof $id === "string" && !$id.startsWith("#")) {
 			const opened = this.#references.open(schema, $id, outer);
-			if (opened === null) throw new SchemaFault({ parent: place, key: "$id" }, "must be an address");
+			if (opened === null) {
+				throw new SchemaFault(
+					{ parent: place, key: "$id" },
+					`must be an address of at most ${longestAddress} characters, one of at most ${maximumAddresses} in the schema`,
+				);
+			}
 			resource = opened;
 		} else if (typeof $id === "string") this.#references.addAnchor(outer, $id.slice(1), schema, false);
 		if (typeof $anchor === "string") this.#references.addAnchor(resource, $anchor, schema, false);

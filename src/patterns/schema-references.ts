@@ -8,13 +8,21 @@ export interface Resource {
 	readonly anchors: Map<string, unknown>;
 }
 
+/** Characters of an address, also once it is put together with those around it: each of many could have all of them. */
+export const longestAddress = 2000;
+/** Addresses that are put together for one schema. */
+export const maximumAddresses = 2000;
+
 export class References {
+	/** How many addresses were put together. */
+	resolved = 0;
+
 	readonly #resources = new Map<string, Resource>();
 	readonly #dynamicAnchors = new Map<string, number>();
 
 	/** A resource of the name `id`, as it is written below `parent`; null where it is no address. */
 	open(root: unknown, id: string, parent: Resource | null): Resource | null {
-		const base = resolve(id, parent?.base ?? "schema:///");
+		const base = this.#resolve(id, parent?.base ?? "schema:///");
 		if (base === null) return null;
 		const resource = { root, base: withoutFragment(base), anchors: new Map<string, unknown>() };
 		if (!this.#resources.has(resource.base)) this.#resources.set(resource.base, resource);
@@ -35,7 +43,8 @@ export class References {
 	find(reference: string, from: Resource): { readonly schema: unknown; readonly resource: Resource } | null {
 		const split = reference.indexOf("#");
 		const address = split === -1 ? reference : reference.slice(0, split);
-		const resource = address === "" ? from : this.#resources.get(withoutFragment(resolve(address, from.base) ?? ""));
+		const resource =
+			address === "" ? from : this.#resources.get(withoutFragment(this.#resolve(address, from.base) ?? ""));
 		if (resource === undefined) return null;
 		const fragment = decode(split === -1 ? "" : reference.slice(split + 1));
 		if (fragment === null) return null;
@@ -43,13 +52,16 @@ export class References {
 		const schema = fragment.startsWith("/") ? follow(resource.root, fragment) : resource.anchors.get(fragment);
 		return schema === undefined ? null : { schema, resource };
 	}
-}
 
-function resolve(address: string, base: string): string | null {
-	try {
-		return new URL(address, base).href;
-	} catch {
-		return null;
+	#resolve(address: string, base: string): string | null {
+		this.resolved += 1;
+		if (this.resolved > maximumAddresses || address.length > longestAddress) return null;
+		try {
+			const { href } = new URL(address, base);
+			return href.length > longestAddress ? null : href;
+		} catch {
+			return null;
+		}
 	}
 }
 

@@ -26,6 +26,8 @@ export class Run {
 	#steps = maximumSteps;
 	#depth = 0;
 	#muted = 0;
+	/** Names are listed once: getting them takes long for objects with many, and schemas may ask again and again. */
+	readonly #names = new Map<object, readonly string[]>();
 	readonly #faults: { readonly place: Place | null; readonly fault: string }[] = [];
 
 	/** What did not fit, each with its place below `name`. */
@@ -40,6 +42,16 @@ export class Run {
 				`it takes more than ${maximumSteps.toLocaleString("en")} steps to compare them with the schema`,
 			);
 		}
+	}
+
+	/** The names in an object. */
+	namesOf(value: object): readonly string[] {
+		const known = this.#names.get(value);
+		if (known !== undefined) return known;
+		const names = Object.keys(value);
+		this.#names.set(value, names);
+		this.spend(names.length / 4);
+		return names;
 	}
 
 	spendTime(nanoseconds: number): void {

@@ -24,6 +24,7 @@ function doubled(depth: number): object {
 const nested = (depth: number): unknown => Array.from({ length: depth }).reduce<unknown>((value) => [value], 1);
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 const wide = Object.fromEntries(numbers(20_000).map((index) => [`k${index}`, index]));
+const extremelyWide = Object.fromEntries(numbers(100_000).map((index) => [`k${index}`, index]));
 const tooManySteps =
 	"the arguments cannot be checked: it takes more than 200,000 steps to compare them with the schema";
 const tooDeep = "the arguments cannot be checked: schema or values lead more than 400 levels deep";
@@ -66,6 +67,39 @@ describe("a hostile schema", { retry: 2 }, () => {
 			{ allOf: numbers(200).map((index) => ({ properties: { [`k${index}`]: true } })), unevaluatedProperties: false },
 			wide,
 			tooManySteps,
+		],
+		[
+			"that lists the names of an object again and again",
+			{ not: { anyOf: numbers(6000).map(() => ({ additionalProperties: false })) } },
+			extremelyWide,
+			null,
+		],
+		[
+			"that names its names again and again",
+			{ not: { anyOf: numbers(6000).map(() => ({ propertyNames: { maxLength: 0 } })) } },
+			extremelyWide,
+			null,
+		],
+		[
+			"that compares what is long and deep",
+			{ enum: [[1]] },
+			numbers(390).reduce<unknown>((inner) => [inner, 1], "x".repeat(1_500_000)),
+			tooManySteps,
+		],
+		[
+			"of a long address that many build upon",
+			{
+				$id: `http://x/${"a".repeat(1_000_000)}/`,
+				properties: Object.fromEntries(numbers(300).map((index) => [index, { $id: `${index}` }])),
+			},
+			1,
+			"refused: schema/$id must be an address of at most 2000 characters, one of at most 2000 in the schema",
+		],
+		[
+			"of too many addresses",
+			{ $defs: { a: { $id: "/a" } }, allOf: numbers(4000).map(() => ({ $ref: "/a" })) },
+			1,
+			"refused: schema/allOf/2001/$ref is one of more than 2000 addresses, which are too many",
 		],
 		["of too many values", { enum: numbers(20_000) }, 1, "refused: schema has more than 20,000 values"],
 		[

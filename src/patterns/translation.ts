@@ -1,6 +1,6 @@
 // Puts a pattern from outside into the syntax of the engine (pattern.ts), so that it means there what its author meant, or
 // says why that cannot be done. Nothing that the engine would read in another way is passed on as it is.
-import type { PatternSyntax } from "./character-sets.ts";
+import { isWide, type PatternSyntax } from "./character-sets.ts";
 import { readBrackets, readEscape } from "./members.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -19,6 +19,8 @@ export type Translation =
 const maximumLength = 4096;
 /** Characters and sets of a pattern, each counted as often as it may be repeated: `[a-z]{20}` has twenty. */
 const maximumSize = 5000;
+/** Sets of very many characters, such as `\p{L}`, that a pattern may have, however often each is repeated. */
+const maximumWideSets = 100;
 /** The engine itself takes no more; a longer repetition is put together. */
 const longestRepetition = 1000;
 
@@ -105,6 +107,7 @@ class Translator {
 	#position = 0;
 	#written = "";
 	#hasAlternatives = false;
+	#wideSets = 0;
 	readonly #open: OpenGroup[] = [{ start: 0, size: 0 }];
 	/** What a quantifier would repeat: where it begins, and its size; null when there is nothing. */
 	#atom: { readonly start: number; readonly size: number } | null = null;
@@ -145,6 +148,10 @@ class Translator {
 
 	/** Something that a quantifier may follow. */
 	#add(text: string, length: number): void {
+		if (text.startsWith("[") && isWide(text)) this.#wideSets += 1;
+		if (this.#wideSets > maximumWideSets) {
+			throw new Refusal(`it has more than ${maximumWideSets} sets of very many characters, such as "\\S"`);
+		}
 		this.#atom = { start: this.#written.length, size: 1 };
 		this.#written += text;
 		this.#position += length;
