@@ -83,13 +83,13 @@ export async function renewTokens(
 	network: McpNetwork,
 ): Promise<McpTokens> {
 	const { discoverOAuthServerInfo, refreshAuthorization } = await import("@modelcontextprotocol/client");
-	const { authorization_server: persisted, client, resource: keptResource, scope, wanted } = tokens;
+	const { authorization_server: persisted, client, resource: persistedResource, scope, wanted } = tokens;
 	const { client_id, client_secret, auth_method } = client;
 	return await inTime(network, new AbortController().signal, async (fetchFn) => {
 		const known: KnownServer =
 			persisted === undefined
 				? toKnownServer(await discoverOAuthServerInfo(url, { fetchFn }))
-				: { resource: keptResource, authorization_server: persisted };
+				: { resource: persistedResource, authorization_server: persisted };
 		const { authorization_server: server, resource } = known;
 		const granted = await refreshAuthorization(server.issuer, {
 			metadata: {

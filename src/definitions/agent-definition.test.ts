@@ -21,7 +21,7 @@ const variables: PromptVariables = {
 
 const tools = {
 	defaults: ["t:Agent", "t:Shell", "t:Read"],
-	standing: (toolPath: string) =>
+	availability: (toolPath: string) =>
 		["t:Agent", "t:Shell", "t:Read", "t:Think"].includes(toolPath)
 			? "there"
 			: toolPath === "t:Web"

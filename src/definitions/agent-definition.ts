@@ -28,7 +28,7 @@ export interface KnownTools {
 	/** The tools of the default agent. */
 	readonly defaults: readonly string[];
 	/** `absent` tools are known by name but not part of this program. */
-	standing(toolPath: string): "there" | "absent" | "unknown";
+	availability(toolPath: string): "there" | "absent" | "unknown";
 	/** Whether a subagent may have it. */
 	isForSubagents(toolPath: string): boolean;
 }
@@ -81,15 +81,15 @@ function resolveTools(
 	const named = allowedTools ?? (tools === "default" ? known.defaults : tools);
 	if (named === null) return null;
 	const wanted = [...new Set(named)].filter((toolPath) => !excludedTools.includes(toolPath));
-	const unknown = wanted.filter((toolPath) => known.standing(toolPath) === "unknown");
+	const unknown = wanted.filter((toolPath) => known.availability(toolPath) === "unknown");
 	if (unknown.length > 0) {
 		const key = allowedTools === null ? "agent.tools" : "agent.allowed_tools";
 		const list = unknown.map((toolPath) => `'${toolPath}'`).join(", ");
 		problems.push({ file, key, reason: `Invalid tools: [${list}]` });
 	}
-	const absent = wanted.filter((toolPath) => known.standing(toolPath) === "absent");
+	const absent = wanted.filter((toolPath) => known.availability(toolPath) === "absent");
 	if (absent.length > 0) log.info("Tools of the agent file are not available and left out.", { file, tools: absent });
-	return wanted.filter((toolPath) => known.standing(toolPath) === "there");
+	return wanted.filter((toolPath) => known.availability(toolPath) === "there");
 }
 
 async function loadPrompt(

@@ -13,7 +13,7 @@ import type { RpcReply } from "../rpc/envelope.ts";
 export type Outgoing =
 	| { readonly kind: "notification"; readonly method: string; readonly params: unknown }
 	| {
-			readonly kind: "ask";
+			readonly kind: "interaction";
 			readonly interactionId: string;
 			/** The JSON-RPC id wanted; a suffix is added while another request with it is open. */
 			readonly id: string;
@@ -28,7 +28,7 @@ export type Outgoing =
 
 export type Project = (event: AgentEvent) => readonly Outgoing[];
 
-type OutgoingInteraction = Extract<Outgoing, { kind: "ask" }>;
+type OutgoingInteraction = Extract<Outgoing, { kind: "interaction" }>;
 
 /** A request of ours that the peer has not answered. */
 interface OpenRequest {
@@ -135,7 +135,7 @@ export class EventPump {
 			case "settled":
 				this.#forget(outgoing.interactionId);
 				return;
-			case "ask":
+			case "interaction":
 				this.#ask(outgoing);
 				return;
 		}

@@ -56,15 +56,15 @@ function createBoundCalls({ places, clock }: FileBounds): BoundCalls {
 		const others = [...new Set(stuckPaths())].map((stuck) => `'${stuck}'`).join(", ");
 		return timedOut(`${others} yet`, name, path);
 	};
-	const callsBeside = (path: string) => [...calls].filter((call) => dirname(call.path) === dirname(path));
+	const callsInDirectoryOf = (path: string) => [...calls].filter((call) => dirname(call.path) === dirname(path));
 	/** Whether everything that a call would have to wait for is stuck itself. */
 	const isHopeless = (path: string): boolean => {
 		const isStuck = ({ isUnanswered }: Call) => isUnanswered;
-		const beside = callsBeside(path);
+		const beside = callsInDirectoryOf(path);
 		if (calls.size >= places && [...calls].every(isStuck)) return true;
 		return beside.length >= placesOfDirectory && beside.every(isStuck);
 	};
-	const hasPlace = (path: string) => calls.size < places && callsBeside(path).length < placesOfDirectory;
+	const hasPlace = (path: string) => calls.size < places && callsInDirectoryOf(path).length < placesOfDirectory;
 	const admit = () => {
 		for (const waiter of waiters) {
 			const isReady = hasPlace(waiter.path);

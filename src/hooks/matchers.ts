@@ -12,7 +12,7 @@ const longestSearch = 100_000_000;
 /** Characters of a target that plain words are looked for in, for all of them together. */
 const longestPlainSearch = 100_000_000;
 /** Compiled matchers that are kept. */
-const maximumKept = 1000;
+const maximumRetained = 1000;
 /** `Shell`, `^Shell$`, `ReadFile|^Grep`: needs no engine. */
 const plainMatcher = /^\^?\w+\$?(?:\|\^?\w+\$?)*$/;
 
@@ -48,7 +48,7 @@ export class Matchers {
 	#compile(matcher: string): Promise<CompiledPattern> {
 		const known = this.#compiled.get(matcher);
 		if (known !== undefined) return known;
-		if (this.#compiled.size >= maximumKept) this.#compiled.clear();
+		if (this.#compiled.size >= maximumRetained) this.#compiled.clear();
 		const compiled = compileMatcher(matcher);
 		this.#compiled.set(matcher, compiled);
 		return compiled;

@@ -4,7 +4,13 @@ import { createToolPlace, issueOf, type ToolPlace } from "../../test/support/too
 import { KernelError } from "../base/errors.ts";
 import { createTools } from "./built-in-tools.ts";
 import type { Tool } from "./tool.ts";
-import { defaultToolPaths, isBuiltInToolName, isBuiltInToolPath, isForSubagents, toolStanding } from "./tool-paths.ts";
+import {
+	defaultToolPaths,
+	isBuiltInToolName,
+	isBuiltInToolPath,
+	isForSubagents,
+	toolAvailability,
+} from "./tool-paths.ts";
 
 let place: ToolPlace;
 let tools: Tool[];
@@ -92,9 +98,13 @@ describe("the paths that agent files name", () => {
 		const others = ["web:FetchURL", "dmail:SendDMail", "think:Think", "test:Plus", "test:Compare", "test:Panic"].map(
 			(name) => `kimi_cli.tools.${name}`,
 		);
-		expect([...defaultToolPaths, ...others].filter((toolPath) => toolStanding(toolPath) === "unknown")).toEqual([]);
-		expect(defaultToolPaths.filter((toolPath) => toolStanding(toolPath) !== "there")).toEqual([]);
-		expect(["kimi_cli.tools.shell:shell", "Shell", ""].map(toolStanding)).toEqual(["unknown", "unknown", "unknown"]);
+		expect([...defaultToolPaths, ...others].filter((toolPath) => toolAvailability(toolPath) === "unknown")).toEqual([]);
+		expect(defaultToolPaths.filter((toolPath) => toolAvailability(toolPath) !== "there")).toEqual([]);
+		expect(["kimi_cli.tools.shell:shell", "Shell", ""].map(toolAvailability)).toEqual([
+			"unknown",
+			"unknown",
+			"unknown",
+		]);
 	});
 
 	it("give a subagent no tools that need the person or the session's own agent", () => {

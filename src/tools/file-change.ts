@@ -121,7 +121,7 @@ const actionOf = ({ inside }: Location) => (inside ? "edit file" : "edit file ou
  * A change that cannot be made to a file that is not read: why not says something of what is in it, and is told only when
  * the person has agreed to the change.
  */
-export function tellWhenApproved(location: Location, description: string, result: ToolReturn): Preparation {
+export function reportWhenApproved(location: Location, description: string, result: ToolReturn): Preparation {
 	return {
 		kind: "ready",
 		approval: { action: actionOf(location), description, display: [] },

@@ -51,7 +51,7 @@ export async function parseGrepOutput(output: string, mode: GrepMode, isCut: boo
 }
 
 /** What is shown of all entries. */
-export interface KeptEntries {
+export interface RetainedEntries {
 	readonly entries: readonly GrepEntry[];
 	/** Whether there was more than the limit. */
 	readonly isCut: boolean;
@@ -65,7 +65,7 @@ export async function withoutSecrets(
 	entries: readonly GrepEntry[],
 	secrets: Pick<SecretPaths, "kindOf">,
 	limit: number,
-): Promise<KeptEntries> {
+): Promise<RetainedEntries> {
 	const retained: GrepEntry[] = [];
 	let length = 0;
 	for (const entry of entries) {

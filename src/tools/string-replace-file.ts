@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { toolError } from "../events/content.ts";
 import { boolean } from "./argument-schemas.ts";
 import { defineTool, settled } from "./define-tool.ts";
-import { findForChange, prepareFileChange, tellWhenApproved } from "./file-change.ts";
+import { findForChange, prepareFileChange, reportWhenApproved } from "./file-change.ts";
 import { secretKind } from "./secret-refusal.ts";
 import { applyEdits } from "./text-edits.ts";
 import { decodeTextFile, encodeTextFile } from "./text-file.ts";
@@ -60,7 +60,7 @@ export function createStringReplaceFile(environment: ToolEnvironment): Tool {
 			if (!edited.ok) {
 				const result = toolError(edited.message, "No replacements made");
 				const isSecret = (await secretKind(location, environment)) !== null;
-				return isSecret ? tellWhenApproved(location, `Edit file ${shownPath(location)}`, result) : settled(result);
+				return isSecret ? reportWhenApproved(location, `Edit file ${shownPath(location)}`, result) : settled(result);
 			}
 			return prepareFileChange(
 				{

@@ -62,7 +62,7 @@ const absentToolPaths: ReadonlySet<string> = new Set([
 ]);
 
 /** What is to be made of a path in an agent file; `absent` tools are known by name but are not here. */
-export function toolStanding(toolPath: string): "there" | "absent" | "unknown" {
+export function toolAvailability(toolPath: string): "there" | "absent" | "unknown" {
 	if (isBuiltInToolPath(toolPath)) return "there";
 	return absentToolPaths.has(toolPath) ? "absent" : "unknown";
 }

@@ -36,7 +36,7 @@ interface HungStage extends Stage {
 	/** Where the drive is. */
 	readonly drive: string;
 	/** Starts a server that sees the drive. */
-	serveBesideIt(...flags: string[]): Server;
+	serveConcurrently(...flags: string[]): Server;
 	/** Resolves once so many threads of its processes wait for the drive. */
 	waitsForDrive(count?: number): Promise<void>;
 }
@@ -67,7 +67,7 @@ function createHungStage(toScripts: (drive: string) => readonly string[], option
 	return {
 		...stage,
 		drive,
-		serveBesideIt: (...flags) =>
+		serveConcurrently: (...flags) =>
 			stage.serveAs("python3", mounter, drive, executablePath, "--work-dir", stage.workDir, ...flags),
 		waitsForDrive: (count = 1) =>
 			vi.waitFor(() => expect(waitingThreads(stage)).toBeGreaterThanOrEqual(count), { timeout: 5000, interval: 20 }),
@@ -112,7 +112,7 @@ describe.skipIf(!canHang())("a drive that hangs", () => {
 		const modelSettings = { capabilities: ["image_in"] };
 		const scripts = (drive: string) => [toolCall("call-1", tool, toArguments(drive)), "text: done"];
 		const stage = createHungStage(scripts, { modelSettings });
-		const server = stage.serveBesideIt("--wire", "--yolo", "--session", "s");
+		const server = stage.serveConcurrently("--wire", "--yolo", "--session", "s");
 		server.prompt("hi");
 		await server.message("ToolCall");
 		await stage.waitsForDrive();
@@ -126,7 +126,7 @@ describe.skipIf(!canHang())("a drive that hangs", () => {
 
 	it.each(["the end of input", "SIGTERM"] as const)("does not hold up %s", async (how) => {
 		const stage = createHungStage((drive) => [toolCall("call-1", "ReadFile", { path: `${drive}/file` })]);
-		const server = stage.serveBesideIt("--wire", "--session", "s");
+		const server = stage.serveConcurrently("--wire", "--session", "s");
 		server.prompt("hi");
 		await server.message("ToolCall");
 		await stage.waitsForDrive();
@@ -137,7 +137,7 @@ describe.skipIf(!canHang())("a drive that hangs", () => {
 	it("leaves threads for the session when every one of many calls waits for it", async () => {
 		const many = Array.from({ length: 30 }, (_, n) => toolCall(`call-${n}`, "ReadFile", { path: `a/b/c/drive/${n}` }));
 		const stage = createHungStage(() => [many.join("\n"), ...turns(toolCall("w", "Shell", { command: "echo hi" }))]);
-		const server = stage.serveBesideIt("--wire", "--yolo", "--session", "s");
+		const server = stage.serveConcurrently("--wire", "--yolo", "--session", "s");
 		server.prompt("hi");
 		for (const _ of many) await server.message("ToolCall");
 		// No more than the places there are for one directory.
@@ -159,7 +159,7 @@ describe.skipIf(!canHang())("a drive that hangs", () => {
 		["--skills-dir", "."],
 	])("lets a start that waits for %s be stopped", async (flag, name) => {
 		const stage = createHungStage(() => []);
-		const server = stage.serveBesideIt("--wire", flag, path.join(stage.drive, name));
+		const server = stage.serveConcurrently("--wire", flag, path.join(stage.drive, name));
 		server.initialize();
 		await stage.waitsForDrive();
 		await endsInTime(server, () => server.kill("SIGTERM"));

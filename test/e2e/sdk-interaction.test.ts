@@ -84,8 +84,10 @@ describe("plan mode", () => {
 			"text: done",
 		]);
 		const second = openSession(stage, { sessionId: first.sessionId });
-		const leaving = second.prompt("go on");
-		const left = await run(leaving, answeringQuestions(leaving, { "Approve this plan": "Approve" }), ["PlanDisplay"]);
+		const detaching = second.prompt("go on");
+		const left = await run(detaching, answeringQuestions(detaching, { "Approve this plan": "Approve" }), [
+			"PlanDisplay",
+		]);
 		expect(left.result).toEqual({ status: "finished" });
 		expect(left.types).not.toContain("ApprovalRequest");
 		expect(resultsOf(left.events).map(({ return_value }) => return_value.is_error)).toEqual([true, false, false]);

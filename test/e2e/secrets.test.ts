@@ -27,7 +27,7 @@ function createSecretStage(scripts: readonly string[] = ["text: done"]): SecretS
 }
 
 /** Everything that was kept of the session and the process. */
-function keptIn(directory: string): string {
+function persistedIn(directory: string): string {
 	return readdirSync(directory, { withFileTypes: true, recursive: true })
 		.filter((entry) => entry.isFile())
 		.map((entry) => readFileSync(path.join(entry.parentPath, entry.name), "utf8"))
@@ -66,7 +66,7 @@ describe("a link to a file of secrets", () => {
 		for (const command of ["/import AGENTS.md", "/skill:harmless"])
 			expect(await said(server, command)).not.toContain(secret);
 		await end(server);
-		const persisted = keptIn(stage.shareDir);
+		const persisted = persistedIn(stage.shareDir);
 		expect(persisted).not.toContain(secret);
 		expect(persisted).toContain(`${key} may hold secrets and is not read`);
 	});
@@ -105,7 +105,7 @@ describe("a link to a file of secrets", () => {
 		const server = stage.serveWith(variables, "--wire");
 		await said(server, "hi");
 		await end(server);
-		expect(keptIn(stage.shareDir)).not.toContain(secret);
+		expect(persistedIn(stage.shareDir)).not.toContain(secret);
 	});
 
 	it("is no output of a task", async () => {
@@ -141,7 +141,7 @@ describe("a link to a file of secrets", () => {
 		expect(await said(server, "/plan view")).toContain("The plan cannot be read");
 		expect(await said(server, "go on")).not.toContain(secret);
 		await end(server);
-		expect(keptIn(stage.sessionDir(id))).not.toContain(secret);
+		expect(persistedIn(stage.sessionDir(id))).not.toContain(secret);
 	});
 });
 
@@ -178,6 +178,6 @@ describe("settings", () => {
 		expect(delivered).not.toContain(secret);
 		expect(delivered.match(/"text":"Sensitive file"/g)).toHaveLength(calls.length);
 		expect(existsSync(path.join(stage.sessionDir(id), "wire.jsonl"))).toBe(true);
-		expect(keptIn(stage.sessionDir(id))).not.toContain(secret);
+		expect(persistedIn(stage.sessionDir(id))).not.toContain(secret);
 	});
 });

@@ -414,13 +414,13 @@ export function largeLine(random: Random): FuzzLine {
 	])();
 }
 
-const standing: Maker = (random) => random.pick(jsonCases as Choice<JsonCase>);
+const availability: Maker = (random) => random.pick(jsonCases as Choice<JsonCase>);
 const value: Maker = (random) => toLine(anyValue(random, 4));
 
 const makers: Choice<Maker> = [
 	noise,
-	standing,
-	standing,
+	availability,
+	availability,
 	spliced,
 	spliced,
 	value,

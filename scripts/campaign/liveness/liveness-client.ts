@@ -26,7 +26,7 @@ export interface Sent {
 export const toAside = (question: string, number: number) => `/btw ${question}${" ".repeat(number + 1)}`;
 
 /** Whether a hook is asked about such a question beside a turn: those with a turn of their own are shown as they are spelled. */
-export function isBesideTurns({ event, target }: Readonly<Record<string, unknown>>): boolean {
+export function isOutsideTurns({ event, target }: Readonly<Record<string, unknown>>): boolean {
 	return event === "UserPromptSubmit" && /^\/btw(?:$|.*\S$)/.test(String(target));
 }
 
@@ -114,7 +114,7 @@ export class LivenessClient extends LivenessWitness {
 				return ["event", "target"].every((key) => payload[key] === request.payload[key]);
 			}
 			return (
-				(type === "TurnEnd" && !isBesideTurns(request.payload)) ||
+				(type === "TurnEnd" && !isOutsideTurns(request.payload)) ||
 				(type === "ApprovalResponse" && payload["request_id"] === request.id)
 			);
 		});

@@ -2,7 +2,7 @@
 // its transcript after the fact (wire-protocol §4.7–4.9, §4.12, §11.1).
 import { isRecord } from "../../../src/base/json.ts";
 import { chosenLabel, hookDecision } from "./liveness-answers.ts";
-import { eventOf, isBesideTurns, type LivenessClient, type ServerRequest } from "./liveness-client.ts";
+import { eventOf, isOutsideTurns, type LivenessClient, type ServerRequest } from "./liveness-client.ts";
 import { findPlanModeFaults, type PlanCircumstances } from "./liveness-plan-mode.ts";
 import type { Delivered } from "./liveness-rules.ts";
 
@@ -272,7 +272,7 @@ class Walk {
 
 	#hook(type: string, payload: Payload, at: number, agentId: string | null): void {
 		const point = `${String(payload["event"])} ${String(payload["target"])}`;
-		const key = `${isBesideTurns(payload) ? beside : (agentId ?? "")} ${point}`;
+		const key = `${isOutsideTurns(payload) ? beside : (agentId ?? "")} ${point}`;
 		if (type === "HookTriggered") {
 			const others = this.#batchesAt(point);
 			for (const other of others) other.isAlone = false;

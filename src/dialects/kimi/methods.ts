@@ -79,7 +79,7 @@ export class KimiConnection implements DialectConnection {
 	async #initialize(params: InitializeParams, respond: Respond<InitializeResult>): Promise<void> {
 		if (this.#initializing !== null) await this.#initialized();
 		this.#refuseWhenBusy();
-		const taking = this.#takeUp(params, respond);
+		const taking = this.#resume(params, respond);
 		const over = taking
 			.catch(() => {})
 			.then(() => {
@@ -94,7 +94,7 @@ export class KimiConnection implements DialectConnection {
 		while (this.#initializing !== null) await this.#initializing;
 	}
 
-	async #takeUp(params: InitializeParams, respond: Respond<InitializeResult>): Promise<void> {
+	async #resume(params: InitializeParams, respond: Respond<InitializeResult>): Promise<void> {
 		const declared = params.external_tools ?? [];
 		const checked = declared.length === 0 ? noTools : await this.#kernelApi.session.checkTools(declared);
 		this.#tools = { tools: new Map([...this.#tools.tools, ...checked.tools]), rejected: checked.rejected };

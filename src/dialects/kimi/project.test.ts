@@ -51,7 +51,7 @@ describe("events of Kimi Wire", () => {
 				},
 			},
 		]);
-		expect(delivered(sample("interaction.requested"), path)).toEqual(["ask"]);
+		expect(delivered(sample("interaction.requested"), path)).toEqual(["interaction"]);
 		expect(delivered(sample("interaction.resolved"), path)).toEqual([
 			"settled",
 			{ type: "ApprovalResponse", payload: { request_id: "U", response: "reject", feedback: "no" } },
@@ -87,7 +87,7 @@ describe("events of Kimi Wire", () => {
 describe("requests of Kimi Wire", () => {
 	const requests = sampleInteractions.flatMap((interaction) =>
 		project(at({ type: "interaction.requested", interaction })).flatMap((outgoing) =>
-			outgoing.kind === "ask" ? [outgoing] : [],
+			outgoing.kind === "interaction" ? [outgoing] : [],
 		),
 	);
 
@@ -125,7 +125,7 @@ describe("requests of Kimi Wire", () => {
 	it("asks for a client tool without arguments with an empty object", () => {
 		const interaction = { kind: "client-tool", id: "A", toolCallId: "c9", name: "t", arguments: null } as const;
 		const [outgoing] = project(at({ type: "interaction.requested", interaction }));
-		expect(outgoing?.kind === "ask" ? outgoing.params("c9") : null).toEqual({
+		expect(outgoing?.kind === "interaction" ? outgoing.params("c9") : null).toEqual({
 			type: "ToolCallRequest",
 			payload: { id: "c9", name: "t", arguments: "{}" },
 		});

@@ -69,7 +69,7 @@ export function project(event: AgentEvent, audience: Audience): readonly Outgoin
 function toRequest(interaction: Interaction): Outgoing {
 	const { type, payload } = toInteractionMessage(interaction);
 	return {
-		kind: "ask",
+		kind: "interaction",
 		interactionId: interaction.id,
 		id: interaction.kind === "client-tool" ? interaction.toolCallId : interaction.id,
 		method: "request",

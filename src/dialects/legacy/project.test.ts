@@ -124,7 +124,7 @@ describe("approvals of the legacy dialect", () => {
 
 	it("asks for approvals alone", () => {
 		expect(
-			interactions.map((interaction) => (interaction.kind === "ask" ? interaction.params("U") : interaction)),
+			interactions.map((interaction) => (interaction.kind === "interaction" ? interaction.params("U") : interaction)),
 		).toEqual([
 			{
 				type: "approval",
@@ -141,7 +141,9 @@ describe("approvals of the legacy dialect", () => {
 
 	it("needs no request_id and knows no feedback", () => {
 		const [interaction] = interactions;
-		expect(interaction?.kind === "ask" ? interaction.readResult({ response: "reject", feedback: "F" }) : null).toEqual({
+		expect(
+			interaction?.kind === "interaction" ? interaction.readResult({ response: "reject", feedback: "F" }) : null,
+		).toEqual({
 			kind: "approval",
 			decision: "reject",
 			feedback: "",

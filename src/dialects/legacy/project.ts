@@ -82,7 +82,7 @@ function wrapForSubagent(message: LegacyEvent, agentPath: readonly AgentPathEntr
 function toRequest(interaction: ApprovalInteraction): Outgoing {
 	const { id, toolCallId, sender, action, description } = interaction;
 	return {
-		kind: "ask",
+		kind: "interaction",
 		interactionId: id,
 		id,
 		method: "request",

@@ -13,7 +13,7 @@ import {
 	toolResultSchema,
 } from "./wire.ts";
 
-export type InteractionRequest = Extract<Outgoing, { kind: "ask" }>;
+export type InteractionRequest = Extract<Outgoing, { kind: "interaction" }>;
 
 /** The request for an ask; null for one that this client does not answer. */
 export function toRequest(
@@ -61,7 +61,7 @@ function request<S extends v.GenericSchema>(
 	params: v.InferOutput<S>,
 ): InteractionRequest {
 	return {
-		kind: "ask",
+		kind: "interaction",
 		interactionId: interaction.id,
 		id: interaction.id,
 		method,

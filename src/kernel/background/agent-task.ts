@@ -73,7 +73,7 @@ export async function startAgentTask(work: AgentWork, settings: AgentTaskSetting
 		...services,
 		emitter,
 		sourceKind: "background_agent",
-		budget: services.budget.besideTurns(),
+		budget: services.budget.outsideTurns(),
 		persisted: (persistence) => persistence,
 	};
 

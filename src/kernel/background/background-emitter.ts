@@ -25,13 +25,13 @@ export function createBackgroundEmitter(settings: BackgroundEmitterSettings): Ag
 	const own = new Emitter({ ...stored, appendEvents: async () => {} }, clock);
 	return {
 		async emit(where, body, persistence, signal) {
-			const besideTurns = { turnId: null, agentPath: where.agentPath };
+			const outsideTurns = { turnId: null, agentPath: where.agentPath };
 			if (body.type === "interaction.requested") {
 				await settings.asked(body.interaction);
-				return await emitter.emit(besideTurns, body, persistence, signal);
+				return await emitter.emit(outsideTurns, body, persistence, signal);
 			}
 			if (body.type === "interaction.resolved") {
-				await emitter.emit(besideTurns, body, persistence, signal);
+				await emitter.emit(outsideTurns, body, persistence, signal);
 				return await settings.answered(body.interactionId);
 			}
 			return await own.emit(where, body, persistence, signal);

@@ -169,7 +169,7 @@ export class BackgroundTasks {
 		if (!areAny) return;
 		for (const task of await tasks.list()) {
 			try {
-				await this.#takeUp(task);
+				await this.#resume(task);
 			} catch (thrown) {
 				const cause = errorText(thrown);
 				this.#settings.log.warn("A background task could not be taken up.", { task: task.spec.id, cause });
@@ -178,7 +178,7 @@ export class BackgroundTasks {
 	}
 
 	/** Follows a task that goes on, and makes up for the notification of one that is over. */
-	async #takeUp(task: StoredTask): Promise<void> {
+	async #resume(task: StoredTask): Promise<void> {
 		const { notifications, clock } = this.#settings;
 		const runtime = await task.runtime();
 		if (task.spec.kind === "bash" && !isFinal(runtime.status)) {

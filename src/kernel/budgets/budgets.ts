@@ -32,7 +32,7 @@ export interface AgentBudget extends Budget {
 	/** Keeps what the session has used, if that has changed since it was last kept. */
 	persist(): Promise<void>;
 	/** The same for work that belongs to no turn: it counts towards the session alone. */
-	besideTurns(): AgentBudget;
+	outsideTurns(): AgentBudget;
 }
 
 interface OpenTurn {
@@ -104,7 +104,7 @@ export class Budgets {
 				const records = this.#unpersisted();
 				if (records.length > 0) await this.#settings.stored.appendCalls(records);
 			},
-			besideTurns: () => this.#budgetOf(false),
+			outsideTurns: () => this.#budgetOf(false),
 		};
 	}
 

@@ -1,7 +1,7 @@
 // An agent file, read with the tools this program has and tried in the place where the agent will work.
 // Loaded only when there is such a file.
 import { type AgentDefinition, loadAgentDefinition } from "../../definitions/agent-definition.ts";
-import { defaultToolPaths, isForSubagents, toolStanding } from "../../tools/tool-paths.ts";
+import { defaultToolPaths, isForSubagents, toolAvailability } from "../../tools/tool-paths.ts";
 import type { HostServices } from "./compose.ts";
 import { gatherPromptVariables } from "./prompt-environment.ts";
 
@@ -11,7 +11,7 @@ export async function loadAgent(file: string, workDir: string, hostServices: Hos
 	return await loadAgentDefinition(file, {
 		files,
 		log,
-		tools: { defaults: defaultToolPaths, standing: toolStanding, isForSubagents },
+		tools: { defaults: defaultToolPaths, availability: toolAvailability, isForSubagents },
 		variables: await gatherPromptVariables(workDir, [], [], hostServices),
 	});
 }

@@ -186,7 +186,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		log,
 		hooks,
 		agent: () => main.load(),
-		budget: budgets.inTurn.besideTurns(),
+		budget: budgets.inTurn.outsideTurns(),
 		emit: async (body, signal) => emitter.emit({ turnId: null, agentPath: [] }, body, {}, signal),
 		deliverVolatile: (body) => emitter.deliverVolatile({ turnId: null, agentPath: [] }, body),
 	});

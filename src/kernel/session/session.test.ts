@@ -221,7 +221,7 @@ describe("approvals", () => {
 		const client = attach();
 		await session.send(start());
 		await client.next("turn.ended");
-		expect(client.bodies.some(({ type }) => type.startsWith("ask."))).toBe(false);
+		expect(client.bodies.some(({ type }) => type.startsWith("interaction."))).toBe(false);
 		expect(double.writes.filter((write) => /^(asked|decided|started|finished)$/.test(write)).sort()).toEqual([
 			"decided",
 			"decided",
@@ -249,7 +249,7 @@ describe("approvals", () => {
 		const client = attach();
 		await session.send(start());
 		await client.next("turn.ended");
-		expect(client.bodies.some(({ type }) => type.startsWith("ask."))).toBe(false);
+		expect(client.bodies.some(({ type }) => type.startsWith("interaction."))).toBe(false);
 		expect(records.flatMap((record) => (record.type === "decided" ? [record.by] : []))).toEqual([by, by]);
 	});
 

@@ -11,7 +11,7 @@ import { toViews } from "../background/task-view.ts";
 import { type CheckedTools, type ClientToolDeclaration, checkClientTools } from "../clients/client-tools.ts";
 import type { Attachment, AttachOptions } from "../clients/clients.ts";
 import type { SlashCommandInfo } from "../commands/command.ts";
-import type { Conversation } from "../turn/main-agent.ts";
+import type { MessageHistory } from "../turn/main-agent.ts";
 import { type RunningTurn, runMainTurn } from "../turn/main-turn.ts";
 import { createSteerQueue } from "../turn/steers.ts";
 import { type AssembledSession, assembleSession } from "./assemble.ts";
@@ -167,7 +167,7 @@ export class Session {
 	}
 
 	/** The conversation with the model so far. Nothing is made or mended for it. */
-	conversation(): Conversation {
+	conversation(): MessageHistory {
 		return this.#assembled.main.conversation();
 	}
 

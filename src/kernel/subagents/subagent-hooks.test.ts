@@ -70,7 +70,7 @@ async function createSubject(
 	};
 	const inside = () =>
 		subject.events.flatMap(({ body, agentPath }) =>
-			agentPath.length > 0 && !body.type.startsWith("ask.") ? [body] : [],
+			agentPath.length > 0 && !body.type.startsWith("interaction.") ? [body] : [],
 		);
 	return { ...subject, interactions, inside };
 }

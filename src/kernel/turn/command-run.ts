@@ -35,7 +35,7 @@ export function createCommandRun(argument: string, settings: CommandRunSettings)
 		signal,
 		agent,
 		deliver,
-		end: (body) => tellEnd(body, settings),
+		end: (body) => emitEnd(body, settings),
 		answerSideQuestion: (question) => {
 			const who = { model, unsetModelAlias, cacheKey, context: agent.context, exhausted: () => budget.exhausted() };
 			return answerSideQuestion(question, who, signal);
@@ -83,7 +83,7 @@ async function runWithin(
 	}
 }
 
-async function tellEnd(body: EventBody, { services, turn, emit }: CommandRunSettings): Promise<void> {
+async function emitEnd(body: EventBody, { services, turn, emit }: CommandRunSettings): Promise<void> {
 	try {
 		await emit(body);
 	} catch (thrown) {

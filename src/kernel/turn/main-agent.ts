@@ -24,7 +24,7 @@ export interface MainAgentSettings {
 }
 
 /** What a model was and is told; without a system prompt before the first turn. */
-export interface Conversation {
+export interface MessageHistory {
 	readonly systemPrompt: string | null;
 	readonly messages: readonly HistoryEntry[];
 }
@@ -50,7 +50,7 @@ export class MainAgent {
 	}
 
 	/** The conversation so far: that of the agent if there is one already, else as it is kept. */
-	conversation(): Conversation {
+	conversation(): MessageHistory {
 		if (this.#agent !== null) {
 			const { systemPrompt, messages } = this.#agent.context;
 			return { systemPrompt, messages };

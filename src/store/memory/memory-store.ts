@@ -19,7 +19,7 @@ import {
 	type UnfinishedCall,
 } from "../session-store.ts";
 import { toTitle, untitled } from "../title.ts";
-import { createKeptBackground, type MemoryBackground, openMemoryBackground } from "./memory-tasks.ts";
+import { createMemoryBackground, type MemoryBackground, openMemoryBackground } from "./memory-tasks.ts";
 
 interface MemoryAgent {
 	readonly description: AgentDescription;
@@ -77,7 +77,7 @@ function createMemorySession(): MemorySession {
 		openCalls: [],
 		used: nothingUsed,
 		agents: new Map(),
-		background: createKeptBackground(),
+		background: createMemoryBackground(),
 		state: initialState(),
 		writtenAt: 0,
 	};

@@ -23,7 +23,7 @@ export interface MemoryBackground {
 	readonly notifications: Map<string, StoredNotification>;
 }
 
-export function createKeptBackground(): MemoryBackground {
+export function createMemoryBackground(): MemoryBackground {
 	return { tasks: new Map(), notifications: new Map() };
 }
 
