@@ -14,7 +14,7 @@ export default defineConfig({
 						"test/{campaign,contracts,transcripts,pins,support}/**/*.test.ts",
 						"scripts/**/*.test.ts",
 					],
-					testTimeout: 15_000,
+					testTimeout: 30_000,
 				},
 			},
 			{

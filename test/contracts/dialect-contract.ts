@@ -54,8 +54,8 @@ export function describeDialectContract(name: string, { project, errorNumbers, r
 		{ parentToolCallId: "P", agentId: "a1", subagentType: "coder" },
 		{ parentToolCallId: null, agentId: null, subagentType: null },
 	];
-	const asked = (body: EventBody): Extract<Outgoing, { kind: "ask" }>[] =>
-		project(at(body)).flatMap((outgoing) => (outgoing.kind === "ask" ? [outgoing] : []));
+	const asked = (body: EventBody): Extract<Outgoing, { kind: "interaction" }>[] =>
+		project(at(body)).flatMap((outgoing) => (outgoing.kind === "interaction" ? [outgoing] : []));
 
 	describe(`the ${name} dialect`, () => {
 		it("has samples of every event type to try", () => {
