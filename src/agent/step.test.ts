@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../test/support/campaign-clock.ts";
 import { call, createModelGate, createScriptedModel, done, parts, say } from "../../test/support/scripted-model.ts";
 import { createToolDouble, createTurnSubject, editNeed } from "../../test/support/turn-subject.ts";
+import { createDeferred } from "../base/deferred.ts";
 import { toolSuccess } from "../events/content.ts";
 import { modelFailure } from "../models/model.ts";
 
@@ -95,14 +96,16 @@ describe("retries of a turn", () => {
 	it("ends the calls of the failed attempt before it tells the retry, and tells nothing of them", async () => {
 		const clock = createFakeClock();
 		const order: string[] = [];
+		const executing = createDeferred<void>();
 		const tool = createToolDouble("T", {
 			execute: (signal) =>
-				new Promise((resolve) =>
+				new Promise((resolve) => {
+					executing.resolve();
 					signal.addEventListener("abort", () => {
 						order.push("effect over");
 						resolve(toolSuccess({}));
-					}),
-				),
+					});
+				}),
 		});
 		const gate = createModelGate();
 		const model = createScriptedModel([
@@ -115,8 +118,9 @@ describe("retries of a turn", () => {
 		});
 		const running = subject.run();
 		await gate.reached;
+		await executing.promise;
 		gate.open();
-		while (clock.waiting() === 0) await settled();
+		while (!order.includes("step.retrying") || clock.waiting() === 0) await settled();
 		clock.advance(1000);
 		await running;
 		expect(order.slice(-4)).toEqual(["effect over", "step.retrying", "content.delta", "status.changed"]);
