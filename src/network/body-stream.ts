@@ -35,7 +35,7 @@ export function toBodyStream(
 	close: () => void,
 ): BodyStream {
 	// Nothing that lives as long as the source knows the stream, or it could never be found abandoned.
-	const queue: Uint8Array[] = [];
+	let queue: Uint8Array[] = [];
 	let queued = 0;
 	let total = 0;
 	let failure: { readonly error: unknown } | null = null;
@@ -57,7 +57,7 @@ export function toBodyStream(
 	};
 	const abort = (reason: unknown) => {
 		if (failure === null) failure = { error: reason };
-		queue.length = 0;
+		queue = [];
 		finish();
 	};
 	const watch = createSilenceWatch(clock, silence, () => fail(toError(silenceTimeout(silence))));
@@ -85,11 +85,14 @@ export function toBodyStream(
 
 	const next = async (): Promise<Uint8Array | null> => {
 		for (;;) {
-			const piece = queue.shift();
-			if (piece !== undefined) {
-				queued -= piece.length;
-				if (queued < queueLimit && source.isPaused() && !isClosed) source.resume();
-				return piece;
+			const [first] = queue;
+			if (first !== undefined) {
+				// All at once: servers may send many small pieces, and each of them would be a turn of its reader.
+				const pieces = queue.length === 1 ? first : Buffer.concat(queue, queued);
+				queue = [];
+				queued = 0;
+				if (source.isPaused() && !isClosed) source.resume();
+				return pieces;
 			}
 			if (failure !== null) throw failure.error;
 			if (isEnded) return null;

@@ -31,6 +31,7 @@ export async function runCampaign({ rounds, seed, log }: CampaignOptions): Promi
 			findings.push(`rounds ${from} to ${to}: ${report}`);
 			continue;
 		}
+		for (const finding of report.findings) log(finding);
 		findings.push(...report.findings);
 		for (const [name, count] of Object.entries(report.outcomes)) outcomes.set(name, (outcomes.get(name) ?? 0) + count);
 		connections += report.connections;
