@@ -257,3 +257,37 @@ describe("a bound", () => {
 		expect(server.connections()).toBe(1);
 	});
 });
+
+describe("whoever stands before the server", () => {
+	const connected = "HTTP/1.1 200 OK\r\n\r\n";
+	it.each([
+		["a proxy that says nothing", "http", ""],
+		["a proxy that says garbage", "http", "oops"],
+		["a proxy with a head without end", "http", `HTTP/1.1 200 OK\r\n${"a: b\r\n".repeat(10_000)}`],
+		["a proxy with heads before its answer", "http", "HTTP/1.1 103 Early\r\n\r\n".repeat(10)],
+		["a proxy that speaks before the server", "http", `${connected}garbage`],
+		["a proxy of SOCKS that says garbage", "socks5", "oops"],
+		["a proxy of SOCKS that goes", "socks5", "\x05\x00"],
+		["a proxy of SOCKS that speaks before the server", "socks5", "\x05\x00\x05\x00\x00\x01\0\0\0\0\0\0garbage"],
+	])("fails the request, whatever it does: %s", async (_name, scheme, bytes) => {
+		const server = await startRawServer((socket) => socket.end(bytes, "latin1"));
+		const environment = { ALL_PROXY: server.url.replace("http:", `${scheme}:`) };
+		const { fetch } = createNetwork({ ...plainNetworkSettings, environment });
+		const failure = await failureOf(fetch("https://model.test/"));
+		expect(["proxy", "connection"]).toContain(failure.kind);
+		await server.requests[0]?.closed;
+	});
+
+	it.each([
+		["nothing", ""],
+		["HTTP", "HTTP/1.1 400 No\r\n\r\n"],
+		["the beginning of a record", "\x16\x03\x03\x40\x00\x02"],
+		["an alert", "\x15\x03\x03\x00\x02\x02\x28"],
+		["many records", "\x16\x03\x03\x00\x01\x00".repeat(10_000)],
+	])("fails the request when TLS is answered with %s", async (_name, bytes) => {
+		const server = await startRawServer((socket) => socket.end(bytes, "latin1"));
+		const failure = await failureOf(createFetch()(server.url.replace("http:", "https:")));
+		expect(failure.kind).toBe("connection");
+		await server.requests[0]?.closed;
+	});
+});
