@@ -9,8 +9,8 @@ export type MatchResult =
 
 /** Nanoseconds that looking for a matcher may take. */
 const longestSearch = 100_000_000;
-/** Characters of a target that plain words are looked for in, for all of them together. */
-const longestPlainSearch = 100_000_000;
+/** Characters of a target that several plain words are looked for in, all of them together. */
+const longestPlainSearch = 20_000_000;
 /** Compiled matchers that are kept. */
 const maximumRetained = 1000;
 /** `Shell`, `^Shell$`, `ReadFile|^Grep`: needs no engine. */
@@ -36,7 +36,7 @@ export class Matchers {
 		if (matcher === "") return { ok: true, isFound: true };
 		if (isPlainMatcher(matcher)) {
 			const words = matcher.split("|");
-			const isShort = words.length * target.length <= longestPlainSearch;
+			const isShort = words.length === 1 || words.length * target.length <= longestPlainSearch;
 			return { ok: true, isFound: !isShort || findPlain(words, target) };
 		}
 		const compiled = await this.#compile(matcher);

@@ -73,6 +73,15 @@ describe("selectHooks", () => {
 		expect(performance.now() - started).toBeLessThan(250);
 	});
 
+	it("looks for many plain words no longer than for any other matcher", async () => {
+		const words = Array.from({ length: 180 }, (_, index) => `ab${index % 90}`).join("|");
+		const hook = command("x", { event: "UserPromptSubmit", matcher: words });
+		expect(await select([hook], { event: "UserPromptSubmit", target: "a".repeat(1_000_000), input: {} })).toEqual([
+			hook,
+		]);
+		expect(await select([hook], { event: "UserPromptSubmit", target: "a".repeat(10_000), input: {} })).toEqual([]);
+	});
+
 	it("counts a matcher as found that would take too long to look for", async () => {
 		const hook = command("x", { event: "UserPromptSubmit", matcher: "^[b-z ]{1,500}$" });
 		const target = "a".repeat(1_000_000);

@@ -21,6 +21,8 @@ const maximumLength = 4096;
 const maximumSize = 5000;
 /** Sets of very many characters, such as `\p{L}`, that a pattern may have, however often each is repeated. */
 const maximumWideSets = 100;
+/** The same where upper and lower case are one: the engine then looks for the other case of every character. */
+const maximumFoldedSets = 20;
 /** The engine itself takes no more; a longer repetition is put together. */
 const longestRepetition = 1000;
 
@@ -104,6 +106,7 @@ class Translator {
 	readonly #syntax: PatternSyntax;
 	readonly #isMultiline: boolean;
 	readonly #isDotAll: boolean;
+	readonly #mostWideSets: number;
 	#position = 0;
 	#written = "";
 	#hasAlternatives = false;
@@ -116,6 +119,7 @@ class Translator {
 		this.#pattern = pattern;
 		this.#syntax = syntax;
 		this.#isMultiline = /\(\?[a-z]*m/.test(pattern);
+		this.#mostWideSets = /\(\?[a-z]*i/.test(pattern) ? maximumFoldedSets : maximumWideSets;
 		this.#isDotAll = /\(\?[a-z]*s/.test(pattern);
 	}
 
@@ -149,8 +153,8 @@ class Translator {
 	/** Something that a quantifier may follow. */
 	#add(text: string, length: number): void {
 		if (text.startsWith("[") && isWide(text)) this.#wideSets += 1;
-		if (this.#wideSets > maximumWideSets) {
-			throw new Refusal(`it has more than ${maximumWideSets} sets of very many characters, such as "\\S"`);
+		if (this.#wideSets > this.#mostWideSets) {
+			throw new Refusal(`it has more than ${this.#mostWideSets} sets of very many characters, such as "\\S"`);
 		}
 		this.#atom = { start: this.#written.length, size: 1 };
 		this.#written += text;

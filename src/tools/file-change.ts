@@ -5,6 +5,7 @@ import { createKeyedQueue } from "../base/keyed-queue.ts";
 import { type ToolReturn, toolError, toolSuccess } from "../events/content.ts";
 import { cancelledResult, settled } from "./define-tool.ts";
 import { createDiffBlocks } from "./diff-blocks.ts";
+import { secretKind } from "./secret-refusal.ts";
 import type { Preparation, ToolEnvironment } from "./tool.ts";
 import { type Location, locateFile } from "./workspace-paths.ts";
 
@@ -115,16 +116,25 @@ function isSame(one: Buffer | null, other: Buffer | null): boolean {
 	return one === null || other === null ? one === other : one.equals(other);
 }
 
-const actionOf = ({ inside }: Location) => (inside ? "edit file" : "edit file outside of working directory");
+/** What is agreed to for a session says nothing of files of secrets: a person who agrees to edits has not thought of them. */
+async function actionOf(location: Location, environment: ToolEnvironment): Promise<string> {
+	if ((await secretKind(location, environment)) !== null) return "edit file that may hold secrets";
+	return location.inside ? "edit file" : "edit file outside of working directory";
+}
 
 /**
  * A change that cannot be made to a file that is not read: why not says something of what is in it, and is told only when
  * the person has agreed to the change.
  */
-export function reportWhenApproved(location: Location, description: string, result: ToolReturn): Preparation {
+export async function reportWhenApproved(
+	location: Location,
+	description: string,
+	result: ToolReturn,
+	environment: ToolEnvironment,
+): Promise<Preparation> {
 	return {
 		kind: "ready",
-		approval: { action: actionOf(location), description, display: [] },
+		approval: { action: await actionOf(location, environment), description, display: [] },
 		hasEffect: true,
 		target: location.resolved,
 		execute: async () => result,
@@ -149,7 +159,7 @@ export async function prepareFileChange(change: FileChange, environment: ToolEnv
 		approval: change.isFree
 			? null
 			: {
-					action: actionOf(location),
+					action: await actionOf(location, environment),
 					description: change.description,
 					display,
 				},

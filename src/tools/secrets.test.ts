@@ -304,6 +304,8 @@ describe("a change", () => {
 		] as const) {
 			const prepared = await prepareCall(edit, { path: file, edit: { old, new: "x" } });
 			expect(prepared.approval?.description).toContain("Edit file");
+			// Not the action of other edits: what was agreed to for the session does not hold for this.
+			expect(prepared.approval?.action).toBe("edit file that may hold secrets");
 			expect(briefOf(await prepared.execute())).toBe("No replacements made");
 		}
 		expect((await call(edit, { path: ".env", edit: { old: "sk-not-to-be-told", new: "x" } })).is_error).toBe(false);
@@ -315,7 +317,7 @@ describe("a change", () => {
 			path: place.at("share", "config.toml"),
 			content: "default_yolo = false\n",
 		});
-		expect(prepared.approval).toMatchObject({ action: "edit file outside of working directory" });
+		expect(prepared.approval).toMatchObject({ action: "edit file that may hold secrets" });
 		const result = await prepared.execute();
 		expect(result.message).not.toContain("not-to-be-told");
 		expect(await readFile(place.at("share", "config.toml"), "utf8")).toBe("default_yolo = false\n");

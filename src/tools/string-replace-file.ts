@@ -53,20 +53,22 @@ export function createStringReplaceFile(environment: ToolEnvironment): Tool {
 						: toolError(`\`${path}\` does not exist.`, "File not found"),
 				);
 			}
-			const old = decodeTextFile(before);
+			const old = await decodeTextFile(before);
 			if (old === null) return settled(toolError(`\`${path}\` is not UTF-8 text.`, failureBrief));
 			const edits = Array.isArray(edit) ? edit : [edit];
 			const edited = await applyEdits(old.text, edits, old.lineEnding);
 			if (!edited.ok) {
 				const result = toolError(edited.message, "No replacements made");
 				const isSecret = (await secretKind(location, environment)) !== null;
-				return isSecret ? reportWhenApproved(location, `Edit file ${shownPath(location)}`, result) : settled(result);
+				return isSecret
+					? reportWhenApproved(location, `Edit file ${shownPath(location)}`, result, environment)
+					: settled(result);
 			}
 			return prepareFileChange(
 				{
 					location,
 					before,
-					after: encodeTextFile(edited.text, old),
+					after: await encodeTextFile(edited.text, old),
 					shown: { before: old.text, after: edited.text },
 					description: `Edit file ${shownPath(location)}`,
 					failureBrief,

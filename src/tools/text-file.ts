@@ -1,5 +1,6 @@
 // Text of a file apart from the form it is stored in: byte order mark and line endings, which an edit must keep.
 import { isUtf8 } from "node:buffer";
+import { createTurnTaking } from "../base/turn-taking.ts";
 
 export type LineEnding = "lf" | "crlf" | "mixed";
 
@@ -12,12 +13,17 @@ export interface TextFile {
 
 const byteOrderMark = "\ufeff";
 
-function detectLineEnding(text: string): LineEnding {
+/** Characters whose line endings are changed at once. */
+const pieceLength = 64 * 1024;
+
+async function detectLineEnding(text: string): Promise<LineEnding> {
+	const takeTurns = createTurnTaking();
 	let withReturn = 0;
 	let without = 0;
 	for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
 		if (text.charCodeAt(at - 1) === 0x0d) withReturn += 1;
 		else without += 1;
+		if ((withReturn + without) % pieceLength === 0) await takeTurns();
 	}
 	if (withReturn === 0) return "lf";
 	return without === 0 ? "crlf" : "mixed";
@@ -27,18 +33,36 @@ export function toLineFeeds(text: string): string {
 	return text.replaceAll("\r\n", "\n");
 }
 
+/** The text in pieces, each changed; a file of nothing but line ends takes long and much room in one go. */
+async function mapPieces<Piece>(text: string, map: (piece: string) => Piece): Promise<Piece[]> {
+	const takeTurns = createTurnTaking();
+	const pieces: Piece[] = [];
+	for (let start = 0; start < text.length; ) {
+		let end = start + pieceLength;
+		// Neither the two of a line end nor the two of a character are taken apart.
+		if (end < text.length && /[\r\ud800-\udbff]/.test(text.charAt(end - 1))) end -= 1;
+		pieces.push(map(text.slice(start, end)));
+		start = end;
+		await takeTurns();
+	}
+	return pieces;
+}
+
 /** Null when the bytes are not valid UTF-8. */
-export function decodeTextFile(bytes: Buffer): TextFile | null {
+export async function decodeTextFile(bytes: Buffer): Promise<TextFile | null> {
 	if (!isUtf8(bytes)) return null;
 	const decoded = bytes.toString("utf8");
 	const hasByteOrderMark = decoded.startsWith(byteOrderMark);
 	const text = hasByteOrderMark ? decoded.slice(1) : decoded;
-	const lineEnding = detectLineEnding(text);
-	return { text: lineEnding === "crlf" ? toLineFeeds(text) : text, hasByteOrderMark, lineEnding };
+	const lineEnding = await detectLineEnding(text);
+	const plain = lineEnding === "crlf" ? (await mapPieces(text, toLineFeeds)).join("") : text;
+	return { text: plain, hasByteOrderMark, lineEnding };
 }
 
 /** The bytes of a new text, as `decodeTextFile` gives it, in the form of the old file; null for a file that is new. */
-export function encodeTextFile(text: string, form: Omit<TextFile, "text"> | null): Buffer {
-	const body = form?.lineEnding === "crlf" ? text.replaceAll("\n", "\r\n") : text;
-	return Buffer.from(form?.hasByteOrderMark === true && !body.startsWith(byteOrderMark) ? byteOrderMark + body : body);
+export async function encodeTextFile(text: string, form: Omit<TextFile, "text"> | null): Promise<Buffer> {
+	const isMarked = form?.hasByteOrderMark === true && !text.startsWith(byteOrderMark);
+	const mark = Buffer.from(isMarked ? byteOrderMark : "");
+	const encode = (piece: string) => Buffer.from(form?.lineEnding === "crlf" ? piece.replaceAll("\n", "\r\n") : piece);
+	return Buffer.concat([mark, ...(await mapPieces(text, encode))]);
 }

@@ -88,14 +88,38 @@ describe("detectFileKind", () => {
 describe("text files", () => {
 	it.each(["", "a", "a\n", "a\r\nb\r\n", "a\r\nb\n", "\ufeffa\r\n", "a\r\r\nb\r\n", "a\rb"])(
 		"come back as they were: %j",
-		(text) => {
-			const decoded = decodeTextFile(Buffer.from(text));
-			expect(decoded === null ? null : encodeTextFile(decoded.text, decoded).toString("utf8")).toBe(text);
+		async (text) => {
+			const decoded = await decodeTextFile(Buffer.from(text));
+			expect(decoded === null ? null : (await encodeTextFile(decoded.text, decoded)).toString("utf8")).toBe(text);
 		},
 	);
 
-	it("are not made of invalid bytes", () => {
-		expect(decodeTextFile(Buffer.from([0x61, 0xc3]))).toBeNull();
+	it("come back as they were in pieces, wherever these end, and let others have their turn", async () => {
+		for (const text of [
+			"\r\n".repeat(200_000),
+			`a${"\r\n".repeat(200_000)}`,
+			`${"😀".repeat(70_000)}\r\n`,
+			`a${"😀".repeat(70_000)}\r\n`,
+			`${"\r".repeat(200_000)}\n`,
+		]) {
+			const decoded = await decodeTextFile(Buffer.from(text));
+			const encoded = decoded === null ? null : await encodeTextFile(decoded.text, decoded);
+			expect(encoded?.equals(Buffer.from(text))).toBe(true);
+		}
+	});
+
+	it("do not hold others up while a small file grows", async () => {
+		const turns = { count: 0 };
+		const timer = setInterval(() => {
+			turns.count += 1;
+		}, 1);
+		await encodeTextFile("\n".repeat(4_000_000), { lineEnding: "crlf", hasByteOrderMark: false });
+		clearInterval(timer);
+		expect(turns.count).toBeGreaterThan(1);
+	});
+
+	it("are not made of invalid bytes", async () => {
+		expect(await decodeTextFile(Buffer.from([0x61, 0xc3]))).toBeNull();
 	});
 });
 

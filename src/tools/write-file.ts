@@ -47,14 +47,14 @@ export function createWriteFile(environment: ToolEnvironment): Tool {
 					toolError(`The directory that is to hold \`${path}\` does not exist.`, "Parent directory not found"),
 				);
 			}
-			const old = before === null ? null : decodeTextFile(before);
+			const old = before === null ? null : await decodeTextFile(before);
 			if (before !== null && old === null && mode === "append") {
 				return settled(toolError(`\`${path}\` is not UTF-8 text, so no text can be appended to it.`, failureBrief));
 			}
 			const oldText = old?.text ?? before?.toString("utf8") ?? "";
 			const added = adapted(content, old?.lineEnding === "crlf");
 			const newText = mode === "append" ? oldText + added : added;
-			const after = encodeTextFile(newText, old);
+			const after = await encodeTextFile(newText, old);
 			const done = mode === "append" ? "appended to" : "overwritten";
 			return prepareFileChange(
 				{

@@ -76,7 +76,7 @@ async function readTextFile(file: string, files: Files): Promise<ImportResult> {
 	const bytes = await readAtMost(file, sizeLimit, files);
 	if (bytes === null) return refuse(`${file} is larger than ${sizeLimitText}. Import a part of it.`);
 	const isText = detectFileKind(file, bytes) === "text" && !bytes.includes(0);
-	const decoded = isText ? decodeTextFile(bytes) : null;
+	const decoded = isText ? await decodeTextFile(bytes) : null;
 	if (decoded === null) return refuse(`${file} is not text in UTF-8.`);
 	if (decoded.text.trim() === "") return refuse(`There is nothing in ${file}.`);
 	return { ok: true, source: file, text: decoded.text };
