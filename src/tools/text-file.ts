@@ -1,6 +1,6 @@
 // Text of a file apart from the form it is stored in: byte order mark and line endings, which an edit must keep.
 import { isUtf8 } from "node:buffer";
-import { createTurnTaking } from "../base/turn-taking.ts";
+import { createPace } from "../base/pace.ts";
 
 export type LineEnding = "lf" | "crlf" | "mixed";
 
@@ -17,13 +17,13 @@ const byteOrderMark = "\ufeff";
 const pieceLength = 64 * 1024;
 
 async function detectLineEnding(text: string): Promise<LineEnding> {
-	const takeTurns = createTurnTaking();
+	const pace = createPace();
 	let withReturn = 0;
 	let without = 0;
 	for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
 		if (text.charCodeAt(at - 1) === 0x0d) withReturn += 1;
 		else without += 1;
-		if ((withReturn + without) % pieceLength === 0) await takeTurns();
+		if ((withReturn + without) % pieceLength === 0) await pace.rest();
 	}
 	if (withReturn === 0) return "lf";
 	return without === 0 ? "crlf" : "mixed";
@@ -35,7 +35,7 @@ export function toLineFeeds(text: string): string {
 
 /** The text in pieces, each changed; a file of nothing but line ends takes long and much room in one go. */
 async function mapPieces<Piece>(text: string, map: (piece: string) => Piece): Promise<Piece[]> {
-	const takeTurns = createTurnTaking();
+	const pace = createPace();
 	const pieces: Piece[] = [];
 	for (let start = 0; start < text.length; ) {
 		let end = start + pieceLength;
@@ -43,7 +43,7 @@ async function mapPieces<Piece>(text: string, map: (piece: string) => Piece): Pr
 		if (end < text.length && /[\r\ud800-\udbff]/.test(text.charAt(end - 1))) end -= 1;
 		pieces.push(map(text.slice(start, end)));
 		start = end;
-		await takeTurns();
+		await pace.rest();
 	}
 	return pieces;
 }
