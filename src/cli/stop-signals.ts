@@ -8,7 +8,9 @@ export type StopSignal = keyof typeof stopSignals;
 /** From now on the signals are handled by this alone. */
 export function handleStopSignals(handle: (signal: StopSignal) => void): void {
 	for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) {
-		process.removeAllListeners(signal);
+		const before = process.listeners(signal);
 		process.on(signal, () => handle(signal));
+		// After the new one: a signal that has come and is not dealt with yet is lost when nobody listens, be it for a moment.
+		for (const listener of before) process.off(signal, listener);
 	}
 }
