@@ -6,7 +6,7 @@ import {
 	lstat,
 	mkdir,
 	open,
-	readdir,
+	opendir,
 	readlink,
 	realpath,
 	rename,
@@ -24,6 +24,8 @@ import { createClosing, openToAll, type PrivacyOf } from "./private-paths.ts";
 import { openReadable, type ReadableFile, readOn, readSome, readWhole } from "./readable-file.ts";
 
 const pieceLength = 64 * 1024;
+/** Entries of a directory. */
+const listedAtOnce = 500;
 const privateDirectoryMode = 0o700;
 
 /** What is no file on a disk does not make whoever writes to it wait: it fails. */
@@ -115,7 +117,8 @@ async function* readPieces(access: Access, target: string): AsyncGenerator<Buffe
 
 async function listDirectory(directory: string): Promise<DirectoryEntry[]> {
 	const entries: DirectoryEntry[] = [];
-	for (const entry of await readdir(directory, { withFileTypes: true })) {
+	// In pieces: all names of a very large directory at once would hold others up.
+	for await (const entry of await opendir(directory, { bufferSize: listedAtOnce })) {
 		// One after the other: where links lead to a drive that does not answer, no more than one call waits for it.
 		const status = entry.isSymbolicLink() ? await stat(path.join(directory, entry.name)).catch(() => null) : entry;
 		entries.push({ name: entry.name, kind: status === null ? "other" : toKind(status) });

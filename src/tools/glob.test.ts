@@ -115,7 +115,7 @@ describe("Glob", () => {
 		await touch("d/a.ts", "d/b.ts", "d/c.ts");
 		const few = createGlob(place.environment, { entries: 3, time: 1000 });
 		expect(await call(few, { pattern: "d/*" })).toMatchObject({
-			output: "d/a.ts",
+			output: expect.stringMatching(/^d\/[abc]\.ts$/),
 			message:
 				"Found 1 match for pattern `d/*`. The search was ended after 3 entries of directories; results are partial. Give a directory with less in it.",
 		});
