@@ -22,7 +22,7 @@ const maximumSize = 5000;
 /** Sets of very many characters, such as `\p{L}`, that a pattern may have, however often each is repeated. */
 const maximumWideSets = 100;
 /** The same where upper and lower case are one: the engine then looks for the other case of every character. */
-const maximumFoldedSets = 20;
+const maximumFoldedSets = 5;
 /** The engine itself takes no more; a longer repetition is put together. */
 const longestRepetition = 1000;
 
@@ -81,6 +81,9 @@ function groupEnd(pattern: string, start: number): number {
 	throw new Refusal('a "(" is not closed');
 }
 
+/** Begins what has all cases of its characters anyway, so that the engine need not look for them. */
+const unfolded = "(?-i:";
+
 interface OpenGroup {
 	/** Where it begins in what was written. */
 	readonly start: number;
@@ -106,11 +109,12 @@ class Translator {
 	readonly #syntax: PatternSyntax;
 	readonly #isMultiline: boolean;
 	readonly #isDotAll: boolean;
-	readonly #mostWideSets: number;
+	readonly #isFolded: boolean;
 	#position = 0;
 	#written = "";
 	#hasAlternatives = false;
 	#wideSets = 0;
+	#foldedSets = 0;
 	readonly #open: OpenGroup[] = [{ start: 0, size: 0 }];
 	/** What a quantifier would repeat: where it begins, and its size; null when there is nothing. */
 	#atom: { readonly start: number; readonly size: number } | null = null;
@@ -119,7 +123,7 @@ class Translator {
 		this.#pattern = pattern;
 		this.#syntax = syntax;
 		this.#isMultiline = /\(\?[a-z]*m/.test(pattern);
-		this.#mostWideSets = /\(\?[a-z]*i/.test(pattern) ? maximumFoldedSets : maximumWideSets;
+		this.#isFolded = /\(\?[a-z]*i/.test(pattern);
 		this.#isDotAll = /\(\?[a-z]*s/.test(pattern);
 	}
 
@@ -152,14 +156,20 @@ class Translator {
 
 	/** Something that a quantifier may follow. */
 	#add(text: string, length: number): void {
-		if (text.startsWith("[") && isWide(text)) this.#wideSets += 1;
-		if (this.#wideSets > this.#mostWideSets) {
-			throw new Refusal(`it has more than ${this.#mostWideSets} sets of very many characters, such as "\\S"`);
-		}
+		if (text.length > 1 && isWide(text)) this.#countWide(text);
 		this.#atom = { start: this.#written.length, size: 1 };
 		this.#written += text;
 		this.#position += length;
 		this.#grow(1);
+	}
+
+	#countWide(text: string): void {
+		this.#wideSets += 1;
+		if (this.#isFolded && !text.startsWith(unfolded)) this.#foldedSets += 1;
+		if (this.#wideSets <= maximumWideSets && this.#foldedSets <= maximumFoldedSets) return;
+		const [most, condition] =
+			this.#wideSets > maximumWideSets ? [maximumWideSets, ""] : [maximumFoldedSets, " and ignores case"];
+		throw new Refusal(`it has more than ${most} sets of very many characters, such as "[\\W_]"${condition}`);
 	}
 
 	/** Something that none may follow. */
@@ -264,7 +274,8 @@ class Translator {
 		else if (isPython && letter === "W") this.#add("[^\\p{L}\\p{N}_]", 2);
 		else {
 			const { text, isSet, end } = readEscape(this.#pattern, this.#position, this.#syntax, false);
-			this.#add(isSet ? `[${text}]` : text, end - this.#position);
+			const set = this.#isFolded && /[dDwWsS]/.test(letter) ? `${unfolded}[${text}])` : `[${text}]`;
+			this.#add(isSet ? set : text, end - this.#position);
 		}
 	}
 }
