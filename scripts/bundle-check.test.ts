@@ -14,7 +14,7 @@ it("nothing of ours makes a request past the network", async () => {
 	expect(await findPlatformFetch(files)).toEqual([]);
 });
 
-it("the platform's fetch is told from one that was given, and another client by its traces", async () => {
+it("the platform's fetch is distinguished from one that was given, and another client by its traces", async () => {
 	const folder = mkdtempSync(path.join(tmpdir(), "agentwire-bundle-"));
 	onTestFinished(() => rmSync(folder, { recursive: true }));
 	const write = (name: string, text: string) => {

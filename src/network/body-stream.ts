@@ -1,4 +1,4 @@
-// The body of an answer as a stream of the platform: pulled, bounded, and told whole until where it broke off.
+// The body of an answer as a stream of the platform: pulled, bounded, and delivered up to where it broke off.
 import type { Readable } from "node:stream";
 import type { Clock } from "../base/clock.ts";
 import { NetworkError, silenceTimeout } from "./network-error.ts";

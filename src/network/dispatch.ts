@@ -156,7 +156,7 @@ function lengthOf(method: string, body: RequestParts["body"]): Record<string, st
 	return method === "POST" || method === "PUT" ? { "content-length": "0" } : {};
 }
 
-/** Has a proxy make the request in our place: it is told the whole URL, and who asks. */
+/** Has a proxy make the request in our place: it gets the whole URL, and the name of who asks. */
 async function askProxy(
 	connector: Connector,
 	proxy: ProxyServer,

@@ -158,7 +158,7 @@ function send(socket: Socket, { method, target, headers, body }: Outgoing): Sent
 			message.on("error", () => {});
 			resolve(message);
 		});
-		// For its whole life: errors may come behind the answer, too, and more than one.
+		// For its whole life: errors may come after the answer, too, and more than one.
 		request.on("error", (error) => {
 			trouble ??= error;
 			reject(error);

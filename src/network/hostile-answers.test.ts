@@ -123,7 +123,7 @@ describe("an answer", () => {
 		],
 		["no gzip", `${ok}content-encoding: gzip\r\ncontent-length: 3\r\n\r\nabc`, "", "incorrect header check"],
 		["encoded too often", `${ok}content-encoding: ${"gzip,".repeat(9)}\r\ncontent-length: 3\r\n\r\nabc`, "", "9 times"],
-	])("with a body that is %s is told as far as it is good", async (_name, bytes, text, message) => {
+	])("with a body that is %s is delivered as far as it is good", async (_name, bytes, text, message) => {
 		const server = await startRawServer((socket) => socket.end(bytes, "latin1"));
 		const response = await createFetch()(server.url).catch((thrown: unknown) => thrown);
 		const read =
@@ -145,7 +145,7 @@ describe("an answer", () => {
 		expect(await (await fetch(server.url)).text()).toBe("02");
 	});
 
-	it("ends its connection when more comes behind it", async () => {
+	it("ends its connection when more comes after it", async () => {
 		const server = await startRawServer((socket) => socket.write(`${ok}content-length: 2\r\n\r\nokrest`));
 		const fetch = createFetch();
 		for (const round of [0, 1]) {

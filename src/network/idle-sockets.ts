@@ -9,7 +9,7 @@ export interface IdleSockets {
 	take(origin: string): Socket | null;
 }
 
-/** Connections that wait at the same time, over all origins; beyond it the oldest is closed. */
+/** Idle connections, over all origins; beyond it the oldest is closed. */
 const idleLimit = 32;
 
 interface Idle {
@@ -24,7 +24,7 @@ export function createIdleSockets(clock: Clock): IdleSockets {
 	const idle = new Set<Idle>();
 	return {
 		add(origin, socket, lifetime) {
-			// Bytes behind an answer answer nothing that was asked.
+			// Bytes after an answer answer nothing that was asked.
 			if (!isUsable(socket) || lifetime <= 0) {
 				socket.destroy();
 				return;

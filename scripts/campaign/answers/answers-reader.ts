@@ -119,7 +119,7 @@ function judge(
 	if (thrown !== null) return `it threw ${thrown instanceof Error ? thrown.stack : String(thrown)}`;
 	const lasts = chunks.filter(({ type }) => type !== "parts");
 	const last = chunks.at(-1);
-	if (lasts.length > 1 || (lasts.length === 1 && last?.type === "parts")) return "it went on behind its last chunk";
+	if (lasts.length > 1 || (lasts.length === 1 && last?.type === "parts")) return "it went on after its last chunk";
 	if (last?.type === "failed" && last.failure.kind === "defect") return `a defect: ${last.failure.message}`;
 	if (lasts.length === 0 && name !== "leaving" && !isAborted) return "it ended without a last chunk";
 	if (expected === "any") return null;

@@ -29,6 +29,7 @@ export function drawAnswer(random: Random, protocol: AnswerProtocol): AnswerScri
 	const body = drawBody(random, protocol, traits);
 	const head = drawHead(random, body.bytes, traits);
 	let isIntact = head.isIntact;
+	let isReadable = head.isReadable;
 	let bytes = head.bytes;
 	if (random.chance(25)) {
 		bytes = bytes.subarray(0, random.below(bytes.length + 1));
@@ -37,7 +38,12 @@ export function drawAnswer(random: Random, protocol: AnswerProtocol): AnswerScri
 	}
 	if (random.chance(6)) {
 		bytes = Buffer.concat([bytes, drawRest(random)]);
-		traits.push("more behind it");
+		traits.push("more after it");
+		// Where only the end of the connection ends a body, that is part of it.
+		if (head.needsEnd) {
+			isIntact = false;
+			isReadable = false;
+		}
 	}
 	const ending = drawEnding(random, head.needsEnd && isIntact);
 	traits.push(ending);
@@ -46,7 +52,7 @@ export function drawAnswer(random: Random, protocol: AnswerProtocol): AnswerScri
 	return {
 		actions: [...drawWrites(random, bytes), { kind: ending }],
 		isPatient: !random.chance(5),
-		expected: isWhole ? "whole" : body.isIntact && head.isReadable ? "cut" : "any",
+		expected: isWhole ? "whole" : body.isIntact && isReadable ? "cut" : "any",
 		texts: body.texts,
 		traits,
 	};
