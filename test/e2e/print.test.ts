@@ -270,7 +270,7 @@ describe("exit codes", () => {
 		await stage.run("--quiet", "-p", "hi", "--session", "s");
 		expect(await stage.run("--quiet", "-p", "/compact", "-m", "none", "--session", "s")).toMatchObject({
 			code: 1,
-			stdout: 'Error: LLM is not set: the settings have no model "none"\n',
+			stdout: 'Error: LLM not set: the settings have no model "none"\n',
 		});
 	});
 
