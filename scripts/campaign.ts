@@ -8,7 +8,7 @@ interface CampaignModule {
 }
 
 interface CampaignKind {
-	/** Rounds when none are asked for: about half a minute of work. */
+	/** Rounds when none are asked for: about half a minute of work, or all there is. */
 	readonly rounds: number;
 	readonly load: () => Promise<CampaignModule>;
 }
@@ -20,6 +20,7 @@ const kinds: ReadonlyMap<string, CampaignKind> = new Map([
 	["kill", { rounds: 100, load: () => import("./campaign/kill/kill.ts") }],
 	["answers", { rounds: 5_000, load: () => import("./campaign/answers/answers.ts") }],
 	["orphans", { rounds: 100, load: () => import("./campaign/orphans/orphans.ts") }],
+	["wedge", { rounds: 0, load: () => import("./campaign/wedge/wedge.ts") }],
 ]);
 
 /** Those of many sessions over one connection; the others are of one session. */
@@ -30,7 +31,7 @@ const meerkatKinds: ReadonlyMap<string, CampaignKind> = new Map([
 	["kill", { rounds: 20, load: () => import("./campaign/meerkat/kill.ts") }],
 ]);
 
-const usage = `Usage: npm run campaign -- --kind ${[...kinds.keys()].join("|")} [--rounds N] [--process-rounds N] [--seed S] [--points all|N]
+const usage = `Usage: npm run campaign -- --kind ${[...kinds.keys()].join("|")} [--rounds N] [--process-rounds N] [--seed S] [--points all|N] [--only TEXT]
        npm run campaign -- --dialect meerkat --kind ${[...meerkatKinds.keys()].join("|")} [--rounds N] [--process-rounds N] [--seed S]`;
 
 function parseCount(name: string, text: string): number {
@@ -53,6 +54,7 @@ function readChoice(): Choice {
 			"process-rounds": { type: "string" },
 			seed: { type: "string", default: "1" },
 			points: { type: "string", default: "all" },
+			only: { type: "string" },
 		},
 	});
 	const { dialect } = values;
@@ -60,7 +62,7 @@ function readChoice(): Choice {
 	const offered = dialect === undefined ? kinds : meerkatKinds;
 	const kind = offered.get(values.kind);
 	if (kind === undefined) throw new Error(`--kind needs one of ${[...offered.keys()].join(", ")}.`);
-	const { points, seed, rounds } = values;
+	const { points, seed, rounds, only } = values;
 	const processRounds = values["process-rounds"];
 	return {
 		kind,
@@ -68,6 +70,7 @@ function readChoice(): Choice {
 			rounds: rounds === undefined ? kind.rounds : parseCount("rounds", rounds),
 			seed: parseCount("seed", seed),
 			points: points === "all" ? "all" : parseCount("points", points),
+			...(only === undefined ? {} : { only }),
 			...(processRounds === undefined ? {} : { processRounds: parseCount("process-rounds", processRounds) }),
 		},
 	};

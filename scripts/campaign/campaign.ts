@@ -7,6 +7,8 @@ export interface CampaignOptions {
 	readonly points: number | "all";
 	/** Rounds against the real process, for campaigns that also run in memory. */
 	readonly processRounds?: number;
+	/** Plays only what has this in its name, for campaigns whose rounds have names. */
+	readonly only?: string;
 	/** Takes one line of progress. */
 	readonly log: (line: string) => void;
 }

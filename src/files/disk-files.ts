@@ -123,7 +123,8 @@ async function listDirectory(directory: string): Promise<DirectoryEntry[]> {
 		const status = entry.isSymbolicLink() ? await stat(path.join(directory, entry.name)).catch(() => null) : entry;
 		entries.push({ name: entry.name, kind: status === null ? "other" : toKind(status) });
 	}
-	return entries;
+	// The same order each time: what is listed becomes part of prompts.
+	return entries.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 async function resolvePath(start: string): Promise<string> {
