@@ -47,6 +47,7 @@ export const laws: readonly Law[] = [
 		exceptions: {
 			"credentials/mcp-callback.ts": "the loopback server that a browser returns to after a sign-in",
 			"config/schema.ts": "recognizes addresses, connects to nothing",
+			"files/pipes.ts": "a pipe that a shell puts in place of a file is read without a thread that waits",
 			"transports/stdio.ts": "stdin and stdout may be sockets",
 		},
 	},

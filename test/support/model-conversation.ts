@@ -14,8 +14,8 @@ export function think(value: string, encrypted: string | null = null): ContentPa
 }
 
 /** What a provider wants back with what it said: `from` names it and its model, `of` what it said. */
-export function seal(from: string, of: "thought" | "text", persisted: Readonly<Record<string, string>>): ContentPart {
-	return think("", JSON.stringify({ from, of, persisted }));
+export function seal(from: string, of: "thought" | "text", kept: Readonly<Record<string, string>>): ContentPart {
+	return think("", JSON.stringify({ from, of, kept }));
 }
 
 export function image(url: string): ContentPart {

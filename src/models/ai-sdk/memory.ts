@@ -41,7 +41,7 @@ export function toSeal(
 	kind: "thought" | "text",
 	retained: Retained,
 ): Extract<ContentPart, { type: "think" }> {
-	return { type: "think", think: "", encrypted: JSON.stringify({ from: memory.origin, of: kind, retained }) };
+	return { type: "think", think: "", encrypted: JSON.stringify({ from: memory.origin, of: kind, kept: retained }) };
 }
 
 export interface Seal {
@@ -66,7 +66,7 @@ export function readSeal(memory: ProviderMemory, encrypted: string | null): Seal
 
 /** What is kept of a call, as the extras of the call; null when that is nothing. */
 export function toExtras(memory: ProviderMemory, retained: Retained): ToolCall["extras"] {
-	return isNothing(retained) ? null : { from: memory.origin, retained };
+	return isNothing(retained) ? null : { from: memory.origin, kept: retained };
 }
 
 /** What the extras of a call hold for this origin. */

@@ -57,8 +57,8 @@ describe("the prompt", () => {
 				{ type: "think", think: "four", encrypted: null },
 			],
 			[
-				call("c1", "{}", { from: "maker:m1", retained: { signature: "u", forged: "x" } }),
-				call("c2", "{}", { from: "other:m1", retained: { signature: "v" } }),
+				call("c1", "{}", { from: "maker:m1", kept: { signature: "u", forged: "x" } }),
+				call("c2", "{}", { from: "other:m1", kept: { signature: "v" } }),
 			],
 		);
 		const options = (signature: string) => ({ providerOptions: { maker: { signature } } });

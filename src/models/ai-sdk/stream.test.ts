@@ -100,7 +100,7 @@ describe("the parts of a stream", () => {
 		[
 			"what belongs to a call goes out with it",
 			[{ ...begin("c1"), ...signed("s") }, whole("c1", "{}")],
-			[[call("c1", null, { from: "maker:m1", retained: { signature: "s" } })], []],
+			[[call("c1", null, { from: "maker:m1", kept: { signature: "s" } })], []],
 		],
 		[
 			"a call that comes whole has its arguments",

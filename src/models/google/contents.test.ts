@@ -30,7 +30,7 @@ const origin = "google:gemini-3-pro";
 const recordedParts = [
 	think("Two facts needed."),
 	text("Checking both…"),
-	toolCall("fxc1", "get_weather", null, { from: origin, retained: { thoughtSignature: "CqFxU2ln" } }),
+	toolCall("fxc1", "get_weather", null, { from: origin, kept: { thoughtSignature: "CqFxU2ln" } }),
 	piece('{"city":"Oslo"}'),
 	toolCall("fxc2", "read_image"),
 	piece('{"path":"pic.png"}'),
