@@ -197,6 +197,7 @@ async function prepare(
 		builtInSkillsDir: path.join(packageDir, "skills"),
 		os: osType() === "Darwin" ? "macOS" : osType(),
 		files,
+		ownFiles: own,
 		processes: createLazyProcesses(async () => {
 			const { createProcesses } = await import("../processes/children.ts");
 			const { contain } = configuration.agentwire;

@@ -10,6 +10,7 @@ import { noWorkers } from "./task-workers.ts";
 export function createHostServices(parts: Pick<HostServices, "files" | "clock"> & Partial<HostServices>): HostServices {
 	return {
 		environment: {},
+		ownFiles: parts.files,
 		home: "/home",
 		shareDir: "/share",
 		builtInSkillsDir: null,

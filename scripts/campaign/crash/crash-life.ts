@@ -309,6 +309,7 @@ export async function live({ files: disk, scripts, life, plan, port = (files) =>
 						builtInSkillsDir: null,
 						os: "Linux",
 						files: watched,
+						ownFiles: watched,
 						processes,
 						startWorker: noWorkers,
 						network: plainNetwork,

@@ -47,6 +47,10 @@ export interface HostServices {
 	/** Name of the operating system, for people. */
 	readonly os: string;
 	readonly files: Files;
+	/**
+	 * The same without a bound on how many calls run: for what is looked up within a call, which must not wait for one.
+	 */
+	readonly ownFiles: Files;
 	readonly processes: Processes;
 	/** Starts the worker of a background command. */
 	readonly startWorker: StartWorker;

@@ -6,12 +6,12 @@ import type { HostServices } from "./compose.ts";
 
 /** `~/.kimi` counts beside the share directory: it is where other versions keep theirs. */
 export function secretsOf({
-	files,
+	ownFiles: files,
 	shareDir,
 	home,
 	settingsFile,
 	log,
-}: Pick<HostServices, "files" | "shareDir" | "home" | "settingsFile" | "log">): SecretPaths {
+}: Pick<HostServices, "ownFiles" | "shareDir" | "home" | "settingsFile" | "log">): SecretPaths {
 	const shareDirs = [...new Set([shareDir, path.join(home, ".kimi")])];
 	const keyFilesIn = async (directory: string) =>
 		(await discoverPlugins({ files, shareDir: directory, log })).flatMap(({ directory: root, configFile, inject }) =>
