@@ -43,3 +43,48 @@ export function createPacedWork(): <Result>(work: () => Result) => Promise<Resul
 		}
 	};
 }
+
+/**
+ * Runs pieces of work that come from outside, each at once. A promise means: others are to have their turn, wait for it before
+ * the next piece.
+ */
+export function createPacedSteps(): (work: () => void) => Promise<void> | undefined {
+	let spent = 0;
+	return (work) => {
+		const startedAt = performance.now();
+		try {
+			work();
+		} finally {
+			spent += performance.now() - startedAt;
+		}
+		if (spent < longestStretch) return undefined;
+		return nextTurn().then(() => {
+			spent = 0;
+		});
+	};
+}
+
+export interface PacedCallbacks {
+	/** Work begins after a time in which there was none. */
+	begin(): void;
+	/** Goes on with the work: at once, or when others have had their turn. */
+	next(work: () => void): void;
+}
+
+/** For work of many pieces, each of which is called back when the one before it is done, perhaps at once. */
+export function createPacedCallbacks(): PacedCallbacks {
+	let startedAt = 0;
+	const begin = () => {
+		startedAt = performance.now();
+	};
+	return {
+		begin,
+		next(work) {
+			if (performance.now() - startedAt < longestStretch) return work();
+			void nextTurn().then(() => {
+				begin();
+				work();
+			});
+		},
+	};
+}

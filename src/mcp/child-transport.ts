@@ -1,10 +1,11 @@
 // The protocol's messages over the stdin and stdout of a program that is started for it. What the program prints beside
 // them goes to the log.
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import type { Transport } from "@modelcontextprotocol/client";
 import { type Clock, sleep } from "../base/clock.ts";
-import { isRecord } from "../base/json.ts";
 import { createLineSplitter, type Line } from "../base/lines.ts";
+import { createPacedSteps } from "../base/pace.ts";
 import type { ChildInput, Processes, RunOutcome, RunRequest } from "../processes/port.ts";
+import { readIncoming } from "./incoming-message.ts";
 import type { ServerLog } from "./server-log.ts";
 
 /** Bytes of one message. */
@@ -48,9 +49,31 @@ export function startChildTransport({ request, processes, clock, log }: ChildTra
 			finish(`it sent a message of more than ${messageLimit / 1024 / 1024} MiB`);
 			return void close();
 		}
-		const messages = readMessages(line.text);
-		if (messages === null) log.note("stdout", line.text);
-		else for (const message of messages) transport.onmessage?.(message);
+		const incoming = readIncoming(line.text);
+		if (incoming === null) return log.note("stdout", line.text);
+		// It may be gone before it is answered.
+		for (const reply of incoming.replies) transport.send(reply).catch(() => {});
+		for (const message of incoming.messages) transport.onmessage?.(message);
+	};
+	/** What is still to be read, in order, while others have their turn. */
+	const unread: (readonly Line[])[] = [];
+	const step = createPacedSteps();
+	let isReading = false;
+	let reading = Promise.resolve();
+	const readAll = async () => {
+		isReading = true;
+		for (let lines = unread.shift(); lines !== undefined; lines = unread.shift()) {
+			for (const line of lines) {
+				const turn = step(() => receive(line));
+				if (turn !== undefined) await turn;
+			}
+		}
+		isReading = false;
+	};
+	const receiveAll = (lines: readonly Line[]): Promise<void> | undefined => {
+		unread.push(lines);
+		if (!isReading) reading = readAll();
+		return isReading ? reading : undefined;
 	};
 
 	const running = new Promise<void>((resolve) => {
@@ -66,16 +89,16 @@ export function startChildTransport({ request, processes, clock, log }: ChildTra
 					started();
 				},
 				hear(source, bytes) {
-					if (source === "error") log.hear(bytes);
-					else for (const line of splitter.push(bytes)) receive(line);
+					if (source === "output") return receiveAll(splitter.push(bytes));
+					return log.hear(bytes);
 				},
 			},
 		},
 		end.signal,
 	);
-	const gone = run.then(({ ended }) => {
+	const gone = run.then(async ({ ended }) => {
 		goneController.abort();
-		for (const line of splitter.end()) receive(line);
+		await receiveAll(splitter.end());
 		finish(describeEnd(ended, log.end()));
 	});
 
@@ -106,25 +129,6 @@ export function startChildTransport({ request, processes, clock, log }: ChildTra
 		reason: () => reason,
 	};
 	return transport;
-}
-
-/** The messages of a line, which by old versions may be several; null when it is none of the protocol's. */
-function readMessages(text: string): readonly JSONRPCMessage[] | null {
-	if (text.trim() === "") return [];
-	let value: unknown;
-	try {
-		value = JSON.parse(text);
-	} catch {
-		return null;
-	}
-	const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-	return values.every(isMessage) ? values : null;
-}
-
-/** The library looks closer at those that pass. */
-function isMessage(value: unknown): value is JSONRPCMessage {
-	if (!isRecord(value) || value["jsonrpc"] !== "2.0") return false;
-	return typeof value["method"] === "string" || "result" in value || isRecord(value["error"]);
 }
 
 function describeEnd(ended: RunOutcome["ended"], lastLine: string): string {

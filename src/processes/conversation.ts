@@ -19,8 +19,7 @@ export function createStdioCapture(conversation: ChildStdio): OutputCapture {
 	return {
 		push(source, bytes) {
 			total += bytes.length;
-			conversation.hear(source, bytes);
-			return null;
+			return conversation.hear(source, bytes) ?? null;
 		},
 		finish: async () => ({ output: "", errorOutput: "", outputBytes: total, truncated: false, spilledTo: null }),
 	};

@@ -31,8 +31,8 @@ export interface RunRequest {
 export interface ChildStdio {
 	/** Called once, when the child runs. */
 	begin(input: ChildInput): void;
-	/** What the child prints, as it comes. */
-	hear(source: "output" | "error", bytes: Buffer): void;
+	/** What the child prints, as it comes. A promise means: nothing more is read before it resolves. */
+	hear(source: "output" | "error", bytes: Buffer): Promise<void> | void;
 }
 
 /** The stdin of a child that is being spoken to. */

@@ -1,0 +1,64 @@
+// What a server sends, as messages of the protocol. The library takes each of them apart at once and goes as deep as they
+// nest: what is too much for it is kept from it here.
+import type { JSONRPCMessage } from "@modelcontextprotocol/client";
+import { isNestedWithin, isRecord } from "../base/json.ts";
+
+/** Levels that a message may nest. */
+const depthLimit = 200;
+/** Characters of a request or a notification: neither has much to say, and a form is to be answered by a person. */
+const requestLimit = 64 * 1024;
+
+/** Messages of one line. */
+const batchLimit = 1000;
+
+export interface Incoming {
+	/** For the library. */
+	readonly messages: readonly JSONRPCMessage[];
+	/** For the server, where its requests are refused. */
+	readonly replies: readonly JSONRPCMessage[];
+}
+
+const nothing: Incoming = { messages: [], replies: [] };
+
+/** The messages of a line, which by old versions may be several; null when it is none of the protocol's. */
+export function readIncoming(text: string): Incoming | null {
+	// Trying to read what is no JSON takes long when there is much of it.
+	const [first] = /\S/.exec(text) ?? [];
+	if (first === undefined) return nothing;
+	if (first !== "{" && first !== "[") return null;
+	let value: unknown;
+	try {
+		value = JSON.parse(text);
+	} catch {
+		return null;
+	}
+	const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+	if (values.length > batchLimit || !values.every(isMessage)) return null;
+	const checked = values.map((message) => check(message, text.length));
+	return {
+		messages: checked.flatMap(({ messages }) => messages),
+		replies: checked.flatMap(({ replies }) => replies),
+	};
+}
+
+/** The library looks closer at those that pass. */
+function isMessage(value: unknown): value is JSONRPCMessage {
+	if (!isRecord(value) || value["jsonrpc"] !== "2.0") return false;
+	return typeof value["method"] === "string" || "result" in value || isRecord(value["error"]);
+}
+
+function check(message: JSONRPCMessage, length: number): Incoming {
+	const isDeep = !isNestedWithin(message, depthLimit);
+	const deep = `nests more than ${depthLimit} levels deep`;
+	const id = "id" in message && (typeof message.id === "string" || typeof message.id === "number") ? message.id : null;
+	if (!("method" in message)) {
+		if (!isDeep) return { messages: [message], replies: [] };
+		if (id === null) return nothing;
+		const error = { code: -32603, message: `its answer ${deep}` };
+		return { messages: [{ jsonrpc: "2.0", id, error }], replies: [] };
+	}
+	if (!isDeep && length <= requestLimit) return { messages: [message], replies: [] };
+	if (id === null) return nothing;
+	const error = { code: -32600, message: `The request ${isDeep ? deep : `has more than ${requestLimit} characters`}.` };
+	return { messages: [], replies: [{ jsonrpc: "2.0", id, error }] };
+}
