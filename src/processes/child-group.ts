@@ -1,11 +1,12 @@
 // One child as the leader of a process group: started, watched, ended as a group.
 // What left the group is the business of stragglers.ts.
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { type Clock, sleep } from "../base/clock.ts";
 import { errorText, systemErrorCode } from "../base/errors.ts";
+import { createPacedWork } from "../base/pace.ts";
 import type { RunRequest } from "./port.ts";
+import { livingMembers } from "./process-table.ts";
 import { markerValue, markerVariable } from "./stragglers.ts";
 
 export type ChildExit =
@@ -34,6 +35,9 @@ const pollInterval = 10;
 /** Milliseconds a killed group may take to go; a process stuck in the system takes longer. */
 const killPatience = 1000;
 
+/** Starting a process takes milliseconds, in which nothing else runs: of many, others get their turn in between. */
+export const pacedStart = createPacedWork();
+
 /** False when there is no such group. */
 export function signalGroup(groupId: number, signal: NodeJS.Signals | 0): boolean {
 	try {
@@ -45,43 +49,11 @@ export function signalGroup(groupId: number, signal: NodeJS.Signals | 0): boolea
 	}
 }
 
-/** The group of a process that is no zombie, as /proc tells it; null when there is none. */
-function livingProcessGroup(processId: string): number | null {
-	try {
-		// The name of the program, in parentheses, may hold anything; the fields come after it.
-		const status = readFileSync(`/proc/${processId}/stat`, "latin1");
-		const [state, , group] = status.slice(status.lastIndexOf(")") + 2).split(" ");
-		return state === "Z" || state === "X" ? null : Number(group);
-	} catch {
-		return null;
-	}
-}
-
-/** Whether a process is there and no zombie. Needs /proc. */
-export function isLiving(processId: number): boolean {
-	return livingProcessGroup(String(processId)) !== null;
-}
-
-/**
- * How many members of the group /proc knows that are no zombies; null where there is no /proc. An orphaned zombie keeps
- * its group signallable until someone reaps it, which in a container may be never.
- */
-export function livingMembers(groupId: number): number | null {
-	let names: string[];
-	try {
-		names = readdirSync("/proc");
-	} catch {
-		return null;
-	}
-	if (!names.includes(String(process.pid))) return null;
-	return names.filter((name) => /^\d+$/.test(name) && livingProcessGroup(name) === groupId).length;
-}
-
 /** Looking through /proc costs some milliseconds, so it is not done at every poll. */
 const pollsPerLook = 5;
 
-function isGroupAlive(groupId: number): boolean {
-	return signalGroup(groupId, 0) && livingMembers(groupId) !== 0;
+async function isGroupAlive(groupId: number): Promise<boolean> {
+	return signalGroup(groupId, 0) && (await livingMembers(groupId)) !== 0;
 }
 
 const never = new AbortController().signal;
@@ -94,15 +66,15 @@ async function waitUntilGone(
 ): Promise<boolean> {
 	const deadline = clock.now() + patience;
 	for (let poll = 1; signalGroup(groupId, 0); poll += 1) {
-		if (poll % pollsPerLook === 0 && !isGroupAlive(groupId)) return true;
-		if (clock.now() >= deadline || abortPending.aborted) return !isGroupAlive(groupId);
+		if (poll % pollsPerLook === 0 && !(await isGroupAlive(groupId))) return true;
+		if (clock.now() >= deadline || abortPending.aborted) return !(await isGroupAlive(groupId));
 		await sleep(clock, pollInterval, never);
 	}
 	return true;
 }
 
 async function endGroup(groupId: number, clock: Clock, grace: number, abortPending: AbortSignal): Promise<boolean> {
-	if (!isGroupAlive(groupId)) return true;
+	if (!(await isGroupAlive(groupId))) return true;
 	signalGroup(groupId, "SIGTERM");
 	// A stopped process takes no TERM before it goes on.
 	signalGroup(groupId, "SIGCONT");
@@ -149,7 +121,7 @@ function toChildExit(exitCode: number | null, signal: NodeJS.Signals | null): Ch
 export async function startGroup(request: RunRequest, marker: string): Promise<StartedGroup> {
 	let child: ChildProcess;
 	try {
-		child = spawnLeader(request, marker);
+		child = await pacedStart(() => spawnLeader(request, marker));
 	} catch (thrown) {
 		return { ok: false, reason: errorText(thrown) };
 	}

@@ -11,8 +11,7 @@ import {
 	type ChildGroup,
 	childEnvironment,
 	hasInput,
-	isLiving,
-	livingMembers,
+	pacedStart,
 	type StartedGroup,
 	signalGroup,
 } from "./child-group.ts";
@@ -28,6 +27,7 @@ import {
 	toBubblewrapArguments,
 } from "./containment.ts";
 import type { RunRequest } from "./port.ts";
+import { isLiving, livingMembers } from "./process-table.ts";
 
 const pollInterval = 50;
 const emptyPollInterval = 1;
@@ -109,7 +109,7 @@ export async function startContainedGroup(
 ): Promise<StartedGroup> {
 	let child: ChildProcess;
 	try {
-		child = spawnContained(file, request, marker, containment);
+		child = await pacedStart(() => spawnContained(file, request, marker, containment));
 	} catch (thrown) {
 		return { ok: false, reason: errorText(thrown) };
 	}
@@ -160,12 +160,12 @@ export async function startContainedGroup(
 	});
 
 	/** Whether the command, and all it left in its group, is gone. */
-	const isFinished = (group: number): boolean => {
+	const isFinished = async (group: number): Promise<boolean> => {
 		if (reported?.isAlone === true || child.exitCode !== null || child.signalCode !== null) return true;
-		return reported !== null && (livingMembers(group) ?? 0) <= ownProcesses;
+		return reported !== null && ((await livingMembers(group)) ?? 0) <= ownProcesses;
 	};
 	const terminate = async (group: number, clock: Clock, grace: number, abortPending: AbortSignal): Promise<void> => {
-		if (isFinished(group)) return;
+		if (await isFinished(group)) return;
 		signalGroup(group, "SIGTERM");
 		// A stopped process takes no TERM before it goes on.
 		signalGroup(group, "SIGCONT");
@@ -173,7 +173,7 @@ export async function startContainedGroup(
 		const finished = new AbortController();
 		void exit.promise.then(() => finished.abort());
 		await sleep(clock, grace, AbortSignal.any([finished.signal, abortPending]));
-		while (!isFinished(group) && clock.now() < deadline && !abortPending.aborted) {
+		while (!(await isFinished(group)) && clock.now() < deadline && !abortPending.aborted) {
 			await sleep(clock, pollInterval, new AbortController().signal);
 		}
 	};

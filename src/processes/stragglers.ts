@@ -1,13 +1,14 @@
 // Finds and kills processes that left their group (setsid, double fork), by the marker in their environment.
 // Works where /proc shows environments (Linux); elsewhere nothing is found. A child that cleared its environment is missed.
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { type Clock, sleep } from "../base/clock.ts";
+import { createPace } from "../base/pace.ts";
+import { createSharedRun } from "../base/shared-run.ts";
+import { processIds } from "./process-table.ts";
 
 /** The variable every child gets. Its value names this run and, before it, the runs that this process is itself part of. */
 export const markerVariable = "AGENTWIRE_RUN";
 
-/** Environments read between two turns of the event loop: one takes some ten microseconds. */
-const batchSize = 200;
 /** Looks of one search: others may start processes all the time. */
 const lookLimit = 5;
 const roundLimit = 20;
@@ -26,15 +27,7 @@ export interface ProcessTable {
 }
 
 const procFiles: ProcessTable = {
-	ids() {
-		try {
-			return readdirSync("/proc")
-				.filter((name) => /^\d+$/.test(name))
-				.map(Number);
-		} catch {
-			return [];
-		}
-	},
+	ids: () => processIds() ?? [],
 	environment(processId) {
 		try {
 			return readFileSync(`/proc/${processId}/environ`, "latin1");
@@ -45,25 +38,42 @@ const procFiles: ProcessTable = {
 };
 
 /**
- * The ids of the living processes that carry the marker. One look may miss a process that was forked after the list was
+ * The marker's values of the living processes that have one. One look may miss a process that was forked after the list was
  * taken by one that was gone when it was read, or that was just being executed: it looks again until nothing is new.
  */
-export async function findStragglers(marker: string, table: ProcessTable = procFiles): Promise<number[]> {
-	const environments = new Map<number, string>();
+async function readMarkers(table: ProcessTable): Promise<ReadonlyMap<number, string>> {
+	/** Null for what could not be read. */
+	const markers = new Map<number, string | null>();
+	const pace = createPace();
 	for (let look = 0; look < lookLimit; look += 1) {
-		const unread = table.ids().filter((processId) => processId !== process.pid && !environments.get(processId));
-		const isSettled = unread.every((processId) => environments.has(processId));
-		for (const [index, processId] of unread.entries()) {
-			if (index > 0 && index % batchSize === 0) await new Promise((resolve) => setImmediate(resolve));
-			environments.set(processId, table.environment(processId));
+		const unread = table
+			.ids()
+			.filter((processId) => processId !== process.pid && (markers.get(processId) ?? null) === null);
+		const isSettled = unread.every((processId) => markers.has(processId));
+		for (const processId of unread) {
+			const environment = table.environment(processId);
+			markers.set(processId, environment === "" ? null : markerOf(environment));
+			await pace.rest();
 		}
 		if (look > 0 && isSettled) break;
 	}
-	return [...environments].flatMap(([processId, environment]) => (carries(environment, marker) ? [processId] : []));
+	return new Map([...markers].flatMap(([processId, marker]) => (marker ? [[processId, marker]] : [])));
 }
 
-function carries(environment: string, marker: string): boolean {
-	return environment.includes(marker) && environment.includes(`${markerVariable}=`);
+/** The marker's value in an environment; empty when there is none. */
+function markerOf(environment: string): string {
+	const name = `${markerVariable}=`;
+	const start = environment.startsWith(name) ? 0 : environment.indexOf(`\0${name}`) + 1;
+	if (start === 0 && !environment.startsWith(name)) return "";
+	return environment.slice(start + name.length).split("\0", 1)[0] ?? "";
+}
+
+const readProcMarkers = createSharedRun(() => readMarkers(procFiles));
+
+/** The ids of the living processes that carry the marker. */
+export async function findStragglers(marker: string, table?: ProcessTable): Promise<number[]> {
+	const markers = await (table === undefined ? readProcMarkers() : readMarkers(table));
+	return [...markers].flatMap(([processId, value]) => (value.includes(marker) ? [processId] : []));
 }
 
 /**

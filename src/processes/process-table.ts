@@ -1,0 +1,54 @@
+// What /proc knows of the processes of the machine (Linux; elsewhere nothing is known). Reading about one takes some ten
+// microseconds, and there may be thousands: a look lets others have their turn, and whoever asks for one while another goes on
+// shares the next.
+import { readdirSync, readFileSync } from "node:fs";
+import { createPace } from "../base/pace.ts";
+import { createSharedRun } from "../base/shared-run.ts";
+
+/** The ids of all processes; null where there is no /proc. */
+export function processIds(): number[] | null {
+	try {
+		return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+	} catch {
+		return null;
+	}
+}
+
+/** The group of a process that is no zombie; null when there is none. */
+function livingGroupOf(processId: number): number | null {
+	try {
+		// The name of the program, in parentheses, may hold anything; the fields come after it.
+		const status = readFileSync(`/proc/${processId}/stat`, "latin1");
+		const [state, , group] = status.slice(status.lastIndexOf(")") + 2).split(" ");
+		return state === "Z" || state === "X" ? null : Number(group);
+	} catch {
+		return null;
+	}
+}
+
+/** Whether a process is there and no zombie. Needs /proc. */
+export function isLiving(processId: number): boolean {
+	return livingGroupOf(processId) !== null;
+}
+
+const countLiving = createSharedRun(async (): Promise<ReadonlyMap<number, number> | null> => {
+	const ids = processIds();
+	if (ids?.includes(process.pid) !== true) return null;
+	const counts = new Map<number, number>();
+	const pace = createPace();
+	for (const id of ids) {
+		const group = livingGroupOf(id);
+		if (group !== null) counts.set(group, (counts.get(group) ?? 0) + 1);
+		await pace.rest();
+	}
+	return counts;
+});
+
+/**
+ * How many members of the group are no zombies; null where there is no /proc. An orphaned zombie keeps its group signallable
+ * until someone reaps it, which in a container may be never.
+ */
+export async function livingMembers(groupId: number): Promise<number | null> {
+	const counts = await countLiving();
+	return counts === null ? null : (counts.get(groupId) ?? 0);
+}
