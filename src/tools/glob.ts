@@ -6,7 +6,7 @@ import { cancelledResult, defineTool, readOnly, settled } from "./define-tool.ts
 import { parseGlobPattern } from "./glob-pattern.ts";
 import { listDirectory, standardBounds, type WalkBounds, type WalkResult, walkPattern } from "./glob-walk.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
-import { absolutePath, isAbsolutePath, isSearchable } from "./workspace-paths.ts";
+import { absolutePath, isAbsolutePath, isSearchable, refusePath } from "./workspace-paths.ts";
 
 const maximumMatches = 1000;
 const listingLength = 200;
@@ -71,6 +71,8 @@ async function findDirectory(
 ): Promise<{ readonly root: string } | { readonly refusal: ToolReturn }> {
 	if (spelled === null) return { root: environment.workDir };
 	const refuse = (message: string, brief: string) => ({ refusal: toolError(message, brief) });
+	const refusal = refusePath(spelled);
+	if (refusal !== null) return { refusal };
 	if (!isAbsolutePath(spelled)) return refuse(`\`${spelled}\` is not an absolute path.`, "Invalid directory");
 	const root = await environment.files.resolve(absolutePath(spelled, environment));
 	if (!(await isSearchable(root, environment))) {

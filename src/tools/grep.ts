@@ -17,7 +17,7 @@ import { createOutputBuilder } from "./output-builder.ts";
 import { findRipgrep } from "./ripgrep.ts";
 import { findSecret } from "./secret-refusal.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
-import { absolutePath, contains } from "./workspace-paths.ts";
+import { absolutePath, contains, refusePath } from "./workspace-paths.ts";
 
 const timeout = 20_000;
 /** Bytes of what is found. Beyond them there is room for secrets, so that taking these out makes no difference. */
@@ -88,6 +88,9 @@ const schema = v.object({
 });
 
 type Input = v.InferOutput<typeof schema>;
+
+/** Bytes of a pattern; Linux takes up to 128 KiB in one argument. */
+const argumentLimit = 100_000;
 
 /** Any other word is taken for content, which shows most. */
 function toMode(outputMode: string): GrepMode {
@@ -259,6 +262,14 @@ async function refuseSearch(
 	return await findSecret({ spelled, path: target, resolved }, environment);
 }
 
+/** What does not fit into a command line. */
+function refuseLength({ pattern, glob, type }: Input): ToolReturn | null {
+	const long = Object.entries({ pattern, glob: glob ?? "", type: type ?? "" }).find(
+		([, text]) => Buffer.byteLength(text) > argumentLimit,
+	);
+	return long === undefined ? null : toolError(`The ${long[0]} is longer than ${argumentLimit} bytes.`, failureBrief);
+}
+
 export function createGrep(environment: ToolEnvironment): Tool {
 	let ripgrep: string | null = null;
 	return defineTool({
@@ -268,10 +279,11 @@ export function createGrep(environment: ToolEnvironment): Tool {
 		failureBrief,
 		prepare: (input) =>
 			readOnly(async (signal) => {
+				const tooLong = refuseLength(input) ?? refusePath(input.path);
+				if (tooLong !== null) return tooLong;
 				ripgrep ??= findRipgrep();
 				const mode = toMode(input.output_mode);
 				const target = absolutePath(input.path, environment);
-				if (target.includes("\0")) return toolError("A path has no NUL character.", "Invalid path");
 				const resolved = await environment.files.resolve(target);
 				const refused = await refuseSearch(input.path, { target, resolved }, environment);
 				if (refused !== null) return refused;

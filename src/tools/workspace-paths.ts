@@ -5,6 +5,9 @@ import { type ToolReturn, toolError } from "../events/content.ts";
 import type { Files } from "../files/port.ts";
 import type { ToolEnvironment } from "./tool.ts";
 
+/** Characters; systems take no longer ones, and looking at all the parts of one that is takes long. */
+const pathLimit = 4096;
+
 export interface Location {
 	/** As the model wrote it. */
 	readonly spelled: string;
@@ -34,6 +37,13 @@ export function contains(root: string, target: string): boolean {
 /** Whether the path was given as one that does not depend on the work dir. */
 export function isAbsolutePath(spelled: string): boolean {
 	return path.isAbsolute(withHome(spelled, "/"));
+}
+
+/** Why a path in a call is no path at all; null when it may be one. */
+export function refusePath(spelled: string): ToolReturn | null {
+	if (spelled.length > pathLimit)
+		return toolError(`The path is longer than ${pathLimit} characters: ${spelled.slice(0, 100)}…`, "Invalid path");
+	return spelled.includes("\0") ? toolError("A path has no NUL character.", "Invalid path") : null;
 }
 
 /** The absolute path that was meant; links are not looked at. */
@@ -80,7 +90,8 @@ export async function locateFile(spelled: string, environment: ToolEnvironment):
 		refusal: toolError(message, brief),
 	});
 	if (spelled.trim() === "") return refuse("The file path is empty.", "Empty file path");
-	if (spelled.includes("\0")) return refuse("A file path has no NUL character.", "Invalid path");
+	const refusal = refusePath(spelled);
+	if (refusal !== null) return { ok: false, refusal };
 	const absolute = absolutePath(spelled, environment);
 	const resolved = await environment.files.resolve(absolute);
 	const inside = await isInsideWorkspace(resolved, environment);

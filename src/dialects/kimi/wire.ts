@@ -78,10 +78,12 @@ export const clientToolReturnSchema = v.pipe(
 );
 /** What a client answers to a ToolCallRequest. */
 export const toolCallResultSchema = v.object({ tool_call_id: v.string(), return_value: clientToolReturnSchema });
+/** Far more answers than there are questions. */
+const maximumAnswers = 100;
 /** What a client answers to a QuestionRequest. */
 export const questionResultSchema = v.object({
 	request_id: v.string(),
-	answers: v.pipe(plainObject, v.record(v.string(), v.string())),
+	answers: v.pipe(plainObject, v.maxEntries(maximumAnswers), v.record(v.string(), v.string())),
 });
 
 /** What a client answers to a HookRequest. */

@@ -269,8 +269,12 @@ export const questionRequestSchema = v.object({
 	tool_use_id: v.string(),
 	questions: v.array(questionItemSchema),
 });
+/** Far more answers than there are questions. */
+const maximumAnswers = 100;
 /** Question text to answer; empty means that nobody answered. */
-export const questionResultSchema = v.object({ answers: v.pipe(plainObject, v.record(v.string(), v.string())) });
+export const questionResultSchema = v.object({
+	answers: v.pipe(plainObject, v.maxEntries(maximumAnswers), v.record(v.string(), v.string())),
+});
 
 /** Params of `tool/execute`, a request to the client. */
 export const toolExecuteSchema = v.object({
