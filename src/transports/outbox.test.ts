@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { longestPause, shortestPause } from "../../test/support/pauses.ts";
+import { toLineText } from "../base/long-text.ts";
 import { createOutbox } from "./outbox.ts";
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -133,5 +135,16 @@ describe("createOutbox", () => {
 		}
 		expect(texts()).toEqual(["a\n", "lo", "ng", "\n", "b\nc\n"]);
 		expect(outbox.queued()).toBe(0);
+	});
+
+	it("lets others have their turn while a reader keeps up with much", { timeout: 30_000 }, async () => {
+		const line = toLineText({ text: '"\n'.repeat(2_000_000) });
+		const pause = await shortestPause(async () => {
+			// As a pipe does whose other end reads.
+			const outbox = createOutbox((_, done) => process.nextTick(done), 10);
+			for (let count = 0; count < 20; count += 1) outbox.send(line);
+			await outbox.flush();
+		});
+		expect(pause).toBeLessThan(longestPause);
 	});
 });

@@ -2,6 +2,7 @@
 // It never drops a line while the other side lives; producers of much wait for `ready`.
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 import type { LineText, LongText } from "../base/long-text.ts";
+import { createPacedCallbacks } from "../base/pace.ts";
 
 /** A sink for text. `done` is called when the text was handed on, with an error when it could not be. */
 export type WriteText = (text: string, done: (error?: Error | null) => void) => void;
@@ -24,6 +25,8 @@ export function createOutbox(write: WriteText, limit: number, ending = "\n"): Ou
 	let size = 0;
 	let inFlight = 0;
 	let scheduled = false;
+	/** A reader that keeps up would have everything written in one turn of the event loop, however much it is. */
+	const pace = createPacedCallbacks();
 	let drainWaiter: Deferred<void> | null = null;
 	let emptyWaiter: Deferred<void> | null = null;
 
@@ -60,7 +63,7 @@ export function createOutbox(write: WriteText, limit: number, ending = "\n"): Ou
 			if (error) return abandon(error);
 			inFlight = 0;
 			release();
-			drain();
+			if (queued.length > 0) pace.next(drain);
 		};
 		if (typeof long === "object") writePieces(long, finish);
 		else write(`${batch.join(ending)}${ending}`, finish);
@@ -73,7 +76,7 @@ export function createOutbox(write: WriteText, limit: number, ending = "\n"): Ou
 			const piece = error || gone.signal.aborted ? null : pieces.next();
 			if (piece === null) done(error);
 			else if (piece.done === true) write(ending, done);
-			else write(piece.value, next);
+			else write(piece.value, (failure) => pace.next(() => next(failure)));
 		};
 		next();
 	};
@@ -85,6 +88,7 @@ export function createOutbox(write: WriteText, limit: number, ending = "\n"): Ou
 			size += line.length + ending.length;
 			if (scheduled) return;
 			scheduled = true;
+			if (inFlight === 0) pace.begin();
 			queueMicrotask(drain);
 		},
 		ready() {
