@@ -131,7 +131,7 @@ const remote = (name: string, route: (world: World) => void, reached = /session\
 	reached,
 	set(world): Scene {
 		route(world);
-		const hostile = { url: `${world.loopback.url}/mcp`, auth: "oauth" };
+		const hostile = { url: `${world.loopback.url}/mcp` };
 		world.stage.writeShared("mcp.json", JSON.stringify({ mcpServers: { hostile } }));
 		return {
 			settings: { agentwire: { mcp_start_timeout: 4 } },

@@ -62,6 +62,8 @@ export class Life {
 	readonly #pending = new Map<string, (reply: Reply | null) => void>();
 	readonly #calls = new Map<string, string>();
 	readonly #events: { readonly type: string; readonly wake: () => void }[] = [];
+	readonly #starting: NodeJS.Timeout;
+	#waited = 0;
 	#count = 0;
 	#rest: Buffer[] = [];
 
@@ -73,18 +75,18 @@ export class Life {
 		const started = performance.now();
 		const mode = this.dialect === "rpc" ? ["rpc"] : ["--wire"];
 		const flags = [...mode, "--work-dir", stage.workDir, "--config-file", configFile, ...(scene.flags ?? [])];
-		this.#child = spawn(executable, flags, {
+		this.#child = spawn(...commandLine(flags), {
 			cwd: stage.workDir,
 			env: {
 				PATH: process.env["PATH"],
 				HOME: stage.home,
 				KIMI_SHARE_DIR: stage.shareDir,
 				XDG_CACHE_HOME: cacheDir,
-				...nodeOptions(),
 			},
 		});
 		this.pid = this.#child.pid ?? 0;
 		this.heart = new Heart(this.pid, (number) => this.#sendBeat(number));
+		this.#starting = setInterval(() => this.#lookAtWaiting(), 10);
 		const begun = createDeferred<number>();
 		this.begun = begun.promise;
 		this.gone = new Promise((resolve) => {
@@ -176,7 +178,14 @@ export class Life {
 
 	/** Milliseconds since the start, without those in which the process waited for a processor. */
 	#sinceStart(started: number): number {
-		return performance.now() - started - waitedForProcessor(this.pid);
+		this.#lookAtWaiting();
+		clearInterval(this.#starting);
+		return performance.now() - started - this.#waited;
+	}
+
+	/** Of a process that is gone nothing can be read any more. */
+	#lookAtWaiting(): void {
+		this.#waited = Math.max(this.#waited, waitedForProcessor(this.pid));
 	}
 
 	#sendBeat(number: number): void {
@@ -275,8 +284,8 @@ export function brief(value: unknown, length = 160): string {
 	return shown.length <= length ? shown : `${shown.slice(0, length)}…`;
 }
 
-/** Options of Node for whoever looks for the reason of a finding, such as `--cpu-prof`. */
-function nodeOptions(): { NODE_OPTIONS?: string } {
-	const options = process.env["AGENTWIRE_CAMPAIGN_NODE_OPTIONS"];
-	return options === undefined ? {} : { NODE_OPTIONS: options };
+/** With flags of Node, for whoever looks for the reason of a finding: `--cpu-prof --cpu-prof-dir=/tmp/profiles`. */
+function commandLine(flags: readonly string[]): readonly [string, readonly string[]] {
+	const ofNode = process.env["AGENTWIRE_CAMPAIGN_NODE_FLAGS"];
+	return ofNode === undefined ? [executable, flags] : [process.execPath, [...ofNode.split(" "), executable, ...flags]];
 }

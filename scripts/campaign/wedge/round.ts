@@ -69,7 +69,8 @@ async function live(life: Life, scene: Scene, loopback: Loopback, patience: numb
 				};
 	if (life.dialect === "rpc" && scene.isStart !== true) await life.ask("initialize", rpcHandshake(scene));
 	const first = await life.ask(calm, calmParams);
-	const begun = await life.begun;
+	// What has not begun by now may never do.
+	const begun = first === null && !life.isGone ? patience : await life.begun;
 	const isUp = first?.result !== undefined && !life.isGone;
 	if (isUp) {
 		outcome.splice(0);
