@@ -1,4 +1,5 @@
 // Serving on stdio: one session, or as many as a client makes, until the client is gone.
+import { type FaultOwner, nobody } from "../kernel/session/fault-owner.ts";
 import type { Session } from "../kernel/session/session.ts";
 import { serve } from "../server/serve.ts";
 import { createStdioTransport } from "../transports/stdio.ts";
@@ -15,6 +16,7 @@ export async function runServer(
 	packageDir: string,
 ): Promise<number> {
 	const stopping = new AbortController();
+	let faultOwner = (): FaultOwner | null => null;
 	const stop = () => stopping.abort();
 	const taken = takeProcess(options, packageDir, {
 		onSignal() {
@@ -22,34 +24,43 @@ export async function runServer(
 			endInTime(taken.log, () => 0);
 			stop();
 		},
-		onFault: stop,
+		faultOwner: () => faultOwner(),
+		onBroken: stop,
 	});
 	if (options.prompt !== null) taken.log.warn("A prompt on the command line is not used by a server.");
+	const serveFrom = (program: ServedProgram) =>
+		serveClient(executable, program, options.mode, stopping.signal, (toOwner) => {
+			faultOwner = toOwner;
+		});
 	if (options.mode === "rpc") {
 		const started = await startHost(executable, options, taken, stopping.signal);
 		if (started === null) return 0;
 		if ("exitCode" in started) return started.exitCode;
-		return await serveClient(executable, { ...started, session: null }, options.mode, stopping.signal);
+		return await serveFrom({ ...started, session: null });
 	}
 	const program = await startProgram(executable, options, { unattended: false }, taken, stopping.signal);
 	if (program === null) return 0;
-	return "exitCode" in program
-		? program.exitCode
-		: await serveClient(executable, program, options.mode, stopping.signal);
+	return "exitCode" in program ? program.exitCode : await serveFrom(program);
 }
+
+type ServedProgram = StartedKernel & { readonly session: Session | null };
 
 async function serveClient(
 	executable: string,
-	program: StartedKernel & { readonly session: Session | null },
+	program: ServedProgram,
 	mode: ServeOptions["mode"],
 	signal: AbortSignal,
+	/** From then on a fault ends no more than what it belongs to. */
+	begun: (faultOwner: () => FaultOwner) => void,
 ): Promise<number> {
 	const { session, compatibility, log } = program;
+	const host = mode === "wire" ? null : await program.openHost();
+	begun(() => host?.sessions.faultOwner() ?? session ?? nobody);
 	const { outboxBytes, requestsInFlight } = program.configuration.agentwire.limits;
 	const serving = serve({
 		transport: createStdioTransport(outboxBytes),
 		session,
-		...(mode === "wire" ? {} : { host: await program.openHost() }),
+		...(host === null ? {} : { host }),
 		server: { name: productName, version: productVersion },
 		compatibility,
 		maximumInFlight: requestsInFlight,

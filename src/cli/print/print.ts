@@ -4,6 +4,7 @@ import { isatty } from "node:tty";
 import { systemClock } from "../../base/clock.ts";
 import { errorText, systemErrorCode, toKernelError } from "../../base/errors.ts";
 import type { UserInput } from "../../events/content.ts";
+import type { Session } from "../../kernel/session/session.ts";
 import type { Outbox } from "../../transports/outbox.ts";
 import { createTextOutput, readInput, readInputLines } from "../../transports/stdio.ts";
 import type { PrintOptions } from "../command-line.ts";
@@ -34,6 +35,7 @@ export async function runPrint(executable: string, options: PrintOptions, packag
 		return 1;
 	}
 	const early = createEarlyEnd();
+	let openSession: Session | null = null;
 	const taken = takeProcess(options, packageDir, {
 		onSignal(signal) {
 			// Whoever asks twice does not want to wait.
@@ -41,11 +43,13 @@ export async function runPrint(executable: string, options: PrintOptions, packag
 			early.end(stopSignals[signal]);
 			endInTime(taken.log, () => early.exitCode() ?? 1);
 		},
-		onFault: () => early.end(1),
+		faultOwner: () => openSession,
+		onBroken: () => early.end(1),
 	});
 	const program = await startProgram(executable, { ...options, session }, { unattended: true }, taken, early.signal);
 	if (program === null) return early.exitCode() ?? 1;
 	if ("exitCode" in program) return program.exitCode;
+	openSession = program.session;
 
 	const output = createTextOutput();
 	output.gone.addEventListener("abort", () => early.end(isBrokenPipe(output) ? brokenPipe : 1));

@@ -7,7 +7,9 @@ import type { Log } from "../../base/log.ts";
 import { timeOrderedUuid } from "../../base/time-id.ts";
 import type { UserInput } from "../../events/content.ts";
 import { ModelConfigurationError } from "../../models/model-settings.ts";
+import { type FaultOwner, nobody } from "../session/fault-owner.ts";
 import type { Session } from "../session/session.ts";
+import { createFaultScopes } from "./fault-scopes.ts";
 import {
 	type ChosenOptions,
 	type CommonOptions,
@@ -54,6 +56,9 @@ export class SessionHost {
 	readonly #chosen = new Map<string, ChosenOptions>();
 	/** Archived while this process runs: unknown from the moment on at which it was requested. */
 	readonly #archived = new Set<string>();
+	readonly #faults = createFaultScopes();
+	/** The session whose work runs without a scope: a fault that is in no scope is taken for its own. */
+	#unscoped: string | null = null;
 	#isStopped = false;
 
 	constructor(parts: SessionHostParts) {
@@ -141,6 +146,16 @@ export class SessionHost {
 		});
 	}
 
+	/**
+	 * Whose work it was that has just thrown what nobody caught; `nobody` when that cannot be told, null when there are no
+	 * sessions. To be called where the fault is first heard of.
+	 */
+	faultOwner(): FaultOwner | null {
+		if (this.#cache.slots().length === 0) return null;
+		const id = this.#faults.current() ?? this.#unscoped;
+		return (id === null ? null : this.#loaded(id)) ?? nobody;
+	}
+
 	/** Stops every session: running turns end as cancelled. */
 	async stop(): Promise<void> {
 		this.#isStopped = true;
@@ -167,11 +182,19 @@ export class SessionHost {
 	}
 
 	async #load(id: string, open: () => Promise<Session>): Promise<Session> {
-		const session = await this.#cache.load(id, open);
+		const session = await this.#cache.load(id, () => this.#asOf(id, open));
 		if (!this.#isStopped) return session;
 		// It was being opened when all that was loaded was stopped.
 		await session.stop();
 		throw programEnds();
+	}
+
+	/** Runs work so that a fault in it is known to be the session's. The first session goes without a scope, which costs time. */
+	#asOf<Result>(id: string, work: () => Result): Result {
+		const isOnly = this.#chosen.size === 0 || (this.#chosen.size === 1 && this.#chosen.has(id));
+		if (!isOnly) return this.#faults.within(id, work);
+		this.#unscoped = id;
+		return work();
 	}
 
 	#toHandle(id: string, session: Session, chosen: ChosenOptions): SessionHandle {
@@ -184,7 +207,7 @@ export class SessionHost {
 				const { runningTurns } = this.#parts.configuration.agentwire.limits;
 				const running = this.#cache.slots().filter(({ value }) => value !== null && isRunning(value)).length;
 				if (!isRunning(session) && running >= runningTurns) throw tooManyTurns(runningTurns);
-				return await session.send({ type: "turn.start", input });
+				return await this.#asOf(id, () => session.send({ type: "turn.start", input }));
 			},
 			release: () => this.#cache.release(id),
 			discard: async () => {

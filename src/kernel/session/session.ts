@@ -1,7 +1,7 @@
 // One session: commands in, events out, one turn at a time. Owns its stored files while it lives. What it is made of is
 // built by assemble.ts; here are its commands and its lifecycle.
 import { setMaxListeners } from "node:events";
-import { KernelError } from "../../base/errors.ts";
+import { KernelError, toKernelError } from "../../base/errors.ts";
 import type { Command, CommandType, CommandValues } from "../../events/command.ts";
 import type { UserInput } from "../../events/content.ts";
 import type { AgentEvent, EventBody } from "../../events/event.ts";
@@ -12,7 +12,7 @@ import { type CheckedTools, type ClientToolDeclaration, checkClientTools } from 
 import type { Attachment, AttachOptions } from "../clients/clients.ts";
 import type { SlashCommandInfo } from "../commands/command.ts";
 import type { MessageHistory } from "../turn/main-agent.ts";
-import { type RunningTurn, runMainTurn } from "../turn/main-turn.ts";
+import { breakOff, type RunningTurn, runMainTurn } from "../turn/main-turn.ts";
 import { createSteerQueue } from "../turn/steers.ts";
 import { type AssembledSession, assembleSession } from "./assemble.ts";
 import type { SessionParts } from "./session-parts.ts";
@@ -176,6 +176,16 @@ export class Session {
 		return this.#parts.stored.events();
 	}
 
+	/**
+	 * Something in its work threw and nobody caught it: whatever waits for that waits in vain, so that the running turn ends
+	 * as failed. The session goes on.
+	 */
+	fail(thrown: unknown): void {
+		const { code, message, data } = toKernelError(thrown);
+		const { running } = this.#assembled.turn;
+		if (running !== null) breakOff(running, { code, message, data });
+	}
+
 	/** Ends the running turn as cancelled, settles every ask and ends the clients' events. Idempotent. */
 	async stop(): Promise<void> {
 		const { turn, background, interactions, sideQuestions, servers, clients } = this.#assembled;
@@ -207,7 +217,7 @@ export class Session {
 			id: this.#parts.identifiers.hex(32),
 			controller: new AbortController(),
 			steers: createSteerQueue(),
-			expired: null,
+			broken: null,
 			ended: Promise.resolve(),
 		};
 		// Every call of an answer, and every event that waits for a slow client, listens to it.

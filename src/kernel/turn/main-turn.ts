@@ -34,8 +34,8 @@ export interface RunningTurn {
 	readonly id: string;
 	readonly controller: AbortController;
 	readonly steers: OpenSteerQueue;
-	/** Set when a time budget was used up and that, not a cancel, aborted it. */
-	expired: TurnError | null;
+	/** Set when something other than a cancel aborted it: a time budget that was used up, or a fault in its work. */
+	broken: TurnError | null;
 	/** Resolves when its end was told. */
 	ended: Promise<void>;
 }
@@ -124,15 +124,15 @@ function giveUp(turn: RunningTurn, { services, log, seal }: MainTurnSettings): T
 }
 
 /** What runs is ended as by a cancel; which of the two came first decides how that is told. */
-function expire(turn: RunningTurn, error: TurnError): void {
+export function breakOff(turn: RunningTurn, error: TurnError): void {
 	if (turn.controller.signal.aborted) return;
-	turn.expired = error;
+	turn.broken = error;
 	turn.steers.close();
 	turn.controller.abort();
 }
 
-function toCutOff({ expired }: RunningTurn): TurnOutcome {
-	return expired === null ? { status: "cancelled" } : { status: "failed", error: expired };
+function toCutOff({ broken }: RunningTurn): TurnOutcome {
+	return broken === null ? { status: "cancelled" } : { status: "failed", error: broken };
 }
 
 /** Hooks before it, the run, hooks behind it: one of those may send the agent back to work once. */
@@ -152,7 +152,7 @@ async function runPrompt(
 	await emit({ type: "turn.started", input }, { sync: true });
 	turnEvents.isBegun = true;
 	settings.begun();
-	settings.budgets.openTurn((error) => expire(turn, error));
+	settings.budgets.openTurn((error) => breakOff(turn, error));
 	await services.stored.markStarted();
 	await settings.notifications.openTurn(emit);
 	if (blocked !== null) {

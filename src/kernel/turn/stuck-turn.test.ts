@@ -1,10 +1,10 @@
 // What hangs in something that knows no cancel: the turn ends all the same, and the next one begins.
 import { describe, expect, it } from "vitest";
-import { call, createScriptedModel, done, say } from "../../test/support/scripted-model.ts";
-import { createSessionSubject, type SessionSubject } from "../../test/support/session-subject.ts";
-import { createToolDouble } from "../../test/support/turn-subject.ts";
-import { createDeferred } from "../base/deferred.ts";
-import { toolSuccess } from "../events/content.ts";
+import { call, createScriptedModel, done, say } from "../../../test/support/scripted-model.ts";
+import { createSessionSubject, type SessionSubject } from "../../../test/support/session-subject.ts";
+import { createToolDouble } from "../../../test/support/turn-subject.ts";
+import { createDeferred } from "../../base/deferred.ts";
+import { toolSuccess } from "../../events/content.ts";
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 const never = new Promise<never>(() => {});
@@ -109,5 +109,23 @@ describe("a cancelled turn", () => {
 		await timeToEnd(subject);
 		await stopped;
 		expect((await client.next("turn.ended")).outcome).toEqual({ status: "cancelled" });
+	});
+});
+
+describe("a session in whose work something was thrown that nobody caught", () => {
+	it("ends its turn as failed, without what was thrown, and goes on", async () => {
+		const tool = createToolDouble("Stuck", { execute: () => never });
+		const subject = await createSessionSubject(twoTurns(), [tool]);
+		const client = await startTurn(subject);
+		await client.next("tool-call.started");
+		subject.session.fail(new Error("secret of the house"));
+		await settled();
+		await timeToEnd(subject);
+		const error = { code: "internal", message: "Internal error; the log has the details.", data: null };
+		expect((await client.next("turn.ended")).outcome).toEqual({ status: "failed", error });
+		await expectNextTurnWorks(subject, client);
+		// Between turns there is nothing to end.
+		subject.session.fail(new Error("late"));
+		expect(subject.session.snapshot().turnId).toBeNull();
 	});
 });
