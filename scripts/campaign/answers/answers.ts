@@ -28,7 +28,9 @@ export async function runCampaign({ rounds, seed, log }: CampaignOptions): Promi
 		const report = await runBatch(seed, from, to);
 		if (typeof report === "string") {
 			exits += 1;
-			findings.push(`rounds ${from} to ${to}: ${report}`);
+			const finding = `rounds ${from} to ${to}: ${report}`;
+			log(finding);
+			findings.push(finding);
 			continue;
 		}
 		for (const finding of report.findings) log(finding);
