@@ -41,13 +41,13 @@ let isEnding = false;
  * From now on the process has two seconds, wherever it stays behind: with a read that never ends, in the exit itself, or in
  * something that lets no timer come. The first call counts.
  */
-export function endInTime(log: LogFile, exitCode: () => number): void {
+export function endInTime(exitCode: () => number, log: LogFile | null): void {
 	if (isEnding) return;
 	isEnding = true;
 	void import("../processes/last-resort.ts").then(({ killSelfAfter }) => killSelfAfter(lastResort));
 	setTimeout(async () => {
-		log.error("The end took too long; what was left is given up.", { budget: shutdownBudget });
-		await Promise.race([log.flush(), pause(lastWords)]);
+		log?.error("The end took too long; what was left is given up.", { budget: shutdownBudget });
+		await Promise.race([log?.flush(), pause(lastWords)]);
 		await exitSoon(exitCode(), lastWords);
 	}, shutdownBudget);
 }

@@ -40,6 +40,7 @@ import type { LogFile } from "./log-file.ts";
 import { checkDirectory, checkFile, checkWorkDir, type Place, toAbsolutePath } from "./paths.ts";
 import { endInTime } from "./process-exit.ts";
 import type { ProgramProcess } from "./program-process.ts";
+import { writeNotice } from "./standard-error.ts";
 import { makeThreadPool } from "./thread-pool.ts";
 import { UsageError } from "./usage-error.ts";
 import { productVersion } from "./version.ts";
@@ -118,7 +119,7 @@ async function reported<Started extends object>(
 		return null;
 	}
 	if (isFailure(started)) {
-		process.stderr.write(`${started.text}\n`);
+		writeNotice(`${started.text}\n`);
 		await log.flush();
 		return { exitCode: started.code };
 	}
@@ -142,12 +143,12 @@ export async function endProgram(
 	{ kernel, session, log }: StartedKernel & { readonly session: Session | null },
 	{ finish, exitCode, isUnheard = () => false }: ProgramEnd,
 ): Promise<number> {
-	endInTime(log, exitCode);
+	endInTime(exitCode, log);
 	await Promise.race([finish(), sleep(systemClock, readingBudget, new AbortController().signal)]);
 	const resumable = session?.snapshot().hasHistory === true ? session.id : null;
 	await kernel.close();
 	const isHintDue = resumable !== null && !isUnheard();
-	if (isHintDue) process.stderr.write(`\nTo resume this session: ${path.basename(executable)} -r ${resumable}\n`);
+	if (isHintDue) writeNotice(`\nTo resume this session: ${path.basename(executable)} -r ${resumable}\n`);
 	await log.flush();
 	return exitCode();
 }
@@ -216,7 +217,7 @@ async function prepare(
 		identifiers: randomIdentifiers,
 		random: Math.random,
 		log,
-		trace: (line) => void process.stderr.write(`${line}\n`),
+		trace: (line) => writeNotice(`${line}\n`),
 		version: productVersion,
 		loginCommand: `${path.basename(executable)} login`,
 	};
@@ -278,7 +279,7 @@ function reportUnusableMatchers({ hooks }: Configuration, file: string | null, l
 		const { describeUnusableMatchers } = await import("./hook-matchers.ts");
 		for (const sentence of await describeUnusableMatchers(hooks, file ?? "--config")) {
 			log.warn(sentence);
-			process.stderr.write(`${sentence}\n`);
+			writeNotice(`${sentence}\n`);
 		}
 	}, logOpeningDelay).unref();
 }

@@ -21,7 +21,7 @@ export async function runServer(
 	const taken = takeProcess(options, packageDir, {
 		onSignal() {
 			// It may not have got as far as being able to end in good order.
-			endInTime(taken.log, () => 0);
+			endInTime(() => 0, taken.log);
 			stop();
 		},
 		faultOwner: () => faultOwner(),

@@ -1,8 +1,10 @@
 // The two seconds of an end, when something of ours does not play along.
-import { writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, constants, openSync, writeFileSync, writeSync } from "node:fs";
 import path from "node:path";
 import { expect, it, vi } from "vitest";
-import { createStage } from "../support/executable.ts";
+import { createStage, executablePath } from "../support/executable.ts";
 
 /** More than fits between the server and a client that does not read: its end takes a while. */
 const longScript = Array.from({ length: 20_000 }, (_, n) => `text: part ${n} of a long answer`).join("\n");
@@ -28,3 +30,44 @@ it("is kept to when the event loop gets stuck after it began", async () => {
 	expect(performance.now() - before).toBeLessThan(2500);
 	expect(stage.loggedTypes("s").at(-1)).toBe("TurnEnd");
 });
+
+it.skipIf(process.platform !== "linux")("is kept to, with its exit code, when nobody reads a full stderr", async () => {
+	const stage = createStage();
+	const pipe = path.join(stage.shareDir, "stderr");
+	execFileSync("mkfifo", [pipe]);
+	const descriptor = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+	fill(descriptor);
+	const run = (...argv: string[]) =>
+		spawn(executablePath, ["--work-dir", stage.workDir, ...argv], {
+			env: stage.environment,
+			stdio: ["pipe", "pipe", openSync(pipe, constants.O_RDWR)],
+		});
+	const server = run("--wire", "--session", "s");
+	server.stdin?.end('{"jsonrpc":"2.0","id":"1","method":"prompt","params":{"user_input":"hi"}}\n');
+	server.stdout?.resume();
+	expect(await once(server, "exit")).toEqual([0, null]);
+	expect(stage.loggedTypes("s").at(-1)).toBe("TurnEnd");
+	expect(await once(run("--wire", "--config", "{"), "exit")).toEqual([2, null]);
+	closeSync(descriptor);
+});
+
+it("is kept to when stderr is closed", async () => {
+	const stage = createStage();
+	const server = spawn(executablePath, ["--work-dir", stage.workDir, "--wire", "--session", "s"], {
+		env: stage.environment,
+		stdio: ["pipe", "pipe", "pipe"],
+	});
+	server.stderr.destroy();
+	server.stdin.end('{"jsonrpc":"2.0","id":"1","method":"prompt","params":{"user_input":"hi"}}\n');
+	server.stdout.resume();
+	expect(await once(server, "exit")).toEqual([0, null]);
+});
+
+/** Writes to a pipe until it takes no more. */
+function fill(descriptor: number): void {
+	try {
+		for (;;) writeSync(descriptor, "x".repeat(4096));
+	} catch {
+		// It is full.
+	}
+}

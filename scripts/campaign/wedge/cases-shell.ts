@@ -173,7 +173,9 @@ const hookCases: readonly Case[] = [
 	hook("a doubled repetition as matcher", /Shell ok/, () => [onPrompt("^(a+)+$"), onPrompt("^(a|a)*b$")], ""),
 	hook("many optional letters as matcher", /Shell ok/, () => [onPrompt(`${"a?".repeat(60)}${"a".repeat(60)}b`)], ""),
 	hook("a counted repetition as matcher", /Shell ok/, () => [onPrompt("(a{0,60}){0,60}b"), onPrompt("(.*a){20}b")], ""),
-	hook("a matcher of two hundred thousand characters", /Shell ok/, (size) => [onPrompt(fill("(a|b)?", Math.min(size, 200_000)))]),
+	hook("a matcher of two hundred thousand characters", /Shell ok/, (size) => [
+		onPrompt(fill("(a|b)?", Math.min(size, 200_000))),
+	]),
 	hook("a thousand matchers", /Shell ok/, () => Array.from({ length: 1000 }, (_, n) => onPrompt(`(.*x){9}${n}`)), ""),
 	hook("an output without end", /Shell (ok|error)/, () => [onTool("yes; true")]),
 	hook("a megabyte of deep JSON", /Shell (ok|error)/, (size) => [

@@ -18,6 +18,8 @@ import { createProcesses } from "../../processes/children.ts";
 import type { PluginAction } from "../commands.ts";
 import { environmentVariables } from "../environment.ts";
 import { currentDirectory, type Place, shareDirectory } from "../paths.ts";
+import { endInTime } from "../process-exit.ts";
+import { handleStopSignals } from "../stop-signals.ts";
 import { productName, productVersion } from "../version.ts";
 import { type InstallSettings, installPlugin } from "./plugin-installation.ts";
 import { PluginError } from "./plugin-source.ts";
@@ -31,10 +33,10 @@ export interface PluginAnswer {
 /** Carries out the command for the share directory of the environment; returns the exit code. */
 export async function runPlugin(action: PluginAction): Promise<number> {
 	const stopping = new AbortController();
-	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-		process.removeAllListeners(signal);
-		process.on(signal, () => stopping.abort());
-	}
+	handleStopSignals(() => {
+		endInTime(() => 1, null);
+		stopping.abort();
+	});
 	const place: Place = { currentDir: currentDirectory(), home: homedir() };
 	const environment = environmentVariables();
 	const shareDir = shareDirectory(environment, place);

@@ -12,6 +12,7 @@ import { endInTime, exitSoon } from "../process-exit.ts";
 import { endProgram, type Program, startProgram } from "../program.ts";
 import { takeProcess } from "../program-process.ts";
 import { toNamedSession } from "../session-choice.ts";
+import { writeNotice } from "../standard-error.ts";
 import { stopSignals } from "../stop-signals.ts";
 import { awaitBackgroundWork } from "./print-background.ts";
 import { createFinalPrinter } from "./print-final.ts";
@@ -31,7 +32,7 @@ export async function runPrint(executable: string, options: PrintOptions, packag
 	const first = isText ? await readPrompt(options.prompt, isatty(0), readInput) : options.prompt;
 	const session = await toNamedSession(options);
 	if (session === null) {
-		process.stderr.write("No session was chosen; nothing was done.\n");
+		writeNotice("No session was chosen; nothing was done.\n");
 		return 1;
 	}
 	const early = createEarlyEnd();
@@ -41,7 +42,7 @@ export async function runPrint(executable: string, options: PrintOptions, packag
 			// Whoever asks twice does not want to wait.
 			if (signal === "SIGINT" && early.signal.aborted) return void exitSoon(stopSignals[signal]);
 			early.end(stopSignals[signal]);
-			endInTime(taken.log, () => early.exitCode() ?? 1);
+			endInTime(() => early.exitCode() ?? 1, taken.log);
 		},
 		faultOwner: () => openSession,
 		onBroken: () => early.end(1),
@@ -157,7 +158,7 @@ function createScreen(output: Outbox, canErase: boolean): Screen {
 		},
 		complain(text) {
 			progress.clear();
-			process.stderr.write(`${text}\n`);
+			writeNotice(`${text}\n`);
 		},
 	};
 }
