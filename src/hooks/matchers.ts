@@ -8,7 +8,7 @@ export type MatchResult =
 	| { readonly ok: false; readonly reason: string };
 
 /** Nanoseconds that looking for a matcher may take. */
-const longestSearch = 100_000_000;
+const longestSearch = 200_000_000;
 /** Characters of a target that several plain words are looked for in, all of them together. */
 const longestPlainSearch = 20_000_000;
 /** Compiled matchers that are kept. */

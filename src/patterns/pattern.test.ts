@@ -157,3 +157,28 @@ it("takes no longer than it says for what makes others go back and forth", () =>
 		expect(performance.now() - started).toBeLessThan(250);
 	}
 });
+
+describe("the cost of a pattern", () => {
+	const costOf = (source: string, length: number) => {
+		const compiled = compile(source, "python");
+		if (!compiled.ok) throw new Error(compiled.reason);
+		return compiled.pattern.costIn(length) / 1_000_000;
+	};
+
+	it("is small for words, however many, and however long the text", () => {
+		expect(costOf("(?i)(?:secret|password|api key|token)", 400_000)).toBeLessThan(200);
+	});
+
+	it("says what following all steps of a program takes, of which no state comes twice", () => {
+		const source = "(?i)[ab]*a[ab]{900}c";
+		const compiled = compile(source, "python");
+		if (!compiled.ok) throw new Error(compiled.reason);
+		let seed = 1;
+		const text = Array.from({ length: 3000 }, () => {
+			seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
+			return (seed >> 16) % 2 === 0 ? "a" : "b";
+		}).join("");
+		expect(compiled.pattern.test(text)).toBe(false);
+		expect(costOf(source, text.length)).toBeGreaterThan(200);
+	});
+});

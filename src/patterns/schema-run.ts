@@ -20,11 +20,13 @@ const maximumSteps = 200_000;
 const maximumDepth = 400;
 const maximumFaults = 8;
 const longestName = 200;
-const nanosecondsPerStep = 100;
+/** Nanoseconds that all searches for patterns may take. */
+const longestSearch = 150_000_000;
 
 export class Run {
 	#steps = maximumSteps;
 	#depth = 0;
+	#searchTime = longestSearch;
 	#muted = 0;
 	/** Names are listed once: getting them takes long for objects with many, and schemas may ask again and again. */
 	readonly #names = new Map<object, readonly string[]>();
@@ -54,8 +56,10 @@ export class Run {
 		return names;
 	}
 
+	/** Nanoseconds for a search. */
 	spendTime(nanoseconds: number): void {
-		this.spend(nanoseconds / nanosecondsPerStep);
+		this.#searchTime -= nanoseconds;
+		if (this.#searchTime < 0) throw new TooMuchWork("searching them for the patterns of the schema takes too long");
 	}
 
 	enter(): void {
