@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isRecord, toJsonLine } from "./json.ts";
+import { isRecord, parseJsonFile, toJsonLine } from "./json.ts";
 
 describe("toJsonLine", () => {
 	it("is compact and leaves other characters as they are", () => {
@@ -19,4 +19,23 @@ describe("toJsonLine", () => {
 describe("isRecord", () => {
 	it.each([[null], [[]], ["x"], [1], [undefined]])("is false for %j", (value) => expect(isRecord(value)).toBe(false));
 	it("is true for objects", () => expect(isRecord({})).toBe(true));
+});
+
+describe("parseJsonFile", () => {
+	const nested = (depth: number) => Buffer.from(`{"a":"[\\"[{","b":${"[".repeat(depth)}${"]".repeat(depth)}}`);
+
+	it("reads JSON, brackets in strings and side by side included", () => {
+		expect(parseJsonFile(nested(1))).toEqual({ a: '["[{', b: [] });
+		expect(parseJsonFile(Buffer.from(`[${"[[]],".repeat(2000)}"["]`))).toHaveLength(2001);
+		expect(parseJsonFile(nested(999))).toMatchObject({ a: '["[{' });
+	});
+
+	it.each([
+		["too many levels", nested(1000), "The JSON nests more than 1000 levels deep."],
+		["five million levels", nested(5_000_000), "The JSON nests more than 1000 levels deep."],
+		["a string that does not end", Buffer.from('{"a'), expect.stringContaining("JSON")],
+		["nothing", Buffer.alloc(0), expect.stringContaining("JSON")],
+	])("refuses %s", (_, bytes, message) => {
+		expect(() => parseJsonFile(bytes)).toThrow(expect.objectContaining({ name: "SyntaxError", message }));
+	});
 });

@@ -24,3 +24,40 @@ export function toJsonLine(value: unknown): string {
 		? text.replace(lineSeparators, (separator) => (separator === "\u2028" ? "\\u2028" : "\\u2029"))
 		: text;
 }
+
+/** Levels that the JSON of a file may nest. */
+const fileDepth = 1000;
+
+/**
+ * The JSON in a file. Throws a SyntaxError when it is none, and when it nests more than 1000 levels: the platform's parser
+ * takes seconds for megabytes of nested brackets.
+ */
+export function parseJsonFile(bytes: Buffer): unknown {
+	const text = bytes.toString("utf8");
+	if (!isTextNestedWithin(text, fileDepth)) throw new SyntaxError(`The JSON nests more than ${fileDepth} levels deep.`);
+	return JSON.parse(text);
+}
+
+/** Whether no brackets outside of strings are nested deeper than `depth`. The text need not be JSON. */
+function isTextNestedWithin(text: string, depth: number): boolean {
+	let level = 0;
+	for (let position = 0; position < text.length; position += 1) {
+		const code = text.charCodeAt(position);
+		if (code === quote) position = endOfString(text, position);
+		else if (code === openBracket || code === openBrace) level += 1;
+		else if (code === closeBracket || code === closeBrace) level -= 1;
+		if (level > depth) return false;
+	}
+	return true;
+}
+
+const [quote, backslash, openBracket, closeBracket, openBrace, closeBrace] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
+
+/** The position of the closing quote of the string that begins at `start`; that of the end where none closes it. */
+function endOfString(text: string, start: number): number {
+	let position = start + 1;
+	while (position < text.length && text.charCodeAt(position) !== quote) {
+		position += text.charCodeAt(position) === backslash ? 2 : 1;
+	}
+	return position;
+}

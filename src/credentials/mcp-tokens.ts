@@ -5,6 +5,7 @@ import path from "node:path";
 import * as v from "valibot";
 import type { Clock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
+import { parseJsonFile } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import { type LockTimes, withLock } from "../files/path-lock.ts";
 import type { Files } from "../files/port.ts";
@@ -82,7 +83,7 @@ export function createMcpTokenStore({ files, shareDir, log, clock }: McpTokenPla
 			try {
 				const bytes = await files.read(file);
 				if (bytes === null) return await rustAgent.read(url);
-				const { server_url: _, ...tokens } = v.parse(fileSchema, JSON.parse(bytes.toString("utf8")));
+				const { server_url: _, ...tokens } = v.parse(fileSchema, parseJsonFile(bytes));
 				return tokens;
 			} catch (thrown) {
 				// What the file holds must not get into the log, and the texts of parsers quote it.

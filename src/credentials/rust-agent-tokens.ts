@@ -3,7 +3,7 @@
 import path from "node:path";
 import * as v from "valibot";
 import { errorText } from "../base/errors.ts";
-import { isRecord } from "../base/json.ts";
+import { isRecord, parseJsonFile } from "../base/json.ts";
 import { withLock } from "../files/path-lock.ts";
 import { withoutSlash } from "./mcp-server-url.ts";
 import type { McpTokenPlace, McpTokens } from "./mcp-tokens.ts";
@@ -41,7 +41,7 @@ export function createRustAgentTokens({ files, shareDir, log, clock }: McpTokenP
 	const readFile = async (): Promise<{ readonly root: object; readonly servers: object } | null> => {
 		const bytes = await files.read(file);
 		if (bytes === null) return null;
-		const root: unknown = JSON.parse(bytes.toString("utf8"));
+		const root: unknown = parseJsonFile(bytes);
 		const servers = isRecord(root) ? (root["servers"] ?? {}) : null;
 		if (isRecord(root) && isRecord(servers)) return { root, servers };
 		throw new SyntaxError("There are no servers in it.");

@@ -2,6 +2,7 @@
 import path from "node:path";
 import * as v from "valibot";
 import { errorText } from "../base/errors.ts";
+import { parseJsonFile } from "../base/json.ts";
 import type { Files } from "../files/port.ts";
 
 export interface Tokens {
@@ -51,16 +52,16 @@ export function tokenFileOf(shareDir: string, key: string): string | null {
 export async function readTokens(files: Files, file: string): Promise<StoredTokens> {
 	try {
 		const bytes = await files.read(file);
-		return bytes === null ? { kind: "absent" } : parseTokens(bytes.toString("utf8"));
+		return bytes === null ? { kind: "absent" } : parseTokens(bytes);
 	} catch (thrown) {
 		return { kind: "damaged", reason: errorText(thrown) };
 	}
 }
 
-function parseTokens(content: string): StoredTokens {
+function parseTokens(bytes: Buffer): StoredTokens {
 	let value: unknown;
 	try {
-		value = JSON.parse(content);
+		value = parseJsonFile(bytes);
 	} catch {
 		return { kind: "damaged", reason: "it is not JSON" };
 	}

@@ -1,7 +1,7 @@
 // Tokens for Vertex AI from the credentials a machine has. The library is given what it would look up by itself.
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
-import { isRecord } from "../../base/json.ts";
+import { isRecord, parseJsonFile } from "../../base/json.ts";
 import { requestFailure } from "../http/request-failure.ts";
 import type { GetAccessToken } from "./endpoint.ts";
 import type { ContentSettings } from "./request.ts";
@@ -36,7 +36,7 @@ async function createClient({ environment, home, readFile, network }: Place) {
 			named === "" ? "set GOOGLE_APPLICATION_CREDENTIALS in the provider's env table" : "name a file that is there";
 		throw new Error(`there is no file of credentials ${file}; ${how}, or run: gcloud auth application-default login`);
 	}
-	const credentials: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"));
+	const credentials: unknown = parseJsonFile(Buffer.from(bytes));
 	if (!isRecord(credentials)) throw new Error(`${file} holds no credentials`);
 	const { GoogleAuth } = await import("google-auth-library");
 	const auth = new GoogleAuth();

@@ -4,7 +4,7 @@ import path from "node:path";
 import * as v from "valibot";
 import type { Clock } from "../../base/clock.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
-import { isRecord } from "../../base/json.ts";
+import { isRecord, parseJsonFile } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import { withLock } from "../../files/path-lock.ts";
 import type { Files } from "../../files/port.ts";
@@ -47,7 +47,7 @@ const emptyContent: IndexContent = { others: {}, entries: [] };
 function parseIndex(bytes: Buffer): IndexContent | null {
 	let value: unknown;
 	try {
-		value = JSON.parse(bytes.toString("utf8"));
+		value = parseJsonFile(bytes);
 	} catch {
 		return null;
 	}

@@ -2,7 +2,7 @@
 // here are theirs: both are taken from the disk before each save.
 import path from "node:path";
 import * as v from "valibot";
-import { isRecord } from "../../base/json.ts";
+import { isRecord, parseJsonFile } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import { todoSchema } from "../../events/content.ts";
 import type { Files } from "../../files/port.ts";
@@ -122,7 +122,7 @@ function withChange(base: Stored, { archivedAt, creationOptions }: Partial<Sessi
 function parseAs<S extends v.GenericSchema>(schema: S, bytes: Buffer): v.InferOutput<S> | null {
 	let value: unknown;
 	try {
-		value = JSON.parse(bytes.toString("utf8"));
+		value = parseJsonFile(bytes);
 	} catch {
 		return null;
 	}
