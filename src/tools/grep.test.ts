@@ -47,6 +47,14 @@ describe("Grep", () => {
 		expect(await outputOf({ pattern: "needle", path: place.at("work", "src"), glob: "**/n*" })).toEqual(["new.ts"]);
 	});
 
+	it.each([
+		["pattern", "a\0b", "The pattern has a NUL character."],
+		["glob", "*\0", "The glob has a NUL character."],
+		["pattern", "x".repeat(100_001), "The pattern is longer than 100000 bytes."],
+	])("refuses a %s that a command line cannot hold", async (name, text, message) => {
+		expect(await call(grep, { pattern: "a", [name]: text })).toMatchObject({ is_error: true, message });
+	});
+
 	it("shows content with numbers and context", async () => {
 		await write("b.txt", "one\ntwo\nthree\nfour\nfive\nsix\ntwo\r\n");
 		await write("a.txt", "TWO\n");

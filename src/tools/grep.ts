@@ -262,12 +262,17 @@ async function refuseSearch(
 	return await findSecret({ spelled, path: target, resolved }, environment);
 }
 
-/** What does not fit into a command line. */
-function refuseLength({ pattern, glob, type }: Input): ToolReturn | null {
-	const long = Object.entries({ pattern, glob: glob ?? "", type: type ?? "" }).find(
-		([, text]) => Buffer.byteLength(text) > argumentLimit,
-	);
-	return long === undefined ? null : toolError(`The ${long[0]} is longer than ${argumentLimit} bytes.`, failureBrief);
+/** What a command line cannot hold. */
+function refuseArgument({ pattern, glob, type }: Input): ToolReturn | null {
+	for (const [name, text] of Object.entries({ pattern, glob: glob ?? "", type: type ?? "" })) {
+		if (Buffer.byteLength(text) > argumentLimit) {
+			return toolError(`The ${name} is longer than ${argumentLimit} bytes.`, failureBrief);
+		}
+		if (text.includes("\0")) {
+			return toolError(`The ${name} has a NUL character.`, failureBrief);
+		}
+	}
+	return null;
 }
 
 export function createGrep(environment: ToolEnvironment): Tool {
@@ -279,8 +284,8 @@ export function createGrep(environment: ToolEnvironment): Tool {
 		failureBrief,
 		prepare: (input) =>
 			readOnly(async (signal) => {
-				const tooLong = refuseLength(input) ?? refusePath(input.path);
-				if (tooLong !== null) return tooLong;
+				const unusable = refuseArgument(input) ?? refusePath(input.path);
+				if (unusable !== null) return unusable;
 				ripgrep ??= findRipgrep();
 				const mode = toMode(input.output_mode);
 				const target = absolutePath(input.path, environment);
