@@ -8,6 +8,7 @@ import type { EventBody } from "../../events/event.ts";
 import { toSideQuestion } from "../../events/slash-command.ts";
 import type { AgentBudget } from "../budgets/budgets.ts";
 import type { HookRunner } from "../turn/hook-runner.ts";
+import { showPrompt } from "../turn/prompt-hooks.ts";
 import { answerSideQuestion, type SideAnswer, toEnd } from "../turn/side-question-answer.ts";
 import type { Agent } from "../turn/turn-dependencies.ts";
 
@@ -66,11 +67,8 @@ export class SideQuestions {
 
 	/** Why a hook lets it not be asked; null when none minds. */
 	async #refusal(question: string, emit: (body: EventBody) => Promise<void>): Promise<string | null> {
-		const prompt = toSideQuestion(question);
-		const point = { event: "UserPromptSubmit", target: prompt, input: { prompt } } as const;
-		const { action, reason } = await this.#settings.hooks.run(point, emit, this.#stopping.signal);
-		if (action !== "block") return null;
-		return reason === "" ? "Prompt blocked by hook." : reason;
+		const blocked = await showPrompt(toSideQuestion(question), this.#settings.hooks, emit, this.#stopping.signal);
+		return blocked?.text ?? null;
 	}
 
 	async #answer(question: string): Promise<SideAnswer> {

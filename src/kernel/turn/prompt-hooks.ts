@@ -14,7 +14,7 @@ export interface BlockedPrompt {
 /** Shows a prompt to the hooks; null when it may go on to the model. */
 export async function showPrompt(
 	input: UserInput,
-	hooks: HookRunner,
+	hooks: Pick<HookRunner, "run">,
 	emit: EmitHookEvent,
 	signal: AbortSignal,
 ): Promise<BlockedPrompt | null> {
