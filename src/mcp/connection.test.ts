@@ -137,6 +137,20 @@ describe("connecting", () => {
 		]);
 	});
 
+	it("takes the first thousand tools of a list", async () => {
+		const tools = Array.from({ length: 200_000 }, (_, index) => ({ ...tool, name: `t${index}` }));
+		const { connection, warnings } = createSubject({
+			handle({ id, method }, run) {
+				if (method !== "tools/list") return false;
+				run.send({ id, result: { tools } });
+				return true;
+			},
+		});
+		await connection.connect();
+		expect(connection.tools).toHaveLength(1000);
+		expect(warnings).toEqual([["An MCP server lists too many tools.", { server: "srv", read: 1000 }]]);
+	});
+
 	it("ends with a list that never ends", async () => {
 		let pages = 0;
 		const { connection } = createSubject({

@@ -194,7 +194,9 @@ export class ServerConnection {
 
 	async #list({ client }: Link): Promise<readonly ListedTool[]> {
 		const tools = new Map<string, ListedTool>();
-		for (const read of (await requestTools(client, this.#closing.signal)).map(readTool)) {
+		const listed = await requestTools(client, this.#closing.signal);
+		if (listed.isCut) this.#warn("An MCP server lists too many tools.", { read: listed.tools.length });
+		for (const read of listed.tools.map(readTool)) {
 			if (!read.ok) this.#warn("A tool of an MCP server is left out.", { tool: read.name, reason: read.reason });
 			else if (!tools.has(read.tool.name)) tools.set(read.tool.name, read.tool);
 		}

@@ -11,6 +11,8 @@ type Page = v.InferOutput<typeof pageSchema>;
 /** Milliseconds for a page of the list of tools. */
 const listPatience = 60_000;
 const pageLimit = 64;
+/** Tools that are read of a server, before those that are left out are taken away. */
+const toolLimit = 1000;
 /** The library's own timer is out of the way. */
 const longest = 2_147_483_647;
 
@@ -18,19 +20,31 @@ function isModern(client: Client): boolean {
 	return client.getProtocolEra() === "modern";
 }
 
-/** Everything that the server lists as a tool. */
-export async function requestTools(client: Client, signal: AbortSignal): Promise<readonly unknown[]> {
+/** What a server lists as tools. */
+export interface ServerTools {
+	readonly tools: readonly unknown[];
+	/** Whether there are more than are read. */
+	readonly isCut: boolean;
+}
+
+/** The first 1000 that the server lists as a tool. */
+export async function requestTools(client: Client, signal: AbortSignal): Promise<ServerTools> {
 	// The library prints to stdout when a server without tools is asked for them.
-	if (client.getServerCapabilities()?.tools === undefined) return [];
+	if (client.getServerCapabilities()?.tools === undefined) return { tools: [], isCut: false };
+	const tools = await requestPages(client, signal);
+	return { tools: tools.slice(0, toolLimit), isCut: tools.length > toolLimit };
+}
+
+async function requestPages(client: Client, signal: AbortSignal): Promise<readonly unknown[]> {
 	const options = { timeout: listPatience, signal };
 	// By the newer versions it has to leave tools out that ask for headers in a wrong way.
 	if (isModern(client)) return (await client.listTools({}, { ...options, cacheMode: "refresh" })).tools;
-	const tools: unknown[] = [];
+	let tools: readonly unknown[] = [];
 	let cursor: string | null = null;
-	for (let count = 0; count < pageLimit; count += 1) {
+	for (let count = 0; count < pageLimit && tools.length <= toolLimit; count += 1) {
 		const params = cursor === null ? {} : { params: { cursor } };
 		const page: Page = await client.request({ method: "tools/list", ...params }, pageSchema, options);
-		tools.push(...page.tools);
+		tools = [...tools, ...page.tools];
 		const next = page.nextCursor ?? null;
 		if (next === null || next === cursor) break;
 		cursor = next;

@@ -43,6 +43,9 @@ export function createClientToolCalls(
 	};
 }
 
+/** Tools of one declaration; models are given all of them with every request. */
+const maximumTools = 1000;
+
 /** `isBuiltin` names the tools nobody may shadow. Of declarations with one name the last counts. */
 export async function checkClientTools(
 	declarations: readonly ClientToolDeclaration[],
@@ -54,7 +57,9 @@ export async function checkClientTools(
 	const rejected: { name: string; reason: string }[] = [];
 	for (const declaration of declarations) {
 		const { name, parameters } = declaration;
-		if (isBuiltin(name)) rejected.push({ name, reason: "conflicts with builtin tool" });
+		if (tools.size >= maximumTools && !tools.has(name))
+			rejected.push({ name, reason: `more than ${maximumTools} tools` });
+		else if (isBuiltin(name)) rejected.push({ name, reason: "conflicts with builtin tool" });
 		else if (name === "") rejected.push({ name, reason: "invalid schema" });
 		else {
 			const compiled = await compileJsonSchema(parameters);

@@ -49,6 +49,19 @@ describe("commands", () => {
 		]);
 	});
 
+	it("take no more input for a running turn than can wait", async () => {
+		const gate = createModelGate();
+		const { session, attach } = await createSessionSubject(createScriptedModel([[say("a"), gate, done()]]));
+		const client = attach();
+		await session.send(start());
+		const steer = (n: number) => session.send({ type: "turn.steer", input: `${n}` });
+		for (let n = 0; n < 256; n += 1) expect(await steer(n)).toBeNull();
+		await expect(steer(256)).rejects.toMatchObject({ code: "overloaded", data: { limit: 256 } });
+		await gate.reached;
+		await session.send({ type: "turn.cancel" });
+		await client.next("turn.ended");
+	});
+
 	it("log why a turn failed, with the model that was asked for and is not there", async () => {
 		const log = createMemoryLog();
 		const { session, attach } = await createSessionSubject(null, [], { unsetModelAlias: "k3", log });
@@ -316,6 +329,16 @@ describe("tools of a client", () => {
 			{ name: "", reason: "invalid schema" },
 			{ name: "broken", reason: expect.stringMatching(/./) },
 		]);
+	});
+
+	it("are a thousand at most", async () => {
+		const { session } = await createSessionSubject(null, []);
+		const names = Array.from({ length: 1001 }, (_, index) => `t${index}`);
+		const { tools, rejected } = await session.checkTools(
+			[...names, "t0"].map((name) => ({ ...declaration, name, parameters: { type: "object" } })),
+		);
+		expect([...tools.keys()]).toEqual(names.slice(0, 1000));
+		expect(rejected).toEqual([{ name: "t1000", reason: "more than 1000 tools" }]);
 	});
 
 	it("are asked of it, and settled when it goes", async () => {

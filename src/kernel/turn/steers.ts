@@ -1,9 +1,10 @@
 // Input added while a turn runs, waiting to be taken between two steps.
 import type { SteerQueue } from "../../agent/dependencies.ts";
+import { KernelError } from "../../base/errors.ts";
 import type { UserInput } from "../../events/content.ts";
 
 export interface OpenSteerQueue extends SteerQueue {
-	/** False when the turn takes no more. */
+	/** False when the turn takes no more. Fails `overloaded` while too many wait. */
 	add(input: UserInput): boolean;
 	/** Takes no more if nothing waits; false when something does. */
 	closeIfEmpty(): boolean;
@@ -11,12 +12,16 @@ export interface OpenSteerQueue extends SteerQueue {
 	close(): void;
 }
 
+/** Inputs that wait; each may be as long as a prompt. */
+const maximumWaiting = 256;
+
 export function createSteerQueue(): OpenSteerQueue {
 	let waiting: UserInput[] = [];
 	let isClosed = false;
 	return {
 		add(input) {
 			if (isClosed) return false;
+			if (waiting.length >= maximumWaiting) throw tooMany();
 			waiting.push(input);
 			return true;
 		},
@@ -34,4 +39,9 @@ export function createSteerQueue(): OpenSteerQueue {
 			return isClosed;
 		},
 	};
+}
+
+function tooMany(): KernelError {
+	const text = `${maximumWaiting} inputs wait already for the turn to take them at its next step; add more then.`;
+	return new KernelError("overloaded", text, { data: { limit: maximumWaiting } });
 }
