@@ -126,6 +126,11 @@ describe("the servers of a source", () => {
 describe("a source that does not fit", () => {
 	it.each<[unknown, string, RegExp]>([
 		[[], "", /must be an object with the key mcpServers/],
+		[
+			{ mcpServers: Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`s${n}`, { command: "x" }])) },
+			"mcpServers",
+			/^has 101 servers; at most 100 are started$/,
+		],
 		[{ mcpServers: [] }, "mcpServers", /must be an object of servers/],
 		[{ mcpServers: null }, "mcpServers", /must be an object of servers/],
 		[{ mcpServers: { s: {} } }, "mcpServers.s", /needs a command.* or the url/],

@@ -101,6 +101,9 @@ export async function readMcpServers(
 	return [...servers.values()];
 }
 
+/** Servers of one source. A process for each of more would take the machine. */
+const maximumServers = 100;
+
 /**
  * The servers of one source: `{"mcpServers": {name: entry}}`, or the names at the root. Keys that mean nothing here are
  * left alone. Throws ConfigurationError, which names `source` and every key at fault.
@@ -163,7 +166,11 @@ function findEntries(root: unknown, problems: ConfigurationProblem[]): FoundEntr
 		entry,
 	}));
 	// At the root there may be anything beside the servers.
-	return isWrapped ? entries : entries.filter(({ entry }) => isMcpEntry(entry));
+	const found = isWrapped ? entries : entries.filter(({ entry }) => isMcpEntry(entry));
+	if (found.length <= maximumServers) return found;
+	const reason = `has ${found.length} servers; at most ${maximumServers} are started`;
+	problems.push({ key: isWrapped ? "mcpServers" : "", reason });
+	return [];
 }
 
 /** An entry with both is a program, as long as it does not say that it is reached over the network. */

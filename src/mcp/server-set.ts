@@ -2,6 +2,7 @@
 import type { Clock } from "../base/clock.ts";
 import { createDeferred } from "../base/deferred.ts";
 import type { Log } from "../base/log.ts";
+import { createPace } from "../base/pace.ts";
 import type { McpServerSettings } from "../config/mcp-servers.ts";
 import type { McpStatus } from "../events/event.ts";
 import type { QuestionOperations } from "../tools/operations.ts";
@@ -66,8 +67,22 @@ export class ServerSet {
 			return { ...lease, server, withdraw: lease.connection.onChange(() => this.#claim()) };
 		});
 		if (startTimeout !== null) this.#withdrawBound = clock.after(startTimeout * 1000, () => this.#endLoading());
-		void Promise.allSettled(this.#members.map(({ connection }) => connection.connect())).then(() => this.#endLoading());
+		void this.#connectAll(this.#members).then(() => this.#endLoading());
 		this.#claim();
+	}
+
+	/** Starting a program takes milliseconds: others have their turn between many. */
+	async #connectAll(members: readonly Member[]): Promise<void> {
+		const pace = createPace();
+		const connecting: Promise<unknown>[] = [];
+		for (const { connection } of members) {
+			// Given up meanwhile.
+			if (this.#members !== members) return;
+			connecting.push(connection.connect().catch(() => undefined));
+			const rest = pace.rest();
+			if (rest !== undefined) await rest;
+		}
+		await Promise.all(connecting);
 	}
 
 	/** Connects again to those that are away, in the background, where that is due. */

@@ -189,6 +189,8 @@ const agentCases: readonly Case[] = [
 const settings = (name: string, file: (world: World) => string, reached = /exit \d: \S|session\/create/): Case =>
 	start("settings", name, reached, (world) => ({ configFile: world.stage.writeShared("hostile.toml", file(world)) }));
 
+const hundred = Array.from({ length: 100 }, (_, n) => n);
+
 const servers = (name: string, text: (size: number) => string): Case =>
 	start("mcp.json", name, /exit \d: \S|session\/create: /, ({ stage, size }) => {
 		stage.writeShared("mcp.json", text(size));
@@ -221,9 +223,12 @@ const settingsCases: readonly Case[] = [
 	servers("deep lists", (size) => nest("[", "]", size)),
 	servers("deep objects", (size) => nest('{"mcpServers":', "}", size, "1")),
 	servers("many servers that cannot be", (size) => `{"mcpServers":{${list(size, (n) => `"s${n}":{"x":${n}}`, ",")}}}`),
+	servers("a hundred programs that end at once", () =>
+		JSON.stringify({ mcpServers: Object.fromEntries(hundred.map((n) => [`s${n}`, { command: "false" }])) }),
+	),
 	servers(
-		"two hundred programs that end at once",
-		() => `{"mcpServers":{${list(6000, (n) => `"s${n}":{"command":"false"}`, ",")}}}`,
+		"thousands of programs",
+		(size) => `{"mcpServers":{${list(size, (n) => `"s${n}":{"command":"false"}`, ",")}}}`,
 	),
 	servers("many keys", manyKeys),
 	servers("an object that does not close", (size) => fill('{"a":', size)),
