@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../test/support/campaign-clock.ts";
-import { unlessAborted, unlessLate } from "./abort.ts";
+import { aborted, orAbort, unlessAborted, unlessLate } from "./abort.ts";
 import { createDeferred } from "./deferred.ts";
 
 describe("unlessAborted", () => {
@@ -18,6 +18,39 @@ describe("unlessAborted", () => {
 		expect(await waiting).toBeNull();
 		work.reject(new Error("late"));
 		expect(await unlessAborted(new Promise(() => {}), AbortSignal.abort())).toBeNull();
+	});
+});
+
+describe("aborted", () => {
+	it("resolves with the abort, also with one that was before", async () => {
+		const stopping = new AbortController();
+		let isOver = false;
+		const waiting = aborted(stopping.signal).then(() => {
+			isOver = true;
+		});
+		await Promise.resolve();
+		expect(isOver).toBe(false);
+		stopping.abort();
+		await waiting;
+		await aborted(stopping.signal);
+	});
+});
+
+describe("orAbort", () => {
+	it("passes the work on", async () => {
+		const { signal } = new AbortController();
+		expect(await orAbort(Promise.resolve(5), signal)).toBe(5);
+		await expect(orAbort(Promise.reject(new Error("no")), signal)).rejects.toThrow("no");
+	});
+
+	it("fails with the reason of an abort, and does not mind what becomes of the work", async () => {
+		const stopping = new AbortController();
+		const work = createDeferred<number>();
+		const waiting = orAbort(work.promise, stopping.signal);
+		stopping.abort("enough");
+		await expect(waiting).rejects.toBe("enough");
+		work.reject(new Error("late"));
+		await expect(orAbort(Promise.resolve(5), AbortSignal.abort("before"))).rejects.toBe("before");
 	});
 });
 

@@ -1,6 +1,14 @@
 // Waiting for work no longer than a signal allows.
 import { type Clock, sleep } from "./clock.ts";
 
+/** Resolves when the signal aborts. For a signal that is not waited for again and again: each wait stays with it until then. */
+export function aborted(signal: AbortSignal): Promise<void> {
+	return new Promise((resolve) => {
+		signal.addEventListener("abort", () => resolve(), { once: true });
+		if (signal.aborted) resolve();
+	});
+}
+
 /** The work's value, or null as soon as the signal aborts; the work itself goes on. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
 	let stop = () => {};
@@ -16,8 +24,18 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
 	}
 }
 
+/** The work's value; fails with the signal's reason as soon as it aborts. The work itself goes on. */
+export function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+	return new Promise((resolve, reject) => {
+		const abort = () => reject(signal.reason);
+		signal.addEventListener("abort", abort, { once: true });
+		if (signal.aborted) abort();
+		work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+	});
+}
+
 /**
- * The same, but the work has some time after the abort, in milliseconds, to end by itself. For what ends with its signal
+ * As `unlessAborted`, but the work has some time after the abort, in milliseconds, to end by itself. For what ends with its signal
  * unless it hangs in something that knows none.
  */
 export async function unlessLate<T>(

@@ -1,5 +1,7 @@
 // A server as sessions share it: connected, lost and connected anew, with its tools as they were last heard of.
+
 import type { ElicitResult, Progress } from "@modelcontextprotocol/client";
+import { unlessAborted } from "../base/abort.ts";
 import { errorText } from "../base/errors.ts";
 import type { McpServerSettings } from "../config/mcp-servers.ts";
 import { answerForm } from "./elicitation.ts";
@@ -106,7 +108,7 @@ export class ServerConnection {
 		try {
 			let failure: LinkFailure = toLoss("it is not connected");
 			for (let tries = 0; tries < 2; tries += 1) {
-				await abortable(this.connect(), running.signal);
+				await unlessAborted(this.connect(), running.signal);
 				const link = this.#link;
 				if (running.signal.aborted) break;
 				if (link === null) {
@@ -115,7 +117,7 @@ export class ServerConnection {
 				try {
 					const result = await this.#callOver(link, call, running);
 					// What the call has changed of the tools is for whoever reads the result.
-					if (this.#listing !== null) await abortable(this.#listing, running.signal);
+					if (this.#listing !== null) await unlessAborted(this.#listing, running.signal);
 					return { kind: "answered", result };
 				} catch (thrown) {
 					if (running.signal.aborted) break;
@@ -293,17 +295,4 @@ const toLoss = (reason: string): LinkFailure => ({ kind: "lost", reason, name: "
 function describeProgress({ progress, total, message }: Progress): string {
 	const count = total === undefined ? String(progress) : `${progress} of ${total}`;
 	return message === undefined ? count : `${count}, ${message.slice(0, 200)}`;
-}
-
-/** Waits for the work, but not beyond the signal. */
-function abortable(work: Promise<void>, signal: AbortSignal): Promise<void> {
-	if (signal.aborted) return Promise.resolve();
-	return new Promise((resolve, reject) => {
-		const finish = () => {
-			signal.removeEventListener("abort", finish);
-			resolve();
-		};
-		signal.addEventListener("abort", finish, { once: true });
-		work.then(finish, reject);
-	});
 }

@@ -1,8 +1,9 @@
 // One life of a connection to a server: a transport, and the library's client over it. When it is over there is a new one.
+
 import path from "node:path";
 import type { Client, ElicitRequest, ElicitResult, FetchLike, Transport } from "@modelcontextprotocol/client";
+import { orAbort } from "../base/abort.ts";
 import { type Clock, sleep } from "../base/clock.ts";
-import { createDeferred } from "../base/deferred.ts";
 import type { Log } from "../base/log.ts";
 import type { LocalMcpServer, McpServerSettings, RemoteMcpServer } from "../config/mcp-servers.ts";
 import type { Processes } from "../processes/port.ts";
@@ -100,7 +101,7 @@ export async function openLink(
 		if (isOpen && error instanceof library.SseError) void client.close();
 	};
 	try {
-		await unlessAborted(client.connect(transport, { timeout: startPatience, signal }), signal);
+		await orAbort(client.connect(transport, { timeout: startPatience, signal }), signal);
 		// It may have gone right behind its answer.
 		if (client.transport === undefined) throw new Error("the connection broke off");
 	} catch (thrown) {
@@ -111,19 +112,6 @@ export async function openLink(
 	}
 	isOpen = true;
 	return { client, close };
-}
-
-/** Waits for the work, but not beyond the signal: not everything in the library heeds it. */
-async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-	const aborted = createDeferred<never>();
-	const abort = () => aborted.reject(new Error("it was given up"));
-	signal.addEventListener("abort", abort, { once: true });
-	if (signal.aborted) abort();
-	try {
-		await Promise.race([work, aborted.promise]);
-	} finally {
-		signal.removeEventListener("abort", abort);
-	}
 }
 
 interface Prepared {

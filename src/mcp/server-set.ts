@@ -1,4 +1,5 @@
 // The servers of one session: their tools under the names they could get, how they are, and how long a turn waits for them.
+import { unlessAborted } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
 import { createDeferred } from "../base/deferred.ts";
 import type { Log } from "../base/log.ts";
@@ -96,16 +97,8 @@ export class ServerSet {
 	}
 
 	/** Resolves when no turn has to wait any more, or the signal aborts. */
-	loaded(signal: AbortSignal): Promise<void> {
-		if (this.#isLoaded || signal.aborted) return Promise.resolve();
-		return new Promise((resolve) => {
-			const finish = () => {
-				signal.removeEventListener("abort", finish);
-				resolve();
-			};
-			signal.addEventListener("abort", finish, { once: true });
-			void this.#loaded.promise.then(finish);
-		});
+	async loaded(signal: AbortSignal): Promise<void> {
+		if (!this.#isLoaded) await unlessAborted(this.#loaded.promise, signal);
 	}
 
 	/** The tools there are now, by server in the order of the settings. */

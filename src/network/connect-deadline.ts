@@ -1,5 +1,7 @@
 // The time within which a connection must be there, over all the steps that it takes.
+
 import type { Socket } from "node:net";
+import { orAbort } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
 import { connectTimeout } from "./network-error.ts";
 
@@ -26,23 +28,15 @@ export function startConnectDeadline(
 	abort?.addEventListener("abort", giveUp, { once: true });
 	if (abort?.aborted === true) giveUp();
 
-	const within = <T>(work: Promise<T>): Promise<T> =>
-		new Promise((resolve, reject) => {
-			const expire = () => reject(signal.reason);
-			signal.addEventListener("abort", expire, { once: true });
-			if (signal.aborted) expire();
-			work.then(resolve, reject).finally(() => signal.removeEventListener("abort", expire));
-		});
-
 	return {
-		within,
+		within: (work) => orAbort(work, signal),
 		withdraw() {
 			withdrawTimer();
 			abort?.removeEventListener("abort", giveUp);
 		},
 		async on(socket, step) {
 			try {
-				return await within(step());
+				return await orAbort(step(), signal);
 			} catch (thrown) {
 				socket.destroy();
 				throw thrown;

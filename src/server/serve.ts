@@ -1,4 +1,5 @@
 // Serves one transport: chooses the dialect by the first message anybody claims, and ends in good order.
+import { aborted } from "../base/abort.ts";
 import type { Log } from "../base/log.ts";
 import type {
 	Compatibility,
@@ -122,9 +123,4 @@ function toOffers({ session, host, server, compatibility, log }: ServeOptions): 
 		for (const dialect of hosted) offers.push({ ...dialect, converse: (peer) => dialect.converse(kernelApi, peer) });
 	}
 	return offers;
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-	if (signal.aborted) return Promise.resolve();
-	return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

@@ -1,6 +1,8 @@
 // Print mode: the kernel without a client. Runs the prompts of a script one after the other, prints what comes of
 // them, and ends with an exit code that says how it went (docs/print.md).
+
 import { isatty } from "node:tty";
+import { aborted } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { errorText, systemErrorCode, toKernelError } from "../../base/errors.ts";
 import type { UserInput } from "../../events/content.ts";
@@ -182,9 +184,4 @@ function createEarlyEnd() {
 function isBrokenPipe({ gone }: Outbox): boolean {
 	const code = systemErrorCode(gone.reason);
 	return gone.aborted && (code === null || code === "EPIPE" || code === "ECONNRESET");
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-	if (signal.aborted) return Promise.resolve();
-	return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

@@ -1,5 +1,6 @@
 // The background tasks of a session: started within a limit, followed to their end, found again after a restart, ended
 // with the session. What ends a task also makes its notification.
+import { unlessAborted } from "../../base/abort.ts";
 import { sleep } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { errorText } from "../../base/errors.ts";
@@ -66,11 +67,7 @@ export class BackgroundTasks {
 
 	/** Resolves when the next task ends, or the signal aborts. */
 	async nextEnd(signal: AbortSignal): Promise<void> {
-		const aborted = new Promise<void>((resolve) => {
-			signal.addEventListener("abort", () => resolve(), { once: true });
-			if (signal.aborted) resolve();
-		});
-		await Promise.race([this.#nextEnd.promise, aborted]);
+		await unlessAborted(this.#nextEnd.promise, signal);
 	}
 
 	/** Waits until a task is over, at most so many milliseconds. */

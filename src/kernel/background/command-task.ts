@@ -1,4 +1,5 @@
 // A command in the background, as the kernel sees it: a worker of its own that it started, or one that it found.
+import { aborted } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { isFinal } from "../../events/task-status.ts";
 import { isAlive } from "../../files/living-process.ts";
@@ -120,11 +121,4 @@ export async function conclude(stored: StoredTask, lost: string, now: number): P
 
 async function requestKill(stored: StoredTask, killReason: string, force: boolean, now: number): Promise<void> {
 	await stored.setControl({ killRequestedAt: now, killReason, force });
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-	return new Promise((resolve) => {
-		signal.addEventListener("abort", () => resolve(), { once: true });
-		if (signal.aborted) resolve();
-	});
 }

@@ -1,5 +1,6 @@
 // The one way out of a session: every event passes here, is kept first when it is to be kept, and then told to
 // every attached client, in the order in which it was emitted.
+import { unlessAborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { type AgentEvent, type EventBody, type EventOrigin, eventDeclarations } from "../../events/event.ts";
 import { createDeltaMerger, type DeltaMerger } from "../../events/merge.ts";
@@ -198,18 +199,7 @@ export class Emitter {
 	async #capacity(signal: AbortSignal): Promise<void> {
 		for (const feed of this.#feeds) {
 			if (!feed.isFull() || signal.aborted) continue;
-			await withinSignal(feed.capacity(), signal);
+			await unlessAborted(feed.capacity(), signal);
 		}
 	}
-}
-
-function withinSignal(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-	return new Promise((resolve) => {
-		const finish = () => {
-			signal.removeEventListener("abort", finish);
-			resolve();
-		};
-		signal.addEventListener("abort", finish, { once: true });
-		promise.then(finish, finish);
-	});
 }
