@@ -150,16 +150,16 @@ async function openDirectory(directory: string, typed: string, files: Files): Pr
 
 async function openZip(location: string, typed: string, files: Files): Promise<SourceFile[]> {
 	const { readZip, ZipError } = await import("./zip-reader.ts");
-	const explained = <T>(work: () => T): T => {
+	const explained = async <T>(work: () => Promise<T>): Promise<T> => {
 		try {
-			return work();
+			return await work();
 		} catch (thrown) {
 			if (thrown instanceof ZipError) throw new PluginError(`${location} cannot be unpacked: ${thrown.message}.`);
 			throw thrown;
 		}
 	};
 	const bytes = (await files.read(location)) ?? Buffer.alloc(0);
-	const entries = explained(() => readZip(bytes)).filter((entry) => !entry.path.startsWith("__MACOSX/"));
+	const entries = (await explained(() => readZip(bytes))).filter((entry) => !entry.path.startsWith("__MACOSX/"));
 	if (entries.reduce((total, { size }) => total + size, 0) > sizeLimit) throw tooLarge();
 	const top = topDirectory(entries.map((entry) => entry.path));
 	if (!entries.some((entry) => entry.path === `${top}${manifestName}`)) throw noManifest(typed);
@@ -167,7 +167,7 @@ async function openZip(location: string, typed: string, files: Files): Promise<S
 		path: file.slice(top.length),
 		mode,
 		size,
-		read: async () => explained(read),
+		read: () => explained(read),
 	}));
 }
 

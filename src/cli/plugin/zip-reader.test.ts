@@ -11,9 +11,9 @@ const entry = (content: string, mode: number, system = 3): Zippable[string] => [
 ];
 const long = "line\n".repeat(10_000);
 
-function refusal(bytes: Buffer): string {
+async function refusal(bytes: Buffer): Promise<string> {
 	try {
-		for (const file of readZip(bytes)) file.read();
+		for (const file of await readZip(bytes)) await file.read();
 	} catch (thrown) {
 		if (thrown instanceof ZipError) return thrown.message;
 		throw thrown;
@@ -32,7 +32,7 @@ const centralEntry = "PK\x01\x02";
 const localHeader = "PK\x03\x04";
 
 describe("readZip", () => {
-	it("gives files with contents and modes, packed or stored", () => {
+	it("gives files with contents and modes, packed or stored", async () => {
 		const bytes = zip({
 			"demo/": entry("", 0o040755),
 			"demo/run": entry("#!/bin/sh\n", 0o100755),
@@ -41,7 +41,7 @@ describe("readZip", () => {
 			"empty é": entry("", 0o100600),
 			"from-dos": [text("x"), { os: 0, attrs: 0o120777 * 65_536 }],
 		});
-		const files = readZip(bytes);
+		const files = await readZip(bytes);
 		expect(files.map(({ path, mode, size }) => [path, mode, size])).toEqual([
 			["demo/run", 0o755, 10],
 			["demo/long", 0o644, long.length],
@@ -49,7 +49,8 @@ describe("readZip", () => {
 			["empty é", 0o600, 0],
 			["from-dos", null, 1],
 		]);
-		expect(files.map((file) => Buffer.from(file.read()).toString())).toEqual([
+		const contents = await Promise.all(files.map((file) => file.read()));
+		expect(contents.map((content) => Buffer.from(content).toString())).toEqual([
 			"#!/bin/sh\n",
 			long,
 			"as it is",
@@ -58,11 +59,12 @@ describe("readZip", () => {
 		]);
 	});
 
-	it("gives none of an empty archive, and reads behind a comment", () => {
-		expect(readZip(zip({}))).toEqual([]);
+	it("gives none of an empty archive, and reads one with a comment", async () => {
+		expect(await readZip(zip({}))).toEqual([]);
 		const bytes = zip({ a: text("x") });
 		bytes.writeUInt16LE(7, bytes.length - 2);
-		expect(readZip(Buffer.concat([bytes, text("comment")])).map(({ path }) => path)).toEqual(["a"]);
+		const files = await readZip(Buffer.concat([bytes, text("comment")]));
+		expect(files.map(({ path }) => path)).toEqual(["a"]);
 	});
 
 	it.each<[string, Zippable, string]>([
@@ -75,8 +77,8 @@ describe("readZip", () => {
 		["a link", { a: entry("/etc/passwd", 0o120777) }, '"a" is a link'],
 		["a link made on a Mac", { a: entry("/etc/passwd", 0o120777, 19) }, '"a" is a link'],
 		["a device", { a: entry("", 0o020644) }, '"a" is no regular file'],
-	])("refuses %s", (_name, files, message) => {
-		expect(refusal(zip(files))).toBe(message);
+	])("refuses %s", async (_name, files, message) => {
+		expect(await refusal(zip(files))).toBe(message);
 	});
 
 	const sound = zip({ long: text(long) });
@@ -85,25 +87,25 @@ describe("readZip", () => {
 		["another file", Buffer.from(long), "it is no zip file, or cut off"],
 		["a beginning", sound.subarray(0, -30), "it is no zip file, or cut off"],
 		["an end", sound.subarray(60), /damaged/],
-		["a broken directory", patched(sound, centralEntry, 0, [0]), "it is damaged: its directory is broken"],
+		["a broken directory", patched(sound, centralEntry, 0, [0]), /^it is damaged: /],
 		["more entries than there are", patched(sound, "PK\x05\x06", 10, [9]), /^it is damaged/],
-		["a directory beyond the end", patched(sound, "PK\x05\x06", 16, [255, 255, 255, 0]), "it is damaged or cut off"],
+		["a directory beyond the end", patched(sound, "PK\x05\x06", 16, [255, 255, 255, 0]), /^it is damaged: /],
 		["another checksum", patched(sound, centralEntry, 16, [1, 2, 3, 4]), '"long" is damaged'],
 		["more than it declares", patched(sound, centralEntry, 24, [9, 0, 0, 0]), /^"long" is damaged: /],
 		["less than it declares", patched(sound, centralEntry, 24, [0, 0, 2, 0]), '"long" is damaged'],
 		["data that are none", patched(sound, localHeader, 34, [255, 255, 255]), /^"long" is damaged: /],
 		["a header that is none", patched(sound, localHeader, 0, [0]), '"long" is damaged'],
 		["a header elsewhere", patched(sound, centralEntry, 42, [255, 255, 255, 127]), '"long" is damaged'],
-		["sizes of a larger format", patched(sound, centralEntry, 24, [255, 255, 255, 255]), '"long" is too large'],
+		["sizes of a larger format", patched(sound, centralEntry, 24, [255, 255, 255, 255]), /^"long" is damaged: /],
 		["encryption", patched(sound, centralEntry, 8, [1]), '"long" is encrypted'],
 		["another packing", patched(sound, centralEntry, 10, [14]), '"long" is packed in an unusual way'],
-	])("refuses %s", (_name, bytes, message) => {
-		expect(refusal(bytes)).toMatch(message);
+	])("refuses %s", async (_name, bytes, message) => {
+		expect(await refusal(bytes)).toMatch(message);
 	});
 
-	it("never fails otherwise, whatever is cut off", () => {
+	it("never fails otherwise, whatever is cut off", async () => {
 		for (let length = 0; length < sound.length; length += 1) {
-			expect(() => refusal(sound.subarray(0, length))).not.toThrow();
+			expect(await refusal(sound.subarray(0, length))).toMatch(/./);
 		}
 	});
 });
