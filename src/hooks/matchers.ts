@@ -21,9 +21,12 @@ export function isPlainMatcher(matcher: string): boolean {
 	return matcher === "" || (matcher.length < 1000 && plainMatcher.test(matcher));
 }
 
+let patterns: Promise<typeof import("../patterns/pattern.ts")> | null = null;
+
 /** Reads a matcher; the engine is loaded for the first one that needs it. */
 export async function compileMatcher(matcher: string): Promise<CompiledPattern> {
-	const { loadPatternCompiler } = await import("../patterns/pattern.ts");
+	patterns ??= import("../patterns/pattern.ts");
+	const { loadPatternCompiler } = await patterns;
 	return (await loadPatternCompiler())(matcher, "python");
 }
 

@@ -5,6 +5,8 @@ import type { JsonSchema } from "./tool.ts";
 
 export type { CompiledSchema };
 
+let reader: Promise<typeof import("../patterns/schema.ts")> | null = null;
+
 /**
  * Reads a schema of draft 2020-12, or of an older one that it names; one that is none, or is too much, is refused with the
  * place and the reason.
@@ -13,6 +15,7 @@ export async function compileJsonSchema(schema: JsonSchema): Promise<CompiledSch
 	const { $schema } = schema;
 	// Spelled in several ways; the seventh draft is still what many servers use.
 	const draft = typeof $schema === "string" && /draft-0[4-7]/.test($schema) ? "older" : "newest";
-	const { compileSchema } = await import("../patterns/schema.ts");
+	reader ??= import("../patterns/schema.ts");
+	const { compileSchema } = await reader;
 	return await compileSchema(schema, draft, "arguments");
 }
