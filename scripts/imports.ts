@@ -17,11 +17,11 @@ export interface FolderRule {
 export const importTable: readonly FolderRule[] = [
 	{ folder: "base", floor: 0, owns: "errors, ids, clock, queue, line framing, the logging port", mayImport: [] },
 	{ folder: "rpc", floor: 1, owns: "JSON-RPC 2.0: envelope, connection, pending calls", mayImport: [] },
-	{ folder: "events", floor: 1, owns: "content values, events, commands, asks", mayImport: [] },
+	{ folder: "events", floor: 1, owns: "content values, events, commands, interactions", mayImport: [] },
 	{
 		folder: "patterns",
 		floor: 1,
-		owns: "regular expressions and JSON Schemas from outside, in bounded time",
+		owns: "regular expressions and JSON Schemas from outside, run in bounded time",
 		mayImport: [],
 	},
 	{ folder: "processes", floor: 1, owns: "child processes in groups, ended as groups; threads", mayImport: [] },
@@ -55,7 +55,7 @@ export const importTable: readonly FolderRule[] = [
 	{
 		folder: "definitions",
 		floor: 2,
-		owns: "prompts, agent files, AGENTS.md, skills, plugins: read into data",
+		owns: "prompts, agent files, AGENTS.md, skills, plugins: parsed into data",
 		mayImport: ["files"],
 	},
 	{ folder: "config", floor: 2, owns: "reading, merging and checking settings", mayImport: ["files"] },
@@ -83,7 +83,7 @@ export const importTable: readonly FolderRule[] = [
 	{
 		folder: "kernel",
 		floor: 4,
-		owns: "sessions: lifecycle, commands in, events out, asks, persistence",
+		owns: "sessions: lifecycle, commands in, events out, interactions, persistence",
 		mayImport: [
 			"events",
 			"processes",
