@@ -1,5 +1,5 @@
-// Content, display blocks and questions as documents of several dialects show them: the shapes, and what is said of them.
-// What is said of a kind of part as a whole is each dialect's own.
+// Content, display blocks and questions as the documents of several dialects describe them: the shapes and their texts.
+// Each dialect has its own text for a kind of part as a whole.
 
 import * as content from "../../src/events/content.ts";
 import { questionItemSchema, questionOptionSchema } from "../../src/events/interaction.ts";
@@ -34,45 +34,45 @@ export const questionValues: Values = {
 
 export const partTexts = {
 	"TextPart.text": "The text.",
-	"ThinkPart.think": "The thought.",
-	"ThinkPart.encrypted": "The provider's signature of it. A client may leave it out.",
-	"ImageURLPart.image_url": "Where it is.",
+	"ThinkPart.think": "The reasoning.",
+	"ThinkPart.encrypted": "The provider's signature of it. A client may omit it.",
+	"ImageURLPart.image_url": "The address.",
 	"ImageURLPart.image_url.url": "A URL; it may be a `data:` URL.",
-	"ImageURLPart.image_url.id": "Tells images apart. A client may leave it out.",
-	"AudioURLPart.audio_url": "Where it is.",
+	"ImageURLPart.image_url.id": "Distinguishes images. A client may omit it.",
+	"AudioURLPart.audio_url": "The address.",
 	"AudioURLPart.audio_url.url": "A URL; it may be a `data:` URL.",
-	"AudioURLPart.audio_url.id": "Tells sounds apart. A client may leave it out.",
-	"VideoURLPart.video_url": "Where it is.",
+	"AudioURLPart.audio_url.id": "Distinguishes audio. A client may omit it.",
+	"VideoURLPart.video_url": "The address.",
 	"VideoURLPart.video_url.url": "A URL; it may be a `data:` URL.",
-	"VideoURLPart.video_url.id": "Tells videos apart. A client may leave it out.",
+	"VideoURLPart.video_url.id": "Distinguishes videos. A client may omit it.",
 } as const;
 
 export const blockTexts = {
 	DisplayBlock: "Something to show to a person.",
 	BriefBlock: "One line.",
 	"BriefBlock.text": "The line.",
-	DiffBlock: "A change to a file: one block for each place.",
+	DiffBlock: "A change to a file; one block for each changed place.",
 	"DiffBlock.path": "The file.",
-	"DiffBlock.old_text": "What was there, with lines around it.",
-	"DiffBlock.new_text": "What is there instead.",
-	"DiffBlock.old_start": "The line with which `old_text` begins.",
-	"DiffBlock.new_start": "The line with which `new_text` begins.",
-	"DiffBlock.is_summary": "Whether the texts are counts of lines, the change being too large.",
-	TodoBlock: "The list of things to do.",
-	"TodoBlock.items": "The things.",
-	TodoItem: "A thing to do.",
-	"TodoItem.title": "What it is.",
-	"TodoItem.status": "How far it is.",
+	"DiffBlock.old_text": "The old text, with lines around it.",
+	"DiffBlock.new_text": "The new text.",
+	"DiffBlock.old_start": "Number of the first line of `old_text`.",
+	"DiffBlock.new_start": "Number of the first line of `new_text`.",
+	"DiffBlock.is_summary": "Whether the texts are line counts, because the change is too large to show.",
+	TodoBlock: "The todo list.",
+	"TodoBlock.items": "The items.",
+	TodoItem: "An item of the todo list.",
+	"TodoItem.title": "The text of the item.",
+	"TodoItem.status": "Its status.",
 	ShellBlock: "A command.",
 	"ShellBlock.language": "The language of the command, for highlighting.",
 	"ShellBlock.command": "The command.",
-	BackgroundTaskBlock: "Work that goes on in the background.",
+	BackgroundTaskBlock: "A background task.",
 	"BackgroundTaskBlock.task_id": "The task.",
-	"BackgroundTaskBlock.kind": "What it is.",
-	"BackgroundTaskBlock.status": "How far it is.",
+	"BackgroundTaskBlock.kind": "Its kind.",
+	"BackgroundTaskBlock.status": "Its status.",
 	"BackgroundTaskBlock.description": "What it is for.",
-	UnknownBlock: "A block of any other type. It is told again with all keys but `type` under `data`.",
-	"UnknownBlock.type": "A type that is none of the above.",
+	UnknownBlock: "A block of any other type. The server sends it on with all keys but `type` under `data`.",
+	"UnknownBlock.type": "Any other type.",
 } as const;
 
 export const questionTexts = {
@@ -82,8 +82,8 @@ export const questionTexts = {
 	"QuestionItem.options": "Two to four.",
 	"QuestionItem.multi_select": "Whether several may be chosen.",
 	"QuestionItem.body": "More about it, as Markdown.",
-	"QuestionItem.other_label": "What the free answer is to be called.",
-	"QuestionItem.other_description": "What is to be said of the free answer.",
+	"QuestionItem.other_label": "The label of the free answer.",
+	"QuestionItem.other_description": "The description of the free answer.",
 	QuestionOption: "One option.",
 	"QuestionOption.label": "Its name, which is also the answer.",
 	"QuestionOption.description": "What it means.",

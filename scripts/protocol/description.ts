@@ -31,7 +31,7 @@ export interface ProtocolDescription {
 	readonly title: string;
 	/** Markdown between the title and the first table. */
 	readonly introduction: string;
-	/** Markdown behind the last table. */
+	/** Markdown after the last table. */
 	readonly closing: string;
 	readonly protocol: Protocol;
 	/** How events and requests travel. */

@@ -13,9 +13,9 @@ import { numberedErrors, type ProtocolDescription, typedMessage } from "./descri
 import { kimiWireTexts } from "./kimi-wire-texts.ts";
 
 const introduction = `
-JSON-RPC 2.0, one JSON object a line, UTF-8, on stdin and stdout of \`agentwire --wire\`; a link to the program called
-\`kimi\` or \`kimi-agent\` needs no flag. The same as JSON Schema is in
-[schema/kimi-wire.json](../../schema/kimi-wire.json). This is version ${protocolVersion}.
+JSON-RPC 2.0, one JSON object per line, UTF-8, on stdin and stdout of \`agentwire --wire\`; a link to the program called
+\`kimi\` or \`kimi-agent\` needs no flag. [schema/kimi-wire.json](../../schema/kimi-wire.json) has the same as JSON Schema. This
+is version ${protocolVersion}.
 
 \`\`\`
 → {"jsonrpc":"2.0","id":"1","method":"prompt","params":{"user_input":"Say hello"}}
@@ -26,42 +26,42 @@ JSON-RPC 2.0, one JSON object a line, UTF-8, on stdin and stdout of \`agentwire 
 ← {"jsonrpc":"2.0","id":"1","result":{"status":"finished"}}
 \`\`\`
 
-- **Ids** are strings. A reply bears the id of its request; the ids of both sides are apart. \`"jsonrpc"\` may be left out by
-  the client, and keys that nobody knows are ignored.
-- **The client calls** [methods](#methods). A method without an id does nothing, but for \`event\`.
-- **The server tells** [events](#events): notifications of the method \`event\` with \`{"type", "payload"}\` as params.
-- **The server asks** by [requests](#requests) of the method \`request\`, again with \`{"type", "payload"}\`. The client replies
-  with a result, or with an error. The first reply counts.
-- **The server leaves nothing out**: a field without a value is null, unless it is said that it may be absent. A client may
-  leave out what has an entry under "If absent".
-- **Since** is the version whose document first names something; a field without one came with what it is a field of.
-  *Undocumented* is what none of them names, although servers send it.
+- **Ids** are strings. A reply has the id of its request; client and server choose their ids independently. The client may omit
+  \`"jsonrpc"\`. Unknown keys are ignored.
+- **The client calls** [methods](#methods). A method without an id has no effect, except \`event\`.
+- **The server sends** [events](#events): notifications of the method \`event\` with \`{"type", "payload"}\` as params.
+- **The server requests** answers by [requests](#requests) of the method \`request\`, again with \`{"type", "payload"}\`. The client
+  replies with a result or an error. Only the first reply counts.
+- **The server omits nothing**: a field without a value is null, unless its type says that it may be absent. A client may omit every
+  field whose "If absent" column says what then holds.
+- **Since** is the version whose document first names something; a field without a version came with its message. *Undocumented*
+  messages are in no document, although servers send them.
 `;
 
 const order = `
 ## Order
 
-Events come in the order in which things happen, and all those of a turn come before the answer to its prompt. The answer
-to \`cancel\` comes before what it causes. Answers to other requests may come at any time. \`TurnBegin\` is the first event of
-a turn, but for hooks of its prompt; \`TurnEnd\` is the last. An approval is told before it is answered, and answered before
-the result of its call. Several requests may be open; they may be answered in any order.
+Events are sent in the order in which things happen, and all events of a turn before the response to its prompt. The response to
+\`cancel\` comes before what it causes. Responses to other requests may come at any time. \`TurnBegin\` is the first event of a turn,
+except for the hooks of its prompt; \`TurnEnd\` is the last. The \`ApprovalResponse\` of a call follows its \`ApprovalRequest\` and
+precedes its \`ToolResult\`. Several requests may be open; they may be answered in any order.
 `;
 
 const olderClients = `
 ## Older clients
 
-A version that a client declares switches nothing off. What helps a client that was made for an older version is asked for,
-by a setting in [\`[agentwire]\`](../configuration.md#agentwire) or by a variable of the environment:
+The version that a client declares switches nothing off. To serve a client that was made for an older version, use a setting in
+[\`[agentwire]\`](../configuration.md#agentwire) or an environment variable:
 
 | Setting | Variable | Effect |
 | --- | --- | --- |
-| \`max_events = "1.2"\` | \`AGENTWIRE_EVENTS=1.2\` | Only messages that the document of this version names are told, of subagents and in a replay too. Undocumented ones are told under no such cap. Requests that wait for an answer are sent all the same, and fields are left as they are. |
+| \`max_events = "1.2"\` | \`AGENTWIRE_EVENTS=1.2\` | A cap on events: only messages that the document of this version names are sent, also those of subagents and in a replay. Undocumented messages are not sent under any cap. Requests that need an answer are sent all the same, and fields stay as they are. |
 | \`typed_parts = true\` | \`AGENTWIRE_TYPED_PARTS=1\` | \`TextPart\`, \`ThinkPart\`, \`ImageURLPart\`, \`AudioURLPart\` and \`VideoURLPart\` instead of \`ContentPart\`. |
-| \`former_names = true\` | \`AGENTWIRE_FORMER_NAMES=1\` | \`ApprovalRequestResolved\` instead of \`ApprovalResponse\`. So it is under the cap 1.0 anyway. |
+| \`former_names = true\` | \`AGENTWIRE_FORMER_NAMES=1\` | \`ApprovalRequestResolved\` instead of \`ApprovalResponse\`. The cap 1.0 implies it. |
 
-Nothing needs to be asked for to answer approvals by [\`event\`](#event), to leave out the handshake, or to have
-\`task_tool_call_id\` in a \`SubagentEvent\`: it is there, besides \`parent_tool_call_id\`, for clients that declare a version
-below 1.6 or make no handshake, and under a cap below 1.6. Logs of every version can be replayed.
+No setting is needed to answer approvals by [\`event\`](#event) or to omit \`initialize\`. A \`SubagentEvent\` has
+\`task_tool_call_id\` in addition to \`parent_tool_call_id\` for clients that declare a version below 1.6 or send no \`initialize\`, and
+under a cap below 1.6. Logs of every version can be replayed.
 `;
 
 /** What each version brought, from its history. */

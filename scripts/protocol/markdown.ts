@@ -1,4 +1,4 @@
-// The document of a dialect: what can be called, told and asked, with a table of fields for each shape.
+// The document of a dialect: its methods, events and requests, with a table of fields for each shape.
 import {
 	answerName,
 	clientShapes,
@@ -166,7 +166,7 @@ function shapePart(writer: Writer, name: string, sender: Sender): string {
 	const alternatives = schema.anyOf ?? schema.oneOf ?? [schema];
 	if (alternatives.every((one) => one.properties === undefined)) {
 		const type = typeText(schema, writer);
-		return type === "anything" ? "Not looked at; may be left out." : `${capital(type)}.`;
+		return type === "anything" ? "Ignored; may be absent." : `${capital(type)}.`;
 	}
 	const tables = alternatives.map((one) => {
 		if (one.$ref !== undefined) return `${typeText(one, writer)}.`;

@@ -1,45 +1,46 @@
-// What the document of Meerkat RPC says of each event and request, and of their fields.
+// The texts of the document of Meerkat RPC for events and requests, and for their fields.
 
-const call = "The call, by the id that the model gave it.";
-const hookId = "The kind of hook, as the settings call it. All those at one point are told as one.";
-const point = "Where in the run it is.";
+const call = "The id that the model gave the call.";
+const hookId = "The hook event, by its name in the settings. All hooks at one point are reported as one.";
+const point = "The point in the run.";
 
 export const eventTexts = {
 	run_started: "A run begins. Exactly one `run_completed` or `run_failed` follows.",
 	"RunStarted.session_id": "The session.",
-	"RunStarted.prompt": "What it is about; of an input of several parts, the text.",
+	"RunStarted.prompt": "The prompt; if the input has several parts, their text.",
 	turn_started: "A model call begins.",
 	"TurnStarted.turn_number": "Counts from 0 in each run.",
-	reasoning_delta: "A piece of what the model thinks, as it streams.",
+	reasoning_delta: "A piece of the model's reasoning as it streams.",
 	"ReasoningDelta.delta": "The piece.",
-	text_delta: "A piece of what the model says, as it streams.",
+	text_delta: "A piece of the model's text as it streams.",
 	"TextDelta.delta": "The piece.",
-	retrying: "The model call failed and will be made again after a wait. Its text so far is void.",
-	"Retrying.attempt": "Which repetition comes next, from 1.",
-	"Retrying.max_attempts": "How many there may be.",
+	retrying: "The model call failed and is retried after a backoff. Its text so far is void.",
+	"Retrying.attempt": "The number of the next retry, from 1.",
+	"Retrying.max_attempts": "The maximum number of retries.",
 	"Retrying.error": "What failed.",
-	"Retrying.delay_ms": "Milliseconds until then.",
-	text_complete: "The model has said all. It does not come for an answer without text.",
+	"Retrying.delay_ms": "Milliseconds until the retry.",
+	text_complete: "The model's text is complete. Not sent for an answer without text.",
 	"TextComplete.content": "The whole text.",
 	tool_call_requested:
-		"The model calls a tool. Told for each call, in the model's order, before any of them is told to start.",
-	"ToolCallRequested.id": "Names the call.",
+		"The model calls a tool. Sent for each call, in the model's order, before the first `tool_execution_started`.",
+	"ToolCallRequested.id": "Id of the call.",
 	"ToolCallRequested.name": "The tool.",
 	"ToolCallRequested.args":
-		"The arguments; text, if the model wrote no JSON. In the present contract always an object: anything else is its member `value`.",
-	tool_execution_started: "A call is taken up, ahead of its approval and its hooks.",
+		"The arguments; text if the model wrote no JSON. In the present contract always an object: anything else is its member `value`.",
+	tool_execution_started: "Work on a call begins, before its approval and its hooks.",
 	"ToolExecutionStarted.id": call,
 	"ToolExecutionStarted.name": "The tool.",
-	tool_execution_completed: "A call is settled. Told when all calls of the answer are, in the model's order.",
+	tool_execution_completed: "A call is over. Sent when all calls of the answer are, in the model's order.",
 	"ToolExecutionCompleted.id": call,
 	"ToolExecutionCompleted.name": "The tool.",
-	"ToolExecutionCompleted.result": "What the model reads. Of a failed call it is JSON text with `error` and `message`.",
+	"ToolExecutionCompleted.result":
+		"What the model reads. For a failed call it is JSON text with `error` and `message`.",
 	"ToolExecutionCompleted.is_error": "Whether the call failed.",
 	"ToolExecutionCompleted.duration_ms": "Milliseconds that it took.",
 	"ToolExecutionCompleted.content": "The result as blocks.",
 	"ToolExecutionCompleted.content[].text": "The result.",
 	tool_result_received:
-		"The model gets the result of a call. Directly behind the `tool_execution_completed` of that call.",
+		"The model gets the result of a call. Directly after the `tool_execution_completed` of that call.",
 	"ToolResultReceived.id": call,
 	"ToolResultReceived.name": "The tool.",
 	"ToolResultReceived.is_error": "Whether the call failed.",
@@ -51,24 +52,24 @@ export const eventTexts = {
 	hook_started: "Hooks begin to run.",
 	"HookStarted.hook_id": hookId,
 	"HookStarted.point": point,
-	hook_completed: "Those hooks have decided.",
+	hook_completed: "The hooks are decided.",
 	"HookCompleted.hook_id": hookId,
 	"HookCompleted.point": point,
 	"HookCompleted.duration_ms": "Milliseconds that they took.",
-	hook_denied: "One of those hooks refused: the run, at `run_started`, or a tool call, at `pre_tool_execution`.",
+	hook_denied: "One of the hooks blocked: the run, at `run_started`, or a tool call, at `pre_tool_execution`.",
 	"HookDenied.hook_id": hookId,
 	"HookDenied.point": point,
 	"HookDenied.message": "Why.",
-	budget_warning: "A budget of the session or of the run is nearly used up. Told once for each.",
+	budget_warning: "A budget of the session or of the run is nearly exhausted. Sent once for each.",
 	"BudgetWarning.budget_type": "What is limited.",
-	"BudgetWarning.used": "Tokens, seconds or calls that were used.",
-	"BudgetWarning.limit": "How many there may be.",
-	"BudgetWarning.percent": "The one by the other: 0.8 is four fifths.",
-	run_completed: "The run went well. It is the last event of a run.",
+	"BudgetWarning.used": "Tokens, seconds or calls consumed.",
+	"BudgetWarning.limit": "The limit.",
+	"BudgetWarning.percent": "`used` divided by `limit`: 0.8 is four fifths.",
+	run_completed: "The run succeeded. The last event of a run.",
 	"RunCompleted.session_id": "The session.",
 	"RunCompleted.result": "As `text` of the answer.",
 	"RunCompleted.usage": "Tokens of the whole session so far.",
-	run_failed: "The run ended otherwise: it failed, was cancelled, or was refused. It is the last event of a run.",
+	run_failed: "The run failed, was cancelled, or was refused. The last event of a run.",
 	"RunFailed.session_id": "The session.",
 	"RunFailed.error": "As `message` of the error that follows.",
 	"RunFailed.error_class": "What kind of end it was.",
@@ -78,28 +79,28 @@ export const eventTexts = {
 } as const;
 
 export const requestTexts = {
-	"approval/request": `A tool wants to act and needs a person's consent. Sent to clients that declared it. An error or an unusable answer counts as
-a refusal. Without it, [\`agentwire.unattended\`](../configuration.md#agentwire) decides.`,
+	"approval/request": `A tool call needs a person's approval. Sent to clients that declared it. An error or a malformed answer counts as a
+rejection. If no client declared it, [\`agentwire.unattended\`](../configuration.md#agentwire) decides.`,
 	"ApprovalRequest.session_id": "The session.",
-	"ApprovalRequest.approval_id": "Names the approval.",
-	"ApprovalRequest.tool_use_id": "The call that waits.",
+	"ApprovalRequest.approval_id": "Id of the approval.",
+	"ApprovalRequest.tool_use_id": "The call that waits for the answer.",
 	"ApprovalRequest.name": "The tool.",
-	"ApprovalRequest.action": "What kind of action it is: the key of an approval for the session.",
-	"ApprovalRequest.description": "What it would do, for the person.",
-	"ApprovalRequest.display": "What the person may look at.",
-	"ApprovalRequest.agent_id": "The subagent that asks; null for the session itself.",
-	"ApprovalResult.decision": "This once, this and all of its kind in the session, or not.",
+	"ApprovalRequest.action": "The kind of action. An approval for the session covers all calls with the same value.",
+	"ApprovalRequest.description": "What the call would do, for the person.",
+	"ApprovalRequest.display": "Blocks to show to the person.",
+	"ApprovalRequest.agent_id": "The subagent that makes the call; null for the session's own agent.",
+	"ApprovalResult.decision": "Approve this call, approve this and all of its kind in the session, or reject.",
 	"ApprovalResult.feedback": "With `reject`: what to do instead, for the model.",
-	"question/request": `The model asks the person. Sent to clients that declared it; without it the model has no tool to ask with. An error or an
-unusable answer dismisses the question.`,
+	"question/request": `The model asks the person questions. Sent to clients that declared it; otherwise the model does not get the tool for it. An error
+or a malformed answer dismisses the questions.`,
 	"QuestionRequest.session_id": "The session.",
-	"QuestionRequest.question_id": "Names the request.",
-	"QuestionRequest.tool_use_id": "The call that waits.",
+	"QuestionRequest.question_id": "Id of the request.",
+	"QuestionRequest.tool_use_id": "The call that waits for the answer.",
 	"QuestionRequest.questions": "One to four.",
 	"QuestionResult.answers":
-		"By the text of the question: the chosen label, several labels separated by commas, or a text of the person's own. Empty to dismiss.",
-	"tool/execute": `The model calls a tool of the client's. Its arguments were checked against the tool's schema; no approval is asked for. An
-error or an unusable answer is a failed call. There is a [deadline](../configuration.md#agentwire).`,
+		"By the text of the question: the chosen label, several labels separated by commas, or free text. An empty object dismisses the questions.",
+	"tool/execute": `The model calls a tool of the client. Its arguments were checked against the tool's schema; no approval is requested. An
+error or a malformed answer fails the call. There is a [deadline](../configuration.md#agentwire).`,
 	"ToolExecute.session_id": "The session.",
 	"ToolExecute.tool_use_id": "The call.",
 	"ToolExecute.name": "The tool.",

@@ -15,8 +15,8 @@ import { meerkatTexts } from "./meerkat-texts.ts";
 const shortVersion = contractVersion.split(".").slice(0, 2).join(".");
 
 const introduction = `
-JSON-RPC 2.0, one JSON object a line, UTF-8, on stdin and stdout of \`agentwire rpc\`. What it is for and how it behaves is in
-[meerkat.md](../meerkat.md). The same as JSON Schema is in [schema/meerkat.json](../../schema/meerkat.json).
+JSON-RPC 2.0, one JSON object per line, UTF-8, on stdin and stdout of \`agentwire rpc\`. [meerkat.md](../meerkat.md) describes what it
+is for and how it behaves; [schema/meerkat.json](../../schema/meerkat.json) has the same as JSON Schema.
 
 \`\`\`
 → {"jsonrpc":"2.0","id":1,"method":"session/create","params":{"prompt":"Say hello"}}
@@ -29,30 +29,29 @@ JSON-RPC 2.0, one JSON object a line, UTF-8, on stdin and stdout of \`agentwire 
 ← {"jsonrpc":"2.0","id":1,"result":{"session_id":"0199f0c2-6a51-7c3e-9d27-1b1f0e8a4c55","text":"Hello.","turns":1,"tool_calls":0,"usage":{"input_tokens":9,"output_tokens":2}}}
 \`\`\`
 
-- **Ids** of requests are strings or integers of 64 bits, echoed digit for digit; the server's own are strings. The ids of
-  both sides are apart. \`"jsonrpc":"2.0"\` must be there. Batches and params by position are not taken.
-- **The client calls** [methods](#methods), in any order. A method without an id is not carried out. Unknown params are
-  passed over.
-- **The server tells** [events](#events): notifications of the method \`session/event\` with \`session_id\` and \`event\`, which
+- **Ids** of requests are strings or 64-bit integers, returned digit for digit; the server's own ids are strings. Client and server
+  choose their ids independently. \`"jsonrpc":"2.0"\` is required. Batches and positional params are not supported.
+- **The client calls** [methods](#methods), in any order. A method without an id has no effect. Unknown params are ignored.
+- **The server sends** [events](#events): notifications of the method \`session/event\` with \`session_id\` and \`event\`, which
   is the event itself.
-- **The server asks** by [requests](#requests), each of them a method. The client replies with a result, or with an error. The
-  first reply counts.
-- **There are two eras.** A connection begins in the shapes of the first protocol. From [\`capabilities/get\`](#capabilitiesget)
+- **The server requests** answers by [requests](#requests), each of them a method. The client replies with a result or an error. Only
+  the first reply counts.
+- **There are two sets of shapes.** A connection begins with those of the first protocol. From [\`capabilities/get\`](#capabilitiesget)
   on it has those of the present contract, ${contractVersion}: \`event\` is an [envelope](#eventenvelope) with the event as its
-  \`payload\`, errors have other [numbers](#errors), and where a result has two forms it is the second. **Since** ${shortVersion} marks
-  what is there only then.
+  \`payload\`, errors have other [numbers](#errors), and where a result has two forms the second one is used. **Since** ${shortVersion}
+  marks what exists only then.
 `;
 
 const order = `
 ## Order
 
-Events of a session come in the order in which things happen, and all those of a run come before the answer to its request.
-The answer to \`turn/interrupt\` comes before what it causes. What is asked of one session counts in the order of its coming;
-sessions never wait for each other, and answers come in the order in which things are done. Several requests may be open;
-they may be answered in any order.
+Events of a session are sent in the order in which things happen, and all events of a run before the response to its request. The
+response to \`turn/interrupt\` comes before what it causes. Requests for one session take effect in the order in which they arrive;
+sessions never wait for each other, and responses come in the order in which the work is done. Several requests of the server may be
+open; they may be answered in any order.
 `;
 
-/** What is there only in the shapes of the present contract. */
+/** What exists only in the shapes of the present contract. */
 const ofContract: ReadonlySet<string | number> = new Set([
 	"reasoning_delta",
 	"SessionListParams.limit",

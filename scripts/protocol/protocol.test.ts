@@ -26,7 +26,7 @@ describe("the JSON Schema of Kimi Wire", () => {
 		const called = (document: string) =>
 			clients(document).flatMap((example) => /"method": "([^"]+)"/.exec(example)?.[1] ?? []);
 		expect([called("wire-1.1"), called("wire-1.7")]).toEqual([methods, later]);
-		// Behind them: an approval and a tool call that are answered, and in 1.7 a question twice.
+		// After them: an approval and a tool call that are answered, and in 1.7 a question twice.
 		expect([clients("wire-1.1").length, clients("wire-1.7").length]).toEqual([3 + 2, 6 + 4]);
 		expect(clients("wire-1.0").map((example) => example.includes("ApprovalRequestResolved"))).toEqual([true]);
 	});
