@@ -1,4 +1,4 @@
-// Measures the built executable: start, first event, a long turn and its memory; beside bare Node and, if given, a peer.
+// Measures the built executable: start, first event, a long turn and its memory; compared with bare Node and, if given, a peer.
 // Run with `npm run bench [-- --peer "<command>"] [--runs N] [--json] [--providers | --sessions]`. What and how: docs/benchmarks.md.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -102,7 +102,7 @@ async function runProviders(choice: Choice, folder: string): Promise<void> {
 	printAlone(choice, measures);
 }
 
-/** Sessions that may be loaded at the same time: as many as the default allows, and far fewer than there are. */
+/** The limits on loaded sessions: the default, and far fewer than there are sessions. */
 const loadedCases = [null, 64];
 
 async function runSessions(choice: Choice, folder: string): Promise<void> {
@@ -124,8 +124,8 @@ async function runSessions(choice: Choice, folder: string): Promise<void> {
 			median: add("`turn/start` to `run_started`, median", "ms"),
 			p99: add("the same, 99 of 100 within", "ms"),
 			rate: add(`${turnsAtOnce} turns at a time`, "turns/s"),
-			slowestSession: add("slowest session beside the median one", "×"),
-			slowestTurn: add("slowest turn beside the median one", "×"),
+			slowestSession: add("slowest session by median session", "×"),
+			slowestTurn: add("slowest turn by median turn", "×"),
 			end: add("end of input to end of process", "ms"),
 		};
 	});

@@ -1,4 +1,4 @@
-// A tour of agentwire in one minute: an agent mends a failing test, is asked for approvals, and is replayed from disk.
+// A tour of agentwire in one minute: an agent fixes a failing test, requests approvals, and is replayed from disk.
 // Run with `npm run demo`; `--yes` approves everything, `--keep` leaves the files.
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
@@ -40,7 +40,7 @@ const projectDir = path.join(folder, "basket");
 const shareDir = path.join(folder, "share");
 const configPath = path.join(folder, "config.json");
 const scriptsPath = path.join(folder, "scripts.json");
-// Nothing is left behind outside the folder: sessions and compiled code go there too.
+// Nothing is left outside the folder: sessions and compiled code go there too.
 const environment: NodeJS.ProcessEnv = {
 	...childEnvironment(process.env),
 	KIMI_SHARE_DIR: shareDir,
@@ -62,7 +62,7 @@ function cleanUp(): void {
 // Whatever ends the demo, a fault of its own included.
 process.once("exit", cleanUp);
 
-// SIGHUP: the terminal was closed, so there is nobody to tell.
+// SIGHUP: the terminal was closed, so nobody can read a message.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 	process.once(signal, async () => {
 		if (signal !== "SIGHUP") {

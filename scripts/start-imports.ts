@@ -5,7 +5,7 @@ import path from "node:path";
 /** Where a server starts. */
 const entry = "cli/serve.ts";
 
-/** Behind an `import()`, in files and folders: they are loaded with the first turn, or when something wants them. */
+/** Files and folders that are imported lazily, with `import()`: they are loaded with the first turn, or on first use. */
 export const loadedLater: readonly string[] = [
 	"cli/log-writer.ts",
 	"credentials/mcp-oauth.ts",

@@ -50,7 +50,7 @@ export function commitProject(directory: string, environment: NodeJS.ProcessEnv)
 	].every((words) => spawnSync("git", words, { cwd: directory, env: environment, stdio: "ignore" }).status === 0);
 }
 
-/** The uncommitted change as git tells it, or null when git cannot. */
+/** The uncommitted change as git shows it, or null if git cannot. */
 export function showChange(directory: string, environment: NodeJS.ProcessEnv): string | null {
 	const words = ["--no-pager", "diff", "--stat", "--no-color"];
 	const { status, stdout } = spawnSync("git", words, { cwd: directory, env: environment, encoding: "utf8" });

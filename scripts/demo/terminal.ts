@@ -16,11 +16,11 @@ export interface Terminal {
 	blank(): void;
 	/** The heading of a part of the demo. */
 	heading(text: string): void;
-	/** One line as it is, behind a label; what is longer than the line is cut. */
+	/** One line of text after a label, cut to the width of the terminal. */
 	line(label: string, text: string, style?: Style): void;
 	/** One line as it is and whole, however long: for what a person is to judge. */
 	wholeLine(label: string, text: string, style?: Style): void;
-	/** Running text behind a label, broken at spaces. */
+	/** Running text after a label, broken at spaces. */
 	paragraph(label: string, text: string, style?: Style): void;
 }
 

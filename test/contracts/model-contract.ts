@@ -1,4 +1,4 @@
-// What every model implementation promises, whatever provider is behind it. Run from a test beside each implementation.
+// What every model implementation promises, whatever provider it uses. Run from a test next to each implementation.
 import { afterEach, describe, expect, it } from "vitest";
 import type { Model } from "../../src/models/model.ts";
 import { collectChunks, plainRequest } from "../support/model-conversation.ts";
@@ -8,7 +8,7 @@ export type ModelScenario = "answers" | "fails" | "long";
 
 export interface OpenedModel {
 	readonly model: Model;
-	/** How many requests the source behind the model has seen. */
+	/** How many requests the source that the model uses has seen. */
 	requestsSeen(): number;
 	close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 // What every adapter promises of a provider's stream, whatever its protocol: the contract of models, bytes as they come,
-// cuts, errors, deadlines and the socket. Run from a test beside each adapter, against a provider on loopback.
+// cuts, errors, deadlines and the socket. Run from a test next to each adapter, against a provider on loopback.
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { type ModelChunk, type ModelFailure, type ModelPart, modelFailure } from "../../src/models/model.ts";

@@ -15,9 +15,9 @@ import {
 export interface StoreSubject {
 	/** A store over the same sessions each time, as another run of the program has it. */
 	openStore(): SessionStore;
-	/** Resolves once a later write is told apart from an earlier one by its time. */
+	/** Resolves once the time distinguishes a later write from an earlier one. */
 	tick(): Promise<void>;
-	/** Whether the store tells the sessions it has apart by absolute work dir; such a path is given here. */
+	/** An absolute work directory: the store separates the sessions that it has by these. */
 	readonly workDir: string;
 	cleanUp(): Promise<void>;
 }

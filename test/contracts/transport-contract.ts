@@ -13,9 +13,9 @@ export interface TransportSubject {
 	/** Stops and starts taking what the server sends. */
 	pause(): void;
 	resume(): void;
-	/** Asks the server to send lines of 1 KiB, numbered from 0, and to wait for room after each. */
+	/** Makes the server send lines of 1 KiB, numbered from 0, with backpressure after each. */
 	flood(count: number): void;
-	/** How many of them it has sent, asked beside the transport. */
+	/** How many of them it has sent, queried outside of the transport. */
 	flooded(): Promise<number>;
 	cleanUp(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// Background work over the real executable: what is told of it, and what becomes of it when a process goes.
+// Background work over the real executable: how it is reported, and what happens to it when a process ends.
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -29,7 +29,7 @@ const waitFor = (check: () => void, timeout = 5000) => vi.waitFor(check, { timeo
 const waitForOutput = (stage: Stage, text: string) =>
 	waitFor(() => expect(taskFile(stage, "output.log")).toContain(text));
 const waitForStatus = (stage: Stage, status: string) => waitFor(() => expect(runtimeOf(stage).status).toBe(status));
-/** From here on a turn that begins is told of the end of a task. */
+/** From here on, a turn that begins gets the notification of a task that ended. */
 const waitForNews = (stage: Stage) =>
 	waitFor(() => expect(existsSync(path.join(stage.sessionDir(id), "notifications"))).toBe(true));
 const running = (stage: Stage, word: string) => stage.commands().filter((command) => command.includes(word));

@@ -7,7 +7,7 @@ import { createStage, executablePath, runExecutable, type Stage } from "../suppo
 
 type ShellName = "bash" | "zsh" | "fish";
 
-/** What is run behind the script to complete the last of the words; `words` are quoted. */
+/** What runs after the script to complete the last of the words; `words` are quoted. */
 const drivers: Readonly<Record<ShellName, (words: readonly string[], line: string) => string>> = {
 	bash: (words) =>
 		`COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}; _agentwire_completion; printf '%s\\n' "\${COMPREPLY[@]}"`,

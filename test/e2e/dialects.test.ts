@@ -62,16 +62,16 @@ async function end(server: Server): Promise<void> {
 	expect(await server.exited).toBe(0);
 }
 
-/** What a session of many was made with is kept by their host alone. */
+/** Only the host of many sessions stores creation options. */
 function withoutMaking(state: string): string {
 	const { made_with, ...rest } = JSON.parse(state);
 	return JSON.stringify(rest, null, 2);
 }
 
 /**
- * All files of a session, ids numbered in the order of their coming; times and places of the run are left out. Tools that
- * run at the same time are told to have ended in the order in which they do, so results go to the end of the log; in the
- * context they have the model's order.
+ * All files of a session, ids numbered in the order of their appearance; times and paths of the run are left out. The
+ * results of concurrent tools are in the log in the order in which the tools end, so they are moved to its end; in the context
+ * they are in the model's order.
  */
 function retainedFiles(stage: Stage, id: string): Readonly<Record<string, string>> {
 	const numbers = new Map<string, number>();

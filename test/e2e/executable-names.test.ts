@@ -1,4 +1,4 @@
-// The program under other names: a link called `kimi` or `kimi-agent` takes the place of those programs.
+// The program under other names: a link called `kimi` or `kimi-agent` replaces those programs.
 import { symlinkSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";

@@ -66,10 +66,10 @@ describe.each(faults)("%s that nobody caught", (_name, fault) => {
 			server.request(`turn-${n}`, "turn/start", { session_id: ids[n], prompt: "go" });
 			return lastOf(await server.readUntil((line) => JSON.stringify(line.method) === '"approval/request"'));
 		};
-		const asks = [await start(0), await start(1)] as const;
-		server.answer(asks[1].id ?? "", { decision: "approve" });
+		const approvals = [await start(0), await start(1)] as const;
+		server.answer(approvals[1].id ?? "", { decision: "approve" });
 		expect(lastOf(await server.readUntil((line) => isResponse(line, "turn-1")))).toMatchObject(internal);
-		server.answer(asks[0].id ?? "", { decision: "approve" });
+		server.answer(approvals[0].id ?? "", { decision: "approve" });
 		const other = lastOf(await server.readUntil((line) => isResponse(line, "turn-0")));
 		expect(other.result).toMatchObject({ text: "done" });
 		const again = await answerTo(server, "again", "turn/start", { session_id: ids[1], prompt: "go on" });

@@ -1,5 +1,5 @@
 // What the Go SDK does and needs: a decoder that takes one message after the other, string ids counted up, a
-// `cancel` behind every turn, and settings as JSON on the command line.
+// `cancel` after every turn, and settings as JSON on the command line.
 import { describe, expect, it } from "vitest";
 import { isRecord } from "../../src/base/json.ts";
 import { createStage, toolCall } from "../support/executable.ts";

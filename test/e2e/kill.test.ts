@@ -27,7 +27,7 @@ describe("the kill campaign of many sessions", () => {
 	});
 });
 
-/** What was told of a turn, but for its end. */
+/** The types of the events of a turn that were delivered, except its end. */
 const deliveredTypes = (lines: readonly { readonly params?: { readonly type: string } }[]) =>
 	lines.flatMap(({ params }) => params?.type ?? []).filter((type) => type !== "TurnEnd");
 

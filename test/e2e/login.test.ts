@@ -51,7 +51,7 @@ const toEvents = (stdout: string): unknown[] =>
 	stdout.split("\n").flatMap((line) => (line === "" ? [] : JSON.parse(line)));
 const read = (file: string) => readFileSync(file, "utf8");
 
-/** The tokens kept in a file, by their numbers. */
+/** The tokens stored in a file, by their numbers. */
 const persistedTokens = (file: string) => {
 	const { access_token, refresh_token } = JSON.parse(read(file));
 	return [access_token, refresh_token];
@@ -62,7 +62,7 @@ async function end(server: Server): Promise<void> {
 	expect(await server.exited).toBe(0);
 }
 
-/** Runs a prompt; how its turn was told, and its end. */
+/** Runs a prompt; the outline of its turn, and its end. */
 async function prompt(server: Server, id = "prompt") {
 	server.prompt("hello", id);
 	const lines = await server.readUntil((line) => line.id === id);

@@ -1,4 +1,4 @@
-// A prompt of 64 megabytes: it is kept, told, told again and resumed without many copies of it in memory at once.
+// A prompt of 64 megabytes: it is persisted, delivered, replayed and resumed without many copies of it in memory at once.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createStage, type Stage } from "../support/executable.ts";

@@ -1,5 +1,5 @@
-// A session that goes on for hundreds of steps, against a model on loopback that knows nothing but what it is shown: it
-// reads notes one by one, and in the end tells what was in them.
+// A session of hundreds of steps, against a model on loopback that knows only what its requests contain: it reads notes
+// one by one, and in the end says what was in them.
 import { readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";

@@ -88,7 +88,7 @@ function createPlace(): Place {
 
 const plainOptions = { ...plainSessionOptions, yolo: true };
 
-/** Runs a turn and gives its events; `react` sees each as it is told. */
+/** Runs a turn and returns its events; `react` sees each as it arrives. */
 async function run(session: Session, text: string, react: (body: EventBody) => unknown = () => {}) {
 	const attachment = session.attach(plainAttachment);
 	const bodies: EventBody[] = [];

@@ -169,7 +169,7 @@ describe("a server that misbehaves", () => {
 			"StepBegin",
 		]);
 		writeFileSync(file, "");
-		// It answers within some milliseconds, and is told of in the first turn behind that.
+		// It answers within some milliseconds, and the first turn after that reports it.
 		const delivered: string[] = [];
 		for (let n = 0; delivered.length === 0; n += 1) {
 			delivered.push(...loadingOf(await runTurn(server, `next-${n}`)).filter((word) => word !== "StepBegin"));

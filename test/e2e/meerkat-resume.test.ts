@@ -1,4 +1,4 @@
-// A session of Meerkat RPC in a later process: it has what it was made with, however the process before ended.
+// A session of Meerkat RPC in a later process: it has its creation options, however the previous process ended.
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";

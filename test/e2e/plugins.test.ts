@@ -27,7 +27,7 @@ const manifest = {
 };
 const say = '#!/bin/sh\nprintf "%s in %s: " "$DEMO_KEY" "$(basename "$PWD")"\ncat\n';
 
-/** A folder with the plugin beside the work dir. */
+/** A folder with the plugin next to the work directory. */
 function putSource(stage: Stage, version = "1.0.0"): string {
 	const source = path.join(stage.workDir, `demo-${version}`);
 	mkdirSync(source);

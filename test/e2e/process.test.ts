@@ -1,4 +1,4 @@
-// How the process starts as a client meets it: what it prints, what it refuses and what it then leaves behind.
+// How the process starts as a client sees it: what it prints, what it refuses and which files it then leaves.
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";

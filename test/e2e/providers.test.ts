@@ -27,7 +27,7 @@ interface Provider {
 	readonly second: string;
 	/** Where the second request goes. */
 	readonly place: string;
-	/** What of the second request tells that a result is that of the second call. */
+	/** What shows in the second request that a result is that of the second call. */
 	readonly callId: string;
 }
 

@@ -26,7 +26,7 @@ function createSecretStage(scripts: readonly string[] = ["text: done"]): SecretS
 	return { stage, key, variables: { HOME: home, SOME_KEY: secret } };
 }
 
-/** Everything that was kept of the session and the process. */
+/** Everything that session and process have persisted. */
 function persistedIn(directory: string): string {
 	return readdirSync(directory, { withFileTypes: true, recursive: true })
 		.filter((entry) => entry.isFile())

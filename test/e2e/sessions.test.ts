@@ -171,7 +171,7 @@ describe("sessions", () => {
 		rmSync(stage.sessionDir("s"), { recursive: true });
 		server.prompt("more", "second");
 		const lines = await server.readUntil((line) => isResponse(line, "second"));
-		// Neither beginning nor end of a turn that could not be begun is told.
+		// Neither beginning nor end of a turn that could not begin is delivered.
 		expect(outline(lines)).toEqual(["-32603"]);
 		expect(lastOf(lines).error?.message).toContain(stage.sessionDir("s"));
 		server.request("x", "unheard-of");

@@ -136,7 +136,7 @@ describe("the other ways out", () => {
 		await server.message("ToolCall");
 		await twoSleeps(stage);
 		server.closeOutput();
-		// A pipe tells its writer only when it writes.
+		// The writer of a pipe notices only when it writes.
 		server.request("x", "unheard-of");
 		expect(await server.exited).toBe(1);
 		expect(stage.loggedTypes("s").at(-1)).toBe("TurnEnd");

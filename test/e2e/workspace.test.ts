@@ -49,11 +49,11 @@ describe("--agent okabe", () => {
 describe("--add-dir", () => {
 	it("adds a directory for good, and one of the work dir not at all", async () => {
 		const stage = createStage({ scripts: [toolCall("c1", "Glob", { pattern: "*.md", directory: "" }), "text: done"] });
-		const beside = path.join(stage.shareDir, "beside");
-		mkdirSync(beside);
-		writeFileSync(path.join(beside, "notes.md"), "x");
-		stage.setScripts([toolCall("c1", "Glob", { pattern: "*.md", directory: beside }), "text: done"]);
-		const server = stage.serve("--wire", "--session", sessionId, "--add-dir", beside, "--add-dir", ".");
+		const sibling = path.join(stage.shareDir, "beside");
+		mkdirSync(sibling);
+		writeFileSync(path.join(sibling, "notes.md"), "x");
+		stage.setScripts([toolCall("c1", "Glob", { pattern: "*.md", directory: sibling }), "text: done"]);
+		const server = stage.serve("--wire", "--session", sessionId, "--add-dir", sibling, "--add-dir", ".");
 		server.prompt("Look.");
 		expect((await server.message("ToolResult")).params?.payload).toMatchObject({
 			return_value: { is_error: false, output: "notes.md" },
@@ -61,7 +61,7 @@ describe("--add-dir", () => {
 		await server.response("prompt");
 		await end(server);
 		const state = JSON.parse(readFileSync(path.join(stage.sessionDir(sessionId), "state.json"), "utf8"));
-		expect(state.additional_dirs).toEqual([beside]);
+		expect(state.additional_dirs).toEqual([sibling]);
 		expect(contextOf(stage)).toContain("notes.md");
 
 		const again = stage.serve("--wire", "--session", sessionId);

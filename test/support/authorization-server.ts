@@ -3,15 +3,15 @@
 import { createHash, randomUUID } from "node:crypto";
 
 export interface AuthorizationServerOptions {
-	/** Seconds; none are told when null. Default 3600. */
+	/** Seconds; not sent when null. Default 3600. */
 	readonly lifetime?: number | null;
 	/** How clients show who they are at the token endpoint. Default `none`. */
 	readonly authMethod?: "none" | "client_secret_basic" | "client_secret_post";
-	/** Where people are told to sign in, if not here. */
+	/** Where people are sent to sign in, if not here. */
 	readonly authorizationEndpoint?: string;
 	/** Milliseconds before the token endpoint answers. Default 0. */
 	readonly tokenDelay?: number;
-	/** A permission that may be asked for beside the usual one. */
+	/** A permission that may be requested in addition to the usual one. */
 	readonly furtherScope?: string;
 	/** Whether the tokens say what they are good for. Default true. */
 	readonly reportsScope?: boolean;

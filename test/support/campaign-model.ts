@@ -1,4 +1,4 @@
-// A model that says nothing until it is told what to say, and that checks every conversation it is shown.
+// A model that answers only what a test makes it answer, and that checks the messages of every request.
 import type { HistoryEntry } from "../../src/events/conversation.ts";
 import { type Model, type ModelChunk, type ModelFailure, modelFailure } from "../../src/models/model.ts";
 
@@ -21,7 +21,7 @@ export interface GatedModel {
 	close(): void;
 	/** Counts requests and moves: a sign of life. */
 	activity(): number;
-	/** Whether a request waits to be told what to say. */
+	/** Whether a request waits for its answer. */
 	isWaiting(): boolean;
 	/** What was wrong with the conversations it was shown. */
 	readonly complaints: readonly string[];
@@ -130,7 +130,7 @@ function toChunk(move: Exclude<ModelMove, { kind: "break" }>): ModelChunk {
 	}
 }
 
-/** Why a provider would refuse this conversation: every tool call needs one result, in order, right behind it. */
+/** Why a provider would refuse these messages: every tool call needs one result, in order, right after it. */
 export function whatIsIllegal(messages: readonly HistoryEntry[]): string | null {
 	let expected: string[] = [];
 	for (const [index, message] of messages.entries()) {

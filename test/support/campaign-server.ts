@@ -31,7 +31,7 @@ export interface CampaignServer {
 	readonly agentRows: ReadonlyMap<string, readonly ContextRow[]>;
 	/** Whether plan mode is on, as the session keeps it. */
 	planMode(): boolean;
-	/** Counts what happens behind the wire. */
+	/** Counts what happens inside the server. */
 	activity(): number;
 	close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export interface CampaignServer {
 export interface CampaignServerOptions {
 	/** A store that lives longer than this server; a new one when absent. */
 	readonly store?: SessionStore;
-	/** Where plans are kept; new ones when absent. */
+	/** Where plans are stored; new files when absent. */
 	readonly files?: MemoryFiles;
 	readonly sessionId?: string;
 	/** Turns of the event loop that every write to the store takes. */

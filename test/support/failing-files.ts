@@ -66,7 +66,7 @@ interface Work<T> {
 	perform(): Promise<T>;
 	/** Does a part of the effect, where it has parts. */
 	performHalf?(): Promise<unknown>;
-	/** Lets go of what was made, as the end of a process does. */
+	/** Releases what was made, as the end of a process does. */
 	abandon?(made: T): Promise<unknown>;
 }
 
@@ -141,7 +141,7 @@ export function createFailingFiles(inner: Files, plan: Plan | null = null): Fail
 		replace: (path, content, options) =>
 			run("replace", path, {
 				perform: () => inner.replace(path, content, options),
-				// What a crash before the rename leaves behind.
+				// What a crash before the rename leaves on disk.
 				performHalf: () =>
 					inner.create(
 						join(dirname(path), temporaryName()),

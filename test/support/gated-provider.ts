@@ -16,7 +16,7 @@ export interface GatedProvider {
 	complaints(): readonly string[];
 }
 
-/** `isOpen` tells whether models answer at once from the beginning. */
+/** `isOpen`: whether models answer at once from the beginning. */
 export function createGatedProvider(isOpen: boolean): GatedProvider {
 	const gates = new Map<string, GatedModel>();
 	const gate = (model: string): GatedModel => {
@@ -44,7 +44,7 @@ export function createGatedProvider(isOpen: boolean): GatedProvider {
 	};
 }
 
-/** As much of a message as tells whether the conversation is legal. */
+/** As much of a message as is needed to check whether a provider accepts it. */
 function toHistoryEntry(message: unknown): HistoryEntry[] {
 	if (!isRecord(message)) return [];
 	const { role, tool_call_id: toolCallId, tool_calls: calls } = message;

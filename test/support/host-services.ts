@@ -6,7 +6,7 @@ import { plainNetwork } from "./network.ts";
 import { noProcesses, readPageHere } from "./session-doubles.ts";
 import { noWorkers } from "./task-workers.ts";
 
-/** Surroundings with these parts. */
+/** Host services with these parts. */
 export function createHostServices(parts: Pick<HostServices, "files" | "clock"> & Partial<HostServices>): HostServices {
 	return {
 		environment: {},

@@ -23,7 +23,7 @@ import { noProcesses } from "./session-doubles.ts";
 export interface HostedServer {
 	readonly serving: Serving;
 	readonly client: MemoryClient;
-	/** Ends what is left behind the serving. */
+	/** Ends what is left after serving. */
 	close(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export interface HostedServerOptions {
 	readonly processes?: Processes;
 }
 
-/** Where its sessions work, and where settings and plans are kept. */
+/** Where its sessions work, and where settings and plans are stored. */
 export const hostedPlace = { workDir: "/home/me/project", shareDir: "/home/me/share" } as const;
 
 export async function createHostedServer(options: HostedServerOptions): Promise<HostedServer> {

@@ -64,7 +64,7 @@ function freePort(): Promise<number> {
 	});
 }
 
-/** What a turn told, with the approvals given. Reads up to the response. */
+/** The lines of a turn, whose approvals are given. Reads up to the response. */
 export async function runTurn(server: Server, id = "prompt", input = "go"): Promise<ServerLine[]> {
 	server.prompt(input, id);
 	const lines: ServerLine[] = [];

@@ -13,7 +13,7 @@ export function serve(stage: Stage, ...flags: string[]): Server {
 	return stage.serve("rpc", ...flags);
 }
 
-/** What an event line tells of which session; null for any other line. */
+/** The event and the session of an event line; null for any other line. */
 export function delivered(line: ServerLine): Delivered | null {
 	const params: unknown = line.params;
 	return typeof params === "object" && params !== null && "event" in params ? (params as Delivered) : null;
@@ -30,7 +30,7 @@ export function typesOf(lines: readonly ServerLine[]): unknown[] {
 	return eventsOf(lines).map((event) => event["type"]);
 }
 
-/** Whether a line tells an event of this type. */
+/** Whether a line has an event of this type. */
 export function isEvent(type: string): (line: ServerLine) => boolean {
 	return (line) => delivered(line)?.event["type"] === type;
 }

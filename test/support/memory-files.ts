@@ -31,7 +31,7 @@ export interface MemoryFiles extends Files {
 	afterPowerLoss(random: () => number): MemoryFiles;
 }
 
-/** An empty tree; directories are made with `makeDirectory`. Times count up with each change. */
+/** An empty tree; `makeDirectory` makes directories. Times count up with each change. */
 export function createMemoryFiles(): MemoryFiles {
 	return createOver(createDirectory(), 1);
 }

@@ -1,4 +1,4 @@
-// What models say and what they are told, in short: parts of answers, messages, requests, and the scene that the recorded
+// Short forms of what models send and receive: parts of answers, messages, requests, and the scene that the recorded
 // streams of all providers play.
 import { createAssembly } from "../../src/agent/assembly.ts";
 import type { ContentPart, TokenUsage, ToolCall } from "../../src/events/content.ts";
@@ -13,9 +13,9 @@ export function think(value: string, encrypted: string | null = null): ContentPa
 	return { type: "think", think: value, encrypted };
 }
 
-/** What a provider wants back with what it said: `from` names it and its model, `of` what it said. */
-export function seal(from: string, of: "thought" | "text", kept: Readonly<Record<string, string>>): ContentPart {
-	return think("", JSON.stringify({ from, of, kept }));
+/** What a provider needs back with an earlier output: `from` names provider and model, `of` the kind of output. */
+export function seal(from: string, of: "thought" | "text", sealed: Readonly<Record<string, string>>): ContentPart {
+	return think("", JSON.stringify({ from, of, kept: sealed }));
 }
 
 export function image(url: string): ContentPart {
@@ -74,12 +74,12 @@ export const weatherUsage: TokenUsage = {
 	input_cache_creation: 0,
 };
 
-/** The picture of the recorded second requests. */
+/** The image of the recorded second requests. */
 export const imagePart = image(
 	"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC",
 );
 
-/** What the two calls of the recorded streams gave; `note` is the text beside the picture. */
+/** The results of the two calls of the recorded streams; `note` is the text next to the image. */
 export function weatherResults(note = "1x1 image"): ContentPart[][] {
 	return [[text("4 C, rain")], [text(note), imagePart]];
 }

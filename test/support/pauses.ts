@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 /** Milliseconds: nothing from outside may keep the event loop longer. */
 export const longestPause = 250;
 
-/** Milliseconds of computing that this thread has used; of the whole process where no more is told. */
+/** Processor time of this thread in milliseconds; of the whole process where the system does not say more. */
 function threadTime(): number {
 	if (process.platform === "linux") {
 		const [nanoseconds = ""] = readFileSync("/proc/thread-self/schedstat", "utf8").split(" ");

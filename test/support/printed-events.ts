@@ -32,7 +32,7 @@ export const turnEnds: EventBody = { type: "turn.ended", outcome: { status: "fin
 export const turnIsCancelled: EventBody = { type: "turn.ended", outcome: { status: "cancelled" } };
 export const step = (n: number): EventBody => ({ type: "step.started", n });
 export const interrupted: EventBody = { type: "step.interrupted", reason: "error" };
-/** The status behind an answer. */
+/** The status after an answer. */
 export const answered = statusChanged({ plan_mode: false });
 export const retry: EventBody = {
 	type: "step.retrying",

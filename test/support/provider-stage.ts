@@ -13,7 +13,7 @@ export interface ProvidedModel {
 	readonly model: string;
 	/** Merged over its settings, which are those of a model of words alone. */
 	readonly modelSettings?: Readonly<Record<string, unknown>>;
-	/** What is set beside models and providers. */
+	/** Settings other than models and providers. */
 	readonly settings?: Readonly<Record<string, unknown>>;
 }
 
@@ -81,7 +81,7 @@ export async function askAboutFile({ provider, stage, serve }: ProviderStage, fi
 	return { lines, code: await server.exited };
 }
 
-/** Prompts a model whose provider refuses the key with this body: the error that is told, and how the server ends. */
+/** Prompts a model whose provider refuses the key with this body: the error in the response, and how the server ends. */
 export async function askUnsuccessfully({ provider, serve }: ProviderStage, body: object) {
 	provider.answerNext(sendJson(401, {}, body));
 	const server = serve();
@@ -91,7 +91,7 @@ export async function askUnsuccessfully({ provider, serve }: ProviderStage, body
 	return { error, code: await server.exited };
 }
 
-/** What is told of the first answer's tokens. */
+/** The usage that is reported for the first answer. */
 export function firstStatus(lines: readonly ServerLine[]): unknown {
 	return lines.find((line) => line.params?.type === "StatusUpdate")?.params?.payload;
 }

@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ProtocolDescription } from "../../scripts/protocol/description.ts";
 import { toProtocolSchema } from "../../scripts/protocol/json-schema.ts";
 
-/** Tells whether a value is a line of one side. */
+/** Checks whether a value is a line of one side. */
 export function fitting(
 	description: ProtocolDescription,
 	side: "ClientLine" | "ServerLine",

@@ -50,7 +50,7 @@ export async function startRawServer(answer: AnswerRaw): Promise<RawServer> {
 	return { url: `http://127.0.0.1:${port}`, requests, connections: () => count, open: () => sockets.size };
 }
 
-/** Looks until it holds: for what no event tells. */
+/** Polls until it holds: for conditions that no event reports. */
 export async function until(holds: () => boolean): Promise<void> {
 	while (!holds()) await pause(2);
 }

@@ -1,5 +1,5 @@
-// A child process over the stdio transport that echoes lines. `FLOOD n` floods, `EXIT` ends it; its IPC channel is
-// asked beside the transport: a sign that its event loop turns.
+// A child process over the stdio transport that echoes lines. `FLOOD n` floods, `EXIT` ends it; its IPC channel
+// answers outside of the transport: a sign that its event loop turns.
 import { createStdioTransport } from "../../src/transports/stdio.ts";
 
 const transport = createStdioTransport();

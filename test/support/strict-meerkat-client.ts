@@ -59,7 +59,7 @@ interface Pending {
 	reject(thrown: Error): void;
 }
 
-/** Milliseconds behind a response for which a client still takes its events. */
+/** Milliseconds after a response during which a client still accepts its events. */
 const lateLimit = 75;
 
 export class MeerkatClient {
@@ -70,7 +70,7 @@ export class MeerkatClient {
 	readonly #listeners = new Set<() => void>();
 	readonly #answeredAt = new Map<string, number>();
 	readonly #sequences = new Map<string, number>();
-	/** Events that came behind the response to their run. */
+	/** Events that came after the response to their run. */
 	late = 0;
 	#nextId = 1;
 	#condemned: Error | null = null;
@@ -168,7 +168,7 @@ export class MeerkatClient {
 		return this.#call("config/get", {});
 	}
 
-	/** The events told of a session so far. */
+	/** The events of a session that arrived so far. */
 	events(session_id: string): readonly ClientEvent[] {
 		return this.#events.get(session_id) ?? [];
 	}

@@ -100,7 +100,7 @@ export async function call(tool: Tool, value: unknown, toolCallId = "call-1"): P
 	return resultOf(await preparation.execute(new AbortController().signal));
 }
 
-/** What a call tells, whether or not a person refused in it. */
+/** The result of a call, whether or not a person refused it. */
 export function resultOf(outcome: ToolReturn | Refusal): ToolReturn {
 	return "kind" in outcome ? outcome.result : outcome;
 }

@@ -94,7 +94,7 @@ const choices = words(`
 	run interrupt initialize prompt cancel replay steer set_plan_mode malformed-then-run unknown-then-run
 `);
 
-/** What older clients are told: §7.4, and the extra field. */
+/** What older clients are sent: §7.4, and the extra field. */
 const older = words(`
 	max-events max-events-environment max-events-replay max-events-first max-events-cancelled max-events-requests
 	max-events-subagent

@@ -37,7 +37,7 @@ const version = "0.0.0-transcript";
 /** Plays every conversation of the transcript. Throws at the first difference. */
 export async function playInMemory(transcript: Transcript): Promise<void> {
 	const place = await preparePlace(transcript);
-	// A session that is there beforehand is files; otherwise the store in memory is kept from run to run.
+	// A session that is there beforehand is files; otherwise the store in memory is used from run to run.
 	const store = transcript.sessionFiles.size > 0 ? createDirectoryStore(place) : createMemoryStore();
 	const bindings = createBindings({ "work-dir": place.workDir, "share-dir": place.shareDir, version });
 	try {

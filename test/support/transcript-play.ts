@@ -14,7 +14,7 @@ export interface Server {
 	read(): Promise<string | null>;
 	/** Resolves with the exit code when the server is over. */
 	exitCode(): Promise<number>;
-	/** Lets the model go on behind the gate at which it stands. */
+	/** Lets the model continue after the gate at which it stands. */
 	openGate(): void;
 }
 

@@ -1,5 +1,5 @@
 // Checks every line a server sends against the declared shapes and the published JSON Schema: whole, in order, nothing
-// missing, nothing beside it.
+// missing, nothing added.
 import * as v from "valibot";
 import type { ProtocolDescription } from "../../scripts/protocol/description.ts";
 import { kimiWire } from "../../scripts/protocol/kimi-wire.ts";

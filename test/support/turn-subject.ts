@@ -19,7 +19,7 @@ export interface TurnSubject {
 	readonly order: string[];
 	readonly controller: AbortController;
 	readonly steers: ReturnType<typeof createSteerQueue>;
-	/** From now on rows that hold the text cannot be kept. */
+	/** From now on rows with this text cannot be persisted. */
 	failRowsOf(text: string): void;
 	run(input?: UserInput): ReturnType<typeof runTurn>;
 }

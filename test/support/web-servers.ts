@@ -8,7 +8,7 @@ import { type AddressInfo, connect, createServer as createSocketServer, type Ser
 const certificates = new URL("../fixtures/tls/", import.meta.url);
 const readCertificate = (name: string) => readFileSync(new URL(name, certificates));
 
-/** The file of the authority behind the certificates of these servers; nobody else knows it. */
+/** The file of the authority that signed the certificates of these servers; nobody else knows it. */
 export const authorityFile = new URL("authority.pem", certificates).pathname;
 
 const identity = () => ({ key: readCertificate("server-key.pem"), cert: readCertificate("server.pem") });
@@ -45,7 +45,7 @@ export async function startOrigin(answer: Answer = (_request, response) => respo
 export interface ProxyRequest {
 	/** `CONNECT`, or the method of a request that was sent on. */
 	readonly method: string;
-	/** As the proxy was told: `host:port`, or a whole URL. */
+	/** As the proxy received it: `host:port`, or a whole URL. */
 	readonly target: string;
 	readonly authorization: string | null;
 }
