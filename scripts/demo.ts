@@ -94,7 +94,7 @@ function introduce(choice: ModelChoice): void {
 	terminal.line("process", "bin/agentwire --wire, one line of JSON per message on its pipes");
 }
 
-/** One prompt to its end. Resolves to the number of messages that came. */
+/** Runs one prompt to its end. Resolves to the number of messages received. */
 async function converse(choice: ModelChoice): Promise<number> {
 	const view = createConversationView(terminal, projectDir);
 	const client: WireClient = start((message) => {
@@ -105,10 +105,10 @@ async function converse(choice: ModelChoice): Promise<number> {
 		const decision = await askDecision(terminal, approvesAll);
 		client.answer(requestId, { request_id: requestId, ...decision });
 		if (decision.response !== "reject") return;
-		terminal.line("", "You said no: it is not done.", "red");
+		terminal.line("", "Rejected: the call is not run.", "red");
 		if (decision.feedback === "" || !choice.isScripted) return;
-		// Its next line would ignore what was said.
-		terminal.paragraph("", "A real model would now take up what you said. A script cannot, so the turn is cancelled.");
+		// The next answer of the script would ignore the feedback.
+		terminal.paragraph("", "A real model would now act on your feedback. A script cannot, so the turn is cancelled.");
 		view.mute();
 		await client.request("cancel", {}).catch(() => undefined);
 	};
@@ -128,7 +128,7 @@ async function converse(choice: ModelChoice): Promise<number> {
 	return received;
 }
 
-/** Starts a second process on the same session and has it sent again. */
+/** Starts a second process on the same session and requests a replay. */
 async function replay(): Promise<void> {
 	const types = new Map<string, number>();
 	const client = start(({ type }) => types.set(type, (types.get(type) ?? 0) + 1));
@@ -154,16 +154,16 @@ async function run(): Promise<boolean> {
 	terminal.heading("3  The session again, in a second process");
 	terminal.paragraph(
 		"",
-		`Of the ${received} messages above, runs of text pieces are kept as one. Approvals are in calls.jsonl.`,
+		`The session's log is sent again. Consecutive deltas among the ${received} messages above are stored merged. Approvals are in calls.jsonl.`,
 	);
 	await replay();
 
-	terminal.heading("4  Is the test mended?");
+	terminal.heading("4  Does the test pass now?");
 	const change = showChange(projectDir, environment);
 	if (change !== null) for (const line of change.split("\n")) terminal.line("", line.trim(), "dim");
 	const passes = doesTestPass(projectDir, environment);
-	if (passes) terminal.line("yes", "The demo ran the test itself, and it passes.", "green");
-	else terminal.line("no", "The demo ran the test itself, and it fails.", "red");
+	if (passes) terminal.line("yes", "The demo ran the test itself: it passes.", "green");
+	else terminal.line("no", "The demo ran the test itself: it fails.", "red");
 	terminal.blank();
 	if (choice.isScripted) {
 		terminal.paragraph(
@@ -175,7 +175,7 @@ async function run(): Promise<boolean> {
 		choice.isScripted ? "" : "next",
 		"For your own client: `bin/agentwire --help`, and docs/configuration.md.",
 	);
-	if (keepsFiles) terminal.line("kept", folder);
+	if (keepsFiles) terminal.line("files", folder);
 	return passes;
 }
 

@@ -24,7 +24,7 @@ afterEach(() => {
 });
 
 describe("the import table", () => {
-	it("is kept by the source tree", () => {
+	it("holds in the source tree", () => {
 		expect(findImportViolations(source)).toEqual([]);
 	});
 

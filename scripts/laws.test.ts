@@ -21,7 +21,7 @@ function violations(file: string, text: string): string[] {
 }
 
 describe("the laws", () => {
-	it("are kept by the source tree", () => {
+	it("hold in the source tree", () => {
 		expect(findLawViolations(tree)).toEqual([]);
 	});
 

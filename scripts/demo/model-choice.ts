@@ -1,5 +1,5 @@
 // Which model the demo talks to: a script by default, a real endpoint when the environment names one.
-import { faultyLine, mendedLine, testCommand } from "./project.ts";
+import { faultyLine, fixedLine, testCommand } from "./project.ts";
 
 export interface ModelChoice {
 	/** For people. */
@@ -12,7 +12,7 @@ export interface ModelChoice {
 }
 
 /** What every demo asks for. */
-export const promptText = `A test of this project fails. Run \`${testCommand}\`, find out why, mend the code (not the test) and show that the test passes.`;
+export const promptText = `A test of this project fails. Run \`${testCommand}\`, find out why, fix the code (not the test) and show that the test passes.`;
 
 const variables = ["AGENTWIRE_DEMO_BASE_URL", "AGENTWIRE_DEMO_API_KEY", "AGENTWIRE_DEMO_MODEL"] as const;
 
@@ -72,7 +72,7 @@ const answers: readonly Answer[] = [
 	},
 	{
 		text: "There it is: the loop begins at 1, but the first place of a list is 0. One character has to change.",
-		tool: ["StrReplaceFile", { path: "basket.js", edit: { old: faultyLine, new: mendedLine } }],
+		tool: ["StrReplaceFile", { path: "basket.js", edit: { old: faultyLine, new: fixedLine } }],
 	},
 	{ text: "Now the test again.", tool: ["Shell", { command: testCommand }] },
 	{ text: "Both tests pass. The loop in basket.js skipped the first price; it now begins at 0." },

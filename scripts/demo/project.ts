@@ -7,7 +7,7 @@ import path from "node:path";
 export const testCommand = "node --test --test-reporter=spec";
 
 export const faultyLine = "for (let index = 1; index < prices.length; index += 1) {";
-export const mendedLine = "for (let index = 0; index < prices.length; index += 1) {";
+export const fixedLine = "for (let index = 0; index < prices.length; index += 1) {";
 
 const files: Readonly<Record<string, string>> = {
 	"package.json": `${JSON.stringify({ name: "basket", private: true, type: "module" }, null, 2)}\n`,

@@ -5,8 +5,8 @@ import type { Terminal } from "./terminal.ts";
 
 const purposes: Readonly<Record<string, string>> = {
 	"wire.jsonl": "every event, merged",
-	"context.jsonl": "what the model is shown",
-	"calls.jsonl": "decisions, effects",
+	"context.jsonl": "what the model sees",
+	"calls.jsonl": "journal: decisions, effects",
 	"state.json": "title, session approvals",
 };
 

@@ -94,7 +94,7 @@ describe("what clients send in the transcripts of Meerkat RPC", () => {
 });
 
 describe("a schema that is not all that it seems", () => {
-	it("is of objects when only those pass, and cannot be told otherwise", () => {
+	it("is of objects when only those pass, and cannot be anything else", () => {
 		expect(toDefinitions({ One: v.custom(isRecord) }, "client")).toEqual({ One: { type: "object" } });
 		expect(() => toDefinitions({ One: v.custom(() => true) }, "client")).toThrow("cannot be told");
 		expect(() => toDefinitions({ One: v.custom(Number.isInteger) }, "client")).toThrow("cannot be told");

@@ -85,7 +85,7 @@ it("streams an answer with a thought, runs its tool and sends both back", async 
 	});
 });
 
-it("tells the provider's own words and no key when it refuses", async () => {
+it("reports the provider's own words and no key when it refuses", async () => {
 	const message = "invalid x-api-key sk-test-0123456789abcdef";
 	const { error, code } = await askUnsuccessfully(await createProviderStage(claude), {
 		type: "error",

@@ -189,7 +189,7 @@ describe("when the server goes", () => {
 		await close(again);
 	});
 
-	it("a command that was kept is ended by TaskStop in the next server, with everything it started", async () => {
+	it("a command that stayed alive is ended by TaskStop in the next server, with everything it started", async () => {
 		const stage = createStage({ scripts: [start("sleep 1000 & setsid sleep 1000 & echo up; wait"), "text: started"] });
 		keepAlive(stage);
 		const persistence = serve(stage);
@@ -211,7 +211,7 @@ describe("when the server goes", () => {
 		await close(again);
 	});
 
-	it("a command that was kept is ended by a server that is not to keep it", async () => {
+	it("a command that stayed alive is ended by a server without keep_alive_on_exit", async () => {
 		const stage = createStage({ scripts: [start("echo up; sleep 1000"), "text: started"] });
 		const settings = { ...JSON.parse(stage.configText), background: { keep_alive_on_exit: true } };
 		const persistence = stage.serve("--wire", "--yolo", "--session", id, "--config", JSON.stringify(settings));
@@ -255,7 +255,7 @@ describe("the worker of a command", () => {
 		return { directory, worker, exited };
 	}
 
-	it("looks at what is asked of it when it is told to", async () => {
+	it("reads its requests at once when the lifeline has a line", async () => {
 		const stage = createStage();
 		const { directory, worker, exited } = await startWorker(stage);
 		const control = { kill_requested_at: 1, kill_reason: "enough", force: false };

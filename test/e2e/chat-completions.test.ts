@@ -83,7 +83,7 @@ it("closes the provider's socket when the turn is cancelled", async () => {
 	expect(await server.exited).toBe(0);
 });
 
-it("tells the provider's own words and no key when it refuses", async () => {
+it("reports the provider's own words and no key when it refuses", async () => {
 	const message = "Incorrect API key provided: sk-test-0123456789abcdef.";
 	const { error, code } = await askUnsuccessfully(await createProviderStage(compatible, "/v1"), {
 		error: { message, type: "invalid_request_error", param: null, code: "invalid_api_key" },

@@ -9,7 +9,7 @@ import { createStage, executablePath } from "../support/executable.ts";
 /** More than fits between the server and a client that does not read: its end takes a while. */
 const longScript = Array.from({ length: 20_000 }, (_, n) => `text: part ${n} of a long answer`).join("\n");
 
-it("is kept to when the event loop gets stuck after it began", async () => {
+it("holds when the event loop gets stuck after it began", async () => {
 	const stage = createStage({ scripts: [longScript] });
 	const preload = path.join(stage.shareDir, "stuck.cjs");
 	const sign = path.join(stage.shareDir, "sign");
@@ -51,7 +51,7 @@ it.skipIf(process.platform !== "linux")("is kept to, with its exit code, when no
 	closeSync(descriptor);
 });
 
-it("is kept to when stderr is closed", async () => {
+it("holds when stderr is closed", async () => {
 	const stage = createStage();
 	const server = spawn(executablePath, ["--work-dir", stage.workDir, "--wire", "--session", "s"], {
 		env: stage.environment,

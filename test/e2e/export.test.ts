@@ -68,7 +68,7 @@ describe("export", () => {
 		expect(await server.exited).toBe(0);
 	});
 
-	it("ends with 1 when there is nothing to export, and with 2 when it is not told what", async () => {
+	it("ends with 1 when there is nothing to export, and with 2 when no session is named", async () => {
 		const stage = createStage();
 		const none = await stage.run("export");
 		expect(none).toMatchObject({ code: 1, stdout: "" });

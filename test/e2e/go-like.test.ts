@@ -109,7 +109,7 @@ describe("a client like the Go SDK", () => {
 		]);
 	});
 
-	it("gets `finished` for every prompt although it sends `cancel` behind every TurnEnd", async () => {
+	it("gets `finished` for every prompt although it sends `cancel` after every TurnEnd", async () => {
 		const turns = 20;
 		const stage = createStage({ scripts: Array.from({ length: turns }, (_, n) => `text: answer ${n}`) });
 		const client = new StrictClient(stage.serve("--wire", "--config", stage.configText));
@@ -171,7 +171,7 @@ describe("a client like the Go SDK", () => {
 		expect(outline(client.lines)).toContain("ToolResult");
 	});
 
-	it("never meets an event it does not know under AGENTWIRE_EVENTS=1.2, whatever there is to tell", async () => {
+	it("never receives an event it does not know under AGENTWIRE_EVENTS=1.2, whatever happens", async () => {
 		const report = `All is well. ${"The file holds three lines, and the command that counts them agrees. ".repeat(4)}`;
 		const stage = createStage({
 			scripts: [

@@ -22,7 +22,7 @@ describe("a pattern from outside", () => {
 		expect(await server.exited).toBe(0);
 	});
 
-	it("that the matcher of a setting cannot have is told with file and key, and blocks where the hook fails closed", async () => {
+	it("that the matcher of a setting cannot have is reported with file and key, and blocks where the hook fails closed", async () => {
 		const stage = createStage({ scripts: [toolCall("c1", "Glob", { pattern: "*" }), "text: done"] });
 		const hooks = [
 			'\n[[hooks]]\nevent = "PreToolUse"\nmatcher = "*"\ncommand = "true"\n',

@@ -72,7 +72,7 @@ async function prompt(server: Server, id = "prompt") {
 const finished = ["TurnBegin", "StepBegin", "ContentPart", "StatusUpdate", "TurnEnd", "finished"];
 
 describe("signing in", () => {
-	it("tells each thing that happens on a line, keeps the tokens and writes the settings in place", async () => {
+	it("reports each thing that happens on a line, stores the tokens and edits the settings in place", async () => {
 		const { server, run, configFile, tokenFile } = await createSubject();
 		const before = `# mine\n${read(configFile)}\n# end`;
 		writeFileSync(configFile, before);
@@ -310,7 +310,7 @@ describe("a session with a sign-in", () => {
 		await Promise.all(sessions.map(end));
 	});
 
-	it("says that one has to sign in again when renewing does not help, and goes on behind a new sign-in", async () => {
+	it("says that one has to sign in again when renewing fails, and continues after a new sign-in", async () => {
 		const { server, run, serve, stage } = await createSubject();
 		await run("login");
 		server.revokeAccess();
@@ -356,7 +356,7 @@ describe("a session with a sign-in", () => {
 		});
 	});
 
-	it("says with 403 that the platform may go by the client's name, and asks for no new sign-in", async () => {
+	it("says with 403 that the platform may admit clients by name, and requests no new sign-in", async () => {
 		const { server, run, serve } = await createSubject();
 		await run("login");
 		server.refusal = 403;

@@ -219,7 +219,7 @@ describe("sessions of one kernel", () => {
 });
 
 describe("kernels of one process", () => {
-	it("are opened once, however many ask for one at the same time", async () => {
+	it("are opened once, however many requests for one are concurrent", async () => {
 		const place = createPlace();
 		const workDir = place.workDir("work");
 		const kernel = await place.kernel({ m: ["text: done"] });

@@ -148,7 +148,7 @@ describe("a server that misbehaves", () => {
 		expect(lastOf(lines).result).toEqual({ status: "finished" });
 	});
 
-	it("dies between turns, which is told in the next one", async () => {
+	it("dies between turns, which the next one reports", async () => {
 		const stage = createStage({ scripts: [toolCall("c1", "die", {}), "text: done", "text: done"] });
 		writeServers(stage, { mortal: fixture() });
 		const server = stage.serve("--yolo");
@@ -194,7 +194,7 @@ describe("a server that misbehaves", () => {
 		await until(() => existsSync(path.join(stage.workDir, "never.cancelled")));
 	});
 
-	it("is told of a cancel, which waits for nothing", async () => {
+	it("is notified of a cancel, which waits for nothing", async () => {
 		const stage = createCallingStage([["slow", { file: "never" }]]);
 		writeServers(stage, { slow: fixture() });
 		const server = stage.serve("--yolo");
@@ -222,7 +222,7 @@ describe("a server that misbehaves", () => {
 		expect(logOf(stage)).toContain("Rubbish.");
 	});
 
-	it("cannot start, which costs no turn, and is told of also when it happened before", async () => {
+	it("cannot start, which fails no turn, and is reported also when it happened before", async () => {
 		const stage = createStage({ scripts: ["text: one", "text: two"] });
 		writeServers(stage, {
 			broken: fixture("exit", "3"),

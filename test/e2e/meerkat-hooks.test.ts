@@ -25,7 +25,7 @@ const words = (lines: readonly ServerLine[]) =>
 const twoCalls = [toolCall("a", "Glob", { pattern: "*" }), toolCall("b", "Glob", { pattern: "?" })].join("\n");
 
 describe("hooks", () => {
-	it("before tools come behind the request for the call, also for several calls at once", async () => {
+	it("before tools come after the request for the call, also for several calls at once", async () => {
 		const lines = await runWith([twoCalls, "text: done"], { event: "PreToolUse", command: "true" });
 		const delivered = words(lines);
 		for (const id of ["a", "b"]) {
@@ -69,7 +69,7 @@ describe("hooks", () => {
 		expect(lastOf([...lines]).result).toMatchObject({ text: "done", turns: 2, tool_calls: 2 });
 	});
 
-	it("behind tools change nothing, whatever they say", async () => {
+	it("after tools change nothing, whatever they answer", async () => {
 		const lines = await runWith([toolCall("a", "Glob", { pattern: "*" }), "text: done"], {
 			event: "PostToolUse",
 			command: deny("Too late."),
@@ -103,7 +103,7 @@ describe("hooks", () => {
 		expect(lastOf([...lines]).result).toMatchObject({ text: "two", turns: 2 });
 	});
 
-	it("of a failed run are told before its end, and the error stays what it was", async () => {
+	it("of a failed run are reported before its end, and the error stays what it was", async () => {
 		const lines = await runWith(["error: 401 no key"], { event: "StopFailure", command: deny("No matter.") });
 		expect(words(lines)).toEqual(expect.arrayContaining(["hook_started run_failed", "hook_completed run_failed"]));
 		expect(words(lines).at(-1)).toBe("run_failed");

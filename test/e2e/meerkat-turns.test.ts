@@ -180,7 +180,7 @@ describe("turns", () => {
 		await end(server);
 	});
 
-	it("are cancelled and told to their end when the input ends in mid-stream", async () => {
+	it("are cancelled, with all their events, when the input ends in mid-stream", async () => {
 		const { stage, nextRequest } = await createHeldStage();
 		const server = serve(stage);
 		server.request("create", "session/create", { prompt: "tell" });
@@ -212,7 +212,7 @@ describe("turns", () => {
 		await end(server);
 	});
 
-	it("are answered, every one, when the input ends behind the requests", async () => {
+	it("are all answered when the input ends after the requests", async () => {
 		const server = serve(createStage({ scripts: ["text: done"] }));
 		server.write(line("1", "initialize") + line("2", "session/list") + line("3", "config/get"));
 		const lines = await end(server);
@@ -233,7 +233,7 @@ describe("requests to the client", () => {
 		await end(server);
 	});
 
-	it("come behind the calls that they are about", async () => {
+	it("come after the calls that they are about", async () => {
 		const tools = [{ name: "paint", description: "Paints.", input_schema: { type: "object" } }];
 		const calls = [toolCall("a", "paint", {}), toolCall("b", "paint", { n: 2 })].join("\n");
 		const server = serve(createStage({ scripts: [calls, "text: done"] }));
@@ -270,7 +270,7 @@ describe("limits", () => {
 	const tools = [{ name: "paint", description: "Paints.", input_schema: { type: "object" } }];
 	const isInteraction = ({ method, id }: ServerLine) => String(method) === "tool/execute" && id !== undefined;
 
-	it("refuse the 65th run at once, leave no session behind, and have room again", async () => {
+	it("refuse the 65th run at once, leave no session, and accept runs again", async () => {
 		const stage = createStage({ scripts: [waiting, "text: done"] });
 		const config = JSON.stringify({ ...JSON.parse(stage.configText), agentwire: { sync: "off" } });
 		const server = serve(stage, "--config", config);

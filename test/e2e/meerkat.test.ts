@@ -71,7 +71,7 @@ describe("a server of many sessions", () => {
 		await end(server);
 	});
 
-	it("tells every piece of a long answer before the response", async () => {
+	it("sends every delta of a long answer before the response", async () => {
 		const pieces = Array.from({ length: 10_000 }, (_, index) => `text: ${index} `);
 		const server = serve(createStage({ scripts: [pieces.join("\n")] }));
 		server.request("create", "session/create", { prompt: "long" });

@@ -227,14 +227,14 @@ describe("exit codes", () => {
 		expect({ code, stdout }).toEqual({ code: 0, stdout: "more <choice>STOP</choice>\n" });
 	});
 
-	it("1 behind the last step, with how many there were", async () => {
+	it("1 after the last step, with the number of steps", async () => {
 		const stage = createStage({ scripts: [shellCall("true"), shellCall("true")] });
 		const { code, stdout } = await stage.run("--quiet", "-p", "hi", "--max-steps-per-turn", "1");
 		expect(code).toBe(1);
 		expect(stdout).toMatch(/^Error: Max number of steps reached: 1\..*--max-steps-per-turn.*\n$/);
 	});
 
-	it("1 behind the last time that a prompt may be gone over, with what sets how often", async () => {
+	it("1 after the last repetition of the Ralph loop, with the setting that limits it", async () => {
 		const stage = createStage({ scripts: ["text: begun", "text: <choice>CONTINUE</choice>"] });
 		const { code, stdout } = await stage.run("--quiet", "-p", "hi", "--max-ralph-iterations", "1");
 		expect(code).toBe(1);
@@ -249,7 +249,7 @@ describe("exit codes", () => {
 		});
 	});
 
-	it("0 for a question beside the conversation, whose answer is printed", async () => {
+	it("0 for a side question, whose answer is printed", async () => {
 		const stage = createStage({ scripts: ["text: Because."] });
 		expect(await stage.run("--print", "-p", "/btw why?")).toMatchObject({ code: 0, stdout: "Because.\n" });
 		expect(await stage.run("--quiet", "-p", "/btw why?")).toMatchObject({ code: 0, stdout: "Because.\n" });
@@ -361,7 +361,7 @@ describe("nobody at the keyboard", () => {
 });
 
 describe("sessions", () => {
-	it("go on with --continue, also behind a run that failed", async () => {
+	it("continue with --continue, also after a run that failed", async () => {
 		const stage = createStage({ scripts: ["text: ok"] });
 		const script = `
 			"$agentwire" --quiet -p one

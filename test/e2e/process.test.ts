@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { createStage, executablePath, runExecutable, type Stage } from "../support/executable.ts";
 
 describe("commands that print", () => {
-	it("tells its versions as one object of JSON, with nothing on stderr", async () => {
+	it("prints its versions as one JSON object, with nothing on stderr", async () => {
 		const { code, stdout, stderr } = await createStage().run("info", "--json");
 		expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 		expect(stdout).toMatch(/^\{[^\n]*\}\n$/);

@@ -111,7 +111,7 @@ describe("sessions", () => {
 });
 
 describe("starting", () => {
-	it("a start that fails is told with its reason", async () => {
+	it("a start that fails is reported with its reason", async () => {
 		const stage = createStage();
 		writeFileSync(path.join(stage.shareDir, "config.toml"), "[loop_control]\nmax_steps_per_turn = 0\n");
 		const failed = run(openSession(stage).prompt("hi"));
@@ -122,7 +122,7 @@ describe("starting", () => {
 		});
 	});
 
-	it("an unknown model is told at the prompt", async () => {
+	it("an unknown model is reported at the prompt", async () => {
 		const failed = run(openSession(createStage(), { model: "none" }).prompt("hi"));
 		await expect(failed).rejects.toMatchObject({ code: "LLM_NOT_SET", numericCode: -32001 });
 	});

@@ -51,7 +51,7 @@ describe("answers", () => {
 		expect(types).toEqual([...plainTurn, ...plainTurn]);
 	});
 
-	it("to a question beside the conversation, as a text in a turn", async () => {
+	it("to a side question, as a text in a turn", async () => {
 		const stage = createStage({ scripts: ["text: Because.", "text: done"] });
 		const session = openSession(stage);
 		const { result, types, events } = await run(session.prompt("/btw why?"), undefined, ["BtwBegin", "BtwEnd"]);

@@ -81,7 +81,7 @@ describe("limits", () => {
 		await end(server);
 	});
 
-	it("make turns wait behind the bytes that may be queued", async () => {
+	it("pause turns at the limit of queued bytes", async () => {
 		const queuedAt = async (limit: number): Promise<number> => {
 			const server = serve(createStage({ scripts: ["text: x\n".repeat(100_000)] }), { outbox_bytes: limit });
 			const id = await createSession(server);

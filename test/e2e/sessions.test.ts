@@ -30,7 +30,7 @@ describe("sessions", () => {
 		expect(existsSync(path.join(stage.sessionDir("s"), "calls.jsonl"))).toBe(false);
 	});
 
-	it("--continue takes up the last one", async () => {
+	it("--continue resumes the last one", async () => {
 		const stage = createStage();
 		const first = stage.serve("--wire", "--session", "s");
 		first.prompt("hi");
@@ -68,7 +68,7 @@ describe("sessions", () => {
 		expect(existsSync(path.join(stage.shareDir, "plans"))).toBe(false);
 	});
 
-	it("--continue takes up one whose server was killed", async () => {
+	it("--continue resumes one whose server was killed", async () => {
 		const stage = createStage({ scripts: [shellCall("echo hi")] });
 		const first = stage.serve("--wire", "--session", "killed");
 		first.prompt("hi");
@@ -180,7 +180,7 @@ describe("sessions", () => {
 		expect(await server.exited).toBe(0);
 	});
 
-	it("the session directory is named after the path as given, links kept", async () => {
+	it("the session directory is named after the path as given, links not resolved", async () => {
 		const stage = createStage();
 		const link = path.join(stage.shareDir, "link");
 		symlinkSync(stage.workDir, link);

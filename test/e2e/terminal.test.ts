@@ -49,7 +49,7 @@ describe("on a terminal", () => {
 		expect(stdout).toContain("agentwire -S ID -p TEXT");
 	});
 
-	it("-S with a prompt asks for the session, and goes on with the one chosen", async () => {
+	it("-S with a prompt asks for the session, and continues the one chosen", async () => {
 		const stage = createStage();
 		await stage.run("-p", "one", "--session", "first");
 		await stage.run("-p", "two", "--session", "second");
