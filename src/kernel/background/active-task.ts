@@ -1,16 +1,16 @@
-// A background task that is not over, whoever runs it.
+// A background task that is still running: a command in a worker process, or a subagent in this one.
 import type { StoredTask, TaskRuntime } from "../../store/stored-tasks.ts";
 
 export interface ActiveTask {
 	readonly stored: StoredTask;
-	/** Whether it can go on without this process. */
+	/** Whether the task can continue after this process exits. */
 	readonly canOutlive: boolean;
-	/** Resolves with how it ended, which is kept by then; null when it is not followed any more. */
+	/** Resolves with the final state once that is persisted; with null when this process stops following the task. */
 	readonly ended: Promise<TaskRuntime | null>;
-	/** Asks that it be ended. */
+	/** Requests the end of the task. */
 	stop(reason: string): Promise<void>;
-	/** It was asked to end and there is no more time. */
+	/** The session is closing: ends now what `stop` has requested but not yet achieved. */
 	abortPending(): Promise<void>;
-	/** Follows it no more. */
+	/** Stops following the task without ending it. */
 	leave(): void;
 }

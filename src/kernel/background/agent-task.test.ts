@@ -1,4 +1,4 @@
-// Subagents in the background of a session: what is told of them, what they ask, and how they end.
+// Background subagents of a session: which of their events are delivered, their interactions, and their ends.
 import { describe, expect, it } from "vitest";
 import { createSessionDouble } from "../../../test/support/failing-session.ts";
 import {
@@ -30,7 +30,7 @@ const answer = (text: string): ModelScript => [say(text), done()];
 const inBackground = (changes: object = {}) =>
 	agentCall("P", { subagent_type: "small", run_in_background: true, ...changes });
 
-/** A session whose agent starts a subagent in the background, which has a model of its own, and then speaks. */
+/** A session whose agent starts a background subagent with a model of its own, and then answers. */
 async function createSubject(small: Model, options: SubagentOptions = {}, changes: object = {}) {
 	const model = createScriptedModel([
 		[inBackground(changes), done()],
@@ -70,7 +70,7 @@ const texts = (request: ModelRequest | undefined) =>
 		content.map((part) => (part.type === "text" ? part.text : "")).join(""),
 	);
 
-/** Starts the subagent and waits until it asks to touch something, between turns. */
+/** Starts the subagent and waits for its approval request, between turns. */
 async function asking(subject: Awaited<ReturnType<typeof createSubject>>) {
 	const asked = subject.client.next("interaction.requested");
 	await subject.run();

@@ -1,5 +1,5 @@
-// A subagent in the background: the run of any subagent, with a state, an output that people can read, and an end of
-// its own. It lives in this process and not longer.
+// A background subagent: a subagent run with a task state, an output that people can read, and its own end. It ends
+// with this process.
 import { setMaxListeners } from "node:events";
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
@@ -15,7 +15,7 @@ import type { AgentServices } from "../turn/turn-dependencies.ts";
 import type { ActiveTask } from "./active-task.ts";
 import { createBackgroundEmitter } from "./background-emitter.ts";
 
-/** What is to be run. */
+/** What to run. */
 export interface AgentWork {
 	readonly task: StoredTask;
 	readonly agent: HeldAgent;
@@ -24,13 +24,13 @@ export interface AgentWork {
 
 export interface AgentTaskSettings {
 	readonly stored: StoredSession;
-	/** Those of the session. */
+	/** The services of the session. */
 	readonly services: AgentServices;
 	readonly clock: Clock;
 	readonly log: Log;
 }
 
-/** Starts the run, which then is told by its task alone. Rejects when the start cannot be kept. */
+/** Starts the run, whose events go to the task's log alone. Rejects when the start cannot be persisted. */
 export async function startAgentTask(work: AgentWork, settings: AgentTaskSettings): Promise<ActiveTask> {
 	const { task, agent, request } = work;
 	const { stored, services, clock, log } = settings;
@@ -46,7 +46,7 @@ export async function startAgentTask(work: AgentWork, settings: AgentTaskSetting
 		const changed = runtime;
 		return writes.run("", () => task.setRuntime(changed));
 	};
-	/** A task that waits for somebody says for what. */
+	/** A task that waits for an interaction shows which one in its state. */
 	const showInteractions = (): Promise<void> => {
 		const [waitingFor] = openInteractions.values();
 		return update(
@@ -102,7 +102,7 @@ export async function startAgentTask(work: AgentWork, settings: AgentTaskSetting
 		async stop(reason) {
 			controller.abort(reason);
 		},
-		// Its tools are ended with those of the session.
+		// The session's end also ends the children that its tools run.
 		abortPending: async () => {},
 		leave: () => {},
 	};
@@ -120,7 +120,7 @@ function toLastOutput({ outcome, report, result }: FinishedRun): string {
 	return outcome.status === "finished" && report !== "" ? `[summary]\n${report}\n` : `[ended] ${result.message}\n`;
 }
 
-/** What a person reads of an event; empty for most. */
+/** The line of task output for an event; empty for most events. */
 function toOutput({ body }: AgentEvent): string {
 	const text = toLine(body);
 	return text === "" ? "" : `${text.trimEnd()}\n`;

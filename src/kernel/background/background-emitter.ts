@@ -1,5 +1,5 @@
-// The way out for a subagent in the background: its events are kept in its own log and told to nobody, but what it
-// asks a client is asked like anything else, whether a turn runs or not.
+// Emits the events of a background subagent: they are persisted in its own log and delivered to no client, but its
+// interactions are requested of clients like any other, whether or not a turn runs.
 import type { Clock } from "../../base/clock.ts";
 import type { AgentEvent } from "../../events/event.ts";
 import type { Interaction } from "../../events/interaction.ts";
@@ -9,19 +9,19 @@ import type { AgentServices } from "../turn/turn-dependencies.ts";
 
 export interface BackgroundEmitterSettings {
 	readonly stored: StoredSession;
-	/** That of the session. */
+	/** The emitter of the session. */
 	readonly emitter: AgentServices["emitter"];
 	readonly clock: Clock;
-	/** Shown the events that are kept, in order. */
+	/** Receives the persisted events, in order. */
 	note(events: readonly AgentEvent[]): Promise<void>;
-	/** Called before an ask is told, and once it is settled. */
+	/** Called before an interaction is delivered, and once it is settled. */
 	asked(interaction: Interaction): Promise<void>;
 	answered(interactionId: string): Promise<void>;
 }
 
 export function createBackgroundEmitter(settings: BackgroundEmitterSettings): AgentServices["emitter"] {
 	const { stored, emitter, clock } = settings;
-	// The session's own log has none of it.
+	// The session's own log stores none of these events.
 	const own = new Emitter({ ...stored, appendEvents: async () => {} }, clock);
 	return {
 		async emit(where, body, persistence, signal) {

@@ -1,4 +1,4 @@
-// The registry of background tasks over doubles: a store in memory, workers that do what a test says, a fake clock.
+// Background tasks over doubles: a store in memory, workers controlled by the test, a fake clock.
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createFakeClock, type FakeClock } from "../../../test/support/campaign-clock.ts";
@@ -43,7 +43,7 @@ describe("the background tasks of a session", () => {
 		log.lines.length = 0;
 	});
 	const open = async (id: string): Promise<void> => {
-		// Commands need a directory: here it is only a name.
+		// Commands need a directory; here it is only a name.
 		stored = { ...(await store.openOrCreate("/w", id)), directory: "/s" };
 	};
 	const startWorker: StartWorker = async (_directory, options) => {
@@ -81,7 +81,7 @@ describe("the background tasks of a session", () => {
 			...parts,
 		});
 	};
-	/** Lets everything that waits for nothing but promises run. */
+	/** Lets all pending promises settle. */
 	const settle = () => new Promise((resolve) => setImmediate(resolve));
 	const idOf = (started: StartedTask): string => (started.ok ? started.task.id : "");
 	const runtimeOf = async (id: string) => (await (await stored.tasks.find(id))?.runtime()) ?? null;

@@ -1,5 +1,5 @@
-// The background tasks of a session: started within a limit, followed to their end, found again after a restart, ended
-// with the session. What ends a task also makes its notification.
+// The background tasks of a session: starts them within a limit, follows them to their end, finds them after a restart,
+// and ends them with the session. Whatever ends a task also publishes its notification.
 import { unlessAborted } from "../../base/abort.ts";
 import { sleep } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
@@ -14,9 +14,9 @@ import type { Notifications } from "./notifications.ts";
 import { toNotification } from "./task-notification.ts";
 import { refuseStart, type StartSettings, startAgent, startCommand, type TaskStart } from "./task-start.ts";
 
-/** What background work needs of the world; `compose.ts` fills it. */
+/** Settings and services of background work; `compose.ts` provides them. */
 export interface BackgroundParts extends Pick<StartSettings, "settings" | "startWorker"> {
-	/** Milliseconds after which another program's claim to a delivery counts as given up. */
+	/** Milliseconds after which another program's claim to a delivery counts as abandoned. */
 	readonly claimStaleAfter: number;
 }
 
@@ -28,10 +28,10 @@ export interface BackgroundTaskSettings extends StartSettings {
 const endReason = "The session ended.";
 const agentLostReason = "The program ended while the subagent was at work.";
 
-/** Milliseconds that tasks have to end when the session does, and then once more when they are hurried. */
+/** Milliseconds for tasks to end with the session, and then again once their children are killed. */
 const endPatience = 800;
 const shutdownPatience = 600;
-/** Milliseconds for what is still being written of tasks that are followed no more. */
+/** Milliseconds for pending writes of tasks that are no longer followed. */
 const lastPatience = 200;
 
 export class BackgroundTasks {
@@ -51,7 +51,7 @@ export class BackgroundTasks {
 		this.#follow = { clock, pollInterval: waitPollIntervalMs, staleAfter: workerStaleAfterMs };
 	}
 
-	/** Takes up what an earlier process left: once, whoever calls. Never rejects. */
+	/** Resumes the tasks that an earlier process left, once, however often it is called. Never rejects. */
 	find(): Promise<void> {
 		this.#finding ??= this.#findAll().catch((thrown: unknown) => {
 			this.#settings.log.error("The background tasks of a session could not be taken up.", { error: thrown });
@@ -59,7 +59,7 @@ export class BackgroundTasks {
 		return this.#finding;
 	}
 
-	/** The tasks that are not over, oldest first. */
+	/** The running tasks, oldest first. */
 	async active(): Promise<readonly ActiveTask[]> {
 		await this.find();
 		return [...this.#active.values()];
@@ -70,7 +70,7 @@ export class BackgroundTasks {
 		await unlessAborted(this.#nextEnd.promise, signal);
 	}
 
-	/** Waits until a task is over, at most so many milliseconds. */
+	/** Waits at most so many milliseconds for the end of a task. */
 	async wait(id: string, milliseconds: number, signal: AbortSignal): Promise<void> {
 		await this.find();
 		const task = this.#active.get(id);
@@ -83,7 +83,7 @@ export class BackgroundTasks {
 		late.abort();
 	}
 
-	/** Asks that the task be ended, unless it is over. */
+	/** Requests the end of the task; does nothing when it has ended. */
 	async stop(id: string, reason: string): Promise<void> {
 		await this.find();
 		await this.#active.get(id)?.stop(reason);
@@ -97,24 +97,27 @@ export class BackgroundTasks {
 		return this.#inPlace("Background start failed", () => startAgent(request, toolCallId, this.#settings));
 	}
 
-	/** Ends everything, whatever is to be kept, in a second or two. */
+	/** Ends all tasks, also those that may outlive the session, within a second or two. */
 	endEverything(): Promise<void> {
 		return this.#endThose(() => true);
 	}
 
-	/** Ends the subagents, and waits for them as long as there is time: what they still ask is settled and told. Idempotent. */
+	/**
+	 * Ends the subagents and waits for them within the time limit; their open interactions are settled and delivered.
+	 * Idempotent.
+	 */
 	endAgents(): Promise<void> {
 		this.#endingAgents ??= this.#endThose(({ canOutlive }) => !canOutlive);
 		return this.#endingAgents;
 	}
 
-	/** Ends what is not to be kept, in a second or two, and follows nothing any more. Idempotent. */
+	/** Ends the tasks that may not outlive the session, within a second or two, and stops following all. Idempotent. */
 	end(): Promise<void> {
 		this.#ending ??= this.#endAll();
 		return this.#ending;
 	}
 
-	/** Starts a task if there is a place for it. */
+	/** Starts a task unless the limit is reached. */
 	async #inPlace(brief: string, start: () => Promise<TaskStart>): Promise<StartedTask> {
 		await this.find();
 		const limit = this.#settings.settings.maxRunningTasks;
@@ -154,7 +157,7 @@ export class BackgroundTasks {
 		await this.#settings.notifications.publish((id, now) => toNotification(stored.spec, runtime, id, now));
 	}
 
-	/** Resolves once the task is over and that was told, or it is not followed any more. */
+	/** Resolves once the task has ended and its notification is published, or it is no longer followed. */
 	async #endOf(task: ActiveTask): Promise<void> {
 		while (this.#active.get(task.stored.spec.id) === task) await this.#nextEnd.promise;
 	}
@@ -174,7 +177,7 @@ export class BackgroundTasks {
 		}
 	}
 
-	/** Follows a task that goes on, and makes up for the notification of one that is over. */
+	/** Follows a task that still runs, or publishes the missing notification of one that has ended. */
 	async #resume(task: StoredTask): Promise<void> {
 		const { notifications, clock } = this.#settings;
 		const runtime = await task.runtime();
@@ -182,7 +185,7 @@ export class BackgroundTasks {
 			this.#track(followFoundWorker(task, this.#follow));
 			return;
 		}
-		// A subagent went with the process that ran it.
+		// A subagent ended with the process that ran it.
 		const final = await conclude(task, agentLostReason, clock.now());
 		await notifications.publish((id, now) => toNotification(task.spec, final, id, now));
 	}

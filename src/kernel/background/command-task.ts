@@ -1,4 +1,5 @@
-// A command in the background, as the kernel sees it: a worker of its own that it started, or one that it found.
+// A background command as the kernel follows it: through a worker that this process started, or one found after a
+// restart.
 import { aborted } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { isFinal } from "../../events/task-status.ts";
@@ -6,22 +7,24 @@ import { isAlive } from "../../files/living-process.ts";
 import type { StoredTask, TaskRuntime } from "../../store/stored-tasks.ts";
 import type { ActiveTask } from "./active-task.ts";
 
-/** How a worker is to work; milliseconds. */
+/** Options of a worker; times in milliseconds. */
 export interface WorkerOptions {
 	readonly heartbeatInterval: number;
 	readonly controlPollInterval: number;
 	readonly killGracePeriod: number;
-	/** Whether the command goes on when this process has gone. */
+	/** Whether the command continues after this process exits. */
 	readonly keep: boolean;
 }
 
-/** A worker that was started from here. */
+/** A worker that this process started. */
 export interface TaskWorker {
-	/** Resolves once it has gone. */
+	/** Resolves once the worker has exited. */
 	readonly gone: Promise<unknown>;
-	/** Makes it look at what is asked of it. */
+	/** Makes the worker read its control file now. */
 	nudge(): void;
-	/** Lets go of it: it ends its command in haste, unless that is to be kept. */
+	/**
+	 * Releases the worker: it ends its command after a short grace period, unless the command may outlive this process.
+	 */
 	release(): void;
 }
 
@@ -30,15 +33,15 @@ export type StartWorker = (taskDirectory: string, options: WorkerOptions) => Pro
 
 export interface FollowSettings {
 	readonly clock: Clock;
-	/** Milliseconds between two looks at the files of a worker that was not started from here. */
+	/** Milliseconds between two reads of the files of a worker that another process started. */
 	readonly pollInterval: number;
-	/** Milliseconds without a sign of life after which such a worker counts as gone. */
+	/** Milliseconds without a heartbeat after which such a worker counts as lost. */
 	readonly staleAfter: number;
 }
 
 const lostReason = "The worker of the command has gone without saying how the command ended.";
 
-/** Follows a worker that was started from here. */
+/** Follows a worker that this process started. */
 export function followOwnWorker(stored: StoredTask, worker: TaskWorker, { clock }: FollowSettings): ActiveTask {
 	const left = new AbortController();
 	const follow = async (): Promise<TaskRuntime | null> => {
@@ -61,7 +64,7 @@ export function followOwnWorker(stored: StoredTask, worker: TaskWorker, { clock 
 	};
 }
 
-/** Follows a worker that an earlier process started, by its files. */
+/** Follows a worker that an earlier process started, through its files. */
 export function followFoundWorker(stored: StoredTask, settings: FollowSettings): ActiveTask {
 	const { clock, pollInterval } = settings;
 	const left = new AbortController();
@@ -88,8 +91,8 @@ export function followFoundWorker(stored: StoredTask, settings: FollowSettings):
 }
 
 /**
- * Whether a worker is gone: its process is, or it gave no sign of life for long enough while it was watched. A machine
- * that slept has old signs of life and living workers.
+ * Whether a worker is lost: its process is gone, or it sent no heartbeat for long enough while it was watched. After a
+ * suspend of the machine the heartbeats are old although the workers live.
  */
 function createLossCheck({ clock, staleAfter }: FollowSettings): (runtime: TaskRuntime) => boolean {
 	let last: { readonly sign: number | null; readonly since: number } | null = null;
@@ -101,7 +104,7 @@ function createLossCheck({ clock, staleAfter }: FollowSettings): (runtime: TaskR
 	};
 }
 
-/** How a task ended whose worker has gone; when nothing says so, it was killed or is lost. */
+/** The final state of a task whose worker is gone; without a record of its end it was killed or is lost. */
 export async function conclude(stored: StoredTask, lost: string, now: number): Promise<TaskRuntime> {
 	const runtime = await stored.runtime();
 	if (isFinal(runtime.status)) return runtime;

@@ -1,4 +1,4 @@
-// News of a task survives a crash at any point: the client is told at least once, the model exactly once.
+// Notifications of a task survive a crash at any point: the client gets each at least once, the model exactly once.
 import { describe, expect, it } from "vitest";
 import { createFailingFiles } from "../../../test/support/failing-files.ts";
 import { createMemoryFiles, type MemoryFiles } from "../../../test/support/memory-files.ts";
@@ -20,7 +20,7 @@ const open = (files: Files) =>
 		protocolVersion: "1.10",
 	}).openOrCreate("/work", "s");
 
-/** A session with a task that is over and that nobody has been told of. */
+/** A session with a task that has ended, of which no notification was delivered. */
 async function createLeft(): Promise<MemoryFiles> {
 	const files = createMemoryFiles();
 	await files.makeDirectory("/home");
@@ -47,7 +47,7 @@ async function createLeft(): Promise<MemoryFiles> {
 	return files;
 }
 
-/** One turn of one life; what a client was told of notifications. */
+/** Runs one turn in one process life and returns the notifications delivered to the client. */
 async function live(files: Files): Promise<readonly string[]> {
 	const delivered: string[] = [];
 	let ids = 0;
@@ -73,13 +73,13 @@ const text = async (files: Files, name: string): Promise<string> => {
 };
 const count = (content: string, pattern: RegExp) => content.match(pattern)?.length ?? 0;
 
-/** What must hold once a life after the stop is over. */
+/** What must hold after the process life that follows the crash. */
 async function check(files: MemoryFiles, deliveredBefore: readonly string[], where: string): Promise<void> {
 	const delivered = [...deliveredBefore, ...(await live(files))];
 	expect([where, delivered.length > 0, new Set(delivered).size <= 1]).toEqual([where, true, true]);
 	const context = await text(files, "context.jsonl");
 	expect([where, count(context, /<notification id=/g)]).toEqual([where, 1]);
-	// A further life has nothing more to tell.
+	// A further life delivers nothing more.
 	expect([where, await live(files)]).toEqual([where, []]);
 	expect([where, count(await text(files, "context.jsonl"), /<notification id=/g)]).toEqual([where, 1]);
 }

@@ -1,4 +1,4 @@
-// Notifications on their way to client and model, over a store in memory.
+// The delivery of notifications to client and model, over a store in memory.
 import { beforeEach, describe, expect, it } from "vitest";
 import { createFakeClock, type FakeClock } from "../../../test/support/campaign-clock.ts";
 import { createMemoryLog } from "../../../test/support/store-directory.ts";
@@ -62,7 +62,7 @@ describe("the notifications of a session", () => {
 			notification.id,
 			Object.entries(delivery).flatMap(([sink, { status }]) => (status === "acked" ? [sink] : [])),
 		]);
-	/** Lets everything that waits for nothing but promises run. */
+	/** Lets all pending promises settle. */
 	const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 	it("wait for a turn, are told when it begins, then as they come, and once more before it ends", async () => {

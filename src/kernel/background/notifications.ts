@@ -1,5 +1,5 @@
-// The notifications of a session on their way: kept once, told to the client while a turn runs, given to the model at
-// its next step. What has arrived is noted behind it: after a crash something may be told twice, never not at all.
+// The notifications of a session: each is persisted once, delivered to the client while a turn runs, and given to the
+// model at its next step. A delivery is recorded after it happened, so that a crash may repeat it but never lose it.
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
@@ -18,7 +18,7 @@ import {
 import type { EmitInTurn } from "../turn/turn-dependencies.ts";
 import { notificationIdOf, toNoticeText } from "./task-notification.ts";
 
-/** Notifications that the model is given at one step. */
+/** The most notifications that the model is given at one step. */
 const noticesPerStep = 4;
 
 type Sink = "llm" | "wire";
@@ -26,9 +26,9 @@ type Sink = "llm" | "wire";
 /** A notification for the model. */
 export interface AgentNotice {
 	readonly text: string;
-	/** The hooks that run when the model is given it. */
+	/** The hooks to run when the model is given the notification. */
 	readonly hook: HookPoint;
-	/** To be called once the text is in the context. */
+	/** Call it once the text is in the context. */
 	persisted(): Promise<void>;
 }
 
@@ -37,13 +37,13 @@ export interface NotificationSettings {
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
 	readonly log: Log;
-	/** Milliseconds after which another program's claim to a delivery counts as given up. */
+	/** Milliseconds after which another program's claim to a delivery counts as abandoned. */
 	readonly claimStaleAfter: number;
-	/** What the model is told beside the notification; null for nothing. */
+	/** Further text about the source for the model; null for none. */
 	describeSource(notification: Notification): Promise<string | null>;
 }
 
-/** Null for no notification after all. */
+/** Returns null when there is nothing to notify. */
 type MakeNotification = (id: string, now: number) => Notification | null;
 
 export class Notifications {
@@ -51,17 +51,17 @@ export class Notifications {
 	readonly #known = new Map<string, StoredNotification>();
 	readonly #keys = new Set<string>();
 	readonly #queue = createKeyedQueue();
-	/** What is on its way to the store. */
+	/** Writes to the store that have not finished. */
 	readonly #persistence = new Set<Promise<void>>();
 	#loading: Promise<boolean> | null = null;
-	/** Tells an event in the running turn; null between turns. */
+	/** Delivers an event in the running turn; null between turns. */
 	#deliver: EmitInTurn | null = null;
 
 	constructor(settings: NotificationSettings) {
 		this.#settings = settings;
 	}
 
-	/** Keeps the notification that `make` gives for a fresh id, unless one of its key is there, and tells it in a turn. */
+	/** Persists the notification that `make` returns, unless its key is known, and delivers it while a turn runs. */
 	async publish(make: MakeNotification): Promise<void> {
 		const persistence = this.#persist(make);
 		this.#persistence.add(persistence);
@@ -74,7 +74,7 @@ export class Notifications {
 	}
 
 	async #persist(make: MakeNotification): Promise<void> {
-		// Without knowing what is there already nothing is added: the next opening makes up for it.
+		// If the stored notifications cannot be read, nothing is added: the next opening of the session publishes it.
 		if (!(await this.load())) return;
 		const { stored, identifiers, clock } = this.#settings;
 		const notification = make(`n${identifiers.hex(8)}`, clock.now());
@@ -92,28 +92,33 @@ export class Notifications {
 		this.#known.set(id, persisted);
 	}
 
-	/** A turn has begun: tells what waits, and from now on whatever comes. What is just being kept counts as waiting. */
+	/**
+	 * A turn has begun: delivers the pending notifications, those being persisted included, then new ones as they come.
+	 */
 	async openTurn(deliver: EmitInTurn): Promise<void> {
 		await Promise.allSettled(this.#persistence);
 		this.#deliver = deliver;
 		await this.#deliverPending();
 	}
 
-	/** The turn is about to end: tells what still waits, and then nothing until the next. */
+	/** The turn is about to end: delivers what is pending, then nothing until the next turn. */
 	async closeTurn(): Promise<void> {
 		await Promise.allSettled(this.#persistence);
 		await this.#deliverPending();
 		this.#deliver = null;
 	}
 
-	/** Whether the model has not been given all there is for it. */
+	/** Whether notifications wait for the model. */
 	async hasNotices(): Promise<boolean> {
 		await Promise.allSettled(this.#persistence);
 		await this.load();
 		return this.#pending("llm").length > 0;
 	}
 
-	/** What the model is to be given now. What its context already has, a crash kept from being noted. */
+	/**
+	 * The notifications to give the model now. Those already in the context, which a crash left unacknowledged, are
+	 * acknowledged.
+	 */
 	async notices(messages: readonly HistoryEntry[]): Promise<readonly AgentNotice[]> {
 		await this.load();
 		if (this.#pending("llm").length === 0) return [];
@@ -142,7 +147,9 @@ export class Notifications {
 		};
 	}
 
-	/** Reads what is stored, once. False when it could not be read, which is logged and left for another try. */
+	/**
+	 * Reads the stored notifications, once. False when that failed; the failure is logged and the next call retries.
+	 */
 	load(): Promise<boolean> {
 		this.#loading ??= this.#read().then(
 			() => true,
@@ -174,7 +181,7 @@ export class Notifications {
 		});
 	}
 
-	/** One after another, so that none is told twice. What cannot be told waits for the next turn. */
+	/** Delivers one at a time, so that none is delivered twice. What cannot be delivered waits for the next turn. */
 	#deliverPending(): Promise<void> {
 		return this.#queue.run("wire", async () => {
 			await this.load();

@@ -20,7 +20,7 @@ const spec: TaskSpec = {
 	command: { text: "sleep 1; echo finished", shellPath: "/bin/bash", workDir: "/w" },
 	agent: null,
 };
-/** A moment of the clock on this machine's wall. */
+/** In this machine's local time. */
 const finishedAt = new Date(2026, 10, 20, 21, 19, 46).getTime();
 const completed: TaskRuntime = {
 	...newRuntime,

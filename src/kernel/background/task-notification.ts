@@ -1,11 +1,12 @@
-// What is told of a background task that is over: to the client as a notification, to the model as a message. Pure.
+// The texts about a background task that has ended: the notification for the client and the message for the model.
+// Pure.
 import { isFinal } from "../../events/task-status.ts";
 import type { Notification, TaskRuntime, TaskSpec } from "../../store/stored-tasks.ts";
 
-/** Why a task is over; null while it is not. */
+/** Why a task ended; null while it runs. */
 export type TerminalReason = "completed" | "failed" | "timed_out" | "killed" | "lost";
 
-/** The kind of source that notifications of tasks have. */
+/** The source kind of notifications about tasks. */
 export const taskSource = "background_task";
 
 const severities: Readonly<Record<TerminalReason, string>> = {
@@ -32,7 +33,7 @@ export function terminalReason({ status, timedOut }: TaskRuntime): TerminalReaso
 	}
 }
 
-/** The notification of a task that is over; null while it is not. */
+/** The notification of a task that has ended; null while it runs. */
 export function toNotification(spec: TaskSpec, runtime: TaskRuntime, id: string, now: number): Notification | null {
 	const reason = terminalReason(runtime);
 	if (reason === null) return null;
@@ -86,7 +87,7 @@ function toBody(spec: TaskSpec, runtime: TaskRuntime, reason: TerminalReason): s
 	].join("\n");
 }
 
-/** Date and time as a person's clock shows them. */
+/** Local date and time. */
 function toLocalTime(milliseconds: number): string {
 	const date = new Date(milliseconds);
 	const two = (value: number) => String(value).padStart(2, "0");
@@ -101,7 +102,7 @@ function toWords(seconds: number): string {
 	return minutes > 0 ? `${minutes}m ${whole % 60}s` : `${whole}s`;
 }
 
-/** The message for the model: the notification, and what more is known of its source. */
+/** The message for the model: the notification, and `more` about its source. */
 export function toNoticeText(notification: Notification, more: string | null): string {
 	const { id, category, type, sourceKind, sourceId, title, severity, body } = notification;
 	const attributes = Object.entries({ id, category, type, source_kind: sourceKind, source_id: sourceId });
@@ -113,12 +114,12 @@ export function toNoticeText(notification: Notification, more: string | null): s
 	].join("\n");
 }
 
-/** The id of the notification that a message of the context is; null for any other message. */
+/** The id of the notification that a context message contains; null for any other message. */
 export function notificationIdOf(text: string): string | null {
 	return /^<notification id="([^"]*)"/.exec(text)?.[1] ?? null;
 }
 
-/** The block on a task: how it is doing and the end of what it printed. */
+/** The block that describes a task: its state and the end of its output. */
 export function toTaskBlock(spec: TaskSpec, runtime: TaskRuntime, tail: string): string {
 	const { exitCode, failureReason, status } = runtime;
 	const lines = [
@@ -134,7 +135,7 @@ export function toTaskBlock(spec: TaskSpec, runtime: TaskRuntime, tail: string):
 	return `<task-notification>\n${inert(lines.join("\n"))}\n</task-notification>`;
 }
 
-/** The last lines of the end of an output. */
+/** The last lines of an output. */
 export function lastLines(bytes: Buffer, count: number): string {
 	return bytes.toString("utf8").trimEnd().split("\n").slice(-count).join("\n");
 }
@@ -143,7 +144,7 @@ function toAttribute(value: string): string {
 	return value.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 }
 
-/** What a task printed must not end the block that quotes it. */
+/** Escapes tags in a task's output that would close the block that quotes it. */
 function inert(text: string): string {
 	return text.replace(/<(?=\/(?:task-)?notification\b)/g, "&lt;");
 }

@@ -1,4 +1,4 @@
-// What tools can do with the background tasks of a session.
+// The operations on background tasks that a session offers its tools.
 
 import { isFinal } from "../../events/task-status.ts";
 import type { StoredTasks } from "../../store/stored-tasks.ts";
@@ -6,7 +6,7 @@ import type { TaskOperations, TaskView } from "../../tools/operations.ts";
 import type { BackgroundTasks } from "./background-tasks.ts";
 import { toView, toViews } from "./task-view.ts";
 
-/** The views of those that are not over. */
+/** The views of the running tasks. */
 export async function activeViews(background: BackgroundTasks): Promise<readonly TaskView[]> {
 	const views = await toViews((await background.active()).map(({ stored }) => stored));
 	return views.filter(({ status }) => !isFinal(status));

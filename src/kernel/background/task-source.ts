@@ -1,9 +1,9 @@
-// What the model reads of a background task besides the notification of its end.
+// Describes the background task that a notification is about, for the model.
 import type { Configuration } from "../../config/configuration.ts";
 import type { Notification, StoredTasks } from "../../store/stored-tasks.ts";
 import { lastLines, taskSource, toTaskBlock } from "./task-notification.ts";
 
-/** The state of the task and the end of its output; null for a notification of something else. */
+/** The state of the task and the end of its output; null for a notification about something else. */
 export async function describeTaskSource(
 	{ sourceKind, sourceId }: Notification,
 	tasks: StoredTasks,

@@ -1,5 +1,4 @@
-// Starts a background task: its files made, then its worker or the run of its subagent. What is started is followed by
-// whoever asked for it.
+// Starts a background task: creates its files, then starts its worker or its subagent run. The caller follows the task.
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
@@ -18,7 +17,7 @@ export interface StartSettings {
 	readonly settings: BackgroundSettings;
 	readonly startWorker: StartWorker;
 	readonly stored: StoredSession;
-	/** Starts the run of a subagent that is held for it. */
+	/** Starts the run of a subagent that was reserved for it. */
 	runAgent(work: AgentWork): Promise<ActiveTask>;
 	readonly subagents: Pick<Subagents, "hold">;
 	readonly clock: Clock;

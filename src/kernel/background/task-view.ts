@@ -22,12 +22,15 @@ export function toView({ spec, directory }: StoredTask, runtime: TaskRuntime): T
 	};
 }
 
-/** The tasks as they are now. */
+/** The current views of the tasks. */
 export async function toViews(tasks: readonly StoredTask[]): Promise<readonly TaskView[]> {
 	return await Promise.all(tasks.map(async (task) => toView(task, await task.runtime())));
 }
 
-/** What the model is told of them behind a summary of its past: without their ids it could not ask for them. */
+/**
+ * The notes about running tasks that the model gets after a compaction: without the ids it could not ask for their
+ * state.
+ */
 export function toCompactionNotes(active: readonly TaskView[]): readonly string[] {
 	if (active.length === 0) return [];
 	const lines = active.map(({ id, status, description }) => `- ${id} (${status}): ${description}`);

@@ -1,5 +1,5 @@
-// The worker of a background command over doubles: files in memory, a clock that is told the time, a command that ends
-// when a test says so.
+// The worker of a background command over doubles: files in memory, a fake clock, a command that ends when a test says
+// so.
 import { beforeEach, describe, expect, it } from "vitest";
 import { createFakeClock, type FakeClock } from "../../../test/support/campaign-clock.ts";
 import { createMemoryFiles, type MemoryFiles } from "../../../test/support/memory-files.ts";
@@ -23,7 +23,7 @@ const spec = {
 	timeout_s: 60,
 };
 
-/** One command at a time, whose end a test decides unless it is aborted. */
+/** One command at a time, which ends when a test says so or when it is aborted. */
 function createCommands() {
 	const request = createDeferred<RunRequest>();
 	const end = createDeferred<RunOutcome["ended"]>();
@@ -78,7 +78,7 @@ describe("the worker of a command", () => {
 			clock,
 			log,
 		});
-	/** Lets everything that waits for nothing but promises run. */
+	/** Lets all pending promises settle. */
 	const settle = () => new Promise((resolve) => setImmediate(resolve));
 	const running = async () => {
 		const worker = start();

@@ -1,5 +1,5 @@
-// The worker of a background command: runs it to its end, keeps what it prints, and says in the task's files how it is
-// doing. It lives in a process of its own and ends its command when whoever started it goes, unless it is to be kept.
+// The worker process of a background command: runs it to its end, stores its output, and records its state in the
+// task's files. It ends the command when the process that started it exits, unless the command may outlive that.
 import path from "node:path";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
@@ -10,24 +10,24 @@ import { openTaskDirectory, outputName } from "../../store/disk/task-files.ts";
 import { newRuntime, type StoredTask, type TaskRuntime, type TaskSpec } from "../../store/stored-tasks.ts";
 import { commandEnvironment } from "../../tools/shell.ts";
 
-/** The worker's tie to whoever started it. */
+/** The worker's connection to the process that started it. */
 export interface Lifeline {
 	/** Aborts, with the reason for people, when the worker is to end its command. */
 	readonly cut: AbortSignal;
-	/** Resolves when the worker is to look at what is asked of it before its time. */
+	/** Resolves when the worker is to read its control file before the next interval. */
 	nudged(): Promise<void>;
 }
 
 export interface TaskWorkerOptions {
-	/** Of the task. */
+	/** Directory of the task. */
 	readonly directory: string;
 	readonly files: Files;
-	/** Their grace is that of a kill. */
+	/** Their grace period is that of a kill. */
 	readonly processes: Processes;
 	readonly environment: Readonly<Record<string, string>>;
-	/** The worker's own. */
+	/** The process id of the worker. */
 	readonly processId: number;
-	/** Milliseconds between two signs of life, and between two looks at what is asked of it. */
+	/** Milliseconds between two heartbeats, and between two reads of the control file. */
 	readonly heartbeatInterval: number;
 	readonly controlPollInterval: number;
 	readonly lifeline: Lifeline;
@@ -35,10 +35,10 @@ export interface TaskWorkerOptions {
 	readonly log: Log;
 }
 
-/** Bytes of output that are kept; a command that prints without end must not fill the disk. */
+/** Bytes of output to store; a command that prints endlessly must not fill the disk. */
 const outputLimit = 256 * 1024 * 1024;
 
-/** Milliseconds that a command has to go when nobody waits for it. */
+/** Milliseconds of grace for a command when the parent process is gone. */
 const shortGrace = 300;
 
 /** Runs the command of a task to its end; false when there is no such task. */
@@ -72,7 +72,7 @@ class TaskWorker {
 	readonly #options: TaskWorkerOptions;
 	readonly #end = new AbortController();
 	readonly #abortPending = new AbortController();
-	/** Aborts once the command is over. */
+	/** Aborts once the command has ended. */
 	readonly #over = new AbortController();
 	#runtime: TaskRuntime = newRuntime;
 	#killReason: string | null = null;
@@ -147,7 +147,7 @@ class TaskWorker {
 		}
 	}
 
-	/** Ends the command when that is asked for, or when its files are gone and nobody could hear of it any more. */
+	/** Ends the command on request, or when the task's files are gone and nobody could read its result. */
 	async #lookAtControl(): Promise<void> {
 		const { files, directory, log } = this.#options;
 		try {
@@ -168,7 +168,7 @@ class TaskWorker {
 		void sleep(this.#options.clock, shortGrace, this.#over.signal).then(() => this.#abortPending.abort());
 	}
 
-	/** Earlier states never come behind later ones. */
+	/** Writes in order, so that an earlier state never overwrites a later one. */
 	#write(change: Partial<TaskRuntime>): void {
 		const { clock, log, directory } = this.#options;
 		const runtime = { ...this.#runtime, ...change, updatedAt: clock.now() };

@@ -1,12 +1,12 @@
-// What was used of the budgets of one scope, a session or a turn: when a warning is due and when a budget is used up.
+// Meters the budgets of one scope, a session or a turn: when a warning is due and when a budget is exhausted.
 import { type BudgetKind, budgetKinds, type EventBodyOf } from "../../events/event.ts";
 
-/** Tokens and tool calls are counted, time is in milliseconds. */
+/** Tokens and tool calls are counts, time is in milliseconds. */
 export type Amounts = Readonly<Record<BudgetKind, number>>;
-/** The same; null for no limit. */
+/** Limits per budget; null for no limit. */
 export type Limits = Readonly<Record<BudgetKind, number | null>>;
 
-/** How a budget stands, as it is told: times in seconds. */
+/** The state of a budget as events report it: times in seconds. */
 export type BudgetState = Omit<EventBodyOf<"budget.warning">, "type">;
 
 export interface MeterSettings {
@@ -14,7 +14,7 @@ export interface MeterSettings {
 	readonly limits: Limits;
 	/** The share of a budget at which a warning is due. */
 	readonly warningRatio: number;
-	/** What was used before; null for nothing. */
+	/** Consumed before; null for nothing. */
 	readonly used: Amounts | null;
 }
 
@@ -26,7 +26,7 @@ export class BudgetMeter {
 	constructor(settings: MeterSettings) {
 		this.#settings = settings;
 		this.#used = { ...(settings.used ?? { tokens: 0, time: 0, "tool-calls": 0 }) };
-		// Whoever used that much before was warned then.
+		// Warnings that were due by then have been given.
 		this.#warned = new Set(settings.used === null ? [] : budgetKinds.filter((kind) => this.#isWarningDue(kind)));
 	}
 
@@ -38,7 +38,7 @@ export class BudgetMeter {
 		this.#used[kind] += amount;
 	}
 
-	/** The budgets of which a warning has become due; each is given once. */
+	/** The budgets whose warning has become due; each is returned once. */
 	takeWarnings(): BudgetState[] {
 		const due = budgetKinds.filter((kind) => !this.#warned.has(kind) && this.#isWarningDue(kind));
 		return due.flatMap((kind) => {
@@ -47,13 +47,13 @@ export class BudgetMeter {
 		});
 	}
 
-	/** The first of these budgets that is used up; null while there is something left of each. */
+	/** The first of these budgets that is exhausted; null while each has something left. */
 	exhausted(kinds: readonly BudgetKind[] = budgetKinds): BudgetState | null {
 		const kind = kinds.find((each) => this.#isPast(each, 1));
 		return kind === undefined ? null : this.#stateOf(kind);
 	}
 
-	/** Milliseconds until the time budget has news: its warning or its end. Null when there is none to come. */
+	/** Milliseconds until the time budget's next warning or its end; null when neither is to come. */
 	untilNews(): number | null {
 		const { limits, warningRatio } = this.#settings;
 		if (limits.time === null || this.#isPast("time", 1)) return null;

@@ -1,11 +1,11 @@
-// The budgets of a session, from the settings and from what is asked for when it is opened.
+// Composes the budgets of a session from the settings and from the options it is opened with.
 import type { BudgetSettings } from "../../config/configuration.ts";
 import type { BudgetLimits } from "./budgets.ts";
 
 /** Budgets under the names of the settings; times in seconds. */
 export type BudgetOptions = Omit<BudgetSettings, "warningRatio">;
 
-/** What is asked for takes the place of the settings, budget by budget. */
+/** The options override the settings, budget by budget. */
 export function composeBudgets(limits: BudgetSettings, options: Partial<BudgetOptions>): BudgetLimits {
 	const of = (name: keyof BudgetOptions, unit = 1): number | null => {
 		const limit = options[name] ?? limits[name];

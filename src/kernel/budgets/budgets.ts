@@ -1,5 +1,5 @@
-// The budgets of a session and of its running turn: what counts towards them, the warnings, the end of a turn whose time
-// is over, and the record of what the session has used (docs/budgets.md).
+// The budgets of a session and of its running turn: meters consumption, gives warnings, ends a turn whose time is over,
+// and records what the session has consumed (docs/budgets.md).
 import type { Budget } from "../../agent/dependencies.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
@@ -9,7 +9,7 @@ import type { Model, ModelRequest } from "../../models/model.ts";
 import type { CallRecord, StoredSession } from "../../store/session-store.ts";
 import { BudgetMeter, type BudgetState, type Limits } from "./budget-meter.ts";
 
-/** The budgets of a session, those of each of its turns, and the share of each at which a warning is due. */
+/** The limits of a session, those of each of its turns, and the share of each at which a warning is due. */
 export interface BudgetLimits {
 	readonly session: Limits;
 	readonly turn: Limits;
@@ -21,24 +21,24 @@ export interface BudgetSettings {
 	readonly stored: Pick<StoredSession, "id" | "used" | "appendCalls">;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** Tells a warning; nothing waits for it. */
+	/** Emits a warning; nobody waits for it. */
 	warn(state: BudgetState): void;
 }
 
-/** The budgets as the work of one agent meets them. */
+/** The budgets from the point of view of one agent. */
 export interface AgentBudget extends Budget {
-	/** The model, with its requests counted. */
+	/** Wraps a model so that its requests are metered. */
 	counted(model: Model): Model;
-	/** Keeps what the session has used, if that has changed since it was last kept. */
+	/** Persists what the session has consumed if that changed since the last time. */
 	persist(): Promise<void>;
-	/** The same for work that belongs to no turn: it counts towards the session alone. */
+	/** The budget for work outside turns, which counts towards the session alone. */
 	outsideTurns(): AgentBudget;
 }
 
 interface OpenTurn {
 	readonly meter: BudgetMeter;
 	readonly expired: (error: TurnError) => void;
-	/** When its time was last counted. */
+	/** When its time was last metered. */
 	countedAt: number;
 	withdrawTimer(): void;
 }
@@ -46,12 +46,12 @@ interface OpenTurn {
 export class Budgets {
 	readonly #settings: BudgetSettings;
 	readonly #session: BudgetMeter;
-	/** Whether what the session uses is kept: it has a budget, or had one. */
+	/** Whether the session's consumption is persisted: it has a budget, or had one. */
 	readonly #isPersisted: boolean;
 	readonly #isLimited: boolean;
 	#persisted: string;
 	#turn: OpenTurn | null = null;
-	/** For the agents whose work is part of the running turn. */
+	/** For the agents that work in the running turn. */
 	readonly inTurn: AgentBudget = this.#budgetOf(true);
 
 	constructor(settings: BudgetSettings) {
@@ -69,7 +69,7 @@ export class Budgets {
 		this.#isLimited = this.#isPersisted || hasAny(limits.turn);
 	}
 
-	/** From now on time counts. `expired` is called once, when a time budget is used up while the turn is open. */
+	/** Starts metering time. `expired` is called once, when a time budget is exhausted while the turn is open. */
 	openTurn(expired: (error: TurnError) => void): void {
 		const { limits, clock } = this.#settings;
 		if (!this.#isLimited) return;
@@ -79,7 +79,7 @@ export class Budgets {
 		this.#setTimer(this.#turn);
 	}
 
-	/** The turn is over; gives what is to be kept with its end. */
+	/** Ends the turn; returns the records to persist with its end. */
 	closeTurn(): readonly CallRecord[] {
 		this.#countTime();
 		this.#turn?.withdrawTimer();
@@ -134,11 +134,11 @@ export class Budgets {
 		this.#emitWarnings();
 	}
 
-	/** Time passes for session and turn alike, but only while a turn is open. */
+	/** Time counts for session and turn alike, but only while a turn is open. */
 	#countTime(): void {
 		if (this.#turn === null) return;
 		const now = this.#settings.clock.now();
-		// A clock that was set back takes nothing away.
+		// A clock that was set back reduces nothing.
 		const passed = Math.max(now - this.#turn.countedAt, 0);
 		this.#turn.countedAt = now;
 		this.#count("time", passed, true);
@@ -152,21 +152,21 @@ export class Budgets {
 		}
 	}
 
-	/** Wakes up for the next warning or end of a time budget. */
+	/** Sets a timer for the next warning or end of a time budget. */
 	#setTimer(turn: OpenTurn): void {
 		const waiting = this.#meters(true).filter((meter) => meter.untilNews() !== null);
 		if (waiting.length === 0) return;
 		const wait = Math.min(...waiting.flatMap((meter) => meter.untilNews() ?? []));
 		turn.withdrawTimer = this.#settings.clock.after(Math.max(Math.ceil(wait), 1), () => {
 			this.#countTime();
-			// What was used up before the turn began ends its steps, but not a command that needs none.
+			// A budget exhausted before the turn refuses its steps, but not a command that needs no step.
 			const error = this.#exhausted(waiting, ["time"]);
 			if (error === null) this.#setTimer(turn);
 			else turn.expired(error);
 		});
 	}
 
-	/** The record of what was used since the last one; none when nothing was, or nothing is kept. */
+	/** The record of consumption since the last one; none when nothing changed, or nothing is persisted. */
 	#unpersisted(): readonly CallRecord[] {
 		const record = this.#record();
 		const text = JSON.stringify(record);

@@ -1,4 +1,4 @@
-// Tools that a client brings along: checked when it attaches, asked of it when a model calls them.
+// Tools that clients provide: checks them when a client attaches, and requests their calls of the client.
 import type { Identifiers } from "../../base/ids.ts";
 import type { ToolReturn } from "../../events/content.ts";
 import type { ClientToolInteraction } from "../../events/interaction.ts";
@@ -15,16 +15,16 @@ export interface ClientToolDeclaration {
 	readonly parameters: JsonSchema;
 }
 
-/** Declarations sorted into tools, by name, and refusals with their reasons. */
+/** The valid declarations as tools by name, and the refused ones with their reasons. */
 export interface CheckedTools {
 	readonly tools: ReadonlyMap<string, Tool>;
 	readonly rejected: readonly { readonly name: string; readonly reason: string }[];
 }
 
-/** Puts a client's tool call before it and resolves with its result, or with what stands in for one. */
+/** Requests the call of a client and resolves with its result, or with the fallback answer. */
 export type CallClientTool = (interaction: ClientToolInteraction, signal: AbortSignal) => Promise<ToolReturn>;
 
-/** Puts the calls of client tools before the clients of a session; `place` says where their events belong. */
+/** Requests calls of client tools from the clients of a session; `place` gives the origin of their events. */
 export function createClientToolCalls(
 	interactions: InteractionTable,
 	clients: Pick<Clients, "any">,
@@ -33,7 +33,7 @@ export function createClientToolCalls(
 ): CallClientTool {
 	return async (interaction, signal) => {
 		const settlement = interactions.wait(interaction, "client-tool", signal);
-		// The client may have detached between the call and this.
+		// The client may have detached since the model made the call.
 		if (!clients.any) interactions.clientGone();
 		const where = place();
 		await emitter.emit(where, { type: "interaction.requested", interaction }, {}, signal);
@@ -43,10 +43,12 @@ export function createClientToolCalls(
 	};
 }
 
-/** Tools of one declaration; models are given all of them with every request. */
+/** Tools of one client; every model request contains all of them. */
 const maximumTools = 1000;
 
-/** `isBuiltin` names the tools nobody may shadow. Of declarations with one name the last counts. */
+/**
+ * `isBuiltin` names the tools that a client may not replace. Of declarations with the same name the last one counts.
+ */
 export async function checkClientTools(
 	declarations: readonly ClientToolDeclaration[],
 	isBuiltin: (name: string) => boolean,

@@ -1,4 +1,4 @@
-// The clients attached to a session: what they bring, what they can do, and the feeds that tell them of events.
+// The clients attached to a session: their tools, hooks and capabilities, and the feeds that deliver events to them.
 import type { AgentEvent } from "../../events/event.ts";
 import type { ClientHook } from "../../hooks/hook.ts";
 import type { ClientCapability, Tool } from "../../tools/tool.ts";
@@ -6,25 +6,25 @@ import type { HookClients } from "../turn/hook-runner.ts";
 import type { Emitter } from "./emitter.ts";
 import { EventFeed } from "./event-feed.ts";
 
-/** What a client brings when it attaches. */
+/** What a client provides when it attaches. */
 export interface AttachOptions {
 	readonly client: { readonly name: string; readonly version: string | null } | null;
-	/** Its tools, as the session's `checkTools` gave them. */
+	/** Its tools, as the session's `checkTools` returned them. */
 	readonly tools: ReadonlyMap<string, Tool>;
 	readonly capabilities: readonly ClientCapability[];
-	/** Whether it gives approvals; absent for one that does. */
+	/** Whether the client answers approvals; absent means that it does. */
 	readonly approves?: boolean;
-	/** The hooks it wants to decide; null for a client that was never told of hooks. */
+	/** The hooks it subscribes to; null for a client whose handshake did not mention hooks. */
 	readonly hooks: readonly ClientHook[] | null;
 }
 
-/** A client's hold on a session. Open asks are told again at its beginning. */
+/** A client's attachment to a session. It begins with the open interactions, delivered again. */
 export interface Attachment {
 	/** Batches of events, so that one write can serve many. Ends after `close` and when the session closes. */
 	readonly events: AsyncIterable<readonly AgentEvent[]>;
-	/** Resolves once the events told so far have been taken and dealt with. */
+	/** Resolves once the reader has consumed all events delivered so far. */
 	drained(): Promise<void>;
-	/** The client is gone. */
+	/** Detaches the client. */
 	close(): void;
 }
 
@@ -34,7 +34,7 @@ export class Clients {
 	readonly #feeds = new Map<EventFeed, AttachOptions>();
 	#isOver = false;
 
-	/** `onLastGone` is called whenever the last client goes. */
+	/** `onLastGone` is called when the last client detaches. */
 	constructor(emitter: Emitter, onLastGone: () => void) {
 		this.#emitter = emitter;
 		this.#onLastGone = onLastGone;
@@ -44,12 +44,12 @@ export class Clients {
 		return this.#feeds.size > 0;
 	}
 
-	/** Whether any client gives approvals. */
+	/** Whether any client answers approvals. */
 	get canApprove(): boolean {
 		return this.attached().some(({ approves }) => approves !== false);
 	}
 
-	/** What the attached clients brought, the latest last. */
+	/** The options of the attached clients, in the order in which they attached. */
 	attached(): readonly AttachOptions[] {
 		return [...this.#feeds.values()];
 	}
@@ -63,14 +63,14 @@ export class Clients {
 		return { hooks: declared.flat(), areAnnounced: declared.length > 0 };
 	}
 
-	/** Name and version of the client that attached last, for requests that name it. */
+	/** Name and version of the client that attached last, for requests that name the client. */
 	name(): string | null {
 		const client = this.attached().at(-1)?.client ?? null;
 		if (client === null) return null;
 		return client.version === null ? client.name : `${client.name} ${client.version}`;
 	}
 
-	/** `earlier` is what the client is told before anything else. */
+	/** `earlier` is delivered to the client before anything else. */
 	attach(options: AttachOptions, earlier: readonly AgentEvent[]): Attachment {
 		const feed = new EventFeed();
 		this.#feeds.set(feed, options);
@@ -80,7 +80,7 @@ export class Clients {
 		return { events: feed, drained: () => feed.drained(), close: () => this.#detach(feed) };
 	}
 
-	/** Ends what every client is told, after what it was told already; whoever comes later is told nothing new. */
+	/** Ends every client's feed after the events already delivered; clients that attach later get no new events. */
 	end(): void {
 		this.#isOver = true;
 		for (const feed of this.#feeds.keys()) feed.end();

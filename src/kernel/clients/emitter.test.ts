@@ -119,12 +119,12 @@ describe("Emitter", () => {
 		expect(seen).toEqual([[event], [event]]);
 	});
 
-	it("does not let a turn go on behind its gap because something beside it failed as well", async () => {
+	it("does not let a turn continue with a gap because an event outside it failed as well", async () => {
 		const { double, emitter, delivered, emit } = await createSubject();
 		double.failEvents = true;
 		await expect(emit(step(1))).rejects.toBe(storageFailure);
-		const beside = emitter.emit({ turnId: null, agentPath: [] }, step(9), {}, live);
-		await expect(beside).rejects.toBe(storageFailure);
+		const outside = emitter.emit({ turnId: null, agentPath: [] }, step(9), {}, live);
+		await expect(outside).rejects.toBe(storageFailure);
 		double.failEvents = false;
 		await expect(emit(step(2))).rejects.toBe(storageFailure);
 		await emitter.emit({ turnId: null, agentPath: [] }, step(3), {}, live);

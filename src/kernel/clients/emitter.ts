@@ -1,5 +1,5 @@
-// The one way out of a session: every event passes here, is kept first when it is to be kept, and then told to
-// every attached client, in the order in which it was emitted.
+// Emits all events of a session: each event is persisted first if it is durable, then delivered to every attached
+// client, in the order of emission.
 import { unlessAborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { type AgentEvent, type EventBody, type EventOrigin, eventDeclarations } from "../../events/event.ts";
@@ -7,13 +7,13 @@ import { createDeltaMerger, type DeltaMerger } from "../../events/merge.ts";
 import type { CallRecord, StoredAgent, StoredSession } from "../../store/session-store.ts";
 import type { EventFeed } from "./event-feed.ts";
 
-/** What is kept together with an event, and how firmly. */
+/** What is persisted together with an event, and how durably. */
 export interface Persistence {
-	/** Rows of the call journal, kept before the event is told. */
+	/** Rows of the call journal, persisted before the event is delivered. */
 	readonly records?: readonly CallRecord[];
-	/** Whether all of it must be on stable storage before the event is told. */
+	/** Whether all of it must be on stable storage before the event is delivered. */
 	readonly sync?: boolean;
-	/** Called once all of it is kept, right before the event is told. */
+	/** Called once all of it is persisted, right before the event is delivered. */
 	beforeDelivery?(): void;
 }
 
@@ -29,20 +29,20 @@ export type AgentLog = Pick<StoredAgent, "appendEvents">;
 
 const ends: ReadonlySet<EventBody["type"]> = new Set(["turn.ended", "compaction.ended", "interaction.resolved"]);
 
-/** Where an event belongs: the turn, if one runs, and the agent. */
+/** The origin of an event: the turn, if one runs, and the agent. */
 export type Where = Pick<EventOrigin, "turnId" | "agentPath">;
 
 export class Emitter {
 	readonly #sessionId: string;
 	readonly #stored: StoredSession;
 	readonly #clock: Clock;
-	/** One for each agent that speaks: their runs of deltas are not each other's. */
+	/** One per agent: deltas of different agents are never merged. */
 	readonly #mergers = new Map<string | null, DeltaMerger>();
 	readonly #agentLogs = new Map<string, AgentLog>();
 	readonly #feeds = new Set<EventFeed>();
 	#waiting: Entry[] = [];
 	#draining = false;
-	/** The last turn of which something could not be kept, and why. */
+	/** The last turn that had a failure to persist, and the error. */
 	#failed: { readonly turnId: string; readonly error: unknown } | null = null;
 
 	constructor(stored: StoredSession, clock: Clock) {
@@ -51,7 +51,7 @@ export class Emitter {
 		this.#clock = clock;
 	}
 
-	/** Whether any client listens. */
+	/** Whether any client is attached. */
 	get hasListener(): boolean {
 		return this.#feeds.size > 0;
 	}
@@ -64,7 +64,7 @@ export class Emitter {
 		this.#feeds.delete(feed);
 	}
 
-	/** From now on the events of this subagent are kept in its own log as well. */
+	/** From now on the events of this subagent are persisted in its own log as well. */
 	addAgent(agentId: string, log: AgentLog): void {
 		this.#agentLogs.set(agentId, log);
 	}
@@ -75,14 +75,14 @@ export class Emitter {
 	}
 
 	/**
-	 * Resolves once the event is kept and told; rejects, having told nothing, when it could not be kept.
-	 * While a client is slow it then waits for room, but not beyond the signal.
-	 * A delta that was told at once and found room gives nothing to wait for.
+	 * Resolves once the event is persisted and delivered; rejects, with nothing delivered, when it could not be
+	 * persisted. Then applies backpressure while a client is slow, until the signal aborts. Returns undefined for a
+	 * delta that was delivered at once to clients with free capacity.
 	 */
 	emit(where: Where, body: EventBody, persistence: Persistence, signal: AbortSignal): Promise<void> | undefined {
 		if (this.#isRefused(where.turnId, body.type)) return Promise.reject(this.#failed?.error);
 		const ended = this.#mergerOf(where).push(body);
-		// Of a turn with a gap no more is kept than how it ends.
+		// After a failure to persist, only the events that end something are persisted for this turn.
 		const completed = this.#hasFailed(where.turnId) ? null : ended;
 		const isDelta = eventDeclarations[body.type].class === "volatile";
 		if (!isDelta || completed !== null || this.#draining || this.#waiting.length > 0) {
@@ -105,19 +105,19 @@ export class Emitter {
 		await this.#capacity(signal);
 	}
 
-	/** Something of the turn could not be kept elsewhere: nothing more of it is told. */
+	/** A part of the turn could not be persisted elsewhere: nothing more of the turn is delivered. */
 	fail(turnId: string, error: unknown): void {
 		this.#failed = { turnId, error };
 	}
 
-	/** Tells an event that could not be kept: only for the end of what was begun. */
+	/** Delivers an event that could not be persisted; only for events that end something. */
 	deliverVolatile(where: Where, body: EventBody): void {
 		this.#mergerOf(where).flush();
 		this.#deliver(this.#stamp(where, body));
 	}
 
 	#mergerOf({ turnId, agentPath }: Where): DeltaMerger {
-		// What stands beside a turn does not cut the turn's runs in two.
+		// Events outside the turn do not interrupt the merging of the turn's deltas.
 		const speaker = turnId === null ? null : (agentPath.at(-1)?.agentId ?? "");
 		const merger = this.#mergers.get(speaker) ?? createDeltaMerger();
 		this.#mergers.set(speaker, merger);
@@ -136,16 +136,17 @@ export class Emitter {
 				await this.#persist(batch);
 			} catch (thrown) {
 				for (const { events, reject } of batch) {
-					// What stands beside a turn must not let the turn go on behind its gap.
+					// A failure outside any turn must not replace a turn's recorded failure: that turn could continue
+					// with a gap.
 					const turnId = events.at(-1)?.turnId ?? null;
 					if (turnId !== null) this.#failed = { turnId, error: thrown };
-					// That a compaction is over is told all the same: nobody else will.
+					// The end of a compaction is delivered all the same: no other event reports it.
 					for (const event of events) if (event.body.type === "compaction.ended") this.#deliver(event);
 					reject(thrown);
 				}
 				continue;
 			}
-			// Its turn may have failed elsewhere meanwhile.
+			// The turn may have failed elsewhere meanwhile.
 			for (const entry of this.#unrefused(batch)) {
 				entry.persistence.beforeDelivery?.();
 				for (const event of entry.events) this.#deliver(event);
@@ -155,7 +156,7 @@ export class Emitter {
 		this.#draining = false;
 	}
 
-	/** The entries without those that a failure of their turn has overtaken, which are rejected. */
+	/** Rejects the entries whose turn has failed meanwhile and returns the others. */
 	#unrefused(entries: readonly Entry[]): readonly Entry[] {
 		if (this.#failed === null) return entries;
 		const { error } = this.#failed;
@@ -166,7 +167,7 @@ export class Emitter {
 		});
 	}
 
-	/** Behind something that could not be kept nothing of its turn is told but how what was begun ends. */
+	/** After a failure to persist, only the events that end something are delivered for that turn. */
 	#isRefused(turnId: string | null, type: EventBody["type"]): boolean {
 		return this.#hasFailed(turnId) && !ends.has(type);
 	}

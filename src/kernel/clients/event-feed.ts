@@ -1,8 +1,8 @@
-// The events on their way to one attached client: a bounded buffer between those who emit and the one who reads.
+// The queue of events for one attached client: bounded, so that emitters wait for a slow reader.
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import type { AgentEvent } from "../../events/event.ts";
 
-/** Events held for a client before emitters are made to wait. */
+/** Events queued for a client before emitters have to wait. */
 const limit = 256;
 
 export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
@@ -23,21 +23,21 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 		return this.#events.length >= limit && !this.#ended;
 	}
 
-	/** Resolves when the reader has taken what is held, or the feed has ended. */
+	/** Resolves when the reader has taken the queued events, or the feed has ended. */
 	capacity(): Promise<void> {
 		if (!this.isFull()) return Promise.resolve();
 		this.#capacity ??= createDeferred();
 		return this.#capacity.promise;
 	}
 
-	/** Resolves once everything held has been taken and dealt with: the reader asks for more. */
+	/** Resolves once the reader has consumed everything queued: it requests more. */
 	drained(): Promise<void> {
 		if (this.#ended || (this.#events.length === 0 && this.#reader !== null)) return Promise.resolve();
 		this.#quiet ??= createDeferred();
 		return this.#quiet.promise;
 	}
 
-	/** Ends the feed after what it holds. */
+	/** Ends the feed after the queued events. */
 	end(): void {
 		this.#ended = true;
 		this.#reader?.resolve();

@@ -1,4 +1,4 @@
-// `/add-dir`: whether a directory can be added to the workspace, and what the model is told of it.
+// `/add-dir`: checks whether a directory can be added to the workspace, and writes the message about it for the model.
 import { errorText } from "../../base/errors.ts";
 import type { Files } from "../../files/port.ts";
 import { absolutePath, contains } from "../../tools/workspace-paths.ts";
@@ -11,10 +11,10 @@ export interface WorkspacePlace {
 }
 
 export type DirectoryCheck =
-	/** Absolute and normalised, links as they were spelled. */
+	/** Absolute and normalised, symbolic links not resolved. */
 	{ readonly ok: true; readonly path: string } | { readonly ok: false; readonly reason: string };
 
-/** Looks whether what a person typed is a directory that the workspace lacks. */
+/** Checks that the typed path is a directory outside the workspace. */
 export async function checkAdditionalDirectory(typed: string, place: WorkspacePlace): Promise<DirectoryCheck> {
 	const refuse = (reason: string): DirectoryCheck => ({ ok: false, reason });
 	const spelled = typed.trim();
@@ -35,7 +35,7 @@ export async function checkAdditionalDirectory(typed: string, place: WorkspacePl
 	}
 }
 
-/** The directory of the workspace that the path lies in when every link is followed; null when none does. */
+/** The workspace directory that contains the path once symbolic links are resolved; null when none does. */
 async function coveringRoot(path: string, { files, workDir, additionalDirs }: WorkspacePlace): Promise<string | null> {
 	const resolved = await files.resolve(path);
 	for (const root of [workDir, ...additionalDirs]) {
@@ -44,7 +44,7 @@ async function coveringRoot(path: string, { files, workDir, additionalDirs }: Wo
 	return null;
 }
 
-/** The message to the model; `listing` is what `listDirectoryTree` gives for the directory. */
+/** The message to the model; `listing` is what `listDirectoryTree` returns for the directory. */
 export function additionalDirectoryMessage(path: string, listing: string): string {
 	return `<system>The directory ${path} was added to the workspace. Its files can be read and changed like those of the working directory, by their absolute paths. This is in it:\n\n${listing}\n</system>`;
 }

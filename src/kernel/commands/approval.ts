@@ -1,4 +1,4 @@
-// `/yolo` and `/afk`: who approves, and whether anybody is there to be asked.
+// `/yolo` and `/afk`: switch automatic approval, and whether anybody is at the keyboard.
 import { userRow } from "../../agent/context.ts";
 import { reminderText } from "../../agent/marked-text.ts";
 import { backReminder } from "../../definitions/away-reminders.ts";

@@ -1,4 +1,4 @@
-// What a slash command is, and what it may use of the turn it is run in.
+// The contract of a slash command, and what it may use of the turn it runs in.
 import type { CompactionOutcome } from "../../agent/compaction.ts";
 import type { CompactionTrigger } from "../../agent/dependencies.ts";
 import type { UserInput } from "../../events/content.ts";
@@ -13,14 +13,14 @@ export interface SlashCommandInfo {
 	readonly aliases: readonly string[];
 }
 
-/** How a turn within the turn ended, and how many steps it took. */
+/** The outcome of a turn within the turn, and its number of steps. */
 export interface NestedRun {
 	readonly outcome: TurnOutcome;
 	readonly steps: number;
 }
 
 export interface CommandRun {
-	/** What stands behind the name, trimmed. */
+	/** The text after the name, trimmed. */
 	readonly argument: string;
 	readonly signal: AbortSignal;
 	/** The session's own agent. */
@@ -28,15 +28,18 @@ export interface CommandRun {
 	/** Answers the person; nothing of it enters the context. */
 	say(text: string): Promise<void>;
 	deliver(body: EventBody): Promise<void>;
-	/** Tells the end of what was begun, also where that cannot be kept; rejects then all the same. */
+	/** Delivers the end of something begun, even when it cannot be persisted; it rejects in that case. */
 	end(body: EventBody): Promise<void>;
-	/** Answers a question beside the conversation; nothing of it enters the context. */
+	/** Answers a question outside the conversation; nothing of it enters the context. */
 	answerSideQuestion(question: string): Promise<SideAnswer>;
 	/** Runs the agent on an input as the rest of this turn. */
 	runAgent(input: UserInput): Promise<TurnOutcome>;
-	/** Runs an agent in a turn within this one, which is told from its beginning to its end. */
+	/** Runs an agent in a nested turn, whose events are emitted from beginning to end. */
 	runWithin(input: UserInput, agent: Agent): Promise<NestedRun>;
-	/** Compacts the context of the session's own agent; `focus` is what the person wants kept. Null without a model. */
+	/**
+	 * Compacts the context of the session's own agent; `focus` is what the summary should preserve. Null without a
+	 * model.
+	 */
 	compact(trigger: CompactionTrigger, focus: string): Promise<CompactionOutcome | null>;
 }
 
@@ -46,7 +49,7 @@ export interface SlashCommand extends SlashCommandInfo {
 
 export const finished: TurnOutcome = { status: "finished" };
 
-/** A command that answers with a text and does nothing else. */
+/** A command that only answers with a text. */
 export function answering(answer: (run: CommandRun) => Promise<string>): SlashCommand["run"] {
 	return async (run) => {
 		await run.say(await answer(run));

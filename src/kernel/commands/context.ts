@@ -1,4 +1,4 @@
-// `/compact` and `/clear`: make room in the context of the session's own agent.
+// `/compact` and `/clear`: free space in the context of the session's own agent.
 import { modelNotSet } from "../../agent/turn.ts";
 import { statusChanged } from "../../events/event.ts";
 import type { Agent } from "../turn/turn-dependencies.ts";
@@ -39,7 +39,7 @@ async function reportCapacity(text: string, { agent, say, deliver }: CommandRun)
 	return finished;
 }
 
-/** How full the context is; of a session without a model nothing is known. */
+/** How full the context is; unknown for a session without a model. */
 function contextStatus({ context, model }: Agent) {
 	const size = model?.maxContextSize ?? 0;
 	return statusChanged({

@@ -1,26 +1,26 @@
-// A conversation as Markdown for people to read: who said what, which tools were called, what they gave.
+// Formats a conversation as Markdown for people: messages, tool calls and their results.
 import type { ContentPart, ToolCall } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import { cutLine } from "../../tools/text-limits.ts";
 import { closed, codeBlock, codeSpan, quote } from "./markdown.ts";
 
-/** Lines of a tool's result that are shown from its start and its end, and the length at which a line is cut. */
+/** Lines shown of the start and the end of a tool's result, and the length at which a line is truncated. */
 const firstLines = 30;
 const lastLines = 10;
 const lineLength = 500;
 
-/** What the program says to the model behind the person's back; of no interest once it was said. */
+/** Messages of the program to the model that the person does not see; they are not exported. */
 const hiddenStarts: readonly string[] = ["<system-reminder>", "<notification "];
 const importStart = "<imported_context ";
-/** What the program put into the context in the place of a person. */
+/** Messages that the program put into the context under the user's role. */
 const noteStarts: readonly string[] = ["<system>", importStart];
 
-/** The conversation by turns; empty when nobody has said anything yet. */
+/** The conversation by turns; empty before the first message. */
 export function conversationMarkdown(messages: readonly HistoryEntry[]): string {
 	const sections: string[] = [];
 	const toolNames = new Map<string, string>();
 	let turns = 0;
-	/** Whether what a person says now was said into a running turn. */
+	/** Whether a turn is running: a user message now is a steer. */
 	let isRunning = false;
 	for (const message of messages) {
 		for (const call of message.toolCalls ?? []) toolNames.set(call.id, call.function.name);
@@ -38,7 +38,7 @@ export function conversationMarkdown(messages: readonly HistoryEntry[]): string 
 
 interface Section {
 	readonly text: string;
-	/** Whether a person said it. */
+	/** Whether a person wrote it. */
 	readonly isPrompt: boolean;
 }
 
@@ -84,7 +84,7 @@ function startsWithOneOf(part: ContentPart, starts: readonly string[]): boolean 
 	return part.type === "text" && starts.some((start) => part.text.startsWith(start));
 }
 
-/** A part in full, media aside. */
+/** A part in full; media as placeholders. */
 function toBlock(part: ContentPart): string {
 	switch (part.type) {
 		case "text":
@@ -100,7 +100,7 @@ function toBlock(part: ContentPart): string {
 	}
 }
 
-/** Says what is not shown; data in the address itself is left out. */
+/** A placeholder for media that are not shown; the data of a data URL is left out. */
 function placeholder(kind: string, url: string): string {
 	const [, mediaType = ""] = /^data:([\w.+-]+\/[\w.+-]+)?/i.exec(url) ?? [];
 	const what = /^data:/i.test(url) ? mediaType : codeSpan(url);
@@ -116,7 +116,7 @@ function toArgumentsBlock(text: string): string {
 	try {
 		return codeBlock(JSON.stringify(JSON.parse(text), null, 2), "json");
 	} catch {
-		// No JSON, or nested too deep to be written again.
+		// Not JSON, or nested too deep to serialize again.
 		return codeBlock(text);
 	}
 }
@@ -127,7 +127,7 @@ function toResultBlocks(content: readonly ContentPart[]): string[] {
 	return text.trim() === "" ? others : [codeBlock(shorten(text)), ...others];
 }
 
-/** The first and the last lines, none of them long. */
+/** The first and last lines, each truncated. */
 function shorten(text: string): string {
 	const lines = text.trimEnd().split("\n");
 	const left = lines.length - firstLines - lastLines;

@@ -1,4 +1,4 @@
-// `/export`: the conversation of a session as a Markdown file for people.
+// `/export`: writes the conversation of a session to a Markdown file for people.
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
@@ -8,7 +8,7 @@ import { absolutePath } from "../../tools/workspace-paths.ts";
 import { conversationMarkdown } from "./conversation-markdown.ts";
 import { codeSpan, oneLine } from "./markdown.ts";
 
-/** The first line of every export, by which one is known again. It is not shown to readers. */
+/** The first line of every export, which identifies it later. Readers do not see it. */
 const mark = "<!-- A conversation, exported by agentwire -->";
 
 export interface ExportedConversation {
@@ -58,8 +58,8 @@ export type ExportResult =
 	{ readonly ok: true; readonly path: string } | { readonly ok: false; readonly reason: string };
 
 /**
- * Writes an export to the file or the directory that a person named; to a file of its own in the work dir when that is
- * empty. Only an earlier export is written over.
+ * Writes an export to the named file or directory, or, without a name, to a new file in the work dir. Overwrites only
+ * earlier exports.
  */
 export async function exportConversation(target: string, place: ExportPlace, markdown: string): Promise<ExportResult> {
 	const refuse = (reason: string): ExportResult => ({ ok: false, reason });
@@ -95,7 +95,7 @@ async function mayBeWritten(file: string, files: Files): Promise<boolean> {
 	return start?.toString("latin1") === mark;
 }
 
-/** The local time, because people look for it. */
+/** In local time, because people look for it. */
 function exportName({ sessionId, now }: ExportPlace): string {
 	const time = new Date(now);
 	const two = (value: number): string => String(value).padStart(2, "0");

@@ -1,4 +1,4 @@
-// `/add-dir`, `/export` and `/import`: what comes into the workspace and the conversation, and what goes out of it.
+// `/add-dir`, `/export` and `/import`: add files and texts to a session, and export its conversation.
 import { estimateTokens, userRow } from "../../agent/context.ts";
 import type { Clock } from "../../base/clock.ts";
 import { listDirectoryTree } from "../../definitions/directory-listing.ts";

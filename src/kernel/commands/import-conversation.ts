@@ -1,4 +1,4 @@
-// `/import`: a text file, or what was said in another session, as context for the model.
+// `/import`: adds a text file or the conversation of another session to the context.
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
@@ -11,7 +11,7 @@ import { absolutePath } from "../../tools/workspace-paths.ts";
 import { conversationMarkdown } from "./conversation-markdown.ts";
 import { oneLine } from "./markdown.ts";
 
-/** Bytes of the longest text that is imported. */
+/** Bytes of the longest text that can be imported. */
 const sizeLimit = 10 * 1024 * 1024;
 const sizeLimitText = "10 MiB";
 
@@ -35,20 +35,20 @@ export interface ImportPlace {
 	readonly files: Files;
 	readonly workDir: string;
 	readonly home: string;
-	/** The session that imports. */
+	/** The importing session. */
 	readonly sessionId: string;
-	/** The messages of another session of the work dir, which is only looked at; null when there is none. */
+	/** The messages of another session of the work dir, read only; null when there is none. */
 	openSession(id: string): Promise<readonly HistoryEntry[] | null>;
 }
 
 export type ImportResult =
-	/** `source` says where the text comes from. */
+	/** `source` names where the text comes from. */
 	| { readonly ok: true; readonly source: string; readonly text: string }
 	| { readonly ok: false; readonly reason: string };
 
 const refuse = (reason: string): ImportResult => ({ ok: false, reason });
 
-/** Reads what a person named: a file, or else the id of a session. Changes nothing. */
+/** Reads the named file, or else the session with that id. Changes nothing. */
 export async function readImport(source: string, place: ImportPlace): Promise<ImportResult> {
 	const named = source.trim();
 	if (named === "") return refuse("Name a text file, or the id of another session of this work directory.");
@@ -82,7 +82,7 @@ async function readTextFile(file: string, files: Files): Promise<ImportResult> {
 	return { ok: true, source: file, text: decoded.text };
 }
 
-/** Null when there is more: the size that a file says it has may be another than what can be read of it. */
+/** Null when there is more: the size reported for a file may differ from what can be read of it. */
 async function readAtMost(file: string, limit: number, files: Files): Promise<Buffer | null> {
 	const pieces: Buffer[] = [];
 	let length = 0;
@@ -114,7 +114,7 @@ async function readSession(id: string, file: string, place: ImportPlace): Promis
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** The text as the model is given it. Nothing in source or text can end it early. */
+/** The text as the model is given it. Neither source nor text can close the element early. */
 export function importedContext(source: string, text: string): string {
 	const attribute = oneLine(source).replace(/[&<>"]/g, (character) => entities[character] ?? character);
 	const body = text.replace(/<(?=\s*\/\s*imported_context)/gi, "&lt;");

@@ -1,4 +1,4 @@
-// `/init`: lets an agent with an empty context of its own look at the project and write AGENTS.md.
+// `/init`: runs an agent with an empty context to study the project and write AGENTS.md.
 import path from "node:path";
 import { Context, type ContextLog, userRow } from "../../agent/context.ts";
 import { systemText } from "../../agent/marked-text.ts";
@@ -20,16 +20,16 @@ It should say, as far as it is true of this project and not obvious:
 
 Write only what you have seen. Be short: a page or two, in the language of the project's own documents.`;
 
-/** Nothing of the side run is kept as a conversation. */
+/** The context of this run is not persisted. */
 const unpersisted: ContextLog = { appendContext: async () => {}, replaceContext: async () => {} };
 
 /** Bytes of the file that the session's own agent is shown. */
 const sizeLimit = 32 * 1024;
 
-/** Bytes of it that are looked at to see whether it was changed. */
+/** Bytes that are compared to see whether the file changed. */
 const comparedSize = 1024 * 1024;
 
-/** What the session's own agent is told of the file. */
+/** The message about the file for the session's own agent. */
 function toNews(file: string, before: Buffer | null, after: Buffer | null): string {
 	if (after === null) return `The person had /init run to write AGENTS.md, but there is no ${file}.`;
 	if (before?.equals(after)) return `The person had /init run to write AGENTS.md, but it left ${file} as it was.`;

@@ -1,4 +1,4 @@
-// Markdown made of text that nobody vouches for: no piece of it can swallow what follows.
+// Builds Markdown from untrusted text, so that no part of it can affect what follows.
 
 /** The text between fences that are longer than any run of backticks in it. */
 export function codeBlock(text: string, language = ""): string {
@@ -24,12 +24,12 @@ export function quote(text: string): string {
 		.join("\n");
 }
 
-/** White space and control characters become single spaces. */
+/** Replaces white space and control characters by single spaces. */
 export function oneLine(text: string): string {
 	return text.replace(/[\s\p{Cc}]+/gu, " ").trim();
 }
 
-/** Markdown of somebody else's, with a fence at its end when it leaves one open. */
+/** Untrusted Markdown; a code fence that it leaves open is closed. */
 export function closed(markdown: string): string {
 	const text = markdown.trim();
 	let open: string | null = null;

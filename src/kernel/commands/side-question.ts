@@ -1,5 +1,5 @@
-// `/btw`: a question beside the conversation as a turn of its own, when none runs. Its answer is told twice: as a text, for
-// clients that know no side questions, and at the end of the question.
+// `/btw` while no turn runs: answers a side question in a turn of its own. The answer is emitted twice: as a text, for
+// clients without side questions, and in the event that ends the question.
 import { toKernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { TurnOutcome } from "../../events/event.ts";
@@ -22,7 +22,7 @@ export function createSideQuestionCommand(identifiers: Identifiers): SlashComman
 				return toOutcome(answer);
 			} catch (thrown) {
 				const error = toKernelError(thrown).message;
-				// The failure that is passed on is the first one.
+				// The first failure is the one to report.
 				await end({ type: "side-question.ended", id, response: null, error }).catch(() => {});
 				throw thrown;
 			}

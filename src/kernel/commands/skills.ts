@@ -1,10 +1,10 @@
-// `/skill:NAME` and `/flow:NAME`: the skills there are, called on by a person.
+// `/skill:NAME` and `/flow:NAME`: the slash commands by which a person uses a skill.
 import { loadSkillText, type Skill, skillPrompt } from "../../definitions/skill.ts";
 import type { Files } from "../../files/port.ts";
 import { runFlow, skillFlow } from "../turn/flow-run.ts";
 import { finished, type SlashCommand } from "./command.ts";
 
-/** Those of all skills first, then those of their flows. */
+/** The commands of all skills first, then those of their flows. */
 export function createSkillCommands(skills: readonly Skill[], files: Files): readonly SlashCommand[] {
 	return [
 		...skills.map((skill) => createSkillCommand(skill, files)),

@@ -22,7 +22,7 @@ export interface SlashCommandSettings extends FileCommandSettings {
 
 export interface SlashCommands {
 	readonly all: readonly SlashCommand[];
-	/** The command that a prompt is, and what stands behind its name; null when the prompt is none. */
+	/** The command that a prompt names, and the text after the name; null when the prompt is no command. */
 	find(prompt: string): { readonly command: SlashCommand; readonly argument: string } | null;
 }
 

@@ -1,11 +1,11 @@
-// An agent file, read with the tools this program has and tried in the place where the agent will work.
-// Loaded only when there is such a file.
+// Loads an agent file, checked against the tools of this program and rendered once in the work dir. Imported only when
+// such a file is given.
 import { type AgentDefinition, loadAgentDefinition } from "../../definitions/agent-definition.ts";
 import { defaultToolPaths, isForSubagents, toolAvailability } from "../../tools/tool-paths.ts";
 import type { HostServices } from "./compose.ts";
 import { gatherPromptVariables } from "./prompt-environment.ts";
 
-/** Both paths are absolute. Throws AgentFileError with all that is wrong. */
+/** Both paths are absolute. Throws an AgentFileError that lists all that is wrong. */
 export async function loadAgent(file: string, workDir: string, hostServices: HostServices): Promise<AgentDefinition> {
 	const { files, log } = hostServices;
 	return await loadAgentDefinition(file, {

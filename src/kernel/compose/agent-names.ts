@@ -1,4 +1,4 @@
-// The names of the agents that need no file.
+// The names of the built-in agents.
 
 export const builtInAgentNames = ["default", "okabe"] as const;
 export type BuiltInAgentName = (typeof builtInAgentNames)[number];

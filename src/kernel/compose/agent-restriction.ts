@@ -1,12 +1,12 @@
-// An agent with fewer tools than its definition gives it, or with another prompt.
+// Restricts an agent to fewer tools than its definition gives it, or replaces its system prompt.
 import type { AgentDefinition } from "../../definitions/agent-definition.ts";
 
-/** Which tools an agent is left with: none, those that run no commands, or all. */
+/** The tools that an agent retains: none, those that run no commands, or all. */
 export type ToolScope = "none" | "without-commands" | "all";
 
 const commandToolPaths: ReadonlySet<string> = new Set(["kimi_cli.tools.shell:Shell"]);
 
-/** Subagents are left with no more than the agent itself. A system prompt takes the place of the agent's own. */
+/** The restriction applies to its subagents as well. A system prompt replaces that of the agent. */
 export function narrowAgent(agent: AgentDefinition, scope: ToolScope, systemPrompt: string | null): AgentDefinition {
 	const narrow = (toolPaths: readonly string[]) => {
 		if (scope === "none") return [];

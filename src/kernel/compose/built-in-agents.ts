@@ -1,4 +1,4 @@
-// The agents that need no file.
+// The agents that need no agent file.
 import type { AgentDefinition } from "../../definitions/agent-definition.ts";
 import { agentTypes } from "../../definitions/agent-types.ts";
 import { defaultToolPaths } from "../../tools/tool-paths.ts";

@@ -1,4 +1,4 @@
-// From configuration to the parts of a session: the one place where settings become models, tools and limits.
+// Composes the parts of a session from the configuration: the one place where settings become models, tools and limits.
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
@@ -33,14 +33,14 @@ import { loadPluginTools } from "./plugins.ts";
 import { describeRepository } from "./repository.ts";
 import { secretsOf } from "./secrets.ts";
 
-/** What the program around the kernel knows of the machine and the person. */
+/** What the kernel is given by its process. */
 export interface HostServices {
-	/** The environment given to children and asked for overrides. */
+	/** The environment of children, also read for overrides. */
 	readonly environment: Readonly<Record<string, string>>;
 	readonly home: string;
-	/** Where settings, sessions and plans are kept. */
+	/** The directory of settings, sessions and plans. */
 	readonly shareDir: string;
-	/** The file that the settings come from, when it is not that of the share directory; it holds keys. */
+	/** The settings file, when it is not the one in the share directory; it contains keys. */
 	readonly settingsFile?: string | null;
 	/** The skills that come with the program; null for none. */
 	readonly builtInSkillsDir: string | null;
@@ -48,65 +48,69 @@ export interface HostServices {
 	readonly os: string;
 	readonly files: Files;
 	/**
-	 * The same without a bound on how many calls run: for what is looked up within a call, which must not wait for one.
+	 * The same files without a limit on concurrent calls: for reads within a call, which must not wait for another
+	 * call.
 	 */
 	readonly ownFiles: Files;
 	readonly processes: Processes;
 	/** Starts the worker of a background command. */
 	readonly startWorker: StartWorker;
 	readonly network: Network;
-	/** Makes text of HTML. */
+	/** Converts HTML to text. */
 	readonly readPage: ReadPage;
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
 	/** Uniform in [0, 1). */
 	readonly random: () => number;
 	readonly log: Log;
-	/** Takes the trace of scripted models, a line at a time. */
+	/** Receives the trace of scripted models, a line at a time. */
 	readonly trace: (line: string) => void;
 	/** Our own version. */
 	readonly version: string;
-	/** What signs a person in to a provider, as typed. */
+	/** The command that signs a person in to a provider, as typed. */
 	readonly loginCommand: string;
 }
 
-/** What may differ from session to session. Null leaves it to the configuration. */
+/** Options that may differ from session to session. Null leaves the choice to the configuration. */
 export interface SessionOptions {
 	readonly model: string | null;
 	readonly thinking: boolean | null;
 	readonly yolo: boolean;
 	/** Start in plan mode. */
 	readonly plan: boolean;
-	/** Nobody is at the keyboard; kept in the session's state. */
+	/** Nobody is at the keyboard; persisted in the session's state. */
 	readonly afk: boolean;
-	/** The same for as long as the program runs: nothing of it is kept. */
+	/** Nobody is at the keyboard while this program runs; not persisted. */
 	readonly unattended: boolean;
-	/** Further roots of the workspace, absolute; kept in the session's state. */
+	/** Further roots of the workspace, absolute; persisted in the session's state. */
 	readonly additionalDirs: readonly string[];
-	/** Directories of skills, absolute, that take the place of those of project and person. */
+	/** Directories of skills, absolute, that replace those of project and person. */
 	readonly skillsDirs: readonly string[];
-	/** Budgets that take the place of those of the configuration; absent or null leaves each to it. */
+	/** Budgets that override those of the configuration; absent or null for no override. */
 	readonly budgets?: Partial<BudgetOptions>;
 	readonly maxSteps: number | null;
 	readonly maxAttempts: number | null;
-	/** How often a prompt is gone over again behind its first time; -1 for any number. */
+	/** How often a prompt is repeated after its first time; -1 for any number. */
 	readonly maxLoopIterations: number | null;
 	readonly mcpServers: readonly McpServerSettings[];
-	/** An agent of the person's; absent for the default one. */
+	/** An agent from a file; absent for the default one. */
 	readonly agent?: AgentDefinition;
-	/** Whether it has the tools of plugins; absent means that it has. */
+	/** Whether the agent has the tools of plugins; absent means that it has. */
 	readonly plugins?: boolean;
-	/** A model that the settings do not list, of a provider they have; it wins over `model`. */
+	/** A model that the settings do not list, of a provider that they do; it overrides `model`. */
 	readonly unlistedModel?: UnlistedModel;
-	/** Tokens of one answer; absent for what the settings say. */
+	/** Maximal tokens of one answer; absent for the value in the settings. */
 	readonly maxAnswerTokens?: number;
-	/** What is to be kept with the session of what these options come from; absent for nothing. */
+	/** The creation options to persist with the session; absent for none. */
 	readonly creationOptions?: object;
-	/** Whether the process has others of its work dir: the last one is then the one that began a turn last. */
+	/**
+	 * Whether the process has several sessions of this work dir: then the last session is the one that last began a
+	 * turn.
+	 */
 	readonly isOneOfMany?: boolean;
 }
 
-/** Nothing asked for: all is left to the configuration. */
+/** No options: the configuration decides. */
 export const plainSessionOptions: SessionOptions = {
 	model: null,
 	thinking: null,
@@ -122,15 +126,15 @@ export const plainSessionOptions: SessionOptions = {
 	mcpServers: [],
 };
 
-/** What a session learns of its kernel. */
+/** What a session can ask of its kernel. */
 export interface SessionLinks {
 	/** Name and version of its client, for requests that name it. */
 	clientName(): string | null;
 	/** The context of another session of its work dir; null when there is none. */
 	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
-	/** The skills there are now. */
+	/** The skills available now. */
 	findSkills(place: SkillPlace): Promise<SkillSet>;
-	/** The connections to MCP servers that its sessions share. */
+	/** The connections to MCP servers that the kernel's sessions share. */
 	serverPool(): Promise<Pick<ServerPool, "acquire">>;
 }
 
@@ -143,7 +147,7 @@ export async function composeSession(
 ): Promise<SessionParts> {
 	const { environment, files: allFiles, processes, network, home, clock, identifiers, random, log } = hostServices;
 	const secrets = secretsOf(hostServices);
-	// Whatever is read for a prompt, a person or a tool comes from here; what is ours to read is read beside it.
+	// Reads for a prompt, a person or a tool go through this; the program's own files are read through `allFiles`.
 	const files = allFiles.admitting(secrets.admit);
 	const { configuration, selection } = chooseModel(options, settings, environment);
 	const { loopControl, agentwire } = configuration;
@@ -275,7 +279,7 @@ export async function composeSession(
 	};
 }
 
-/** The service that settings name; requests to it name us. */
+/** The service that the settings name; requests to it carry our name. */
 function toWebService(settings: ServiceSettings | null, version: string, keys: KeyRing): WebService | null {
 	if (settings === null) return null;
 	const { baseUrl, customHeaders } = settings;
@@ -286,7 +290,7 @@ function toWebService(settings: ServiceSettings | null, version: string, keys: K
 	};
 }
 
-/** Nothing of it is loaded before it is wanted. */
+/** Loaded lazily, on first use. */
 function composeServers(
 	workDir: string,
 	servers: SessionOptions["mcpServers"],
@@ -310,7 +314,7 @@ function composeServers(
 	};
 }
 
-/** The model that a session talks to; `configuration` lists it even when the settings do not. */
+/** The model of a session; the returned `configuration` lists it even when the settings do not. */
 export function chooseModel(
 	{ model, thinking, unlistedModel }: SessionOptions,
 	settings: Configuration,

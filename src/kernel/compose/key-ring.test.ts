@@ -43,7 +43,7 @@ async function createSubject() {
 	return { server, files, clock, keys, signIn };
 }
 
-/** Resolves when the platform is asked to renew. */
+/** Resolves when the platform receives a renewal request. */
 function nextRefresh(server: PlatformServer): Promise<void> {
 	const asked = createDeferred<void>();
 	server.beforeRefresh = async () => asked.resolve();

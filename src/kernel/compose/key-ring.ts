@@ -1,4 +1,4 @@
-// The keys of a session's providers and services: from the settings, or from a sign-in that is kept up while the
+// The keys of a session's providers and services: from the settings, or from a sign-in that is renewed while the
 // session lives.
 import { unlessAborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -11,28 +11,28 @@ import type { Files } from "../../files/port.ts";
 import type { KeySource } from "../../models/signed-in.ts";
 import type { Fetch } from "../../network/network.ts";
 
-/** A provider or a service, as far as its key goes. */
+/** The key settings of a provider or a service. */
 export interface KeyHolder {
-	/** What is used while nobody is signed in; may be empty. */
+	/** The key to use while nobody is signed in; may be empty. */
 	readonly apiKey: string;
-	/** Null when the key is all there is. */
+	/** Null without a sign-in. */
 	readonly oauth: OauthReference | null;
 }
 
-/** What a session does for the sign-ins it uses. */
+/** What a session does with the sign-ins it uses. */
 export interface SessionKeys {
-	/** Begins to renew them in the background. */
+	/** Starts to renew them in the background. */
 	start(): void;
-	/** Renews those that are due; waits no longer than the signal. Gives nothing when none is used. */
+	/** Renews those that are due; waits no longer than the signal. Returns undefined when no sign-in is used. */
 	renewDue(signal: AbortSignal): Promise<void> | undefined;
-	/** Ends the renewing, and waits for what is under way, no longer than the signal. */
+	/** Stops renewing, and waits for a renewal that is under way, no longer than the signal. */
 	close(signal: AbortSignal): Promise<void>;
 }
 
 export interface KeyRing extends SessionKeys {
-	/** Where the key comes from; null when the settings hold it. */
+	/** Where the key comes from; null when it is in the settings. */
 	source(holder: KeyHolder): Promise<KeySource | null>;
-	/** The key of this moment; empty when there is none. Never rejects. */
+	/** The current key; empty when there is none. Never rejects. */
 	keyOf(holder: KeyHolder): Promise<string>;
 }
 
@@ -45,16 +45,16 @@ export interface KeyRingSettings {
 	readonly platform: PlatformSettings;
 	/** Our own version. */
 	readonly version: string;
-	/** What signs a person in, as typed. */
+	/** The command that signs a person in, as typed. */
 	readonly loginCommand: string;
-	/** What asks the platform. */
+	/** Sends the requests to the platform. */
 	readonly fetch: Fetch;
 }
 
-/** Milliseconds between two looks at what is due. */
+/** Milliseconds between two checks of what is due. */
 const renewalInterval = 60_000;
 
-/** The keys of a session, which start out unused: nothing of a sign-in is looked at before somebody asks. */
+/** The keys of a session. No sign-in is read before a key is requested. */
 export function createKeyRing(settings: KeyRingSettings): KeyRing {
 	const { clock, shareDir, loginCommand } = settings;
 	const accesses = new Map<string, Promise<Access>>();
@@ -74,7 +74,7 @@ export function createKeyRing(settings: KeyRingSettings): KeyRing {
 		for (const access of accesses.values()) await (await access).renewIfDue();
 	};
 
-	/** The timer is there only for sessions that use a sign-in. */
+	/** Only sessions that use a sign-in have a timer. */
 	const schedule = () => {
 		if (!isRunning || withdraw !== null || accesses.size === 0) return;
 		const look = async () => {
@@ -122,7 +122,7 @@ export function createKeyRing(settings: KeyRingSettings): KeyRing {
 	};
 }
 
-/** The means to sign in are loaded once somebody is to be signed in. */
+/** The sign-in code is loaded on first use. */
 async function loadAccess(settings: KeyRingSettings, file: string): Promise<Access> {
 	const { createAccess } = await import("../../credentials/access.ts");
 	const { environment, platform } = settings;

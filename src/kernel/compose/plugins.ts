@@ -1,12 +1,12 @@
-// The tools of the installed plugins, for the agents of a session alike.
+// Loads the tools of the installed plugins, for all agents of a session.
 import { chooseInjected, discoverPlugins, type HostValues } from "../../definitions/plugin.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { isBuiltInToolName } from "../../tools/tool-paths.ts";
 import type { HostServices } from "./compose.ts";
 
 /**
- * The tools of all plugins in the share directory that can be used. A name that a built-in tool or an earlier plugin has
- * is left out, and so is a tool that cannot be offered; both are logged. `values` is asked anew at each call of a tool.
+ * The tools of all usable plugins in the share directory. A tool whose name a built-in tool or an earlier plugin has,
+ * or that cannot be offered, is left out and logged. `values` is called at each call of a tool.
  */
 export async function loadPluginTools(
 	hostServices: Pick<HostServices, "files" | "processes" | "environment" | "shareDir" | "log">,

@@ -1,11 +1,11 @@
-// What prompts say of the machine and the work dir, gathered from the program's surroundings.
+// Gathers what prompts say about the machine and the work dir from the host services.
 import path from "node:path";
 import { loadPromptVariables, type PromptVariables } from "../../definitions/prompt-variables.ts";
 import type { Skill } from "../../definitions/skill.ts";
 import { findShell } from "../../tools/shell.ts";
 import type { HostServices } from "./compose.ts";
 
-/** Reads listings and instructions as they are now. Does not fail for what cannot be read. */
+/** Reads the current listings and instructions. Does not fail when something cannot be read. */
 export async function gatherPromptVariables(
 	workDir: string,
 	additionalDirs: readonly string[],

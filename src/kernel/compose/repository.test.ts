@@ -4,7 +4,7 @@ import { describeRepository } from "./repository.ts";
 
 const live = new AbortController().signal;
 
-/** Children that print what is given for the word behind git's own options; without it they fail. */
+/** Children that print the given output for a git subcommand, and fail for any other. */
 function createPlace(outputs: Readonly<Record<string, string>>) {
 	const requests: RunRequest[] = [];
 	const processes: Processes = {

@@ -1,4 +1,4 @@
-// The state of a git repository in a few lines, for agents that begin by looking around.
+// Describes the state of a git repository in a few lines, for agents that begin by exploring.
 import type { Processes } from "../../processes/port.ts";
 
 interface Place {
@@ -6,7 +6,7 @@ interface Place {
 	readonly processes: Processes;
 }
 
-/** Lines of changed files, and of commits, that are shown. */
+/** The most lines of changed files, and of commits, to show. */
 const lineLimit = 20;
 const timeout = 5000;
 

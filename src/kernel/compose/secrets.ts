@@ -1,10 +1,10 @@
-// What is not read for a model in this program's own world: its share directories, its settings file, its plugins.
+// The program's own files that no model may read: its share directories, its settings file, its plugins.
 import path from "node:path";
 import { discoverPlugins } from "../../definitions/plugin.ts";
 import { createSecretPaths, type SecretPaths } from "../../files/secret-paths.ts";
 import type { HostServices } from "./compose.ts";
 
-/** `~/.kimi` counts beside the share directory: it is where other versions keep theirs. */
+/** `~/.kimi` counts as well as the share directory: other versions store their secrets there. */
 export function secretsOf({
 	ownFiles: files,
 	shareDir,

@@ -1,11 +1,11 @@
-// What was asked for when a session was made and holds as long as it lives, as it is kept with its state: whoever opens
-// the session later asks for the same again. What is null is left out there.
+// The creation options of a session, as persisted in its state: every later opening of the session uses them again.
+// Options that are null are not stored.
 import * as v from "valibot";
 import type { BudgetOptions } from "../budgets/budget-options.ts";
 import type { ToolScope } from "../compose/agent-restriction.ts";
 
 const amount = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)));
-/** 0 is for no bound. */
+/** 0 means no limit. */
 const bound = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
 const time = v.optional(v.pipe(v.number(), v.gtValue(0)));
 const text = v.optional(v.string());
@@ -30,23 +30,23 @@ const persistedSchema = v.object({
 	),
 });
 
-/** Null leaves it to the settings. */
+/** Null leaves the choice to the settings. */
 export interface CreationOptions {
-	/** An alias or the model's own name. */
+	/** An alias, or the provider's name of the model. */
 	readonly model: string | null;
-	/** Key, type or maker of a provider. */
+	/** Key, type or vendor of a provider. */
 	readonly provider: string | null;
-	/** Tokens of one answer. */
+	/** Maximal tokens of one answer. */
 	readonly maxAnswerTokens: number | null;
-	/** Model calls of one turn. */
+	/** Maximal model calls of one turn. */
 	readonly maxSteps: number | null;
-	/** Takes the place of the agent's own. */
+	/** Replaces that of the agent. */
 	readonly systemPrompt: string | null;
 	readonly tools: ToolScope;
 	readonly budgets: BudgetOptions;
 }
 
-/** Null for what is nothing of the kind, or damaged. */
+/** Null for a value that is invalid or damaged. */
 export function readCreationOptions(value: unknown): CreationOptions | null {
 	const parsed = v.safeParse(persistedSchema, value);
 	if (!parsed.success) return null;

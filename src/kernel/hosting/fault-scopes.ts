@@ -1,11 +1,11 @@
-// Whose work it was when something was thrown that nobody caught: what a session starts, and all that comes of it, carries
-// the session's id. It costs every promise a little, so that only a process of many sessions has it.
+// Attributes uncaught exceptions to sessions: asynchronous work that a session starts carries the session's id. It
+// slows every promise a little, so only a process of many sessions uses it.
 import { AsyncLocalStorage } from "node:async_hooks";
 
 export interface FaultScopes {
-	/** Runs the work as that of a session. */
+	/** Runs the work in the scope of a session. */
 	within<T>(sessionId: string, work: () => T): T;
-	/** The session whose work runs now, or has just thrown; null when it is nobody's. */
+	/** The session whose work runs now or has just thrown; null outside any scope. */
 	current(): string | null;
 }
 

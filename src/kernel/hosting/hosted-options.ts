@@ -1,5 +1,5 @@
-// What a session of many is opened with: what a client asked for, or what was kept of that, put together with what all
-// sessions of the process have in common.
+// The options that a hosted session is opened with: a client's request, or its persisted creation options, merged with
+// the options common to all sessions of the process.
 import { KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Configuration } from "../../config/configuration.ts";
@@ -9,10 +9,10 @@ import { builtInAgents } from "../compose/built-in-agents.ts";
 import { chooseModel, type SessionOptions } from "../compose/compose.ts";
 import { type CreationOptions, readCreationOptions, toPersistedCreationOptions } from "./creation-options.ts";
 
-/** What a client asks of a session; it is kept with it. */
+/** The creation options that a client requests; persisted with the session. */
 export type SessionRequest = CreationOptions;
 
-/** What a session is opened with. */
+/** The options to open a session with. */
 export interface ChosenOptions {
 	readonly options: SessionOptions;
 	/** The name sent to the provider, and the provider's key; empty when there is none. */
@@ -23,22 +23,22 @@ export interface ChosenOptions {
 export interface CommonOptions {
 	readonly configuration: Configuration;
 	readonly environment: Readonly<Record<string, string>>;
-	/** What all sessions have in common. */
+	/** Common to all sessions. */
 	readonly options: SessionOptions;
 	readonly log: Log;
 }
 
-/** For a new session; what was asked for is kept with it. Fails `model-not-set` when there is no such model. */
+/** For a new session; the request is persisted with it. Fails `model-not-set` when there is no such model. */
 export function chooseOptions(common: CommonOptions, request: SessionRequest): ChosenOptions {
 	return choose(common, { ...toOptions(common, request), creationOptions: toPersistedCreationOptions(request) });
 }
 
-/** For a session of which nothing is known yet. */
+/** For a session whose creation options are not known yet. */
 export function choosePlainOptions(common: CommonOptions): ChosenOptions {
 	return choose(common, toOptions(common, plainRequest));
 }
 
-/** For a session that an earlier process made: the same again, as far as it is still to be had. */
+/** For a session that an earlier process created: its creation options, as far as they can still be met. */
 export function chooseOptionsAgain(common: CommonOptions, id: string, persisted: unknown): ChosenOptions {
 	const { log } = common;
 	const creationOptions = readCreationOptions(persisted);
@@ -56,7 +56,7 @@ export function chooseOptionsAgain(common: CommonOptions, id: string, persisted:
 	}
 }
 
-/** Nothing asked for. */
+/** A request without options. */
 export const plainRequest: SessionRequest = {
 	model: null,
 	provider: null,

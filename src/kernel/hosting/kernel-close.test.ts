@@ -1,4 +1,4 @@
-// What a kernel ends when something of it could not even be loaded.
+// Closing a kernel of which a part could not be loaded.
 import { expect, it, vi } from "vitest";
 import { createFakeClock } from "../../../test/support/campaign-clock.ts";
 import { createHostServices } from "../../../test/support/host-services.ts";

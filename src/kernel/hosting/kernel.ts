@@ -1,4 +1,4 @@
-// The kernel: opens and creates sessions, holds them while they live, and closes them all at the end.
+// The kernel: creates and opens sessions, owns them while they are loaded, and closes them all at the end.
 import { KernelError } from "../../base/errors.ts";
 import { createSharedRun } from "../../base/shared-run.ts";
 import type { Configuration } from "../../config/configuration.ts";
@@ -11,7 +11,7 @@ import { composeSession, type HostServices, type SessionLinks, type SessionOptio
 import { Session } from "../session/session.ts";
 import type { SessionParts } from "../session/session-parts.ts";
 
-/** Milliseconds that the hooks of a session's end may take, of the two seconds that closing has in all. */
+/** Milliseconds for the hooks of a session's end, out of the two seconds that closing has in all. */
 const hookBudget = 1000;
 
 export interface KernelParts {
@@ -23,11 +23,11 @@ export interface KernelParts {
 export class Kernel {
 	readonly #parts: KernelParts;
 	readonly #sessions = new Map<string, Session>();
-	/** Sessions on their way: who asks for one meanwhile waits for the same. */
+	/** Sessions being opened: concurrent requests for one share its promise. */
 	readonly #opening = new Map<string, Promise<Session>>();
-	/** For each place the search for its skills: sessions that are loaded at the same time share one. */
+	/** The search for skills per place: sessions that are loaded concurrently share it. */
 	readonly #skillSearches = new Map<string, () => Promise<SkillSet>>();
-	/** Made when a session first wants it. */
+	/** Created when a session first uses it. */
 	#serverPool: Promise<ServerPool> | null = null;
 
 	constructor(parts: KernelParts) {
@@ -39,12 +39,15 @@ export class Kernel {
 		return await this.openOrCreate(workDir, this.#parts.hostServices.identifiers.uuid(), options);
 	}
 
-	/** The session of this id, created under it when there is none. */
+	/** The session of this id; created under it when there is none. */
 	openOrCreate(workDir: string, id: string, options: SessionOptions): Promise<Session> {
 		return this.#held(id, async () => this.#load(await this.#parts.store.openOrCreate(workDir, id), () => options));
 	}
 
-	/** The session of this id, with options that its state may have a say in; fails `session-not-found` for none. */
+	/**
+	 * Opens the session of this id, with options that depend on its state; fails `session-not-found` when there is
+	 * none.
+	 */
 	open(workDir: string, id: string, toOptions: (state: SessionState) => SessionOptions): Promise<Session> {
 		return this.#held(id, async () => {
 			const stored = await this.#parts.store.open(workDir, id);
@@ -53,12 +56,12 @@ export class Kernel {
 		});
 	}
 
-	/** The id of the session that was last used in a work dir; null when there is none. */
+	/** The id of the last used session of a work dir; null when there is none. */
 	lastSessionId(workDir: string): Promise<string | null> {
 		return this.#parts.store.lastSessionId(workDir);
 	}
 
-	/** The work dir of a session, whichever it is; null when no known one has it. */
+	/** The work dir of a session; null when it is in no known one. */
 	workDirOf(id: string): Promise<string | null> {
 		return this.#parts.store.workDirOf(id);
 	}
@@ -67,7 +70,7 @@ export class Kernel {
 		return this.#parts.store.list(workDir);
 	}
 
-	/** Closes the session of this id if it is held; it can be opened again. */
+	/** Closes the session of this id if it is loaded; it can be opened again. */
 	async unload(id: string): Promise<void> {
 		const session = this.#sessions.get(id);
 		this.#sessions.delete(id);
@@ -79,13 +82,13 @@ export class Kernel {
 		const sessions = [...this.#sessions.values()];
 		this.#sessions.clear();
 		await Promise.allSettled(sessions.map((session) => session.close(AbortSignal.timeout(hookBudget))));
-		// Where it could not be made there is nothing to close.
+		// If the pool could not be created there is nothing to close.
 		const pool = await this.#serverPool?.catch(() => null);
 		await pool?.close();
 		await this.#parts.hostServices.processes.endAll();
 	}
 
-	/** Of a place only these differ from session to session. */
+	/** Skill searches with the same work dir and skill directories give the same result. */
 	#findSkills(place: SkillPlace): Promise<SkillSet> {
 		const key = JSON.stringify([place.workDir, place.skillsDirs]);
 		const search = this.#skillSearches.get(key) ?? createSharedRun(() => discoverSkills(place));
@@ -101,7 +104,7 @@ export class Kernel {
 		return this.#serverPool;
 	}
 
-	/** The session held under this id, or the one that `open` gives; never two over the same files. */
+	/** The loaded session of this id, or the one that `open` gives; never two on the same files. */
 	async #held(id: string, open: () => Promise<Session>): Promise<Session> {
 		const session = this.#sessions.get(id);
 		if (session !== undefined) return session;
@@ -110,7 +113,7 @@ export class Kernel {
 		return await opening;
 	}
 
-	/** Nothing is held when it cannot be loaded: others need not wait for its files. */
+	/** Releases the stored session when loading fails, so that others need not wait for its files. */
 	async #load(stored: StoredSession, toOptions: (state: SessionState) => SessionOptions): Promise<Session> {
 		try {
 			const options = toOptions(stored.state());
@@ -144,14 +147,14 @@ export class Kernel {
 			await session.start();
 			await persistCreationOptions(stored, options);
 		} catch (thrown) {
-			// A session that cannot be written says so at its first prompt; starting is never refused for it.
+			// A session that cannot be written reports it at its first prompt; it can always be started.
 			hostServices.log.error("The start of a session could not be kept.", { session: stored.id, error: thrown });
 		}
 		return session;
 	}
 }
 
-/** Nothing of it is loaded before it is wanted. */
+/** Loaded lazily, on first use. */
 async function createServerPool(hostServices: HostServices): Promise<ServerPool> {
 	const [{ ServerPool }, { createMcpAuthorization }] = await Promise.all([
 		import("../../mcp/server-pool.ts"),
@@ -177,7 +180,7 @@ async function persistCreationOptions(stored: StoredSession, { creationOptions }
 	await stored.updateState({ creationOptions });
 }
 
-/** Adds to the workspace what it lacks, and drops from it what is not there any more. */
+/** Adds the missing directories to the workspace, and drops those that no longer exist. */
 async function addDirectories(stored: StoredSession, added: readonly string[], files: Files): Promise<void> {
 	const known = stored.state().additionalDirs;
 	const additionalDirs: string[] = [];

@@ -295,7 +295,7 @@ describe("a session that an earlier process made", () => {
 	};
 	const request: SessionRequest = { ...plainRequest, model: "other", tools: "all" };
 
-	/** A store with one session of this request, and its id. */
+	/** A store with one session created from this request, and its id. */
 	async function stored(made: SessionRequest) {
 		const store = createMemoryStore();
 		const { host, kernel } = await createSubject({}, { store, models: both });

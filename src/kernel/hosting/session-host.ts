@@ -1,5 +1,6 @@
-// Many sessions in one process: created and opened as clients request, unloaded when nobody uses them, loaded again on
-// use. Which of them are loaded is the slot cache's matter; here is what a session of many is opened with and does.
+// Hosts many sessions in one process: creates and opens them as clients request, and unloads those that nobody uses
+// until they are used again. The slot cache decides which are loaded; this file defines what a hosted session is opened
+// with and does.
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
@@ -30,15 +31,15 @@ export interface SessionInfo {
 	readonly isRunning: boolean;
 }
 
-/** A loaded session, kept loaded until it is released. */
+/** A client's use of a loaded session, which stays loaded until it is released. */
 export interface SessionHandle {
 	readonly session: Session;
 	readonly info: SessionInfo;
 	/** Starts a turn; fails `busy`, and `overloaded` when too many run. */
 	startTurn(input: UserInput): Promise<{ readonly turnId: string }>;
-	/** To be called once. */
+	/** Call it once. */
 	release(): void;
-	/** In its place, for a session that was made for a turn and could not begin it: there is no such session then. */
+	/** Instead of `release`, for a session that was created for a turn that could not begin: removes the session. */
 	discard(): Promise<void>;
 }
 
@@ -52,12 +53,12 @@ export interface SessionHostParts extends CommonOptions {
 export class SessionHost {
 	readonly #parts: SessionHostParts;
 	readonly #cache: SlotCache<Session>;
-	/** What each session that was created or opened here runs with, oldest first. */
+	/** The options of each session that was created or opened here, oldest first. */
 	readonly #chosen = new Map<string, ChosenOptions>();
-	/** Archived while this process runs: unknown from the moment on at which it was requested. */
+	/** Archived by this process: unknown from the moment at which that was requested. */
 	readonly #archived = new Set<string>();
 	readonly #faults = createFaultScopes();
-	/** The session whose work runs without a scope: a fault that is in no scope is taken for its own. */
+	/** The session that runs without a scope: an uncaught exception outside every scope is attributed to it. */
 	#unscoped: string | null = null;
 	#isStopped = false;
 
@@ -77,7 +78,7 @@ export class SessionHost {
 		});
 	}
 
-	/** A new session. Fails `model-not-set` when there is no such model, `overloaded` when too many are in use. */
+	/** Creates a session. Fails `model-not-set` when there is no such model, `overloaded` when too many are in use. */
 	async create(request: SessionRequest): Promise<SessionHandle> {
 		const { kernel, clock, identifiers, workDir } = this.#parts;
 		this.#refuseArchived("");
@@ -92,7 +93,7 @@ export class SessionHost {
 		});
 	}
 
-	/** The session of this id, loaded if need be, from disk if need be. Fails `session-not-found`. */
+	/** Acquires the session of this id, loading it from memory or disk if necessary. Fails `session-not-found`. */
 	acquire(id: string): Promise<SessionHandle> {
 		return this.#cache.serialize(id, async () => {
 			this.#refuseArchived(id);
@@ -104,7 +105,7 @@ export class SessionHost {
 		});
 	}
 
-	/** Those created or opened here that are not archived, oldest first. */
+	/** The sessions created or opened here that are not archived, oldest first. */
 	list(): readonly SessionInfo[] {
 		return [...this.#chosen]
 			.filter(([id]) => !this.#archived.has(id))
@@ -116,7 +117,7 @@ export class SessionHost {
 		this.#refuseArchived(id);
 		const session = this.#loaded(id);
 		if (session === null) {
-			// Nothing of it runs; whether it exists has to be known all the same.
+			// It has no running turn, but an unknown id must still fail.
 			if (!this.#chosen.has(id)) (await this.acquire(id)).release();
 			return false;
 		}
@@ -125,11 +126,11 @@ export class SessionHost {
 		return true;
 	}
 
-	/** Puts a session out of sight, its running turn cancelled; its files stay. `over` is awaited after the cancel. */
+	/** Archives a session, cancelling its running turn; its files stay. `over` is awaited after the cancel. */
 	async archive(id: string, over: (session: Session) => Promise<void>): Promise<void> {
 		const { session, release } = await this.acquire(id);
 		try {
-			// Another client may have been faster.
+			// Another client may have archived it meanwhile.
 			this.#refuseArchived(id);
 			this.#archived.add(id);
 			await putAway(session, over).catch((thrown: unknown) => {
@@ -140,15 +141,15 @@ export class SessionHost {
 			release();
 		}
 		await this.#cache.serialize(id, async () => {
-			// Its state says that it is archived from now on.
+			// From now on its persisted state marks it as archived.
 			this.#archived.delete(id);
 			await this.#forget(id);
 		});
 	}
 
 	/**
-	 * Whose work it was that has just thrown what nobody caught; `nobody` when that cannot be told, null when there are no
-	 * sessions. To be called where the fault is first heard of.
+	 * Which session's work has just thrown an uncaught exception; `nobody` when that is unknown, null when there are no
+	 * sessions. Call it in the handler of the exception.
 	 */
 	faultOwner(): FaultOwner | null {
 		if (this.#cache.slots().length === 0) return null;
@@ -163,7 +164,7 @@ export class SessionHost {
 		await Promise.all(this.#cache.slots().map(({ value }) => value?.stop()));
 	}
 
-	/** Opens what an earlier process or another client left on disk. */
+	/** Opens a session that an earlier process or another client left on disk. */
 	async #openStored(id: string): Promise<SessionHandle> {
 		const { kernel, workDir } = this.#parts;
 		let chosen = choosePlainOptions(this.#parts);
@@ -184,12 +185,15 @@ export class SessionHost {
 	async #load(id: string, open: () => Promise<Session>): Promise<Session> {
 		const session = await this.#cache.load(id, () => this.#asOf(id, open));
 		if (!this.#isStopped) return session;
-		// It was being opened when all that was loaded was stopped.
+		// The host stopped while the session was being opened.
 		await session.stop();
 		throw programEnds();
 	}
 
-	/** Runs work so that a fault in it is known to be the session's. The first session goes without a scope, which costs time. */
+	/**
+	 * Runs work so that an uncaught exception in it is attributed to the session. A single session runs without a
+	 * scope, because scopes cost time.
+	 */
 	#asOf<Result>(id: string, work: () => Result): Result {
 		const isOnly = this.#chosen.size === 0 || (this.#chosen.size === 1 && this.#chosen.has(id));
 		if (!isOnly) return this.#faults.within(id, work);
@@ -249,7 +253,7 @@ async function mayHaveBackgroundWork(session: Session, log: Log): Promise<boolea
 	}
 }
 
-/** `over` is waited for behind the cancel of its turn. */
+/** Awaits `over` after cancelling the turn. */
 async function putAway(session: Session, over: (session: Session) => Promise<void>): Promise<void> {
 	if (isRunning(session)) await session.send({ type: "turn.cancel" });
 	await over(session);
@@ -260,7 +264,7 @@ function isRunning(session: Session): boolean {
 	return session.snapshot().turnId !== null;
 }
 
-/** Settings of which no model can be made are no defect: whoever asks for the model is told. */
+/** Settings that make no model are not a bug: the error goes to the client that requested the model. */
 async function withModelError<T>(work: () => Promise<T>): Promise<T> {
 	try {
 		return await work();

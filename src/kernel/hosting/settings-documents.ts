@@ -1,5 +1,5 @@
-// Settings of a client's own world: a TOML file kept for it near the work directory or in the home directory.
-// What is in it is the client's matter; here it is found, read and replaced.
+// Settings documents of clients: TOML files near the work directory or in the home directory. The content belongs to
+// the client; this file finds, reads and replaces them.
 import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -12,7 +12,9 @@ import type { Files } from "../../files/port.ts";
 export interface SettingsDocument {
 	/** Empty when there is no file. Fails `storage-failed` for one that cannot be read. */
 	read(): Promise<Readonly<Record<string, unknown>>>;
-	/** Replaces the whole by what `change` makes of it, behind all changes before; what it throws leaves all as it is. */
+	/**
+	 * Replaces the document by the result of `change`, after all earlier updates; if `change` throws, nothing changes.
+	 */
 	update(change: (current: Readonly<Record<string, unknown>>) => TomlTable): Promise<void>;
 }
 
@@ -22,8 +24,8 @@ export interface SettingsDocuments {
 }
 
 /**
- * Documents are looked for in the work directory and its parents, by the directory they are in; where there is none they
- * are in the home directory, which is where they are made.
+ * Looks for the document's directory in the work directory and its parents; when none has it, the document is read and
+ * created in the home directory.
  */
 export function createSettingsDocuments(place: {
 	readonly files: Files;

@@ -1,6 +1,5 @@
-// A bounded number of loaded values, each under an id of its own. Who needs a slot when all are taken gets the one of the
-// value that is idle and was used least recently. What concerns one id happens one after another; ids never wait for
-// each other, except for a free slot.
+// A cache with a bounded number of loaded values by id. When all slots are taken, the least recently used idle value is
+// evicted. Work on one id is serialized; different ids wait for each other only for a free slot.
 import type { Clock } from "../../base/clock.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { Log } from "../../base/log.ts";
@@ -12,17 +11,17 @@ export interface SlotCacheSettings<Value> {
 	readonly evictAfter: number;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** Whether the value works at the moment; such a value is never evicted. */
+	/** Whether the value is working; such a value is never evicted. */
 	isWorking(value: Value): boolean;
 	/** Whether an idle value may be unloaded. */
 	isEvictable(value: Value): Promise<boolean>;
-	/** Ends the value. Its slot is free afterwards, also when this fails. */
+	/** Unloads the value. Its slot is free afterwards, even when this fails. */
 	unload(id: string, value: Value): Promise<void>;
-	/** The error for who needs a slot while all values are in use. */
+	/** The error for a request for a slot while all values are in use. */
 	createFullError(used: number, capacity: number): Error;
 }
 
-/** One id of the cache. Its value is loaded and unloaded as need be. */
+/** One id of the cache. Its value is loaded on use and unloaded when its slot is required. */
 export interface Slot<Value> {
 	readonly id: string;
 	/** Null while it is not loaded. */
@@ -32,7 +31,7 @@ export interface Slot<Value> {
 interface MutableSlot<Value> extends Slot<Value> {
 	value: Value | null;
 	isEvicting: boolean;
-	/** How many hold it. */
+	/** How many users have acquired it. */
 	holders: number;
 	/** Position of its last use among all uses. */
 	lastUse: number;
@@ -42,10 +41,10 @@ interface MutableSlot<Value> extends Slot<Value> {
 export class SlotCache<Value> {
 	readonly #settings: SlotCacheSettings<Value>;
 	readonly #byId = createKeyedQueue();
-	/** Who needs a slot, first come, first served. */
+	/** Requests for a slot, first come, first served. */
 	readonly #admission = createKeyedQueue();
 	readonly #slots = new Map<string, MutableSlot<Value>>();
-	/** What may free a slot soon. */
+	/** Evictions under way, each of which may free a slot. */
 	readonly #evictions = new Set<Promise<void>>();
 	#used = 0;
 	#uses = 0;
@@ -64,14 +63,14 @@ export class SlotCache<Value> {
 		return this.#slots.get(id) ?? null;
 	}
 
-	/** All slots, in the order in which they were loaded first. */
+	/** All slots, in the order in which they were first loaded. */
 	slots(): readonly Slot<Value>[] {
 		return [...this.#slots.values()];
 	}
 
 	/**
-	 * The slot of this id with its value, opened unless it is loaded. Call it within `serialize`. Fails with what
-	 * `createFullError` gives, or with what `open` throws; then the id has a slot only if it had one before.
+	 * Loads the value of this id with `open` unless it is loaded. Call it within `serialize`. Fails with the error of
+	 * `createFullError` or of `open`; a new id then gets no slot.
 	 */
 	async load(id: string, open: () => Promise<Value>): Promise<Value> {
 		const slot = this.#slots.get(id) ?? newSlot<Value>(id);
@@ -87,7 +86,7 @@ export class SlotCache<Value> {
 		return slot.value;
 	}
 
-	/** Protects the value from eviction until as many `release` were called. */
+	/** Protects the value from eviction until `release` was called as often. */
 	acquire(id: string): void {
 		const slot = this.#slots.get(id);
 		if (slot === undefined) return;
@@ -97,7 +96,7 @@ export class SlotCache<Value> {
 		slot.withdrawEviction?.();
 	}
 
-	/** To be called once for each `hold`; the last one lets the value be evicted after a while. */
+	/** Call it once for each `acquire`; the last one allows eviction after a while. */
 	release(id: string): void {
 		const slot = this.#slots.get(id);
 		if (slot === undefined) return;
@@ -105,7 +104,7 @@ export class SlotCache<Value> {
 		if (slot.holders === 0) this.#scheduleEviction(slot);
 	}
 
-	/** Whether somebody holds the value, or it works. */
+	/** Whether the value is acquired or working. */
 	isUsed(id: string): boolean {
 		const slot = this.#slots.get(id);
 		return slot !== undefined && this.#isUsed(slot);
@@ -118,24 +117,24 @@ export class SlotCache<Value> {
 		if (slot !== undefined && slot.value !== null) await this.#unload(slot, slot.value, false);
 	}
 
-	/** Evicts nothing more for its idleness. */
+	/** Stops evicting idle values. */
 	stop(): void {
 		this.#isStopped = true;
 		for (const { withdrawEviction } of this.#slots.values()) withdrawEviction?.();
 	}
 
-	/** Takes a slot and waits for no value that could itself wait for one. */
+	/** Takes a slot, without waiting for a value that could itself wait for one. */
 	async #takeSlot(): Promise<void> {
 		const unevictable = new Set<Slot<Value>>();
 		while (true) {
-			// The next in line need not wait while a value is evicted for this one.
+			// The next request does not have to wait while a value is evicted for this one.
 			const found = await this.#admission.run("", () => this.#findSlot(unevictable));
 			if (found.candidate === null || (await found.isEvicted)) return;
 			unevictable.add(found.candidate);
 		}
 	}
 
-	/** Takes a free slot, or begins to evict a value for the caller. */
+	/** Takes a free slot, or starts to evict a value for the caller. */
 	async #findSlot(unevictable: ReadonlySet<Slot<Value>>) {
 		const { capacity, createFullError } = this.#settings;
 		while (this.#used >= capacity) {
@@ -157,7 +156,7 @@ export class SlotCache<Value> {
 		return found;
 	}
 
-	/** Whether the value was evicted; a reserved slot stays taken, for whoever evicts it. */
+	/** Whether the value was evicted; a reserved slot stays taken for the caller. */
 	async #evict(slot: MutableSlot<Value>, isReserved: boolean): Promise<boolean> {
 		if (!this.#isIdle(slot)) return false;
 		slot.isEvicting = true;
@@ -187,7 +186,7 @@ export class SlotCache<Value> {
 		await this.#asEviction(unloaded);
 	}
 
-	/** Work after which whoever waits for a slot looks again, whatever came of it. */
+	/** Registers work whose end, successful or not, makes requests for a slot look again. */
 	async #asEviction<T>(work: Promise<T>): Promise<T> {
 		const over = work.then(
 			() => {},

@@ -1,5 +1,5 @@
-// Who decides in the person's place: yolo approves everything, afk says that nobody is at the keyboard. Each is on for
-// this run alone, by flags and settings, or kept in the session's state, by commands.
+// Who decides instead of the person: yolo approves everything, afk means that nobody is at the keyboard. Flags and
+// settings switch either on for this run; commands persist it in the session's state.
 import type { StoredSession } from "../../store/session-store.ts";
 
 export interface ApprovalModeSettings {
@@ -20,7 +20,7 @@ export class ApprovalMode {
 		this.#afk = afk;
 	}
 
-	/** Whether everything is approved without asking. */
+	/** Whether everything is approved without a request. */
 	get isYolo(): boolean {
 		return this.#yolo || this.#stored.state().approval.yolo;
 	}
@@ -30,12 +30,12 @@ export class ApprovalMode {
 		return this.#afk || this.isWithheld;
 	}
 
-	/** The same as far as the session's state says so: a run of its own kind needs no telling. */
+	/** Whether the session's state says so: a run whose own flag says it needs no reminder of it. */
 	get isWithheld(): boolean {
 		return this.#stored.state().approval.afk;
 	}
 
-	/** Switches and keeps it, also when a flag had turned it on. */
+	/** Switches and persists it, even when a flag had switched it on. */
 	async setYolo(enabled: boolean): Promise<void> {
 		await this.#stored.updateState({ approval: { ...this.#stored.state().approval, yolo: enabled } });
 		if (!enabled) this.#yolo = false;

@@ -1,5 +1,5 @@
-// Who decides whether a tool may act: yolo, an earlier approval for the session, or a person.
-// Every decision is in the call journal before it is told, and told before it takes effect.
+// Decides whether a tool may act: by yolo, by an earlier approval for the session, or by asking a person. Every
+// decision is in the call journal before it is delivered, and delivered before it takes effect.
 
 import type { ApprovalOutcome } from "../../agent/dependencies.ts";
 import type { Identifiers } from "../../base/ids.ts";
@@ -15,15 +15,15 @@ import type { InteractionTable } from "./interaction-table.ts";
 interface ApprovalSettings {
 	readonly stored: StoredSession;
 	readonly interactions: InteractionTable;
-	/** Whether a client is there that gives approvals. */
+	/** Whether a client that answers approvals is attached. */
 	canAsk(): boolean;
-	/** What becomes of a call when there is none. */
+	/** What happens to a call when there is none. */
 	readonly whenUnattended: "approve" | "reject";
 	readonly identifiers: Identifiers;
 	readonly mode: ApprovalMode;
 }
 
-/** Who asks: the turn or the background task, and the subagent when it is one. */
+/** Who requests approval: a turn or a background task, and the subagent if it is one. */
 export interface ApprovalSource {
 	readonly kind: NonNullable<ApprovalInteraction["sourceKind"]>;
 	readonly id: string;
@@ -55,7 +55,7 @@ export class Approvals {
 		if (mode.isYolo) {
 			return await this.#approveByRule({ ...decided, decision: "approve", by: "yolo" });
 		}
-		// Nobody is at the keyboard to be asked.
+		// Nobody is at the keyboard.
 		if (mode.isAway) {
 			return await this.#approveByRule({ ...decided, decision: "approve", by: "rule" });
 		}

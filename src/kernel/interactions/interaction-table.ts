@@ -1,10 +1,10 @@
-// Everything a session waits for from a client, in one table keyed by ask id. The first settlement wins; what comes
-// later changes nothing. One row per kind says what stands in for an answer that does not come (docs/guarantees.md).
+// All open interactions of a session in one table keyed by interaction id. The first settlement wins; later ones change
+// nothing. One row per kind defines its fallback answer (docs/guarantees.md).
 import type { Clock } from "../../base/clock.ts";
 import { toolError } from "../../events/content.ts";
 import type { AnswerTo, Interaction, InteractionFailure, InteractionKind } from "../../events/interaction.ts";
 
-/** Why an ask was settled without an answer of the client's. */
+/** Why an interaction was settled without an answer of the client. */
 export type Unanswered =
 	| InteractionFailure
 	| { readonly kind: "deadline"; readonly seconds: number }
@@ -13,9 +13,9 @@ export type Unanswered =
 	| { readonly kind: "shutdown" };
 
 interface InteractionRule<K extends InteractionKind> {
-	/** What is taken for the answer. */
+	/** The fallback answer. */
 	fallback(why: Unanswered): AnswerTo<K>;
-	/** Whether the ask stays open, to be told again, when the last client goes. */
+	/** Whether the interaction stays open, to be delivered again, when the last client detaches. */
 	readonly outlivesClient: boolean;
 }
 
@@ -60,10 +60,13 @@ function clientToolFallback(why: Unanswered) {
 	}
 }
 
-/** Seconds until an ask of each kind is settled without an answer; 0 means never. Hooks bring their own. */
+/**
+ * Seconds until an interaction of each kind is settled without an answer; 0 means never. Hooks have their own
+ * deadlines.
+ */
 export type InteractionDeadlines = { readonly [K in Exclude<InteractionKind, "hook">]: number };
 
-/** Who gave an answer: a client, or the kernel on the strength of an approval for the session. */
+/** Who answered: a client, or the kernel because of an approval for the session. */
 export type AnsweredBy = "client" | "session-approval";
 
 export interface Settlement<K extends InteractionKind> {
@@ -87,7 +90,9 @@ export class InteractionTable {
 		this.#clock = clock;
 	}
 
-	/** Enters the ask, its deadline armed, and resolves when it is settled. The signal settles it as cancelled. */
+	/**
+	 * Adds the interaction, starts its deadline, and resolves when it is settled. The signal settles it as cancelled.
+	 */
 	wait<K extends Exclude<InteractionKind, "hook">>(
 		interaction: Extract<Interaction, { kind: K }>,
 		kind: K,
@@ -96,7 +101,7 @@ export class InteractionTable {
 		return this.waitFor(interaction, kind, this.#deadlines[kind], signal);
 	}
 
-	/** The same with a deadline of its own, in seconds; 0 means never. */
+	/** The same with the given deadline, in seconds; 0 means never. */
 	waitFor<K extends InteractionKind>(
 		interaction: Extract<Interaction, { kind: K }>,
 		kind: K,
@@ -128,7 +133,7 @@ export class InteractionTable {
 		});
 	}
 
-	/** Settles an ask with what a client sent; false when it is not open. */
+	/** Settles an interaction with a client's answer; false when it is not open. */
 	answer(interactionId: string, answer: AnswerTo<InteractionKind> | InteractionFailure, by: AnsweredBy): boolean {
 		const open = this.#open.get(interactionId);
 		if (open === undefined) return false;
@@ -137,12 +142,12 @@ export class InteractionTable {
 		return true;
 	}
 
-	/** The open asks, oldest first. */
+	/** The open interactions, oldest first. */
 	interactions(): readonly Interaction[] {
 		return [...this.#open.values()].map(({ interaction }) => interaction);
 	}
 
-	/** The last client is gone: settles what does not wait for another. */
+	/** The last client has detached: settles the interactions that do not wait for another client. */
 	clientGone(): void {
 		for (const open of [...this.#open.values()]) {
 			if (!rules[open.interaction.kind].outlivesClient) open.settleWithout({ kind: "client-gone" });

@@ -1,4 +1,4 @@
-// Plan mode that was told to be on is on when the session is opened again, also before its first turn.
+// Plan mode that was set to on is on when the session is opened again, even before its first turn.
 import { describe, expect, it } from "vitest";
 import { createCampaignServer } from "../../../test/support/campaign-server.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";

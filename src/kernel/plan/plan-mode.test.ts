@@ -8,13 +8,13 @@ import { PlanMode } from "./plan-mode.ts";
 
 const sessionId = "5ac1e9f4-0000-4000-8000-000000000001";
 
-/** What makes a session worth keeping. */
+/** A session with a row is not removed as empty. */
 const oneRow: readonly ContextRow[] = [{ type: "message", message: { role: "user", content: [] } }];
 
 interface SubjectOptions {
 	readonly store?: SessionStore;
 	readonly files?: MemoryFiles;
-	/** Digits for the names of plans, the last ones again and again. */
+	/** Digits for the names of plans; the last ones repeat. */
 	readonly digits?: readonly string[];
 	readonly startsOn?: boolean;
 	readonly shareDir?: string;
@@ -209,7 +209,7 @@ describe("the plan", () => {
 });
 
 describe("a plan below the home directory, where the reference has it whatever the share directory is", () => {
-	/** A session in plan mode, opened again behind another program that wrote its plan there. */
+	/** A session in plan mode, opened again after another program wrote its plan file. */
 	const reopened = async (write: (files: MemoryFiles, own: string, homes: string) => Promise<void>) => {
 		const store = createMemoryStore();
 		const files = createMemoryFiles();

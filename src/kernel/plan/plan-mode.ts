@@ -1,4 +1,4 @@
-// Plan mode of one session: whether it is on, where its plan is written, and the reminders the model gets of it.
+// Plan mode of one session: whether it is on, where its plan is written, and its reminders to the model.
 import path from "node:path";
 import { KernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
@@ -18,16 +18,16 @@ export interface PlanModeSettings {
 	readonly home: string;
 	/** Whether a session starts in plan mode, whatever its state says. */
 	readonly startsOn: boolean;
-	/** Whether its agent has tools to work in plan mode. */
+	/** Whether the agent has the tools for plan mode. */
 	readonly isSupported: boolean;
 }
 
-/** Assistant messages between two reminders, and the reminders of which one is full. */
+/** Assistant messages between two reminders, and how often a reminder is a full one. */
 const messagesBetween = 5;
 const fullEvery = 5;
 const slugAttempts = 20;
 
-/** Bytes of a plan that are shown and approved. */
+/** Bytes of a plan that can be shown and approved. */
 const shownLimit = 256 * 1024;
 
 export class PlanMode implements Reminders {
@@ -36,9 +36,9 @@ export class PlanMode implements Reminders {
 	#remindersGiven = 0;
 	#lastReminderAt = 0;
 	#isReentered = false;
-	/** Where the plan of this session is written. */
+	/** The directory of this session's plan. */
 	#directory: string;
-	/** The name of a plan that the state has none for. */
+	/** The name of the plan when the state has none. */
 	#spareSlug: string | null = null;
 
 	constructor(settings: PlanModeSettings) {
@@ -55,14 +55,14 @@ export class PlanMode implements Reminders {
 		const { stored, identifiers } = this.#settings;
 		const { planMode, planSlug: named } = stored.state();
 		if (!planMode) return null;
-		// Never without a file: without one no edit would be refused.
+		// There is always a file: without one no edit would be refused.
 		if (named === null) this.#spareSlug ??= planSlug(identifiers);
 		return path.join(this.#directory, `${named ?? this.#spareSlug}.md`);
 	}
 
 	/**
-	 * Finds the plan of a session that was in plan mode before, and turns it on when the settings or the command line say
-	 * so and the agent can work in it. A plan whose name was dropped, or that never had one, gets a new one.
+	 * Restores the plan of a session that was in plan mode, and turns plan mode on when the settings or the command
+	 * line say so and the agent supports it. A plan whose name is missing gets a new one.
 	 */
 	async start(): Promise<void> {
 		const { stored } = this.#settings;
@@ -75,8 +75,8 @@ export class PlanMode implements Reminders {
 	}
 
 	/**
-	 * Whether it may be switched so. An agent without tools for it never goes into plan mode; a session that was in it with
-	 * another agent can be taken out.
+	 * Whether plan mode may be switched so. An agent without the tools never enters it; a session that was in plan mode
+	 * with another agent may leave it.
 	 */
 	allows(enabled: boolean): boolean {
 		return this.#settings.isSupported || (this.isOn && !enabled);
@@ -88,9 +88,9 @@ export class PlanMode implements Reminders {
 	}
 
 	/**
-	 * Switches and keeps the state; a plan's name is chosen when it goes on and dropped when it goes off. Switches follow
-	 * one another in the order of the calls; `onSet` is called before the next one begins, also when nothing changed.
-	 * Rejects with `unsupported` what is not allowed.
+	 * Switches and persists the state; a plan's name is chosen when plan mode goes on and dropped when it goes off.
+	 * Calls are serialized; `onSet` is called before the next one begins, even when nothing changed. Rejects with
+	 * `unsupported` what is not allowed.
 	 */
 	set(enabled: boolean, isManual: boolean, onSet: () => void = () => {}): Promise<void> {
 		return this.#switches.run("", async () => {
@@ -113,7 +113,7 @@ export class PlanMode implements Reminders {
 		);
 	}
 
-	/** The plan's text; null when there is none, or nothing in it. */
+	/** The plan's text; null when it is missing or empty. */
 	async read(): Promise<{ readonly file: string; readonly text: string } | null> {
 		const { files } = this.#settings;
 		for (const file of this.#candidates()) {
@@ -125,17 +125,17 @@ export class PlanMode implements Reminders {
 		return null;
 	}
 
-	/** Removes the plan, wherever there is one. */
+	/** Removes the plan from every directory where it may be. */
 	async clear(): Promise<void> {
 		for (const file of this.#candidates()) await this.#settings.files.remove(file);
 	}
 
-	/** What was told of it is not in the context any more. */
+	/** The reminders given so far are no longer in the context. */
 	rearm(): void {
 		this.#remindersGiven = 0;
 	}
 
-	/** The reminder due at this step: full at first and now and then, short in between, none otherwise. */
+	/** The reminder due at this step: full at first and every few times, short in between, none otherwise. */
 	async due(messages: readonly HistoryEntry[]): Promise<readonly string[]> {
 		const { file } = this;
 		if (file === null) return [];
@@ -166,13 +166,16 @@ export class PlanMode implements Reminders {
 		return `${planSlug(identifiers)}-${identifiers.hex(6)}`;
 	}
 
-	/** Where plans are: in the share directory, and where the reference writes them, whatever that is. */
+	/**
+	 * The directories of plans: in the share directory, and where the reference writes them whatever the share
+	 * directory.
+	 */
 	#directories(): readonly [string, string] {
 		const { shareDir, home } = this.#settings;
 		return [path.join(shareDir, "plans"), path.join(home, ".kimi", "plans")];
 	}
 
-	/** The files in which the plan of this session may be, the one that is written first; none while plan mode is off. */
+	/** The files that may contain the plan of this session, the one to write first; none while plan mode is off. */
 	#candidates(): readonly string[] {
 		const { file } = this;
 		if (file === null) return [];

@@ -1,4 +1,4 @@
-// Names of plans: three words that can be said aloud, so that people can tell their plans apart.
+// Names of plans: three words that can be said aloud, so that people can distinguish their plans.
 import type { Identifiers } from "../../base/ids.ts";
 
 const words = [

@@ -1,4 +1,4 @@
-// Builds the parts of a session, each from the parts before it: the compiler checks the order.
+// Assembles the parts of a session, each from the parts before it: the compiler checks the order.
 import { type EventBody, statusChanged } from "../../events/event.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { startAgentTask } from "../background/agent-task.ts";
@@ -40,7 +40,7 @@ export interface AssembledSession {
 	readonly services: AgentServices;
 	readonly notifications: Notifications;
 	readonly background: BackgroundTasks;
-	/** The built-in tools, made on first use. */
+	/** The built-in tools, created on first use. */
 	readonly tools: () => Promise<readonly Tool[]>;
 	/** Null for a session without tool servers. */
 	readonly servers: ToolServers | null;
@@ -60,9 +60,9 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 	const turn = new CurrentTurn();
 	const mode = new ApprovalMode(parts);
 	const emitter = new Emitter(stored, clock);
-	/** Emits what concerns the session's own agent, within the turn if one runs. */
+	/** Emits events of the session's own agent, within the turn if one runs. */
 	const emit = (body: EventBody) => emitter.emit(turn.place, body, {}, turn.signal ?? never);
-	/** After a failure to persist something nothing more of the turn is emitted, whatever else of it still runs. */
+	/** After a failure to persist, nothing more of the turn is emitted, whatever else of it still runs. */
 	const persisting = async <T>(work: Promise<T>): Promise<T> => {
 		try {
 			return await work;
@@ -223,7 +223,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 	};
 }
 
-/** A failure is not remembered: it may succeed the next time. */
+/** A failure is not remembered: the next call retries. */
 function createOnFirstUse<Value>(create: () => Promise<Value>): () => Promise<Value> {
 	let creating: Promise<Value> | null = null;
 	return () => {
@@ -235,7 +235,7 @@ function createOnFirstUse<Value>(create: () => Promise<Value>): () => Promise<Va
 	};
 }
 
-/** A tool of a server replaces nobody else's. */
+/** A server's tool replaces no tool of another origin. */
 function createServers(
 	{ loadServers, clock, log }: SessionParts,
 	{ questions }: SessionOperations,

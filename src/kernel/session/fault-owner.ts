@@ -1,10 +1,10 @@
-// What ends when something was thrown that nobody caught: no more than what it belonged to.
+// What to end after an uncaught exception: no more than the work that threw it.
 
-/** What is ended by a fault in its work. */
+/** Something that an uncaught exception in its work ends. */
 export interface FaultOwner {
-	/** Ends what runs of it with this error; a fault of ours, not of whoever asked for it. */
+	/** Ends its running work with this error, reported as a bug of ours rather than an error of the client. */
 	fail(thrown: unknown): void;
 }
 
-/** Nothing is known to end. */
+/** No owner is known. */
 export const nobody: FaultOwner = { fail: () => {} };

@@ -1,4 +1,4 @@
-// What the session does for its tools: asking questions, plan mode, subagents, background work, media.
+// What the session offers its tools: questions, plan mode, subagents, background work, media.
 import type { Identifiers } from "../../base/ids.ts";
 import { workflow } from "../../definitions/plan-reminders.ts";
 import type { EventBody } from "../../events/event.ts";
@@ -27,7 +27,7 @@ export interface SessionOperations {
 	readonly tasks: TaskOperations | null;
 }
 
-/** What subagents' tools get too. */
+/** What the tools of subagents get as well. */
 export type SharedOperations = Pick<SessionOperations, "questions" | "plan">;
 
 export interface OperationsSettings {
@@ -35,7 +35,7 @@ export interface OperationsSettings {
 	readonly plan: PlanMode;
 	readonly identifiers: Identifiers;
 	readonly mode: ApprovalMode;
-	/** Whether an attached client can do it. */
+	/** Whether an attached client has the capability. */
 	can(capability: ClientCapability): boolean;
 	emit(body: EventBody): Promise<void>;
 }
@@ -87,7 +87,7 @@ function createQuestions(settings: OperationsSettings, isAway: () => boolean): Q
 	};
 }
 
-/** What the model of an agent takes in, for its tools. */
+/** The media that the model of an agent accepts, for its tools. */
 export function toMediaOperations(model: Model | null): MediaOperations {
 	const uploadVideo = model?.uploadVideo?.bind(model);
 	return {

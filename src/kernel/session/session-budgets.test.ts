@@ -27,7 +27,7 @@ const budgets = ({ session = {}, turn = {} }: Scopes): BudgetLimits => ({
 	warningRatio: 0.8,
 });
 const start = (input = "hi") => ({ type: "turn.start", input }) as const;
-/** Ten tokens, each of the four counts told apart. */
+/** Ten tokens, with four different counts. */
 const ten = { input_other: 4, output: 3, input_cache_read: 2, input_cache_creation: 1 };
 const tool = () => createToolDouble("E", { hasEffect: true });
 const callOnce = (id: string): ModelScript => [call(id, "E"), done(ten)];
@@ -60,7 +60,7 @@ describe("a budget of tokens", () => {
 		expect(await run()).toEqual(spent(state));
 		expect(model.requests).toHaveLength(2);
 		expect(warnings(client)).toEqual([{ type: "budget.warning", ...state }]);
-		// What was begun is complete: both calls have their results, and no step is interrupted.
+		// The step is complete: both calls have results, and no step is interrupted.
 		expect(resultsOf(client.bodies)).toEqual([
 			["a", false],
 			["b", false],
@@ -240,7 +240,7 @@ describe("what was used", () => {
 
 		const third = await createSubject(createScriptedModel([answer]), limits, await createSessionDouble(store));
 		expect(await third.run()).toEqual({ status: "finished" });
-		// The warning was told in the process before.
+		// The warning was delivered in the previous process.
 		expect(warnings(third.client)).toEqual([]);
 
 		const fourth = await createSubject(createScriptedModel([]), limits, await createSessionDouble(store));

@@ -1,4 +1,4 @@
-// What a session is made of: models, tools, limits and what it shares with others, without a word on what it does.
+// The parts that a session is made of: models, tools, limits, and what it shares with other sessions. Types only.
 import type { TurnLimits } from "../../agent/dependencies.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
@@ -21,17 +21,17 @@ import type { AgentServices } from "../turn/turn-dependencies.ts";
 import type { SessionOperations } from "./operations.ts";
 import type { LoadServers } from "./tool-servers.ts";
 
-/** What a session is made of; `compose.ts` fills it from the configuration. */
+/** The parts of a session; `compose.ts` creates them from the configuration. */
 export interface SessionParts {
 	readonly stored: StoredSession;
 	/** The context of another session of the work dir; null when there is none. */
 	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
-	/** Null when none is configured; `unsetModelAlias` then names what was asked for. */
+	/** Null when none is configured; `unsetModelAlias` then is the requested alias. */
 	readonly model: Model | null;
 	readonly unsetModelAlias: string | null;
-	/** Makes the built-in tools, in the order in which a model is offered them. */
+	/** Creates the built-in tools, in the order in which a model is offered them. */
 	createTools(operations: SessionOperations): Promise<readonly Tool[]>;
-	/** What the session's subagents are made of; their tools get the same operations. */
+	/** The parts of subagents; their tools get the same operations. */
 	readonly subagents: Pick<SubagentParts, "types" | "findModel" | "describeRepository" | "parallel"> & {
 		createTools(toolPaths: readonly string[], operations: SessionOperations): Promise<readonly Tool[]>;
 	};
@@ -45,21 +45,21 @@ export interface SessionParts {
 	readonly yolo: boolean;
 	/** Nobody is at the keyboard: approve everything, ask nothing. */
 	readonly afk: boolean;
-	/** Whether the model is told that nobody is at the keyboard. */
+	/** Whether the model is reminded that nobody is at the keyboard. */
 	readonly remindsOfAbsence: boolean;
-	/** Whether it does not become the work dir's last session by being closed. */
+	/** Whether closing the session does not make it the work dir's last one. */
 	readonly isOneOfMany: boolean;
-	/** What becomes of a call that needs an approval when no client is there that gives any. */
+	/** What happens to a call that needs an approval when no attached client answers approvals. */
 	readonly whenUnattended: "approve" | "reject";
 	readonly hooks: readonly CommandHook[];
 	readonly hookPlace: Pick<HookRunnerSettings, "environment" | "processes">;
 	readonly planPlace: Pick<PlanModeSettings, "files" | "shareDir" | "home" | "startsOn" | "isSupported">;
 	readonly skills: readonly Skill[];
-	/** How often a prompt is gone over again behind its first time; 0 for never, -1 for as often as the model wants. */
+	/** How often a prompt is repeated after its first time; 0 for never, -1 for as often as the model decides. */
 	readonly loopIterations: number;
 	/** The sign-ins that its models use. */
 	readonly keys: SessionKeys;
-	/** Renders the system prompt of a session that has none yet, or that of a subagent of some type but for its role. */
+	/** Renders the system prompt of a session that has none yet, or that of a subagent type without its role. */
 	readonly systemPrompt: (type: AgentType | null) => Promise<string>;
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;

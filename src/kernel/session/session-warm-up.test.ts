@@ -1,4 +1,4 @@
-// When a session warms its model up: behind the first attach, and only while nothing else wants the model.
+// When a session warms its model up: after the first attach, and only while nothing else uses the model.
 import { describe, expect, it } from "vitest";
 import { createSessionDouble } from "../../../test/support/failing-session.ts";
 import { createScriptedModel, done, say } from "../../../test/support/scripted-model.ts";

@@ -1,5 +1,5 @@
-// One session: commands in, events out, one turn at a time. Owns its stored files while it lives. What it is made of is
-// built by assemble.ts; here are its commands and its lifecycle.
+// One session: commands in, events out, one turn at a time. It owns its stored files while it is loaded. assemble.ts
+// builds its parts; this file has its commands and its lifecycle.
 import { setMaxListeners } from "node:events";
 import { KernelError, toKernelError } from "../../base/errors.ts";
 import type { Command, CommandType, CommandValues } from "../../events/command.ts";
@@ -23,7 +23,7 @@ export interface SessionSnapshot {
 	readonly workDir: string;
 	/** The running turn; null when idle. */
 	readonly turnId: string | null;
-	/** Whether it was there before or has had a turn. */
+	/** Whether it was loaded from disk or has had a turn. */
 	readonly hasHistory: boolean;
 }
 
@@ -67,13 +67,13 @@ export class Session {
 		});
 	}
 
-	/** Carries out a command; rejects with a KernelError. */
+	/** Executes a command; rejects with a KernelError. */
 	async send<T extends CommandType>(command: Extract<Command, { type: T }>): Promise<CommandValues[T]> {
 		const handle: CommandHandlers[T] = this.#handlers[command.type as T];
 		return handle(command);
 	}
 
-	/** Makes tools of a client's declarations, to attach with. */
+	/** Creates tools from a client's declarations, to attach with. */
 	async checkTools(declarations: readonly ClientToolDeclaration[]): Promise<CheckedTools> {
 		const builtin = declarations.length === 0 ? [] : await this.#assembled.tools();
 		return await checkClientTools(
@@ -84,7 +84,7 @@ export class Session {
 		);
 	}
 
-	/** A client arrives; it is told first what is still asked. */
+	/** Attaches a client and first delivers the open interactions to it. */
 	attach(options: AttachOptions): Attachment {
 		this.#assembled.servers?.beginSoon();
 		this.#warmUp.beginSoon();
@@ -96,12 +96,12 @@ export class Session {
 		);
 	}
 
-	/** Name and version of the client that attached last, for requests that name it. */
+	/** Name and version of the client that attached last, for requests that name the client. */
 	clientName(): string | null {
 		return this.#assembled.clients.name();
 	}
 
-	/** The commands that prompts may be, for clients to list. */
+	/** The slash commands, for clients to list. */
 	get slashCommands(): readonly SlashCommandInfo[] {
 		return this.#assembled.commands.all.map(({ name, description, aliases }) => ({ name, description, aliases }));
 	}
@@ -111,10 +111,10 @@ export class Session {
 		return this.#assembled.hooks.commands;
 	}
 
-	/** Called once before anything else: takes up plan mode when it is to be on, and runs the hooks of a start. */
+	/** Called once before anything else: restores plan mode and runs the hooks of a session start. */
 	async start(): Promise<void> {
 		this.#parts.keys.start();
-		// Not waited for: the first answer does not depend on it.
+		// Not awaited: the first answer does not depend on it.
 		void this.#assembled.background.find();
 		await this.#assembled.plan.start();
 		const source = this.#parts.stored.existed ? "resume" : "startup";
@@ -131,17 +131,17 @@ export class Session {
 		};
 	}
 
-	/** The background tasks that are not over, or whose end was not told yet, oldest first. */
+	/** The background tasks that run, or whose end was not delivered yet, oldest first. */
 	async backgroundTasks(): Promise<readonly TaskView[]> {
 		return await toViews((await this.#assembled.background.active()).map(({ stored }) => stored));
 	}
 
-	/** Whether there is news of background work that the model was not given yet. */
+	/** Whether notifications of background tasks wait for the model. */
 	hasBackgroundNews(): Promise<boolean> {
 		return this.#assembled.notifications.hasNotices();
 	}
 
-	/** Ends all background tasks, also those that might outlive the session. */
+	/** Ends all background tasks, even those that may outlive the session. */
 	endBackgroundTasks(): Promise<void> {
 		return this.#assembled.background.endEverything();
 	}
@@ -151,34 +151,34 @@ export class Session {
 		return this.#assembled.background.nextEnd(signal);
 	}
 
-	/** Makes it one that a later process finds, although nothing has happened in it yet. */
+	/** Persists the session although nothing has happened in it yet, so that a later process finds it. */
 	establish(): Promise<void> {
 		return this.#parts.stored.establish();
 	}
 
-	/** Whether it was put out of sight; its files are all there. */
+	/** Whether it is archived; its files are all there. */
 	get isArchived(): boolean {
 		return this.#parts.stored.state().archivedAt !== null;
 	}
 
-	/** Puts it out of sight. */
+	/** Archives it. */
 	async archive(): Promise<void> {
 		await this.#parts.stored.updateState({ archivedAt: this.#parts.clock.now() / 1000 });
 	}
 
-	/** The conversation with the model so far. Nothing is made or mended for it. */
+	/** The message history so far. Creates and repairs nothing. */
 	conversation(): MessageHistory {
 		return this.#assembled.main.conversation();
 	}
 
-	/** The session's log from its beginning. */
+	/** The stored events of the session from the first. */
 	records(): AsyncIterable<AgentEvent> {
 		return this.#parts.stored.events();
 	}
 
 	/**
-	 * Something in its work threw and nobody caught it: whatever waits for that waits in vain, so that the running turn ends
-	 * as failed. The session goes on.
+	 * Ends the running turn as failed after an uncaught exception in the session's work, because what waits for that
+	 * work would wait for ever. The session continues.
 	 */
 	fail(thrown: unknown): void {
 		const { code, message, data } = toKernelError(thrown);
@@ -186,11 +186,11 @@ export class Session {
 		if (running !== null) breakOff(running, { code, message, data });
 	}
 
-	/** Ends the running turn as cancelled, settles every ask and ends the clients' events. Idempotent. */
+	/** Ends the running turn as cancelled, settles every interaction and ends the clients' events. Idempotent. */
 	async stop(): Promise<void> {
 		const { turn, background, interactions, sideQuestions, servers, clients } = this.#assembled;
 		this.#closing = true;
-		// Its time runs concurrently with what else has to end; `close` waits for it.
+		// Runs concurrently with the other ends; `close` waits for it.
 		void background.end();
 		interactions.settleAll();
 		turn.running?.controller.abort();
@@ -200,7 +200,7 @@ export class Session {
 		clients.end();
 	}
 
-	/** Stops and gives up the stored files. `signal` bounds the hooks of an end. */
+	/** Stops and releases the stored files. `signal` limits the hooks of the session's end. */
 	async close(signal: AbortSignal): Promise<void> {
 		await this.stop();
 		const hook = { event: "SessionEnd", target: "exit", input: { reason: "exit" } } as const;
@@ -244,7 +244,7 @@ export class Session {
 				begun: () => {
 					this.#hadTurn = true;
 				},
-				// Whoever hears of the end may start the next turn at once.
+				// A client that receives the end may start the next turn at once.
 				release: () => {
 					current.running = null;
 				},
@@ -261,7 +261,7 @@ export class Session {
 	#cancel(): null {
 		const { running } = this.#assembled.turn;
 		if (running === null) throw noTurn();
-		// What is added now would be acknowledged and lost.
+		// Input added now would be acknowledged and lost.
 		running.steers.close();
 		running.controller.abort();
 		return null;
@@ -275,7 +275,7 @@ export class Session {
 	async #setPlanMode(enabled: boolean): Promise<{ readonly planMode: boolean }> {
 		this.#assembled.plan.check(enabled);
 		let delivered: Promise<void> | undefined;
-		// A session without a context starts afresh when it is opened again, and would forget what is told here.
+		// A session without a context starts afresh when it is opened again, and would forget the change.
 		const { main, plan, emitPlanMode } = this.#assembled;
 		await main.load();
 		await plan.set(enabled, true, () => {

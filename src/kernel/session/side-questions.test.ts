@@ -23,7 +23,7 @@ const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 async function createSubject(model: Model | null, tools: Parameters<typeof createSessionSubject>[1] = []) {
 	const subject = await createSessionSubject(model, tools);
 	const client = subject.attach();
-	/** The outcome of one question, and what was told of it. */
+	/** The outcome of one question, and the events delivered about it. */
 	const askAside = async (question: string) => {
 		await subject.session.send(ask(question));
 		return await client.next("side-question.ended");
@@ -175,7 +175,7 @@ describe("a side question", () => {
 		session.attach(plainAttachment);
 		await session.send(ask("why?"));
 		await gate.reached;
-		// The feed of a client that takes nothing is full at some time; what comes then waits for it.
+		// The feed of a client that reads nothing fills up; later events wait for it.
 		const waiting = Array.from({ length: 130 }, () => session.send(ask("")));
 		await Promise.all(waiting);
 		for (let n = 0; n < 10; n += 1) await settled();

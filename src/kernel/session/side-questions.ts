@@ -1,5 +1,5 @@
-// Questions asked while a turn runs: answered beside it, in no turn of their own, so that it does not notice. Without a turn
-// they are a slash command (commands/side-question.ts).
+// Side questions while a turn runs: answered concurrently, outside any turn, without effect on the running one. Without
+// a running turn they are a slash command (commands/side-question.ts).
 import { setMaxListeners } from "node:events";
 import { toKernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
@@ -16,13 +16,13 @@ export interface SideQuestionSettings {
 	readonly identifiers: Identifiers;
 	readonly cacheKey: string;
 	readonly log: Log;
-	/** What guards prompts guards these too. */
+	/** The hooks that guard prompts guard side questions too. */
 	readonly hooks: Pick<HookRunner, "run">;
 	agent(): Promise<Agent>;
 	readonly budget: AgentBudget;
-	/** What waits for a slow client waits no longer than the signal. */
+	/** Waits for a slow client no longer than the signal. */
 	emit(body: EventBody, signal: AbortSignal): Promise<void>;
-	/** Tells what could not be kept: whoever asked must hear of the end. */
+	/** Delivers the end of a question that could not be persisted: the client must receive it. */
 	deliverVolatile(body: EventBody): void;
 }
 
@@ -37,7 +37,7 @@ export class SideQuestions {
 		setMaxListeners(0, this.#stopping.signal);
 	}
 
-	/** Starts answering; the id is that of the events. */
+	/** Starts answering; the events carry this id. */
 	start(question: string): { readonly id: string } {
 		const id = this.#settings.identifiers.hex(12);
 		const run = this.#run(id, question).finally(() => this.#open.delete(run));
@@ -45,7 +45,7 @@ export class SideQuestions {
 		return { id };
 	}
 
-	/** Ends what is open and waits for it. */
+	/** Ends the open questions and waits for them. */
 	async stop(): Promise<void> {
 		this.#stopping.abort();
 		await Promise.allSettled(this.#open);
@@ -65,7 +65,7 @@ export class SideQuestions {
 		}
 	}
 
-	/** Why a hook lets it not be asked; null when none minds. */
+	/** The reason of a hook that blocks the question; null when none does. */
 	async #refusal(question: string, emit: (body: EventBody) => Promise<void>): Promise<string | null> {
 		const blocked = await showPrompt(toSideQuestion(question), this.#settings.hooks, emit, this.#stopping.signal);
 		return blocked?.text ?? null;

@@ -11,7 +11,7 @@ import { type ServerNeeds, type SessionServers, ToolServers } from "./tool-serve
 
 type ServerStatus = McpStatus["servers"][number]["status"];
 
-/** One server, as the test wants it. */
+/** One server, controlled by the test. */
 function createServers() {
 	const loaded = createDeferred<void>();
 	let status: ServerStatus = "pending";
@@ -26,7 +26,7 @@ function createServers() {
 			status = next;
 			tools = offered;
 		},
-		/** The wait is over. */
+		/** Ends the loading. */
 		finish() {
 			isLoading = false;
 			loaded.resolve();
@@ -85,7 +85,7 @@ async function createSubject(scripts: readonly ModelScript[] = [answer], tools: 
 	return { ...subject, client, servers, run };
 }
 
-/** The type of an event, and the state of the server where it tells that. */
+/** The type of an event, with the state of the server if it contains one. */
 function toWord(body: EventBody): string {
 	if (body.type !== "status.changed" || body.mcp_status === null) return body.type;
 	const { loading, servers } = body.mcp_status;

@@ -1,26 +1,26 @@
-// The MCP servers of a session: loaded when the first client is served, told of in turns, given up at the end.
-// Connecting, and what the servers offer, is src/mcp/.
+// The MCP servers of a session: loaded when the first client is served, reported in turns, released at the end. The
+// connections, and what the servers offer, are in src/mcp/.
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { type EventBody, type McpStatus, statusChanged } from "../../events/event.ts";
 import type { ServerSet, ServerSetSettings } from "../../mcp/server-set.ts";
 import type { Tool } from "../../tools/tool.ts";
 
-/** What a session's servers want of the session. */
+/** What a session's servers need of the session. */
 export type ServerNeeds = Pick<ServerSetSettings, "isTaken" | "questions">;
 
 /** The servers as a session uses them. */
 export type SessionServers = Pick<ServerSet, "begin" | "isLoading" | "loaded" | "retry" | "tools" | "status" | "end">;
 
-/** Loads all that it takes, and connects to nothing yet. */
+/** Loads the code and settings of the servers; connects to none yet. */
 export type LoadServers = (needs: ServerNeeds) => Promise<SessionServers>;
 
-/** Milliseconds that a client has for its first answer before anything is loaded. */
+/** Milliseconds reserved for the client's first answer before anything is loaded. */
 const delay = 20;
-/** Milliseconds that a turn has to come to its first step, where it begins them itself and tells of it. */
+/** Milliseconds for a turn to reach its first step, where it connects and reports the servers itself. */
 const turnDelay = 1000;
 
-/** Whether a server is missing that a person counts on; one to sign in to is not. */
+/** Whether a server that a person relies on is missing; one that needs a sign-in is not. */
 function isAnyAway({ servers }: McpStatus): boolean {
 	return servers.some(({ status }) => status !== "connected" && status !== "unauthorized");
 }
@@ -33,7 +33,7 @@ export class ToolServers {
 	#set: SessionServers | null = null;
 	#withdraw: (() => void) | null = null;
 	#isEnded = false;
-	/** What clients were told last, as JSON; null for nothing. */
+	/** The status that clients received last, as JSON; null for none. */
 	#delivered: string | null = null;
 
 	constructor(load: () => Promise<SessionServers>, clock: Clock, log: Log) {
@@ -42,25 +42,25 @@ export class ToolServers {
 		this.#log = log;
 	}
 
-	/** The tools there are now. */
+	/** The tools available now. */
 	tools(): readonly Tool[] {
 		return this.#set?.tools() ?? [];
 	}
 
-	/** A client is there: connecting begins, once it has been answered. */
+	/** A client has attached: connecting starts once it has been answered. */
 	beginSoon(): void {
 		if (this.#withdraw === null) this.#schedule(delay);
 	}
 
-	/** A turn starts: what has not begun begins with its first step. */
+	/** A turn starts: unless connecting has begun, it begins with the turn's first step. */
 	turnStarts(): void {
 		if (this.#loading === null) this.#schedule(turnDelay);
 	}
 
 	/**
-	 * Before the first step of a turn: waits for servers that are still connecting, and tells how they are if that is news.
-	 * A server that is not there is told of in the next turn at the latest (wire-protocol §4.15, §11.1 row 23). It is tried
-	 * again meanwhile: nothing waits for that, and what comes of it is told in the turn behind.
+	 * Before the first step of a turn: waits for servers that are still connecting, and emits their status if it
+	 * changed. A missing server is reported in the next turn at the latest (wire-protocol §4.15, §11.1 row 23).
+	 * Meanwhile the connection is retried; nothing waits for that, and the result is reported in the turn after.
 	 */
 	async prepareTurn(emit: (body: EventBody) => Promise<void> | undefined, signal: AbortSignal): Promise<void> {
 		await this.#begin();
@@ -85,7 +85,7 @@ export class ToolServers {
 		set.retry();
 	}
 
-	/** Gives the servers up. */
+	/** Releases the servers. */
 	end(): void {
 		this.#isEnded = true;
 		this.#withdraw?.();
@@ -107,7 +107,7 @@ export class ToolServers {
 				set.begin();
 			},
 			(thrown: unknown) => {
-				// A later turn may find them.
+				// A later turn retries.
 				this.#loading = null;
 				this.#log.error("The MCP servers could not be loaded.", { error: thrown });
 			},

@@ -1,10 +1,10 @@
-// What makes the first turn of a session quick, done after the first client was answered.
+// Prepares what makes the first turn of a session fast, after the first client was answered.
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 
 export interface WarmUpSettings {
 	work(): Promise<void>;
-	/** Asked when the work is due: a prompt that came meanwhile does the same on its own. */
+	/** Called when the work is due: a prompt that came earlier has done it already. */
 	isNeeded(): boolean;
 	readonly clock: Clock;
 	readonly log: Log;
@@ -18,7 +18,7 @@ export class WarmUp {
 		this.#settings = settings;
 	}
 
-	/** Begins once, after what is being sent now. A failure is logged: the turn will meet it again. */
+	/** Starts once, after what is being sent now. A failure is logged: the turn will fail on it again. */
 	beginSoon(): void {
 		if (this.#isBegun) return;
 		this.#isBegun = true;

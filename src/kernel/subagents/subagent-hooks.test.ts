@@ -1,4 +1,4 @@
-// The hooks of prompts and of ends inside subagents: they run as for the session's own agent (agent-kernel §12.3).
+// The hooks of prompts and stops inside subagents: they run as for the session's own agent (agent-kernel §12.3).
 import { describe, expect, it } from "vitest";
 import { createSessionDouble } from "../../../test/support/failing-session.ts";
 import {
@@ -45,7 +45,7 @@ const textsOf = (request: ModelRequest | undefined) =>
 		content.map((part) => (part.type === "text" ? part.text : part.type)).join("|"),
 	]);
 
-/** A session whose client decides hooks, each at once; what it was asked is kept. */
+/** A session whose client answers each hook at once; its requests are recorded. */
 async function createSubject(
 	model: Model,
 	hooks: readonly ClientHook[],

@@ -1,4 +1,4 @@
-// What a subagent's run comes to for the agent that called it: its report, or why there is none.
+// The result of a subagent's run for the agent that called it: its report, or why there is none.
 import { type ToolReturn, toolError, toolSuccess } from "../../events/content.ts";
 import type { TurnOutcome } from "../../events/event.ts";
 import type { Model, ModelRequest } from "../../models/model.ts";
@@ -16,7 +16,7 @@ export interface EndedRun {
 	readonly outcome: TurnOutcome;
 	/** Empty when there is none. */
 	readonly report: string;
-	/** Why a hook kept its prompt from the model, empty for no reason given; null when none did. */
+	/** Why a hook blocked its prompt, empty when no reason was given; null when none did. */
 	readonly blockedFor: string | null;
 	readonly isTimedOut: boolean;
 	/** Of the model's last failure; null when the provider gave none. */
@@ -66,12 +66,12 @@ function failureBrief(code: string, { statusCode }: EndedRun): string {
 	return statusCode === null ? "LLM provider error" : `API error (${statusCode})`;
 }
 
-/** The result of a run that was ended from outside; nobody is told of it. */
+/** The result of a run that was ended from outside; nobody receives it. */
 export function cutOff(): ToolReturn {
 	return toolError("The subagent was stopped.", "Agent failed");
 }
 
-/** The model, and the status code its last failure came with. */
+/** Wraps the model to note the status code of its last failure. */
 export function createFailureNote(model: Model | null): { readonly model: Model | null; statusCode(): number | null } {
 	if (model === null) return { model, statusCode: () => null };
 	let statusCode: number | null = null;

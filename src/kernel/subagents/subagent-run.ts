@@ -1,4 +1,4 @@
-// One run of a subagent: prepared from what was asked, told on its parent's stream as its own, and ended with a report.
+// One run of a subagent: prepared from a request, emitted on its parent's stream as its own, and ended with a report.
 import { Context, type ContextLog, lastText } from "../../agent/context.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
@@ -20,18 +20,18 @@ import { type Agent, type AgentServices, createTurnEmit } from "../turn/turn-dep
 import { createFailureNote, type EndedRun, type ReportedAgent, toResult } from "./subagent-report.ts";
 import { runSubagentTurn } from "./subagent-turn.ts";
 
-/** A model for subagents: null when the alias names none. */
+/** Finds a model for subagents; null when the alias names none. */
 export type FindModel = (alias: string) => Promise<Model | null>;
 
 export interface RunSettings {
 	readonly types: readonly AgentType[];
-	/** Makes the tools of a type. */
+	/** Creates the tools of a type. */
 	createTools(toolPaths: readonly string[], mail: MailOperations, model: Model | null): Promise<readonly Tool[]>;
 	findModel: FindModel;
-	/** The session's model and what was asked for when there is none. */
+	/** The session's model; without one, `unsetModelAlias` is the requested alias. */
 	readonly model: Model | null;
 	readonly unsetModelAlias: string | null;
-	/** The prompt of a type but for its role. */
+	/** The prompt of a type without its role. */
 	systemPrompt(type: AgentType): Promise<string>;
 	/** The state of the repository in a few lines; empty when there is none. */
 	describeRepository(signal: AbortSignal): Promise<string>;
@@ -41,7 +41,7 @@ export interface RunSettings {
 	readonly clock: Clock;
 }
 
-/** Characters below which a report is asked for again. */
+/** A report with fewer characters is requested again. */
 const shortReport = 200;
 /** Characters of prompts and reports that hooks are shown. */
 const hookText = 500;
@@ -101,7 +101,7 @@ export async function prepareAgent(request: AgentRequest, settings: RunSettings)
 	return { ok: true, agent: { id, typeName: type.name, stored: agent, type, model, isResumed: known !== null } };
 }
 
-/** Where a run belongs. */
+/** The place of a run among turns, calls and tasks. */
 export interface RunPlace {
 	readonly toolCallId: string;
 	readonly turnId: string;
@@ -110,7 +110,7 @@ export interface RunPlace {
 	readonly taskId?: string;
 }
 
-/** A run that is over, and what its caller gets. */
+/** A run that has ended, and the result for its caller. */
 export interface FinishedRun extends EndedRun {
 	readonly result: ToolReturn;
 }
@@ -164,7 +164,7 @@ export async function runAgent(
 		await services.persisted(stored.setStatus(isWell ? "idle" : signal.aborted ? "killed" : "failed"));
 		return { ...run, result };
 	} catch (thrown) {
-		// Where not even this can be kept, the next run of the program finds it out.
+		// If even this cannot be persisted, the next process detects it.
 		await stored.setStatus("failed").catch(() => {});
 		throw thrown;
 	} finally {
@@ -180,7 +180,7 @@ function createDeadline(seconds: number | null, clock: Clock): { readonly signal
 	return { signal: controller.signal, withdraw };
 }
 
-/** The agent, its context restored or begun. */
+/** The agent with its context restored or created. */
 async function openAgent(
 	{ stored, type, model }: PreparedAgent,
 	path: readonly AgentPathEntry[],

@@ -1,4 +1,4 @@
-// One turn of a subagent, told from its beginning to its end on its parent's stream, with the hooks around it.
+// One turn of a subagent, emitted from beginning to end on its parent's stream, with the hooks around it.
 import { runTurn } from "../../agent/turn.ts";
 import type { Clock } from "../../base/clock.ts";
 import { textPart } from "../../events/content.ts";
@@ -17,7 +17,7 @@ import {
 
 export interface SubagentPrompt {
 	readonly text: string;
-	/** Whether it is the program's own: then no hook of prompts sees it. */
+	/** Whether the program itself wrote the prompt: then no prompt hook sees it. */
 	readonly isOwn: boolean;
 }
 
@@ -27,14 +27,14 @@ export interface SubagentTurnSettings {
 	readonly turnId: string;
 	readonly hooks: HookRunner;
 	readonly clock: Clock;
-	/** Ends the work: the caller's end, or the subagent's own deadline. */
+	/** Aborts the work: the caller's end, or the subagent's own deadline. */
 	readonly work: AbortSignal;
 	readonly caller: AbortSignal;
 }
 
 export interface EndedTurn {
 	readonly outcome: TurnOutcome;
-	/** Set when hooks kept the prompt from the model: nothing of it is in the context. */
+	/** Set when a hook blocked the prompt: nothing of it is in the context. */
 	readonly blocked: BlockedPrompt | null;
 }
 
@@ -57,7 +57,7 @@ async function say({ text }: BlockedPrompt, emit: EmitInTurn): Promise<TurnOutco
 	return { status: "finished" };
 }
 
-/** The run, and the hooks behind it: one of those may send the subagent back to work once. */
+/** The run and the hooks after it: one of those may make the subagent continue once. */
 async function runHooked(
 	input: string,
 	agent: Agent,
@@ -70,7 +70,7 @@ async function runHooked(
 	let outcome = await runTurn(input, dependencies, work);
 	if (outcome.status === "finished") {
 		const reason = await askToStop(hooks, emit, work);
-		// What it had finished in time stays so when it is the deadline that ends the hooks.
+		// Work finished in time counts as finished when the deadline ends only the hooks.
 		if (caller.aborted) outcome = { status: "cancelled" };
 		else if (reason !== null) outcome = await runTurn(reason, dependencies, work);
 	}

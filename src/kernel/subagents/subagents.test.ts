@@ -53,11 +53,11 @@ describe("a subagent", () => {
 			extras: null,
 		});
 		expect(idIn(P)).toMatch(/^a[0-9a-f]{8}$/);
-		const [, inside, behind] = model.requests;
+		const [, inside, after] = model.requests;
 		expect(inside?.systemPrompt).toBe("Be brief.\n\n# Your part\n\nYou are the coder.");
 		expect(textsOf(inside)).toEqual([["user", "do it"]]);
 		expect(inside?.tools.map(({ name }) => name)).toEqual(["E"]);
-		expect(textsOf(behind)).toEqual([
+		expect(textsOf(after)).toEqual([
 			["user", "go"],
 			["assistant", ""],
 			["tool", outputOf(idIn(P), longReport)],
@@ -122,11 +122,11 @@ describe("a subagent", () => {
 
 describe("events of a subagent", () => {
 	it("carry all ids and come merged, in its turn's order", async () => {
-		const thoughts = parts(
+		const reasoning = parts(
 			{ type: "think", think: "h", encrypted: null },
 			{ type: "think", think: "m", encrypted: null },
 		);
-		const first: ModelScript = [thoughts, say("a"), say("b"), call("c1", "E", '{"n":'), done()];
+		const first: ModelScript = [reasoning, say("a"), say("b"), call("c1", "E", '{"n":'), done()];
 		const tool = createToolDouble("E");
 		const model = createCallingModel([agentCall("P")], first, report);
 		const { run, events } = await createSubagentSubject(model, { tool });
@@ -369,7 +369,7 @@ describe("a subagent resumed", () => {
 		first: Readonly<Record<string, unknown>> = {},
 		models: Parameters<typeof createSubagentSubject>[1] = {},
 	) => {
-		// The ids count up, so that the one of the first subagent is known: the turn's comes before it.
+		// The ids are sequential, which makes the first subagent's known: the turn's id comes before it.
 		const id = "a00000002";
 		const within = first["model"] === undefined ? [report] : [];
 		const turn = (made: ModelChunk): ModelScript[] => [[made, done()], ...within, [say("over"), done()]];
@@ -416,7 +416,7 @@ describe("a subagent resumed", () => {
 			[say("over"), done()],
 		]);
 		const inner = await createSessionDouble();
-		// As slow as a disk is: both calls are on their way before the first has found it.
+		// As slow as a disk: both calls have started before the first finds the agent.
 		const openAgent: typeof inner.stored.openAgent = async (agentId) => {
 			for (let n = 0; n < 5; n += 1) await new Promise((resolve) => setImmediate(resolve));
 			return await inner.stored.openAgent(agentId);
@@ -492,7 +492,7 @@ describe("several subagents", () => {
 });
 
 describe("what is kept of a subagent", () => {
-	/** A session that notes what is kept of its subagents, and fails to keep what it is told to. */
+	/** A session that records what is written for its subagents, and fails the given write. */
 	const createNotingDouble = async (fails: keyof StoredAgent | null = null) => {
 		const double = await createSessionDouble();
 		const persisted: unknown[] = [];

@@ -1,4 +1,4 @@
-// Subagents of a session: who may run, how many at the same time, and that no two runs are of the same one.
+// The subagents of a session: decides who may run, how many concurrently, and that no subagent has two runs at once.
 import { type ToolReturn, toolError } from "../../events/content.ts";
 import type { AgentOperations, AgentRequest } from "../../tools/operations.ts";
 import type { AgentServices } from "../turn/turn-dependencies.ts";
@@ -14,7 +14,7 @@ import {
 } from "./subagent-run.ts";
 
 export interface SubagentParts extends Omit<RunSettings, "stored" | "hooks" | "identifiers" | "clock"> {
-	/** How many run for their callers at the same time; the others wait. */
+	/** How many may run concurrently for callers that wait; the others queue. */
 	readonly parallel: number;
 }
 
@@ -24,7 +24,7 @@ export interface SubagentSettings extends RunSettings, SubagentParts {
 	turnId(): string | null;
 }
 
-/** A subagent that nobody else may run until it is released. */
+/** A subagent reserved for one caller until it is released. */
 export interface HeldAgent extends ReportedAgent {
 	run(request: AgentRequest, place: RunPlace, signal: AbortSignal): Promise<FinishedRun>;
 	release(): void;
@@ -35,7 +35,7 @@ export type Hold =
 	| { readonly ok: false; readonly refusal: AgentRefusal };
 
 export interface Subagents extends Pick<AgentOperations, "types" | "run"> {
-	/** Takes hold of the subagent that a request means. */
+	/** Reserves the subagent that a request names. */
 	hold(request: AgentRequest): Promise<Hold>;
 }
 
@@ -71,7 +71,7 @@ export function createSubagents(settings: SubagentSettings): Subagents {
 			const message = `The subagent ${resume} is still running.`;
 			return { ok: false, refusal: { message, brief: "Agent already running" } };
 		}
-		// Held before anything is awaited: two calls of one answer may name the same.
+		// Reserved before anything is awaited: two calls of one answer may name the same one.
 		if (resume !== null) running.add(resume);
 		let isHeld = false;
 		try {
@@ -114,7 +114,7 @@ export function createSubagents(settings: SubagentSettings): Subagents {
 	};
 }
 
-/** A caller that waits is told apart from a background task by one brief for most refusals. */
+/** For most refusals a caller that waits gets one brief, unlike a background task. */
 function toForegroundError({ message, brief }: AgentRefusal): ToolReturn {
 	return toolError(message, brief === "Invalid model alias" ? brief : "Agent failed");
 }

@@ -1,4 +1,4 @@
-// What a slash command is given of the turn it runs in.
+// Builds what a slash command may use of the turn it runs in.
 import { compact } from "../../agent/compaction.ts";
 import type { TurnDependencies } from "../../agent/dependencies.ts";
 import { beyondStepBudget } from "../../agent/retries.ts";
@@ -51,7 +51,7 @@ export function createCommandRun(argument: string, settings: CommandRunSettings)
 	};
 }
 
-/** A turn of an agent inside the turn; the outcome of the outer one is what a client waits for. */
+/** Runs a turn of an agent within the turn; the client waits for the outcome of the outer one. */
 async function runWithin(
 	input: UserInput,
 	agent: Agent,
@@ -62,7 +62,7 @@ async function runWithin(
 	const nested: AgentTurn = {
 		...turn,
 		watch,
-		// What is added meanwhile is for the session's own agent.
+		// Input added meanwhile is for the session's own agent.
 		steers: agent.context === own.context ? turn.steers : createSteerQueue(),
 		stepStarted() {
 			steps += 1;
@@ -77,7 +77,7 @@ async function runWithin(
 		await emit(ended);
 		return { outcome, steps };
 	} catch (thrown) {
-		// What was begun is ended, also where that cannot be kept.
+		// What was begun is ended even when that cannot be persisted.
 		services.emitter.deliverVolatile({ turnId: turn.id, agentPath: [] }, ended);
 		throw thrown;
 	}

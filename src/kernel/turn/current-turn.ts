@@ -1,4 +1,4 @@
-// The running turn of a session, as its parts see it: which one it is, where its events belong, and when to stop.
+// The running turn of a session as its parts see it: its id, the origin of its events, and its abort signal.
 import type { Where } from "../clients/emitter.ts";
 import type { RunningTurn } from "./main-turn.ts";
 
@@ -10,12 +10,12 @@ export class CurrentTurn {
 		return this.running?.id ?? null;
 	}
 
-	/** Aborted when the turn is cancelled or its time is up; null while the session is idle. */
+	/** Aborts when the turn is cancelled or its time is up; null while the session is idle. */
 	get signal(): AbortSignal | null {
 		return this.running?.controller.signal ?? null;
 	}
 
-	/** Where events of the session's own agent belong. */
+	/** The origin of events of the session's own agent. */
 	get place(): Where {
 		return { turnId: this.id, agentPath: [] };
 	}

@@ -1,4 +1,4 @@
-// Runs a flow: a turn within the turn for each node, in the order that the model decides on (wire-protocol §4.14).
+// Runs a flow: a nested turn for each node, in the order that the model decides (wire-protocol §4.14).
 
 import { lastText } from "../../agent/context.ts";
 import {
@@ -13,21 +13,21 @@ import { textPart, toParts, type UserInput } from "../../events/content.ts";
 import type { TurnOutcome } from "../../events/event.ts";
 import type { CommandRun } from "../commands/command.ts";
 
-/** What the agent is told at a node; `isRepeated` when its last answer chose none of the ways to go on. */
+/** The input of the agent at a node; `isRepeated` when its last answer chose none of the edges. */
 type ToInput = (node: TaskNode | DecisionNode, isRepeated: boolean) => UserInput;
 
 export interface FlowRun {
 	readonly flow: Flow;
 	readonly toInput: ToInput;
-	/** Nodes that may be run; asking again for a choice does not count. */
+	/** The most nodes to run; repeating the request for a choice does not count. */
 	readonly moveLimit: number;
-	/** What that limit is of. */
+	/** What the limit belongs to. */
 	readonly limit: "flow" | "loop";
 }
 
 const flowMoveLimit = 1000;
 
-/** The flow of a skill; what a person typed behind its name goes with the first task. */
+/** The flow of a skill; the text that a person typed after its name goes with the first task. */
 export function skillFlow(flow: Flow, request: string): FlowRun {
 	let isFirst = true;
 	return {
@@ -36,9 +36,9 @@ export function skillFlow(flow: Flow, request: string): FlowRun {
 		limit: "flow",
 		toInput(node, isRepeated) {
 			const text = node.kind === "decision" ? decisionPrompt(node, isRepeated) : node.text;
-			const behind = isFirst && request !== "" ? `\n\nUser request:\n${request}` : "";
+			const suffix = isFirst && request !== "" ? `\n\nUser request:\n${request}` : "";
 			isFirst = false;
-			return text + behind;
+			return text + suffix;
 		},
 	};
 }
@@ -46,7 +46,10 @@ export function skillFlow(flow: Flow, request: string): FlowRun {
 const loopQuestion =
 	"Look at what you have done for this so far. If something of it is missing, wrong or not shown to work, go on with that now. If all of it is done and checked, stop.";
 
-/** One prompt again and again, until the model says that it is done. `iterations` is how often behind the first time; -1 for any number. */
+/**
+ * Repeats one prompt until the model says that it is done. `iterations` counts the repetitions after the first time; -1
+ * for any number.
+ */
 export function loopOver(input: UserInput, iterations: number): FlowRun {
 	const parts = toParts(input);
 	const decision: DecisionNode = {

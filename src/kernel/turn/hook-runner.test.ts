@@ -28,7 +28,7 @@ const subscription = (subscriptionId: string, changes: Partial<ClientHook> = {})
 	...changes,
 });
 
-/** Children that end when a test says so, with exit code 2 and this reason; without one with exit code 0. */
+/** Children that end when a test says so, with exit code 2 and this reason, or without one with exit code 0. */
 function createHeldProcesses() {
 	const requests: RunRequest[] = [];
 	const ends: Deferred<string | null>[] = [];
@@ -72,7 +72,7 @@ function createSubject(commands: readonly CommandHook[], clients: HookClients) {
 
 const answer = (action: "allow" | "block", reason = "") => ({ kind: "hook", action, reason }) as const;
 const id = (n: number) => `${n}`.padStart(12, "0");
-/** Lets what was caused go on. */
+/** Lets all pending work continue. */
 const rest = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("HookRunner", () => {

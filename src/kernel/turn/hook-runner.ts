@@ -1,4 +1,5 @@
-// Runs the hooks of a session at a point: commands from the settings and the clients' own, all at once, one decision.
+// Runs the hooks of a session at a point: commands from the settings and hooks of clients, all in parallel, with one
+// decision.
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
@@ -30,10 +31,10 @@ export interface HookRunnerSettings {
 	readonly log: Log;
 }
 
-/** Seconds; a subscription that asks for less gets these: no request waits for ever. */
+/** Seconds; a subscription with a shorter timeout gets this one. Every request has a timeout. */
 const shortestTimeout = 1;
 
-/** The clients' side: their subscriptions, and whether any of them has been told of hooks at all. */
+/** The clients' subscriptions, and whether the handshake of any of them mentioned hooks. */
 export interface HookClients {
 	readonly hooks: readonly ClientHook[];
 	readonly areAnnounced: boolean;
@@ -45,7 +46,7 @@ export class HookRunner {
 	readonly #settings: HookRunnerSettings;
 	readonly #clients: () => HookClients;
 	readonly #matchers = new Matchers();
-	/** Those that were logged: once is enough. */
+	/** The unusable hooks that were logged: each is logged once. */
 	readonly #unusable = new WeakSet<Hook>();
 
 	constructor(settings: HookRunnerSettings, clients: () => HookClients) {
@@ -58,8 +59,8 @@ export class HookRunner {
 	}
 
 	/**
-	 * Runs what matches and resolves with the decision; allows at once when nothing does. Begin and end of a batch are
-	 * told through `emit`, unless it is null or no client has made the handshake that tells of hooks.
+	 * Runs the matching hooks and resolves with the decision; allows at once when none matches. Begin and end of a
+	 * batch are emitted through `emit`, unless it is null or no client's handshake mentioned hooks.
 	 */
 	async run(point: HookPoint, emit: EmitHookEvent | null, signal: AbortSignal): Promise<HookDecision> {
 		const { clock, log } = this.#settings;
@@ -127,7 +128,7 @@ export class HookRunner {
 	}
 }
 
-/** Of a hook that is to block where it fails, a matcher that cannot be used is a failure. */
+/** If a hook blocks on failure, an unusable matcher counts as a failure. */
 function refuse({ command, matcher }: CommandHook, reason: string): HookDecision {
 	const shown = matcher.length > 200 ? `${matcher.slice(0, 200)}…` : matcher;
 	return blocked(`The matcher \`${shown}\` of the hook \`${command}\` cannot be used: ${reason}.`);

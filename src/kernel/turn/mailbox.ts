@@ -1,20 +1,20 @@
-// The one message that an agent may send back to itself in a step (agent-kernel §5.6).
+// The mailbox for the one message that an agent may send to its own past in a step (agent-kernel §5.6).
 import type { Mail, Mailbox } from "../../agent/dependencies.ts";
 import type { MailOperations } from "../../tools/operations.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { mailToolName } from "../../tools/tool-paths.ts";
 
 export interface OpenMailbox extends Mailbox, MailOperations {
-	/** Takes messages from now on; `checkpointCount` says how many checkpoints there are: their ids are those below it. */
+	/** Accepts messages from now on; the valid checkpoint ids are those below `checkpointCount()`. */
 	open(checkpointCount: () => number): void;
 }
 
-/** The mailbox for an agent with these tools: null when none of them sends mail. */
+/** The mailbox for an agent with these tools; null when none of them sends mail. */
 export function mailboxOf(tools: readonly Tool[], mailbox: OpenMailbox): OpenMailbox | null {
 	return tools.some(({ name }) => name === mailToolName) ? mailbox : null;
 }
 
-/** Without checkpoints until it is opened: the tools of an agent exist before its context. */
+/** Has no checkpoints until it is opened: the tools of an agent exist before its context. */
 export function createMailbox(): OpenMailbox {
 	let waiting: Mail | null = null;
 	let checkpointCount = () => 0;

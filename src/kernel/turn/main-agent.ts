@@ -1,4 +1,4 @@
-// The session's own agent: its context restored or begun when first wanted, and what a crash left behind in it.
+// The session's own agent: its context is restored or created on first use, and what a crash left in it is repaired.
 import { Context, type ContextLog } from "../../agent/context.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { Model } from "../../models/model.ts";
@@ -13,7 +13,7 @@ export interface MainAgentSettings {
 	readonly stored: StoredSession;
 	readonly model: Model | null;
 	readonly unsetModelAlias: string | null;
-	/** Its tools, and its mailbox if it has the tool to write to its past. */
+	/** Its tools, and its mailbox if it has the tool that sends messages to its past. */
 	equip(): Promise<Pick<Agent, "tools"> & { readonly mailbox: OpenMailbox | null }>;
 	/** Renders the system prompt of a session that has none yet. */
 	systemPrompt(): Promise<string>;
@@ -23,7 +23,7 @@ export interface MainAgentSettings {
 	persisted<T>(work: Promise<T>): Promise<T>;
 }
 
-/** What a model was and is told; without a system prompt before the first turn. */
+/** What the model is shown of the session; the system prompt is null before the first turn. */
 export interface MessageHistory {
 	readonly systemPrompt: string | null;
 	readonly messages: readonly HistoryEntry[];
@@ -40,7 +40,7 @@ export class MainAgent {
 		this.#settings = settings;
 	}
 
-	/** The agent, ready for a turn. Who asks while it is being made waits for the same; a failure may be tried again. */
+	/** The agent, ready for a turn. Concurrent callers share one attempt; after a failure the next call retries. */
 	load(): Promise<Agent> {
 		this.#loading ??= this.#make().catch((thrown: unknown) => {
 			this.#loading = null;
@@ -49,7 +49,7 @@ export class MainAgent {
 		return this.#loading;
 	}
 
-	/** The conversation so far: that of the agent if there is one already, else as it is kept. */
+	/** The message history so far: that of the agent if it is loaded, else the stored one. */
 	conversation(): MessageHistory {
 		if (this.#agent !== null) {
 			const { systemPrompt, messages } = this.#agent.context;
@@ -63,7 +63,7 @@ export class MainAgent {
 		};
 	}
 
-	/** What a crash left behind, for the person; given once. */
+	/** The report of an earlier crash for the person; returned once. */
 	takeNotice(): CrashNotice | null {
 		const notice = this.#notice;
 		this.#notice = null;
@@ -77,10 +77,10 @@ export class MainAgent {
 		return this.#agent;
 	}
 
-	/** A session's system prompt is written once and kept. */
+	/** A session's system prompt is written once and stored. */
 	async #open(): Promise<Agent> {
 		const { stored, systemPrompt, persisted } = this.#settings;
-		// First of all: what is written is not to be written again by the next attempt.
+		// Before any write: what was written must not be written again by the next attempt.
 		const equipment = await this.#settings.equip();
 		const hasPrompt = stored.contextRows.some((row) => row.type === "system-prompt");
 		const content = hasPrompt ? "" : await systemPrompt();

@@ -1,4 +1,4 @@
-// One turn of a session from its input to its end: the hooks around it, the agent's run, the title, the outcome told.
+// One turn of a session from its input to its end: the hooks around it, the agent's run, the title, the outcome.
 import { continueTurn, runTurn } from "../../agent/turn.ts";
 import { unlessLate } from "../../base/abort.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
@@ -27,23 +27,29 @@ import {
 	type EmitInTurn,
 } from "./turn-dependencies.ts";
 
-/** Milliseconds in which the work of a cancelled turn has to end: more than its calls have. */
+/** Milliseconds for the work of a cancelled turn to end: more than its calls get. */
 const patience = 1400;
 
 export interface RunningTurn {
 	readonly id: string;
 	readonly controller: AbortController;
 	readonly steers: OpenSteerQueue;
-	/** Set when something other than a cancel aborted it: a time budget that was used up, or a fault in its work. */
+	/**
+	 * Set when something other than a cancel aborted it: an exhausted time budget, or an uncaught exception in its
+	 * work.
+	 */
 	broken: TurnError | null;
-	/** Resolves when its end was told. */
+	/** Resolves when its end was delivered. */
 	ended: Promise<void>;
 }
 
 /** What a turn is started with. */
 export interface TurnStart {
 	readonly input: UserInput;
-	/** Whether it is the program's own: then no hook of prompts sees it, it is done once, and it names no session. */
+	/**
+	 * Whether the program itself wrote the input: no prompt hook sees it, it is not repeated, and it does not title the
+	 * session.
+	 */
 	readonly isOwn: boolean;
 }
 
@@ -54,24 +60,24 @@ export interface MainTurnSettings {
 	/** Null for a session without tool servers. */
 	readonly servers: Pick<ToolServers, "prepareTurn"> | null;
 	readonly commands: SlashCommands;
-	/** How often a prompt is gone over again; see `loopOver`. */
+	/** How often a prompt is repeated; see `loopOver`. */
 	readonly loopIterations: number;
 	readonly notifications: Pick<Notifications, "openTurn" | "closeTurn">;
 	readonly keys: Pick<SessionKeys, "renewDue">;
 	readonly budgets: Pick<Budgets, "openTurn" | "closeTurn">;
 	readonly log: Log;
-	/** From now on nothing more of the turn is told but how what was begun ends. */
+	/** From now on only the events that end something are delivered for the turn. */
 	seal(error: Error): void;
-	/** Called once its beginning was kept and told. */
+	/** Called once its beginning was persisted and delivered. */
 	begun(): void;
-	/** Called right before the end is told: whoever hears of it may start the next turn at once. */
+	/** Called right before the end is delivered: a client that receives it may start the next turn at once. */
 	release(): void;
 }
 
-/** A turn while it runs: what was told of it, and how to tell more. */
+/** The events of a turn while it runs. */
 interface TurnEvents {
 	readonly emit: EmitInTurn;
-	/** Whether its beginning was kept and told. */
+	/** Whether its beginning was persisted and delivered. */
 	isBegun: boolean;
 }
 
@@ -98,11 +104,11 @@ export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings:
 	turn.steers.close();
 	await watch.end();
 	await settings.notifications.closeTurn();
-	// A cancel that was accepted while the last hooks ran is kept to.
+	// A cancel that was accepted while the last hooks ran is honoured.
 	if (signal.aborted && outcome.status !== "failed") outcome = toCutOff(turn);
 	const ended: EventBody = { type: "turn.ended", outcome };
 	try {
-		// Nothing of the turn may wait for a slow client any more, nor stay open behind it.
+		// From here on nothing of the turn may wait for a slow client, or stay open after the turn.
 		turn.controller.abort();
 		if (turnEvents.isBegun) {
 			const records = settings.budgets.closeTurn();
@@ -111,19 +117,19 @@ export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings:
 	} catch (thrown) {
 		log.error("The end of a turn could not be kept.", { session: stored.id, error: thrown });
 	}
-	// A log without the beginning of a turn is not to have its end.
+	// A log without the beginning of a turn must not contain its end.
 	release();
 	emitter.deliverVolatile({ turnId: turn.id, agentPath: [] }, ended);
 }
 
-/** The work of a cancelled turn hangs in something that knows no cancel: the turn ends without it. */
+/** The work of a cancelled turn hangs in something that ignores the abort: the turn ends without it. */
 function giveUp(turn: RunningTurn, { services, log, seal }: MainTurnSettings): TurnOutcome {
 	log.error("A cancelled turn did not end and is given up.", { session: services.stored.id });
 	seal(new KernelError("closed", "The turn was given up."));
 	return toCutOff(turn);
 }
 
-/** What runs is ended as by a cancel; which of the two came first decides how that is told. */
+/** Ends the running work as a cancel would; the outcome reports whichever of the two came first. */
 export function breakOff(turn: RunningTurn, error: TurnError): void {
 	if (turn.controller.signal.aborted) return;
 	turn.broken = error;
@@ -135,7 +141,7 @@ function toCutOff({ broken }: RunningTurn): TurnOutcome {
 	return broken === null ? { status: "cancelled" } : { status: "failed", error: broken };
 }
 
-/** Hooks before it, the run, hooks behind it: one of those may send the agent back to work once. */
+/** Hooks before the run, the run, hooks after it: one of those may make the agent continue once. */
 async function runPrompt(
 	turn: RunningTurn,
 	{ input, isOwn }: TurnStart,
@@ -169,7 +175,7 @@ async function runPrompt(
 	const reason = await askToStop(hooks, emit, signal);
 	if (signal.aborted) return { status: "cancelled" };
 	if (reason !== null) outcome = await runTurn(reason, dependencies, signal);
-	// What was added while the hooks ran keeps the turn going as well.
+	// Input added while the hooks ran continues the turn as well.
 	while (outcome.status === "finished" && !turn.steers.closeIfEmpty()) {
 		outcome = await continueTurn(dependencies, signal);
 	}
@@ -177,7 +183,7 @@ async function runPrompt(
 	return outcome;
 }
 
-/** What the prompt itself is: a command, a task to go over again, or simply a task. */
+/** Runs the prompt: as a command, as a prompt to repeat, or as a plain task. */
 async function runInput(
 	input: UserInput,
 	found: ReturnType<SlashCommands["find"]>,
@@ -210,7 +216,7 @@ async function prepareRun(
 	return { services, agent, turn: agentTurn, dependencies, emit };
 }
 
-/** What a crash left behind is told inside the first step: clients show text only there. */
+/** The report of an earlier crash is emitted inside the first step: clients show text only there. */
 async function emitCrashNotice(main: MainAgent, emit: EmitInTurn): Promise<void> {
 	const notice = main.takeNotice();
 	if (notice === null) return;
@@ -218,7 +224,7 @@ async function emitCrashNotice(main: MainAgent, emit: EmitInTurn): Promise<void>
 	await notice.settle();
 }
 
-/** A session without a title is named after the first input that was answered. */
+/** A session without a title is titled after the first input that was answered. */
 async function deriveTitle(stored: StoredSession, input: UserInput): Promise<void> {
 	const title = toTitle(input);
 	if (stored.state().customTitle === null && title !== null) await stored.updateState({ customTitle: title });

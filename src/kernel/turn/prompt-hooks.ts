@@ -1,17 +1,17 @@
-// The hooks around what an agent is told to do, of the session's own agent and of subagents alike: those before may keep
-// a prompt from the model, those behind may send the agent back to work.
+// The hooks around a prompt, for the session's own agent and for subagents: those before may block the prompt, those
+// after may make the agent continue.
 import type { UserInput } from "../../events/content.ts";
 import type { EmitHookEvent, HookRunner } from "./hook-runner.ts";
 
-/** A prompt that hooks keep from the model. */
+/** A prompt that hooks blocked. */
 export interface BlockedPrompt {
 	/** The hook's own words; empty when it gave none. */
 	readonly reason: string;
-	/** What is answered in place of the model. */
+	/** The answer shown instead of the model's. */
 	readonly text: string;
 }
 
-/** Shows a prompt to the hooks; null when it may go on to the model. */
+/** Runs the hooks on a prompt; null when it may be sent to the model. */
 export async function showPrompt(
 	input: UserInput,
 	hooks: Pick<HookRunner, "run">,
@@ -25,7 +25,7 @@ export async function showPrompt(
 	return { reason, text: reason === "" ? "Prompt blocked by hook." : reason };
 }
 
-/** Asks the hooks whether an agent may stop; what they give it to do instead, or null. */
+/** Runs the hooks on whether an agent may stop; returns the prompt to continue with, or null. */
 export async function askToStop(hooks: HookRunner, emit: EmitHookEvent, signal: AbortSignal): Promise<string | null> {
 	const point = { event: "Stop", target: "", input: { stop_hook_active: false } } as const;
 	const { action, reason } = await hooks.run(point, emit, signal);

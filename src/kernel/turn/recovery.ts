@@ -1,5 +1,5 @@
-// What a crash left behind: calls that were started and never finished. The model is told that their outcome is
-// unknown, the person is told once, and nothing is run again (docs/guarantees.md).
+// Recovers calls that a crash left started but unfinished: the model is informed that their outcome is unknown, the
+// person once, and nothing is run again (docs/guarantees.md).
 import { type Context, messageRow } from "../../agent/context.ts";
 import { toToolMessage } from "../../agent/tool-results.ts";
 import { toolError } from "../../events/content.ts";
@@ -16,16 +16,16 @@ const resultLost = toolError(
 	"Result lost",
 );
 
-/** What the person is to be told, and what is recorded once they were. */
+/** The report for the person, and what to record once they got it. */
 export interface CrashNotice {
 	readonly text: string;
-	/** Marks the calls as finished, so that nobody is told again. */
+	/** Marks the calls as finished, so that they are not reported again. */
 	settle(): Promise<void>;
 }
 
 /**
- * Closes the unfinished calls in the context and gives the notice for the person; null when there were none. A crash at
- * any point of it, or before the notice is settled, leaves the rest to the next time.
+ * Closes the unfinished calls in the context and returns the report for the person; null when there were none. After a
+ * crash at any point before the notice is settled, the next opening does the rest.
  */
 export async function recoverCalls(stored: StoredSession, context: Context): Promise<CrashNotice | null> {
 	await closeLostCalls(context);
@@ -44,13 +44,13 @@ export async function recoverCalls(stored: StoredSession, context: Context): Pro
 	};
 }
 
-/** Answers the calls at the very end of a context whose results are not in it: no provider takes it otherwise. */
+/** Answers the calls at the very end of a context that have no results: providers reject it otherwise. */
 export async function closeLostCalls(context: Context): Promise<void> {
 	const lost = callsWithoutResult(context.messages);
 	if (lost.length > 0) await context.append(lost.map((id) => messageRow(toToolMessage(id, resultLost))));
 }
 
-/** Calls at the very end of the context whose results were cut off with the end of a write. */
+/** Calls at the very end of the context whose results were lost with the end of a write. */
 function callsWithoutResult(messages: readonly HistoryEntry[]): string[] {
 	const last = messages.findLastIndex(({ role }) => role !== "tool");
 	const missing = (messages[last]?.toolCalls ?? []).map(({ id }) => id);
@@ -61,7 +61,7 @@ function callsWithoutResult(messages: readonly HistoryEntry[]): string[] {
 	return missing;
 }
 
-/** An assistant message with the calls, each answered: a history that every provider takes. */
+/** An assistant message with the calls, each answered: a history that every provider accepts. */
 function closingRows(calls: readonly UnfinishedCall[]): ContextRow[] {
 	const assistant: HistoryEntry = {
 		role: "assistant",
@@ -77,7 +77,7 @@ function closingRows(calls: readonly UnfinishedCall[]): ContextRow[] {
 	return [assistant, ...answers].map(messageRow);
 }
 
-/** Whether the very end of the context already answers the call with the unknown outcome. */
+/** Whether the end of the context already answers the call with the unknown outcome. */
 function isClosed({ toolCallId }: UnfinishedCall, messages: readonly HistoryEntry[]): boolean {
 	const answer = JSON.stringify(toToolMessage(toolCallId, outcomeUnknown).content);
 	const lastTools = messages.slice(messages.findLastIndex(({ role }) => role !== "tool") + 1);

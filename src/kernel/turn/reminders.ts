@@ -1,4 +1,4 @@
-// What the session's own agent is reminded of at the beginning of a step. Each source says when it is due.
+// The reminders that the session's own agent gets at the beginning of a step. Each source says when one is due.
 import { awayReminder } from "../../definitions/away-reminders.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ApprovalMode } from "../interactions/approval-mode.ts";
@@ -6,13 +6,13 @@ import type { ApprovalMode } from "../interactions/approval-mode.ts";
 export interface Reminders {
 	/** The texts that are due now; a text that was given is not due again at once. */
 	due(messages: readonly HistoryEntry[]): Promise<readonly string[]>;
-	/** What was given before is not in the context any more. */
+	/** The texts given before are no longer in the context. */
 	rearm(): void;
 }
 
 export const noReminders: Reminders = { due: async () => [], rearm: () => {} };
 
-/** Several sources as one. */
+/** Joins several sources into one. */
 export function joinReminders(sources: readonly Reminders[]): Reminders {
 	return {
 		due: async (messages) => (await Promise.all(sources.map((source) => source.due(messages)))).flat(),
@@ -22,7 +22,7 @@ export function joinReminders(sources: readonly Reminders[]): Reminders {
 	};
 }
 
-/** Says once that nobody is at the keyboard, while the session's state says so. */
+/** Reminds once that nobody is at the keyboard, while the session's state says so. */
 export function createAwayReminders(mode: ApprovalMode): Reminders {
 	let isGiven = false;
 	return {

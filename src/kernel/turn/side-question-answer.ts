@@ -1,5 +1,5 @@
-// How a question beside the conversation is answered: one request with what the model has been told so far, no tools, and
-// nothing of it in the context.
+// Answers a side question: one request with the message history so far, without tools; nothing of it enters the
+// context.
 import type { Context } from "../../agent/context.ts";
 import { emptyAnswer, toTurnError } from "../../agent/retries.ts";
 import { askSilently } from "../../agent/silent-call.ts";
@@ -9,20 +9,20 @@ import type { HistoryEntry } from "../../events/conversation.ts";
 import type { EventBodyOf, TurnError } from "../../events/event.ts";
 import type { Model } from "../../models/model.ts";
 
-/** Who answers. */
+/** The agent that answers. */
 export interface SideQuestionAgent {
-	/** Null when none is configured; `unsetModelAlias` then names what was asked for. */
+	/** Null when none is configured; `unsetModelAlias` then is the requested alias. */
 	readonly model: Model | null;
 	readonly unsetModelAlias: string | null;
 	readonly context: Pick<Context, "systemPrompt" | "requestMessages">;
 	readonly cacheKey: string;
-	/** The error of a budget that is used up, if one is. */
+	/** The error of an exhausted budget; null when none is. */
 	exhausted(): TurnError | null;
 }
 
 export type SideAnswer =
 	| { readonly kind: "answered"; readonly response: string }
-	/** Nothing was asked. */
+	/** The question is empty. */
 	| { readonly kind: "unasked" }
 	| { readonly kind: "cancelled" }
 	| { readonly kind: "failed"; readonly error: TurnError };
@@ -52,10 +52,10 @@ export async function answerSideQuestion(
 	return response === "" ? { kind: "failed", error: toTurnError(emptyAnswer) } : { kind: "answered", response };
 }
 
-/** What people read when nothing was asked. */
+/** What people read when the question is empty. */
 export const unaskedText = "There is no question: write it after /btw.";
 
-/** How the end of a question tells of its answer. */
+/** The members of the question's end event for this answer. */
 export function toEnd(answer: SideAnswer): Pick<EventBodyOf<"side-question.ended">, "response" | "error"> {
 	switch (answer.kind) {
 		case "answered":

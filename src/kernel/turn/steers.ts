@@ -1,14 +1,14 @@
-// Input added while a turn runs, waiting to be taken between two steps.
+// Input added while a turn runs; it waits in a queue until the turn consumes it between two steps.
 import type { SteerQueue } from "../../agent/dependencies.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { UserInput } from "../../events/content.ts";
 
 export interface OpenSteerQueue extends SteerQueue {
-	/** False when the turn takes no more. Fails `overloaded` while too many wait. */
+	/** False when the turn accepts no more. Fails `overloaded` while too many wait. */
 	add(input: UserInput): boolean;
-	/** Takes no more if nothing waits; false when something does. */
+	/** Closes the queue if it is empty; false when it is not. */
 	closeIfEmpty(): boolean;
-	/** Takes no more from now on. */
+	/** Closes the queue. */
 	close(): void;
 }
 

@@ -1,4 +1,4 @@
-// What hangs in something that knows no cancel: the turn ends all the same, and the next one begins.
+// A turn ends although its work hangs in something that ignores the abort, and the next turn begins.
 import { describe, expect, it } from "vitest";
 import { call, createScriptedModel, done, say } from "../../../test/support/scripted-model.ts";
 import { createSessionSubject, type SessionSubject } from "../../../test/support/session-subject.ts";
@@ -9,7 +9,7 @@ import { toolSuccess } from "../../events/content.ts";
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 const never = new Promise<never>(() => {});
 
-/** Moves the clock on until the turn has ended, and gives how many milliseconds that took. */
+/** Advances the clock until the turn has ended, and returns the milliseconds that took. */
 async function timeToEnd({ session, clock }: SessionSubject): Promise<number> {
 	const before = clock.now();
 	while (session.snapshot().turnId !== null) {
@@ -72,7 +72,7 @@ describe("a cancelled turn", () => {
 		expect(await timeToEnd(subject)).toBe(1200);
 		expect((await client.next("turn.ended")).outcome).toEqual({ status: "cancelled" });
 		await expectNextTurnWorks(subject, client);
-		// Without its end it is told as of unknown outcome when the session is opened again.
+		// Without the record of its end its outcome is reported as unknown when the session is opened again.
 		expect(subject.double.writes).toContain("started");
 		expect(subject.double.writes).not.toContain("finished");
 		late.resolve();

@@ -1,14 +1,14 @@
-// The tools of one turn: the built-in ones first, then those of servers, then those the attached clients brought.
+// The tools of one turn: the built-in ones first, then those of servers, then those of the attached clients.
 import type { ToolBox } from "../../agent/dependencies.ts";
 import type { ClientCapability, Tool } from "../../tools/tool.ts";
 
-/** What an attached client adds to the tools: its own, and the ability to serve some of the built-in ones. */
+/** What an attached client provides for the tools: its own ones, and the capability to serve some built-in ones. */
 export interface ToolClient {
 	readonly tools: ReadonlyMap<string, Tool>;
 	readonly capabilities: readonly ClientCapability[];
 }
 
-/** `clients` and `servers` are asked anew each time: they come and go. */
+/** `clients` and `servers` are called each time: they come and go. */
 export function createToolBox(
 	builtin: readonly Tool[],
 	clients: () => readonly ToolClient[] = () => [],

@@ -1,5 +1,5 @@
-// The hooks around tool calls. What comes before a call is waited for; what comes after runs beside the turn and is
-// over, for the client at least, before the turn ends.
+// The hooks around tool calls. Hooks before a call are awaited; hooks after it run concurrently with the turn and end,
+// for the client at least, before the turn does.
 
 import type { ToolWatch } from "../../agent/dependencies.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -12,17 +12,17 @@ import type { EmitHookEvent, HookRunner } from "./hook-runner.ts";
 /** Characters of a result that a hook is shown. */
 const outputLimit = 2000;
 
-/** Milliseconds that hooks behind the turn's last call may still take before the turn ends without them. */
+/** Milliseconds for the hooks after the turn's last call before the turn ends without them. */
 const trailingGrace = 5000;
 
 export interface WatchedTurn extends ToolWatch {
 	/** Runs hooks of any point and waits for them. */
 	run(point: HookPoint): Promise<HookDecision>;
-	/** A watch for a turn within this one, ended by itself. */
+	/** A watch for a nested turn, which ends it itself. */
 	fork(): WatchedTurn;
-	/** Runs hooks of any point beside the turn. */
+	/** Runs hooks of any point concurrently with the turn. */
 	runConcurrently(point: HookPoint): void;
-	/** Waits for what runs beside the turn, or ends it: at once when the turn was cancelled. */
+	/** Waits for the concurrent hooks, or ends them at once when the turn was cancelled. */
 	end(): Promise<void>;
 }
 
@@ -33,14 +33,14 @@ export function createToolWatch(
 	signal: AbortSignal,
 ): WatchedTurn {
 	const concurrentController = new AbortController();
-	const beside = new Set<Promise<unknown>>();
+	const concurrent = new Set<Promise<unknown>>();
 
 	const runConcurrently = (point: HookPoint) => {
 		const run = hooks.run(point, emit, AbortSignal.any([signal, concurrentController.signal])).finally(() => {
-			beside.delete(run);
+			concurrent.delete(run);
 		});
 		run.catch(() => {});
-		beside.add(run);
+		concurrent.add(run);
 	};
 
 	return {
@@ -54,9 +54,9 @@ export function createToolWatch(
 		crashed: (call, input, error) => runConcurrently(pointOf("PostToolUseFailure", call, input, { error })),
 		runConcurrently,
 		async end() {
-			if (beside.size > 0) await Promise.race([Promise.allSettled(beside), sleep(clock, trailingGrace, signal)]);
+			if (concurrent.size > 0) await Promise.race([Promise.allSettled(concurrent), sleep(clock, trailingGrace, signal)]);
 			concurrentController.abort();
-			await Promise.allSettled(beside);
+			await Promise.allSettled(concurrent);
 		},
 	};
 }

@@ -1,4 +1,4 @@
-// What a turn of one agent is given: the loop's dependencies, made of the services of its session.
+// Builds the dependencies of an agent's turn from the services of its session.
 import type { Context } from "../../agent/context.ts";
 import type { Compacting, Mailbox, Notice, ToolBox, TurnDependencies, TurnLimits } from "../../agent/dependencies.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -18,7 +18,7 @@ export interface AgentServices {
 	readonly stored: StoredSession;
 	readonly emitter: Pick<Emitter, "emit" | "deliverVolatile" | "addAgent" | "removeAgent">;
 	readonly approvals: Approvals;
-	/** What its agents' work is part of, for those who are asked to approve it. */
+	/** What the agents' work is part of, for the person who approves it. */
 	readonly sourceKind: ApprovalSource["kind"];
 	readonly limits: TurnLimits;
 	readonly budget: AgentBudget;
@@ -27,7 +27,7 @@ export interface AgentServices {
 	/** Uniform in [0, 1). */
 	readonly random: () => number;
 	readonly planMode: () => boolean;
-	/** Passes the work through; when it could not be kept, nothing more of the turn is told. */
+	/** Passes the work through; if it fails to persist, nothing more of the turn is delivered. */
 	persisted<T>(work: Promise<T>): Promise<T>;
 }
 
@@ -41,9 +41,9 @@ export interface Agent {
 	readonly tools: ToolBox;
 	readonly reminders: Reminders;
 	notices(): Promise<readonly AgentNotice[]>;
-	/** Null for one without the tool for it. */
+	/** Null without the tool that sends to it. */
 	readonly mailbox: Mailbox | null;
-	/** What it is told behind a summary of its past. */
+	/** The notes that it gets after a compaction. */
 	compactionNotes(): Promise<readonly string[]>;
 }
 
@@ -53,15 +53,15 @@ export interface AgentTurn {
 	readonly signal: AbortSignal;
 	readonly steers: OpenSteerQueue;
 	readonly watch: WatchedTurn;
-	/** Called before the first step; absent where the tools are all there from the beginning. */
+	/** Called before the first step; absent where all tools are available from the beginning. */
 	toolsReady?(): Promise<void>;
-	/** Called when a step was begun and told. */
+	/** Called when a step was begun and its event delivered. */
 	stepStarted(): Promise<void> | undefined;
 }
 
 export type EmitInTurn = (body: EventBody, persistence?: Persistence) => Promise<void> | undefined;
 
-/** Emits for an agent within a turn; what waits for a slow client waits no longer than the turn. */
+/** Emits for an agent within a turn; waits for a slow client no longer than the turn. */
 export function createTurnEmit(
 	{ emitter }: AgentServices,
 	path: readonly AgentPathEntry[],
@@ -122,7 +122,7 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 		random: services.random,
 		emit: (body) => {
 			if (body.type === "step.started") return startStep(body);
-			// Accepted input is on stable storage before it is told.
+			// Accepted input is on stable storage before it is delivered.
 			return emit(body, body.type === "steer.consumed" ? { sync: true } : {});
 		},
 		approve: (need, call, signal) =>
@@ -136,13 +136,13 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 	};
 }
 
-/** The hooks of a notice run beside the turn, once the model is given it. */
+/** The hooks of a notice run concurrently with the turn, once the model was given the notice. */
 function toNotice({ text, hook, persisted }: AgentNotice, services: AgentServices, { watch }: AgentTurn): Notice {
 	return {
 		text,
 		async retained() {
 			watch.runConcurrently(hook);
-			// That it has arrived must not outlast the context that has it.
+			// The record of the delivery must not survive a crash that the context did not.
 			await services.persisted(services.stored.sync());
 			await persisted();
 		},
