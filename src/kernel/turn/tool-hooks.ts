@@ -54,7 +54,8 @@ export function createToolWatch(
 		crashed: (call, input, error) => runConcurrently(pointOf("PostToolUseFailure", call, input, { error })),
 		runConcurrently,
 		async end() {
-			if (concurrent.size > 0) await Promise.race([Promise.allSettled(concurrent), sleep(clock, trailingGrace, signal)]);
+			if (concurrent.size > 0)
+				await Promise.race([Promise.allSettled(concurrent), sleep(clock, trailingGrace, signal)]);
 			concurrentController.abort();
 			await Promise.allSettled(concurrent);
 		},
