@@ -1,4 +1,4 @@
-// The JSON arguments of a tool call: decoding what models really send, and a canonical form to compare calls by.
+// Decodes the JSON arguments of tool calls as models really send them, and gives a canonical form for comparing calls.
 import { errorText } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 
@@ -6,7 +6,7 @@ export type DecodedArguments =
 	| { readonly ok: true; readonly value: unknown }
 	| { readonly ok: false; readonly reason: string };
 
-/** Decodes argument text: nothing means `{}`, and raw control characters inside strings are taken as meant. */
+/** Decodes argument text: empty text means `{}`, and raw control characters inside strings are accepted. */
 export function decodeArguments(text: string | null): DecodedArguments {
 	if (text === null || text.trim() === "") return { ok: true, value: {} };
 	try {
@@ -22,11 +22,11 @@ export function decodeArguments(text: string | null): DecodedArguments {
 
 const quote = 0x22;
 const backslash = 0x5c;
-/** What stands behind a backslash is left as it is. */
+/** The character after a backslash is left as it is. */
 const escapable = /\\[\s\S]|\p{Cc}/gu;
 const escapes = Array.from({ length: 0x20 }, (_, code) => `\\u${code.toString(16).padStart(4, "0")}`);
 
-/** Escapes the control characters inside JSON strings; those between tokens are left as white space. */
+/** Escapes the control characters inside JSON strings; those between tokens remain white space. */
 function escapeControlCharacters(text: string): string {
 	const pieces: string[] = [];
 	let start = 0;
@@ -42,7 +42,7 @@ function escapeControlCharacters(text: string): string {
 	return pieces.join("");
 }
 
-/** Behind the closing quote of the string that begins there. */
+/** The position after the closing quote of the string that begins there. */
 function endOfString(text: string, begin: number): number {
 	let end = begin + 1;
 	for (let code = text.charCodeAt(end); end < text.length && code !== quote; code = text.charCodeAt(end)) {
@@ -51,7 +51,7 @@ function endOfString(text: string, begin: number): number {
 	return Math.min(text.length, end + 1);
 }
 
-/** Compact JSON with sorted keys: equal for calls that mean the same. */
+/** Compact JSON with sorted keys: equal for equivalent calls. */
 export function canonicalJson(value: unknown): string {
 	return JSON.stringify(value, (_key, inner: unknown) =>
 		isRecord(inner)

@@ -1,16 +1,16 @@
-// Puts the streamed parts of one model answer together: its content, and each tool call as soon as it is complete.
+// Assembles the streamed parts of one model answer: its content, and each tool call as soon as it is complete.
 import type { ContentPart, ToolCall } from "../events/content.ts";
 import { withArguments } from "../events/merge.ts";
 import type { ModelPart } from "../models/model.ts";
 
 export interface Assembly {
-	/** Takes the next part; returns the tool call it completed by not belonging to it. */
+	/** Adds the next part; returns the open tool call when this part completes it by not continuing it. */
 	push(part: ModelPart): ToolCall | null;
 	/** Ends the answer; returns the tool call that was still open. */
 	end(): ToolCall | null;
 	content(): readonly ContentPart[];
 	toolCalls(): readonly ToolCall[];
-	/** Whether the answer says nothing: no content and no call, or thoughts alone. */
+	/** Whether the answer says nothing: no content and no call, or reasoning alone. */
 	isEmpty(): boolean;
 }
 
@@ -35,7 +35,7 @@ export function createAssembly(): Assembly {
 	return {
 		push(part) {
 			if (part.type === "tool_call_part") {
-				// A part behind anything but a tool call belongs to nothing and is dropped.
+				// A continuation with no tool call before it is dropped.
 				if (openCall !== null && part.arguments_part !== null) openCall.pieces.push(part.arguments_part);
 				return null;
 			}
@@ -78,7 +78,7 @@ function firstPiece(part: ContentPart): string {
 	return part.type === "think" ? part.think : "";
 }
 
-/** The text to append when `next` continues `part`; null when it does not. A signed thought is complete. */
+/** The text to append when `next` continues `part`; null when it does not. Signed reasoning is complete. */
 function mergeablePiece(part: ContentPart, next: ContentPart): string | null {
 	if (part.type === "text" && next.type === "text") return next.text;
 	if (part.type === "think" && next.type === "think" && part.encrypted === null) return next.think;

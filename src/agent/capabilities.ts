@@ -1,4 +1,4 @@
-// What a model must be able to take in before content is put in front of it.
+// Checks that a model has the capabilities that content requires.
 import type { ContentPart } from "../events/content.ts";
 import type { TurnError } from "../events/event.ts";
 import type { Capability, Model } from "../models/model.ts";
@@ -11,7 +11,7 @@ const needed: { readonly [T in ContentPart["type"]]: Capability | null } = {
 	video_url: "video_in",
 };
 
-/** The error of content that needs what the model lacks, or null when it can take all of it. */
+/** The error when the model lacks a capability that the content requires; null when it lacks none. */
 export function missingCapability(model: Model, parts: readonly ContentPart[]): TurnError | null {
 	const missing = new Set<Capability>();
 	for (const part of parts) {

@@ -1,4 +1,4 @@
-// Compaction: the older part of a context gives way to a summary that the model writes of it (agent-kernel §5.9).
+// Compaction: replaces the older part of a context by a summary that the model writes (agent-kernel §5.9).
 import { type ContentPart, textPart } from "../events/content.ts";
 import type { HistoryEntry } from "../events/conversation.ts";
 import type { Model } from "../models/model.ts";
@@ -10,7 +10,7 @@ import { askSilently } from "./silent-call.ts";
 
 export type CompactionOutcome =
 	| { readonly kind: "done" }
-	/** The context is as it was. */
+	/** The context is unchanged. */
 	| StepFailure
 	| { readonly kind: "cancelled" };
 
@@ -19,7 +19,7 @@ type Dependencies = Pick<
 	"context" | "compaction" | "emit" | "commit" | "limits" | "clock" | "random" | "cacheKey"
 >;
 
-/** Messages of user and assistant at the end that stay as they are. */
+/** Messages of user and assistant to preserve at the end. */
 const preservedMessages = 2;
 
 const systemPrompt =
@@ -44,7 +44,7 @@ const prefix = systemText(
 	"The conversation before this point was summarised to make room. What follows is the summary; go on from it.",
 );
 
-/** Whether the context is so full that it is to be compacted before the next request. */
+/** Whether the context is so full that it must be compacted before the next request. */
 export function isCompactionDue(model: Model, { context, compaction }: Dependencies): boolean {
 	const tokens = context.expectedTokenCount;
 	const { triggerRatio, reservedTokens } = compaction;
@@ -52,8 +52,8 @@ export function isCompactionDue(model: Model, { context, compaction }: Dependenc
 }
 
 /**
- * Compacts, with begin and end told; `focus` is what a person wants kept above all. The end is told whatever came of it.
- * Rejects only when something could not be kept.
+ * Compacts and emits begin and end; `focus` is what a person wants preserved above all. The end is emitted whatever the
+ * outcome. Rejects only when something could not be persisted.
  */
 export async function compact(
 	model: Model,
@@ -89,17 +89,17 @@ async function replaceOlder(
 	const summary = older.length === 0 ? noSummary : await summarise(model, older, focus, dependencies, signal);
 	if (summary.kind !== "done") return summary;
 	const notes = (await compaction.notes()).map((text): HistoryEntry => ({ role: "user", content: [textPart(text)] }));
-	const behind = [...preserved, ...notes];
+	const appended = [...preserved, ...notes];
 	await context.replace([
 		{ type: "checkpoint", id: 0 },
-		...[...summary.messages, ...behind].map(messageRow),
-		{ type: "usage", tokenCount: summary.tokens + estimateTokens(behind) },
+		...[...summary.messages, ...appended].map(messageRow),
+		{ type: "usage", tokenCount: summary.tokens + estimateTokens(appended) },
 	]);
 	await commit();
 	return { kind: "done" };
 }
 
-/** The messages that are summarised, and those at the end that stay. */
+/** The messages to summarise, and those at the end to preserve. */
 function split(messages: readonly HistoryEntry[]): {
 	readonly older: readonly HistoryEntry[];
 	readonly preserved: readonly HistoryEntry[];
@@ -147,7 +147,7 @@ async function summarise(
 	return { kind: "done", messages: [message], tokens: answer.usage?.output ?? estimateTokens([message]) };
 }
 
-/** The history as text: each message under a header, then what is to be done with it. */
+/** The history as text, each message under a header, followed by the instructions. */
 function toMaterial(older: readonly HistoryEntry[], focus: string): readonly ContentPart[] {
 	const history = older.flatMap(({ role, content }, index) => [
 		textPart(`## Message ${index + 1}\nRole: ${role}\n`),

@@ -1,17 +1,17 @@
-// The conversation a model sees, and the log that keeps it. Holds no file: rows go to the ContextLog.
+// The context of one agent: what its model sees. Persists every row through a ContextLog.
 import { toParts, type UserInput } from "../events/content.ts";
 import type { ContextRow, HistoryEntry } from "../events/conversation.ts";
 
-/** Where the rows of a context are kept. Rows are on disk when the promise resolves. */
+/** Persists the rows of a context. They are on disk when the promise resolves. */
 export interface ContextLog {
 	appendContext(rows: readonly ContextRow[]): Promise<void>;
-	/** Puts the rows in place of all others at once. */
+	/** Replaces all rows atomically. */
 	replaceContext(rows: readonly ContextRow[]): Promise<void>;
 }
 
 type MessageRow = Extract<ContextRow, { type: "message" }>;
 
-/** Characters that are taken for a token where nothing was counted. */
+/** Characters per token in an estimate. */
 const charactersPerToken = 4;
 
 export class Context {
@@ -20,7 +20,7 @@ export class Context {
 	#rows: ContextRow[] = [];
 	#messages: HistoryEntry[] = [];
 	#tokenCount = 0;
-	/** Characters of the text that came behind the last count. */
+	/** Characters of the text added after the last count. */
 	#uncounted = 0;
 	#nextCheckpoint = 0;
 
@@ -32,12 +32,12 @@ export class Context {
 		for (const row of rows) this.#take(row);
 	}
 
-	/** Tokens of the context as last reported by the provider, kept over restarts. */
+	/** Tokens of the context as last reported by the provider; survives restarts. */
 	get tokenCount(): number {
 		return this.#tokenCount;
 	}
 
-	/** The same with an estimate of what has come since. */
+	/** The same plus an estimate of what was added since. */
 	get expectedTokenCount(): number {
 		return this.#tokenCount + Math.floor(this.#uncounted / charactersPerToken);
 	}
@@ -46,7 +46,7 @@ export class Context {
 		return this.#messages;
 	}
 
-	/** How many checkpoints there are: their ids are those below it. */
+	/** The number of checkpoints; their ids are below it. */
 	get checkpointCount(): number {
 		return this.#nextCheckpoint;
 	}
@@ -56,7 +56,7 @@ export class Context {
 		for (const row of rows) this.#take(row);
 	}
 
-	/** Begins anew behind the system prompt, with these rows; checkpoints count from 0 again. */
+	/** Replaces all but the system prompt by these rows; checkpoint ids start at 0 again. */
 	async replace(rows: readonly ContextRow[]): Promise<void> {
 		const whole: readonly ContextRow[] = [{ type: "system-prompt", content: this.systemPrompt }, ...rows];
 		await this.#log.replaceContext(whole);
@@ -68,7 +68,7 @@ export class Context {
 		for (const row of whole) this.#take(row);
 	}
 
-	/** Goes back to right before a checkpoint, which must be there. */
+	/** Rewinds the context to right before a checkpoint, which must exist. */
 	async revert(checkpoint: number): Promise<void> {
 		const end = this.#rows.findLastIndex((row) => row.type === "checkpoint" && row.id === checkpoint);
 		const retained = this.#rows.slice(0, Math.max(end, 0));
@@ -127,7 +127,7 @@ export function lastText({ messages }: Pick<Context, "messages">): string {
 	return texts.join("").trim();
 }
 
-/** About how many tokens the messages are, where no provider has counted them. */
+/** An estimate of the messages' tokens, for where no provider has counted them. */
 export function estimateTokens(messages: readonly HistoryEntry[]): number {
 	const characters = messages.reduce((length, message) => length + textLength(message), 0);
 	return Math.floor(characters / charactersPerToken);

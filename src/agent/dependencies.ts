@@ -1,4 +1,4 @@
-// What a turn is given by whoever runs it. The loop reaches nothing but this.
+// The dependencies of a turn, which its caller provides. The loop uses nothing else.
 import type { Clock } from "../base/clock.ts";
 import type { ToolCall, ToolReturn, UserInput } from "../events/content.ts";
 import type { EventBody, TurnError } from "../events/event.ts";
@@ -7,7 +7,9 @@ import type { Model, ToolSpecification } from "../models/model.ts";
 import type { ApprovalNeed, Tool } from "../tools/tool.ts";
 import type { Context } from "./context.ts";
 
-/** What became of an approval. `cancelled` means the turn or the attempt is over; nothing more is to be told. */
+/**
+ * The outcome of an approval. `cancelled` means that the turn or the attempt has ended; nothing more is to be emitted.
+ */
 export type ApprovalOutcome =
 	/** `isShown` says whether a person saw what will be done. */
 	| { readonly kind: "approved"; readonly isShown: boolean }
@@ -16,7 +18,7 @@ export type ApprovalOutcome =
 	| { readonly kind: "unattended"; readonly reason: string }
 	| { readonly kind: "cancelled" };
 
-/** The tools of an agent: what a model is offered, and what a call may reach. */
+/** The tools of an agent: those offered to its model, and those a call may use. */
 export interface ToolBox {
 	specifications(): Promise<readonly ToolSpecification[]>;
 	/** Also finds tools that are not offered. */
@@ -31,104 +33,106 @@ export interface SteerQueue {
 	isEmpty(): boolean;
 }
 
-/** Records that survive a crash: intents before, outcomes after. Kept and synced when the promise resolves. */
+/**
+ * Records that survive a crash: intents before, outcomes after. They are on stable storage when the promise resolves.
+ */
 export interface CallJournal {
 	started(call: ToolCall): Promise<void>;
 	finished(call: ToolCall, isError: boolean): Promise<void>;
 }
 
-/** What watches tool calls. `before` may forbid a call; the others are told and not waited for. */
+/** Observes tool calls. `before` may forbid a call; the others are called and not awaited. */
 export interface ToolWatch {
 	before(call: ToolCall, input: unknown): Promise<HookDecision>;
 	after(call: ToolCall, input: unknown, result: ToolReturn): void;
 	crashed(call: ToolCall, input: unknown, error: string): void;
 }
 
-/** News for the model, to be put before it as a message of its own. */
+/** A notification for the model, to be added to the context as a message of its own. */
 export interface Notice {
 	readonly text: string;
-	/** To be called once the text is kept in the context. */
+	/** Call it once the text is persisted in the context. */
 	retained(): Promise<void>;
 }
 
-/** Why a context is compacted: it is full, or a person asked for it, with or without saying what matters. */
+/** Why a context is compacted: it is full, or a person requested it, with or without a focus. */
 export type CompactionTrigger = "auto" | "manual" | "manual-with-prompt";
 
-/** When a context is compacted, and who takes part. Tokens are those last counted. */
+/** When a context is compacted, and what happens around it. Tokens are those last counted. */
 export interface Compacting {
-	/** The part of the model's window that may be filled. */
+	/** The share of the model's window that may be filled. */
 	readonly triggerRatio: number;
-	/** Tokens of it that must stay free. */
+	/** Tokens of the window that must stay free. */
 	readonly reservedTokens: number;
-	/** Waited for before anything happens. */
+	/** Awaited before anything else. */
 	before(trigger: CompactionTrigger, tokenCount: number): Promise<unknown>;
-	/** Texts for the model behind what stays of the history. */
+	/** Texts for the model after the preserved part of the history. */
 	notes(): Promise<readonly string[]>;
-	/** Told, and not waited for, when the context was replaced. */
+	/** Called, and not awaited, when the context was replaced. */
 	after(trigger: CompactionTrigger, tokenCount: number): void;
 }
 
-/** A message that an agent sends back to itself at an earlier checkpoint. */
+/** A message that an agent sends to its own past, at an earlier checkpoint. */
 export interface Mail {
 	readonly checkpoint: number;
 	readonly message: string;
 }
 
-/** Where such a message waits for the end of its step. */
+/** Holds such a message until the end of its step. */
 export interface Mailbox {
-	/** What waits, if anything; it then waits no more. */
+	/** Removes and returns the message, if there is one. */
 	take(): Mail | null;
 }
 
-/** What may still be used of tokens, time and tool calls. */
+/** The remaining tokens, time and tool calls. */
 export interface Budget {
-	/** Why no further step may be begun; null while there is something left. */
+	/** Why no further step may begin; null while there is something left. */
 	exhausted(): TurnError | null;
-	/** Counts a tool call that is about to be made; gives why when there is none left. */
+	/** Counts a tool call that is about to be made; returns the error when none is left. */
 	takeToolCall(): TurnError | null;
 }
 
 export interface TurnLimits {
 	readonly maxSteps: number;
-	/** Attempts in all per model call, the first included. */
+	/** The most attempts per model call, the first included. */
 	readonly maxAttempts: number;
 }
 
 export interface TurnDependencies {
-	/** Null when none is configured; `unsetModelAlias` then names what was asked for. */
+	/** Null when none is configured; `unsetModelAlias` then is the requested alias. */
 	readonly model: Model | null;
 	readonly unsetModelAlias: string | null;
 	readonly context: Context;
 	readonly tools: ToolBox;
-	/** Waited for before the first step; resolves early when the turn is cancelled. */
+	/** Awaited before the first step; resolves early when the turn is cancelled. */
 	toolsReady(): Promise<void>;
 	readonly steers: SteerQueue;
 	readonly journal: CallJournal;
 	readonly limits: TurnLimits;
 	readonly budget: Budget;
 	readonly cacheKey: string;
-	/** Whether this is a subagent: it goes on after a refusal, where the session's own agent stops. */
+	/** Whether this is a subagent: it continues after a refusal, where the session's own agent stops. */
 	readonly isSubagent: boolean;
 	readonly planMode: () => boolean;
 	readonly watch: ToolWatch;
-	/** News to put before the model at the beginning of a step; empty for subagents. */
+	/** Notifications to give the model at the beginning of a step; empty for subagents. */
 	notices(): Promise<readonly Notice[]>;
-	/** Texts to put before the model at the beginning of a step, as they are due. */
+	/** Reminders to give the model at the beginning of a step, when they are due. */
 	reminders(): Promise<readonly string[]>;
 	readonly compaction: Compacting;
-	/** Null for agents that cannot send mail to their past: those are not shown their checkpoints either. */
+	/** Null for agents that cannot send mail to their past; they do not see their checkpoints either. */
 	readonly mailbox: Mailbox | null;
-	/** Told of a step that failed, and of the class of its error, before the turn fails. */
+	/** Called with the error of a failed step, and its class, before the turn fails. */
 	stepFailed(error: TurnError, errorType: string): void;
 	readonly clock: Clock;
 	/** Uniform in [0, 1). */
 	readonly random: () => number;
 	/**
-	 * Resolves when the event is kept and told; waits while the client is slow, but not beyond the turn. Gives nothing
-	 * when there is nothing to wait for, as with most deltas.
+	 * Resolves when the event is persisted and delivered; applies backpressure while a client is slow, until the turn
+	 * ends. Undefined when there is nothing to wait for, as with most deltas.
 	 */
 	emit(body: EventBody): Promise<void> | undefined;
 	approve(need: ApprovalNeed, call: ToolCall, signal: AbortSignal): Promise<ApprovalOutcome>;
-	/** Puts everything kept so far on stable storage. */
+	/** Puts everything persisted so far on stable storage. */
 	commit(): Promise<void>;
 }

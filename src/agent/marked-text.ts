@@ -1,4 +1,4 @@
-// Text in a conversation that is the program's own and not the person's or a tool's: marked as such.
+// Marks text in a conversation that the program wrote, not the person or a tool.
 
 export function systemText(text: string): string {
 	return `<system>${text}</system>`;

@@ -1,4 +1,4 @@
-// One attempt at a model call: streams the answer out as it comes and starts each tool call once it is complete.
+// One attempt at a model call: emits the answer as it streams and starts each tool call once it is complete.
 import type { TokenUsage } from "../events/content.ts";
 import type { EventBody } from "../events/event.ts";
 import { createFailure, type Model, type ModelFailure, type ModelPart, type ModelRequest } from "../models/model.ts";
@@ -9,7 +9,7 @@ import { emptyAnswer } from "./retries.ts";
 import { createRunningCalls, type RunningCalls } from "./running-calls.ts";
 
 export type ModelCallOutcome =
-	/** Complete, but for its last tool call, which the caller starts after the status is told. */
+	/** Complete, except for its last tool call, which the caller starts after emitting the status. */
 	| {
 			readonly kind: "answered";
 			readonly assembly: Assembly;
@@ -17,7 +17,7 @@ export type ModelCallOutcome =
 			readonly usage: TokenUsage | null;
 			readonly messageId: string | null;
 	  }
-	/** The calls it had started are over and nothing of them was told. */
+	/** The calls it started have ended, and nothing of them was emitted. */
 	| { readonly kind: "failed"; readonly failure: ModelFailure }
 	| { readonly kind: "cancelled" };
 
@@ -59,7 +59,7 @@ export async function callModel(
 	return await fail(createFailure("connection", "The model's answer broke off."));
 }
 
-/** Defers the last call: it starts when the results are first wanted, after the status of the answer was told. */
+/** Defers the last call until its results are requested, after the status of the answer was emitted. */
 function withLastCall(calls: RunningCalls, last: Parameters<RunningCalls["start"]>[0] | null): RunningCalls {
 	let waiting = last;
 	return {

@@ -1,9 +1,9 @@
-// The guard against a model that makes the same call again and again: counts calls in a row over the steps of a turn,
-// and tells the model of it in the call's own output (agent-kernel §5.4).
+// Guards against a model that repeats the same call: counts identical calls in a row over the steps of a turn, and
+// reminds the model in the call's own output (agent-kernel §5.4).
 import { type ToolCall, type ToolReturn, textPart } from "../events/content.ts";
 import { reminderText } from "./marked-text.ts";
 
-/** Calls in a row at which the reminder begins, names the call, asks to stop, and the turn is ended. */
+/** Repetitions at which the reminder begins, names the call, asks to stop, and the turn is ended. */
 const mildCount = 3;
 const plainCount = 5;
 const urgentCount = 8;
@@ -13,16 +13,16 @@ const lastCount = 12;
 const quoteLimit = 300;
 
 export interface RepetitionGuard {
-	/** Begins an answer. What an answer that is given up noted is forgotten with the next one. */
+	/** Begins an answer. The notes of an answer that was abandoned are dropped. */
 	beginAnswer(): AnswerRepetition;
-	/** The answer begun last stands. Whether it has reached the number of calls at which a turn ends. */
+	/** Confirms the notes of the current answer. Whether the count that ends a turn is reached. */
 	endAnswer(): boolean;
-	/** Begins anew, as when the model has been taken back in time. */
+	/** Begins anew, as after a rewind. */
 	reset(): void;
 }
 
 export interface AnswerRepetition {
-	/** Notes the next call of the answer by what makes it the same as another; how many of them there are now in a row. */
+	/** Notes the next call of the answer by its canonical key; returns how many there are now in a row. */
 	note(key: string): number;
 }
 
@@ -59,7 +59,7 @@ export function createRepetitionGuard(): RepetitionGuard {
 	};
 }
 
-/** The result with the reminder that is due at this count behind its output. */
+/** The result, with the reminder that is due at this count after its output. */
 export function withReminder(result: ToolReturn, call: ToolCall, count: number): ToolReturn {
 	const text = reminder(call, count);
 	if (text === null) return result;

@@ -1,16 +1,16 @@
-// Which model failures are worth another attempt, how long to wait, and what clients and callers are told of them.
+// Which model failures are retried, the backoff before each retry, and what clients and callers learn about them.
 import { type Clock, sleep } from "../base/clock.ts";
 import { sentences } from "../base/sentence.ts";
 import type { TurnError } from "../events/event.ts";
 import { createFailure, type ModelFailure } from "../models/model.ts";
 
-/** 529 is how some providers say that they are overloaded. */
+/** Some providers report overload as 529. */
 const retryableStatus: ReadonlySet<number> = new Set([429, 500, 502, 503, 504, 529]);
 
-/** Milliseconds that a provider may ask to wait; whoever asks for more is not waited for. */
+/** Milliseconds of the longest wait that a provider may request; for longer ones the call fails at once. */
 const longestWait = 60_000;
 
-/** The class by which clients and hooks tell failures apart: in `StepRetry` and `StopFailure` (agent-kernel §5.5, §10.1). */
+/** The class that `StepRetry` and `StopFailure` give a failure (agent-kernel §5.5, §10.1). */
 export function errorClass({ kind, statusCode }: ModelFailure): string {
 	switch (kind) {
 		case "connection":
@@ -30,7 +30,7 @@ export function errorClass({ kind, statusCode }: ModelFailure): string {
 	}
 }
 
-/** The class of the failure in `StepRetry`, or null when another attempt makes no sense. */
+/** The class of the failure in `StepRetry`; null when a retry makes no sense. */
 export function retryableErrorType(failure: ModelFailure): string | null {
 	return isRetryable(failure) ? errorClass(failure) : null;
 }
@@ -63,7 +63,7 @@ export interface RetrySettings {
 	readonly random: () => number;
 }
 
-/** Another attempt that is about to be waited for. */
+/** A retry that is about to be waited for. */
 export interface ComingRetry {
 	/** The number of the attempt; the first of all is 1. */
 	readonly attempt: number;
@@ -79,8 +79,8 @@ interface FailedAttempt {
 }
 
 /**
- * Tries until an attempt does not fail, fails for good, was the last, or the provider wants to be left alone for longer
- * than anybody waits. `announce` is told before each wait.
+ * Retries until an attempt succeeds, fails permanently, was the last, or the provider requests a wait that is too long.
+ * `announce` is called before each wait.
  */
 export async function withRetries<T extends { readonly kind: string }>(
 	attempt: () => Promise<T | FailedAttempt>,
@@ -104,7 +104,7 @@ export async function withRetries<T extends { readonly kind: string }>(
 	}
 }
 
-/** Says when another attempt makes sense. */
+/** Adds to the message when a retry makes sense. */
 function withTime(failure: ModelFailure, wait: number, clock: Clock): ModelFailure {
 	const latest = 8.64e15;
 	const time = new Date(Math.min(clock.now() + wait, latest)).toISOString().replace(/\.\d+Z$/, "Z");
@@ -134,7 +134,7 @@ export function toStepFailure(failure: ModelFailure): StepFailure {
 	return { kind: "failed", error: toTurnError(failure), errorType: errorClass(failure) };
 }
 
-/** A step for which no budget is left. */
+/** The failure of a step that exceeds a budget. */
 export function beyondStepBudget(error: TurnError): StepFailure {
 	return { kind: "failed", error, errorType: "BudgetExhausted" };
 }

@@ -1,4 +1,4 @@
-// The tool calls of one model answer: started while it still streams, run at once, each told when it ends.
+// The tool calls of one model answer: started while it still streams, run in parallel, each emitted when it ends.
 import { setMaxListeners } from "node:events";
 import { unlessLate } from "../base/abort.ts";
 import { createDeferred } from "../base/deferred.ts";
@@ -9,19 +9,21 @@ import type { TurnDependencies } from "./dependencies.ts";
 import { type AnswerRepetition, withReminder } from "./repetition.ts";
 import { runToolCall, type SettledCall } from "./tool-call.ts";
 
-/** Milliseconds in which a call that was cut off has to end its effects; after them it is left to itself. */
+/** Milliseconds for an aborted call to end its effects; then it is abandoned. */
 const patience = 1200;
 
 export interface RunningCalls {
-	/** Starts a call, or joins it to an identical one of this answer: the same tool with the same arguments runs once. */
+	/**
+	 * Starts a call, or joins it to an identical one of this answer: the same tool with the same arguments runs once.
+	 */
 	start(call: ToolCall): void;
-	/** Waits for all; results in the order of the calls. Null where a call was cut off. */
+	/** Waits for all; results in the order of the calls. Null for an aborted call. */
 	results(): Promise<readonly (SettledCall | null)[]>;
-	/** Cuts every call off and waits until their effects are over, but no longer than some time. Nothing is told of them. */
+	/** Aborts every call and waits a limited time for the end of its effects. Nothing is emitted about them. */
 	abandon(): Promise<void>;
 }
 
-/** `signal` cuts the calls off as well; the caller still awaits `abandon` or `results`. */
+/** `signal` aborts the calls as well; the caller still awaits `abandon` or `results`. */
 export function createRunningCalls(
 	dependencies: TurnDependencies,
 	repetition: AnswerRepetition,
@@ -29,7 +31,7 @@ export function createRunningCalls(
 ): RunningCalls {
 	const own = new AbortController();
 	const either = AbortSignal.any([signal, own.signal]);
-	// Each call of an answer listens, and an answer may have any number of them.
+	// Each call of an answer adds a listener, and an answer may have any number of them.
 	setMaxListeners(0, either);
 	const targets = createKeyedQueue();
 	const executions = new Map<string, Promise<SettledCall | null>>();
@@ -40,7 +42,7 @@ export function createRunningCalls(
 		const prepared = createDeferred<void>();
 		const place = { targets, earlierPrepared: allPrepared, isPrepared: prepared.resolve };
 		allPrepared = Promise.all([allPrepared, prepared.promise]);
-		// Whatever ended the call before it was prepared, those behind it go on.
+		// Later calls continue whatever ended this one before it was prepared.
 		const running = runToolCall(call, dependencies, place, either).finally(prepared.resolve);
 		return await unlessLate(running, either, patience, dependencies.clock);
 	};
@@ -82,10 +84,12 @@ function identity(call: ToolCall): string {
 	return `${name} ${canonicalArguments(text) ?? `as written ${text ?? ""}`}`;
 }
 
-/** Characters of the longest arguments that are compared by what they mean: no model writes longer ones twice in two ways. */
+/**
+ * Characters of the longest arguments that are compared in canonical form: no model writes longer ones in two forms.
+ */
 const comparedLength = 64 * 1024;
 
-/** Null when the text is no JSON, too long, or nested so deeply that it cannot be written again. */
+/** Null when the text is not JSON, too long, or nested too deep to serialize. */
 function canonicalArguments(text: string | null): string | null {
 	if (text !== null && text.length > comparedLength) return null;
 	const decoded = decodeArguments(text);

@@ -1,4 +1,4 @@
-// A request whose answer is for the program alone: nothing of it is told while it streams, and it has no tools.
+// A model request whose answer only the program reads: nothing of it is emitted while it streams, and it has no tools.
 import type { ContentPart, TokenUsage } from "../events/content.ts";
 import type { HistoryEntry } from "../events/conversation.ts";
 import { createFailure, type Model, type ModelFailure } from "../models/model.ts";
@@ -19,7 +19,7 @@ export type SilentAnswer =
 
 const brokenOff = createFailure("connection", "The model's answer broke off.");
 
-/** Makes the request once; the answer without its thoughts. An answer that says nothing is a failure. */
+/** Makes the request once; returns the answer without its reasoning. An empty answer is a failure. */
 export async function askSilently(model: Model, request: SilentRequest, signal: AbortSignal): Promise<SilentAnswer> {
 	const assembly = createAssembly();
 	for await (const chunk of model.stream({ ...request, tools: [] }, signal)) {

@@ -1,4 +1,4 @@
-// One step of a turn: the model call with its retries, the tools it asked for, and what of it enters the context.
+// One step of a turn: the model call with its retries, the tools it calls, and the rows it adds to the context.
 import { inputTokens, type TokenUsage, toParts } from "../events/content.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import { type StatusFields, statusChanged } from "../events/event.ts";
@@ -15,17 +15,17 @@ import { toToolMessage } from "./tool-results.ts";
 export type StepOutcome =
 	| {
 			readonly kind: "done";
-			/** Whether the model is to see the results of its tools. */
+			/** Whether the model still has to see the results of its tools. */
 			readonly wantsMore: boolean;
 			/** Whether a person's refusal ends the turn. */
 			readonly isRefused: boolean;
 	  }
 	| StepFailure
-	/** The model has no room for the request. */
+	/** The request exceeds the model's context window. */
 	| { readonly kind: "overflow"; readonly failure: ModelFailure }
 	| { readonly kind: "cancelled" };
 
-/** Runs step `n` after its `step.started` was told and its checkpoint made. */
+/** Runs step `n`, once its `step.started` was emitted and its checkpoint created. */
 export async function runStep(
 	n: number,
 	model: Model,
@@ -42,7 +42,7 @@ export async function runStep(
 	}
 
 	const { assembly, calls, usage, messageId } = answer;
-	// Tools that are running already may switch it at any moment: what counts is what was told.
+	// Running tools may switch it at any moment: what counts is what was emitted.
 	const reportedPlanMode = dependencies.planMode();
 	try {
 		if (usage !== null) await context.append([{ type: "usage", tokenCount: inputTokens(usage) }]);
@@ -79,7 +79,7 @@ export async function runStep(
 	return { kind: "done", wantsMore: toolCalls.length > 0 && !isRefused, isRefused };
 }
 
-/** A failure to keep or tell one result ends the others before it goes on. */
+/** A failure to persist or emit one result aborts the other calls before it is thrown. */
 async function settleAll(
 	results: Promise<readonly (SettledCall | null)[]>,
 	abandon: () => Promise<void>,
@@ -92,7 +92,7 @@ async function settleAll(
 	}
 }
 
-/** A refusal without a word stops the turn, unless another of the step came with feedback. */
+/** A refusal without feedback stops the turn, unless another one of the step has feedback. */
 function isStoppedByRejection(results: readonly SettledCall[]): boolean {
 	const rejections = results.map(({ rejection }) => rejection);
 	return rejections.includes("plain") && !rejections.includes("with-feedback");

@@ -17,10 +17,10 @@ import {
 	unparsableArguments,
 } from "./tool-results.ts";
 
-/** How a call ended. Null stands for a call that was cut off: it has no result to tell. */
+/** How a call ended. An aborted call is null instead: it has no result to emit. */
 export interface SettledCall {
 	readonly result: ToolReturn;
-	/** Whether a person refused it: without a word, or with feedback that lets the turn go on. */
+	/** Whether a person refused it: without a word, or with feedback, after which the turn continues. */
 	readonly rejection: "plain" | "with-feedback" | null;
 }
 
@@ -28,9 +28,9 @@ type CallDependencies = Pick<TurnDependencies, "tools" | "approve" | "journal" |
 
 /** The place of a call among those of its answer. */
 export interface PlaceInAnswer {
-	/** Lines up the calls that change the same thing. */
+	/** Serializes the calls that change the same target. */
 	readonly targets: KeyedQueue;
-	/** Resolves once every earlier call has been prepared: calls line up in the order of the answer. */
+	/** Resolves once every earlier call has been prepared: calls queue in the order of the answer. */
 	readonly earlierPrepared: Promise<unknown>;
 	isPrepared(): void;
 }
@@ -73,7 +73,7 @@ async function runAllowed(
 	place: PlaceInAnswer,
 	signal: AbortSignal,
 ): Promise<RanCall | null> {
-	// It changes nothing: nobody has to wait for it.
+	// It changes nothing, so it need not be awaited after an abort.
 	const prepare = () => unlessAborted(prepareCall(tool, value, call), signal);
 	const preparation = await prepare();
 	place.isPrepared();
@@ -93,7 +93,7 @@ async function runAllowed(
 	}
 	if (outcome.isShown || target === null) return await execute(preparation, call, dependencies, signal);
 
-	// Nobody saw the preparation, so it may follow what earlier calls of this answer did to the same target.
+	// Nobody saw the preparation, so it may be repeated after earlier calls of this answer changed the same target.
 	return await place.targets.run(target, async () => {
 		const anew = await prepare();
 		if (anew === null) return null;
@@ -105,7 +105,7 @@ async function runAllowed(
 
 type Crash = { readonly kind: "crash"; readonly reason: string };
 
-/** Opens the call; arguments that do not fit become results. */
+/** Opens the call; invalid arguments become results. */
 async function prepareCall(tool: Tool, value: unknown, call: ToolCall): Promise<Preparation | Crash> {
 	const opened = await attempt(() => tool.open(value, { toolCallId: call.id, rawArguments: call.function.arguments }));
 	if (!opened.ok) return crashOf(opened.thrown);
@@ -114,7 +114,7 @@ async function prepareCall(tool: Tool, value: unknown, call: ToolCall): Promise<
 		: { kind: "settled", result: unfittingArguments(opened.value.issue) };
 }
 
-/** Records the intent, runs the effect, records that it is over. */
+/** Records the intent, runs the effect, records its end. */
 async function execute(
 	preparation: Extract<Preparation, { kind: "ready" }>,
 	call: ToolCall,
@@ -152,7 +152,7 @@ function settled(result: ToolReturn): SettledCall {
 	return { result, rejection: null };
 }
 
-/** What a tool threw, as the model is told of it. That the session could not be kept is not the tool's fault. */
+/** The result for the model when a tool threw. A failure to persist the session is not the tool's fault. */
 function crashOf(thrown: unknown): Crash {
 	if (thrown instanceof KernelError && thrown.code === "storage-failed") throw thrown;
 	return { kind: "crash", reason: errorText(thrown) };

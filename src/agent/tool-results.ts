@@ -1,4 +1,4 @@
-// Tool results as the model reads them (agent-kernel §5.7), and the results the loop itself gives.
+// Formats tool results for the model (agent-kernel §5.7), and defines the results that the loop itself gives.
 import { type ContentPart, type ToolReturn, textPart, toolError, toParts } from "../events/content.ts";
 import type { HistoryEntry } from "../events/conversation.ts";
 import { systemText } from "./marked-text.ts";
@@ -39,7 +39,9 @@ export function crashedTool(reason: string): ToolReturn {
 	return toolError(`Error running tool: ${reason}`, "Tool runtime error");
 }
 
-/** What a person's refusal tells the model: without feedback it is to stop and wait, a subagent to find another way. */
+/**
+ * The result of a person's refusal: without feedback the agent must stop and wait, a subagent must find another way.
+ */
 export function rejectedByPerson(feedback: string, isSubagent: boolean): ToolReturn {
 	if (feedback !== "") {
 		return toolError(`The tool call is rejected by the user. User feedback: ${feedback}`, `Rejected: ${feedback}`);
@@ -52,12 +54,12 @@ const rejectedInTurn =
 const rejectedInSubagent =
 	"The tool call is rejected by the user. Do not try the same call again; look for another way to do your task, and if there is none, say in your answer what could not be done and why.";
 
-/** A call that a hook forbade. */
+/** The result of a call that a hook forbade. */
 export function blockedByHook(reason: string): ToolReturn {
 	return toolError(reason === "" ? "Blocked by PreToolUse hook" : reason, "Hook blocked");
 }
 
-/** A call for which no budget is left. */
+/** The result of a call that exceeds a budget. */
 export function beyondBudget(reason: string): ToolReturn {
 	return toolError(`The tool was not run. ${reason}`, "Budget used up");
 }

@@ -1,5 +1,5 @@
-// One turn from input to outcome: the steps, the steers between them, and the decision to go on or stop.
-// Begin and end of the turn are told by whoever runs it.
+// One turn from input to outcome: the steps, the steers between them, and the decision to continue or stop. The caller
+// emits the turn's begin and end.
 import { toParts, type UserInput } from "../events/content.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import type { TurnError, TurnOutcome } from "../events/event.ts";
@@ -14,8 +14,8 @@ import { beyondStepBudget, errorClass, toStepFailure } from "./retries.ts";
 import { runStep, type StepOutcome } from "./step.ts";
 
 /**
- * Runs a turn. Failures of models and tools are outcomes; it rejects only when something could not be kept, and on
- * defects. After an abort it ends once the effects of its tools are over.
+ * Runs a turn. Failures of models and tools are outcomes; it rejects only on bugs and when something could not be
+ * persisted. After an abort it ends once the effects of its tools are over.
  */
 export async function runTurn(
 	input: UserInput,
@@ -32,12 +32,12 @@ export async function runTurn(
 	return await runSteps(model, dependencies, signal);
 }
 
-/** The failure of what needs a model where there is none; `alias` is what was asked for, if anything was. */
+/** The failure of a turn without a model; `alias` is the requested model, if any. */
 export function modelNotSet(alias: string | null): TurnError {
 	return { code: "model-not-set", message: "LLM is not set", data: alias === null ? null : { model: alias } };
 }
 
-/** Goes on with a turn that had ended its steps when input was added after all. */
+/** Continues a turn whose steps had ended when input was added. */
 export async function continueTurn(dependencies: TurnDependencies, signal: AbortSignal): Promise<TurnOutcome> {
 	const { model } = dependencies;
 	if (model === null) return { status: "finished" };
@@ -67,7 +67,7 @@ async function runSteps(model: Model, dependencies: TurnDependencies, signal: Ab
 		const mail = dependencies.mailbox?.take() ?? null;
 		const isSentBack = mail !== null && !step.isRefused;
 		if (isSentBack) {
-			await goBack(mail, dependencies);
+			await rewind(mail, dependencies);
 			repetition.reset();
 		}
 		const steered = await consumeSteers(model, dependencies);
@@ -80,7 +80,7 @@ async function runSteps(model: Model, dependencies: TurnDependencies, signal: Ab
 	return { status: "max-steps", limit: "steps", steps: maxSteps };
 }
 
-/** A step. A model that has no room for the request gets it once more, with a context that was compacted. */
+/** Runs a step. If the request exceeds the model's window, compacts the context and repeats it once. */
 async function takeStep(
 	n: number,
 	model: Model,
@@ -94,7 +94,7 @@ async function takeStep(
 	};
 	const step = await take(isCompactionDue(model, dependencies));
 	if (step.kind !== "overflow") return step;
-	// What came of the answer is void; attempts are counted anew.
+	// The partial answer is void; attempts are counted anew.
 	await dependencies.emit({
 		type: "step.retrying",
 		n,
@@ -111,8 +111,8 @@ async function takeStep(
 type BegunStep = { readonly kind: "ready" } | Extract<StepOutcome, { kind: "failed" | "cancelled" }>;
 
 /**
- * Makes room in the context if need be; then the checkpoint, the news as a user message each, and the reminders due as
- * one.
+ * Compacts the context if necessary, then adds the checkpoint, each notification as a user message, and the due
+ * reminders as one.
  */
 async function beginStep(
 	model: Model,
@@ -136,14 +136,14 @@ async function beginStep(
 	return signal.aborted ? { kind: "cancelled" } : { kind: "ready" };
 }
 
-/** A checkpoint; an agent that can go back to it is told its number. */
+/** A checkpoint; its number is given to an agent that can rewind to it. */
 function checkpointRows({ context, mailbox }: TurnDependencies): ContextRow[] {
 	const row = context.checkpointRow();
 	return mailbox === null ? [row] : [row, userRow(systemText(`CHECKPOINT ${row.id}`))];
 }
 
-/** Takes the agent back to a checkpoint, with what it wanted to tell itself there. Files stay as they are. */
-async function goBack({ checkpoint, message }: Mail, dependencies: TurnDependencies): Promise<void> {
+/** Rewinds the agent's context to a checkpoint and adds its message there. Files stay as they are. */
+async function rewind({ checkpoint, message }: Mail, dependencies: TurnDependencies): Promise<void> {
 	await dependencies.context.revert(checkpoint);
 	const text = systemText(
 		`You have gone back to this point from later on. What you did since is undone in this conversation, but not in files or anywhere else. The message you sent yourself:\n\n${message}\n\nAct on it; the person has seen nothing of it.`,
@@ -152,7 +152,9 @@ async function goBack({ checkpoint, message }: Mail, dependencies: TurnDependenc
 	await dependencies.commit();
 }
 
-/** Puts waiting steers into the context: any of them keeps the turn going, one the model cannot take fails it. */
+/**
+ * Adds the waiting steers to the context: any of them continues the turn; one that the model cannot accept fails it.
+ */
 async function consumeSteers(
 	model: Model,
 	dependencies: TurnDependencies,

@@ -1,7 +1,7 @@
-// Waiting for work no longer than a signal allows.
+// Waits for work no longer than a signal allows.
 import { type Clock, sleep } from "./clock.ts";
 
-/** Resolves when the signal aborts. For a signal that is not waited for again and again: each wait stays with it until then. */
+/** The work's value, or null as soon as the signal aborts; the work itself continues. */
 export function aborted(signal: AbortSignal): Promise<void> {
 	return new Promise((resolve) => {
 		signal.addEventListener("abort", () => resolve(), { once: true });
@@ -9,7 +9,6 @@ export function aborted(signal: AbortSignal): Promise<void> {
 	});
 }
 
-/** The work's value, or null as soon as the signal aborts; the work itself goes on. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
 	let stop = () => {};
 	const aborted = new Promise<null>((resolve) => {
@@ -35,8 +34,8 @@ export function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 /**
- * As `unlessAborted`, but the work has some time after the abort, in milliseconds, to end by itself. For what ends with its signal
- * unless it hangs in something that knows none.
+ * The same, with some milliseconds for the work to end after the abort: for work that ends with its signal unless it
+ * hangs in something that ignores it.
  */
 export async function unlessLate<T>(
 	work: Promise<T>,
@@ -49,7 +48,7 @@ export async function unlessLate<T>(
 		if (signal.aborted) await sleep(clock, patience, over.signal);
 		return value;
 	});
-	// What becomes of the work is told by the work.
+	// The race below rejects with the work's own error.
 	late.catch(() => {});
 	try {
 		return await Promise.race([work, late]);

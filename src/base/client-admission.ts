@@ -1,9 +1,9 @@
-// What an answer of 403 of Kimi's platform may mean: the sign-in and the key can be good, and the client unwelcome.
+// Explains a 403 of Kimi's platform: sign-in and key may be valid, and the client not admitted.
 
 const note =
 	"The platform may admit clients by name and answer all others with 403; agentwire gives its own name and does not pose as another client (docs/login.md)";
 
-/** The sentence about a refusal, without its mark; of a 403 it also says what is not the person's to mend. */
+/** The reason of a refusal; for status 403 with the explanation appended, without a final full stop. */
 export function withAdmissionNote(status: number | null, reason: string): string {
 	return status === 403 ? `${reason.replace(/\.$/, "")}. ${note}` : reason;
 }

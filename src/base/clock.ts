@@ -4,8 +4,8 @@ export interface Clock {
 	/** Milliseconds since the epoch. */
 	now(): number;
 	/**
-	 * Calls back once after `milliseconds`; the returned function withdraws it. A wait in the background keeps no process
-	 * alive.
+	 * Calls back once after `milliseconds`; the returned function withdraws it. A background timer does not keep the
+	 * process alive.
 	 */
 	after(milliseconds: number, callback: () => void, inBackground?: boolean): () => void;
 }
@@ -18,7 +18,7 @@ export const systemClock: Clock = {
 	after: (milliseconds, callback, inBackground = false) => {
 		let left = milliseconds;
 		let timer: NodeJS.Timeout;
-		// A timer of the platform that is set to more would fire at once: longer waits go in stages.
+		// A longer platform timer would fire at once, so longer waits are split.
 		const wait = () => {
 			const stage = Math.min(left, longestTimer);
 			left -= stage;

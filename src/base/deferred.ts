@@ -1,4 +1,4 @@
-// A promise with its resolver outside.
+// A promise that can be resolved from outside.
 
 export interface Deferred<T> {
 	readonly promise: Promise<T>;

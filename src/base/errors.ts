@@ -1,7 +1,7 @@
-// The one error class that crosses the kernel's door, and the closed set of its codes.
-// Numbers on a wire belong to the dialects; texts here are for people.
+// The one error class that crosses the kernel API, and the closed set of its codes. Dialects choose the numbers on the
+// wire; the texts here are for people.
 
-/** What went wrong, as a caller can act on it. Every dialect maps each code to a number of its own. */
+/** The kinds of errors that a caller can distinguish. Every dialect maps each code to a number. */
 export const kernelErrorCodes = [
 	"busy",
 	"no-turn",
@@ -34,7 +34,7 @@ export class KernelError extends Error {
 	}
 }
 
-/** Turns anything thrown into a KernelError; what was not one becomes `internal` without its details. */
+/** Converts anything thrown to a KernelError; for foreign errors the code is `internal`, without details. */
 export function toKernelError(thrown: unknown): KernelError {
 	if (thrown instanceof KernelError) return thrown;
 	return new KernelError("internal", "Internal error; the log has the details.", { cause: thrown });
@@ -45,7 +45,7 @@ export function errorText(thrown: unknown): string {
 	return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** Whether the operating system refused something, as opposed to a defect of ours. */
+/** Whether the operating system refused something, as opposed to a bug of ours. */
 export function isSystemError(thrown: unknown): thrown is Error {
 	return /^E[A-Z0-9]+$/.test(systemErrorCode(thrown) ?? "");
 }

@@ -1,4 +1,4 @@
-// JSON as values: types, a guard, and the one way JSON goes out on a line.
+// JSON values: types, a guard, and the serialization for lines.
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -6,7 +6,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether a parsed value nests at most `depth` levels: deeper ones overflow the stack of whoever writes them again. */
+/** Whether a parsed value nests at most `depth` levels: serializing deeper ones overflows the stack. */
 export function isNestedWithin(value: unknown, depth: number): boolean {
 	if (typeof value !== "object" || value === null) return true;
 	return depth > 0 && Object.values(value).every((inner) => isNestedWithin(inner, depth - 1));
@@ -16,7 +16,7 @@ const lineSeparators = /[\u2028\u2029]/g;
 
 /**
  * Compact JSON safe inside a line: U+2028 and U+2029, which some readers take for line ends, are escaped.
- * Lone surrogates are escaped by JSON.stringify itself.
+ * JSON.stringify escapes lone surrogates itself.
  */
 export function toJsonLine(value: unknown): string {
 	const text = JSON.stringify(value);

@@ -1,7 +1,7 @@
-// Work in line, one line per key: what has the same key runs one after another, the rest at once.
+// Queues work by key: work with the same key is serialized, other work runs in parallel.
 
 export interface KeyedQueue {
-	/** Runs the work once all earlier work of this key is over, well or not. */
+	/** Runs the work once all earlier work of this key has ended, successfully or not. */
 	run<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 

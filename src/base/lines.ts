@@ -1,11 +1,11 @@
-// Splits bytes into lines on LF (0x0A) only: U+2028 and a lone CR are legal inside JSON text.
-// Knows nothing of JSON. A line over the limit is reported once and skipped to its newline, never kept in memory.
+// Splits bytes into lines on LF (0x0A) only: U+2028 and a lone CR are legal inside JSON text. A line over the limit is
+// reported once and skipped to its newline, never buffered.
 
-/** A line without its newline, or the note that one was too long and was dropped. */
+/** A line without its newline, or the report that one was too long and was dropped. */
 export type Line = { readonly kind: "line"; readonly text: string } | { readonly kind: "oversized" };
 
 export interface LineSplitter {
-	/** Takes the next bytes and returns the lines they complete. */
+	/** Adds the next bytes and returns the lines they complete. */
 	push(bytes: Buffer): Line[];
 	/** Ends the input; a last line without newline still counts. */
 	end(): Line[];

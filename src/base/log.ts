@@ -1,4 +1,4 @@
-// The logging port. Implementations live at the edge; nothing here writes anywhere.
+// The logging port. Its implementations are in `cli/`.
 
 export type LogFields = Readonly<Record<string, unknown>>;
 

@@ -1,29 +1,29 @@
-// Lines that are too long to be put together. A prompt of many megabytes is kept and told several times: each copy of it
-// as one text, and as one buffer of bytes, would have to be in memory at once.
+// Serializes large values in pieces. A prompt of many megabytes is persisted and delivered several times: each copy, as
+// one string and as one buffer, would have to be in memory at once.
 import { toJsonLine } from "./json.ts";
 
-/** A text in pieces, which are made when they are asked for, the same each time. */
+/** A text in pieces, created on iteration, the same each time. */
 export interface LongText extends Iterable<string> {
-	/** Characters, more or less: what is escaped counts once. */
+	/** Approximate number of characters: an escaped one counts once. */
 	readonly length: number;
 }
 
 export type LineText = string | LongText;
 
-/** Characters of texts in a value above which its line is made in pieces. */
+/** Total characters of a value's texts above which it is serialized in pieces. */
 const longLength = 1024 * 1024;
 
-/** Characters of a piece, more or less. */
+/** Approximate characters of a piece. */
 const pieceLength = 64 * 1024;
 
-/** The value as `toJsonLine` gives it, in pieces when it is long. */
+/** The value as `toJsonLine` serializes it, in pieces when it is long. */
 export function toLineText(value: unknown): LineText {
 	const length = textLength(value, longLength);
 	if (length <= longLength) return toJsonLine(value);
 	return { length: textLength(value, Number.POSITIVE_INFINITY), [Symbol.iterator]: () => jsonPieces(value) };
 }
 
-/** The texts with the ending behind each. */
+/** Joins the texts, each followed by the ending. */
 export function joinLines(texts: readonly LineText[], ending: string): LineText {
 	const plain = texts.filter((text) => typeof text === "string");
 	if (plain.length === texts.length) return `${plain.join(ending)}${ending}`;
@@ -39,12 +39,12 @@ export function joinLines(texts: readonly LineText[], ending: string): LineText 
 	};
 }
 
-/** A long text after all as one. */
+/** A long text as one string. */
 export function wholeText(text: LineText): string {
 	return typeof text === "string" ? text : [...text].join("");
 }
 
-/** Characters of the texts in a value; looked at no further once there are more than `enough`. */
+/** Characters of the texts in a value; stops counting above `enough`. */
 function textLength(value: unknown, enough: number): number {
 	if (typeof value === "string") return value.length;
 	if (typeof value !== "object" || value === null) return 0;
@@ -83,7 +83,7 @@ function* jsonPieces(value: unknown): Generator<string> {
 	}
 }
 
-/** Parts of a text that cut no character in two: half of one would be escaped. */
+/** Parts of a text that split no surrogate pair: half of one would be escaped. */
 function* textPieces(text: string): Generator<string> {
 	for (let start = 0; start < text.length; ) {
 		const end = start + pieceLength;

@@ -1,15 +1,15 @@
-// Long work that lets others have their turn.
+// Splits long synchronous work, so that other work on the event loop is not blocked.
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** Milliseconds of work after which others get their turn. */
+/** Milliseconds of work before yielding to the event loop. */
 const longestStretch = 20;
 
 export interface Pace {
-	/** Lets others run when the work has gone on for a while, and gives undefined otherwise. */
+	/** Yields when the work has run for a while; undefined otherwise. */
 	rest(): Promise<void> | undefined;
 }
 
-/** For a loop over things that wait for nothing: `await rest()` in each round. */
+/** For a loop without other waits: `await rest()` in each iteration. */
 export function createPace(): Pace {
 	let startedAt = performance.now();
 	return {
@@ -22,12 +22,12 @@ export function createPace(): Pace {
 	};
 }
 
-/** Runs pieces of work that wait for nothing, one when asked, with a turn for others between those that add up. */
+/** Runs synchronous pieces of work one after another, yielding between those that add up to a long time. */
 export function createPacedWork(): <Result>(work: () => Result) => Promise<Result> {
 	let spent = 0;
 	let turn: Promise<void> | null = null;
 	return async (work) => {
-		// Of those that wait for the same turn, each one may use it up.
+		// Another piece that waited for the same yield may have used the time up.
 		while (spent >= longestStretch) {
 			turn ??= nextTurn().then(() => {
 				spent = 0;
@@ -45,8 +45,8 @@ export function createPacedWork(): <Result>(work: () => Result) => Promise<Resul
 }
 
 /**
- * Runs pieces of work that come from outside, each at once. A promise means: others are to have their turn, wait for it before
- * the next piece.
+ * Runs each synchronous piece of work that comes from outside at once. A returned promise must be awaited before the
+ * next piece.
  */
 export function createPacedSteps(): (work: () => void) => Promise<void> | undefined {
 	let spent = 0;
@@ -65,13 +65,13 @@ export function createPacedSteps(): (work: () => void) => Promise<void> | undefi
 }
 
 export interface PacedCallbacks {
-	/** Work begins after a time in which there was none. */
+	/** Starts counting after a pause without work. */
 	begin(): void;
-	/** Goes on with the work: at once, or when others have had their turn. */
+	/** Continues with the work: at once, or after a yield. */
 	next(work: () => void): void;
 }
 
-/** For work of many pieces, each of which is called back when the one before it is done, perhaps at once. */
+/** For work of many pieces, each of which is called back when the one before it is done, perhaps synchronously. */
 export function createPacedCallbacks(): PacedCallbacks {
 	let startedAt = 0;
 	const begin = () => {

@@ -1,6 +1,6 @@
-// Texts for people: put together from sentences, or taken from others.
+// Builds one-line texts for people from sentences or from foreign text.
 
-/** The parts that are not empty, in one line, each ended by a mark. */
+/** Joins the parts that are not empty on one line, each ended by a full stop. */
 export function sentences(...parts: readonly string[]): string {
 	return parts
 		.filter((part) => part !== "")
@@ -8,7 +8,7 @@ export function sentences(...parts: readonly string[]): string {
 		.join(" ");
 }
 
-/** Text of others' on a line of its own, without what a terminal would act on. */
+/** Foreign text on one line, without terminal control characters. */
 export function oneLine(text: string): string {
 	return text.replace(/\s+/g, " ").replace(/\p{Cc}/gu, "\ufffd");
 }

@@ -1,6 +1,6 @@
-// Work that many want done at the same moment and that tells each of them what was so when they asked.
+// Shares one run of some work among concurrent callers, without giving any caller a result older than its call.
 
-/** Runs the work for all who asked before it began; whoever asks while it runs gets the outcome of the next run. */
+/** Runs the work for all callers who called before it began; a call during the run gets the outcome of the next run. */
 export function createSharedRun<T>(work: () => Promise<T>): () => Promise<T> {
 	let running: Promise<T> | null = null;
 	let next: Promise<T> | null = null;

@@ -1,12 +1,12 @@
-// Finding one text in another in linear time, whoever wrote the two.
+// Finds one text in another in linear time, also for hostile input.
 
 /**
- * Characters of the longest piece that the engine looks for: it takes quadratic time for longer ones that almost fit in
- * many places. A million characters and a piece of a hundred thousand have kept it busy for a minute.
+ * Characters of the longest text that the engine searches for: for longer ones that almost match in many places it
+ * takes quadratic time, a minute for a hundred thousand characters in a million.
  */
 const longestForEngine = 250;
 
-/** Where the piece begins at or after `from`; -1 when it does not. */
+/** The position of the match at or after `from`; -1 for none. */
 export type TextSearch = (text: string, from: number) => number;
 
 export function createTextSearch(piece: string): TextSearch {
@@ -27,7 +27,7 @@ function unitsOf(text: string): Uint16Array {
 	return units;
 }
 
-/** For every beginning of the piece, how long the longest shorter beginning is that it ends with (Knuth, Morris, Pratt). */
+/** For every prefix, the length of its longest proper prefix that is also its suffix (Knuth, Morris, Pratt). */
 function fallbacksOf(piece: Uint16Array): Int32Array {
 	const fallbacks = new Int32Array(piece.length);
 	let length = 0;

@@ -1,4 +1,4 @@
-// What is wrong with the settings, as data and as a text for people. Values are never quoted: they may be secrets.
+// The error for invalid settings, as data and as a text for people. Values are never quoted: they may be secrets.
 import { redactSecrets } from "../base/redaction.ts";
 
 /**
@@ -35,7 +35,7 @@ const headings: Record<ConfigurationErrorCategory, (source: string) => string> =
 	"mcp-schema": (source) => `Invalid MCP configuration ${source}`,
 };
 
-/** Problems that a message lists. */
+/** The most problems that a message lists. */
 const shownProblems = 50;
 
 /** Its message may be shown as it is. `source` is a file path, `--config`, `--mcp-config` or `environment`. The message has one line per problem. */
@@ -46,7 +46,7 @@ export class ConfigurationError extends Error {
 	readonly problems: readonly ConfigurationProblem[];
 
 	constructor(category: ConfigurationErrorCategory, source: string, problems: readonly ConfigurationProblem[]) {
-		// Each by itself: put together, a key named for its secret makes a secret of the sentence about it.
+		// Redacted one by one: in the joined text, a key with a secret's name would redact the sentence about it.
 		const lines = problems
 			.slice(0, shownProblems)
 			.map(({ key, reason }) => (key === "" ? "" : `${redactSecrets(key)}: `) + redactSecrets(reason));

@@ -1,17 +1,17 @@
-// The settings as the program names them: plain camelCase data made from a checked file.
-// No defaults here (schema.ts) and no choice of a model (select-model.ts).
+// The settings under the program's own names: camelCase data converted from a checked file. Defaults are in schema.ts,
+// the choice of a model is in select-model.ts.
 import type { ConfigurationFile, ModelCapability } from "./schema.ts";
 
 type CamelCase<Key> = Key extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Key;
 type CamelCased<Table> = { readonly [Key in keyof Table as CamelCase<Key>]: Table[Key] };
 
-/** Renames the keys of one table, not of the tables in it: those may be named by the user. */
+/** Renames the keys of one table, not of the tables in it: the user may have named those. */
 function camelCased<Table extends object>(table: Table): CamelCased<Table> {
 	const renamed = Object.entries(table).map(([key, value]) => [
 		key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
 		value,
 	]);
-	// The type says what the replacement does; the compiler cannot follow a pattern.
+	// The type states what the replacement does; the compiler cannot check a pattern.
 	return Object.fromEntries(renamed) as CamelCased<Table>;
 }
 
@@ -30,7 +30,7 @@ export interface ModelSettings {
 	readonly model: string;
 	/** Tokens. */
 	readonly maxContextSize: number;
-	/** As written; what follows from the model's name is added when it is selected. */
+	/** As written; those implied by the model's name are added when it is selected. */
 	readonly capabilities: readonly ModelCapability[];
 	readonly displayName: string | null;
 }
@@ -63,7 +63,7 @@ export type HookSettings = CamelCased<ConfigurationFile["hooks"][number]>;
 
 /** Budgets of a session and of each of its turns; null for none. Times in seconds. */
 export type LimitSettings = CamelCased<ConfigurationFile["agentwire"]["limits"]>;
-/** Those of them that are budgets. */
+/** The budgets among the limits. */
 export type BudgetSettings = Omit<
 	LimitSettings,
 	"loadedSessions" | "runningTurns" | "unloadAfter" | "requestsInFlight" | "outboxBytes"
@@ -76,23 +76,23 @@ export interface AgentwireSettings {
 	readonly questionTimeout: number | null;
 	readonly clientToolTimeout: number | null;
 	readonly contain: "auto" | "off";
-	/** How long a turn waits for MCP servers that have not connected yet, from when they began to. */
+	/** Seconds from the start of connecting that a turn waits for MCP servers; null for none. */
 	readonly mcpStartTimeout: number | null;
-	/** Subagents of one session that run at the same time. */
+	/** Subagents of one session that may run concurrently. */
 	readonly parallelSubagents: number;
-	/** Root of the server to sign in at, and the id of the program there; empty for the platform's own. */
+	/** Root of the sign-in server, and the program's client id there; empty for the platform's own. */
 	readonly oauthHost: string;
 	readonly oauthClientId: string;
-	/** As written: empty, or what is to be a version of the protocol. */
+	/** As written: empty, or a version of the protocol, not checked here. */
 	readonly maxEvents: string;
 	readonly typedParts: boolean;
 	readonly formerNames: boolean;
 	readonly limits: LimitSettings;
-	/** Certificate authorities to trust beside the usual ones: absolute, or below `~`; null for none. */
+	/** Certificate authorities to trust in addition to the usual ones: absolute, or below `~`; null for none. */
 	readonly caFile: string | null;
 	/** Hosts, addresses and ranges that may be fetched although they are not public. */
 	readonly fetchAllow: readonly string[];
-	/** What becomes of a call that needs an approval when no client is there that gives any. */
+	/** What happens to a call that needs an approval when no attached client answers approvals. */
 	readonly unattended: "approve" | "reject";
 }
 
@@ -134,7 +134,7 @@ function toService(service: ConfigurationFile["services"]["moonshot_search"]): S
 
 const orNone = (seconds: number): number | null => (seconds === 0 ? null : seconds);
 
-/** The checked file under the program's names. */
+/** Converts the checked file to the program's names. */
 export function toConfiguration(file: ConfigurationFile): Configuration {
 	const { models, providers, loop_control, background, notifications, services, mcp, hooks, agentwire, ...scalars } =
 		file;

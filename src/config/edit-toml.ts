@@ -1,6 +1,6 @@
-// Edits of a TOML text in place: what is not named stays as it is, byte for byte, comments included.
-// The text must be valid TOML. Forms that this does not know (a value inside an inline table) are left as they are, or
-// become invalid: whoever edits has to read the result again.
+// Edits a TOML text in place: everything else stays byte for byte, comments included. The text must be valid TOML.
+// Unsupported forms (a value inside an inline table) stay unchanged or become invalid, so the caller must parse the
+// result.
 import { scanToml, type TomlStatement } from "./toml-scan.ts";
 import { type TomlValue, toTomlInline, toTomlKey } from "./toml-text.ts";
 
@@ -8,27 +8,27 @@ const isAt = (path: readonly string[], { path: found }: TomlStatement) =>
 	found.length === path.length && isBelow(path, found);
 const isBelow = (path: readonly string[], found: readonly string[]) => path.every((key, index) => found[index] === key);
 
-/** Without the key and everything below it, tables of that path included. */
+/** The text without the key and everything below it, tables of that path included. */
 export function removeTomlKey(text: string, path: readonly string[]): string {
 	return scanToml(text)
 		.filter((statement) => isBelow(path, statement.path))
 		.reduceRight((left, { kind, start, end }) => {
-			// The blank line above a heading is the heading's.
+			// The blank line above a heading belongs to the heading.
 			const above = kind === "pair" ? "" : (/(?<=\n)\r?\n$/.exec(left.slice(0, start))?.[0] ?? "");
 			return left.slice(0, start - above.length) + left.slice(end);
 		}, text);
 }
 
 /**
- * With the key set: in its place when it is there, else at the end of its table, which is added at the end of the text
- * when there is none. `path` has one key at least.
+ * The text with the key set: in its place if it exists, else at the end of its table, which is appended if it does not
+ * exist. `path` has at least one key.
  */
 export function setTomlKey(text: string, path: readonly string[], value: TomlValue): string {
 	const statement = scanToml(text).find((found) => found.kind === "pair" && isAt(path, found));
 	if (statement !== undefined) {
 		return text.slice(0, statement.valueStart) + toTomlInline(value) + text.slice(statement.valueEnd);
 	}
-	// As tables below, or inside an empty inline table: both would clash with the new line.
+	// Tables below the key, or an empty inline table: both would conflict with the new line.
 	return insert(withoutEmptyTables(removeTomlKey(text, path), path), path, value);
 }
 

@@ -1,8 +1,8 @@
-// Which configured model a client means that names models and providers in words of its own.
+// Finds the configured model that a client means, when the client has its own names for models and providers.
 import type { Configuration } from "./configuration.ts";
 import type { ProviderType } from "./schema.ts";
 
-/** A model that the settings do not list, of a provider they have. */
+/** A model that the settings do not list, of a provider that they do. */
 export interface UnlistedModel {
 	/** Key of `providers`. */
 	readonly provider: string;
@@ -16,10 +16,10 @@ export type FoundModel =
 	| { readonly kind: "unlisted"; readonly model: UnlistedModel }
 	| { readonly kind: "none"; readonly reason: string };
 
-/** Tokens that a model is taken to have room for when nothing is known of it. */
+/** Assumed context size in tokens of a model about which nothing is known. */
 const usualContextSize = 100_000;
 
-/** The makers of models by the names they go by, with the types of provider that serve theirs. */
+/** The vendors of models under all their names, with the provider types that serve their models. */
 const makers: readonly { readonly name: string; readonly types: readonly ProviderType[]; readonly models: RegExp }[] = [
 	{ name: "anthropic", types: ["anthropic"], models: /^claude-/i },
 	{ name: "openai", types: ["openai_responses", "openai_legacy"], models: /^(gpt-|o1-|o3-|chatgpt-)/i },
@@ -28,8 +28,8 @@ const makers: readonly { readonly name: string; readonly types: readonly Provide
 ];
 
 /**
- * A listed model by its alias or its own name, else one of a provider that is named by its key, its type or its maker,
- * or that follows from the model's name.
+ * A listed model by its alias or its own name, else one of a provider that is named by key, type or vendor, or that
+ * follows from the model's name.
  */
 export function findModel(
 	configuration: Configuration,
@@ -63,7 +63,7 @@ function isProvider({ providers }: Configuration, key: string, wanted: string): 
 	return type === wanted || makers.some(({ name, types }) => name === wanted && types.includes(type));
 }
 
-/** The settings with the model listed under its own name. */
+/** The settings with the model added under its own name. */
 export function listModel(configuration: Configuration, { provider, name }: UnlistedModel): Configuration {
 	const model = { provider, model: name, maxContextSize: usualContextSize, capabilities: [], displayName: null };
 	return { ...configuration, models: { ...configuration.models, [name]: model } };

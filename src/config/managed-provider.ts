@@ -1,5 +1,5 @@
-// What signing in to the managed platform means for the settings file: the provider, its models and, where there is
-// none, the default model. Works on the text of the file, which people and other programs edit too.
+// Adds a sign-in to the managed platform to the settings file, and removes it: the provider, its models and, if there
+// is none, the default model. Edits the file as text, because people and other programs edit it too.
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../base/json.ts";
 import { ConfigurationError } from "./configuration-error.ts";
@@ -8,7 +8,7 @@ import type { ModelCapability } from "./schema.ts";
 import { parseToml } from "./syntax.ts";
 import type { TomlValue } from "./toml-text.ts";
 
-/** By this name clients find out whether somebody is signed in. */
+/** Clients recognise a sign-in by this name. */
 const providerName = "managed:kimi-code";
 /** Before the id of a model in its alias. */
 const aliasPrefix = "kimi-code/";
@@ -23,7 +23,7 @@ export interface ManagedModel {
 
 export interface ManagedProvider {
 	readonly baseUrl: string;
-	/** Of the credentials. */
+	/** The key of the credentials. */
 	readonly key: string;
 	/** At least one. */
 	readonly models: readonly ManagedModel[];
@@ -42,8 +42,8 @@ interface Change {
 }
 
 /**
- * The text of the settings file `source` with the managed provider in it. Models that the platform does not have any
- * more go; other keys in the same tables stay. Throws ConfigurationError when the text is no TOML or cannot be edited.
+ * Adds the managed provider to the text of the settings file `source`. Models that the platform no longer offers are
+ * removed; other keys in the same tables stay. Throws ConfigurationError when the text is not TOML or cannot be edited.
  */
 export async function addManagedProvider(text: string, source: string, managed: ManagedProvider): Promise<ManagedEdit> {
 	const data = await parse(text, source);
@@ -73,8 +73,8 @@ export async function addManagedProvider(text: string, source: string, managed: 
 }
 
 /**
- * The text of the settings file `source` without the managed provider. A model of the person's own that uses it keeps
- * the provider, without its sign-in. Throws as `addManagedProvider`.
+ * Removes the managed provider from the text of the settings file `source`. If a model of the person's own uses it,
+ * only its sign-in is removed. Throws as `addManagedProvider`.
  */
 export async function removeManagedProvider(text: string, source: string): Promise<ManagedEdit> {
 	const data = await parse(text, source);
@@ -117,7 +117,7 @@ async function parse(text: string, source: string): Promise<Record<string, unkno
 	return isRecord(result.value) ? result.value : {};
 }
 
-/** Edits the text and reads it again: nothing but the changes may have come of it. */
+/** Edits the text and parses it again: only the intended changes may result. */
 async function apply(
 	text: string,
 	source: string,
@@ -127,7 +127,7 @@ async function apply(
 	let edited = text;
 	let expected: unknown = data;
 	for (const { path, value } of changes) {
-		// What says the same already stays as it is written.
+		// An equal value keeps its spelling.
 		if (isDeepStrictEqual(plain(valueAt(expected, path)), value)) continue;
 		edited = value === null ? removeTomlKey(edited, path) : setTomlKey(edited, path, value);
 		expected = withValue(expected, path, value);
@@ -150,7 +150,7 @@ function withValue(data: unknown, [key, ...rest]: readonly string[], value: Toml
 	return changed === null || (value === null && old === undefined) ? others : { ...others, [key]: changed };
 }
 
-/** Without what no reader of the settings can see: empty tables, and who made the objects. */
+/** Drops what no reader of the settings can see: empty tables and prototypes. */
 function plain(value: unknown): unknown {
 	if (Array.isArray(value)) return value.map(plain);
 	if (!isRecord(value) || value instanceof Date) return value;

@@ -1,5 +1,5 @@
-// The MCP servers a person has listed: read from files and texts in the order that counts, checked, merged by name.
-// Connects to nothing. It is settings like others, so it lies with them; what a server does is src/mcp/.
+// Reads the settings of MCP servers from files and texts in order of precedence, checks them, and merges them by name.
+// Connects to nothing: connections are in src/mcp/.
 import * as v from "valibot";
 import { isRecord } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
@@ -11,7 +11,7 @@ import { parseJson } from "./syntax.ts";
 
 type TextsByName = Readonly<Record<string, string>>;
 
-/** Which of a server's tools are offered. A null list lets all through. */
+/** Which of a server's tools are offered. A list that is null filters nothing. */
 export interface McpToolFilter {
 	readonly names: readonly string[] | null;
 	readonly hidden: readonly string[];
@@ -27,7 +27,7 @@ interface AnyMcpServer {
 	readonly filter: McpToolFilter;
 }
 
-/** A program that is started and spoken to over its stdin and stdout. */
+/** A program that is started and used over its stdin and stdout. */
 export interface LocalMcpServer extends AnyMcpServer {
 	readonly kind: "local";
 	readonly command: string;
@@ -42,7 +42,7 @@ export interface LocalMcpServer extends AnyMcpServer {
 export interface McpOAuthClient {
 	readonly id: string;
 	readonly secret: string | null;
-	/** The port of this machine that it was registered with; null for any that is free. */
+	/** The port on this machine that the client was registered with; null for any free port. */
 	readonly callbackPort: number | null;
 }
 
@@ -54,29 +54,29 @@ export interface RemoteMcpServer extends AnyMcpServer {
 	readonly authorization:
 		| { readonly kind: "none" }
 		| { readonly kind: "bearer"; readonly token: string }
-		/** The client is null where we register one of our own. */
+		/** The client is null where we register our own. */
 		| { readonly kind: "oauth"; readonly client: McpOAuthClient | null };
-	/** Seconds after which a stream of events that says nothing counts as broken; null for never. */
+	/** Seconds without data after which an event stream counts as broken; null for never. */
 	readonly readTimeout: number | null;
 }
 
 export type McpServerSettings = LocalMcpServer | RemoteMcpServer;
 
 export interface McpServerSources {
-	/** Absolute paths; they count in this order. */
+	/** Absolute paths, in order of precedence. */
 	readonly files: readonly string[];
-	/** JSON texts, which count behind all files. */
+	/** JSON texts, which override all files. */
 	readonly texts: readonly string[];
-	/** Its `mcp.json` takes the place of the files where there are none. */
+	/** Its `mcp.json` is read when there are no files. */
 	readonly shareDir: string;
 }
 
-/** What problems in a text of the command line are said to be in. */
+/** The source that problems in a text of the command line are reported for. */
 const textSource = "--mcp-config";
 
 /**
- * The servers of all sources, in the order in which their names come first; of two with one name the later counts.
- * Throws ConfigurationError for a source that cannot be read, is not JSON or does not fit.
+ * The servers of all sources, in the order in which their names first occur; of two with the same name the later one
+ * counts. Throws ConfigurationError for a source that cannot be read, is not JSON or is invalid.
  */
 export async function readMcpServers(
 	{ files: paths, texts: given, shareDir }: McpServerSources,
@@ -105,8 +105,8 @@ export async function readMcpServers(
 const maximumServers = 100;
 
 /**
- * The servers of one source: `{"mcpServers": {name: entry}}`, or the names at the root. Keys that mean nothing here are
- * left alone. Throws ConfigurationError, which names `source` and every key at fault.
+ * The servers of one source: `{"mcpServers": {name: entry}}`, or the names at the root. Unknown keys are ignored.
+ * Throws ConfigurationError, which names `source` and every invalid key.
  */
 export function parseMcpServers(json: string, source: string): McpServerSettings[] {
 	const parsed = parseJson(json);
@@ -126,7 +126,7 @@ export type McpEntryReading =
 	| { readonly ok: true; readonly server: McpServerSettings }
 	| { readonly ok: false; readonly problems: readonly ConfigurationProblem[] };
 
-/** The server that an entry of this name describes. `keys` lead to the entry: problems name keys below them. */
+/** The server that an entry of this name describes. `keys` is the path of the entry; problems name keys below it. */
 export function readMcpEntry(name: string, entry: unknown, keys: readonly string[] = []): McpEntryReading {
 	if (!isMcpEntry(entry)) {
 		const reason = "needs a command, of a program to start, or the url of a server";
@@ -137,7 +137,7 @@ export function readMcpEntry(name: string, entry: unknown, keys: readonly string
 	return { ok: false, problems: result.issues.map((issue) => toProblem(keys, issue)) };
 }
 
-/** Whether it is meant for a server, well described or not. */
+/** Whether the value is meant as a server, valid or not. */
 export function isMcpEntry(value: unknown): value is Readonly<Record<string, unknown>> {
 	return isRecord(value) && ["command", "url"].some((key) => (value[key] ?? null) !== null);
 }
@@ -165,7 +165,7 @@ function findEntries(root: unknown, problems: ConfigurationProblem[]): FoundEntr
 		name,
 		entry,
 	}));
-	// At the root there may be anything beside the servers.
+	// Without the wrapper, the root may contain other keys than servers.
 	const found = isWrapped ? entries : entries.filter(({ entry }) => isMcpEntry(entry));
 	if (found.length <= maximumServers) return found;
 	const reason = `has ${found.length} servers; at most ${maximumServers} are started`;
@@ -173,7 +173,7 @@ function findEntries(root: unknown, problems: ConfigurationProblem[]): FoundEntr
 	return [];
 }
 
-/** An entry with both is a program, as long as it does not say that it is reached over the network. */
+/** An entry with both is a program, unless it declares a network transport. */
 function isRemote({ command, url, transport, type }: Readonly<Record<string, unknown>>): boolean {
 	if ((url ?? null) === null) return false;
 	const word = transport ?? type;
@@ -197,7 +197,7 @@ const textsByName = tablesByName(
 
 const httpUrl = v.pipe(text, v.check(isHttpUrl, "must be an http or https URL"));
 
-// Checked here, as what fails later quotes the value.
+// Checked here, because a later failure would quote the value.
 function areHeaders(headers: TextsByName): boolean {
 	return Object.entries(headers).every(([name, value]) => /^[!#$%&'*+.^_`|~\w-]+$/.test(name) && isHeaderValue(value));
 }
@@ -210,7 +210,7 @@ function isHttpUrl(value: string): boolean {
 	return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 }
 
-/** A list of names, or a table in which tools can be switched off. */
+/** A list of names, or a table that switches tools off. */
 const toolChoice = v.union(
 	[texts, tablesByName(v.union([v.boolean(), anyTable]))],
 	mustBe("a list of names or a table"),
@@ -277,7 +277,7 @@ const remoteEntry = v.pipe(
 	table({
 		url: httpUrl,
 		transport: nullable(oneOf(remoteTransports)),
-		/** What other programs call it; it may say anything. */
+		/** Other programs' name for the transport; may have any value. */
 		type: v.optional(v.unknown()),
 		headers: nullable(v.pipe(textsByName, v.check(areHeaders, "has a name or a value that HTTP headers cannot have"))),
 		auth: nullable(v.pipe(nonEmptyText, v.check(isHeaderValue, "has characters that HTTP headers cannot have"))),

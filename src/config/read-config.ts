@@ -1,5 +1,5 @@
-// Reads the settings from where they are kept, checks them, and makes the settings file when there is none.
-// Chooses nothing: which model is used is select-model.ts.
+// Reads the settings from their source, checks them, and creates a missing settings file. select-model.ts chooses the
+// model.
 import * as v from "valibot";
 import { errorText } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
@@ -17,7 +17,7 @@ export type ConfigurationSource =
 	| { readonly kind: "text"; readonly text: string }
 	/** A file that must exist: JSON when its name ends in `.json`, else TOML. */
 	| { readonly kind: "file"; readonly path: string }
-	/** `config.toml` in the share directory, made when missing. */
+	/** `config.toml` in the share directory, created when missing. */
 	| { readonly kind: "default"; readonly shareDir: string };
 
 export interface LoadedConfiguration {
@@ -29,8 +29,8 @@ export interface LoadedConfiguration {
 const textSource = "--config";
 
 /**
- * Reads and checks the settings. Throws ConfigurationError for anything wrong with them. That the default file
- * cannot be made is only logged: the program starts with the defaults.
+ * Reads and checks the settings. Throws ConfigurationError when they are invalid. A failure to create the default file
+ * is only logged: the program starts with the defaults.
  */
 export async function readConfiguration(
 	source: ConfigurationSource,
@@ -70,7 +70,7 @@ async function readDefault(shareDir: string, files: Files, log: Log): Promise<Lo
 	const file = check({}, "schema", path);
 	await attempt(log, "The settings file could not be created", async () => {
 		await files.makeDirectory(shareDir);
-		// Our own table stays out: what is not set there is best left to its default.
+		// Our own table is not written: unset keys should follow later defaults.
 		const { agentwire: _, ...shared } = file;
 		await files.create(path, toTomlText(shared));
 	});
@@ -117,7 +117,7 @@ function toProblem(issue: v.BaseIssue<unknown>): ConfigurationProblem {
 	return { key, reason: issue.input === undefined ? "is required" : issue.message };
 }
 
-/** References between tables, looked at in the raw value so that they are listed together with other problems. */
+/** References between tables, checked on the raw value so that they are listed together with other problems. */
 function crossProblems(value: unknown): ConfigurationProblem[] {
 	if (!isRecord(value)) return [];
 	const { default_model: alias, models = {}, providers = {} } = value;

@@ -1,10 +1,10 @@
-// The settings file as it is written: keys, types, bounds and defaults, in the file's own snake_case.
-// The only place where defaults live. Reading is read-config.ts, the names used by the program are configuration.ts.
+// The schema of the settings file: keys in the file's own snake_case, types, bounds, and the only place with defaults.
+// read-config.ts reads the file, configuration.ts renames its keys for the program.
 import { isIP } from "node:net";
 import * as v from "valibot";
 import { isRecord } from "../base/json.ts";
 
-/** What a model can take in or do; the same words as in the file. */
+/** What a model can accept or do; the same words as in the file. */
 export const modelCapabilities = ["image_in", "video_in", "thinking", "always_thinking"] as const;
 export type ModelCapability = (typeof modelCapabilities)[number];
 
@@ -44,12 +44,11 @@ function found(input: unknown): string {
 	return `a ${typeof input}`;
 }
 
-// A wrong value is named by its type, never quoted: it may be a key that slipped into the wrong line, or one without its
-// quotes.
+// A wrong value is reported by its type, never quoted: it may be a key in the wrong line, or one without its quotes.
 export const mustBe = (expected: string) => (issue: v.BaseIssue<unknown>) =>
 	`must be ${expected}, found ${found(issue.input)}`;
 
-/** What was meant to be a number is no secret. */
+/** A value that was meant as a number is no secret. */
 const mustBeNumber =
 	(expected: string) =>
 	({ input }: v.BaseIssue<unknown>) =>
@@ -78,10 +77,10 @@ export function decimal(minimum: number, maximum: number) {
 	return v.pipe(v.number(message), v.minValue(minimum, message), v.maxValue(maximum, message));
 }
 
-/** A key that may be left out or null; both read as null. */
+/** A key that may be missing or null; both become null. */
 export const nullable = <Schema extends v.GenericSchema>(schema: Schema) => v.optional(v.nullable(schema), null);
 
-// The library takes lists for objects; a settings table is never one.
+// The library accepts lists as objects; a settings table never is a list.
 export const anyTable = v.custom<Record<string, unknown>>(
 	(input) => isRecord(input) && !(input instanceof Date),
 	mustBe("a table"),
@@ -133,7 +132,7 @@ const providerTable = table({
 const loopControlTable = v.pipe(
 	table({
 		max_steps_per_turn: nullable(integer(1)),
-		/** The old name; the new one wins when both are there. */
+		/** The old name; the new one overrides it. */
 		max_steps_per_run: nullable(integer(1)),
 		max_retries_per_step: v.optional(integer(1), 3),
 		max_ralph_iterations: v.optional(integer(-1), 0),
@@ -175,7 +174,7 @@ const hookTable = table({
 	fail_closed: v.optional(flag, false),
 });
 
-/** Budgets, null for none, and how much there may be at once. Times in seconds. */
+/** Budgets, null for none, and limits on concurrent work. Times in seconds. */
 const limitsTable = table({
 	session_tokens: nullable(integer(1)),
 	session_seconds: nullable(decimal(0.001, Number.MAX_VALUE)),
@@ -222,7 +221,7 @@ const agentwireTable = table({
 	parallel_subagents: v.optional(integer(1, 64), 4),
 	oauth_host: v.optional(text, ""),
 	oauth_client_id: v.optional(text, ""),
-	/** A version of the protocol; which ones there are is not known here. */
+	/** A version of the protocol, not checked here. */
 	max_events: v.optional(text, ""),
 	typed_parts: v.optional(flag, false),
 	former_names: v.optional(flag, false),

@@ -1,5 +1,5 @@
-// Which model a session talks to, and how: a pure function of settings, command line and environment.
-// Builds no client and reads no variable by itself.
+// Selects the model of a session and its parameters: a pure function of settings, command line and environment. Creates
+// no client.
 import type { Configuration, ModelSettings, OauthReference, ProviderSettings } from "./configuration.ts";
 import { ConfigurationError, type ConfigurationProblem, toKeyPath } from "./configuration-error.ts";
 import { type ModelCapability, modelCapabilities, type ProviderType } from "./schema.ts";
@@ -20,9 +20,9 @@ export interface SelectedProvider {
 	readonly name: string;
 	readonly type: ProviderType;
 	readonly baseUrl: string;
-	/** May be empty. With `oauth` it is what is used while nobody is signed in. */
+	/** May be empty. With `oauth` it is used while nobody is signed in. */
 	readonly apiKey: string;
-	/** What holds the key, or would: a variable, or the path of a setting. */
+	/** Where the key is set, or would be: a variable, or the path of a setting. */
 	readonly apiKeySource: string;
 	/** Variables for the adapter alone. */
 	readonly env: Readonly<Record<string, string>>;
@@ -55,7 +55,7 @@ export interface Sampling {
 export type ThinkingMode = "on" | "off" | "default";
 
 export type ModelSelection =
-	/** There is nothing to talk to; `alias` is what was asked for, null when nothing was. */
+	/** No model; `alias` is the requested one, null when none was requested. */
 	| { readonly kind: "none"; readonly alias: string | null }
 	| {
 			readonly kind: "model";
@@ -86,8 +86,8 @@ const blankProvider: ProviderSettings = {
 const neutralSampling: Sampling = { temperature: null, topP: null, maxCompletionTokens: "off", thinkingKeep: null };
 
 /**
- * Selects the model. Environment variables beat the command line, which beats the settings.
- * Throws ConfigurationError (category `environment`) when a variable that applies does not hold a number it must hold.
+ * Selects the model. Environment variables override the command line, which overrides the settings. Throws
+ * ConfigurationError (category `environment`) when an applicable variable is not the number that it must be.
  */
 export function selectModel(request: ModelSelectionRequest): ModelSelection {
 	const { configuration, environment } = request;
@@ -115,8 +115,8 @@ export function selectModel(request: ModelSelectionRequest): ModelSelection {
 }
 
 /**
- * The provider of the configured default model, with what environment variables say in place of the settings. Its URL
- * and key may be empty, and are when no default model is configured and no variable stands in.
+ * The provider of the configured default model, with overrides from environment variables. Without a default model or a
+ * variable its URL and key are empty.
  */
 export function selectDefaultProvider(configuration: Configuration, environment: Environment): SelectedProvider {
 	const model = find(configuration.models, configuration.defaultModel) ?? blankModel;
@@ -147,7 +147,7 @@ const overridePrefixes: Record<ProviderType, string | null> = {
 	_chaos: null,
 };
 
-// The scripted model is told its script by variables; its own `env` table comes first.
+// Variables that give the scripted model its scripts; its own `env` table overrides them.
 const scriptedVariables = ["KIMI_SCRIPTED_ECHO_SCRIPTS", "KIMI_SCRIPTED_ECHO_TRACE"];
 
 function applyProviderVariables(name: string, provider: ProviderSettings, environment: Environment): SelectedProvider {

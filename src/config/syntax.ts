@@ -1,4 +1,4 @@
-// JSON and TOML text to plain values. Reasons for failure name a place, never the text found there.
+// Parses JSON and TOML settings to plain values. Error reasons name a position, never the text found there.
 import { errorText } from "../base/errors.ts";
 import { isNestedWithin } from "../base/json.ts";
 
@@ -12,7 +12,7 @@ export const settingsLimit = 256 * 1024;
 /** Levels of tables and lists; far more than any setting has. */
 const nestingLimit = 100;
 
-/** Why a text is not read at all. */
+/** Why a text is not parsed at all. */
 function refusal(text: string, syntax: string): SyntaxResult | null {
 	if (text.length <= settingsLimit) return null;
 	return { ok: false, reason: `not read as ${syntax}: it has more than ${settingsLimit} characters` };
@@ -38,13 +38,13 @@ export function parseJson(text: string): SyntaxResult {
 		const message = errorText(error);
 		const position = /at position (\d+)/.exec(message)?.[1];
 		const where = position === undefined ? "" : ` at ${place(text, Number(position))}`;
-		// What follows is an excerpt of the text, or the position that `where` replaces.
+		// The rest is an excerpt of the text, or the position that `where` replaces.
 		const what = message.replace(/(, (\.\.\.)?"| in JSON| \().*$/s, "").replace(/^"undefined".*/s, "empty");
 		return { ok: false, reason: `not JSON${where}: ${what}` };
 	}
 }
 
-/** Settings as TOML; the parser is loaded when first needed. */
+/** Parses settings as TOML; the parser is loaded on first use. */
 export async function parseToml(text: string): Promise<SyntaxResult> {
 	const refused = refusal(text, "TOML");
 	if (refused !== null) return refused;

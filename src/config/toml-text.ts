@@ -1,15 +1,15 @@
-// Writes plain data as TOML 0.4, the oldest dialect that readers of the settings file know: no dotted keys,
-// no mixed lists. Written here so that a first start need not load a TOML library.
+// Serializes plain data as TOML 0.4, the oldest dialect that readers of the settings file know: no dotted keys, no
+// mixed lists. Our own, so that a first start need not load a TOML library.
 
 export type TomlValue = null | boolean | number | string | readonly TomlValue[] | TomlTable;
 export type TomlTable = { readonly [key: string]: TomlValue };
 
 function quoted(text: string): string {
-	// JSON's escapes are TOML's, but for the delete character and halves of surrogate pairs.
+	// JSON's escapes are valid in TOML, except for the delete character and lone surrogates.
 	return JSON.stringify(text.replace(/\p{Surrogate}/gu, "\ufffd")).replaceAll("\u007f", "\\u007F");
 }
 
-/** The key as it stands in a TOML text, quoted where it must be. */
+/** The key in TOML syntax, quoted where necessary. */
 export const toTomlKey = (key: string) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : quoted(key));
 
 const isTable = (value: TomlValue): value is TomlTable =>

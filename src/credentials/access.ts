@@ -1,5 +1,5 @@
-// The access token of somebody who is signed in: read anew whenever it is wanted, and renewed before it ends. Several
-// processes use the same file; each renewal is done by one of them, so that no refresh token is used twice or lost.
+// The access token of a signed-in person: read from its file on every use, and renewed before it expires. Of the
+// processes that share the file one does each renewal, so that no refresh token is used twice or lost.
 import path from "node:path";
 import { errorText } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -16,13 +16,13 @@ export type AccessAnswer =
 	| { readonly ok: false; readonly reason: string };
 
 export interface Access {
-	/** The token as it is kept; one that has ended is renewed first, if that can be. Never rejects. */
+	/** The stored token; an expired one is renewed first if possible. Never rejects. */
 	current(): Promise<AccessAnswer>;
-	/** Another token than the one that was refused: a renewed one, unless somebody else has seen to it. Never rejects. */
+	/** Another token than the refused one: renewed, unless another process has already done so. Never rejects. */
 	renewed(refused: string): Promise<AccessAnswer>;
-	/** Renews a token that has half its time, or five minutes, left. Never rejects. */
+	/** Renews a token that has half its lifetime, or five minutes, left. Never rejects. */
 	renewIfDue(): Promise<void>;
-	/** Resolves when nothing is being renewed. */
+	/** Resolves when no renewal is under way. */
 	settled(): Promise<void>;
 }
 
@@ -34,17 +34,17 @@ export interface AccessSettings extends PlatformPort {
 	readonly file: string;
 }
 
-/** A renewal waits for the platform; who comes second must not use the same refresh token. */
+/** A renewal waits for the platform; a second process must not use the same refresh token meanwhile. */
 export const renewalTimes: LockTimes = { staleAfter: 60_000, patience: 40_000 };
 
-/** Seconds left at which any token is renewed. */
+/** Seconds of remaining lifetime at which any token is renewed. */
 const shortRest = 300;
-/** Milliseconds before the next attempt behind one that failed, while the token is still good. */
+/** Milliseconds between a failed attempt and the next, while the token is still valid. */
 const pauseAfterFailure = 60_000;
 
 const never = new AbortController().signal;
 
-/** Whether the token is to be renewed (agent-kernel §2.7). One whose end is not known never is. */
+/** Whether the token is to be renewed (agent-kernel §2.7). One with unknown expiry never is. */
 export function isDue({ expiresAt, expiresIn }: Tokens, now: number): boolean {
 	return expiresAt !== 0 && expiresAt - now / 1000 < Math.max(shortRest, expiresIn / 2);
 }
@@ -53,7 +53,7 @@ export function createAccess(settings: AccessSettings): Access {
 	const { files, clock, log, platform, file } = settings;
 	const running = new Map<string, Promise<AccessAnswer>>();
 	let pausedUntil = 0;
-	/** A refresh token that the platform does not take any more. */
+	/** A refresh token that the platform refuses. */
 	let dead: { readonly refreshToken: string; readonly reason: string } | null = null;
 	/** Tokens that could not be written, and the refresh token in the file that they replace. */
 	let unsaved: { readonly replaced: string; readonly tokens: Tokens } | null = null;
@@ -65,12 +65,12 @@ export function createAccess(settings: AccessSettings): Access {
 		if (isReplaced || stored.kind === "damaged") {
 			return { kind: "tokens", tokens: unsaved.tokens };
 		}
-		// Somebody has signed in anew or out.
+		// Another process has signed in or out.
 		unsaved = null;
 		return stored;
 	};
 
-	/** The platform knows only these from now on: what cannot be written is used all the same. */
+	/** The platform accepts only these from now on, so they are used even if they cannot be written. */
 	const persist = async (tokens: Tokens, replaced: string) => {
 		try {
 			await writeTokens(files, file, tokens);
@@ -93,7 +93,7 @@ export function createAccess(settings: AccessSettings): Access {
 		const proof = { type: "refresh_token", name: "refresh_token", value: refreshToken } as const;
 		const grant = await requestGrant(settings, platform, proof, never);
 		if (grant.kind === "granted") {
-			// A platform that gives no new refresh token means the old one to go on.
+			// A platform that returns no new refresh token continues to accept the old one.
 			await persist({ ...grant.tokens, refreshToken: grant.tokens.refreshToken || refreshToken }, refreshToken);
 			log.info("A sign-in was renewed.", { path: file });
 			return { ok: true, key: grant.tokens.accessToken };
@@ -103,14 +103,14 @@ export function createAccess(settings: AccessSettings): Access {
 			pausedUntil = clock.now() + pauseAfterFailure;
 			return { ok: false, reason: `The sign-in could not be renewed: ${grant.reason}.` };
 		}
-		// A program that does not know our lock may have been faster.
+		// A program that does not use our lock may have renewed it meanwhile.
 		const since = await load();
 		if (since.kind === "tokens" && since.tokens.accessToken !== old) return { ok: true, key: since.tokens.accessToken };
 		dead = { refreshToken, reason: `The sign-in is not renewed any more: ${grant.reason}.` };
 		return { ok: false, reason: dead.reason };
 	};
 
-	/** Who wants the same token replaced waits for the same renewal. */
+	/** Concurrent requests to replace the same token share one renewal. */
 	const renewOnce = (old: string): Promise<AccessAnswer> => {
 		const known = running.get(old);
 		if (known !== undefined) return known;
@@ -136,7 +136,7 @@ export function createAccess(settings: AccessSettings): Access {
 				const renewal = await renewOnce(accessToken);
 				if (renewal.ok) return renewal;
 			}
-			// Whether it is good any more is the provider's to say: clocks go wrong.
+			// The provider decides whether it is still valid: the local clock may be wrong.
 			return { ok: true, key: accessToken };
 		},
 		renewed: renewOnce,
@@ -159,7 +159,7 @@ export function createAccess(settings: AccessSettings): Access {
 	}
 }
 
-/** Keeps the tokens of a new sign-in. Rejects with the system's error. */
+/** Stores the tokens of a new sign-in. Rejects with the system's error. */
 export async function persistTokens(
 	port: Pick<AccessSettings, "files" | "clock" | "file">,
 	tokens: Tokens,
@@ -169,7 +169,7 @@ export async function persistTokens(
 	await withLock(port, file, () => writeTokens(files, file, tokens), renewalTimes);
 }
 
-/** Removes the tokens; a renewal under way ends first, so that it does not bring them back. */
+/** Removes the tokens, after a renewal under way, which would write them again. */
 export async function removeTokens(port: Pick<AccessSettings, "files" | "clock" | "file">): Promise<boolean> {
 	const { files, file } = port;
 	if ((await files.status(file)) === null) return false;

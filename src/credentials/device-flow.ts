@@ -1,4 +1,4 @@
-// Signing in on a device without a browser of its own (RFC 8628): a code for the person, then asking until it was used.
+// Signs in on a device without a browser (RFC 8628): shows a code to the person, then polls until it was confirmed.
 import * as v from "valibot";
 import { withAdmissionNote } from "../base/client-admission.ts";
 import { sleep } from "../base/clock.ts";
@@ -7,21 +7,21 @@ import { invalidHost, readError, requestGrant } from "./grant.ts";
 import type { Platform } from "./platform.ts";
 import type { Tokens } from "./token-file.ts";
 
-/** Why somebody could not be signed in; the message is for people. */
+/** Why a sign-in failed; the message is for people. */
 export class SignInError extends Error {
 	override readonly name = "SignInError";
 }
 
-/** What the platform waits for a person to confirm. */
+/** A code that a person has to confirm on the platform. */
 export interface DeviceCode {
-	/** Known to the program and the platform alone. */
+	/** Known only to the program and the platform. */
 	readonly secret: string;
-	/** What the person sees in both places. */
+	/** The code that the person sees in both places. */
 	readonly userCode: string;
 	readonly verificationUrl: string;
-	/** Seconds from when it was given. */
+	/** Seconds from when it was issued. */
 	readonly expiresIn: number;
-	/** Seconds between two questions whether it was confirmed. */
+	/** Seconds between two polls. */
 	readonly interval: number;
 }
 
@@ -41,7 +41,7 @@ const deviceSchema = v.object({
 	interval: duration(standardInterval),
 });
 
-/** Asks for a code. Throws SignInError. */
+/** Requests a code. Throws SignInError. */
 export async function requestDeviceCode(
 	port: PlatformPort,
 	platform: Platform,
@@ -70,8 +70,8 @@ export async function requestDeviceCode(
 }
 
 /**
- * Asks for the tokens until the person has confirmed. What may pass (no connection, a server error) is asked again.
- * Throws SignInError when the person refuses, the time is over, or the signal aborts.
+ * Polls for the tokens until the person has confirmed. Transient errors (no connection, a server error) are retried.
+ * Throws SignInError when the person refuses, the code expires, or the signal aborts.
  */
 export async function waitForTokens(
 	device: DeviceCode,

@@ -1,4 +1,5 @@
-// One request to the platform and its answer as data: deadlines, redirects that are not followed, JSON that is bounded.
+// One request to the platform, with its answer as data: with a deadline, without following redirects, with a limit on
+// the JSON.
 import type { Clock } from "../base/clock.ts";
 import { redactSecrets } from "../base/redaction.ts";
 import { toNetworkFailure } from "../network/network-error.ts";
@@ -28,7 +29,10 @@ export const requestTimeout = 15_000;
 /** Bytes of an answer. */
 const bodyLimit = 1024 * 1024;
 
-/** An address below a base URL, whose query is kept; null when the base is no http(s) URL without credentials. */
+/**
+ * The URL of a path below a base URL, with the base's query; null unless the base is an http(s) URL without
+ * credentials.
+ */
 export function toAddress(base: string, path: string): URL | null {
 	const url = URL.canParse(base) ? new URL(base) : null;
 	if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") return null;
@@ -36,7 +40,7 @@ export function toAddress(base: string, path: string): URL | null {
 	return url;
 }
 
-/** Makes the request once. Never rejects; an abort ends it as unreachable. */
+/** Sends the request once. Never rejects; an abort ends it as unreachable. */
 export async function ask(port: PlatformPort, request: PlatformRequest, signal: AbortSignal): Promise<PlatformAnswer> {
 	const controller = new AbortController();
 	const abort = () => controller.abort();
@@ -63,7 +67,7 @@ export async function ask(port: PlatformPort, request: PlatformRequest, signal: 
 function toInit({ version }: PlatformPort, { form, accessToken }: PlatformRequest, signal: AbortSignal): RequestInit {
 	const headers = new Headers({ accept: "application/json", "user-agent": `agentwire/${version}` });
 	if (accessToken !== undefined) headers.set("authorization", `Bearer ${accessToken}`);
-	// A redirect would carry the tokens to wherever the answer points.
+	// A redirect would send the tokens to an address chosen by the answer.
 	const common = { headers, signal, redirect: "manual" } as const;
 	return form === undefined ? common : { ...common, method: "POST", body: new URLSearchParams(form) };
 }

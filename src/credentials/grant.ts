@@ -1,4 +1,4 @@
-// Asking the token endpoint for tokens, and what its answers mean (RFC 6749 §5, RFC 8628 §3.5).
+// Requests tokens from the token endpoint and interprets its answers (RFC 6749 §5, RFC 8628 §3.5).
 import * as v from "valibot";
 import { withAdmissionNote } from "../base/client-admission.ts";
 import { isRecord } from "../base/json.ts";
@@ -9,9 +9,9 @@ import type { Tokens } from "./token-file.ts";
 
 export type Grant =
 	| { readonly kind: "granted"; readonly tokens: Tokens }
-	/** The platform says no; `error` is its code for why, as in the standard. */
+	/** The platform refuses; `error` is its code, as in the standard. */
 	| { readonly kind: "refused"; readonly error: string; readonly reason: string }
-	/** Nothing is decided; asking again later may do. */
+	/** A transient failure; a later attempt may succeed. */
 	| { readonly kind: "failed"; readonly reason: string };
 
 const grantSchema = v.object({
@@ -24,14 +24,14 @@ const grantSchema = v.object({
 
 const reasonLimit = 500;
 
-/** How the program shows that it may have tokens: the name of the proof and the proof, a secret. */
+/** The program's proof of the grant: the parameter's name and its value, a secret. */
 export interface GrantProof {
 	readonly type: "refresh_token" | "urn:ietf:params:oauth:grant-type:device_code";
 	readonly name: "refresh_token" | "device_code";
 	readonly value: string;
 }
 
-/** Asks once; the proof is kept out of the reasons. Never rejects. */
+/** Sends one request; reasons never contain the proof. Never rejects. */
 export async function requestGrant(
 	port: PlatformPort,
 	platform: Platform,
@@ -70,7 +70,7 @@ function toGranted(body: unknown, now: number, host: string): Grant {
 	};
 }
 
-/** Code and words of an error answer, without the secret that was sent. */
+/** Code and message of an error answer, without the secret that was sent. */
 export function readError(
 	body: unknown,
 	secret: string,
@@ -84,7 +84,7 @@ export function readError(
 			.slice(0, reasonLimit);
 	};
 	const { error, error_description, message } = body;
-	// The platform's API has an object where the standard for tokens has a word.
+	// The platform's API has an object where the OAuth standard has a string.
 	const inner = isRecord(error) ? error["message"] : null;
 	return { error: toText(error), description: toText(error_description) ?? toText(message) ?? toText(inner) };
 }

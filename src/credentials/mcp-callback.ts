@@ -1,24 +1,24 @@
-// The loopback server that takes the answer of an authorization server: the browser brings it in the URL it is sent back to.
-// Reading the answer is mcp-oauth.ts.
+// The loopback server of a sign-in: the browser is redirected to it with the authorization server's answer in the URL.
+// mcp-oauth.ts interprets the answer.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Clock } from "../base/clock.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { McpSignInError } from "./mcp-sign-in-error.ts";
 
 export interface CallbackOptions {
-	/** What the answer must bring back. Nobody but the authorization server and the browser knows it. */
+	/** The state that the answer must contain; only the authorization server and the browser know it. */
 	readonly state: string;
-	/** Null for any that is free. */
+	/** Null for any free port. */
 	readonly port: number | null;
-	/** Ends the waiting. */
+	/** Stops waiting. */
 	readonly signal: AbortSignal;
 	readonly clock: Clock;
 }
 
 export interface Callback {
-	/** Where the browser is to be sent back to. */
+	/** The URL to redirect the browser to. */
 	readonly redirectUrl: string;
-	/** The parameters of the answer. Rejects with McpSignInError when there is none in time. */
+	/** The parameters of the answer. Rejects with McpSignInError when none arrives in time. */
 	readonly answer: Promise<URLSearchParams>;
 	close(): void;
 }
@@ -30,7 +30,7 @@ const callbackPath = "/callback";
 /** Listens on 127.0.0.1. */
 export async function listenForCallback({ state, port, signal, clock }: CallbackOptions): Promise<Callback> {
 	const answer = createDeferred<URLSearchParams>();
-	// It may be rejected before anybody waits for it.
+	// It may reject before anybody awaits it.
 	answer.promise.catch(() => undefined);
 	const server = createServer((request, response) => {
 		const parameters = readAnswer(request);
@@ -39,7 +39,7 @@ export async function listenForCallback({ state, port, signal, clock }: Callback
 			return sendPage(response, 400, "This is not the answer to the sign-in that is waited for.");
 		}
 		const isGranted = parameters.has("code");
-		// Not before the page is on its way: the process may end at once.
+		// Only after the page was sent: the process may exit at once.
 		response.once("close", () => answer.resolve(parameters));
 		sendPage(response, 200, isGranted ? "Permission was given." : "Permission was not given.");
 	});
@@ -70,7 +70,7 @@ export async function listenForCallback({ state, port, signal, clock }: Callback
 	}
 }
 
-/** Null when the request is no answer. */
+/** Null when the request is not the answer. */
 function readAnswer({ method, url = "" }: IncomingMessage): URLSearchParams | null {
 	const start = `${callbackPath}?`;
 	return method === "GET" && url.startsWith(start) ? new URLSearchParams(url.slice(start.length)) : null;
@@ -81,7 +81,7 @@ function sendPage(response: ServerResponse, status: number, text: string): void 
 		"content-type": "text/html; charset=utf-8",
 		"cache-control": "no-store",
 		"content-security-policy": "default-src 'none'",
-		// The address of the page holds the code.
+		// The address of the page contains the code.
 		"referrer-policy": "no-referrer",
 		connection: "close",
 	});

@@ -1,4 +1,4 @@
-// The authorization of remote MCP servers: tokens for their connections, renewed in time, and signing in and out.
+// The authorization of remote MCP servers: signs in and out, and provides connections with tokens, renewed in time.
 import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
 import { isExpired, isRefusal, renewTokens } from "./mcp-renewal.ts";
 import { failureText, type McpNetwork } from "./mcp-request.ts";
@@ -10,38 +10,44 @@ export interface McpAuthorizationOptions extends McpTokenPlace {
 	readonly fetch: FetchLike;
 }
 
-/** What a server wants a sign-in to allow. */
+/** What a server requires a sign-in to permit. */
 export interface McpPermissions {
-	/** Words with spaces between them. */
+	/** Scopes, separated by spaces. */
 	readonly scope: string;
 	readonly resourceMetadataUrl?: URL;
 }
 
 export interface McpAuthorization {
 	/**
-	 * For a transport to the server with this URL; null when nobody has signed in. It renews tokens, with no person's help:
-	 * what the authorization server refuses becomes an UnauthorizedError of the library, and deletes nothing.
+	 * The auth provider for a transport to this URL; null when nobody is signed in. It renews tokens without a person;
+	 * a refusal by the authorization server becomes an UnauthorizedError of the library, and deletes nothing.
 	 */
 	provider(url: string): Promise<AuthProvider | null>;
-	/** Keeps what the server refused something for the lack of, where there is a sign-in that does not have it. Never rejects. */
+	/**
+	 * Stores permissions whose lack made the server refuse something, if there is a sign-in without them. Never
+	 * rejects.
+	 */
 	needs(url: string, permissions: McpPermissions): Promise<void>;
-	/** What a person has to sign in with anew, to allow that as well; null when the sign-in lacks nothing that is known. */
+	/** The challenge with the permissions that a new sign-in has to request; null when none are known to be missing. */
 	wanted(url: string): Promise<McpChallenge | null>;
-	/** Asks for that no more until the server does again: the authorization server may not give it. */
+	/**
+	 * Forgets the missing permissions until the server requires them again: the authorization server may not grant
+	 * them.
+	 */
 	giveUpWanted(url: string): Promise<void>;
-	/** Signs in with a person's help and keeps the tokens in place of earlier ones. Throws McpSignInError. */
+	/** Signs in with a person's help and replaces the stored tokens. Throws McpSignInError. */
 	authorize(
 		url: string,
 		interaction: McpInteraction,
 		challenge?: McpChallenge,
-		/** Null to register one. */
+		/** Null to register a client. */
 		client?: McpClient | null,
 	): Promise<void>;
-	/** Deletes the tokens; fine when there are none. */
+	/** Deletes the tokens, if there are any. */
 	forget(url: string): Promise<void>;
 }
 
-/** The tokens lie in the share directory, where other processes renew them too. */
+/** The tokens are in the share directory, where other processes renew them too. */
 export function createMcpAuthorization(options: McpAuthorizationOptions): McpAuthorization {
 	const { clock, log, fetch } = options;
 	const store = createMcpTokenStore(options);
@@ -50,7 +56,7 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 	const createProvider = (url: string): AuthProvider => {
 		/** The token of the last request. */
 		let used: string | null = null;
-		/** Renewed ones that the disk did not take. */
+		/** Renewed tokens that could not be written. */
 		let unpersisted: McpTokens | null = null;
 		const current = async () => unpersisted ?? (await store.read(url));
 
@@ -64,13 +70,13 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 			}
 		};
 
-		/** The tokens that are valid in place of those with the rejected access token. */
+		/** The valid tokens that replace those with the rejected access token. */
 		const renew = (rejected: string | null): Promise<McpTokens> =>
 			store.exclusively(url, async () => {
 				const { UnauthorizedError } = await import("@modelcontextprotocol/client");
 				const tokens = await current();
 				if (tokens === null) throw new UnauthorizedError("nobody has signed in");
-				// Another connection, or another process, was faster.
+				// Another connection or process has renewed them.
 				if (tokens.access_token !== rejected) return tokens;
 				const { refresh_token: refreshToken } = tokens;
 				if (refreshToken === undefined) throw new UnauthorizedError("the sign-in has expired");
@@ -92,7 +98,7 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 					try {
 						tokens = await renew(tokens.access_token);
 					} catch (thrown) {
-						// Whether they are good for something still is the server's to say.
+						// The server decides whether they are still valid for anything.
 						log.warn("The tokens of an MCP server cannot be renewed", { url, error: thrown });
 					}
 				}
@@ -142,10 +148,10 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 	};
 }
 
-/** Characters of what servers want that are kept: one that wants ever more could fill the disk. */
+/** Characters of the stored permissions: a server that requires ever more could fill the disk. */
 const wantedLimit = 2048;
 
-/** What is wanted now, with what was before; null when that is nothing new, or too much. */
+/** The required permissions merged with the stored ones; null when nothing is new, or it is too much. */
 function toWanted(tokens: McpTokens, { scope, resourceMetadataUrl }: McpPermissions): McpTokens["wanted"] | null {
 	const granted = toWords(tokens.scope);
 	const known = toWords(tokens.wanted?.scope);
@@ -159,5 +165,5 @@ function toWanted(tokens: McpTokens, { scope, resourceMetadataUrl }: McpPermissi
 	};
 }
 
-/** The permissions in a list of them. */
+/** The scopes in a space-separated list. */
 const toWords = (scope = "") => scope.split(" ").filter((word) => word !== "");

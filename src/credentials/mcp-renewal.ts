@@ -1,9 +1,9 @@
-// Renews the tokens of a remote MCP server with what was kept of its authorization server.
+// Renews the tokens of a remote MCP server with the stored data of its authorization server.
 import type { OAuthDiscoveryState } from "@modelcontextprotocol/client";
 import { inTime, type McpNetwork } from "./mcp-request.ts";
 import type { McpTokens } from "./mcp-tokens.ts";
 
-/** What a token endpoint answers with. */
+/** The answer of a token endpoint. */
 export interface GrantedTokens {
 	readonly access_token: string;
 	readonly token_type: string;
@@ -13,7 +13,7 @@ export interface GrantedTokens {
 	readonly expires_in?: number | undefined;
 }
 
-/** What is kept of an answer that came `now`. Empty values count as missing ones. */
+/** The part of an answer received at `now` that is stored. Empty values count as missing. */
 export function toPersisted(granted: GrantedTokens, now: number) {
 	const { access_token, token_type, refresh_token, scope, expires_in } = granted;
 	return {
@@ -25,7 +25,7 @@ export function toPersisted(granted: GrantedTokens, now: number) {
 	};
 }
 
-/** How many milliseconds before its end a token is not used any more. */
+/** Milliseconds before its expiry from which a token is not used. */
 const margin = 30_000;
 
 export function isExpired({ expires_at }: McpTokens, now: number): boolean {
@@ -43,18 +43,18 @@ const refusal: ReadonlySet<string> = new Set([
 	"access_denied",
 ]);
 
-/** Whether the authorization server will not renew these tokens at any time, so that a person has to sign in anew. */
+/** Whether the authorization server refuses these tokens for good, so that a person has to sign in again. */
 export async function isRefusal(thrown: unknown): Promise<boolean> {
 	const { OAuthError } = await import("@modelcontextprotocol/client");
 	return thrown instanceof OAuthError && refusal.has(thrown.code);
 }
 
-/** An authorization server, and the MCP server as it calls it. */
+/** An authorization server, and its name for the MCP server. */
 export interface KnownServer extends Pick<McpTokens, "resource"> {
 	readonly authorization_server: NonNullable<McpTokens["authorization_server"]>;
 }
 
-/** What is kept of an authorization server that was found. */
+/** The part of the authorization server's metadata that is stored. */
 export function toKnownServer({
 	authorizationServerUrl: address,
 	authorizationServerMetadata: metadata,
@@ -75,7 +75,7 @@ export function toKnownServer({
 	};
 }
 
-/** Asks for new tokens of the server with this URL; throws what the library throws. */
+/** Requests new tokens for the server with this URL; throws what the library throws. */
 export async function renewTokens(
 	url: string,
 	tokens: McpTokens,
@@ -94,7 +94,7 @@ export async function renewTokens(
 		const granted = await refreshAuthorization(server.issuer, {
 			metadata: {
 				issuer: server.issuer,
-				// Not asked for anything here.
+				// Not used here, but the type requires it.
 				authorization_endpoint: server.token_endpoint,
 				token_endpoint: server.token_endpoint,
 				response_types_supported: ["code"],

@@ -1,11 +1,11 @@
-// The requests of a sign-in or a renewal of tokens: how long they may take, and what is said when they fail.
+// The requests of a sign-in or a renewal of tokens: their deadline, and the text of their failures.
 import type { FetchLike } from "@modelcontextprotocol/client";
 import type { Clock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import { redactSecrets } from "../base/redaction.ts";
 import { oneLine } from "../base/sentence.ts";
 
-/** The network, and the time it may take. */
+/** The network and the clock for the deadline. */
 export interface McpNetwork {
 	readonly fetch: FetchLike;
 	readonly clock: Clock;
@@ -14,7 +14,7 @@ export interface McpNetwork {
 /** Milliseconds for all requests of one step. */
 const patience = 30_000;
 
-/** Runs a step with a fetch that is aborted when the step takes too long, or by the signal. */
+/** Runs a step with a fetch that is aborted at the deadline, or by the signal. */
 export async function inTime<T>(
 	{ fetch, clock }: McpNetwork,
 	signal: AbortSignal,
@@ -32,7 +32,7 @@ export async function inTime<T>(
 
 const lengthLimit = 300;
 
-/** What went wrong, on one line and without secrets, with the cause that failed requests hide. */
+/** A failure on one line, without secrets, with the cause that failed requests hide. */
 export function failureText(thrown: unknown): string {
 	const cause = thrown instanceof Error && thrown.cause !== undefined ? `: ${failureText(thrown.cause)}` : "";
 	const text = oneLine(redactSecrets(`${errorText(thrown)}${cause}`)).trim();

@@ -1,4 +1,4 @@
-// Which URLs are of the same MCP server.
+// Normalises the URLs of MCP servers, to compare them and to use them as keys.
 
-/** The URL as keys have it: with and without a slash at its end it is of the same server. */
+/** A URL with and without a slash at its end is the same server. */
 export const withoutSlash = (url: string) => url.replace(/\/+$/, "");

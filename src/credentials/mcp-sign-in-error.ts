@@ -1,4 +1,4 @@
-// A sign-in to an MCP server that did not come about, for a reason that a person can act on.
+// The error of a failed sign-in to an MCP server, with a reason that a person can act on.
 
 /** The message is a clause without capital and full stop. */
 export class McpSignInError extends Error {

@@ -1,4 +1,4 @@
-// Signing in to a remote MCP server, with a person at a browser: discovery, registration, PKCE, the answer, the tokens.
+// Signs in to a remote MCP server with a person at a browser: discovery, registration, PKCE, the answer, the tokens.
 import { randomBytes } from "node:crypto";
 import type {
 	OAuthClientProvider,
@@ -12,13 +12,13 @@ import { McpSignInError } from "./mcp-sign-in-error.ts";
 import type { McpTokens } from "./mcp-tokens.ts";
 
 export interface McpInteraction {
-	/** Brings the person to the page where they sign in. Resolves at once. */
+	/** Opens the sign-in page for the person. Resolves at once. */
 	open(address: URL): Promise<void>;
-	/** Ends the sign-in. */
+	/** Aborts the sign-in. */
 	readonly signal: AbortSignal;
 }
 
-/** What a server that turned a request away said about how to sign in. */
+/** What a server that refused a request said about how to sign in. */
 export interface McpChallenge {
 	readonly resourceMetadataUrl?: URL;
 	readonly scope?: string;
@@ -31,7 +31,7 @@ export interface McpClient {
 	readonly callbackPort: number | null;
 }
 
-/** Signs in at the server with this URL, as a client that is registered for it when there is none. Throws McpSignInError. */
+/** Signs in at the server with this URL; registers a client if none is given. Throws McpSignInError. */
 export async function signIn(
 	url: string,
 	{ open, signal }: McpInteraction,
@@ -71,7 +71,7 @@ export async function signIn(
 		);
 		if (granted.access_token === "") throw new McpSignInError("the authorization server gave an empty token");
 		return {
-			// A server that does not say what it granted has granted what was asked for.
+			// If the server does not say what it granted, it has granted what was requested.
 			...toPersisted(
 				{ ...granted, scope: granted.scope || address.searchParams.get("scope") || "" },
 				network.clock.now(),
@@ -101,7 +101,7 @@ async function listen(
 	}
 }
 
-/** Finds the authorization server first: how the client is registered depends on it. */
+/** Finds the authorization server first: the client's registration depends on it. */
 async function discover(
 	url: string,
 	{ resourceMetadataUrl }: McpChallenge,
@@ -121,13 +121,13 @@ interface Flow {
 	readonly provider: OAuthClientProvider;
 	/** The page where the person signs in. */
 	address(): URL;
-	/** The client, as it is kept. */
+	/** The client, in the form that is stored. */
 	client(): McpTokens["client"];
 }
 
 /**
- * What the library asks for and tells on the way. The port of the callback is another one each time, and with it the
- * client that we register for it: nothing is kept before there are tokens.
+ * The library's callbacks. The callback's port differs each time, and so does the client that we register for it:
+ * nothing is stored before there are tokens.
  */
 function createFlow(
 	discovered: OAuthDiscoveryState,
@@ -167,7 +167,7 @@ function createFlow(
 	return {
 		provider,
 		address() {
-			// A browser is not the only thing that opens addresses, and the server chose this one.
+			// The server chose this address, and the opener accepts more than web pages.
 			if (address?.protocol === "https:" || address?.protocol === "http:") return address;
 			throw new McpSignInError("the authorization server names no web page to sign in on");
 		},
@@ -189,7 +189,7 @@ const toInformation = ({ id, secret }: McpClient): StoredOAuthClientInformation 
 	...(secret === null ? {} : { client_secret: secret }),
 });
 
-/** A client on a person's machine can keep no secret, but some servers know no client without one. */
+/** A client on a person's machine has no secret, but some servers require one. */
 function chooseAuthMethod(supported: readonly string[] = ["none"]): string {
 	const [first = "none"] = ["none", "client_secret_basic", "client_secret_post"].filter((method) =>
 		supported.includes(method),

@@ -1,5 +1,5 @@
-// The tokens of remote MCP servers: a file for each server in `mcp-oauth/` of the share directory, for its owner alone.
-// How tokens are got and renewed is mcp-oauth.ts.
+// Stores the tokens of remote MCP servers: a file for each server in `mcp-oauth/` of the share directory, readable only
+// by its owner. mcp-oauth.ts obtains and renews the tokens.
 import { createHash } from "node:crypto";
 import path from "node:path";
 import * as v from "valibot";
@@ -15,7 +15,7 @@ import { createRustAgentTokens } from "./rust-agent-tokens.ts";
 const text = v.pipe(v.string(), v.nonEmpty());
 
 const fileSchema = v.object({
-	/** For people that look into the directory: the file is found by the name that is made of it. */
+	/** For people who look into the directory: the file name is a hash of it. */
 	server_url: text,
 	access_token: text,
 	token_type: text,
@@ -23,11 +23,11 @@ const fileSchema = v.object({
 	scope: v.optional(text),
 	/** Seconds since the epoch. */
 	expires_at: v.optional(v.number()),
-	/** What the server refused something for the lack of. */
+	/** Permissions whose lack made the server refuse something. */
 	wanted: v.optional(v.object({ scope: text, resource_metadata: v.optional(text) })),
-	/** The server as its authorization server calls it. */
+	/** The authorization server's name for the server. */
 	resource: v.optional(text),
-	/** Absent while only the Rust agent has used the sign-in, which does not keep it. */
+	/** Absent while only the Rust agent has used the sign-in, which does not store it. */
 	authorization_server: v.optional(
 		v.object({
 			issuer: text,
@@ -42,17 +42,17 @@ const fileSchema = v.object({
 	}),
 });
 
-/** What is kept of a server: its tokens, and what it takes to renew them. As it is in the file. */
+/** The stored tokens of a server and the data for renewing them, as in the file. */
 export type McpTokens = Omit<v.InferOutput<typeof fileSchema>, "server_url">;
 
-/** Where tokens of MCP servers are kept. URLs that differ in a slash at the end are of the same server. */
+/** The store of the tokens of MCP servers. URLs that differ in a final slash are the same server. */
 export interface McpTokenStore {
-	/** Null when there are none, or none that can be used, which is logged. */
+	/** Null when there are none, or no usable ones; the latter is logged. */
 	read(url: string): Promise<McpTokens | null>;
 	write(url: string, tokens: McpTokens): Promise<void>;
-	/** Fine when there are none. */
+	/** Does nothing when there are none. */
 	remove(url: string): Promise<void>;
-	/** Runs the work while no other process does the same for this server. */
+	/** Runs the work while no other process works on this server's tokens. */
 	exclusively<T>(url: string, work: () => Promise<T>): Promise<T>;
 }
 
@@ -63,7 +63,7 @@ export interface McpTokenPlace {
 	readonly clock: Clock;
 }
 
-/** A request goes over the network while the lock is held, and takes less than this. */
+/** The lock is held during a network request, which takes less time than this. */
 const lockTimes: LockTimes = { staleAfter: 60_000, patience: 60_000 };
 
 const privateDirectory = 0o700;
@@ -86,7 +86,7 @@ export function createMcpTokenStore({ files, shareDir, log, clock }: McpTokenPla
 				const { server_url: _, ...tokens } = v.parse(fileSchema, parseJsonFile(bytes));
 				return tokens;
 			} catch (thrown) {
-				// What the file holds must not get into the log, and the texts of parsers quote it.
+				// The content must not get into the log, and the messages of parsers quote it.
 				const isOurs = thrown instanceof SyntaxError || v.isValiError(thrown);
 				const reason = isOurs ? "it is no file of tokens" : errorText(thrown);
 				log.warn("The tokens of an MCP server cannot be read", { url, file, reason });
@@ -103,7 +103,7 @@ export function createMcpTokenStore({ files, shareDir, log, clock }: McpTokenPla
 			await rustAgent.remove(url);
 		},
 		async exclusively(url, work) {
-			// Where it cannot be made, the work meets the same obstacle itself.
+			// If it cannot be created, the work fails with the same error.
 			await files.makeDirectory(directory, privateDirectory).catch(() => undefined);
 			return await withLock({ files, clock }, fileOf(url), work, lockTimes);
 		},

@@ -1,4 +1,4 @@
-// The models that the platform offers to whoever is signed in.
+// Lists the models that the platform offers to a signed-in person.
 import * as v from "valibot";
 import { withAdmissionNote } from "../base/client-admission.ts";
 import { SignInError } from "./device-flow.ts";
@@ -8,7 +8,7 @@ import type { Platform } from "./platform.ts";
 
 export interface PlatformModel {
 	readonly id: string;
-	/** Null when the platform does not say. */
+	/** Null when the platform gives none. */
 	readonly displayName: string | null;
 	/** Tokens. */
 	readonly maxContextSize: number;
@@ -16,7 +16,7 @@ export interface PlatformModel {
 }
 export type PlatformCapability = "image_in" | "video_in" | "thinking";
 
-/** Of a model whose window the platform does not tell: that of models that nothing is known of. */
+/** The context size of a model for which the platform gives none; the default for unknown models. */
 const unknownContextSize = 100_000;
 
 const flag = v.fallback(v.boolean(), false);
@@ -30,7 +30,7 @@ const modelSchema = v.object({
 });
 const listSchema = v.object({ data: v.array(v.unknown()) });
 
-/** In the platform's order, each id once; what cannot be read is left out. Throws SignInError, also for an empty list. */
+/** In the platform's order, without duplicates and unreadable entries. Throws SignInError, also for an empty list. */
 export async function listModels(
 	port: PlatformPort,
 	platform: Platform,

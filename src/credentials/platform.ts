@@ -1,6 +1,6 @@
-// The managed platform as sign-in knows it: where it is and how the program names itself there.
+// The managed platform for sign-ins: its addresses and the program's identity there.
 
-/** Used where neither settings nor environment name another. */
+/** Used unless settings or environment name another. */
 export const defaultOauthHost = "https://auth.kimi.com";
 export const defaultBaseUrl = "https://api.kimi.com/coding/v1";
 export const defaultClientId = "agentwire";
@@ -12,19 +12,19 @@ export const platformKey = `oauth/${platformName}`;
 export interface Platform {
 	/** Root of the sign-in server. */
 	readonly oauthHost: string;
-	/** Under which the program is registered there. */
+	/** The program's client id there. */
 	readonly clientId: string;
 	/** Root of the platform's API. */
 	readonly baseUrl: string;
 }
 
-/** Settings of our own; empty ones leave it to environment and defaults. */
+/** Our own settings; empty ones leave the choice to environment and defaults. */
 export interface PlatformSettings {
 	readonly oauthHost: string;
 	readonly oauthClientId: string;
 }
 
-/** The platform: environment variables beat the settings. */
+/** The platform: environment variables override the settings. */
 export function toPlatform(
 	environment: Readonly<Record<string, string | undefined>>,
 	settings: PlatformSettings,

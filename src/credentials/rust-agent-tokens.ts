@@ -1,5 +1,5 @@
-// The sign-ins to MCP servers that the Rust agent, `kimi-agent`, keeps in the same share directory, in one file for all
-// servers. They are read, and forgotten with our own; what comes of renewing them is kept as our own.
+// Reads the sign-ins to MCP servers that the Rust agent, `kimi-agent`, stores in the same share directory, in one file
+// for all servers. They are deleted together with our own; renewed tokens are stored as our own.
 import path from "node:path";
 import * as v from "valibot";
 import { errorText } from "../base/errors.ts";
@@ -29,9 +29,9 @@ const signInSchema = v.object({
 });
 
 export interface RustAgentTokens {
-	/** Null when there are none, or none that can be used, which is logged. */
+	/** Null when there are none, or no usable ones; the latter is logged. */
 	read(url: string): Promise<McpTokens | null>;
-	/** Takes those of this server out of the file, which stays as it is when it cannot be read. */
+	/** Removes this server's tokens from the file, which stays unchanged when it cannot be read. */
 	remove(url: string): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export function createRustAgentTokens({ files, shareDir, log, clock }: McpTokenP
 				const [entry] = found === null ? [] : entriesOf(found.servers, url);
 				return entry === undefined ? null : toTokens(v.parse(signInSchema, entry[1]));
 			} catch (thrown) {
-				// What the file holds must not get into the log, and the texts of parsers quote it.
+				// The content must not get into the log, and the messages of parsers quote it.
 				const isItsOwn = thrown instanceof SyntaxError || v.isValiError(thrown);
 				const reason = isItsOwn ? "it is no file of tokens" : errorText(thrown);
 				log.warn("The tokens of kimi-agent for an MCP server cannot be read", { url, file, reason });
@@ -79,7 +79,7 @@ export function createRustAgentTokens({ files, shareDir, log, clock }: McpTokenP
 	};
 }
 
-/** Nothing is known of the authorization server: it is looked for when the tokens are renewed. */
+/** The authorization server is unknown until the tokens are renewed, which discovers it. */
 function toTokens(signIn: v.InferOutput<typeof signInSchema>): McpTokens | null {
 	const { client_id, token_response: tokens, granted_scopes: granted, token_received_at: received } = signIn;
 	if (tokens == null) return null;

@@ -1,4 +1,4 @@
-// The file in which the tokens of a sign-in are kept, in the form that `kimi` knows. Only its owner may read it.
+// The file with the tokens of a sign-in, in the format of `kimi`. Only its owner may read it.
 import path from "node:path";
 import * as v from "valibot";
 import { errorText } from "../base/errors.ts";
@@ -9,9 +9,9 @@ export interface Tokens {
 	readonly accessToken: string;
 	/** Empty when the platform gave none. */
 	readonly refreshToken: string;
-	/** Seconds since the epoch at which the access token ends; 0 when that is not known. */
+	/** Expiry of the access token in seconds since the epoch; 0 when unknown. */
 	readonly expiresAt: number;
-	/** Seconds that it was given for; 0 when that is not known. */
+	/** Its lifetime in seconds; 0 when unknown. */
 	readonly expiresIn: number;
 	readonly scope: string;
 	readonly tokenType: string;
@@ -20,10 +20,10 @@ export interface Tokens {
 export type StoredTokens =
 	| { readonly kind: "tokens"; readonly tokens: Tokens }
 	| { readonly kind: "absent" }
-	/** The file is there and of no use; the reason quotes nothing of it. */
+	/** The file is unusable; the reason quotes nothing of it. */
 	| { readonly kind: "damaged"; readonly reason: string };
 
-/** What may stand in a header. */
+/** Characters that are valid in a header. */
 const tokenText = v.pipe(v.string("must be a string"), v.regex(/^[\x21-\x7e]+$/, "must be a token"));
 const seconds = v.fallback(v.pipe(v.number(), v.minValue(0)), 0);
 const text = v.fallback(v.string(), "");
@@ -42,7 +42,7 @@ export function tokenFile(shareDir: string, name: string): string {
 	return path.join(shareDir, "credentials", `${name}.json`);
 }
 
-/** The file that a key of the settings, like `oauth/kimi-code`, stands for; null for one that is no plain name. */
+/** The file for a key of the settings such as `oauth/kimi-code`; null for one that is not a plain name. */
 export function tokenFileOf(shareDir: string, key: string): string | null {
 	const name = key.replace(/^oauth\//, "");
 	return /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/.test(name) ? tokenFile(shareDir, name) : null;
@@ -81,7 +81,7 @@ function parseTokens(bytes: Buffer): StoredTokens {
 	};
 }
 
-/** Puts the tokens in place of earlier ones, on stable storage. The directory must be there. */
+/** Replaces the tokens, on stable storage. The directory must exist. */
 export async function writeTokens(files: Files, file: string, tokens: Tokens): Promise<void> {
 	const content = {
 		access_token: tokens.accessToken,

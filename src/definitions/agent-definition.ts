@@ -1,5 +1,5 @@
-// An agent as the program uses it: tools, prompt and subagents, put together from an agent file. Reading the file
-// itself is agent-file.ts; the agent without a file is the default one.
+// Builds an agent (tools, prompt, subagents) from an agent file. agent-file.ts reads the file itself; the agent without
+// a file is the default one.
 import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
 import { type AgentDeclarations, type DeclaredSubagent, type NamedFile, readAgentFile } from "./agent-file.ts";
@@ -13,21 +13,21 @@ import { TemplateError } from "./template-nodes.ts";
 
 export interface AgentDefinition {
 	readonly name: string;
-	/** Spec paths of the tools that there are, in the order in which a model is shown them. */
+	/** Spec paths of its tools, in the order in which a model is shown them. */
 	readonly toolPaths: readonly string[];
 	/** Null for our own prompt. */
 	readonly prompt: RenderPrompt | null;
-	/** What is added to the prompt; empty for nothing. */
+	/** Text added to the prompt; empty for none. */
 	readonly role: string;
 	/** Its subagents. */
 	readonly types: readonly AgentType[];
 }
 
-/** What is known of the tools that a file may name by their spec paths. */
+/** The tools that a file may name by their spec paths. */
 export interface KnownTools {
 	/** The tools of the default agent. */
 	readonly defaults: readonly string[];
-	/** `absent` tools are known by name but not part of this program. */
+	/** `absent` tools have known names but are not part of this program. */
 	availability(toolPath: string): "there" | "absent" | "unknown";
 	/** Whether a subagent may have it. */
 	isForSubagents(toolPath: string): boolean;
@@ -36,12 +36,12 @@ export interface KnownTools {
 export interface AgentFileSettings {
 	readonly files: Files;
 	readonly tools: KnownTools;
-	/** What the prompts are tried with, so that a fault in them shows at the start. */
+	/** The prompts are rendered with these once, so that errors in them show at the start. */
 	readonly variables: PromptVariables;
 	readonly log: Log;
 }
 
-/** Reads an agent file (absolute path) with everything it names. Throws AgentFileError with all that is wrong. */
+/** Reads an agent file (absolute path) with all files it names. Throws AgentFileError with all problems. */
 export async function loadAgentDefinition(file: string, settings: AgentFileSettings): Promise<AgentDefinition> {
 	const problems: AgentFileProblem[] = [];
 	const declared = await readAgentFile(file, settings.files, problems);
@@ -112,7 +112,7 @@ async function loadPrompt(
 	}
 }
 
-/** Our own prompt has no place for arguments but this one, which is added to it. */
+/** Our own prompt takes only this argument, which is appended to it. */
 function toRole({ promptArguments: { ROLE_ADDITIONAL: role = "" } }: AgentDeclarations): string {
 	return isTruthy(role) && typeof role !== "object" ? String(role).trim() : "";
 }
@@ -131,7 +131,7 @@ async function loadTypes(
 	return types;
 }
 
-/** The subagents that a subagent's file declares are not read: it could not call on them. */
+/** The subagents that a subagent's file declares are ignored: it could not call them. */
 async function loadType(
 	name: string,
 	{ file, description }: DeclaredSubagent,

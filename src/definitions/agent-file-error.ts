@@ -1,4 +1,4 @@
-// What is wrong with an agent file and the files it names, as data and as a text for people.
+// The error for an invalid agent file or a file that it names, as data and as a text for people.
 
 export interface AgentFileProblem {
 	/** Absolute path of the file at fault. */

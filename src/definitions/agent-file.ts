@@ -1,5 +1,5 @@
-// Agent files as they are written: YAML, read through the chain of files that each extends, into one set of
-// declarations. What tools, prompts and subagents become of them is agent-definition.ts.
+// Reads agent files: parses YAML and merges a file with those it extends into one set of declarations.
+// agent-definition.ts builds the agent from them.
 import path from "node:path";
 import * as v from "valibot";
 import { errorText } from "../base/errors.ts";
@@ -9,7 +9,7 @@ import type { AgentFileProblem } from "./agent-file-error.ts";
 import type { TemplateValue } from "./template-expression.ts";
 import { parseYaml } from "./yaml-text.ts";
 
-/** A file that another one names, and where it does. */
+/** A file named by another one, and the place that names it. */
 export interface NamedFile {
 	/** Absolute. */
 	readonly path: string;
@@ -22,7 +22,7 @@ export interface DeclaredSubagent {
 	readonly description: string;
 }
 
-/** What a file declares together with those it extends. Null stands for what none of them has. */
+/** The declarations of a file merged with those it extends. Null where none has the key. */
 export interface AgentDeclarations {
 	readonly name: string | null;
 	readonly prompt: "default" | NamedFile | null;
@@ -109,8 +109,8 @@ const depthLimit = 100;
 type AgentTable = v.InferOutput<typeof agentSchema>;
 
 /**
- * Reads an agent file (absolute path) and all that it extends. What is wrong with them is added to `problems`; null when
- * nothing can be said of the agent because of it.
+ * Reads an agent file (absolute path) and all that it extends. Problems are added to `problems`; null when they leave
+ * nothing usable.
  */
 export async function readAgentFile(
 	file: string,
@@ -144,7 +144,7 @@ async function readLayer(
 	return inherited === null ? null : overlay(inherited, table, file.path);
 }
 
-/** The text of a file; null, with the problem noted where the file is named, when there is none to be had. */
+/** The text of a file; null, with a problem added at the place that names the file, when it cannot be read. */
 async function readSource(
 	{ path: file, declaredIn, key }: NamedFile,
 	files: Files,

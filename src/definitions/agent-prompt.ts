@@ -1,10 +1,10 @@
-// The prompt of an agent file: its template with the arguments it is given and what is known of time and place.
+// The prompt of an agent file: its template, rendered with the file's arguments and the prompt variables.
 import type { PromptTemplate } from "./prompt-template.ts";
 import { renderTemplate } from "./prompt-template.ts";
 import type { PromptVariables, RenderPrompt } from "./prompt-variables.ts";
 import type { TemplateValue } from "./template-expression.ts";
 
-/** The arguments are further variables; they win over those of the program. What is made throws TemplateError. */
+/** The arguments are further variables; they override those of the program. The result throws TemplateError. */
 export function createPrompt(template: PromptTemplate, given: Readonly<Record<string, TemplateValue>>): RenderPrompt {
 	return (variables) => renderTemplate(template, new Map([...standardValues(variables), ...Object.entries(given)]));
 }

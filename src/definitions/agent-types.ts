@@ -1,9 +1,9 @@
-// The subagents every agent can call on: what each is for, which tools it has, and what it is told of its part.
+// The built-in subagent types: their purpose, their tools and their role prompts.
 import type { RenderPrompt } from "./prompt-variables.ts";
 
 export interface AgentType {
 	readonly name: string;
-	/** For the model that chooses. */
+	/** For the calling model. */
 	readonly whenToUse: string;
 	/** Spec paths of its tools. */
 	readonly toolPaths: readonly string[];
@@ -11,9 +11,9 @@ export interface AgentType {
 	readonly model: string | null;
 	/** A prompt of its own; absent or null for our own. */
 	readonly prompt?: RenderPrompt | null;
-	/** What it is told of its part, behind the prompt; empty for nothing. */
+	/** Its role, appended to the prompt; empty for none. */
 	readonly role: string;
-	/** Whether a summary of the repository's state goes before its first task. */
+	/** Whether a summary of the repository's state precedes its first task. */
 	readonly startsWithGit: boolean;
 }
 

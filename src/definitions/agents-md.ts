@@ -1,5 +1,4 @@
 // Finds the AGENTS.md files that apply to a work dir and merges them into one text within a byte budget.
-// Knows nothing of the prompt that the text ends up in.
 import path from "node:path";
 import { errorText } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -19,9 +18,9 @@ interface Found {
 }
 
 /**
- * The instructions for a work dir (absolute path): those of the project root first, those of the work dir last, each
- * headed by a comment that names its file. Empty when there are none. When the budget is short, the deepest files are
- * kept whole and the shallower ones are cut or left out. What cannot be read is logged and left out.
+ * The instructions for a work dir (absolute path), from the project root down to the work dir, each headed by a comment
+ * that names its file. Empty when there are none. Over the budget, the deepest files are complete and the shallower
+ * ones truncated or left out. Unreadable files are logged and left out.
  */
 export async function loadAgentsMd(files: Files, workDir: string, log: Log): Promise<string> {
 	const directories = await projectDirectories(files, workDir);
@@ -46,7 +45,7 @@ async function readDirectory(files: Files, directory: string, log: Log): Promise
 	return [hidden, upper ?? lower].flatMap((found) => (found && found.text !== "" ? [found] : []));
 }
 
-/** Null when there is no such file, or none that can be read. */
+/** Null when the file does not exist or cannot be read. */
 async function readText(files: Files, file: string, log: Log): Promise<Found | null> {
 	try {
 		const status = await files.status(file);
@@ -67,7 +66,7 @@ async function readText(files: Files, file: string, log: Log): Promise<Found | n
 	}
 }
 
-/** The longest start of the text that fits into `limit` bytes without splitting a character. */
+/** The longest prefix of the text that fits into `limit` bytes without splitting a character. */
 function cutToBytes(text: string, limit: number): string {
 	if (limit <= 0) return "";
 	const bytes = Buffer.from(text);

@@ -1,11 +1,11 @@
-// D2 as statements: comments, quotes, block texts and nested maps are dealt with here. What a flow makes of them is
-// flow-d2.ts.
+// Splits D2 source into statements: handles comments, quotes, block texts and nested maps. flow-d2.ts builds a flow
+// from them.
 import { FlowError } from "./flow-graph.ts";
 
-/** `KEY`, `KEY: VALUE`, `KEY -> KEY: VALUE` and so on; a map behind it has been passed over. */
+/** `KEY`, `KEY: VALUE`, `KEY -> KEY: VALUE` and so on; a map that follows is skipped. */
 export interface D2Statement {
 	readonly line: number;
-	/** What stands between the arrows; one without arrows. */
+	/** The keys between the arrows; a single one without arrows. */
 	readonly keys: readonly D2Key[];
 	/** Null when there is none or it is empty. */
 	readonly value: string | null;
@@ -19,14 +19,17 @@ export interface D2Key {
 const dashes = /-+>?/y;
 const doubleQuoted = /"([^"\\\n]*(?:\\[^\n][^"\\\n]*)*)"/y;
 const singleQuoted = /'([^'\n]*(?:''[^'\n]*)*)'/y;
-/** `|md`, `||md`, `` |`md ``: what opens it, turned around, closes it. */
+/** `|md`, `||md`, `` |`md ``: reversed, the opening signs close the block. */
 const blockOpening = /(\|+)(?:([^\p{L}\p{N}\s|]*)\p{L}[\w-]*(?=\s))?/uy;
 const list = /\[[^\]]*\]/y;
 const blanks = /[^\S\n]+/y;
 const plainRun = /[^-\n;{}#:"'|\s]+/y;
 const anySign = /[\s\S]/y;
 
-/** Cuts a source whose first line is line `firstLine`. `isProperty` tells keys whose values may be lists. Throws FlowError. */
+/**
+ * Splits a source whose first line is line `firstLine`. `isProperty` identifies keys whose values may be lists. Throws
+ * FlowError.
+ */
 export function readD2Statements(
 	source: string,
 	firstLine: number,
@@ -67,11 +70,11 @@ export function readD2Statements(
 		advance(end + closing.length);
 		return dedent(text);
 	};
-	/** Steps over a map, from its opening brace to behind its closing one. */
+	/** Skips a map, from its opening brace to the position after its closing one. */
 	const skipMap = (): void => {
 		const start = line;
 		let depth = 0;
-		// The sign before, blanks aside: quotes and block texts mean something only at a beginning.
+		// The previous sign except blanks: quotes and block texts have a meaning only at a beginning.
 		let before = "\n";
 		do {
 			const sign = peek();
@@ -162,7 +165,7 @@ export function readD2Statements(
 
 const quote = (sign: string) => (sign === '"' ? "'\"'" : `"${sign}"`);
 
-/** Without the indentation that all lines share; what stands on the opening line has none. */
+/** Removes the indentation that all lines share; the text on the opening line has none. */
 function dedent(text: string): string {
 	const [first = "", ...lines] = text.split(/\r?\n/);
 	const indents = lines.flatMap((line) => (line.trim() === "" ? [] : [/^\s*/.exec(line)?.[0].length ?? 0]));

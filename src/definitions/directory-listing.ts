@@ -1,4 +1,4 @@
-// Draws what is in a directory as a small tree, two levels deep, for a model to get its bearings.
+// Lists a directory as a small tree, two levels deep, as orientation for a model.
 import path from "node:path";
 import type { DirectoryEntry, Files } from "../files/port.ts";
 
@@ -44,7 +44,7 @@ function draw(branches: readonly Branch[], more: number): string[] {
 	});
 }
 
-/** A name with a line break in it must not look like further entries. */
+/** A line break in a name must not look like a further entry. */
 function toLabel({ name, kind }: DirectoryEntry): string {
 	return name.replace(/[\p{Cc}\u2028\u2029]/gu, "\ufffd") + (kind === "directory" ? "/" : "");
 }

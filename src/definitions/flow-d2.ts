@@ -1,10 +1,10 @@
-// Flows drawn in D2: nodes, edges and chains of edges at the top of the diagram. Maps and properties, which only concern
-// the looks, are passed over.
+// Parses flows drawn in D2: nodes, edges and chains of edges at the top level. Maps and properties, which only concern
+// the appearance, are skipped.
 import { type D2Key, type D2Statement, readD2Statements } from "./d2-statements.ts";
 import type { Flow } from "./flow.ts";
 import { createFlowGraph, FlowError } from "./flow-graph.ts";
 
-/** Keys that D2 keeps for itself. A node with such a name is quoted where it gets its label. */
+/** Reserved keys of D2. A node with such a name is quoted where it gets its label. */
 const reserved: ReadonlySet<string> = new Set([
 	...["shape", "style", "direction", "label", "icon", "near", "width", "height", "top", "left", "link", "tooltip"],
 	...["class", "classes", "vars", "constraint", "layers", "scenarios", "steps", "source-arrowhead", "target-arrowhead"],
@@ -27,7 +27,7 @@ export function parseD2(source: string, firstLine: number): Flow {
 function isProperty(keys: D2Statement["keys"]): boolean {
 	const [{ text, isQuoted } = { text: "", isQuoted: false }, second] = keys;
 	if (isQuoted) return false;
-	// `(a -> b)[0].style` is of an edge, `*.style` of every node.
+	// `(a -> b)[0].style` is a property of an edge, `*.style` one of every node.
 	if (text.startsWith("(")) return true;
 	return second === undefined && text.split(".").some((part) => reserved.has(part.trim()));
 }

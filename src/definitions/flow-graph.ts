@@ -1,10 +1,10 @@
-// A flow as its diagram is read, node by node and edge by edge, and the rules that make a flow of it.
+// Collects the nodes and edges of a diagram and checks that they form a flow.
 import type { Flow, FlowNode } from "./flow.ts";
 
-/** Why a diagram is no flow. */
+/** Why a diagram is not a valid flow. */
 export class FlowError extends Error {
 	override readonly name = "FlowError";
-	/** From 1, in the text that the diagram is part of; null when no line is to blame. */
+	/** From 1, in the text that contains the diagram; null when no line is at fault. */
 	readonly line: number | null;
 	/** A clause without full stop. */
 	readonly reason: string;
@@ -18,7 +18,7 @@ export class FlowError extends Error {
 
 interface DrawnNode {
 	readonly id: string;
-	/** Null as long as none is given: the id stands for it. */
+	/** Null until one is given: then the id is the label. */
 	label: string | null;
 	line: number;
 	readonly out: DrawnEdge[];
@@ -31,11 +31,11 @@ interface DrawnEdge {
 }
 
 export interface FlowGraph {
-	/** A node, named for the first time or once more. Throws FlowError when it gets a second label. */
+	/** Adds or refers to a node. Throws FlowError when it gets a second label. */
 	node(id: string, label: string | null, line: number): void;
-	/** An edge; nodes that are not known yet are made. */
+	/** Adds an edge and its unknown nodes. */
 	edge(from: string, to: string, label: string | null, line: number): void;
-	/** The flow, if it is one. Throws FlowError. */
+	/** The flow. Throws FlowError when the graph is not a valid one. */
 	toFlow(): Flow;
 }
 
@@ -85,12 +85,12 @@ function findOnly(word: string, nodes: readonly DrawnNode[]): DrawnNode {
 function isReachable(target: DrawnNode, start: DrawnNode, nodes: readonly DrawnNode[]): boolean {
 	const byId = new Map(nodes.map((node) => [node.id, node]));
 	const reached = new Set([start.id]);
-	// A set is walked through to what is added on the way.
+	// Iterating over a set includes what is added meanwhile.
 	for (const id of reached) for (const { to } of byId.get(id)?.out ?? []) reached.add(to);
 	return reached.has(target.id);
 }
 
-/** A node that leads nowhere leads to the end. Where an end leads does not matter. */
+/** A node without edges leads to the end. Edges out of the end are ignored. */
 function toFlowNode(node: DrawnNode, begin: DrawnNode, end: DrawnNode): FlowNode {
 	const { id, out } = node;
 	const [first, second] = out;

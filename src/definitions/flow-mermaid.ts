@@ -1,15 +1,15 @@
-// Flows drawn in Mermaid: one node or one edge per line. What only concerns the looks is passed over.
+// Parses flows drawn in Mermaid: one node or one edge per line. What only concerns the appearance is skipped.
 import type { Flow } from "./flow.ts";
 import { createFlowGraph, FlowError } from "./flow-graph.ts";
 
 const header = /^(?:flowchart|graph)(?:\s+[A-Za-z]{2})?$/;
 const looks = /^(?:end$|(?:style|linkStyle|classDef|class|click|subgraph|direction)(?:$|\s+(?![-=]{2}|-\.)))/;
-// A single dash belongs to an id, two begin an arrow: `a-b` is a node, `a--b` is not.
+// A single dash is part of an id, two begin an arrow: `a-b` is a node, `a--b` is not.
 const idPattern = /[\p{L}\p{N}_]+(?:[-.][\p{L}\p{N}_]+)*/uy;
 const classPattern = /\s*:::[\w-]+/y;
 const plainArrow = /-{2,}>|-{3,}|-{2,}[ox](?=\s)|-\.+->|-\.+-|={2,}>|={3,}|={2,}[ox](?=\s)/y;
 const pipedLabel = /\s*\|(?:\s*"([^"]*)"\s*|([^|]*))\|/y;
-/** Beginnings of arrows with their label inside, and what ends them. */
+/** Beginnings of arrows that contain their label, and the arrow's end. */
 const openArrows: readonly (readonly [begin: string, end: RegExp])[] = [
 	["--", /-{2,}>|-{3,}|-{2,}[ox](?=\s)/g],
 	["-.", /\.-+>|\.-/g],
@@ -71,7 +71,7 @@ function readNode(place: Place): { readonly id: string; readonly label: string |
 	return { id, label };
 }
 
-/** The label in brackets behind a node, such as `[a]`, `(a)`, `{a}`, `([a])`, `["a"]`; null when there are none. */
+/** The label in brackets after a node, such as `[a]`, `(a)`, `{a}`, `([a])`, `["a"]`; null when there are none. */
 function readShape(place: Place): string | null {
 	const { text, line, position } = place;
 	if (!closingBracket.has(text[position] ?? "")) return null;
@@ -97,12 +97,12 @@ function findLabel(text: string, start: number, closing: string): { label: strin
 	const end = text.indexOf(closing, start);
 	if (end === -1) return null;
 	const label = text.slice(start, end);
-	// With several brackets the text between must be free of them, or they belong to something else.
+	// With several brackets the text between must contain none, or they belong to something else.
 	if (closing.length > 1 && /[[\](){}]/.test(label)) return null;
 	return { label: toLabel(label), end: end + closing.length };
 }
 
-/** Steps over an arrow and gives its label; null when it has none. */
+/** Skips an arrow and returns its label; null when it has none. */
 function readArrow(place: Place): string | null {
 	if (take(plainArrow, place) !== null) {
 		const [, quoted, bare = ""] = take(pipedLabel, place) ?? [];
@@ -120,13 +120,13 @@ function readArrow(place: Place): string | null {
 	throw new FlowError(place.line, `an arrow is expected ${whereItStops(place)}`);
 }
 
-/** Without quotes and blank space around it; null when nothing is left. */
+/** Without quotes and surrounding blank space; null when nothing is left. */
 function toLabel(text: string): string | null {
 	const label = /^\s*"([^"]*)"\s*$/.exec(text)?.[1] ?? text;
 	return label.trim() || null;
 }
 
-/** Matches a sticky pattern at the place and steps over it. */
+/** Matches a sticky pattern at the place and advances past the match. */
 function take(pattern: RegExp, place: Place): RegExpExecArray | null {
 	pattern.lastIndex = place.position;
 	const match = pattern.exec(place.text);

@@ -1,4 +1,4 @@
-// The flow in a skill's text: the first diagram, in one of the two languages.
+// Extracts the flow from a skill's text: its first diagram, in one of the two languages.
 import type { Flow } from "./flow.ts";
 import { parseD2 } from "./flow-d2.ts";
 import { FlowError } from "./flow-graph.ts";
@@ -12,7 +12,7 @@ export type ParsedFlow =
 /** Characters of the longest diagram. */
 const diagramLimit = 128 * 1024;
 
-/** Reads the first fenced `mermaid` or `d2` block of a Markdown text. Further ones are not looked at. */
+/** Reads the first fenced `mermaid` or `d2` block of a Markdown text. Further ones are ignored. */
 export function parseFlow(markdown: string): ParsedFlow {
 	const block = findDiagram(markdown);
 	if (block === null) return { ok: false, reason: "there is no fenced mermaid or d2 block" };
@@ -37,7 +37,7 @@ interface Diagram {
 
 const fencePattern = /^\s*(`{3,}(?=[^`]*$)|~{3,})\s*(\S*)/;
 
-/** Blocks in other languages are stepped over with all that is in them. A block that is not closed goes to the end. */
+/** Blocks in other languages are skipped with their content. A block that is not closed extends to the end. */
 function findDiagram(markdown: string): Diagram | null {
 	const lines = markdown.split(/\r?\n/);
 	for (let index = 0; index < lines.length; index += 1) {
@@ -54,7 +54,7 @@ function findDiagram(markdown: string): Diagram | null {
 	return null;
 }
 
-/** Whether a line is as long a run of the same sign, and nothing else. */
+/** Whether a line is a run of the same sign of at least that length, and nothing else. */
 function isClosing(line: string, fence: string): boolean {
 	const text = line.trim();
 	return text.startsWith(fence) && [...new Set(text)].length === 1;

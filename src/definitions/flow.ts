@@ -1,5 +1,5 @@
-// Flows: tasks for a model in an order that it decides on itself where the ways part. Plain data, read from a skill's
-// diagram or built in code, and what is asked at a parting. Running them is the kernel's matter.
+// Flows: tasks for a model whose order the model decides at branches. Plain data, read from a skill's diagram or built
+// in code, and the prompt at a branch. The kernel runs them.
 
 export interface Flow {
 	/** The one node of kind `begin`. */
@@ -28,13 +28,13 @@ export interface TaskNode {
 export interface DecisionNode {
 	readonly kind: "decision";
 	readonly text: string;
-	/** Where each answer leads, in the order in which a model is shown them. */
+	/** The target of each answer, in the order in which a model is shown them. */
 	readonly branches: ReadonlyMap<string, string>;
 }
 
 /**
- * What a model is asked at a decision: the text, the labels, and how to answer. `hint` is for when its last answer named
- * none of them. Without a text, only what comes behind it.
+ * The prompt for a decision: the text, the labels, and how to answer; without a text, the rest alone. `hint` is for
+ * when the last answer named none of the labels.
  */
 export function decisionPrompt({ text, branches }: DecisionNode, hint: boolean): string {
 	const labels = [...branches.keys()].map((label) => `- ${label}`).join("\n");
@@ -49,7 +49,7 @@ letter for letter.`;
 	return [text, instruction, hint ? reminder : ""].filter((part) => part !== "").join("\n\n");
 }
 
-/** The label that an answer chooses; null when its last choice is none of them. Blank space around it does not count. */
+/** The label that an answer chooses; null when its last choice is none of them. Surrounding blank space is ignored. */
 export function readChoice(text: string, labels: Iterable<string>): string | null {
 	const chosen = text
 		.split("<choice>")

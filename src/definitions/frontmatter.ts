@@ -1,11 +1,11 @@
-// Frontmatter: the keys between `---` lines at the head of a Markdown file. Plain ones are read here, so that the YAML
-// library need not be loaded for them; it reads all others, with the same result for what both can read.
+// Frontmatter: the keys between `---` lines at the start of a Markdown file. A parser of our own reads plain ones, to
+// avoid loading the YAML library; the library reads the others, and both agree on plain ones.
 import { isRecord } from "../base/json.ts";
 import { parseYaml } from "./yaml-text.ts";
 
-/** A Markdown text cut at its frontmatter. */
+/** A Markdown text split at its frontmatter. */
 export interface FrontmatterText {
-	/** What is between the lines; null when the text begins without them. */
+	/** The text between the lines; null when the Markdown begins without them. */
 	readonly source: string | null;
 	readonly body: string;
 }
@@ -13,7 +13,7 @@ export interface FrontmatterText {
 const opening = /^---[ \t]*(?:\r?\n|$)/;
 const closing = /(?:^|\r?\n)---[ \t]*\r?(?:\n|$)/;
 
-/** Cuts a text; null when the frontmatter is not closed. */
+/** Splits a text; null when the frontmatter is not closed. */
 export function splitFrontmatter(text: string): FrontmatterText | null {
 	const start = opening.exec(text)?.[0];
 	if (start === undefined) return { source: null, body: text };
@@ -31,7 +31,7 @@ export type Frontmatter =
 /** Characters of the longest frontmatter. */
 const lengthLimit = 64 * 1024;
 
-/** Reads the keys. Every scalar is a text, as it is written; an absent value is an empty one. */
+/** Parses the keys. Every scalar is a text as written; an absent value is an empty text. */
 export async function parseFrontmatter(source: string): Promise<Frontmatter> {
 	if (source.length > lengthLimit) {
 		return { ok: false, reason: `its frontmatter is longer than ${lengthLimit} characters` };
@@ -48,12 +48,12 @@ export async function parseFrontmatter(source: string): Promise<Frontmatter> {
 const linePattern = /^([A-Za-z][\w-]*):(?: +(.*))?$/;
 const blankLine = /^ *(?:#.*)?$/;
 const quotedText = /^(?:"([^"\\]*)"|'([^']*)')$/;
-// Blank space that is none to everybody, and characters that YAML refuses.
+// Blank space that parsers disagree on, and characters that YAML refuses.
 const odd = /[^\S ]|[^\x20-\x7e\xa1-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
-// What means something to YAML where a value begins, and within it.
+// Signs with a meaning in YAML at the beginning of a value, and within it.
 const marked = /^[-?:,[\]{}#&*!|>'"%@`]|:(?: |$)| #/;
 
-/** The keys, if every line is a key with a plain or simply quoted value; null when it takes more to read them. */
+/** The keys, if every line is a key with a plain or simply quoted value; null when the YAML library is required. */
 export function parsePlainFrontmatter(source: string): ReadonlyMap<string, string> | null {
 	const fields = new Map<string, string>();
 	for (const line of source.split(/\r?\n/)) {

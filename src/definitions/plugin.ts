@@ -1,5 +1,5 @@
-// Plugins as they lie in the share directory: a directory each, with a manifest that names what the plugin brings.
-// Reads them into data; running their tools is tools/plugin-tool.ts, installing them the command line's.
+// Reads the plugins in the share directory: a directory each, with a manifest of what the plugin provides.
+// tools/plugin-tool.ts runs their tools, the command line installs them.
 import path from "node:path";
 import * as v from "valibot";
 import { errorText, systemErrorCode } from "../base/errors.ts";
@@ -7,13 +7,13 @@ import { isNestedWithin, isRecord } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
 
-/** The file in a plugin's directory that says what the plugin is. */
+/** The manifest's name in a plugin's directory. */
 export const manifestName = "plugin.json";
 
-/** What a plugin may be given of the settings of the default model's provider. */
+/** Settings of the default model's provider that a plugin may get. */
 export const hostValueNames = ["api_key", "base_url"] as const;
 export type HostValueName = (typeof hostValueNames)[number];
-/** The values there are; an empty one stands for none. */
+/** The available values; an empty one counts as missing. */
 export type HostValues = Readonly<Record<HostValueName, string>>;
 
 export interface PluginTool {
@@ -31,32 +31,32 @@ export interface Plugin {
 	readonly description: string;
 	/** Absolute. */
 	readonly directory: string;
-	/** Relative to the directory, which it does not leave; null when there is none. */
+	/** Relative to the directory and within it; null when there is none. */
 	readonly configFile: string | null;
-	/** Which value goes to which dotted key of the config file. Empty without one. */
+	/** The value for each dotted key of the config file. Empty without a config file. */
 	readonly inject: Readonly<Record<string, HostValueName>>;
 	readonly tools: readonly PluginTool[];
-	/** The program that installed it; null when it was put there by hand. */
+	/** The program that installed it; null when a person did. */
 	readonly runtime: { readonly host: string; readonly hostVersion: string } | null;
 }
 
-/** `reason` lists what is wrong with the manifest, each fault behind its key. */
+/** `reason` lists the faults of the manifest, each with its key. */
 export type PluginReading =
 	| { readonly ok: true; readonly plugin: Plugin }
 	| { readonly ok: false; readonly reason: string };
 
-/** Names the plugin's directory, and is a word on the command line. */
+/** The name of the plugin's directory, and one word on the command line. */
 const plainName = /^(?![.-])[^\s\p{Cc}/\\]+$/u;
 /** Bytes. */
 const nameLimit = 200;
-/** What every provider takes for the name of a function. */
+/** A function name that every provider accepts. */
 const toolName = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const keySegment = /^[A-Za-z0-9_-]+$/;
 /** Levels of lists and tables; far more than a manifest needs. */
 const depthLimit = 100;
 /** Bytes of a manifest. */
 const sizeLimit = 256 * 1024;
-/** Problems that are told of one. */
+/** The most problems to report for one manifest. */
 const shownProblems = 20;
 
 const text = v.string("must be a string");
@@ -116,7 +116,7 @@ const manifestSchema = v.pipe(
 	),
 );
 
-/** Reads the manifest in a plugin's directory (absolute path). Never fails: what is wrong is the reason. */
+/** Reads the manifest in a plugin's directory (absolute path). Never fails: problems become the reason. */
 export async function readPlugin(directory: string, files: Files): Promise<PluginReading> {
 	return (await readIfThere(directory, files)) ?? { ok: false, reason: "there is no such file" };
 }
@@ -155,13 +155,13 @@ function toProblem(issue: v.BaseIssue<unknown>): string {
 	return issue.input === undefined ? `${key}: is required` : `${key}: ${issue.message}`;
 }
 
-/** The values that a plugin asks for, under its own keys; those that there are none of are left out. */
+/** The values that a plugin requests, under its own keys; missing ones are left out. */
 export function chooseInjected(inject: Plugin["inject"], values: HostValues): Record<string, string> {
 	const chosen = Object.entries(inject).map(([key, name]): [string, string] => [key, values[name]]);
 	return Object.fromEntries(chosen.filter(([, value]) => value !== ""));
 }
 
-/** A directory among the plugins, with what is in it. */
+/** A directory among the plugins, with its reading. */
 export interface FoundPlugin {
 	/** Absolute. */
 	readonly directory: string;
@@ -169,8 +169,8 @@ export interface FoundPlugin {
 }
 
 /**
- * The directories in a share directory's `plugins` that have a manifest, sound or broken, by their names. Hidden ones do
- * not count: an installation is made in one. Empty where there is nothing to list.
+ * The directories with a manifest, valid or not, in `plugins` of a share directory, sorted by name. Hidden ones are
+ * ignored: installations are staged in one. Empty where there is nothing to list.
  */
 export async function findPlugins(files: Files, shareDir: string): Promise<readonly FoundPlugin[]> {
 	const root = path.join(shareDir, "plugins");
@@ -200,7 +200,7 @@ export interface DiscoverySettings {
 	readonly log: Log;
 }
 
-/** The plugins that can be used, by name. What is wrong with the others is logged. */
+/** The usable plugins, by name. Problems of the others are logged. */
 export async function discoverPlugins({ files, shareDir, log }: DiscoverySettings): Promise<readonly Plugin[]> {
 	try {
 		const found = await findPlugins(files, shareDir);

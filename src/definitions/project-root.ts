@@ -1,10 +1,10 @@
-// Where a project begins: the directories between its root and a work dir.
+// Finds the root of a project and the directories between it and a work dir.
 import path from "node:path";
 import type { Files } from "../files/port.ts";
 
 /**
  * From the project root (the nearest directory upwards that has `.git`, else the work dir) down to the work dir, an
- * absolute path. Never empty: the first is the root, the last the work dir. What cannot be read counts as not there.
+ * absolute path. Never empty: the first is the root, the last the work dir. Unreadable directories count as missing.
  */
 export async function projectDirectories(files: Files, workDir: string): Promise<[string, ...string[]]> {
 	const upwards: [string, ...string[]] = [workDir];

@@ -1,5 +1,5 @@
-// Prompt templates: `${NAME}`, `{% if %}`, `{% for %}`, `{% include %}` and comments, read once and rendered with values.
-// Values are put in as they are: nothing in them is taken for markup.
+// Prompt templates: `${NAME}`, `{% if %}`, `{% for %}`, `{% include %}` and comments, parsed once and rendered with
+// values. Values are inserted verbatim: markup in them has no effect.
 import path from "node:path";
 import { errorText } from "../base/errors.ts";
 import type { Files } from "../files/port.ts";
@@ -17,11 +17,11 @@ export interface PromptTemplate {
 
 type Include = Extract<TemplateNode, { kind: "include" }>;
 
-/** Bytes of a template with all that it includes, and how many files that may be. */
+/** Limits of a template with all its includes: bytes, and files. */
 const sizeLimit = 256 * 1024;
 const fileLimit = 100;
 
-/** Reads a template with what it includes; names of included files are relative to its directory. Throws TemplateError. */
+/** Reads a template with its includes; names of included files are relative to its directory. Throws TemplateError. */
 export async function loadPromptTemplate(file: string, files: Files): Promise<PromptTemplate> {
 	const parts = new Map<string, readonly TemplateNode[]>();
 	let size = 0;
@@ -46,8 +46,8 @@ export async function loadPromptTemplate(file: string, files: Files): Promise<Pr
 }
 
 /**
- * The text, trimmed. Throws TemplateError for a variable that is not defined, for a value that is no text, and for a
- * text that grows out of bounds.
+ * The text, trimmed. Throws TemplateError for an undefined variable, for a value that is not text, and for a text over
+ * the limit.
  */
 export function renderTemplate({ file, parts }: PromptTemplate, scope: Scope): string {
 	return renderParts(parts, file, scope).trim();

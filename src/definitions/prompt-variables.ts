@@ -1,11 +1,12 @@
-// Gathers what a system prompt says about time and place. The text itself is system-prompt.ts.
+// Gathers the variables of a system prompt: time, place, instructions and skills. The prompt itself is in
+// system-prompt.ts.
 import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
 import { loadAgentsMd } from "./agents-md.ts";
 import { listDirectoryTree } from "./directory-listing.ts";
 import { describeSkills, type Skill } from "./skill.ts";
 
-/** What a prompt may mention. All values are ready to be put into the text. */
+/** The values that a prompt may contain, formatted for the text. */
 export interface PromptVariables {
 	/** ISO 8601 with the local zone's offset. */
 	readonly now: string;
@@ -15,13 +16,13 @@ export interface PromptVariables {
 	readonly agentsMd: string;
 	/** The list of skills, or a sentence that there are none. */
 	readonly skills: string;
-	/** Further workspace roots with what is in them; empty when there are none. */
+	/** Further workspace roots with their content; empty when there are none. */
 	readonly additionalDirsInfo: string;
 	readonly os: string;
 	readonly shell: string;
 }
 
-/** A prompt in full. */
+/** Renders a complete prompt. */
 export type RenderPrompt = (variables: PromptVariables) => string;
 
 export interface PromptPlace {
@@ -38,7 +39,7 @@ export interface PromptPlace {
 	readonly log: Log;
 }
 
-/** Reads listing and instructions. Does not fail for what cannot be read. */
+/** Reads the listing and the instructions. Does not fail when something cannot be read. */
 export async function loadPromptVariables(place: PromptPlace): Promise<PromptVariables> {
 	const { files, skills, workDir, additionalDirs, now, os, shell, log } = place;
 	const [workDirListing, agentsMd, additional] = await Promise.all([

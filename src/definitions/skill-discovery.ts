@@ -1,4 +1,4 @@
-// Finds the skills there are for a work dir: which directories are looked at, and which skill of a name counts.
+// Discovers the skills for a work dir: which directories are searched, and which skill of a name counts.
 import path from "node:path";
 import { errorText } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -10,31 +10,31 @@ import { readSkill, type SkillFile } from "./skill-file.ts";
 export interface SkillSet {
 	/** Sorted by name. */
 	readonly skills: readonly Skill[];
-	/** Existing directories that they were looked for in, links as spelled. */
+	/** The existing directories that were searched, links as spelled. */
 	readonly roots: readonly string[];
 }
 
-/** All directories are absolute, but those of the settings. */
+/** All directories are absolute, except those of the settings. */
 export interface SkillPlace {
 	readonly files: Files;
 	readonly workDir: string;
 	readonly home: string;
 	readonly shareDir: string;
-	/** Given at the start: with any, project and user places are not looked at. */
+	/** From the command line: if there are any, project and user directories are not searched. */
 	readonly skillsDirs: readonly string[];
 	/** From the settings: absolute, below `~`, or relative to the project root. */
 	readonly extraSkillDirs: readonly string[];
-	/** Whether the directories of every program count in a scope, or only those of the first that has any. */
+	/** Whether a scope includes the directories of every program, or only the first that exists. */
 	readonly mergeAll: boolean;
 	/** Directory of the skills that come with the program. */
 	readonly builtInDir: string | null;
 	readonly log: Log;
 }
 
-/** Files that are looked at: each is named in the prompt of every session. */
+/** The most skill files: each is named in the prompt of every session. */
 const fileLimit = 1000;
 
-/** Looks everywhere at once. What cannot be read or used is logged and left out. */
+/** Searches all directories in parallel. What cannot be read or used is logged and left out. */
 export async function discoverSkills(place: SkillPlace): Promise<SkillSet> {
 	const { files, log } = place;
 	const [projectRoot] = await projectDirectories(files, place.workDir);
@@ -48,16 +48,16 @@ export async function discoverSkills(place: SkillPlace): Promise<SkillSet> {
 	return { skills: firstOfEachName(read, log), roots: roots.map(({ directory }) => directory) };
 }
 
-/** Directories of one scope, in groups of which all count or only the first that has any. */
+/** Directories of one scope, in groups of which either all or the first existing one count. */
 interface Source {
 	readonly scope: SkillScope;
 	readonly groups: readonly (readonly string[])[];
 	readonly takes: "all" | "first";
-	/** Whether a person named them, and is told when they are not there. */
+	/** Whether a person named them, so that a missing one is reported. */
 	readonly isNamed: boolean;
 }
 
-/** From the most to the least important. */
+/** From the highest to the lowest precedence. */
 function sourcesOf(place: SkillPlace, projectRoot: string): Source[] {
 	const { home, shareDir, skillsDirs, extraSkillDirs, mergeAll, builtInDir } = place;
 	const standard = (scope: SkillScope, takes: Source["takes"], ...groups: string[][]): Source => {
@@ -90,7 +90,7 @@ function toAbsolute(spelled: string, home: string, projectRoot: string): string 
 	return path.resolve(projectRoot, spelled === "~" || spelled.startsWith("~/") ? home + spelled.slice(1) : spelled);
 }
 
-/** A directory that is there. */
+/** An existing directory. */
 interface Root {
 	readonly directory: string;
 	/** Without links. */
@@ -106,7 +106,7 @@ async function findRoots({ scope, groups, takes, isNamed }: Source, files: Files
 	};
 	const look = async (directory: string): Promise<Root[]> => {
 		try {
-			// Most of them are not there, and a status is the cheapest way to see that.
+			// Most of them do not exist, and a status is the cheapest check.
 			const status = await files.status(directory);
 			if (status === null) return isNamed ? leaveOut(directory, "there is no such directory") : [];
 			if (status.kind !== "directory") return isNamed ? leaveOut(directory, "is not a directory") : [];
@@ -121,12 +121,12 @@ async function findRoots({ scope, groups, takes, isNamed }: Source, files: Files
 	return (takes === "all" ? existing : existing.slice(0, 1)).flat();
 }
 
-/** Whether no earlier root is the same directory by another name. */
+/** Whether no earlier root is the same directory under another name. */
 function isFirstOfItsKind(root: Root, index: number, all: readonly Root[]): boolean {
 	return all.findIndex(({ resolved }) => resolved === root.resolved) === index;
 }
 
-/** What may be skills in a root: `NAME/SKILL.md` before `NAME.md`, each by name. */
+/** The files in a root that may be skills: `NAME/SKILL.md` before `NAME.md`, each by name. */
 function skillFilesIn({ directory, scope, entries }: Root): SkillFile[] {
 	const sorted = entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 	const inDirectories = sorted

@@ -1,4 +1,4 @@
-// One skill, read from its file as far as it takes to list it. What cannot be used is logged and left out.
+// Reads one skill from its file, as far as its listing requires. An unusable skill is logged and left out.
 import { errorText } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
@@ -10,25 +10,25 @@ import { type Skill, type SkillScope, skillSizeLimit, toText } from "./skill.ts"
 export interface SkillFile {
 	/** Absolute. */
 	readonly path: string;
-	/** Its name unless it says another. */
+	/** The skill's name unless the file gives another. */
 	readonly name: string;
 	readonly scope: SkillScope;
 }
 
-/** Bytes that are read first; mostly they have all that is needed. */
+/** Bytes to read first; mostly they contain all that is required. */
 const headLength = 16 * 1024;
 
 const descriptionLimit = 240;
 
-/** Characters of a name or a description that a skill gives itself. */
+/** Maximal characters of the name and of the description in the frontmatter. */
 const fieldLimit = 1000;
 
-/** Twice the limit, because some characters count as two, and a little, because the last one may be cut in half. */
+/** Twice the limit, because some characters count as two, and a margin, because the last one may be split. */
 const sufficientBody = 2 * descriptionLimit + 8;
 
 const namePattern = /^[A-Za-z0-9_-]+$/;
 
-/** Null when there is no such file, or none that can be used. */
+/** Null when the file does not exist or is unusable. */
 export async function readSkill(file: SkillFile, files: Files, log: Log): Promise<Skill | null> {
 	const { path, scope } = file;
 	const leaveOut = (reason: string): null => {
@@ -58,7 +58,7 @@ export async function readSkill(file: SkillFile, files: Files, log: Log): Promis
 	}
 }
 
-/** So much of a file that frontmatter and first line of the body are in it. */
+/** Enough of a file to contain the frontmatter and the first line of the body. */
 async function readHead(
 	path: string,
 	size: number,
@@ -82,7 +82,7 @@ interface SkillFields {
 	readonly type?: string;
 }
 
-/** What the frontmatter says, each on one line; what is empty is absent. */
+/** The fields of the frontmatter, each on one line; empty ones are absent. */
 async function readFields(source: string): Promise<SkillFields | { readonly reason: string }> {
 	const frontmatter = await parseFrontmatter(source);
 	if (!frontmatter.ok) return frontmatter;
@@ -91,7 +91,7 @@ async function readFields(source: string): Promise<SkillFields | { readonly reas
 		const value = frontmatter.fields.get(key) ?? "";
 		if (typeof value !== "string") return { reason: `its "${key}" is not a text` };
 		const text = value.replace(/\s+/g, " ").trim();
-		// They are on every list that a model is shown.
+		// They are in every list that a model is shown.
 		if (text !== "") fields[key] = cut(text, fieldLimit);
 	}
 	return fields;

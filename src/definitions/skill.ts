@@ -1,9 +1,9 @@
-// Skills: texts with instructions for a kind of task, which a person or the model can take up. What one is, and how it is
-// shown. Where they are found is skill-discovery.ts.
+// Skills: texts with instructions for a kind of task, which a person or the model can use. What a skill is and how it
+// is shown; skill-discovery.ts finds them.
 import type { Files } from "../files/port.ts";
 import type { Flow } from "./flow.ts";
 
-/** Bytes of the largest file that is taken for a skill. */
+/** Bytes of the largest file that can be a skill. */
 export const skillSizeLimit = 1024 * 1024;
 
 /** Where a skill comes from, in the order in which the scopes are shown. */
@@ -22,7 +22,7 @@ export interface Skill {
 	readonly flow: Flow | null;
 }
 
-/** What `describeSkills` says of none. */
+/** The text of `describeSkills` when there are none. */
 export const noSkills = "There are no skills.";
 
 const headings: Readonly<Record<SkillScope, string>> = {
@@ -50,10 +50,10 @@ export async function loadSkillText({ path }: Skill, files: Files): Promise<stri
 	return bytes === null || bytes.length > skillSizeLimit ? null : toText(bytes).trim();
 }
 
-/** A text file's content, without the mark that some editors put at its beginning. */
+/** A text file's content, without a byte order mark. */
 export const toText = (bytes: Buffer) => bytes.toString().replace(/^\ufeff/, "");
 
-/** What the model is told when a person calls on a skill, with what they typed behind its name. */
+/** The prompt when a person invokes a skill, with the text typed after its name. */
 export function skillPrompt(text: string, args: string): string {
 	return args === "" ? text : `${text}\n\nUser request:\n${args}`;
 }

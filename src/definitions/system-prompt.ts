@@ -1,5 +1,5 @@
-// The system prompt of the default agent, rendered from data. What changes between sessions stands at the end,
-// so that providers can cache the rest.
+// Renders the system prompt of the default agent from data. What differs between sessions comes last, so that providers
+// can cache the rest.
 import type { PromptVariables } from "./prompt-variables.ts";
 import { noSkills } from "./skill.ts";
 
@@ -85,12 +85,12 @@ fits the task, read its file before you begin and do as it says; leave the other
 directory it is in. The person can also call on a skill: then its text is their message. Where several fit, the more \
 specific one counts; what the person says counts more than any.`;
 
-/** A prompt with what an agent is told of its part; an empty role adds nothing. */
+/** A prompt with an agent's role appended; an empty role adds nothing. */
 export function withRole(prompt: string, role: string): string {
 	return role === "" ? prompt : `${prompt}\n\n# Your part\n\n${role}`;
 }
 
-/** The whole prompt, trimmed. Values are put in as they are: nothing in them is taken for markup. */
+/** The whole prompt, trimmed. Values are inserted verbatim: markup in them has no effect. */
 export function renderSystemPrompt(variables: PromptVariables): string {
 	const { now, workDir, workDirListing, agentsMd, skills, additionalDirsInfo, os, shell } = variables;
 	const sections = [

@@ -1,5 +1,5 @@
-// The expressions of prompt templates: names, texts, numbers, comparisons, `and`, `or`, `not`, `in`, `is defined`.
-// Read into functions of a scope. Where they stand in a text is prompt-template.ts.
+// Parses the expressions of prompt templates into functions of a scope: names, texts, numbers, comparisons, `and`,
+// `or`, `not`, `in`, `is defined`. template-parser.ts finds them in a text.
 import { createTextSearch } from "../base/text-search.ts";
 
 export type TemplateValue = string | number | boolean | null | readonly TemplateValue[] | TemplateMap;
@@ -8,7 +8,7 @@ type TemplateMap = { readonly [key: string]: TemplateValue };
 
 export type Scope = Pick<ReadonlyMap<string, TemplateValue>, "get">;
 
-/** Characters of an expression: what reads and evaluates it goes as deep as its parentheses. */
+/** Maximal characters of an expression: parsing and evaluation recurse as deep as its parentheses. */
 const lengthLimit = 1000;
 
 /** The value in a scope. Throws ExpressionError for a variable that is not defined. */

@@ -1,4 +1,4 @@
-// What a prompt template consists of once it is read, and what is wrong with one.
+// The parsed form of a prompt template, and the error for an invalid one.
 import { type Expression, ExpressionError } from "./template-expression.ts";
 
 export type TemplateNode =
@@ -37,7 +37,7 @@ export class TemplateError extends Error {
 	}
 }
 
-/** The error of an expression with its place; anything else as it is. */
+/** Adds the place to the error of an expression; other errors stay as they are. */
 export function located(thrown: unknown, file: string, line: number): unknown {
 	return thrown instanceof ExpressionError ? new TemplateError(file, line, thrown.message, thrown) : thrown;
 }

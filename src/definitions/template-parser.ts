@@ -1,8 +1,8 @@
-// Reads the text of a prompt template: cut at its markup, then put together as nodes.
+// Parses the text of a prompt template into nodes.
 import { type Expression, parseExpression } from "./template-expression.ts";
 import { type Branch, located, TemplateError, type TemplateNode } from "./template-nodes.ts";
 
-/** Blocks that may lie in each other; whatever walks them goes as deep. */
+/** Maximal nesting of blocks; rendering recurses as deep. */
 export const nestingLimit = 100;
 
 type Piece =
@@ -15,7 +15,7 @@ const valuePattern = /\$\{((?:"[^"]*"|'[^']*'|[^"'}])*)\}/y;
 const tagPattern = /\{%([-+]?)\s*((?:"[^"]*"|'[^']*'|[^"'%]|%(?!\}))*?)\s*([-+]?)%\}/y;
 const commentPattern = /\{#([-+]?)([\s\S]*?)([-+]?)#\}/y;
 
-/** Cuts a text at its markup. A tag that has a line to itself leaves no line behind; `-` takes all blank space. */
+/** Splits a text at its markup. A tag alone on a line leaves no empty line; `-` removes all adjacent blank space. */
 function toPieces(source: string, file: string): Piece[] {
 	const pieces: Piece[] = [];
 	let position = 0;
@@ -70,7 +70,7 @@ export function parseTemplate(source: string, file: string): TemplateNode[] {
 		}
 	};
 
-	/** Up to one of the closing words, which is returned with its piece; null at the end of the text. */
+	/** Parses up to one of the closing words, which is returned with its piece; null at the end of the text. */
 	const parseBody = (
 		closing: readonly string[],
 	): { nodes: TemplateNode[]; end: Extract<Piece, { kind: "tag" }> | null } => {

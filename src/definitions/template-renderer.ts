@@ -1,4 +1,4 @@
-// Renders a prompt template that was read. Small templates can ask for endless texts and endless work: both are bounded.
+// Renders a parsed prompt template. A small template can produce endless text and endless work: both are bounded.
 import path from "node:path";
 import { type Expression, isTruthy, type Scope, type TemplateValue } from "./template-expression.ts";
 import { located, TemplateError, type TemplateNode } from "./template-nodes.ts";
@@ -7,7 +7,7 @@ import { nestingLimit } from "./template-parser.ts";
 /** Characters of a rendered template. */
 const textLimit = 1024 * 1024;
 
-/** Steps of a rendering: a node each, and for a variable that is looked at one more for every thousand characters. */
+/** Steps of a rendering: one per node, and one more per thousand characters of a variable that is read. */
 const stepLimit = 50_000;
 
 /** Renders the part of this file. Throws TemplateError. */

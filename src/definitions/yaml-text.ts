@@ -1,13 +1,13 @@
-// YAML as plain values. The library is loaded when there is something for it to read.
+// Parses YAML to plain values. The library is loaded on first use.
 import { errorText } from "../base/errors.ts";
 
-// The library takes quadratic time for much that is wrong, and for maps with many keys. What is counted are words, signs,
-// blanks and line ends, as the library's own lexer cuts them.
+// The library takes quadratic time for many errors, and for maps with many keys. The limit counts tokens as the
+// library's own lexer splits them: words, signs, blanks and line ends.
 const lengthLimit = 256 * 1024;
 const tokenLimit = 5000;
 
 /**
- * Reads one document. `typed` has numbers, booleans, null and merged maps; in `texts` every scalar is a text as
+ * Parses one document. `typed` has numbers, booleans, null and merged maps; in `texts` every scalar is a text as
  * written, an absent one empty. A reason is a clause without full stop.
  */
 export async function parseYaml(
@@ -23,7 +23,7 @@ export async function parseYaml(
 			return { reason: `Too much YAML: it has more than ${tokenLimit} words, signs and line ends` };
 		}
 	}
-	// The library goes as deep as the values do.
+	// The library recurses as deep as the values.
 	const firstLine = (message: string) =>
 		message.split("\n")[0]?.replace(/:$/, "").replace("Maximum call stack size exceeded", "values nest too deeply") ??
 		"";
