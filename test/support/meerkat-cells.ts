@@ -6,12 +6,6 @@ import { meerkatProtocol } from "../../src/dialects/meerkat/protocol.ts";
 const unreachable: ReadonlySet<string> = new Set(["SESSION_NOT_RUNNING", "CAPABILITY_UNAVAILABLE", "INTERNAL_ERROR"]);
 const ofTheEnvelope: ReadonlySet<string> = new Set(["PARSE_ERROR", "INVALID_REQUEST"]);
 
-const scenarios = `
-	id-spellings no-tools approval-rejected approval-malformed unattended-reject unattended-approve
-	interrupt-tool interrupt-twice busy archive-running end-of-input no-model max-turns config envelope oversized-line
-	unloaded deferred two-sessions side-question
-`;
-
 /** Every cell as `kind cell`. */
 export function meerkatCells(methods: readonly string[]): readonly string[] {
 	const errors = Object.keys(errorNumbers).filter((name) => !unreachable.has(name));
@@ -23,9 +17,5 @@ export function meerkatCells(methods: readonly string[]): readonly string[] {
 		...errors.map((name) => `meerkat-error ${name}/seed`),
 		...errors.filter((name) => !ofTheEnvelope.has(name)).map((name) => `meerkat-error ${name}/contract`),
 		...Object.keys(meerkatProtocol.requests).map((name) => `meerkat-request ${name}`),
-		...scenarios
-			.trim()
-			.split(/\s+/)
-			.map((name) => `meerkat-scenario ${name}`),
 	];
 }

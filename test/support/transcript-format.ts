@@ -54,6 +54,8 @@ export interface Transcript {
 	/** Files in the share directory. */
 	readonly shareFiles: ReadonlyMap<string, string>;
 	readonly sessionFiles: ReadonlyMap<string, string>;
+	/** What stands before the conversations and is no prose: options, scripts and files. */
+	readonly setup: string;
 	/** One conversation per process; the later ones resume the session of the first. */
 	readonly conversations: readonly (readonly Move[])[];
 }
@@ -92,6 +94,16 @@ function named(sections: readonly Section[], kind: string): ReadonlyMap<string, 
 function values(head: Section | undefined, key: string): string[] {
 	const prefix = `${key}: `;
 	return (head?.lines ?? []).flatMap((line) => (line.startsWith(prefix) ? [line.slice(prefix.length).trim()] : []));
+}
+
+function toSetup(sections: readonly Section[]): string {
+	return sections
+		.filter(({ kind }) => kind !== "conversation")
+		.flatMap(({ kind, argument, lines }) => {
+			if (kind !== "head") return [`--- ${kind} ${argument}`.trimEnd(), ...lines];
+			return lines.filter((line) => /^(with|settings|agentwire|environment|memory only): /.test(line));
+		})
+		.join("\n");
 }
 
 function numberOption(options: readonly string[], name: string): number | null {
@@ -176,6 +188,7 @@ export function parseTranscript(name: string, text: string): Transcript {
 		]),
 		shareFiles: named(sections, "share"),
 		sessionFiles: named(sections, "session"),
+		setup: toSetup(sections),
 		conversations: sections.filter(({ kind }) => kind === "conversation").map(toMoves),
 	};
 }

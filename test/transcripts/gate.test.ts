@@ -1,45 +1,12 @@
 // The gate over the golden transcripts: every required cell is covered, no mark is misspelt, and a mark that can be
 // checked against the lines of its transcript is true.
 import { describe, expect, it } from "vitest";
+import { isTrue } from "../support/evidence/rules.ts";
 import { requiredCells } from "../support/transcript-cells.ts";
-import { type Cover, expectedLines, readTranscripts, type Transcript } from "../support/transcript-format.ts";
+import { readTranscripts } from "../support/transcript-format.ts";
 import { methodNames } from "../support/transcript-methods.ts";
 
 const transcripts = readTranscripts();
-
-/** The text that a line must hold for the mark to be true; null for marks that only a reader can check. */
-function evidence({ kind, cell }: Cover): string | null {
-	switch (kind) {
-		case "event":
-		case "replayed":
-		case "legacy-event":
-			return `"params":{"type":"${cell}"`;
-		case "error":
-		case "legacy-error":
-			return `"error":{"code":${cell.split("/")[0]},`;
-		case "meerkat-event":
-			return `"type":"${cell}"`;
-		case "meerkat-error":
-			return `"code":"${cell.split("/")[0]}"`;
-		case "meerkat-request":
-			return `"method":"${cell}"`;
-		default:
-			return null;
-	}
-}
-
-function isTrue(transcript: Transcript, cover: Cover): boolean {
-	const wanted = evidence(cover);
-	if (wanted !== null) return expectedLines(transcript).some((line) => line.includes(wanted));
-	const sent = transcript.conversations.flat().flatMap((move) => (move.kind === "send" ? [move.bytes] : []));
-	const [method] = cover.cell.split("/");
-	if (cover.kind === "meerkat-method") {
-		const name = cover.cell.slice(0, cover.cell.lastIndexOf("/"));
-		return sent.some((bytes) => bytes.includes(`"method":"${name}"`));
-	}
-	// A state cell must send its method.
-	return !cover.kind.endsWith("state") || sent.some((bytes) => bytes.includes(`"method":"${method}"`));
-}
 
 describe("the gate over the transcripts", () => {
 	it("finds every required cell in some transcript, and no other marks", async () => {
