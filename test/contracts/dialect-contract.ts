@@ -1,19 +1,51 @@
-// What every dialect does with events, answers and errors, whatever its vocabulary.
-import { describe, expect, it } from "vitest";
-import { kernelErrorCodes } from "../../src/base/errors.ts";
+// What every dialect does with events, answers and errors, whatever its vocabulary, through the pump that carries them.
+import { describe, expect, it, vi } from "vitest";
+import { type KernelErrorCode, kernelErrorCodes } from "../../src/base/errors.ts";
 import { isRecord } from "../../src/base/json.ts";
-import type { ErrorNumbers } from "../../src/dialects/error-numbers.ts";
-import type { Outgoing, Project } from "../../src/dialects/event-pump.ts";
-import { type AgentPathEntry, type EventBody, eventDeclarations } from "../../src/events/event.ts";
-import type { EnvelopeRules } from "../../src/rpc/envelope.ts";
+import type { AgentPathEntry, EventBody, EventType } from "../../src/events/event.ts";
+import type { Interaction } from "../../src/events/interaction.ts";
+import type { Attachment } from "../../src/kernel/clients/clients.ts";
+import { EventFeed } from "../../src/kernel/clients/event-feed.ts";
+import type { Session } from "../../src/kernel/session/session.ts";
+import type { Peer } from "../../src/rpc/connection.ts";
+import type { EnvelopeRules, RpcReply } from "../../src/rpc/envelope.ts";
 import { allSamples, sampleEvents, sampleInteractions } from "../support/sample-events.ts";
+import { createSessionSubject } from "../support/session-subject.ts";
+
+/** What a dialect of one connection is tried with. */
+export interface Line {
+	readonly session: Session;
+	readonly peer: Peer;
+	/** The events to carry. */
+	readonly attachment: Attachment;
+}
+
+/**
+ * What is told of a sample: the names of the messages, joined by ` + `; null when nothing is told of it, ever, and
+ * `withheld` when it shows in what is told later.
+ */
+export type Told = string | null;
+export const withheld = "(withheld)";
+
+/** What is told of the samples of an event type: of each of them, or the same of all. */
+export interface ToldOfType {
+	readonly own: Told | readonly Told[];
+	/** Of one step down. */
+	readonly subagent: Told | readonly Told[];
+}
 
 export interface DialectSubject {
-	readonly project: Project;
-	readonly errorNumbers: ErrorNumbers;
+	/** Begins to carry the events of the attachment to the peer. */
+	carry(line: Line): Promise<void> | void;
+	/** The name of what is told, with those of what it wraps: `outer>inner`. */
+	nameOf(method: string, params: unknown): string;
+	readonly told: { readonly [T in EventType]: ToldOfType };
+	readonly errorNumber: (code: KernelErrorCode) => number;
 	readonly rules: EnvelopeRules;
-	/** A good result for an approval. */
+	/** The result that approves. */
 	readonly goodApproval: object;
+	/** The kinds of ask that reach the client. */
+	readonly asks: readonly Interaction["kind"][];
 }
 
 const malformed: readonly unknown[] = [
@@ -29,6 +61,8 @@ const malformed: readonly unknown[] = [
 	{ response: 5, request_id: "U" },
 	{ response: null, request_id: "U" },
 	{ request_id: "U", response: "approved" },
+	{ decision: "maybe" },
+	{ decision: null },
 	{ request_id: "Q", answers: null },
 	{ request_id: "Q", answers: { "Which DB?": ["pg"] } },
 	{ request_id: "Q", answers: ["pg"] },
@@ -37,78 +71,186 @@ const malformed: readonly unknown[] = [
 	{ tool_call_id: "c9", return_value: { is_error: "no", output: 5, message: null, display: {} } },
 	{ tool_call_id: "c9", return_value: { is_error: false, output: [{ type: "file" }], message: "", display: [] } },
 	{ tool_call_id: "c9", return_value: { is_error: false, output: "", message: "", display: [{ type: "brief" }] } },
+	{ content: 5, is_error: false },
+	{ content: "", is_error: "no" },
 ];
 
 /** The id is all that an answer to a hook needs. */
 const lacksRequestId = (result: unknown): boolean => !isRecord(result) || typeof result["request_id"] !== "string";
 
-export function describeDialectContract(name: string, { project, errorNumbers, rules, goodApproval }: DialectSubject) {
-	const at = (body: EventBody, agentPath: readonly AgentPathEntry[] = []) => ({
-		sessionId: "s",
-		turnId: "t",
-		agentPath,
-		at: 0,
-		body,
+const path: readonly AgentPathEntry[] = [
+	{ parentToolCallId: "P", agentId: "a1", subagentType: "coder" },
+	{ parentToolCallId: null, agentId: null, subagentType: null },
+];
+
+const begun: readonly EventBody[] = [
+	{ type: "turn.started", input: "go" },
+	{ type: "step.started", n: 1 },
+];
+const answered = sampleEvents["status.changed"].slice(1, 2);
+/** What stands before the samples: the end of a turn is told of one that was begun alone, some asks behind an answer. */
+const opening: readonly EventBody[] = [...begun, ...answered];
+/** A turn that says something, for what ignored events must not touch. */
+const turn: readonly EventBody[] = [
+	...begun,
+	{ type: "content.delta", part: { type: "text", text: "Hello" } },
+	{ type: "content.completed", part: { type: "text", text: "Hello" } },
+	...answered,
+	{ type: "turn.ended", outcome: { status: "finished" } },
+];
+
+interface Request {
+	readonly id: unknown;
+	readonly params: unknown;
+	reply(reply: RpcReply): void;
+}
+
+async function connect({ carry, nameOf }: DialectSubject) {
+	const { session } = await createSessionSubject(null);
+	const answer = vi.spyOn(session, "send").mockResolvedValue({ settled: true });
+	const messages: { readonly name: string; readonly params: unknown }[] = [];
+	const requests: Request[] = [];
+	const withdrawn: unknown[] = [];
+	const peer: Peer = {
+		notify: (method, params) => void messages.push({ name: nameOf(method, params), params }),
+		call(id, method, params, reply) {
+			messages.push({ name: nameOf(method, params), params });
+			requests.push({ id, params, reply });
+		},
+		callUnanswered: (_id, method, params) => void messages.push({ name: nameOf(method, params), params }),
+		isWaiting: () => false,
+		withdraw: (id) => void withdrawn.push(id),
+		ready: async () => {},
+	};
+	const feed = new EventFeed();
+	await carry({
+		session,
+		peer,
+		attachment: { events: feed, drained: () => feed.drained(), close: () => feed.end() },
 	});
-	const path: readonly AgentPathEntry[] = [
-		{ parentToolCallId: "P", agentId: "a1", subagentType: "coder" },
-		{ parentToolCallId: null, agentId: null, subagentType: null },
-	];
-	const asked = (body: EventBody): Extract<Outgoing, { kind: "interaction" }>[] =>
-		project(at(body)).flatMap((outgoing) => (outgoing.kind === "interaction" ? [outgoing] : []));
+	/** The messages that an event leads to. */
+	const take = async (body: EventBody, agentPath: readonly AgentPathEntry[] = []) => {
+		const before = messages.length;
+		feed.push({ sessionId: "s", turnId: "t", agentPath, at: 0, body });
+		await feed.drained();
+		return messages.slice(before);
+	};
+	const open = async () => {
+		for (const body of opening) await take(body);
+	};
+	return { take, open, requests, withdrawn, answer };
+}
+
+export function describeDialectContract(name: string, subject: DialectSubject) {
+	const { told, errorNumber, rules, goodApproval, asks } = subject;
+	const toldOf = (body: EventBody, whose: keyof ToldOfType): Told => {
+		const entry = told[body.type][whose];
+		const samples: readonly EventBody[] = sampleEvents[body.type];
+		const one = typeof entry === "string" || entry === null ? entry : entry[samples.indexOf(body)];
+		if (one === undefined) throw new Error(`nothing is said of this sample of ${body.type}`);
+		return one;
+	};
+	/** As it is told; what is wrapped is wrapped at every step down. */
+	const expected = (body: EventBody, depth: number): readonly string[] => {
+		const one = toldOf(body, depth === 0 ? "own" : "subagent");
+		if (one === null || one === withheld) return [];
+		const wrapper = one.slice(0, one.indexOf(">") + 1);
+		return one.split(" + ").map((each) => wrapper.repeat(Math.max(0, depth - 1)) + each);
+	};
 
 	describe(`the ${name} dialect`, () => {
 		it("has samples of every event type to try", () => {
-			expect(Object.keys(sampleEvents).sort()).toEqual(Object.keys(eventDeclarations).sort());
 			expect(Object.values(sampleEvents).filter((samples) => samples.length === 0)).toEqual([]);
 		});
 
-		it.each(allSamples.map((body) => [body.type, body] as const))("projects %s, of a subagent too", (_type, body) => {
-			for (const agentPath of [[], path.slice(0, 1), path]) {
-				for (const outgoing of project(at(body, agentPath))) {
-					if (outgoing.kind === "notification")
-						expect(JSON.parse(JSON.stringify(outgoing.params))).toBeTypeOf("object");
+		it.each(allSamples.map((body) => [body.type, body] as const))("tells what it tells of %s", async (_type, body) => {
+			for (const depth of [0, 1, 2]) {
+				const { take, open } = await connect(subject);
+				await open();
+				const names = (await take(body, path.slice(0, depth))).map((message) => message.name);
+				expect([depth, ...names]).toEqual([depth, ...expected(body, depth)]);
+			}
+		});
+
+		const ignored = [0, 1].flatMap((depth) =>
+			allSamples
+				.filter((body) => toldOf(body, depth === 0 ? "own" : "subagent") === null)
+				.map((body) => [body.type, depth, body] as const),
+		);
+		it.each(ignored)("tells a turn the same where %s is ignored, at depth %d", async (_type, depth, body) => {
+			const plain = await connect(subject);
+			const whole: unknown[] = [];
+			for (const each of turn) whole.push(await plain.take(each));
+			expect(whole.flat()).not.toEqual([]);
+			for (let position = 1; position < turn.length; position += 1) {
+				const { take } = await connect(subject);
+				const rest: unknown[] = [];
+				for (const [index, each] of turn.entries()) {
+					if (index === position) expect(await take(body, path.slice(0, depth))).toEqual([]);
+					rest.push(await take(each));
 				}
+				expect(rest).toEqual(whole);
 			}
 		});
 
-		it("forgets every ask that is settled", () => {
-			for (const body of sampleEvents["interaction.resolved"]) {
-				expect(project(at(body))).toContainEqual({ kind: "settled", interactionId: body.interactionId });
-			}
+		it("asks what reaches its clients, and nothing else", async () => {
+			const { take, open, requests } = await connect(subject);
+			await open();
+			for (const interaction of sampleInteractions) await take({ type: "interaction.requested", interaction });
+			expect(requests.length).toBe(sampleInteractions.filter(({ kind }) => asks.includes(kind)).length);
 		});
 
-		it("asks for approvals and reads a good answer", () => {
-			const [interaction] = sampleEvents["interaction.requested"].flatMap(asked);
-			expect(interaction?.readResult(goodApproval)).toEqual({
-				kind: "approval",
-				decision: "approve",
-				feedback: "",
-			});
-			expect(interaction?.params("other")).toMatchObject({ payload: { id: "other" } });
+		it("forgets every ask that is settled", async () => {
+			const { take, open, requests, withdrawn } = await connect(subject);
+			await open();
+			for (const interaction of sampleInteractions) await take({ type: "interaction.requested", interaction });
+			for (const body of sampleEvents["interaction.resolved"]) await take(body);
+			expect(withdrawn).toEqual(requests.map(({ id }) => id));
 		});
 
-		it("takes every malformed answer for malformed, without throwing", () => {
-			for (const body of sampleEvents["interaction.requested"]) {
-				for (const interaction of asked(body)) {
-					for (const result of body.interaction.kind === "hook" ? malformed.filter(lacksRequestId) : malformed) {
-						expect([result, interaction.readResult(result)]).toEqual([result, null]);
-					}
+		it("asks for approvals and reads a good answer", async () => {
+			const { take, open, requests, answer } = await connect(subject);
+			await open();
+			const interaction = sampleInteractions.find(({ kind }) => kind === "approval");
+			if (interaction === undefined) throw new Error("there is no sample of an approval");
+			await take({ type: "interaction.requested", interaction });
+			requests[0]?.reply({ kind: "result", result: goodApproval });
+			expect(JSON.stringify(requests[0]?.params)).toContain(`"${interaction.id}"`);
+			expect(answer.mock.calls).toEqual([
+				[
+					{
+						type: "interaction.respond",
+						interactionId: interaction.id,
+						answer: { kind: "approval", decision: "approve", feedback: "" },
+					},
+				],
+			]);
+		});
+
+		it.each(sampleInteractions.filter(({ kind }) => asks.includes(kind)).map((one) => [one.kind, one] as const))(
+			"takes every malformed answer to %s for malformed, without throwing",
+			async (kind, interaction) => {
+				const results = kind === "hook" ? malformed.filter(lacksRequestId) : malformed;
+				for (const result of results) {
+					const { take, open, requests, answer } = await connect(subject);
+					await open();
+					await take({ type: "interaction.requested", interaction });
+					requests[0]?.reply({ kind: "result", result });
+					const respond = { type: "interaction.respond", interactionId: interaction.id, answer: { kind: "malformed" } };
+					expect([result, answer.mock.calls]).toEqual([result, [[respond]]]);
 				}
-			}
-			expect(sampleInteractions.length).toBeGreaterThan(0);
-		});
+			},
+		);
 
-		it("has a number for every kernel error and no other", () => {
-			expect(Object.keys(errorNumbers).sort()).toEqual([...kernelErrorCodes].sort());
-			for (const { code } of Object.values(errorNumbers)) expect(Number.isInteger(code)).toBe(true);
+		it("has a number for every kernel error", () => {
+			expect(kernelErrorCodes.filter((code) => !Number.isInteger(errorNumber(code)))).toEqual([]);
 		});
 
 		it("answers anything thrown with an error object", () => {
 			for (const thrown of [new Error("secret"), "secret", null, undefined, { message: "secret" }]) {
 				const error = rules.toErrorObject(thrown);
 				expect(error.message).not.toContain("secret");
-				expect(Number.isInteger(error.code)).toBe(true);
+				expect(error.code).toBe(errorNumber("internal"));
 			}
 		});
 	});

@@ -1,23 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { describeDialectContract } from "../../../test/contracts/dialect-contract.ts";
 import { sampleEvents, sampleInteractions } from "../../../test/support/sample-events.ts";
 import type { EventBody, EventType } from "../../events/event.ts";
 import { protocolVersion } from "../../messages/protocol-version.ts";
 import { noCompatibility } from "../dialect.ts";
 import type { Project } from "../event-pump.ts";
-import { envelopeRules } from "./envelope.ts";
-import { errorNumbers } from "./errors.ts";
 import { project as projectFor } from "./project.ts";
 
 const today = { ...noCompatibility, declared: protocolVersion };
 const project: Project = (event) => projectFor(event, today);
-
-describeDialectContract("kimi", {
-	project,
-	errorNumbers,
-	rules: envelopeRules,
-	goodApproval: { request_id: "not compared", response: "approve", more: 1 },
-});
 
 const path = [{ parentToolCallId: "P", agentId: "a1b2c3d4e", subagentType: "coder" }];
 const at = (body: EventBody, agentPath = path.slice(0, 0)) => ({ sessionId: "s", turnId: "t", agentPath, at: 0, body });

@@ -1,18 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { describeDialectContract } from "../../../test/contracts/dialect-contract.ts";
 import { sampleEvents, sampleInteractions } from "../../../test/support/sample-events.ts";
 import { toolError, toolSuccess } from "../../events/content.ts";
 import type { AgentPathEntry, EventBody, EventType } from "../../events/event.ts";
-import { envelopeRules } from "./envelope.ts";
-import { errorNumbers } from "./errors.ts";
 import { project } from "./project.ts";
-
-describeDialectContract("legacy", {
-	project,
-	errorNumbers,
-	rules: envelopeRules,
-	goodApproval: { response: "approve" },
-});
 
 const path: readonly AgentPathEntry[] = [{ parentToolCallId: "P", agentId: "a1", subagentType: "coder" }];
 const at = (body: EventBody, agentPath = path.slice(0, 0)) => ({ sessionId: "s", turnId: "t", agentPath, at: 0, body });

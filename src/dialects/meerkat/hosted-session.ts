@@ -53,7 +53,7 @@ export class HostedSession {
 
 	private constructor(
 		handle: SessionHandle,
-		kernelApi: HostApi,
+		kernelApi: Pick<HostApi, "log">,
 		peer: Peer,
 		client: ClientSide,
 		remembered: Remembered,
@@ -73,7 +73,7 @@ export class HostedSession {
 	/** Attaches to the session; its events go to the client from now on. */
 	static async attach(
 		handle: SessionHandle,
-		kernelApi: HostApi,
+		kernelApi: Pick<HostApi, "log">,
 		peer: Peer,
 		client: ClientSide,
 		remembered: Remembered,

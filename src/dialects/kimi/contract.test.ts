@@ -1,0 +1,125 @@
+// Kimi Wire keeps the contract of dialects: as of today, under the cap of each version, and under former names.
+import { describeDialectContract, type ToldOfType } from "../../../test/contracts/dialect-contract.ts";
+import { untold, unwrapped, wrappedBy } from "../../../test/support/told-samples.ts";
+import { isRecord } from "../../base/json.ts";
+import { silentLog } from "../../base/log.ts";
+import type { EventType } from "../../events/event.ts";
+import { wireVersions } from "../../messages/history.ts";
+import { protocolVersion } from "../../messages/protocol-version.ts";
+import { noCompatibility } from "../dialect.ts";
+import { EventPump } from "../event-pump.ts";
+import { envelopeRules } from "./envelope.ts";
+import { errorNumbers } from "./errors.ts";
+import type { Audience } from "./older-clients.ts";
+import { project } from "./project.ts";
+
+const { both, streamed, merged } = wrappedBy("SubagentEvent");
+
+/** By wire-protocol §3.2, §3.6 and §4.7. */
+const toldToday: { readonly [T in EventType]: ToldOfType } = {
+	"turn.started": both("TurnBegin"),
+	"turn.ended": both("TurnEnd"),
+	"step.started": both("StepBegin"),
+	// Not that of a cancel.
+	"step.interrupted": both("StepInterrupted", null),
+	"step.retrying": both("StepRetry"),
+	"compaction.started": both("CompactionBegin"),
+	"compaction.ended": both("CompactionEnd"),
+	"mcp.loading-started": both("MCPLoadingBegin"),
+	"mcp.loading-ended": both("MCPLoadingEnd"),
+	"status.changed": both("StatusUpdate"),
+	"budget.warning": untold,
+	"notification.raised": both("Notification"),
+	"content.delta": streamed("ContentPart"),
+	"content.completed": merged("ContentPart"),
+	"tool-call.started": streamed("ToolCall"),
+	"tool-call.delta": streamed("ToolCallPart"),
+	"tool-call.completed": merged("ToolCall"),
+	"tool-call.fragment": merged("ToolCallPart"),
+	"tool.result": both("ToolResult"),
+	"interaction.requested": unwrapped("ApprovalRequest", "ToolCallRequest", "QuestionRequest", "HookRequest"),
+	"interaction.resolved": unwrapped("ApprovalResponse", null, null, null),
+	"steer.consumed": both("SteerInput"),
+	"plan.displayed": both("PlanDisplay"),
+	"hook.triggered": both("HookTriggered"),
+	"hook.resolved": both("HookResolved"),
+	"side-question.started": both("BtwBegin"),
+	"side-question.ended": both("BtwEnd"),
+};
+
+/** The minor version that brought what 1.0 did not have (§3.2); what no version's document names is in none. */
+const since: Readonly<Record<string, number>> = {
+	TurnEnd: 2,
+	SteerInput: 5,
+	PlanDisplay: 7,
+	HookTriggered: 7,
+	HookResolved: 7,
+	BtwBegin: 9,
+	BtwEnd: 9,
+	StepRetry: 10,
+	MCPLoadingBegin: Number.POSITIVE_INFINITY,
+	MCPLoadingEnd: Number.POSITIVE_INFINITY,
+	Notification: Number.POSITIVE_INFINITY,
+};
+
+/** What is left of today's messages when each is renamed, or left out. */
+function mapped(rename: (name: string) => string | null): { readonly [T in EventType]: ToldOfType } {
+	const one = (told: string | null): string | null => {
+		if (told === null) return null;
+		const [inner = "", ...outer] = told.split(">").reverse();
+		const name = rename(inner);
+		return name === null ? null : [...outer, name].join(">");
+	};
+	const each = (told: ToldOfType["own"]) => (typeof told === "string" || told === null ? one(told) : told.map(one));
+	const entries = Object.entries(toldToday).map(([type, { own, subagent }]) => [
+		type,
+		{ own: each(own), subagent: each(subagent) },
+	]);
+	return { ...toldToday, ...Object.fromEntries(entries) };
+}
+
+const minorOf = (version: string) => Number(version.split(".")[1]);
+const formerly = (name: string) => (name === "ApprovalResponse" ? "ApprovalRequestResolved" : name);
+const nameUnder = (minor: number) => (name: string) => {
+	if ((since[name] ?? 0) > minor) return null;
+	return minor === 0 ? formerly(name) : name;
+};
+
+const audiences: readonly (readonly [name: string, Partial<Audience>, typeof toldToday])[] = [
+	["kimi", {}, toldToday],
+	...wireVersions.map(
+		(version) => [`kimi ${version}`, { maxEvents: version }, mapped(nameUnder(minorOf(version)))] as const,
+	),
+	["kimi, without a handshake,", { declared: null }, toldToday],
+	["kimi, under former names,", { formerNames: true }, mapped(formerly)],
+	[
+		"kimi, with names for each kind of part,",
+		{ typedParts: true },
+		{
+			...toldToday,
+			"content.delta": streamed("TextPart", "ThinkPart"),
+			"content.completed": merged("TextPart", "ThinkPart", "ImageURLPart", "AudioURLPart", "VideoURLPart"),
+		},
+	],
+];
+
+for (const [name, particulars, told] of audiences) {
+	const audience: Audience = { ...noCompatibility, declared: protocolVersion, ...particulars };
+	describeDialectContract(name, {
+		carry: ({ session, peer, attachment }) =>
+			new EventPump(session, peer, (event) => project(event, audience), silentLog).carry(attachment),
+		nameOf: (_method, params) => nameOf(params),
+		told,
+		errorNumber: (code) => errorNumbers[code].code,
+		rules: envelopeRules,
+		goodApproval: { request_id: "not compared", response: "approve", more: 1 },
+		asks: ["approval", "client-tool", "question", "hook"],
+	});
+}
+
+function nameOf(message: unknown): string {
+	if (!isRecord(message)) return "nothing";
+	const { type, payload } = message;
+	const isWrapper = type === "SubagentEvent" && isRecord(payload);
+	return isWrapper ? `${type}>${nameOf(payload["event"])}` : String(type);
+}

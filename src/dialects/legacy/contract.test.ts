@@ -1,0 +1,57 @@
+// The legacy dialect keeps the contract of dialects.
+import { describeDialectContract } from "../../../test/contracts/dialect-contract.ts";
+import { untold, unwrapped, wrappedBy } from "../../../test/support/told-samples.ts";
+import { isRecord } from "../../base/json.ts";
+import { silentLog } from "../../base/log.ts";
+import { EventPump } from "../event-pump.ts";
+import { envelopeRules } from "./envelope.ts";
+import { errorNumbers } from "./errors.ts";
+import { project } from "./project.ts";
+
+const { both, streamed, merged } = wrappedBy("subagent_event");
+
+describeDialectContract("legacy", {
+	carry: ({ session, peer, attachment }) => new EventPump(session, peer, project, silentLog).carry(attachment),
+	nameOf: (_method, params) => nameOf(params),
+	told: {
+		"turn.started": untold,
+		"turn.ended": untold,
+		"step.started": both("step_begin"),
+		"step.interrupted": both("step_interrupted"),
+		"step.retrying": untold,
+		"compaction.started": both("compaction_begin"),
+		"compaction.ended": both("compaction_end"),
+		"mcp.loading-started": untold,
+		"mcp.loading-ended": untold,
+		// Only with a context usage.
+		"status.changed": both(null, "status_update"),
+		"budget.warning": untold,
+		"notification.raised": untold,
+		"content.delta": streamed("content_part"),
+		"content.completed": merged("content_part"),
+		"tool-call.started": streamed("tool_call"),
+		"tool-call.delta": streamed("tool_call_part"),
+		"tool-call.completed": merged("tool_call"),
+		"tool-call.fragment": merged("tool_call_part"),
+		"tool.result": both("tool_result"),
+		"interaction.requested": unwrapped("approval", null, null, null),
+		"interaction.resolved": untold,
+		"steer.consumed": untold,
+		"plan.displayed": untold,
+		"hook.triggered": untold,
+		"hook.resolved": untold,
+		"side-question.started": untold,
+		"side-question.ended": untold,
+	},
+	errorNumber: (code) => errorNumbers[code].code,
+	rules: envelopeRules,
+	goodApproval: { response: "approve" },
+	asks: ["approval"],
+});
+
+function nameOf(message: unknown): string {
+	if (!isRecord(message)) return "nothing";
+	const { type, payload } = message;
+	const isWrapper = type === "subagent_event" && isRecord(payload);
+	return isWrapper ? `${type}>${nameOf(payload["event"])}` : String(type);
+}
