@@ -15,6 +15,8 @@ export default defineConfig({
 						"scripts/**/*.test.ts",
 					],
 					testTimeout: 30_000,
+					// A test that comes to no assertion, in an empty loop say, has shown nothing.
+					expect: { requireAssertions: true },
 				},
 			},
 			{

@@ -75,7 +75,10 @@ describe("a session of an earlier process", () => {
 		const second = serve(stage, "--config", config);
 		await answer(second, "0", "capabilities/get", {});
 		expect((await answer(second, "1", "session/read", { session_id })).result).toMatchObject({ model: "other-model" });
-		expect((await answer(second, "2", "turn/start", { session_id, prompt: "more" })).result).toBeDefined();
+		expect((await answer(second, "2", "turn/start", { session_id, prompt: "more" })).result).toMatchObject({
+			session_id,
+			turns: 1,
+		});
 		await end(second);
 		const context = readFileSync(path.join(stage.sessionDir(session_id), "context.jsonl"), "utf8");
 		expect(context.match(/"_system_prompt", "content": "[^"]*"/g)).toEqual([

@@ -288,7 +288,7 @@ describe("limits", () => {
 		server.answer(first?.id ?? "", { content: "wet" });
 		await server.readUntil((each) => String(each.id).startsWith("c") && each.result !== undefined);
 		const more = await ask(server, "66", "session/create", { prompt: "again", initial_turn: "deferred" });
-		expect(lastOf(more).result).toBeDefined();
+		expect(lastOf(more).result).toEqual({ session_id: expect.stringMatching(/^[0-9a-f-]{36}$/) });
 		await end(server);
 	});
 

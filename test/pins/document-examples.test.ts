@@ -165,7 +165,7 @@ describe.each([
 		server.send(get(numbers.cancel, '"cancel"'));
 		const cancelled = await server.find('"result":{}');
 		expect(differences(cancelled, toValue(get(numbers.cancel + 1, '"result": {}')))).toEqual([]);
-		expect(await server.find('"TurnEnd"')).toBeDefined();
+		expect(await server.find('"TurnEnd"')).toMatchObject({ method: "event", params: { type: "TurnEnd" } });
 		expect(await server.read()).toMatchObject({ result: { status: "cancelled" } });
 	});
 
@@ -192,10 +192,14 @@ describe.each([
 		server.send(get(7, '"steer"'));
 		expect(differences(await server.read(), toValue(get(8, '"steered"')))).toEqual([]);
 		server.send(get(22, '"Python"'));
-		expect(await server.find('"ToolResult"', "Python")).toBeDefined();
+		expect(await server.find('"ToolResult"', "Python")).toMatchObject({
+			params: { payload: { return_value: { is_error: false, message: "User has answered." } } },
+		});
 		await server.find('"QuestionRequest"');
 		server.send(get(23, '"answers": {}'));
-		expect(await server.find('"ToolResult"', "User dismissed")).toBeDefined();
+		expect(await server.find('"ToolResult"', "User dismissed")).toMatchObject({
+			params: { payload: { return_value: { is_error: false, display: [{ type: "brief", text: "User dismissed" }] } } },
+		});
 		await server.find('"finished"');
 
 		server.send(get(5, '"replay"'));

@@ -135,6 +135,23 @@ describe("createTextPrinter", () => {
 	});
 
 	it("takes every event there is, leaving no line open behind a turn", () => {
-		expect(play(...allSamples, turnEnds)).toMatch(/\n$/);
+		expect(play(...allSamples, turnEnds)).toBe(
+			[
+				"* The model failed (APIStatusError 429); attempt 2 of 3 starts its answer anew in 0.5 s.",
+				"* The model failed (APIConnectionError); attempt 2 of 3 starts its answer anew in 0.5 s.",
+				"* The context is being summarised.",
+				"* The turn has used 8 of its 10 tool calls.",
+				"* success: t: b",
+				"Hel",
+				'> Shell {"command":"ls"}',
+				"> Shell",
+				"< Shell: a.txt",
+				"< Shell failed: b",
+				"< Shell: [image]",
+				"* The plan in /plans/a.md:",
+				"# plan",
+				"",
+			].join("\n"),
+		);
 	});
 });

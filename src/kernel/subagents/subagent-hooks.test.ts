@@ -292,12 +292,12 @@ describe("a hook behind the work of a subagent", () => {
 
 	it("gives way to a cancel", async () => {
 		const model = createCallingModel([agentCall("P")], report);
-		const { run, session, client, double } = await createSubject(model, [on("Stop")], () => null);
+		const { run, session, client } = await createSubject(model, [on("Stop")], () => null);
 		const running = run();
 		await client.next("interaction.requested");
 		await session.send({ type: "turn.cancel" });
 		expect(await running).toEqual({});
-		expect(double.stored.state()).toBeDefined();
+		expect(client.bodies.at(-1)).toEqual({ type: "turn.ended", outcome: { status: "cancelled" } });
 		expect(model.requests).toHaveLength(2);
 	});
 
