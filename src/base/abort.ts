@@ -1,7 +1,7 @@
 // Waits for work no longer than a signal allows.
 import { type Clock, sleep } from "./clock.ts";
 
-/** The work's value, or null as soon as the signal aborts; the work itself continues. */
+/** Resolves when the signal aborts. Each wait stays registered until then: not for long-lived signals in a loop. */
 export function aborted(signal: AbortSignal): Promise<void> {
 	return new Promise((resolve) => {
 		signal.addEventListener("abort", () => resolve(), { once: true });
@@ -9,6 +9,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
 	});
 }
 
+/** The work's value, or null as soon as the signal aborts; the work itself continues. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
 	let stop = () => {};
 	const aborted = new Promise<null>((resolve) => {
@@ -23,7 +24,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
 	}
 }
 
-/** The work's value; fails with the signal's reason as soon as it aborts. The work itself goes on. */
+/** The work's value; fails with the signal's reason as soon as it aborts. The work itself continues. */
 export function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 	return new Promise((resolve, reject) => {
 		const abort = () => reject(signal.reason);

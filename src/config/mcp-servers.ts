@@ -101,7 +101,7 @@ export async function readMcpServers(
 	return [...servers.values()];
 }
 
-/** Servers of one source. A process for each of more would take the machine. */
+/** Servers of one source: each may be a process. */
 const maximumServers = 100;
 
 /**
