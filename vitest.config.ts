@@ -1,9 +1,12 @@
 // Two projects: `fast` runs in the test process, `e2e` runs the built executable, which it builds first.
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
 	test: {
 		pool: "threads",
+		// One worker per core but one leaves half of a small machine idle.
+		maxWorkers: Math.max(2, availableParallelism() - 1),
 		projects: [
 			{
 				extends: true,
