@@ -14,11 +14,14 @@ const statement =
 
 /** Every import below `sourceRoot` that the table does not allow. Paths in the result are relative to it. */
 export function findImportViolations(sourceRoot: string): ImportViolation[] {
-	// Tests may make what they test with real parts from anywhere; the table is about the product.
-	const files = readdirSync(sourceRoot, { recursive: true, encoding: "utf8" }).filter(
+	return sourceFiles(sourceRoot).flatMap((file) => checkFile(sourceRoot, file));
+}
+
+/** Tests may make what they test with real parts from anywhere; the table is about the product. */
+function sourceFiles(sourceRoot: string): string[] {
+	return readdirSync(sourceRoot, { recursive: true, encoding: "utf8" }).filter(
 		(file) => file.endsWith(".ts") && !file.endsWith(".test.ts"),
 	);
-	return files.flatMap((file) => checkFile(sourceRoot, file));
 }
 
 function checkFile(sourceRoot: string, file: string): ImportViolation[] {
@@ -70,4 +73,28 @@ function dialectReason(file: string, target: string): string | null {
 	if (folder !== "dialects" || targetFolder !== "dialects" || targetInner === undefined) return null;
 	if (inner === undefined) return "shared files of dialects may not import a dialect";
 	return dialect === targetDialect ? null : "one dialect may not import another";
+}
+
+/** Files that import each other in a circle, imports of types included; dynamic imports are not followed. One entry per circle. */
+export function findImportCircles(sourceRoot: string): string[][] {
+	const files = sourceFiles(sourceRoot);
+	const imported = new Map(files.map((file) => [file, staticImports(sourceRoot, file)]));
+	const circles: string[][] = [];
+	const finished = new Set<string>();
+	const visit = (file: string, path: readonly string[]): void => {
+		const start = path.indexOf(file);
+		if (start !== -1) return void circles.push(path.slice(start));
+		if (finished.has(file)) return;
+		for (const next of imported.get(file) ?? []) visit(next, [...path, file]);
+		finished.add(file);
+	};
+	for (const file of files) visit(file, []);
+	return circles;
+}
+
+function staticImports(sourceRoot: string, file: string): string[] {
+	const text = readFileSync(path.join(sourceRoot, file), "utf8");
+	return [...text.matchAll(statement)].flatMap(([, , from]) =>
+		from?.startsWith(".") ? [path.relative(sourceRoot, path.resolve(sourceRoot, path.dirname(file), from))] : [],
+	);
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
-import { findImportViolations } from "./import-check.ts";
+import { findImportCircles, findImportViolations } from "./import-check.ts";
 import { importTable } from "./imports.ts";
 
 const source = fileURLToPath(new URL("../src", import.meta.url));
@@ -92,5 +92,21 @@ describe("the import table", () => {
 				.map(({ reason }) => reason)
 				.sort(),
 		).toEqual(["one dialect may not import another", "shared files of dialects may not import a dialect"]);
+	});
+});
+
+describe("the source tree", () => {
+	it("has no files that import each other in a circle", () => {
+		expect(findImportCircles(source)).toEqual([]);
+	});
+
+	it("would be caught at one, of types too, and not at a dynamic import", () => {
+		const root = tree({
+			"kernel/a.ts": 'import { b } from "./b.ts";\n',
+			"kernel/b.ts": 'import type { C } from "./c.ts";\n',
+			"kernel/c.ts": 'export { a } from "./a.ts";\nconst d = () => import("./d.ts");\n',
+			"kernel/d.ts": 'import { c } from "./c.ts";\n',
+		});
+		expect(findImportCircles(root)).toEqual([["kernel/a.ts", "kernel/b.ts", "kernel/c.ts"]]);
 	});
 });

@@ -2,7 +2,8 @@
 import { systemClock } from "../base/clock.ts";
 import { silentLog } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
-import { createNetwork, type Fetch, type Network } from "../network/network.ts";
+import { createNetwork, type Network } from "../network/network.ts";
+import type { Fetch } from "../network/network-settings.ts";
 import { readCommandSettings } from "./command-settings.ts";
 import { type Place, toAbsolutePath } from "./paths.ts";
 

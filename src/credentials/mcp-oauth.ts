@@ -3,7 +3,8 @@ import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
 import { isExpired, isRefusal, renewTokens } from "./mcp-renewal.ts";
 import { failureText, type McpNetwork } from "./mcp-request.ts";
 import { type McpChallenge, type McpClient, type McpInteraction, signIn } from "./mcp-sign-in.ts";
-import { createMcpTokenStore, type McpTokenPlace, type McpTokens } from "./mcp-tokens.ts";
+import type { McpTokenPlace, McpTokens } from "./mcp-token-file.ts";
+import { createMcpTokenStore } from "./mcp-tokens.ts";
 
 export interface McpAuthorizationOptions extends McpTokenPlace {
 	/** For the requests to authorization servers. */

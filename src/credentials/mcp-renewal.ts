@@ -1,7 +1,7 @@
 // Renews the tokens of a remote MCP server with the stored data of its authorization server.
 import type { OAuthDiscoveryState } from "@modelcontextprotocol/client";
 import { inTime, type McpNetwork } from "./mcp-request.ts";
-import type { McpTokens } from "./mcp-tokens.ts";
+import type { McpTokens } from "./mcp-token-file.ts";
 
 /** The answer of a token endpoint. */
 export interface GrantedTokens {

@@ -9,7 +9,7 @@ import { type Callback, listenForCallback } from "./mcp-callback.ts";
 import { toKnownServer, toPersisted } from "./mcp-renewal.ts";
 import { failureText, inTime, type McpNetwork } from "./mcp-request.ts";
 import { McpSignInError } from "./mcp-sign-in-error.ts";
-import type { McpTokens } from "./mcp-tokens.ts";
+import type { McpTokens } from "./mcp-token-file.ts";
 
 export interface McpInteraction {
 	/** Opens the sign-in page for the person. Resolves at once. */

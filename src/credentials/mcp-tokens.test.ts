@@ -6,7 +6,8 @@ import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { silentLog } from "../base/log.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
-import { createMcpTokenStore, type McpTokens } from "./mcp-tokens.ts";
+import type { McpTokens } from "./mcp-token-file.ts";
+import { createMcpTokenStore } from "./mcp-tokens.ts";
 
 let shareDir: string;
 beforeEach(() => {

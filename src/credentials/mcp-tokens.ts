@@ -3,47 +3,12 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
 import * as v from "valibot";
-import type { Clock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import { parseJsonFile } from "../base/json.ts";
-import type { Log } from "../base/log.ts";
 import { type LockTimes, withLock } from "../files/path-lock.ts";
-import type { Files } from "../files/port.ts";
 import { withoutSlash } from "./mcp-server-url.ts";
+import { type McpTokenPlace, type McpTokens, tokenFileSchema } from "./mcp-token-file.ts";
 import { createRustAgentTokens } from "./rust-agent-tokens.ts";
-
-const text = v.pipe(v.string(), v.nonEmpty());
-
-const fileSchema = v.object({
-	/** For people who look into the directory: the file name is a hash of it. */
-	server_url: text,
-	access_token: text,
-	token_type: text,
-	refresh_token: v.optional(text),
-	scope: v.optional(text),
-	/** Seconds since the epoch. */
-	expires_at: v.optional(v.number()),
-	/** Permissions whose lack made the server refuse something. */
-	wanted: v.optional(v.object({ scope: text, resource_metadata: v.optional(text) })),
-	/** The authorization server's name for the server. */
-	resource: v.optional(text),
-	/** Absent while only the Rust agent has used the sign-in, which does not store it. */
-	authorization_server: v.optional(
-		v.object({
-			issuer: text,
-			token_endpoint: text,
-			auth_methods: v.optional(v.array(text)),
-		}),
-	),
-	client: v.object({
-		client_id: text,
-		client_secret: v.optional(text),
-		auth_method: v.optional(text),
-	}),
-});
-
-/** The stored tokens of a server and the data for renewing them, as in the file. */
-export type McpTokens = Omit<v.InferOutput<typeof fileSchema>, "server_url">;
 
 /** The store of the tokens of MCP servers. URLs that differ in a final slash are the same server. */
 export interface McpTokenStore {
@@ -54,13 +19,6 @@ export interface McpTokenStore {
 	remove(url: string): Promise<void>;
 	/** Runs the work while no other process works on this server's tokens. */
 	exclusively<T>(url: string, work: () => Promise<T>): Promise<T>;
-}
-
-export interface McpTokenPlace {
-	readonly files: Files;
-	readonly shareDir: string;
-	readonly log: Log;
-	readonly clock: Clock;
 }
 
 /** The lock is held during a network request, which takes less time than this. */
@@ -83,7 +41,7 @@ export function createMcpTokenStore({ files, shareDir, log, clock }: McpTokenPla
 			try {
 				const bytes = await files.read(file);
 				if (bytes === null) return await rustAgent.read(url);
-				const { server_url: _, ...tokens } = v.parse(fileSchema, parseJsonFile(bytes));
+				const { server_url: _, ...tokens } = v.parse(tokenFileSchema, parseJsonFile(bytes));
 				return tokens;
 			} catch (thrown) {
 				// The content must not get into the log, and the messages of parsers quote it.

@@ -6,7 +6,7 @@ import { errorText } from "../base/errors.ts";
 import { isRecord, parseJsonFile } from "../base/json.ts";
 import { withLock } from "../files/path-lock.ts";
 import { withoutSlash } from "./mcp-server-url.ts";
-import type { McpTokenPlace, McpTokens } from "./mcp-tokens.ts";
+import type { McpTokenPlace, McpTokens } from "./mcp-token-file.ts";
 
 const text = v.pipe(v.string(), v.nonEmpty());
 

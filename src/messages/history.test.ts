@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { history, nameIn, predates, renamedTo, sinceOf, undocumented, wireVersions } from "./history.ts";
-import { type MessageType, messageDeclarations, toMessageType } from "./message.ts";
+import { type MessageType, messageDeclarations } from "./message.ts";
+import { toMessageType } from "./message-names.ts";
 import { protocolVersion } from "./protocol-version.ts";
 
 const types = Object.keys(messageDeclarations).flatMap((name) => toMessageType(name) ?? []);

@@ -10,7 +10,6 @@ import {
 } from "../events/content.ts";
 import { eventDeclarations } from "../events/event.ts";
 import { questionItemSchema } from "../events/interaction.ts";
-import { renamedTo } from "./history.ts";
 
 /** A message on the wire and in the session log. */
 export interface Message {
@@ -135,18 +134,3 @@ export const messageDeclarations = {
 
 export type MessageType = keyof typeof messageDeclarations;
 export type PayloadOf<T extends MessageType> = v.InferOutput<(typeof messageDeclarations)[T]["schema"]>;
-
-/** Today's type of that name, former names included; null for a type nobody knows. */
-export function toMessageType(name: string): MessageType | null {
-	const type = renamedTo(name) ?? name;
-	return isMessageType(type) ? type : null;
-}
-
-function isMessageType(type: string): type is MessageType {
-	return Object.hasOwn(messageDeclarations, type);
-}
-
-/** Whether a message of this type asks for an answer. */
-export function isRequestType(type: string): boolean {
-	return isMessageType(type) && messageDeclarations[type].kind === "request";
-}

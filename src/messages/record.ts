@@ -3,7 +3,8 @@ import * as v from "valibot";
 import { isRecord } from "../base/json.ts";
 import type { AgentEvent, AgentPathEntry, EventBody, EventType } from "../events/event.ts";
 import type { Interaction } from "../events/interaction.ts";
-import { type Message, type MessageType, messageDeclarations, type PayloadOf, toMessageType } from "./message.ts";
+import { type Message, type MessageType, messageDeclarations, type PayloadOf } from "./message.ts";
+import { toMessageType } from "./message-names.ts";
 import { toMessage, wrapForSubagent } from "./to-message.ts";
 
 export type MessageRecord = Message;

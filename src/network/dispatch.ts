@@ -7,7 +7,7 @@ import { type Connector, checkHost, createConnector } from "./connector.ts";
 import { acceptedEncodings } from "./decoding.ts";
 import { type Answer, type ExchangeLimits, exchange } from "./exchange.ts";
 import { withoutBrackets } from "./host.ts";
-import type { Fetch, NetworkSettings } from "./network.ts";
+import type { Fetch, NetworkSettings } from "./network-settings.ts";
 import { toPlatformResponse } from "./platform-response.ts";
 import { createProxies, type Proxies, type ProxyServer } from "./proxies.ts";
 import { redirectedRequest, redirectLimit, redirectOf } from "./redirects.ts";

@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { plainNetworkSettings } from "../../test/support/network.ts";
 import { startRawServer, until } from "../../test/support/raw-server.ts";
 import type { AddressRule } from "./address-rule.ts";
-import { createNetwork, type Fetch, type GuardOptions } from "./network.ts";
+import { createNetwork, type GuardOptions } from "./network.ts";
 import { toNetworkFailure } from "./network-error.ts";
+import type { Fetch } from "./network-settings.ts";
 
 const uncaught: unknown[] = [];
 const note = (thrown: unknown) => void uncaught.push(thrown);

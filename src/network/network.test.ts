@@ -13,8 +13,9 @@ import {
 	type WebServer,
 } from "../../test/support/web-servers.ts";
 import type { AddressRule } from "./address-rule.ts";
-import { createNetwork, type Network, type NetworkSettings } from "./network.ts";
+import { createNetwork, type Network } from "./network.ts";
 import { toNetworkFailure } from "./network-error.ts";
+import type { NetworkSettings } from "./network-settings.ts";
 import { type Sockets, systemSockets } from "./sockets.ts";
 
 const servers: WebServer[] = [];

@@ -1,21 +1,6 @@
-// Requests over HTTP for the whole program: proxies, certificates, connections that stay open, and a say over addresses.
-// What does the work is loaded with the first request, so that a start does not pay for it.
-import type { Clock } from "../base/clock.ts";
 import type { AddressRule } from "./address-rule.ts";
-import type { CertificateSettings } from "./certificates.ts";
 import type { Client, ClientOptions, Dispatch } from "./dispatch.ts";
-import type { Sockets } from "./sockets.ts";
-
-/** The platform's `fetch`, but for one thing: it takes URLs and no Requests. */
-export type Fetch = typeof globalThis.fetch;
-
-export interface NetworkSettings extends CertificateSettings {
-	/** What names the proxies and certificates. */
-	readonly environment: Readonly<Record<string, string>>;
-	readonly clock: Clock;
-	/** The system's own when absent. */
-	readonly sockets?: Sockets;
-}
+import type { Fetch, NetworkSettings } from "./network-settings.ts";
 
 export interface GuardOptions extends Omit<ClientOptions, "rule"> {
 	/**

@@ -2,7 +2,7 @@
 import { isRecord } from "../../src/base/json.ts";
 import type { HistoryEntry } from "../../src/events/conversation.ts";
 import type { ModelChunk } from "../../src/models/model.ts";
-import type { Fetch } from "../../src/network/network.ts";
+import type { Fetch } from "../../src/network/network-settings.ts";
 import { createGatedModel, type GatedModel } from "./campaign-model.ts";
 
 export interface GatedProvider {

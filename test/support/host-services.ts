@@ -1,7 +1,7 @@
 // What a kernel finds around it in tests: nobody's settings, no children, no network, nothing by chance.
 import { randomIdentifiers } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
-import type { HostServices } from "../../src/kernel/compose/compose.ts";
+import type { HostServices } from "../../src/kernel/compose/host-services.ts";
 import { plainNetwork } from "./network.ts";
 import { noProcesses, readPageHere } from "./session-doubles.ts";
 import { noWorkers } from "./task-workers.ts";

@@ -10,7 +10,7 @@ import { plainSessionOptions } from "../../src/kernel/compose/compose.ts";
 import { Kernel } from "../../src/kernel/hosting/kernel.ts";
 import { SessionHost } from "../../src/kernel/hosting/session-host.ts";
 import { createSettingsDocuments } from "../../src/kernel/hosting/settings-documents.ts";
-import type { Fetch } from "../../src/network/network.ts";
+import type { Fetch } from "../../src/network/network-settings.ts";
 import type { Processes } from "../../src/processes/port.ts";
 import { hostDialects } from "../../src/server/host-dialects.ts";
 import { type Serving, serve } from "../../src/server/serve.ts";

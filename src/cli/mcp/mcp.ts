@@ -20,7 +20,7 @@ import { createDiskFiles } from "../../files/disk-files.ts";
 import type { Files } from "../../files/port.ts";
 import { privateBelow } from "../../files/private-paths.ts";
 import type { ListedTool } from "../../mcp/tool-list.ts";
-import type { Fetch } from "../../network/network.ts";
+import type { Fetch } from "../../network/network-settings.ts";
 import type { Processes } from "../../processes/port.ts";
 import { openInBrowser } from "../browser.ts";
 import { createCommandFetch } from "../command-network.ts";

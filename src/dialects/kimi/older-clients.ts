@@ -3,7 +3,8 @@
 import type { ContentPart } from "../../events/content.ts";
 import type { AgentPathEntry, EventBody } from "../../events/event.ts";
 import { formerNameOf, nameIn, predates } from "../../messages/history.ts";
-import { type Message, toMessageType } from "../../messages/message.ts";
+import type { Message } from "../../messages/message.ts";
+import { toMessageType } from "../../messages/message-names.ts";
 import type { EventRecord } from "../../messages/record.ts";
 import { toMessage, wrapForSubagent } from "../../messages/to-message.ts";
 import type { Compatibility } from "../dialect.ts";

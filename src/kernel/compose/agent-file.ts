@@ -2,7 +2,7 @@
 // such a file is given.
 import { type AgentDefinition, loadAgentDefinition } from "../../definitions/agent-definition.ts";
 import { defaultToolPaths, isForSubagents, toolAvailability } from "../../tools/tool-paths.ts";
-import type { HostServices } from "./compose.ts";
+import type { HostServices } from "./host-services.ts";
 import { gatherPromptVariables } from "./prompt-environment.ts";
 
 /** Both paths are absolute. Throws an AgentFileError that lists all that is wrong. */

@@ -1,7 +1,3 @@
-// Composes the parts of a session from the configuration: the one place where settings become models, tools and limits.
-import type { Clock } from "../../base/clock.ts";
-import type { Identifiers } from "../../base/ids.ts";
-import type { Log } from "../../base/log.ts";
 import type { Configuration, ServiceSettings } from "../../config/configuration.ts";
 import { listModel, type UnlistedModel } from "../../config/find-model.ts";
 import type { McpServerSettings } from "../../config/mcp-servers.ts";
@@ -10,66 +6,24 @@ import type { AgentDefinition } from "../../definitions/agent-definition.ts";
 import type { SkillPlace, SkillSet } from "../../definitions/skill-discovery.ts";
 import { renderSystemPrompt, withRole } from "../../definitions/system-prompt.ts";
 import type { ContextRow } from "../../events/conversation.ts";
-import type { Files } from "../../files/port.ts";
 import type { ServerPool } from "../../mcp/server-pool.ts";
 import type { Model } from "../../models/model.ts";
 import { type ModelSettings, standardTimeouts } from "../../models/model-settings.ts";
 import { createModel } from "../../models/registry.ts";
 import { createSignedInModel } from "../../models/signed-in.ts";
-import type { Network } from "../../network/network.ts";
-import type { Processes } from "../../processes/port.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { ToolEnvironment, WebService } from "../../tools/tool.ts";
 import { isBuiltInToolName, servesPlanMode } from "../../tools/tool-paths.ts";
-import type { ReadPage } from "../../tools/web/page-reader.ts";
-import type { StartWorker } from "../background/command-task.ts";
 import { type BudgetOptions, composeBudgets } from "../budgets/budget-options.ts";
 import type { SessionOperations } from "../session/operations.ts";
 import type { SessionParts } from "../session/session-parts.ts";
 import type { LoadServers } from "../session/tool-servers.ts";
 import { builtInAgents } from "./built-in-agents.ts";
+import type { HostServices } from "./host-services.ts";
 import { createKeyRing, type KeyRing } from "./key-ring.ts";
 import { loadPluginTools } from "./plugins.ts";
 import { describeRepository } from "./repository.ts";
 import { secretsOf } from "./secrets.ts";
-
-/** What the kernel is given by its process. */
-export interface HostServices {
-	/** The environment of children, also read for overrides. */
-	readonly environment: Readonly<Record<string, string>>;
-	readonly home: string;
-	/** The directory of settings, sessions and plans. */
-	readonly shareDir: string;
-	/** The settings file, when it is not the one in the share directory; it contains keys. */
-	readonly settingsFile?: string | null;
-	/** The skills that come with the program; null for none. */
-	readonly builtInSkillsDir: string | null;
-	/** Name of the operating system, for people. */
-	readonly os: string;
-	readonly files: Files;
-	/**
-	 * The same files without a limit on concurrent calls: for reads within a call, which must not wait for another
-	 * call.
-	 */
-	readonly ownFiles: Files;
-	readonly processes: Processes;
-	/** Starts the worker of a background command. */
-	readonly startWorker: StartWorker;
-	readonly network: Network;
-	/** Converts HTML to text. */
-	readonly readPage: ReadPage;
-	readonly clock: Clock;
-	readonly identifiers: Identifiers;
-	/** Uniform in [0, 1). */
-	readonly random: () => number;
-	readonly log: Log;
-	/** Receives the trace of scripted models, a line at a time. */
-	readonly trace: (line: string) => void;
-	/** Our own version. */
-	readonly version: string;
-	/** The command that signs a person in to a provider, as typed. */
-	readonly loginCommand: string;
-}
 
 /** Options that may differ from session to session. Null leaves the choice to the configuration. */
 export interface SessionOptions {

@@ -2,7 +2,7 @@
 import { chooseInjected, discoverPlugins, type HostValues } from "../../definitions/plugin.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { isBuiltInToolName } from "../../tools/tool-paths.ts";
-import type { HostServices } from "./compose.ts";
+import type { HostServices } from "./host-services.ts";
 
 /**
  * The tools of all usable plugins in the share directory. A tool whose name a built-in tool or an earlier plugin has,

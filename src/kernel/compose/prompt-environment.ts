@@ -3,7 +3,7 @@ import path from "node:path";
 import { loadPromptVariables, type PromptVariables } from "../../definitions/prompt-variables.ts";
 import type { Skill } from "../../definitions/skill.ts";
 import { findShell } from "../../tools/shell.ts";
-import type { HostServices } from "./compose.ts";
+import type { HostServices } from "./host-services.ts";
 
 /** Reads the current listings and instructions. Does not fail when something cannot be read. */
 export async function gatherPromptVariables(

@@ -2,7 +2,7 @@
 import path from "node:path";
 import { discoverPlugins } from "../../definitions/plugin.ts";
 import { createSecretPaths, type SecretPaths } from "../../files/secret-paths.ts";
-import type { HostServices } from "./compose.ts";
+import type { HostServices } from "./host-services.ts";
 
 /** `~/.kimi` counts as well as the share directory: other versions store their secrets there. */
 export function secretsOf({

@@ -7,7 +7,8 @@ import type { Files } from "../../files/port.ts";
 import type { ServerPool } from "../../mcp/server-pool.ts";
 import type { SessionState, SessionStore, SessionSummary, StoredSession } from "../../store/session-store.ts";
 import { checkAdditionalDirectory } from "../commands/additional-directory.ts";
-import { composeSession, type HostServices, type SessionLinks, type SessionOptions } from "../compose/compose.ts";
+import { composeSession, type SessionLinks, type SessionOptions } from "../compose/compose.ts";
+import type { HostServices } from "../compose/host-services.ts";
 import { Session } from "../session/session.ts";
 import type { SessionParts } from "../session/session-parts.ts";
 

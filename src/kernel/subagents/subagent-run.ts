@@ -16,7 +16,8 @@ import { closeLostCalls } from "../turn/recovery.ts";
 import { noReminders } from "../turn/reminders.ts";
 import { createToolBox } from "../turn/tool-box.ts";
 import { createToolWatch } from "../turn/tool-hooks.ts";
-import { type Agent, type AgentServices, createTurnEmit } from "../turn/turn-dependencies.ts";
+import type { Agent, AgentServices } from "../turn/turn-dependencies.ts";
+import { createTurnEmit } from "../turn/turn-emit.ts";
 import { createFailureNote, type EndedRun, type ReportedAgent, toResult } from "./subagent-report.ts";
 import { runSubagentTurn } from "./subagent-turn.ts";
 

@@ -7,13 +7,8 @@ import type { HookRunner } from "../turn/hook-runner.ts";
 import { askToStop, type BlockedPrompt, showPrompt } from "../turn/prompt-hooks.ts";
 import { createSteerQueue } from "../turn/steers.ts";
 import { createToolWatch } from "../turn/tool-hooks.ts";
-import {
-	type Agent,
-	type AgentServices,
-	createTurnDependencies,
-	createTurnEmit,
-	type EmitInTurn,
-} from "../turn/turn-dependencies.ts";
+import { type Agent, type AgentServices, createTurnDependencies } from "../turn/turn-dependencies.ts";
+import { createTurnEmit, type EmitInTurn } from "../turn/turn-emit.ts";
 
 export interface SubagentPrompt {
 	readonly text: string;

@@ -8,13 +8,8 @@ import type { EventBody } from "../../events/event.ts";
 import type { CommandRun, NestedRun } from "../commands/command.ts";
 import { answerSideQuestion } from "./side-question-answer.ts";
 import { createSteerQueue } from "./steers.ts";
-import {
-	type Agent,
-	type AgentServices,
-	type AgentTurn,
-	createTurnDependencies,
-	type EmitInTurn,
-} from "./turn-dependencies.ts";
+import { type Agent, type AgentServices, type AgentTurn, createTurnDependencies } from "./turn-dependencies.ts";
+import type { EmitInTurn } from "./turn-emit.ts";
 
 export interface CommandRunSettings {
 	readonly services: AgentServices;

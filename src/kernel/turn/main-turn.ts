@@ -19,13 +19,8 @@ import type { MainAgent } from "./main-agent.ts";
 import { askToStop, showPrompt } from "./prompt-hooks.ts";
 import type { OpenSteerQueue } from "./steers.ts";
 import { createToolWatch, type WatchedTurn } from "./tool-hooks.ts";
-import {
-	type AgentServices,
-	type AgentTurn,
-	createTurnDependencies,
-	createTurnEmit,
-	type EmitInTurn,
-} from "./turn-dependencies.ts";
+import { type AgentServices, type AgentTurn, createTurnDependencies } from "./turn-dependencies.ts";
+import { createTurnEmit, type EmitInTurn } from "./turn-emit.ts";
 
 /** Milliseconds for the work of a cancelled turn to end: more than its calls get. */
 const patience = 1400;

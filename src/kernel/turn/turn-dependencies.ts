@@ -7,11 +7,12 @@ import type { Model } from "../../models/model.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { AgentNotice } from "../background/notifications.ts";
 import type { AgentBudget } from "../budgets/budgets.ts";
-import type { Emitter, Persistence } from "../clients/emitter.ts";
+import type { Emitter } from "../clients/emitter.ts";
 import type { ApprovalSource, Approvals } from "../interactions/approvals.ts";
 import type { Reminders } from "./reminders.ts";
 import type { OpenSteerQueue } from "./steers.ts";
 import type { WatchedTurn } from "./tool-hooks.ts";
+import { createTurnEmit } from "./turn-emit.ts";
 
 /** What all agents of a session share. */
 export interface AgentServices {
@@ -57,19 +58,6 @@ export interface AgentTurn {
 	toolsReady?(): Promise<void>;
 	/** Called when a step was begun and its event delivered. */
 	stepStarted(): Promise<void> | undefined;
-}
-
-export type EmitInTurn = (body: EventBody, persistence?: Persistence) => Promise<void> | undefined;
-
-/** Emits for an agent within a turn; waits for a slow client no longer than the turn. */
-export function createTurnEmit(
-	{ emitter }: AgentServices,
-	path: readonly AgentPathEntry[],
-	turnId: string,
-	signal: AbortSignal,
-): EmitInTurn {
-	const where = { turnId, agentPath: path };
-	return (body, persistence = {}) => emitter.emit(where, body, persistence, signal);
 }
 
 export function createTurnDependencies(services: AgentServices, agent: Agent, turn: AgentTurn): TurnDependencies {

@@ -2,8 +2,8 @@
 // Knows no provider: what an error answer or an event means is the adapter's business.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../base/clock.ts";
-import type { Fetch } from "../../network/network.ts";
 import { type NetworkFailure, toNetworkFailure } from "../../network/network-error.ts";
+import type { Fetch } from "../../network/network-settings.ts";
 import type { ModelFailure } from "../model.ts";
 import { createEventReader, type ServerEvent } from "./event-reader.ts";
 import { RequestFailure, requestFailure } from "./request-failure.ts";

@@ -1,6 +1,6 @@
 // The service of the settings that fetches pages in our place, and gives them as Markdown.
 import type { Clock } from "../../base/clock.ts";
-import type { Fetch } from "../../network/network.ts";
+import type { Fetch } from "../../network/network-settings.ts";
 import type { WebService } from "../tool.ts";
 import { readAtMost } from "./response-body.ts";
 

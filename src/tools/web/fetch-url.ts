@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { sentences } from "../../base/sentence.ts";
 import { type ToolReturn, toolError, toolSuccess } from "../../events/content.ts";
 import { isAddress, withoutBrackets } from "../../network/host.ts";
-import type { Fetch } from "../../network/network.ts";
+import type { Fetch } from "../../network/network-settings.ts";
 import { cancelledResult, defineTool, readOnly, settled } from "../define-tool.ts";
 import { createOutputBuilder } from "../output-builder.ts";
 import type { Tool, ToolCallContext, ToolEnvironment } from "../tool.ts";

@@ -1,7 +1,7 @@
 // Gets one page from wherever it is: redirects followed by hand, bodies and times bounded, and refusals put into words.
 import type { Clock } from "../../base/clock.ts";
-import type { Fetch } from "../../network/network.ts";
 import { type NetworkFailure, toNetworkFailure } from "../../network/network-error.ts";
+import type { Fetch } from "../../network/network-settings.ts";
 import { readAtMost } from "./response-body.ts";
 
 export interface PageLimits {

@@ -1,0 +1,47 @@
+// What a kernel is given by its process: files, processes, network, clock, identifiers, log.
+import type { Clock } from "../../base/clock.ts";
+import type { Identifiers } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import type { Files } from "../../files/port.ts";
+import type { Network } from "../../network/network.ts";
+import type { Processes } from "../../processes/port.ts";
+import type { ReadPage } from "../../tools/web/page-reader.ts";
+import type { StartWorker } from "../background/command-task.ts";
+
+/** What the kernel is given by its process. */
+export interface HostServices {
+	/** The environment of children, also read for overrides. */
+	readonly environment: Readonly<Record<string, string>>;
+	readonly home: string;
+	/** The directory of settings, sessions and plans. */
+	readonly shareDir: string;
+	/** The settings file, when it is not the one in the share directory; it contains keys. */
+	readonly settingsFile?: string | null;
+	/** The skills that come with the program; null for none. */
+	readonly builtInSkillsDir: string | null;
+	/** Name of the operating system, for people. */
+	readonly os: string;
+	readonly files: Files;
+	/**
+	 * The same files without a limit on concurrent calls: for reads within a call, which must not wait for another
+	 * call.
+	 */
+	readonly ownFiles: Files;
+	readonly processes: Processes;
+	/** Starts the worker of a background command. */
+	readonly startWorker: StartWorker;
+	readonly network: Network;
+	/** Converts HTML to text. */
+	readonly readPage: ReadPage;
+	readonly clock: Clock;
+	readonly identifiers: Identifiers;
+	/** Uniform in [0, 1). */
+	readonly random: () => number;
+	readonly log: Log;
+	/** Receives the trace of scripted models, a line at a time. */
+	readonly trace: (line: string) => void;
+	/** Our own version. */
+	readonly version: string;
+	/** The command that signs a person in to a provider, as typed. */
+	readonly loginCommand: string;
+}

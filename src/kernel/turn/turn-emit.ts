@@ -1,0 +1,16 @@
+// How an agent emits its events within a turn.
+import type { AgentPathEntry, EventBody } from "../../events/event.ts";
+import type { Emitter, Persistence } from "../clients/emitter.ts";
+
+export type EmitInTurn = (body: EventBody, persistence?: Persistence) => Promise<void> | undefined;
+
+/** Emits for an agent within a turn; waits for a slow client no longer than the turn. */
+export function createTurnEmit(
+	{ emitter }: { readonly emitter: Pick<Emitter, "emit"> },
+	path: readonly AgentPathEntry[],
+	turnId: string,
+	signal: AbortSignal,
+): EmitInTurn {
+	const where = { turnId, agentPath: path };
+	return (body, persistence = {}) => emitter.emit(where, body, persistence, signal);
+}

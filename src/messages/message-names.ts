@@ -1,0 +1,18 @@
+// The names of messages, today's and those of earlier versions.
+import { renamedTo } from "./history.ts";
+import { type MessageType, messageDeclarations } from "./message.ts";
+
+/** Today's type of that name, former names included; null for a type nobody knows. */
+export function toMessageType(name: string): MessageType | null {
+	const type = renamedTo(name) ?? name;
+	return isMessageType(type) ? type : null;
+}
+
+function isMessageType(type: string): type is MessageType {
+	return Object.hasOwn(messageDeclarations, type);
+}
+
+/** Whether a message of this type is a request. */
+export function isRequestType(type: string): boolean {
+	return isMessageType(type) && messageDeclarations[type].kind === "request";
+}
