@@ -1,10 +1,14 @@
-// A bound on what a model says in one answer: all of it is held until the answer ends, and is written and sent more than once.
+// Limits the length of one answer: all of it is in memory until the answer ends, and is written and sent more than
+// once.
 import { type Model, type ModelPart, modelFailure } from "./model.ts";
 
-/** Characters of an answer: text, reasoning and the arguments of calls. Thirty times what the longest answers have. */
+/**
+ * Maximal characters of an answer: text, reasoning and the arguments of calls. Thirty times those of the longest
+ * answers.
+ */
 export const sayingLimit = 16 * 1024 * 1024;
 
-/** The same stream, broken off when it says more. */
+/** The same stream, which fails above the limit. */
 export function withLengthLimit(stream: Model["stream"]): Model["stream"] {
 	return async function* (request, signal) {
 		let said = 0;

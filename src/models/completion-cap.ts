@@ -1,4 +1,4 @@
-// The automatic limit of an answer: what the context window leaves after an estimate of the input.
+// The automatic limit of an answer: the rest of the context window after an estimate of the input.
 import type { ContentPart } from "../events/content.ts";
 import type { ModelRequest } from "./model.ts";
 
@@ -6,8 +6,8 @@ const reserve = 1024;
 const tokensOfMedia = 2000;
 
 /**
- * Tokens the answer may have, at least 1. `wanted` is the configured cap: null means the whole window,
- * and zero or less means no cap at all, for which the result is null.
+ * Tokens that the answer may have, at least 1. `wanted` is the configured cap: null means the whole window, and zero or
+ * less means no cap at all, for which the result is null.
  */
 export function completionCap(request: ModelRequest, maxContextSize: number, wanted: number | null): number | null {
 	if (wanted !== null && wanted <= 0) return null;
@@ -42,7 +42,7 @@ function tokensOfText(text: string): number {
 	for (let position = 0; position < text.length; position++) {
 		const unit = text.charCodeAt(position);
 		if (unit < 0x80) ascii += 1;
-		// The second half of a pair belongs to a character already counted.
+		// The second half of a surrogate pair belongs to a character already counted.
 		else if (unit < 0xdc00 || unit > 0xdfff) others += 1;
 	}
 	return Math.ceil(ascii / 4) + others;

@@ -1,4 +1,4 @@
-// Whose key a provider refused: its own words do not say which of the settings to mend.
+// Adds to a refusal which key it concerns: the provider's message does not name the setting to correct.
 import { withAdmissionNote } from "../base/client-admission.ts";
 import { sentences } from "../base/sentence.ts";
 import type { ModelFailure } from "./model.ts";
@@ -7,8 +7,8 @@ import type { ModelSettings } from "./model-settings.ts";
 type KeySettings = Pick<ModelSettings, "apiKey" | "keyHolder" | "providerType">;
 
 /**
- * Adds to a failure for want of rights which provider of the settings it is and what holds its key; and that Kimi's
- * platform may have looked at the client's name instead.
+ * Adds the provider's name in the settings and the source of its key to an authorization failure, and a note that
+ * Kimi's platform may have refused the client instead.
  */
 export function withKeyNote(failure: ModelFailure, settings: KeySettings): ModelFailure {
 	const { kind, statusCode, message } = failure;

@@ -1,4 +1,4 @@
-// What models need to know to be made: settings filled in by the composition, and the error for unusable ones.
+// The settings for creating a model, which the composition fills in, and the error for unusable ones.
 import type { Clock } from "../base/clock.ts";
 import type { Network } from "../network/network.ts";
 import type { Capability } from "./model.ts";
@@ -18,16 +18,16 @@ export const providerTypes = [
 ] as const;
 export type ProviderType = (typeof providerTypes)[number];
 
-/** Whether the model is told to think, told not to, or left to the provider's default. */
+/** Whether thinking is requested on, off, or left to the provider's default. */
 export type ThinkingMode = "on" | "off" | "default";
 
 /** Null leaves a value to the provider. */
 export interface SamplingSettings {
 	readonly temperature: number | null;
 	readonly topP: number | null;
-	/** Tokens of an answer. Null: the automatic cap where the provider has one; zero or less: no cap at all. */
+	/** Maximal tokens of an answer. Null: the automatic cap where the provider has one; zero or less: no cap at all. */
 	readonly maxCompletionTokens: number | null;
-	/** Which earlier thoughts the provider keeps, sent while thinking is on. */
+	/** Which earlier reasoning the provider preserves, sent while thinking is on. */
 	readonly thinkingKeep: string | null;
 }
 
@@ -35,11 +35,11 @@ export interface SamplingSettings {
 export interface ModelTimeouts {
 	/** From the request to the head of the answer. */
 	readonly response: number;
-	/** Between two pieces of the answer. */
+	/** Between two chunks of the answer. */
 	readonly idle: number;
 }
 
-/** Long enough for models that think in silence; connecting alone has a limit of its own. */
+/** Long enough for models that send nothing while they think; connecting has a limit of its own. */
 export const standardTimeouts: ModelTimeouts = { response: 300_000, idle: 300_000 };
 
 export interface ModelSettings {
@@ -49,15 +49,18 @@ export interface ModelSettings {
 	/** Empty: no Authorization header. */
 	readonly apiKey: string;
 	/**
-	 * The provider's name in the settings, and what holds its key: a setting or a variable. For errors about keys; null for
-	 * a key that comes from a sign-in.
+	 * The provider's name in the settings, and the setting or variable with its key, for errors about keys; null for a
+	 * key from a sign-in.
 	 */
 	readonly keyHolder: { readonly provider: string; readonly setting: string } | null;
 	/** The process's environment with the provider's `env` table over it. */
 	readonly environment: Readonly<Record<string, string>>;
-	/** Sent with each request; they win over headers of our own. */
+	/** Sent with each request; they override our own headers. */
 	readonly customHeaders: Readonly<Record<string, string>>;
-	/** The key under which thoughts travel, for `openai_legacy`. Null: `reasoning_content`; empty: thoughts are not sent back. */
+	/**
+	 * The key for reasoning in messages, for `openai_legacy`. Null: `reasoning_content`; empty: reasoning is not sent
+	 * back.
+	 */
 	readonly reasoningKey: string | null;
 	/** The name sent to the provider. */
 	readonly model: string;
@@ -67,13 +70,13 @@ export interface ModelSettings {
 	readonly thinking: ThinkingMode;
 	readonly sampling: SamplingSettings;
 	readonly timeouts: ModelTimeouts;
-	/** Every request goes over it. */
+	/** All requests use it. */
 	readonly network: Pick<Network, "fetch" | "openConnection">;
-	/** The client's name and version as known now, for the User-Agent; null before a client has named itself. */
+	/** The client's current name and version, for the User-Agent; null before a client has attached. */
 	readonly clientName: () => string | null;
 	/** The whole file; null when there is none. */
 	readonly readFile: (path: string) => Promise<Uint8Array | null>;
-	/** Where traces go, a line at a time without newline. */
+	/** Receives traces, a line at a time without newline. */
 	readonly trace: (line: string) => void;
 	/** Our own version. */
 	readonly version: string;
@@ -82,7 +85,7 @@ export interface ModelSettings {
 	readonly clock: Clock;
 }
 
-/** Settings from which no model can be made; the message is for the person who wrote them. */
+/** Settings from which no model can be created; the message is for the person who wrote them. */
 export class ModelConfigurationError extends Error {
 	override readonly name = "ModelConfigurationError";
 }

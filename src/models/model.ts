@@ -1,8 +1,8 @@
-// The contract every model provider fulfils. Types and small helpers only; no provider is named here.
+// The contract of every model provider: types and small helpers.
 import type { ContentPart, TokenUsage, ToolCall } from "../events/content.ts";
 import type { HistoryEntry } from "../events/conversation.ts";
 
-/** What a model can take in or do. `always_thinking` models cannot switch thinking off. */
+/** What a model can accept or do. `always_thinking` models cannot switch thinking off. */
 export const capabilities = ["image_in", "video_in", "thinking", "always_thinking"] as const;
 export type Capability = (typeof capabilities)[number];
 
@@ -17,9 +17,9 @@ export interface ModelRequest {
 	readonly systemPrompt: string;
 	readonly tools: readonly ToolSpecification[];
 	readonly messages: readonly HistoryEntry[];
-	/** Stable for a session: providers that cache prompts by key use it. */
+	/** Stable for a session, for providers that cache prompts by key. */
 	readonly cacheKey: string;
-	/** Tokens of the conversation as last counted by the provider; absent while nothing was counted. */
+	/** Tokens of the conversation as last counted by the provider; absent before the first count. */
 	readonly knownTokens?: number;
 }
 
@@ -31,16 +31,16 @@ export interface ToolCallFragment {
 }
 
 /**
- * Why a request failed. `overflow`: it is too long for the model's window. `login`: whoever uses the provider has to sign
- * in again. `defect` is a fault of ours or of a script, not of the provider.
+ * Why a request failed. `overflow`: it exceeds the model's context window. `login`: a person has to sign in to the
+ * provider again. `defect` is a bug of ours or of a script, not of the provider.
  */
 export interface ModelFailure {
 	readonly kind: "connection" | "timeout" | "status" | "overflow" | "empty" | "provider" | "login" | "defect";
-	/** The provider's own words, without keys or tokens. */
+	/** The provider's own message, without keys or tokens. */
 	readonly message: string;
 	/** HTTP status: for the kinds `status`, `overflow` and `login`, and for `provider` where there was one. */
 	readonly statusCode: number | null;
-	/** Milliseconds that the provider asks to wait before another attempt; null when it does not say. */
+	/** The wait in milliseconds before a retry that the provider requests; null when it requests none. */
 	readonly retryAfter: number | null;
 }
 
@@ -50,7 +50,7 @@ export type ModelChunk =
 	| { readonly type: "done"; readonly usage: TokenUsage | null; readonly messageId: string | null }
 	| { readonly type: "failed"; readonly failure: ModelFailure };
 
-/** A video on its way to a provider. */
+/** A video to upload. */
 export interface VideoFile {
 	readonly bytes: Uint8Array;
 	readonly mediaType: string;
@@ -63,19 +63,19 @@ export type VideoUpload =
 	{ readonly ok: true; readonly url: string } | { readonly ok: false; readonly failure: ModelFailure };
 
 export interface Model {
-	/** The name the provider knows, as shown in errors. */
+	/** The name sent to the provider, as shown in errors. */
 	readonly name: string;
 	/** Size of the context window in tokens. */
 	readonly maxContextSize: number;
 	readonly capabilities: ReadonlySet<Capability>;
 	/**
-	 * One request. The stream never throws: a failure is its last chunk. It is pulled: while nobody asks for the
+	 * Sends one request. The stream never throws: a failure is its last chunk. It is pulled: while nobody requests the
 	 * next chunk, nothing more is read from the provider. After an abort it ends soon, without a last chunk.
 	 */
 	stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelChunk>;
-	/** Hands over a video that messages then refer to. Absent where messages carry videos themselves. Never rejects. */
+	/** Uploads a video that messages then refer to. Absent where messages carry videos themselves. Never rejects. */
 	uploadVideo?(video: VideoFile, signal: AbortSignal): Promise<VideoUpload>;
-	/** Does ahead of the first request what it would have to wait for; sends nothing. Rejects when that fails. */
+	/** Prepares what the first request would have to wait for; sends nothing. Rejects when that fails. */
 	warmUp?(): Promise<void>;
 }
 

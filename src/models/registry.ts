@@ -1,4 +1,4 @@
-// Makes models from settings: one row for each provider type. Adapters are loaded with their first request.
+// Creates models from settings: one row for each provider type. Adapters are loaded with their first request.
 import { withLengthLimit } from "./answer-length.ts";
 import { withKeyNote } from "./key-note.ts";
 import { type Model, type ModelChunk, type ModelRequest, modelFailure } from "./model.ts";
@@ -28,8 +28,8 @@ const factories: Readonly<Record<ProviderType, Factory>> = {
 };
 
 /**
- * Makes a model; nothing is sent yet. A scripted model gets a queue of its own with each call.
- * Throws ModelConfigurationError for unusable scripts.
+ * Creates a model; nothing is sent yet. Each call gives a scripted model its own queue. Throws ModelConfigurationError
+ * for unusable scripts.
  */
 export function createModel(settings: ModelSettings): Promise<Model> {
 	return factories[settings.providerType](settings);
@@ -88,7 +88,7 @@ async function loadAnthropic(settings: ModelSettings): Promise<Stream> {
 	return await loadMessages(settings);
 }
 
-/** A model whose adapter is loaded when it is first wanted. */
+/** A model whose adapter is loaded on first use. */
 function createLazyModel(settings: ModelSettings, load: () => Promise<Stream>): Model {
 	async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelChunk, void> {
 		let streamLoaded: Stream;
@@ -113,7 +113,7 @@ function createLazyModel(settings: ModelSettings, load: () => Promise<Stream>): 
 	};
 }
 
-/** An address that cannot be used is for the first request to tell of. */
+/** An unusable address is reported by the first request. */
 async function openConnection({ baseUrl, network }: ModelSettings): Promise<void> {
 	if (/^https?:/i.test(baseUrl) && URL.canParse(baseUrl)) await network.openConnection(new URL(baseUrl));
 }

@@ -1,5 +1,5 @@
-// A model of a provider that one signs in to: the key is asked for with each request, and another one once when the
-// provider refuses it. Knows no provider and no way to sign in.
+// A model of a provider with sign-in: every request obtains the key, and retries once with another key when the
+// provider refuses it.
 import { unlessAborted } from "../base/abort.ts";
 import { sentences } from "../base/sentence.ts";
 import {
@@ -19,13 +19,13 @@ export type KeyAnswer =
 	/** A sentence for people. */
 	| { readonly ok: false; readonly reason: string };
 
-/** Where the key of a provider comes from. Its promises never reject. */
+/** The source of a provider's key. Its promises never reject. */
 export interface KeySource {
-	/** The key of this moment. */
+	/** The current key. */
 	current(): Promise<KeyAnswer>;
-	/** Another key than the one that the provider refused. */
+	/** Another key than the refused one. */
 	renewed(refused: string): Promise<KeyAnswer>;
-	/** What signs a person in, as typed. */
+	/** The command that signs a person in, as typed. */
 	readonly loginCommand: string;
 }
 
@@ -33,8 +33,8 @@ type Attempt = { readonly kind: "over" } | { readonly kind: "refused"; readonly 
 const over: Attempt = { kind: "over" };
 
 /**
- * Makes the model; the `apiKey` of the settings is not used. A failure that signing in again would mend is of the kind
- * `login`. Throws ModelConfigurationError as `createModel` does.
+ * Creates the model, ignoring the `apiKey` of the settings. A failure that signing in again would resolve is of the
+ * kind `login`. Throws ModelConfigurationError as `createModel` does.
  */
 export async function createSignedInModel(settings: ModelSettings, keys: KeySource): Promise<Model> {
 	const create = (key: string) => createModel({ ...settings, apiKey: key, keyHolder: null });
@@ -46,7 +46,7 @@ export async function createSignedInModel(settings: ModelSettings, keys: KeySour
 		return made.model;
 	};
 
-	/** Passes the stream on, but for a refusal of the key right at its beginning. */
+	/** Passes the stream on, except for a refusal of the key right at its beginning. */
 	async function* attempt(
 		key: string,
 		request: ModelRequest,
@@ -89,7 +89,7 @@ export async function createSignedInModel(settings: ModelSettings, keys: KeySour
 		if (last.kind === "refused" && !signal.aborted) yield loginFailure(last.failure);
 	}
 
-	/** Once more with another key when one is refused, as requests are. */
+	/** Retries once with another key, as requests do. */
 	async function uploadVideo(video: VideoFile, signal: AbortSignal): Promise<VideoUpload> {
 		const first = await keys.current();
 		if (!first.ok) return { ok: false, failure: login(first.reason).failure };

@@ -1,13 +1,13 @@
-// Ids of tool calls as one provider takes them: spelled with its letters, and each used once in a request.
+// Maps the ids of tool calls to the letters that a provider accepts, each unique in a request.
 
 export interface CallIds {
-	/** The id of a call, in the order of the conversation. */
+	/** The id for a call; call it in the order of the conversation. */
 	ofCall(id: string): string;
-	/** The id of a result: that of the last call before it with the same id. */
+	/** The id for a result: that of the last call before it with the same original id. */
 	ofResult(id: string): string;
 }
 
-/** `spell` maps an id to the provider's letters; ids that thereby fall together, or repeat, get a number. */
+/** `spell` maps an id to the provider's letters; ids that become equal, or repeat, get a number. */
 export function createCallIds(spell: (id: string) => string): CallIds {
 	const used = new Set<string>();
 	const current = new Map<string, string>();

@@ -1,4 +1,4 @@
-// The bridge around packages that behave badly: what is told must be what truly happened on the wire.
+// The adapter of packages, with packages that misbehave: it must report what really happened on the wire.
 import type { LanguageModelV3, LanguageModelV3StreamPart } from "@ai-sdk/provider";
 import { describe, expect, it } from "vitest";
 import { collectChunks, plainRequest } from "../../../test/support/model-conversation.ts";
@@ -22,7 +22,9 @@ class PackageError extends Error {
 	}
 }
 
-/** A package that sends `{ "sent": true }`, tells every event as text, and ends every stream as if it were whole. */
+/**
+ * A package that sends `{ "sent": true }`, returns every event as text, and ends every stream as if it were complete.
+ */
 function createPackage(fetch: typeof globalThis.fetch, changed: Partial<LanguageModelV3> = {}): LanguageModelV3 {
 	return {
 		specificationVersion: "v3",
@@ -53,7 +55,7 @@ interface Sent {
 	readonly init: RequestInit | undefined;
 }
 
-/** Streams through the package, against a `fetch` that answers with these events. */
+/** Streams through the package, with a `fetch` that answers with these events. */
 async function stream(
 	events: string,
 	changed: Partial<PackageAdapter> = {},

@@ -1,4 +1,4 @@
-// Streams one answer through a package of the `LanguageModelV3` line. One request, no retries: those are the agent's.
+// Streams one answer through a package of the `LanguageModelV3` line. One request; the agent retries.
 import type { LanguageModelV3, LanguageModelV3CallOptions, LanguageModelV3StreamPart } from "@ai-sdk/provider";
 import { createRedaction } from "../http/redaction.ts";
 import { createFailure, type ModelChunk, type ModelFailure, type ModelRequest } from "../model.ts";
@@ -8,14 +8,14 @@ import type { ProviderMemory } from "./memory.ts";
 import { createPartReader, type FinishPart, type PartReader, toTokenUsage } from "./stream.ts";
 import { createTransport, type Protocol, type Transport } from "./transport.ts";
 
-/** What makes a package one provider type, for one request. */
+/** Adapts a package to one provider type, for one request. */
 export interface PackageAdapter extends Protocol {
 	readonly memory: ProviderMemory;
-	/** The package's model, sending with `fetch`. Every value that the package would look up elsewhere is given. */
+	/** The package's model, which sends with `fetch`. Every value that the package would otherwise look up is given. */
 	createModel(fetch: typeof globalThis.fetch): LanguageModelV3;
-	/** The prompt, the tools and the settings; neither signal nor headers, which the transport has. */
+	/** The prompt, the tools and the settings, without signal and headers, which the transport adds. */
 	readonly call: LanguageModelV3CallOptions;
-	/** Why an answer that says nothing ended, in words or whole; null when there is no more to say than that. */
+	/** Why an empty answer ended, as text or as a complete failure; null when nothing is known. */
 	whyEmpty(finish: FinishPart): string | ModelFailure | null;
 }
 
@@ -82,7 +82,7 @@ async function* streamParts(
 ): AsyncGenerator<ModelChunk, void> {
 	const { stream } = await adapter.createModel(transport.fetch).doStream(adapter.call);
 	for await (const part of readStream(stream)) {
-		// A package may take the end of a cut stream for that of the answer.
+		// A package may report the end of an interrupted stream as the end of the answer.
 		if (part.type === "finish" && failureOf(transport) !== null) return;
 		reader.read(part);
 		if (signal.aborted) return;
@@ -103,7 +103,7 @@ async function* readStream(
 			yield value;
 		}
 	} finally {
-		// Nobody waits for it: a package may hold the end of its stream back.
+		// Not awaited: a package may delay the end of its stream.
 		reader.cancel().catch(() => {});
 	}
 }

@@ -1,14 +1,14 @@
-// What the events of all packages' streams have in common: JSON that may be cut, in another shape, or an error.
+// Parses the JSON of stream events for all packages: it may be truncated, have another shape, or be an error.
 import type { ServerEvent } from "../http/event-reader.ts";
 import { createFailure, type ModelFailure } from "../model.ts";
 import type { EventReading } from "./transport.ts";
 
 export type Fields = Record<string, unknown>;
 
-/** Nothing of it is for the package. */
+/** The package does not see the event. */
 export const skipped: EventReading = { kind: "skip" };
 
-/** Reads the data of an event; `toFailure` says what an error means that is no JSON. */
+/** Parses the data of an event; `toFailure` interprets an error that is not JSON. */
 export function readJsonEvent(
 	{ event, data, cut }: ServerEvent,
 	toFailure: (text: string) => ModelFailure,

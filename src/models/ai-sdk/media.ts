@@ -1,4 +1,4 @@
-// Pictures, sounds and films as the packages take them: base64 data or a URL.
+// Converts images, audio and video to the form of the packages: base64 data or a URL.
 import type { LanguageModelV3FilePart, LanguageModelV3ToolResultOutput } from "@ai-sdk/provider";
 import type { ContentPart } from "../../events/content.ts";
 
@@ -10,7 +10,7 @@ type Source =
 	| { readonly kind: "data"; readonly mediaType: string; readonly base64: string }
 	| { readonly kind: "url"; readonly url: URL };
 
-/** A medium in a user message, or the text that stands for one the model cannot be given. */
+/** A media part in a user message, or a text instead of one that the model does not accept. */
 export function toUserMedia(
 	part: MediaPart,
 	accepted: ReadonlySet<MediaKind>,
@@ -50,7 +50,7 @@ function leftOut(kind: MediaKind): string {
 	return `[${kind} left out: this model cannot be given it]`;
 }
 
-/** Null for what only another provider can read, such as the name of a file uploaded there. */
+/** Null for what only another provider can read, such as the id of an uploaded file. */
 function readSource(text: string): Source | null {
 	if (!/^data:/i.test(text)) {
 		const url = URL.canParse(text) ? new URL(text) : null;

@@ -1,22 +1,22 @@
-// What a provider wants back with the parts it sent (signatures, encrypted thoughts), as the values that are kept: the
-// `encrypted` of a thought and the `extras` of a call. Each names its origin, so that nobody is sent another's.
+// Stores what a provider requires back with its parts (signatures, encrypted reasoning), in the `encrypted` of
+// reasoning parts and the `extras` of calls. Each value names its origin, so that no other provider is sent it.
 import type { JSONObject, SharedV3ProviderMetadata } from "@ai-sdk/provider";
 import { isRecord } from "../../base/json.ts";
 import type { ContentPart, ToolCall } from "../../events/content.ts";
 
 export interface ProviderMemory {
-	/** Whose parts these are: the provider, and the model where it takes back only its own. */
+	/** The provider, and the model where only that model accepts its own parts. */
 	readonly origin: string;
 	/** The name of the package in its metadata and options. */
 	readonly key: string;
-	/** The names of the metadata that go back, for each kind of part; the values are text. */
+	/** The names of the metadata to send back, for each kind of part; the values are text. */
 	readonly names: { readonly [Kind in RetainedKind]: readonly string[] };
 }
 
 export type RetainedKind = "thought" | "text" | "call";
 export type Retained = Readonly<Record<string, string>>;
 
-/** What is kept of a part's metadata; empty when that is nothing. */
+/** The part of the metadata to store; empty when there is none. */
 export function pickRetained(
 	memory: ProviderMemory,
 	kind: RetainedKind,
@@ -35,7 +35,7 @@ export function isNothing(retained: Retained): boolean {
 	return Object.keys(retained).length === 0;
 }
 
-/** A part that holds what is kept of the thought, or the text, right before it. */
+/** A part that stores the metadata of the reasoning, or the text, right before it. */
 export function toSeal(
 	memory: ProviderMemory,
 	kind: "thought" | "text",
@@ -49,7 +49,7 @@ export interface Seal {
 	readonly retained: Retained;
 }
 
-/** What a thought holds, or null when it was not sealed for this origin. */
+/** The content of a reasoning part; null when it is from another origin. */
 export function readSeal(memory: ProviderMemory, encrypted: string | null): Seal | null {
 	if (encrypted === null) return null;
 	let value: unknown;
@@ -64,17 +64,17 @@ export function readSeal(memory: ProviderMemory, encrypted: string | null): Seal
 	return { kind, retained: toPersisted(memory, kind, value["kept"]) };
 }
 
-/** What is kept of a call, as the extras of the call; null when that is nothing. */
+/** The metadata of a call as the call's extras; null when there is none. */
 export function toExtras(memory: ProviderMemory, retained: Retained): ToolCall["extras"] {
 	return isNothing(retained) ? null : { from: memory.origin, kept: retained };
 }
 
-/** What the extras of a call hold for this origin. */
+/** The stored metadata in a call's extras, for this origin. */
 export function readExtras(memory: ProviderMemory, extras: ToolCall["extras"]): Retained {
 	return extras?.["from"] === memory.origin ? toPersisted(memory, "call", extras["kept"]) : {};
 }
 
-/** The options that give a part back what was kept of it; nothing for nothing. */
+/** The options that send a part's stored metadata back; empty without any. */
 export function toProviderOptions(
 	memory: ProviderMemory,
 	retained: Retained,
@@ -82,7 +82,7 @@ export function toProviderOptions(
 	return isNothing(retained) ? {} : { providerOptions: { [memory.key]: { ...retained } } };
 }
 
-// Session files are written by others as well: only what this version would have kept counts.
+// Other programs write session files too: only names that this version would have stored count.
 function toPersisted(memory: ProviderMemory, kind: RetainedKind, value: unknown): Retained {
 	if (!isRecord(value)) return {};
 	const entries = memory.names[kind].flatMap((name) => {

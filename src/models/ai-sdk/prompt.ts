@@ -1,4 +1,4 @@
-// The conversation and the tools of a request as a `LanguageModelV3` takes them.
+// Converts the conversation and the tools of a request to `LanguageModelV3` values.
 import type {
 	LanguageModelV3FunctionTool,
 	LanguageModelV3Message,
@@ -19,15 +19,15 @@ type UserMessage = Extract<LanguageModelV3Message, { role: "user" }>;
 
 export interface PromptRules {
 	readonly memory: ProviderMemory;
-	/** What the model can be given; a line of text stands for the rest. */
+	/** The media that the model accepts; a line of text replaces others. */
 	readonly media: ReadonlySet<MediaKind>;
-	/** Maps the id of a call to letters that the provider takes. */
+	/** Maps the id of a call to letters that the provider accepts. */
 	readonly spellCallId: (id: string) => string;
 }
 
 /**
- * The system prompt and all messages. Blank texts are left out, as are thoughts of others; results that follow each other
- * are one message; a later system message becomes a marked text of the user, for few providers know any other.
+ * The system prompt and all messages. Blank texts and reasoning of other origins are left out; consecutive results
+ * become one message; a later system message becomes a marked user text, because few providers accept any other.
  */
 export function toPrompt(request: ModelRequest, rules: PromptRules): LanguageModelV3Prompt {
 	const prompt: LanguageModelV3Prompt = [];
@@ -120,7 +120,7 @@ function toAssistantMessage(message: HistoryEntry, ids: CallIds, rules: PromptRu
 	return { role: "assistant", content };
 }
 
-/** Providers refuse arguments that are no object; the result of such a call says what was wrong with them. */
+/** Providers refuse arguments that are not an object; the result of such a call reports what was wrong with them. */
 function toInput(argumentsText: string | null): Record<string, unknown> {
 	try {
 		const value: unknown = JSON.parse(argumentsText || "{}");

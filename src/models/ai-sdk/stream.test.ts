@@ -44,7 +44,7 @@ const sealed = (of: "thought" | "text", retained: Record<string, string>) => sea
 const call = (id: string, given: string | null = null, extras: ToolCall["extras"] = null) =>
 	toolCall(id, "f", given, extras);
 
-/** What goes out after each part of the stream. */
+/** The parts emitted after each part of the stream. */
 function readAll(parts: readonly LanguageModelV3StreamPart[]): ModelPart[][] {
 	const reader = createPartReader(memory);
 	return parts.map((part) => {

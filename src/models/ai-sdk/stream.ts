@@ -1,5 +1,5 @@
-// Reads the stream parts of a `LanguageModelV3` as parts of our contract: pieces of one tool call follow each other,
-// whatever else streams meanwhile, and what a provider wants back goes out with the part it belongs to.
+// Converts the stream parts of a `LanguageModelV3` to ours: pieces of one tool call are consecutive, whatever else
+// streams meanwhile, and stored metadata goes with its part.
 import type { LanguageModelV3StreamPart, LanguageModelV3Usage, SharedV3ProviderMetadata } from "@ai-sdk/provider";
 import type { ContentPart, TokenUsage } from "../../events/content.ts";
 import { requestFailure } from "../http/request-failure.ts";
@@ -9,18 +9,18 @@ import { isNothing, type ProviderMemory, pickRetained, type Retained, toExtras, 
 export type FinishPart = Extract<LanguageModelV3StreamPart, { type: "finish" }>;
 
 export interface PartReader {
-	/** Takes the next part of the stream. Throws RequestFailure when it is an error. */
+	/** Adds the next part of the stream. Throws RequestFailure when it is an error. */
 	read(part: LanguageModelV3StreamPart): void;
-	/** The parts that may go out now. */
+	/** The parts that can be emitted now. */
 	take(): ModelPart[];
 	readonly answer: Answer;
 }
 
 export interface Answer {
-	/** Null until the package has said that the answer ended. */
+	/** Null until the package has reported the end of the answer. */
 	readonly finish: FinishPart | null;
 	readonly messageId: string | null;
-	/** Whether nothing but thoughts has come. */
+	/** Whether there has been nothing but reasoning. */
 	readonly isEmpty: boolean;
 }
 
@@ -29,7 +29,7 @@ interface CallDraft {
 	readonly name: string;
 	readonly retained: Retained;
 	arguments: string;
-	/** The open call is the one whose pieces go out; what follows waits until it is complete. */
+	/** Pieces of the open call are emitted; later calls wait until it is complete. */
 	state: "waiting" | "open" | "closed";
 	isComplete: boolean;
 }
@@ -44,7 +44,7 @@ export function createPartReader(memory: ProviderMemory): PartReader {
 	const waiting: Waiting[] = [];
 	/** The open call. */
 	let current: CallDraft | null = null;
-	/** The thought that was not sealed yet. */
+	/** The reasoning part whose metadata is not complete yet. */
 	let thought: { readonly id: string; retained: Retained } | null = null;
 	let ready: ModelPart[] = [];
 
@@ -116,7 +116,7 @@ export function createPartReader(memory: ProviderMemory): PartReader {
 		answer.finish = part;
 		release();
 		const last = calls.at(-1);
-		// Cut off before its arguments began: it must not run with none, so they are left unreadable.
+		// Truncated before its arguments began: they are left unparsable, because it must not run without any.
 		if (part.finishReason.unified === "length" && last?.state === "open" && last.arguments === "")
 			extendCall(last, "{");
 	};
@@ -160,7 +160,7 @@ export function createPartReader(memory: ProviderMemory): PartReader {
 				case "tool-call": {
 					if (part.providerExecuted === true) break;
 					const call = findCall(part.toolCallId) ?? beginCall(part.toolCallId, part.toolName, part.providerMetadata);
-					// Packages write {} where nothing was streamed.
+					// Packages report {} where nothing was streamed.
 					if (call.arguments === "" && part.input !== "{}") extendCall(call, part.input);
 					call.isComplete = true;
 					release();
@@ -187,7 +187,7 @@ export function createPartReader(memory: ProviderMemory): PartReader {
 	};
 }
 
-/** The four counts, which do not overlap; null when the provider counted nothing. */
+/** The four counts, which do not overlap; null when the provider reported none. */
 export function toTokenUsage({ inputTokens, outputTokens }: LanguageModelV3Usage): TokenUsage | null {
 	const read = inputTokens.cacheRead ?? 0;
 	const creation = inputTokens.cacheWrite ?? 0;

@@ -1,5 +1,6 @@
-// The `fetch` a package is given. It sends the request as the adapter mends it, under our deadlines and abort, and hands
-// the package only events that the adapter let pass; how the exchange ended is known here, not from the package.
+// The `fetch` that a package is given. It sends the request as corrected by the adapter, with our deadlines and abort,
+// and passes on only the events that the adapter admits. The outcome of the exchange is known here, not from the
+// package.
 
 import type { ServerEvent } from "../http/event-reader.ts";
 import { type PlainAnswer, streamServerEvents } from "../http/event-stream.ts";
@@ -22,17 +23,17 @@ export interface ProviderRequest {
 	readonly body: unknown;
 }
 
-/** What becomes of an event: the package reads data in its place, or does not see it. `last` is the end mark. */
+/** How to treat an event: the package gets the data instead of it, or does not see it. `last` is the end mark. */
 export type EventReading =
 	| { readonly kind: "pass" | "last"; readonly data: readonly string[] }
 	| { readonly kind: "skip" }
 	| { readonly kind: "failed"; readonly failure: ModelFailure };
 
 export interface Protocol {
-	/** The request that is sent in place of the package's. May throw RequestFailure. */
+	/** The request to send instead of the package's. May throw RequestFailure. */
 	toRequest(request: PackageRequest): ProviderRequest | Promise<ProviderRequest>;
 	readEvent(event: ServerEvent): EventReading;
-	/** An answer that is no event stream. */
+	/** Interprets an answer that is not an event stream. */
 	toFailure(answer: PlainAnswer): ModelFailure;
 }
 
@@ -77,7 +78,7 @@ export function createTransport(
 		);
 	};
 
-	/** Reads events until one ends the stream, so that what came before an error is still told. */
+	/** Reads events until one ends the stream, so that what came before an error is still emitted. */
 	const readBatch = (batch: readonly ServerEvent[]): string => {
 		let text = "";
 		for (const event of batch) {
@@ -95,7 +96,10 @@ export function createTransport(
 		return text;
 	};
 
-	/** The next text for the package; empty at the end, whatever ended it: an error would cost it what it has not read yet. */
+	/**
+	 * The next text for the package; empty at the end, whatever the reason: an error would make it drop what it has not
+	 * read yet.
+	 */
 	const pull = async (events: AsyncGenerator<readonly ServerEvent[], void>): Promise<string> => {
 		try {
 			while (outcome.kind === "open") {
@@ -128,7 +132,7 @@ export function createTransport(
 				},
 				cancel: close,
 			},
-			// Nothing is read that the package did not ask for.
+			// Nothing is read before the package requests it.
 			{ highWaterMark: 0 },
 		);
 		return new Response(body, { status: 200, headers: { "content-type": "text/event-stream" } });

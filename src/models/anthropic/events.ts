@@ -1,5 +1,5 @@
-// Reads the events of a message stream: those the package knows, with only the keys it reads, in their place. Whatever
-// else is sent (new events, blocks, deltas, keys) is passed over, as the API asks of its clients.
+// Reads the events of a message stream and passes on those that the package knows, with only the keys it reads. Others
+// (new events, blocks, deltas, keys) are ignored, as the API asks of its clients.
 import { isRecord } from "../../base/json.ts";
 import { type Fields, passed, readJsonEvent, skipped, toCount, toText } from "../ai-sdk/event-json.ts";
 import type { EventReading } from "../ai-sdk/transport.ts";
@@ -24,11 +24,11 @@ export const errorReader = createErrorReader({
 
 export interface MessageEvents {
 	read(event: ServerEvent): EventReading;
-	/** What the provider said of a refusal, as far as the stream was read. */
+	/** The provider's explanation of a refusal, as far as the stream was read. */
 	explanation(): string | null;
 }
 
-/** For the stream of one message. */
+/** Creates a reader for the stream of one message. */
 export function createMessageEvents(): MessageEvents {
 	const blocks = new Set<unknown>();
 	let explanation: string | null = null;
@@ -136,7 +136,7 @@ const knownDeltas = [
 	{ type: "input_json_delta", field: "partial_json" },
 ] as const;
 
-/** The counts of the prompt that are there; the others are unchanged. */
+/** The prompt's counts that are present; the others are unchanged. */
 function inputCounts(usage: Fields): Record<string, number> {
 	const names = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
 	const counts = names.flatMap((name) => {

@@ -1,5 +1,5 @@
-// The adapter against a provider on loopback: the recorded stream, the second request, and what newer or foreign servers
-// send beside what the reference shows.
+// The adapter with a provider on loopback: the recorded stream, the second request, and additions of newer or foreign
+// servers that the reference does not show.
 import { describe, expect, it } from "vitest";
 import { describeProvider } from "../../../test/contracts/provider-contract.ts";
 import {

@@ -27,7 +27,8 @@ function createAdapter(
 		memory: memoryOf(settings),
 		call,
 		createModel: (fetch) =>
-			// Address and headers are replaced; given all the same, for what is not given is looked up in the environment.
+			// The transport replaces address and headers; they are given because the package would otherwise look them
+			// up in the environment.
 			createProvider({ baseURL: settings.baseUrl, apiKey: settings.apiKey, fetch })(settings.model),
 		toRequest: (sent) => toRequest(sent, call, settings),
 		readEvent: events.read,

@@ -1,5 +1,5 @@
-// What is asked of the API: thinking by model, tokens, cache marks, ids, pictures, address. All read from the body that
-// a server receives, because the package has opinions of its own on most of it.
+// The requests to the API: thinking by model, tokens, cache marks, ids, images, address. Asserted on the body that a
+// server receives, because the package changes most of it.
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { assistant, plainRequest, text, toolCall, toolResult } from "../../../test/support/model-conversation.ts";
 import { plainModelSettings } from "../../../test/support/model-settings.ts";
@@ -110,10 +110,10 @@ describe("thinking", () => {
 		["a turn of another model", [think("claude-opus-4-5")], [], false],
 		["such a turn with a reminder behind its results", [], [user("by the way")], false],
 		["a turn that is over", [], [{ ...user("done"), role: "assistant" as const }, user("next")], true],
-	])("with a budget goes on in %s", async (_name, thoughts, more, thinks) => {
+	])("with a budget goes on in %s", async (_name, content, more, thinks) => {
 		const messages = [
 			user("a"),
-			{ ...calls("c1"), content: thoughts },
+			{ ...calls("c1"), content },
 			result("c1"),
 			calls("c2"),
 			result("c2"),

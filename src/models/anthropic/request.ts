@@ -1,4 +1,4 @@
-// The request of a message: what the package is asked for, and what is mended in what it would send.
+// Builds the request of a message: the call of the package, and corrections of what it would send.
 import type { LanguageModelV3CallOptions, LanguageModelV3Message, LanguageModelV3Prompt } from "@ai-sdk/provider";
 import type { ProviderMemory } from "../ai-sdk/memory.ts";
 import { toFunctionTools, toPrompt } from "../ai-sdk/prompt.ts";
@@ -25,15 +25,15 @@ export type MessageSettings = HeaderSettings &
 		| "network"
 	>;
 
-/** Tokens of an answer, which the API wants to be told. */
+/** Maximal tokens of an answer, which the API requires. */
 const standardMaxTokens = 50_000;
 
-/** The API looks about 20 blocks back from a mark for what it cached before: from here on there is a second one. */
+/** The API searches about 20 blocks before a mark for cached content: longer requests get a second mark. */
 const blocksBetweenMarks = 15;
 
 const cached = { anthropic: { cacheControl: { type: "ephemeral" } } };
 
-/** A thought goes back only to the model that signed it. */
+/** Reasoning is sent back only to the model that signed it. */
 export function memoryOf({ model }: Pick<MessageSettings, "model">): ProviderMemory {
 	const names = { thought: ["signature", "redactedData"], text: [], call: [] };
 	return { origin: `anthropic:${model}`, key: "anthropic", names };
@@ -70,7 +70,7 @@ function maxTokens(request: ModelRequest, { maxContextSize, sampling }: MessageS
 function toThinking(request: ModelRequest, settings: MessageSettings) {
 	const { model, thinking } = settings;
 	if (thinking === "default") return {};
-	// The package knows the models that refuse this, and what comes closest to it.
+	// The package knows the models that refuse this, and their closest equivalent.
 	if (thinking === "off") return { thinking: { type: "disabled" } };
 	const style = thinkingStyle(model);
 	if (style.kind === "adaptive") {
@@ -81,7 +81,7 @@ function toThinking(request: ModelRequest, settings: MessageSettings) {
 	return { thinking: { type: "enabled", budgetTokens } };
 }
 
-/** Marks the system prompt and the last message, and the one the request before ended with when it lies far behind. */
+/** Marks the system prompt and the last message, and, if that is far away, the last message of the previous request. */
 function withCacheMarks(prompt: LanguageModelV3Prompt): LanguageModelV3Prompt {
 	const isMarkable = ({ role }: LanguageModelV3Message) => role === "user" || role === "tool";
 	const answer = prompt.findLastIndex(({ role }) => role === "assistant");
@@ -92,7 +92,7 @@ function withCacheMarks(prompt: LanguageModelV3Prompt): LanguageModelV3Prompt {
 	return prompt.map((message, index) => (marked.has(index) ? { ...message, providerOptions: cached } : message));
 }
 
-/** The request that is sent in place of the package's. Throws RequestFailure for an unusable address or header. */
+/** The request to send instead of the package's. Throws RequestFailure for an unusable address or header. */
 export function toRequest(
 	{ body }: PackageRequest,
 	call: LanguageModelV3CallOptions,

@@ -1,20 +1,20 @@
-// How a Claude model is told to think: by its version, and by what the conversation allows.
+// The thinking parameters of Claude models: by their version, and by what the conversation allows.
 
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ProviderMemory } from "../ai-sdk/memory.ts";
 import { readSeal } from "../ai-sdk/memory.ts";
 
-/** Tokens of thought. Few sizes, as another budget makes the API forget what it cached of the messages. */
+/** Thinking budgets in tokens. Few sizes, because another budget invalidates the API's cache of the messages. */
 const budgets = [32_000, 16_000, 8000, 4000, 2000, 1024];
 
 export interface ThinkingStyle {
-	/** Adaptive models decide how much they think; the others are given a budget. */
+	/** Adaptive models decide how much they think; the others get a budget. */
 	readonly kind: "adaptive" | "budget";
-	/** Whether the model keeps its thoughts to itself unless it is asked for a summary. */
+	/** Whether the model sends no reasoning unless a summary is requested. */
 	readonly isSilent: boolean;
 }
 
-/** By the version in the model's name. A Claude without one is new; a model of another maker knows budgets only. */
+/** By the version in the model's name. A Claude without one is new; a model of another vendor has budgets only. */
 export function thinkingStyle(model: string): ThinkingStyle {
 	if (!/claude/i.test(model)) return { kind: "budget", isSilent: false };
 	const found = /claude-(?:[a-z]+-)?(\d{1,2})(?:[.-](\d{1,2}))?(?!\d)/i.exec(model);
@@ -23,13 +23,13 @@ export function thinkingStyle(model: string): ThinkingStyle {
 	return { kind: version >= 4.06 ? "adaptive" : "budget", isSilent: version >= 4.07 };
 }
 
-/** The largest budget that leaves room for an answer within `maxTokens`; null when there is too little for any. */
+/** The largest budget that leaves tokens for an answer within `maxTokens`; null when none does. */
 export function thinkingBudget(maxTokens: number): number | null {
 	return budgets.find((budget) => budget <= maxTokens * 0.8) ?? null;
 }
 
 /**
- * Whether the last message continues a turn that began without a thought that can be sent back: with a budget, such a
+ * Whether the last message continues a turn that began without reasoning that can be sent back: with a budget, such a
  * turn is refused. It began so under another model, or while thinking was off.
  */
 export function continuesWithoutReasoning(messages: readonly HistoryEntry[], memory: ProviderMemory): boolean {
@@ -38,7 +38,7 @@ export function continuesWithoutReasoning(messages: readonly HistoryEntry[], mem
 	for (const message of messages) {
 		if (message.role === "assistant") first ??= message;
 		else if (message.role === "tool") afterResult = true;
-		// What a user says right behind results is part of the turn.
+		// A user message right after results is part of the turn.
 		else if (!afterResult) first = null;
 		if (message.role === "assistant") afterResult = false;
 	}

@@ -1,4 +1,4 @@
-// Tokens for Vertex AI from the credentials a machine has. The library is given what it would look up by itself.
+// Tokens for Vertex AI from the machine's credentials. The library is given everything that it would otherwise look up.
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
 import { isRecord, parseJsonFile } from "../../base/json.ts";
@@ -10,7 +10,7 @@ const scope = "https://www.googleapis.com/auth/cloud-platform";
 
 type Place = Pick<ContentSettings, "environment" | "home" | "readFile" | "network">;
 
-/** Reads the credentials with the first request, and keeps what they gave as long as it lasts. */
+/** Reads the credentials with the first request, and reuses their token until it expires. */
 export function createAccessTokens(place: Place): GetAccessToken {
 	let client: Promise<{ getAccessToken(): Promise<{ token?: string | null }> }> | null = null;
 	return async () => {
@@ -41,7 +41,7 @@ async function createClient({ environment, home, readFile, network }: Place) {
 	const { GoogleAuth } = await import("google-auth-library");
 	const auth = new GoogleAuth();
 	const read = auth.fromJSON.bind(auth);
-	// The library makes further clients by this, for credentials that are had by means of others.
+	// The library creates further clients through this, for credentials that are derived from others.
 	auth.fromJSON = (...given) => {
 		const made = read(...given);
 		made.transporter.defaults.fetchImplementation = network.fetch;

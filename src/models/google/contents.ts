@@ -12,7 +12,7 @@ type CreateProvider = (settings: GoogleGenerativeAIProviderSettings) => GoogleGe
 /** Which of the two APIs it is. */
 interface Api {
 	findEndpoint(): Endpoint | Promise<Endpoint>;
-	/** Whether it knows calls by ids. */
+	/** Whether it supports ids of calls. */
 	readonly hasIds: boolean;
 }
 
@@ -21,7 +21,7 @@ export function loadGemini(settings: ContentSettings): Promise<Model["stream"]> 
 	return load(settings, { findEndpoint: () => geminiEndpoint(settings), hasIds: true });
 }
 
-/** The same for Vertex AI; `getToken` is by the credentials of the machine when absent. */
+/** The same for Vertex AI; `getToken` defaults to the machine's credentials. */
 export function loadVertex(
 	settings: ContentSettings,
 	getToken: GetAccessToken = createAccessTokens(settings),
@@ -46,7 +46,8 @@ function createAdapter(
 		memory: memoryOf(settings),
 		call: toCall(request, settings),
 		createModel: (fetch) =>
-			// Address and headers are replaced; given all the same, for what is not given is looked up in the environment.
+			// The transport replaces address and headers; they are given because the package would otherwise look them
+			// up in the environment.
 			createProvider({ baseURL: settings.baseUrl, apiKey: settings.apiKey, fetch })(settings.model),
 		toRequest: async ({ body }) => ({ ...(await api.findEndpoint()), body: toBody(body, request, api.hasIds) }),
 		readEvent: events.read,
@@ -60,7 +61,7 @@ function whyEmpty(ending: Ending | null): string | null {
 	const words = ending.explanation === null ? ending.reason : `${ending.reason}: ${ending.explanation}`;
 	if (ending.isPromptRefused) return `The provider refused the prompt (${words}).`;
 	switch (ending.reason) {
-		// Nothing said and nothing wrong: worth another try.
+		// An empty answer without an error: worth a retry.
 		case "STOP":
 		case "FINISH_REASON_UNSPECIFIED":
 			return null;

@@ -1,5 +1,4 @@
-// Where generations are asked for, and with what in hand: the Gemini API by key, Vertex AI by project and token, or by key
-// alone.
+// The address and authentication of requests: the Gemini API by key, Vertex AI by project and token, or by key alone.
 import { type HeaderSettings, toBaseUrl, toRequestHeaders } from "../http/endpoint.ts";
 import { requestFailure } from "../http/request-failure.ts";
 import type { ContentSettings } from "./request.ts";
@@ -9,7 +8,7 @@ export interface Endpoint {
 	readonly headers: Headers;
 }
 
-/** A token for Vertex AI, fresh enough to be sent. Throws RequestFailure when there is none to be had. */
+/** A token for Vertex AI that is still valid. Throws RequestFailure when there is none. */
 export type GetAccessToken = () => Promise<string>;
 
 /** Below a root with or without the version of the API. */
@@ -19,7 +18,7 @@ export function geminiEndpoint(settings: ContentSettings): Endpoint {
 	return { url: toUrl(baseUrl, "v1beta", name), headers: toHeaders(settings, keyHeader(apiKey)) };
 }
 
-/** With a project by token, without one by key. Throws RequestFailure when neither can be had. */
+/** With a project by token, without one by key. Throws RequestFailure when neither is available. */
 export async function vertexEndpoint(settings: ContentSettings, getToken: GetAccessToken): Promise<Endpoint> {
 	const { environment, apiKey, baseUrl, model } = settings;
 	const project = environment["GOOGLE_CLOUD_PROJECT"] || environment["GOOGLE_VERTEX_PROJECT"] || "";
@@ -46,7 +45,7 @@ function toUrl(baseUrl: string, version: string, name: string): URL {
 	const root = url.pathname.replace(/\/+$/, "");
 	const versioned = /\/v\d+\w*$/.test(root) ? root : `${root}/${version}`;
 	url.pathname = `${versioned}/${name}:streamGenerateContent`;
-	// Without it the answer is one list, not a stream of events.
+	// Without it the answer is one list, not an event stream.
 	url.searchParams.set("alt", "sse");
 	return url;
 }

@@ -1,5 +1,5 @@
-// Reads the events of a Gemini stream: what the package knows of them, with only the keys it reads, in their place. There
-// is no end mark: the event that says why the answer ended, or why there will be none, is the last.
+// Reads the events of a Gemini stream and passes on what the package knows, with only the keys it reads. There is no
+// end mark: the event with the reason why the answer ended, or why there is none, is the last.
 import { randomBytes } from "node:crypto";
 import { isRecord } from "../../base/json.ts";
 import { type Fields, readJsonEvent, skipped, toText } from "../ai-sdk/event-json.ts";
@@ -24,7 +24,7 @@ export const errorReader = createErrorReader({
 	]),
 });
 
-/** Begins the ids of calls that the provider gave none: it is not sent them. */
+/** Prefix of ids for calls without an id of the provider's: they are not sent back. */
 export const localIdPrefix = "local_";
 
 /** Why an answer ended, in the provider's words. */
@@ -40,7 +40,7 @@ export interface ContentEvents {
 	ending(): Ending | null;
 }
 
-/** For the stream of one answer. */
+/** Creates a reader for the stream of one answer. */
 export function createContentEvents(): ContentEvents {
 	let ending: Ending | null = null;
 	let usage: Fields = {};
@@ -82,7 +82,7 @@ function toParts(content: unknown): Fields[] {
 	return Array.isArray(parts) ? parts.flatMap((part: unknown) => (isRecord(part) ? toPart(part) : [])) : [];
 }
 
-/** Texts, thoughts and calls. A signature that came with a text follows it, as that of an answer without calls does. */
+/** Texts, reasoning and calls. A signature that came with a text follows it, like that of an answer without calls. */
 function toPart(part: Fields): Fields[] {
 	const signature = toText(part["thoughtSignature"]);
 	const signed = signature === null ? {} : { thoughtSignature: signature };
@@ -98,7 +98,7 @@ function toPart(part: Fields): Fields[] {
 	return signature === null ? unsigned : [...unsigned, { text: "", ...signed }];
 }
 
-/** Counts are those of the whole answer so far; some events leave out what earlier ones had. */
+/** Counts are totals of the answer so far; some events omit counts of earlier ones. */
 function toCounts(value: unknown): Fields {
 	const counts = toFields(value);
 	const names = [

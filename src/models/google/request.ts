@@ -1,4 +1,4 @@
-// The request of a generation: what the package is asked for, and what is mended in what it would send.
+// Builds the request of a generation: the call of the package, and corrections of what it would send.
 import type { LanguageModelV3CallOptions, LanguageModelV3Message, LanguageModelV3Prompt } from "@ai-sdk/provider";
 import { isRecord } from "../../base/json.ts";
 import type { MediaKind } from "../ai-sdk/media.ts";
@@ -31,7 +31,7 @@ type Fields = Record<string, unknown>;
 type ToolMessage = Extract<LanguageModelV3Message, { role: "tool" }>;
 type UserMessage = Extract<LanguageModelV3Message, { role: "user" }>;
 
-/** A signature goes back only to the model that made it. */
+/** A signature is sent back only to the model that created it. */
 export function memoryOf({ model }: Pick<ContentSettings, "model">): ProviderMemory {
 	const signature = ["thoughtSignature"];
 	return { origin: `google:${model}`, key: "google", names: { thought: signature, text: signature, call: signature } };
@@ -68,7 +68,7 @@ function mendMessage(message: LanguageModelV3Prompt[number]): LanguageModelV3Pro
 	}
 }
 
-/** The package makes a result of each text, and none where there is no text; the API wants one for each call. */
+/** The package creates a result from each text, and none where there is no text; the API expects one for each call. */
 function withOneText(part: ToolMessage["content"][number]): ToolMessage["content"][number] {
 	if (part.type !== "tool-result" || part.output.type !== "content") return part;
 	const texts = part.output.value.flatMap((block) => (block.type === "text" ? [block.text] : []));
@@ -77,14 +77,14 @@ function withOneText(part: ToolMessage["content"][number]): ToolMessage["content
 	return { ...part, output: { type: "content", value: [{ type: "text", text }, ...media] } };
 }
 
-/** What is behind an address has no type of its own, and the API takes none with a star. */
+/** Content at a URL has no known type, and the API accepts no type with a wildcard. */
 function withKnownType(part: UserMessage["content"][number]): UserMessage["content"][number] {
 	return part.type === "file" && part.mediaType === "video/*" ? { ...part, mediaType: "video/mp4" } : part;
 }
 
 /**
- * The body that is sent in place of the package's: tools as they were declared, results as the API has them, and the ids
- * of calls where it knows any (`hasIds`).
+ * The body to send instead of the package's: tools as declared, results in the form of the API, and ids of calls where
+ * it supports them (`hasIds`).
  */
 export function toBody(body: unknown, { tools }: ModelRequest, hasIds: boolean): unknown {
 	if (!isRecord(body)) return body;

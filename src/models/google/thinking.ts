@@ -1,4 +1,4 @@
-// How a Gemini model is told to think: the 2.5 family by a budget of tokens, the later ones by a level.
+// The thinking parameters of Gemini models: a budget of tokens for the 2.5 family, a level for later ones.
 import type { ThinkingMode } from "../model-settings.ts";
 
 export interface ThinkingConfiguration {
@@ -7,11 +7,11 @@ export interface ThinkingConfiguration {
 	readonly thinkingLevel?: "low" | "high";
 }
 
-/** Every model of the family takes as many tokens; the Pro models cannot do with fewer than the smallest budget. */
+/** The largest budget that every model of the family accepts; the Pro models have a minimum above zero. */
 const largestBudget = 24_576;
 const smallestProBudget = 128;
 
-/** Null for models that do not think, or cannot be told how. */
+/** Null for models that do not think, or whose thinking cannot be configured. */
 export function thinkingConfiguration(model: string, thinking: ThinkingMode): ThinkingConfiguration | null {
 	const found = /(?:^|\/)gemini-(?:(\d+)(?:\.(\d+))?)?/i.exec(model);
 	if (found === null) return null;

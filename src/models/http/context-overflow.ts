@@ -1,4 +1,5 @@
-// How providers say that a request is too long for the model: in words, for lack of anything better.
+// Recognises the errors of a request that is too long for the model by their text, because providers have no common
+// code.
 
 const phrases: readonly RegExp[] = [
 	/maximum context length/i,
@@ -8,7 +9,7 @@ const phrases: readonly RegExp[] = [
 	/\bcontext (?:length|window|size)\b/i,
 ];
 
-/** Whether an error's text is about the length of the request; for errors that are about the request at all. */
+/** Whether an error's text is about the length of the request; for errors about the request in general. */
 export function reportsOverflow(message: string): boolean {
 	return phrases.some((phrase) => phrase.test(message));
 }

@@ -1,8 +1,8 @@
-// What every HTTP request to a provider has: an address below the configured root, and headers that name us.
+// The common parts of HTTP requests to a provider: an address below the configured root, and headers with our name.
 import type { ModelSettings } from "../model-settings.ts";
 import { requestFailure } from "./request-failure.ts";
 
-/** The root of a provider's API. Throws RequestFailure when it is no http(s) URL without credentials. */
+/** The root of a provider's API. Throws RequestFailure unless it is an http(s) URL without credentials. */
 export function toBaseUrl(baseUrl: string): URL {
 	const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
 	if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
@@ -14,8 +14,8 @@ export function toBaseUrl(baseUrl: string): URL {
 export type HeaderSettings = Pick<ModelSettings, "customHeaders" | "version" | "clientName">;
 
 /**
- * The headers of a request for an event stream: our own, those given, then the custom ones over them. Throws
- * RequestFailure for names or values that HTTP forbids.
+ * The headers of a request for an event stream: our own, the given ones, then the custom ones. Throws RequestFailure
+ * for names or values that HTTP forbids.
  */
 export function toRequestHeaders(settings: HeaderSettings, given: Readonly<Record<string, string>>): Headers {
 	const headers = new Headers({
@@ -27,7 +27,7 @@ export function toRequestHeaders(settings: HeaderSettings, given: Readonly<Recor
 		for (const [name, value] of Object.entries(given)) headers.set(name, value);
 		for (const [name, value] of Object.entries(settings.customHeaders)) headers.set(name, value);
 	} catch {
-		// The error itself would quote the value.
+		// The original error would quote the value.
 		throw requestFailure("provider", "The provider's api_key or custom_headers hold what HTTP does not allow.");
 	}
 	return headers;

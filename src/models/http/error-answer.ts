@@ -1,5 +1,5 @@
-// Reads the error objects of providers: the kind of failure and the provider's own words. What the marks in them mean
-// differs between providers and is given as data.
+// Interprets the error objects of providers: the kind of failure and the provider's message. Their codes differ between
+// providers and are given as data.
 import { isRecord } from "../../base/json.ts";
 import { createFailure, type ModelFailure } from "../model.ts";
 import { reportsOverflow } from "./context-overflow.ts";
@@ -9,26 +9,26 @@ import type { PlainAnswer } from "./event-stream.ts";
 const messageLimit = 2000;
 
 export interface ErrorRules {
-	/** Marks of an account that cannot pay: asking again is of no use, whatever the status. */
+	/** Codes of an account without sufficient credit: a retry is useless, whatever the status. */
 	readonly creditMarks: ReadonlySet<string>;
-	/** Marks of quotas that last beyond a day; asking again is of no use either. */
+	/** Codes of quotas longer than a day; a retry is useless as well. */
 	readonly longQuota?: RegExp;
-	/** Marks of a key that is refused, where the status does not say so. */
+	/** Codes of a refused key, where the status does not say so. */
 	readonly keyMarks?: ReadonlySet<string>;
-	/** The status that an error inside a stream would have had before it. */
+	/** The status that corresponds to an error inside a stream. */
 	readonly statusOfMark: ReadonlyMap<string, number>;
 }
 
 export interface ErrorReader {
-	/** An answer that is no event stream: an error status, or an error body sent with status 200. */
+	/** An answer that is not an event stream: an error status, or an error body with status 200. */
 	answer(answer: PlainAnswer): ModelFailure;
-	/** An error object found in an event of a stream that had begun well. */
+	/** An error object in an event of a stream that began normally. */
 	event(value: unknown): ModelFailure;
 }
 
 interface ProviderError {
 	readonly message: string | null;
-	/** Codes and types, as far as they are text. */
+	/** Codes and types that are text. */
 	readonly marks: readonly string[];
 	readonly numericCode: number | null;
 	readonly retryAfter: number | null;
@@ -74,7 +74,7 @@ export function createErrorReader(rules: ErrorRules): ErrorReader {
 
 const overflowMarks: ReadonlySet<string> = new Set(["context_length_exceeded", "exceed_context_size_error"]);
 
-/** With these, or without any, the words of an error may be about the length of the request. */
+/** With these, or without a status, the message may be about the length of the request. */
 const overflowStatuses: ReadonlySet<number | null> = new Set([null, 400, 422]);
 
 function isOverflow({ marks, message }: ProviderError, status: number | null): boolean {

@@ -1,13 +1,14 @@
-// The details that Google's APIs add to an error: reasons and exceeded quotas as marks, and how long to wait.
+// Reads the details that Google's APIs add to an error: reasons and exceeded quotas as codes, and the wait before a
+// retry.
 import { isRecord } from "../../base/json.ts";
 
 export interface ErrorDetails {
 	readonly marks: readonly string[];
-	/** Milliseconds; null when there is no word of it. */
+	/** Milliseconds; null when none is given. */
 	readonly retryAfter: number | null;
 }
 
-/** Reads the `details` of an error; what is no list of them has none. */
+/** Reads the `details` of an error; empty when they are not a list. */
 export function readErrorDetails(details: unknown): ErrorDetails {
 	const records = Array.isArray(details) ? details.filter(isRecord) : [];
 	const marks = records.flatMap(({ reason, violations }) => [

@@ -1,17 +1,17 @@
-// Reads server-sent events from text as it comes. Linear in what comes, whatever it is, and bounded in what it holds.
+// Parses server-sent events incrementally, in linear time for any input and with bounded memory.
 
 /** One event. A line whose field is `error` instead of `data` counts as an event named error. */
 export interface ServerEvent {
 	readonly event: string | null;
 	readonly data: string;
-	/** True when only the end of the stream ended the event: it may be cut. */
+	/** True when only the end of the stream ended the event, which may be truncated. */
 	readonly cut: boolean;
 }
 
 export interface EventReader {
-	/** The events that are complete with this text; null when one has more than the limit, after which nothing is read. */
+	/** The events that this text completes; null when one exceeds the limit, after which nothing is read. */
 	read(text: string): readonly ServerEvent[] | null;
-	/** What the end of the stream completes. */
+	/** The event that the end of the stream completes. */
 	end(): readonly ServerEvent[];
 }
 
@@ -20,7 +20,7 @@ export function createEventReader(limit: number): EventReader {
 	/** The line that has begun, and its length. */
 	let pieces: string[] = [];
 	let held = 0;
-	/** Whether the line before ended with a CR, to which a LF may belong. */
+	/** Whether the line before ended with a CR, which a LF may follow. */
 	let isAfterCr = false;
 	let name: string | null = null;
 	let lines: string[] = [];
@@ -50,11 +50,11 @@ export function createEventReader(limit: number): EventReader {
 	const readLines = (text: string) => {
 		let start = isAfterCr && text.startsWith("\n") ? 1 : 0;
 		isAfterCr = false;
-		// Minus one is nowhere.
+		// Minus one means that there is none.
 		let lf = -2;
 		let cr = -2;
 		for (;;) {
-			// Each is looked for again only once it was passed, so that no character is looked at twice.
+			// Each is searched again only once it was passed, so that no character is read twice.
 			if (lf !== -1 && lf < start) lf = text.indexOf("\n", start);
 			if (cr !== -1 && cr < start) cr = text.indexOf("\r", start);
 			const end = lf === -1 || (cr !== -1 && cr < lf) ? cr : lf;
@@ -87,7 +87,7 @@ export function createEventReader(limit: number): EventReader {
 			return held > limit ? null : take();
 		},
 		end() {
-			// Some servers leave out the blank line after the last event.
+			// Some servers omit the blank line after the last event.
 			cut = true;
 			readLines("\n\n");
 			return take();

@@ -1,5 +1,5 @@
-// One POST answered by server-sent events, or by a plain answer: sending, deadlines, abort, and events as they are pulled.
-// Knows no provider: what an error answer or an event means is the adapter's business.
+// One POST answered by server-sent events, or by a plain answer: sends it, with deadlines and abort, and returns events
+// as they are pulled. Adapters interpret error answers and events.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../base/clock.ts";
 import { type NetworkFailure, toNetworkFailure } from "../../network/network-error.ts";
@@ -9,14 +9,14 @@ import { createEventReader, type ServerEvent } from "./event-reader.ts";
 import { RequestFailure, requestFailure } from "./request-failure.ts";
 import { readRetryAfter } from "./retry-after.ts";
 
-/** An answer that is no event stream. `body` is at most 64 KiB of its text. */
+/** An answer that is not an event stream. `body` is at most 64 KiB of its text. */
 export interface PlainAnswer {
 	readonly status: number;
 	readonly statusText: string;
 	readonly headers: Headers;
 	readonly contentType: string;
 	readonly body: string;
-	/** Milliseconds that its headers ask to wait before another attempt. */
+	/** The wait in milliseconds before a retry that its headers request. */
 	readonly retryAfter: number | null;
 }
 
@@ -27,7 +27,7 @@ export interface PlainRequest {
 	readonly body: string | Uint8Array;
 	/** Milliseconds from the request to the head of the answer. */
 	readonly responseTimeout: number;
-	/** Milliseconds of silence allowed from now on; asked before each read. */
+	/** Milliseconds of silence allowed from now on; called before each read. */
 	readonly idleTimeout: () => number;
 	readonly clock: Clock;
 }
@@ -36,17 +36,17 @@ export interface EventStreamRequest extends PlainRequest {
 	readonly toFailure: (answer: PlainAnswer) => ModelFailure;
 }
 
-/** Bytes of one answer, unpacked: several times what the longest answers of models have, wrapped in events. */
+/** Maximal bytes of one answer, unpacked: several times those of the longest answers, wrapped in events. */
 export const answerLimit = 64 * 1024 * 1024;
-/** Characters of one event, which is decoded in one go. */
+/** Maximal characters of one event, which is decoded at once. */
 export const eventLimit = 16 * 1024 * 1024;
-/** Bytes that are read of an answer that is no event stream. */
+/** Bytes to read of an answer that is not an event stream. */
 const errorBodyLimit = 64 * 1024;
-/** Bytes that are read in one go. */
+/** Bytes that are read at once. */
 const sliceSize = 16 * 1024;
 
 /**
- * The events of the answer, in the batches in which they came; returns at a clean end. Reads only while pulled, and
+ * The events of the answer, in the batches in which they arrived; returns at a clean end. Reads only while pulled, and
  * closes the socket when left early or aborted. Throws RequestFailure; after an abort anything may be thrown.
  */
 export async function* streamServerEvents(
@@ -80,7 +80,7 @@ export async function requestPlainAnswer(request: PlainRequest, signal: AbortSig
 function send(request: PlainRequest, exchange: Exchange): Promise<Response> {
 	const { url, headers, body, fetch } = request;
 	return exchange.within(request.responseTimeout, (signal) =>
-		// A redirect would carry the key to wherever the answer points.
+		// A redirect would send the key to an address chosen by the answer.
 		fetch(url, { method: "POST", headers, body, signal, redirect: "manual" }),
 	);
 }
@@ -117,7 +117,7 @@ async function* readEvents(
 		received += value.length;
 		if (received > answerLimit) throw tooLarge("The provider's answer has", answerLimit);
 		for (let start = 0; start < value.length; start += sliceSize) {
-			// Thousands of small events in one piece must not keep everybody else waiting.
+			// Thousands of small events in one chunk must not block the event loop.
 			if (start > 0) await nextTurn();
 			const batch = events.read(decoder.decode(value.subarray(start, start + sliceSize), { stream: true }));
 			if (batch === null) throw tooLarge("The provider sent an event of", eventLimit);
@@ -137,7 +137,7 @@ async function readStart(response: Response, exchange: Exchange, timeout: number
 	const reader = response.body.getReader();
 	const decoder = new TextDecoder();
 	let text = "";
-	// One deadline for all of it: nobody waits for an error that comes a byte at a time.
+	// One deadline for the whole body, in case it arrives a byte at a time.
 	await exchange.within(timeout, async () => {
 		for (let length = 0; length < errorBodyLimit; ) {
 			const { done, value } = await reader.read();
@@ -150,9 +150,9 @@ async function readStart(response: Response, exchange: Exchange, timeout: number
 }
 
 interface Exchange {
-	/** Runs one step of the exchange under a deadline; a step that fails does so with a RequestFailure. */
+	/** Runs one step of the exchange with a deadline; it fails with a RequestFailure. */
 	within<T>(milliseconds: number, step: (abort: AbortSignal) => Promise<T>): Promise<T>;
-	/** Ends the exchange and its socket, unless the answer has been read to its end. */
+	/** Ends the exchange and its socket, unless the answer was read to its end. */
 	close(): void;
 }
 
@@ -189,10 +189,10 @@ const failureKinds: Readonly<Record<NetworkFailure["kind"], ModelFailure["kind"]
 	connection: "connection",
 	timeout: "timeout",
 	proxy: "connection",
-	// Settings do not change from one attempt to the next.
+	// Settings do not change between attempts.
 	configuration: "provider",
 	address: "provider",
-	// So would be the next.
+	// The next attempt would exceed the limit as well.
 	size: "provider",
 };
 

@@ -1,4 +1,4 @@
-// Keeps the secrets of a request, and whatever looks like one, out of error texts.
+// Removes the secrets of a request, and whatever looks like one, from error texts.
 import { redactSecrets } from "../../base/redaction.ts";
 
 const shortestSecret = 8;

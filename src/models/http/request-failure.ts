@@ -1,5 +1,5 @@
-// How a request to a provider ends early, inside an adapter: an error that carries the failure to report.
-// It never leaves models/; a model's stream turns it into its last chunk.
+// The error that ends a request inside an adapter, with the failure to report. It never leaves models/; a model's
+// stream turns it into its last chunk.
 import { createFailure, type ModelFailure } from "../model.ts";
 
 export class RequestFailure extends Error {

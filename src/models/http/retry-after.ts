@@ -1,6 +1,6 @@
-// How long a provider asks to wait before another attempt, as the headers of its answer say it.
+// Reads from the headers of an answer how long the provider asks to wait before a retry.
 
-/** Milliseconds from `now` on; null when the headers say nothing, nothing that can be read, or "at once". */
+/** Milliseconds from `now` on; null when the headers contain no valid wait, or "at once". */
 export function readRetryAfter(headers: Headers, now: number): number | null {
 	const wait = toMilliseconds(headers.get("retry-after-ms"), 1) ?? toWait(headers.get("retry-after"), now);
 	return wait !== null && wait > 0 ? wait : null;
@@ -9,7 +9,7 @@ export function readRetryAfter(headers: Headers, now: number): number | null {
 function toWait(value: string | null, now: number): number | null {
 	const wait = toMilliseconds(value, 1000);
 	if (wait !== null || value === null) return wait;
-	// A date of HTTP begins with the day's name; what else a parser of dates would take is none.
+	// An HTTP date begins with the day's name; other formats that the date parser accepts are not valid here.
 	const date = /^[a-z]{3,9},? /i.test(value.trim()) ? Date.parse(value) : Number.NaN;
 	return Number.isNaN(date) ? null : date - now;
 }

@@ -1,5 +1,6 @@
-// The adapter against a provider on loopback: the recorded streams, second requests, and what only chat completions have:
-// usage in several places, the quirks of compatible servers, errors without a form, an end without an end mark.
+// The adapter with a provider on loopback: the recorded streams, second requests, and what is particular to chat
+// completions: usage in several places, the quirks of compatible servers, errors of any form, an end without an end
+// mark.
 import { describe, expect, it } from "vitest";
 import { describeProvider, type ProviderSubject } from "../../../test/contracts/provider-contract.ts";
 import {
@@ -186,9 +187,9 @@ describe("what compatible servers send", () => {
 		expect(await askForText(answer)).toEqual(["a", done]);
 	});
 
-	it("takes thoughts under a configured key first", async () => {
-		const answer = sendEvents(event({ thoughts: "t", reasoning: "u" }) + finish);
-		const chunks = await ask(answer, { providerType: "openai_legacy", reasoningKey: "thoughts" });
+	it("takes reasoning under a configured key first", async () => {
+		const answer = sendEvents(event({ deliberation: "t", reasoning: "u" }) + finish);
+		const chunks = await ask(answer, { providerType: "openai_legacy", reasoningKey: "deliberation" });
 		expect(partsOf(chunks)).toEqual([think("t")]);
 	});
 

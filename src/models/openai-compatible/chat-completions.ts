@@ -1,5 +1,5 @@
-// Streams one answer over chat completions: the adapter of the provider types `kimi` and `openai_legacy`.
-// One request, no retries: those are the agent's.
+// Streams one answer over chat completions: the adapter of the provider types `kimi` and `openai_legacy`. One request;
+// the agent retries.
 import { errorText } from "../../base/errors.ts";
 import { type Identifiers, randomIdentifiers } from "../../base/ids.ts";
 import { isRecord } from "../../base/json.ts";
@@ -13,7 +13,7 @@ import { toAnswerFailure, toStreamFailure } from "./failures.ts";
 import type { ChatFlavour, ChatSettings } from "./flavour.ts";
 import { toBody, toEndpoint, toHeaders } from "./http-request.ts";
 
-/** Milliseconds a server may take, once the answer has ended, for the usage and the end of the stream. */
+/** Milliseconds, after the end of the answer, for the usage and the end of the stream. */
 const tailTimeout = 5000;
 
 /** The chunks of one answer, by the contract of `Model.stream`. */
@@ -41,7 +41,7 @@ export async function* streamChatCompletion(
 	yield { type: "failed", failure: withoutSecrets(failure, settings) };
 }
 
-/** A failure as it may be told. */
+/** The failure without secrets, ready to be reported. */
 export function withoutSecrets(failure: ModelFailure, settings: ChatSettings): ModelFailure {
 	const redact = createRedaction([settings.apiKey, ...Object.values(settings.customHeaders)]);
 	return { ...failure, message: redact(failure.message) };
@@ -57,7 +57,7 @@ export function toModelFailure(thrown: unknown): ModelFailure {
 	return createFailure("defect", errorText(thrown));
 }
 
-/** Yields the parts; returns how the answer failed, or null when it is complete. */
+/** Yields the parts; returns the failure of the answer, or null when it is complete. */
 async function* streamParts(
 	settings: ChatSettings,
 	flavour: ChatFlavour,
@@ -67,7 +67,7 @@ async function* streamParts(
 ): AsyncGenerator<ModelChunk, ModelFailure | null> {
 	const { response, idle } = settings.timeouts;
 	let tailEnd: number | null = null;
-	/** What is left of the tail, however often something comes in it. */
+	/** The rest of the tail's time, however often something arrives in it. */
 	const tailTime = () => {
 		tailEnd ??= settings.clock.now() + Math.min(idle, tailTimeout);
 		return Math.max(0, tailEnd - settings.clock.now());
@@ -95,7 +95,7 @@ async function* streamParts(
 			if (outcome.kind !== "open") break;
 		}
 	} catch (thrown) {
-		// Once a reason for ending was given the answer is whole, however the connection ends.
+		// After a finish reason the answer is complete, however the connection ends.
 		if (reader.answer.finishReason === null || !(thrown instanceof RequestFailure)) throw thrown;
 	}
 	if (outcome.kind === "failed") return outcome.failure;
@@ -110,7 +110,7 @@ async function* streamParts(
 
 type Outcome = { readonly kind: "open" | "ended" } | { readonly kind: "failed"; readonly failure: ModelFailure };
 
-/** Reads events until one ends the stream, so that what came before an error is still told. */
+/** Reads events until one ends the stream, so that what came before an error is still emitted. */
 function readBatch(batch: readonly ServerEvent[], reader: ChunkReader): Outcome {
 	for (const event of batch) {
 		if (event.data.trim() === "[DONE]") return { kind: "ended" };

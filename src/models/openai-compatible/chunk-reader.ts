@@ -1,5 +1,5 @@
-// Reads the chunks of one streamed chat completion: parts in order, and what is known at its end.
-// Lenient where servers differ: absent, null and empty are alike, and unknown keys are passed over.
+// Parses the chunks of one streamed chat completion: parts in order, and the data at its end. Lenient where servers
+// differ: absent, null and empty are alike, and unknown keys are ignored.
 import type { Identifiers } from "../../base/ids.ts";
 import { isRecord } from "../../base/json.ts";
 import type { ContentPart, TokenUsage } from "../../events/content.ts";
@@ -10,23 +10,26 @@ import { createPartOrder, type ToolCallDelta } from "./tool-call-order.ts";
 import { toTokenUsage } from "./usage.ts";
 
 export interface ChunkReader {
-	/** Takes one decoded chunk. Throws RequestFailure when it carries an error. */
+	/** Adds one decoded chunk. Throws RequestFailure when it contains an error. */
 	read(chunk: unknown): void;
-	/** The parts that may go out now. */
+	/** The parts that can be emitted now. */
 	take(): ModelPart[];
-	/** The answer is complete: lets go what was held back. Throws RequestFailure when it is not a usable answer. */
+	/** The answer is complete: releases the parts held until now. Throws RequestFailure when the answer is unusable. */
 	end(): void;
 	readonly answer: Answer;
 }
 
 export interface Answer {
-	/** Null until the server has given a reason for ending. */
+	/** Null until the server has given a finish reason. */
 	readonly finishReason: string | null;
 	readonly usage: TokenUsage | null;
 	readonly messageId: string | null;
 }
 
-/** `thoughtKeys` are the delta keys that may hold thoughts; the first that does is taken, as they repeat each other. */
+/**
+ * `reasoningKeys` are the delta keys that may contain reasoning; only the first one present is read, because they
+ * repeat each other.
+ */
 export function createChunkReader(reasoningKeys: readonly string[], identifiers: Identifiers): ChunkReader {
 	const order = createPartOrder(identifiers);
 	const answer: { -readonly [Key in keyof Answer]: Answer[Key] } = { finishReason: null, usage: null, messageId: null };
@@ -102,8 +105,8 @@ function toContent(value: unknown): ContentPart[] {
 		if (!isRecord(block)) return [];
 		if (block["type"] === "text") return toContent(block["text"]);
 		if (block["type"] !== "thinking") return [];
-		const thoughts = toContent(block["thinking"]);
-		return thoughts.flatMap((part) => (part.type === "text" ? [thinkPart(part.text)] : []));
+		const reasoning = toContent(block["thinking"]);
+		return reasoning.flatMap((part) => (part.type === "text" ? [thinkPart(part.text)] : []));
 	});
 }
 

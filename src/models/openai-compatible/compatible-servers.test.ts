@@ -1,5 +1,5 @@
-// One scene (thoughts, a sentence, two calls at once) as the servers people run themselves stream it, each with its quirks
-// (provider-apis §1.3). The adapter makes the same of all of them.
+// One answer (reasoning, a sentence, two calls in parallel) as the servers that people run themselves stream it, each
+// with its quirks (provider-apis §1.3). The adapter produces the same parts for all of them.
 import { describe, expect, it } from "vitest";
 import { partsOf, text, think, toolCall } from "../../../test/support/model-conversation.ts";
 import { createModelSubject } from "../../../test/support/model-subject.ts";
@@ -9,15 +9,15 @@ import type { TokenUsage } from "../../events/content.ts";
 import type { ModelChunk, ModelPart } from "../model.ts";
 
 interface Scene {
-	/** Fields of every chunk beside its choices. */
+	/** Fields of every chunk next to its choices. */
 	readonly common: Record<string, unknown>;
 	readonly deltas: readonly Record<string, unknown>[];
 	/** Fields of every choice. */
 	readonly choice?: Record<string, unknown>;
-	/** What comes behind the deltas: whole chunks. */
+	/** The chunks after the deltas. */
 	readonly ends: readonly Record<string, unknown>[];
 	readonly hasDone?: boolean;
-	/** The ids of the calls; null for ones made up here. */
+	/** The ids of the calls; null for generated ones. */
 	readonly ids: readonly [string | null, string | null];
 	readonly usage: TokenUsage | null;
 }
@@ -159,7 +159,7 @@ function toStream({ common, choice, deltas, ends, hasDone = true }: Scene): stri
 	return `${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("")}${hasDone ? "data: [DONE]\n\n" : ""}`;
 }
 
-/** Pieces of a call joined, so that it does not matter how they came. */
+/** Joins the pieces of each call, however they were split. */
 function joined(chunks: readonly ModelChunk[]): ModelPart[] {
 	const parts: ModelPart[] = [];
 	for (const part of partsOf(chunks)) {
@@ -186,7 +186,7 @@ describe("a server one runs oneself", () => {
 			{ ...toolCall("", "read_image", imagePart), id: made(scene.ids[1]) },
 		]);
 		expect(chunks.at(-1)).toEqual({ type: "done", usage: scene.usage, messageId: scene.common["id"] });
-		// Nothing that only some of them know is asked of them.
+		// The request contains no fields that only some of the servers know.
 		const body = tested.server.requests[0]?.body;
 		expect(isRecord(body) ? Object.keys(body).sort() : null).toEqual(["messages", "model", "stream", "stream_options"]);
 	});

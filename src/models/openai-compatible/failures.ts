@@ -1,8 +1,8 @@
-// What the error marks of chat completions and of responses mean, of OpenAI, of Kimi and of servers like theirs.
+// The error codes of chat completions and responses, of OpenAI, Kimi and compatible servers.
 import { createErrorReader } from "../http/error-answer.ts";
 
 const reader = createErrorReader({
-	// An empty account answers 429 like a busy server: told by code or type alone.
+	// An account without credit gets a 429 like a rate limit; only the code or type differs.
 	creditMarks: new Set([
 		"credit_balance_exhausted",
 		"organization_spend_limit_exceeded",

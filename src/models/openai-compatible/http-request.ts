@@ -4,7 +4,9 @@ import type { ModelRequest } from "../model.ts";
 import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
 import { toRequestMessages } from "./request-messages.ts";
 
-/** The endpoint below the base URL, whose query is kept. Throws RequestFailure when the base is no http(s) URL. */
+/**
+ * The endpoint below the base URL, with the base's query. Throws RequestFailure when the base is not an http(s) URL.
+ */
 export function toEndpoint(baseUrl: string, route = "chat/completions"): URL {
 	const url = toBaseUrl(baseUrl);
 	url.pathname = `${url.pathname.replace(/\/+$/, "")}/${route}`;

@@ -1,4 +1,4 @@
-// Hands videos to Kimi's store of files, from where messages refer to them by id (provider type `kimi`).
+// Uploads videos to Kimi's file store; messages refer to them by id (provider type `kimi`).
 import { type Identifiers, randomIdentifiers } from "../../base/ids.ts";
 import { isRecord } from "../../base/json.ts";
 import { type PlainAnswer, requestPlainAnswer } from "../http/event-stream.ts";
@@ -8,10 +8,10 @@ import { toAnswerFailure } from "./failures.ts";
 import type { ChatSettings } from "./flavour.ts";
 import { toEndpoint, toHeaders } from "./http-request.ts";
 
-/** Bytes in a millisecond that a slow line carries: an upload may take so much longer than an answer. */
+/** Bytes per millisecond on a slow connection: an upload may take longer than an answer by its size at this rate. */
 const slowLine = 100;
 
-/** Hands over a video; never rejects. After an abort the outcome means nothing. */
+/** Uploads a video; never rejects. After an abort the outcome means nothing. */
 export async function uploadVideo(
 	settings: ChatSettings,
 	video: VideoFile,
@@ -22,7 +22,7 @@ export async function uploadVideo(
 	const boundary = `agentwire-${identifiers.hex(32)}`;
 	try {
 		const headers = toHeaders(settings, { accept: "application/json" });
-		// Without the boundary the form cannot be read, whatever the settings say.
+		// The server needs the boundary, whatever the custom headers are.
 		headers.set("content-type", `multipart/form-data; boundary=${boundary}`);
 		const answer = await requestPlainAnswer(
 			{
@@ -44,7 +44,7 @@ export async function uploadVideo(
 	}
 }
 
-/** The form as bytes, so that it does not matter whose `fetch` sends it. */
+/** The form as bytes, so that any `fetch` implementation can send it. */
 function toForm({ bytes, mediaType, name }: VideoFile, boundary: string): Uint8Array {
 	const fileName = name.replace(/["\r\n]/g, (character) => encodeURIComponent(character));
 	return Buffer.concat([

@@ -14,7 +14,8 @@ export const kimiFlavour: ChatFlavour = {
 	extras,
 };
 
-// While it thinks, Kimi refuses an assistant message with tool calls and no thoughts; any text that is not empty will do.
+// While thinking is on, Kimi refuses an assistant message with tool calls and no reasoning; any text that is not empty
+// will do.
 function absentReasoning(settings: ChatSettings): string | null {
 	if (settings.thinking === "off") return null;
 	const canThink = settings.capabilities.has("thinking") || settings.capabilities.has("always_thinking");

@@ -1,4 +1,4 @@
-// Chat completions as OpenAI and most compatible servers know them (provider type `openai_legacy`).
+// The flavour of chat completions of OpenAI and most compatible servers (provider type `openai_legacy`).
 import type { ModelRequest, ToolSpecification } from "../model.ts";
 import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
 
@@ -25,7 +25,7 @@ function extras(settings: ChatSettings, request: ModelRequest): BodyFields {
 	};
 }
 
-// Some gateways want an effort as soon as a message brings thoughts along.
+// Some gateways require an effort once a message contains reasoning.
 function reasoningEffort(settings: ChatSettings, request: ModelRequest): string | null {
 	if (settings.thinking === "on") return "high";
 	if (settings.thinking === "off" || settings.reasoningKey === "") return null;

@@ -1,12 +1,12 @@
-// The conversation as the messages of a chat completion.
+// Converts the conversation to the messages of a chat completion.
 import type { ContentPart, ToolCall } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { ModelRequest } from "../model.ts";
 import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
 
 /**
- * The system prompt and all messages. Tool messages hold text only: their media go into a user message after the last
- * tool message, or to the head of the user message that follows anyway.
+ * The system prompt and all messages. Tool messages contain text only: their media go into a user message after the
+ * last tool message, or to the beginning of the user message that follows anyway.
  */
 export function toRequestMessages(request: ModelRequest, settings: ChatSettings, flavour: ChatFlavour): BodyFields[] {
 	const messages: BodyFields[] = [];
@@ -57,12 +57,12 @@ function mediaLabel(toolCallId: string, media: readonly ContentPart[]): string {
 function toAssistantMessage(message: HistoryEntry, settings: ChatSettings, flavour: ChatFlavour): BodyFields {
 	const text = joinText(message.content, "");
 	const toolCalls = message.toolCalls ?? [];
-	const thoughts = toReasoning(message, settings, flavour);
-	if (toolCalls.length === 0) return { role: "assistant", ...thoughts, content: text };
+	const reasoning = toReasoning(message, settings, flavour);
+	if (toolCalls.length === 0) return { role: "assistant", ...reasoning, content: text };
 	const empty = flavour.emptyContentWithCalls === "omitted" ? {} : { content: null };
 	return {
 		role: "assistant",
-		...thoughts,
+		...reasoning,
 		...(text === "" ? empty : { content: text }),
 		tool_calls: toolCalls.map(toRequestToolCall),
 	};
@@ -71,21 +71,21 @@ function toAssistantMessage(message: HistoryEntry, settings: ChatSettings, flavo
 function toReasoning(message: HistoryEntry, settings: ChatSettings, flavour: ChatFlavour): BodyFields {
 	const key = flavour.reasoningKey(settings);
 	if (key === null) return {};
-	const thoughts = message.content.flatMap((part) => (part.type === "think" ? [part.think] : []));
-	const text = thoughts.join("");
+	const reasoning = message.content.flatMap((part) => (part.type === "think" ? [part.think] : []));
+	const text = reasoning.join("");
 	if (text !== "") return { [key]: text };
 	const fallback = (message.toolCalls ?? []).length > 0 ? flavour.absentReasoning(settings) : null;
 	if (fallback !== null) return { [key]: fallback };
-	return thoughts.length > 0 ? { [key]: "" } : {};
+	return reasoning.length > 0 ? { [key]: "" } : {};
 }
 
 function toRequestToolCall(call: ToolCall): BodyFields {
 	const { name, arguments: argumentsText } = call.function;
-	// Servers parse the arguments of earlier calls; empty text is no JSON.
+	// Servers parse the arguments of earlier calls; empty text is not JSON.
 	return { id: call.id, type: "function", function: { name, arguments: argumentsText || "{}" } };
 }
 
-/** A plain string where one will do: every server takes it. Thoughts are no content. */
+/** A plain string where possible: every server accepts it. Reasoning is not content. */
 function toContent(parts: readonly ContentPart[]): string | BodyFields[] {
 	const [first, ...rest] = parts.filter((part) => part.type !== "think");
 	if (first === undefined) return "";

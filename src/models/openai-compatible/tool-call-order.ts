@@ -1,5 +1,5 @@
-// Puts streamed pieces in the order a model's parts have: pieces of one tool call follow each other, whatever order the
-// server sent them in. What comes too early waits until the call before it is complete.
+// Orders streamed pieces as a model's parts require: pieces of one tool call are consecutive, whatever order the server
+// sent them in. Early pieces wait until the call before is complete.
 import type { Identifiers } from "../../base/ids.ts";
 import { isRecord } from "../../base/json.ts";
 import type { ContentPart } from "../../events/content.ts";
@@ -18,9 +18,9 @@ export interface PartOrder {
 	addContent(part: ContentPart): void;
 	/** Throws RequestFailure when a call is continued after it had ended. */
 	addToolCall(delta: ToolCallDelta): void;
-	/** The parts that may go out now. */
+	/** The parts that can be emitted now. */
 	take(): ModelPart[];
-	/** The answer is complete: nothing waits any longer. Throws RequestFailure for a call without a name. */
+	/** The answer is complete: releases all waiting parts. Throws RequestFailure for a call without a name. */
 	end(): void;
 }
 
@@ -47,7 +47,7 @@ export function createPartOrder(identifiers: Identifiers): PartOrder {
 		call.state = "announced";
 		ready.push({
 			type: "function",
-			// Not kept in the draft: there, an id is one that the server gave.
+			// Not stored in the draft: an id there is one that the server gave.
 			id: call.id ?? `call_${identifiers.hex(24)}`,
 			function: { name: call.name, arguments: call.arguments === "" ? null : call.arguments },
 			extras: null,
@@ -114,7 +114,7 @@ export function createPartOrder(identifiers: Identifiers): PartOrder {
 	};
 }
 
-/** The call a delta continues, or null when it begins one. Servers repeat, omit and reuse both ids and indexes. */
+/** The call that a delta continues, or null when it begins one. Servers repeat, omit and reuse both ids and indexes. */
 function findCall(calls: readonly CallDraft[], delta: ToolCallDelta): CallDraft | null {
 	const sameId = delta.id === null ? undefined : calls.findLast((call) => call.id === delta.id);
 	if (sameId !== undefined) return sameId;

@@ -1,9 +1,9 @@
-// Completes tool schemas for servers that insist on a `type` at every place.
+// Completes tool schemas for servers that require a `type` everywhere.
 import { isRecord } from "../../base/json.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-// Where one of these stands, the type is written elsewhere, and one beside it is refused.
+// With one of these keywords the type is given elsewhere, and an additional one is refused.
 const typedElsewhere = ["type", "$ref", "anyOf", "oneOf", "allOf", "not"];
 const mapsOfSchemas: ReadonlySet<string> = new Set(["properties", "patternProperties", "$defs", "definitions"]);
 const listsOfSchemas: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
@@ -22,7 +22,7 @@ const typeByKeyword: readonly (readonly [keyword: string, type: string])[] = [
 	["multipleOf", "number"],
 ];
 
-/** A copy in which each schema without a type has the one its keywords or values suggest, else `string`. */
+/** A copy in which each schema without a type has the one that its keywords or values suggest, else `string`. */
 export function fillTypes(schema: Schema): Schema {
 	const filled = Object.fromEntries(
 		Object.entries(schema).map(([keyword, value]) => [keyword, fillBelow(keyword, value)]),

@@ -1,10 +1,10 @@
-// Token counts of chat completions, in every shape that servers send them.
+// Reads the token counts of chat completions in all forms that servers send.
 import { isRecord } from "../../base/json.ts";
 import type { TokenUsage } from "../../events/content.ts";
 
 /**
- * Takes `prompt_tokens` (which includes cached ones), `completion_tokens`, and cached counts that are flat or in
- * `prompt_tokens_details`. Null when neither total is there.
+ * Reads `prompt_tokens` (which includes cached ones), `completion_tokens`, and cached counts, flat or in
+ * `prompt_tokens_details`. Null when both totals are missing.
  */
 export function toTokenUsage(value: unknown): TokenUsage | null {
 	if (!isRecord(value)) return null;

@@ -1,8 +1,8 @@
-// How much a model of OpenAI thinks when it is told to leave thinking off: each family has a smallest effort of its own.
+// The smallest reasoning effort of each OpenAI model family, for thinking that is switched off.
 
 export type Effort = "none" | "minimal" | "low";
 
-/** Null for models that do not think, cannot be told how much, or are unknown. */
+/** Null for models that do not think, have no effort setting, or are unknown. */
 export function smallestEffort(model: string): Effort | null {
 	if (/^o\d+(?:-|$)/.test(model)) return "low";
 	const found = /^gpt-(\d+)(?:\.(\d+))?(?:-(.+))?$/.exec(model);

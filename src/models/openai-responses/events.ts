@@ -1,5 +1,5 @@
-// Reads the events of a response stream: those the package knows, with only the keys it reads, in their place. What else
-// is sent is passed over; what compatible servers leave out is put in.
+// Reads the events of a response stream and passes on those that the package knows, with only the keys it reads. Others
+// are ignored; what compatible servers omit is added.
 import { isRecord } from "../../base/json.ts";
 import { type Fields, passed, readJsonEvent, skipped, toCount, toText } from "../ai-sdk/event-json.ts";
 import type { EventReading } from "../ai-sdk/transport.ts";
@@ -10,7 +10,7 @@ import { toFinish } from "./finish.ts";
 interface Item {
 	readonly type: "message" | "reasoning" | "function_call";
 	readonly id: string;
-	/** Whether anything of what the item says has come in pieces. */
+	/** Whether a part of the item's content has been streamed. */
 	isStreamed: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface ResponseEvents {
 	read(event: ServerEvent): EventReading;
 }
 
-/** For the stream of one response. */
+/** Creates a reader for the stream of one response. */
 export function createResponseEvents(): ResponseEvents {
 	const items = new Map<unknown, Item>();
 
@@ -27,7 +27,7 @@ export function createResponseEvents(): ResponseEvents {
 		if (type !== "message" && type !== "reasoning" && type !== "function_call") return [];
 		const item: Item = { type, id: toText(fields["id"]) ?? `item_${String(index)}`, isStreamed: false };
 		items.set(index, item);
-		// What a reasoning item holds at its beginning is not final.
+		// The content of a reasoning item at its beginning is not final.
 		const known = type === "function_call" ? { ...toCall(item, fields), arguments: "" } : { type, id: item.id };
 		return [{ type: "response.output_item.added", output_index: index, item: known }];
 	};
@@ -75,7 +75,7 @@ export function createResponseEvents(): ResponseEvents {
 				return extend(index, "reasoning", ({ id }) => ({ type, item_id: id, summary_index: summary }));
 			case "response.reasoning_summary_text.delta":
 				return extend(index, "reasoning", ({ id }) => ({ type, item_id: id, summary_index: summary, delta }));
-			// Models with open weights send the thought itself.
+			// Models with open weights send the reasoning itself.
 			case "response.reasoning_text.delta":
 				return extend(index, "reasoning", ({ id }) => thought(id, delta));
 			case "response.function_call_arguments.delta":
@@ -118,7 +118,7 @@ function toCall(item: Item, fields: Fields): Fields {
 	return { type: "function_call", id: item.id, call_id: callId, name: toText(fields["name"]) ?? "" };
 }
 
-/** What an item says that came whole. The arguments of a call are read from its end anyway. */
+/** The content of an item that was not streamed. The arguments of a call are read from its end anyway. */
 function unstreamed(item: Item, fields: Fields): Fields[] {
 	switch (item.type) {
 		case "message":

@@ -1,4 +1,4 @@
-// The end of a response: why it ended and what was counted, as far as the server said.
+// The end of a response: why it ended and the reported usage.
 import { isRecord } from "../../base/json.ts";
 import type { Fields } from "../ai-sdk/event-json.ts";
 import type { FinishPart } from "../ai-sdk/stream.ts";
@@ -20,7 +20,7 @@ function toUsage(usage: Fields): Fields {
 	};
 }
 
-/** The counts that are there; the given ones in place of the others. */
+/** The counts that are present; the given ones for the others. */
 function toCounts(fields: unknown, missing: Readonly<Record<string, number | null>>): Fields {
 	const given = isRecord(fields) ? fields : {};
 	const counts = Object.entries(missing).map(([name, absent]) => {
@@ -30,7 +30,7 @@ function toCounts(fields: unknown, missing: Readonly<Record<string, number | nul
 	return Object.fromEntries(counts);
 }
 
-/** Why a response that says nothing ended; null when there is no more to say than that. */
+/** Why an empty response ended; null when nothing is known. */
 export function whyEmpty({ finishReason }: FinishPart): string | null {
 	switch (finishReason.raw) {
 		case "max_output_tokens":

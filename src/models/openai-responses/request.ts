@@ -1,4 +1,4 @@
-// The request of a response: what the package is asked for, and what is mended in what it would send.
+// Builds the request of a response: the call of the package, and corrections of what it would send.
 import type { LanguageModelV3CallOptions } from "@ai-sdk/provider";
 import { isRecord } from "../../base/json.ts";
 import type { ProviderMemory } from "../ai-sdk/memory.ts";
@@ -15,12 +15,12 @@ export type ResponseSettings = HeaderSettings &
 		"baseUrl" | "apiKey" | "model" | "capabilities" | "thinking" | "sampling" | "timeouts" | "clock" | "network"
 	>;
 
-/** The API takes no fewer. */
+/** The API's minimum. */
 const fewestTokens = 16;
 
 const longestCallId = 60;
 
-/** A thought goes back only to the model that encrypted it. */
+/** Reasoning is sent back only to the model that encrypted it. */
 export function memoryOf({ model }: Pick<ResponseSettings, "model">): ProviderMemory {
 	const names = { thought: ["itemId", "reasoningEncryptedContent"], text: ["phase"], call: [] };
 	return { origin: `openai:${model}`, key: "openai", names };
@@ -36,7 +36,7 @@ export function toCall(request: ModelRequest, settings: ResponseSettings): Langu
 			spellCallId: (id) => id.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, longestCallId),
 		},
 	);
-	// Without a word on it, the API holds schemas to rules that few tools were written by.
+	// By default the API applies strict rules to schemas, which few tools meet.
 	const tools = toFunctionTools(request.tools).map((tool) => ({ ...tool, strict: false }));
 	const cap = sampling.maxCompletionTokens ?? 0;
 	return {
@@ -70,7 +70,7 @@ function toReasoning({ thinking, model }: ResponseSettings) {
 	}
 }
 
-/** The request that is sent in place of the package's. Throws RequestFailure for an unusable address or header. */
+/** The request to send instead of the package's. Throws RequestFailure for an unusable address or header. */
 export function toRequest({ body }: PackageRequest, settings: ResponseSettings): ProviderRequest {
 	const url = toBaseUrl(settings.baseUrl);
 	url.pathname = `${url.pathname.replace(/\/+$/, "")}/responses`;
@@ -82,7 +82,7 @@ export function toRequest({ body }: PackageRequest, settings: ResponseSettings):
 	};
 }
 
-/** Leaves out thoughts that are refused: those that cannot be decrypted, and those that nothing came of. */
+/** Drops reasoning that the API refuses: what cannot be decrypted, and what no output follows. */
 function withUsefulReasoning(input: readonly unknown[]): unknown[] {
 	const retained: unknown[] = [];
 	let leadsOn = false;

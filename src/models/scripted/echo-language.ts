@@ -1,5 +1,5 @@
-// The line language of scripted answers: one script in, the parts it streams out.
-// A script is read whole before anything is streamed; queues and models are elsewhere.
+// Parses the line language of scripted answers: a script becomes the parts to stream. A script is parsed completely
+// before anything is streamed.
 import { isRecord } from "../../base/json.ts";
 import type { TokenUsage } from "../../events/content.ts";
 import type { ModelPart } from "../model.ts";
@@ -32,7 +32,9 @@ type ReadLine = (draft: Draft, payload: string, position: LinePosition) => void;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are line ends there.
 const lineEnds = /\r\n|[\n\r\v\f\u001c\u001d\u001e\u0085\u2028\u2029]/;
 
-/** Reads a script. Throws EchoScriptError at the first faulty line or `error` line, and when nothing would be streamed. */
+/**
+ * Parses a script. Throws EchoScriptError at the first faulty line or `error` line, and when nothing would be streamed.
+ */
 export function parseEchoScript(script: string): EchoScript {
 	const draft: Draft = { parts: [], usage: null, messageId: null };
 	for (const [index, rawLine] of script.split(lineEnds).entries()) {

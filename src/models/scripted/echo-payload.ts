@@ -1,5 +1,4 @@
-// Payloads of script lines: quoted text, values, mappings, and the fault a payload can have.
-// Knows nothing of line kinds or of what a script streams.
+// Parses the payloads of script lines: quoted text, values, mappings; defines the error of an invalid payload.
 import { isRecord } from "../../base/json.ts";
 import { createFailure, type ModelFailure } from "../model.ts";
 
@@ -14,7 +13,7 @@ export class EchoScriptError extends Error {
 	}
 }
 
-/** Where a payload stands; named in the texts of faults. */
+/** The position of a payload, for error messages. */
 export interface LinePosition {
 	readonly kind: string;
 	/** The physical line, from 1. */

@@ -1,12 +1,12 @@
-// Streams one script as a model's answer, without delay and in batches. Where the script comes from is elsewhere.
+// Streams one script as a model's answer, without delay and in batches.
 import { type ModelChunk, modelFailure } from "../model.ts";
 import { type EchoScript, parseEchoScript } from "./echo-language.ts";
 import { EchoScriptError } from "./echo-payload.ts";
 
-/** Parts per chunk: large enough for long scripts to be cheap, small enough that an abort falls in between. */
+/** Parts per chunk: enough to make long scripts cheap, few enough to notice an abort in between. */
 const batchSize = 64;
 
-/** The chunks of a script. A script that cannot be read, or simulates an error, is one `failed`. */
+/** The chunks of a script. A script that is invalid, or simulates an error, is one `failed`. */
 export async function* streamEchoScript(script: string, signal: AbortSignal): AsyncGenerator<ModelChunk, void> {
 	const read = readScript(script);
 	if (signal.aborted) return;

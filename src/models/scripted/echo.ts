@@ -19,7 +19,7 @@ async function* streamEcho(request: ModelRequest, signal: AbortSignal): AsyncGen
 		yield modelFailure("provider", "The echo model needs a last message that is the user's.");
 		return;
 	}
-	// A script is lines: parts that were sent apart must not share one.
+	// A script consists of lines: parts that were sent separately must not share one.
 	const script = message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 	yield* streamEchoScript(script, signal);
 }

@@ -1,4 +1,4 @@
-// Where scripts come from: the file named in the environment, as JSON or as text. Read once, when a model is made.
+// Loads scripts from the file named in the environment, as JSON or as text, once when a model is created.
 import { errorText } from "../../base/errors.ts";
 import { ModelConfigurationError, type ModelSettings } from "../model-settings.ts";
 

@@ -1,5 +1,5 @@
-// The scripted model: answers from a queue of scripts, one for each request, whatever is asked.
-// Reading the queue's file is load-scripts.ts; the language of a script is echo-language.ts.
+// The scripted model: answers each request with the next script of a queue. load-scripts.ts reads the queue's file;
+// echo-language.ts parses a script.
 import { toJsonLine } from "../../base/json.ts";
 import { type Capability, type Model, type ModelChunk, modelFailure } from "../model.ts";
 import { streamEchoScript } from "./echo-stream.ts";
@@ -8,16 +8,16 @@ export interface ScriptedEchoSettings {
 	readonly scripts: readonly string[];
 	readonly maxContextSize: number;
 	readonly capabilities: ReadonlySet<Capability>;
-	/** Told of each script as it is taken, as one line without newline; null for silence. */
+	/** Called with each script that is used, as one line without newline; null for no trace. */
 	readonly trace: ((line: string) => void) | null;
 }
 
-/** A scripted model; `copy` has the remaining queue and the counter, and goes its own way from there. */
+/** A scripted model; `copy` starts with the remaining queue and the counter, and is then independent. */
 export interface ScriptedEchoModel extends Model {
 	copy(): ScriptedEchoModel;
 }
 
-/** A model that takes the next script with the first pull of each request, also when that script then fails. */
+/** A model that uses the next script at the first pull of each request, even when that script then fails. */
 export function createScriptedEchoModel(settings: ScriptedEchoSettings): ScriptedEchoModel {
 	return createFrom(settings, 0);
 }
