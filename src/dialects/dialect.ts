@@ -1,4 +1,4 @@
-// What every dialect provides, and what it is given. A dialect is a folder of small files over this.
+// The contract of a dialect: what it provides and what it is given.
 import type { Clock } from "../base/clock.ts";
 import type { Identifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
@@ -10,17 +10,17 @@ import type { Peer } from "../rpc/connection.ts";
 import type { EnvelopeRules } from "../rpc/envelope.ts";
 import type { MethodTable } from "../rpc/methods.ts";
 
-/** What the settings ask for the sake of clients that know an older vocabulary; a dialect without one passes it over. */
+/** Settings for clients with an older vocabulary; a dialect without older versions ignores them. */
 export interface Compatibility {
-	/** Tell only what the document of this version names; null for everything. */
+	/** Send only what the document of this version names; null for everything. */
 	readonly maxEvents: WireVersion | null;
-	/** Tell content parts under a name for each kind. */
+	/** Send content parts under a name for each kind. */
 	readonly typedParts: boolean;
-	/** Tell what was renamed under its former name. */
+	/** Send renamed messages and fields under their former names. */
 	readonly formerNames: boolean;
 }
 
-/** Everything, under the names of today. */
+/** Everything, under current names. */
 export const noCompatibility: Compatibility = { maxEvents: null, typedParts: false, formerNames: false };
 
 /** The kernel as a dialect sees it. */
@@ -35,32 +35,35 @@ export interface KernelApi {
 /** The kernel as a dialect of many sessions sees it. */
 export interface HostApi extends Omit<KernelApi, "session" | "compatibility"> {
 	readonly sessions: SessionHost;
-	/** Settings of the clients' own world. */
+	/** The clients' own settings documents. */
 	readonly documents: SettingsDocuments;
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
 }
 
-/** One connection speaking one dialect. Nothing happens before a method is called. */
+/** One connection of a dialect. Nothing happens before a method is called. */
 export interface DialectConnection {
 	readonly methods: MethodTable;
-	/** In place of the dialect's own, when they depend on what was said. */
+	/** Replace the dialect's own rules, when they depend on the conversation so far. */
 	readonly rules?: EnvelopeRules;
-	/** Cuts short what could take long without the session, such as a replay; its request is still answered. */
+	/** Aborts work that could take long without the session, such as a replay; its request is still answered. */
 	abortPending(): void;
-	/** Resolves once every event told to this client has been handed to the outbox; call it after the session stopped. */
+	/**
+	 * Resolves once every event delivered to this client has been handed to the outbox; call it after the session
+	 * stopped.
+	 */
 	drained(): Promise<void>;
 }
 
 export interface Dialect {
 	readonly name: string;
 	readonly rules: EnvelopeRules;
-	/** Whether this parsed line, the first that anybody claims, begins a conversation in this dialect. */
+	/** Whether this parsed line, the first that any dialect claims, belongs to this dialect. */
 	claims(value: unknown): boolean;
 	converse(kernelApi: KernelApi, peer: Peer): DialectConnection;
 }
 
-/** A dialect whose clients make sessions, as many as they like. */
+/** A dialect whose clients create sessions, as many as they like. */
 export interface HostDialect extends Omit<Dialect, "converse"> {
 	converse(kernelApi: HostApi, peer: Peer): DialectConnection;
 }

@@ -1,13 +1,13 @@
-// The shape of a dialect's error table: every kernel code has a number and a text there.
+// The error table of a dialect: a number and a text for every kernel code.
 import { KernelError, type KernelErrorCode, toKernelError } from "../base/errors.ts";
 import type { TurnError } from "../events/event.ts";
 import type { ErrorObject } from "../rpc/envelope.ts";
 
 export interface ErrorNumber {
 	readonly code: number;
-	/** The dialect's text; without it the kernel's own is sent. */
+	/** The dialect's text; absent for the kernel's own. */
 	readonly text?: (kernelText: string) => string;
-	/** What the kernel knows besides is not sent: clients of this error expect null. */
+	/** The error's data are not sent: clients of this error expect null. */
 	readonly isBare?: true;
 }
 
@@ -19,7 +19,7 @@ export function toErrorObject(numbers: ErrorNumbers, thrown: unknown): ErrorObje
 	return { code: number.code, message: number.text?.(message) ?? message, data: number.isBare ? null : data };
 }
 
-/** A failed turn as an error that can be thrown to the peer. */
+/** Converts a failed turn to an error that can be thrown to the peer. */
 export function toThrown({ code, message, data }: TurnError): KernelError {
 	return new KernelError(code, message, { data });
 }

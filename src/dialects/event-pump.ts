@@ -1,5 +1,5 @@
-// Carries the events of an attachment to a peer, whatever the dialect: projects, sends, waits while the outbox is
-// full, and turns the peer's replies into answers. It does not know any vocabulary.
+// Sends the events of an attachment to a peer, for any dialect: projects them, sends them, waits while the outbox is
+// full, and turns the peer's replies into answers.
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 import type { Log } from "../base/log.ts";
 import type { AgentEvent, TurnOutcome } from "../events/event.ts";
@@ -9,21 +9,21 @@ import type { Session } from "../kernel/session/session.ts";
 import type { Peer } from "../rpc/connection.ts";
 import type { RpcReply } from "../rpc/envelope.ts";
 
-/** What a dialect makes of an event. */
+/** What a dialect sends for an event. */
 export type Outgoing =
 	| { readonly kind: "notification"; readonly method: string; readonly params: unknown }
 	| {
 			readonly kind: "interaction";
 			readonly interactionId: string;
-			/** The JSON-RPC id wanted; a suffix is added while another request with it is open. */
+			/** The preferred JSON-RPC id; a suffix is added while another request with it is open. */
 			readonly id: string;
 			readonly method: string;
-			/** The params, given the id that was free. */
+			/** The params, given the id that is used. */
 			params(id: string): unknown;
-			/** The answer that the result of the request is; null for one that is none. */
+			/** The answer that a result contains; null for an invalid result. */
 			readResult(result: unknown): Answer | null;
 	  }
-	/** The ask is settled: later replies to it are ignored. */
+	/** The interaction is settled: later replies to it are ignored. */
 	| { readonly kind: "settled"; readonly interactionId: string };
 
 export type Project = (event: AgentEvent) => readonly Outgoing[];
@@ -42,11 +42,11 @@ export class EventPump {
 	readonly #peer: Peer;
 	readonly #project: Project;
 	readonly #log: Log;
-	/** By the id of the ask. */
+	/** By interaction id. */
 	readonly #open = new Map<string, OpenRequest>();
 	readonly #turnWaiters = new Map<string, Deferred<TurnOutcome>>();
 	readonly #sideQuestionWaiters = new Map<string, Deferred<void>>();
-	/** Those that ended before anybody waited for them. */
+	/** Side questions that ended before anybody waited for them. */
 	readonly #endedSideQuestions = new Set<string>();
 	#lastBegun: string | null = null;
 	#lastEnded: { readonly turnId: string; readonly outcome: TurnOutcome } | null = null;
@@ -59,7 +59,7 @@ export class EventPump {
 		this.#log = log;
 	}
 
-	/** Carries an attachment's events from now on, behind those of an earlier one. */
+	/** Sends an attachment's events from now on, after those of an earlier one. */
 	carry(attachment: Attachment): void {
 		const earlier = this.#pumping;
 		this.#pumping = earlier.then(() => this.#pump(attachment));
@@ -73,7 +73,7 @@ export class EventPump {
 		return waiter.promise;
 	}
 
-	/** Resolves once the end of a side question beside turns was sent; to be called once, when its id is known. */
+	/** Resolves once the end of a side question outside turns was sent; call it once, when its id is known. */
 	sideQuestionEnded(id: string): Promise<void> {
 		if (this.#endedSideQuestions.delete(id)) return Promise.resolve();
 		const waiter = createDeferred<void>();
@@ -82,8 +82,8 @@ export class EventPump {
 	}
 
 	/**
-	 * Takes a result that came in another way than as a reply for the answer to an open request. Nothing is settled when
-	 * it is not a good answer to an ask of that kind; a reply may still come then.
+	 * Uses a result that did not come as a reply as the answer to an open request. If it is not a valid answer to an
+	 * interaction of that kind, nothing is settled and a reply may still come.
 	 */
 	answer(interactionId: string, result: unknown, kind: InteractionKind): void {
 		const open = this.#open.get(interactionId);
@@ -93,7 +93,7 @@ export class EventPump {
 		this.#sendEvent(interactionId, answer);
 	}
 
-	/** Resolves when every attachment carried has ended and was sent. */
+	/** Resolves when every attachment has ended and its events were sent. */
 	drained(): Promise<void> {
 		return this.#pumping;
 	}
@@ -109,10 +109,10 @@ export class EventPump {
 		const { body, turnId } = event;
 		const isOwn = event.agentPath.length === 0;
 		if (body.type === "turn.started" && isOwn) this.#lastBegun = turnId;
-		// The end of a turn that could not be begun is for the one who waits for its outcome alone.
+		// The end of a turn that could not begin is only for the caller that waits for its outcome.
 		const isUnbegun = body.type === "turn.ended" && isOwn && turnId !== this.#lastBegun;
 		if (!isUnbegun) for (const outgoing of this.#project(event)) this.#send(outgoing);
-		// One that has a turn ends with it; nobody waits for it apart.
+		// A side question in a turn ends with the turn; nobody waits for it separately.
 		if (body.type === "side-question.ended" && turnId === null) this.#noteSideQuestion(body.id);
 		if (body.type !== "turn.ended" || turnId === null || !isOwn || body.outcome === null) return;
 		this.#lastEnded = { turnId, outcome: body.outcome };
@@ -143,7 +143,7 @@ export class EventPump {
 
 	#ask(outgoing: OutgoingInteraction): void {
 		const { interactionId } = outgoing;
-		// Told again to a client that attached anew: the earlier request of the same ask gives way.
+		// Sent again to a client that attached anew: replaces the earlier request of the same interaction.
 		this.#forget(interactionId);
 		let id = outgoing.id;
 		for (let n = 2; this.#peer.isWaiting(id); n += 1) id = `${outgoing.id}-${n}`;

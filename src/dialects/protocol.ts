@@ -1,15 +1,15 @@
-// What a dialect declares of itself: the shapes it serves with, of which its document and its JSON Schema are made.
+// The declaration of a dialect: the shapes it serves with, from which its document and its JSON Schema are generated.
 import type * as v from "valibot";
 import type { ActsOn } from "../rpc/methods.ts";
 
 export interface MethodShape {
 	readonly params: v.GenericSchema;
-	/** Null where there is no answer. */
+	/** Null where there is no response. */
 	readonly result: v.GenericSchema | null;
 	readonly actsOn?: ActsOn;
 }
 
-/** What the server asks of its client. */
+/** A request of the server to its client. */
 export interface RequestShape {
 	readonly payload: v.GenericSchema;
 	/** What the client answers. */
@@ -17,9 +17,9 @@ export interface RequestShape {
 }
 
 export interface Protocol {
-	/** What clients call, by method. */
+	/** The methods that clients call. */
 	readonly methods: Readonly<Record<string, MethodShape>>;
-	/** What clients are told, by type; null for a type that has no payload at all. */
+	/** The events sent to clients, by type; null for a type without a payload. */
 	readonly events: Readonly<Record<string, v.GenericSchema | null>>;
 	/** By type. */
 	readonly requests: Readonly<Record<string, RequestShape>>;

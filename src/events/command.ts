@@ -1,26 +1,26 @@
-// Commands: what a client asks of a session through the one door.
+// Commands: what a client requests of a session through the kernel API.
 
 import type { UserInput } from "./content.ts";
 import type { Answer, InteractionFailure } from "./interaction.ts";
 
 export type Command =
 	/**
-	 * Starts a turn; the value names it, its end is told by `turn.ended`. Fails `busy` when one runs. An input that is the
-	 * program's own and no person's (`isOwn`) is not shown to hooks of prompts.
+	 * Starts a turn; the value names it, `turn.ended` reports its end. Fails `busy` when one runs. An input that the
+	 * program itself wrote (`isOwn`) is not shown to prompt hooks.
 	 */
 	| { readonly type: "turn.start"; readonly input: UserInput; readonly isOwn?: boolean }
 	/** Adds input to the running turn. Fails `no-turn` when idle. */
 	| { readonly type: "turn.steer"; readonly input: UserInput }
-	/** Stops the running turn. Fails `no-turn` when idle; what it causes follows later. */
+	/** Cancels the running turn. Fails `no-turn` when idle; the effects follow later. */
 	| { readonly type: "turn.cancel" }
-	/** Switches plan mode, at any time; the new state is told even when nothing changed. */
+	/** Switches plan mode, at any time; the new state is emitted even when nothing changed. */
 	| { readonly type: "plan-mode.set"; readonly enabled: boolean }
 	/**
-	 * Asks something beside the conversation and outside turns, for a client whose turn runs; its answer is told by
-	 * `side-question.ended`. As a prompt, `/btw …`, it has a turn of its own.
+	 * Asks a side question outside turns, for a client whose turn runs; `side-question.ended` reports the answer. As a
+	 * prompt, `/btw …`, it has a turn of its own.
 	 */
 	| { readonly type: "side-question.start"; readonly question: string }
-	/** Settles an ask. An unknown or settled id changes nothing. */
+	/** Settles an interaction. An unknown or settled id changes nothing. */
 	| {
 			readonly type: "interaction.respond";
 			readonly interactionId: string;
@@ -29,13 +29,13 @@ export type Command =
 
 export type CommandType = Command["type"];
 
-/** What each command gives back once accepted. */
+/** The value of each command once accepted. */
 export interface CommandValues {
 	"turn.start": { readonly turnId: string };
 	"turn.steer": null;
 	"turn.cancel": null;
 	"side-question.start": { readonly id: string };
 	"plan-mode.set": { readonly planMode: boolean };
-	/** Whether the answer was the one that settled the ask. */
+	/** Whether this answer settled the interaction. */
 	"interaction.respond": { readonly settled: boolean };
 }

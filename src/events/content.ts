@@ -12,7 +12,7 @@ export const imagePartSchema = v.object({ type: v.literal("image_url"), image_ur
 export const audioPartSchema = v.object({ type: v.literal("audio_url"), audio_url: media });
 export const videoPartSchema = v.object({ type: v.literal("video_url"), video_url: media });
 
-/** One piece of a message. `encrypted` is the provider's signature of a thought; media URLs may be data URIs. */
+/** One part of a message. `encrypted` is the provider's signature of reasoning; media URLs may be data URIs. */
 export const contentPartSchema = v.variant("type", [
 	textPartSchema,
 	thinkPartSchema,
@@ -61,7 +61,7 @@ export const backgroundTaskBlockSchema = v.object({
 
 const knownBlockTypes: ReadonlySet<string> = new Set(["brief", "diff", "todo", "shell", "background_task"]);
 
-/** A block of a type unknown here: all keys but `type` are kept under `data`. */
+/** A block of unknown type: all keys but `type` are retained under `data`. */
 export const unknownBlockSchema = v.pipe(
 	v.looseObject({
 		type: v.pipe(
@@ -134,7 +134,7 @@ export function toolSuccess(value: Partial<Omit<ToolReturn, "is_error">>): ToolR
 	return { is_error: false, output: "", message: "", display: [], extras: null, ...value };
 }
 
-/** A failure the model can read and repair; `brief` is the one line a person sees. */
+/** A failure that the model can read and correct; `brief` is the one line that a person sees. */
 export function toolError(
 	message: string,
 	brief: string,

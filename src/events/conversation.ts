@@ -1,4 +1,4 @@
-// The model's side of a session: messages and the rows of the context log that carries them.
+// The message history of a session and the rows of the context log that store it.
 import type { ContentPart, ToolCall } from "./content.ts";
 
 export type MessageRole = "user" | "assistant" | "tool" | "system";
@@ -7,7 +7,7 @@ export type MessageRole = "user" | "assistant" | "tool" | "system";
 export interface HistoryEntry {
 	readonly role: MessageRole;
 	readonly content: readonly ContentPart[];
-	/** Only on assistant messages that asked for tools. */
+	/** Only on assistant messages with tool calls. */
 	readonly toolCalls?: readonly ToolCall[];
 	/** Only on tool messages: the call this answers. */
 	readonly toolCallId?: string;

@@ -1,8 +1,8 @@
-// Every event the kernel tells, declared once: schema, class and one sentence.
+// Every event that the kernel emits, declared once: schema, class and one sentence.
 //
-// Classes: `stored` events are in the session log before they are told; `state` events describe a current
-// condition and are told again to a client that attaches; `volatile` events are deltas and passing news, gone once told.
-// A run of mergeable deltas is followed by its `…completed` event, which is the stored form.
+// Classes: `stored` events are in the session log before they are delivered; `state` events describe a current
+// condition and are delivered again to a client that attaches; `volatile` events are deltas and notices, delivered
+// once. Consecutive mergeable deltas are followed by their `…completed` event, which is the stored form.
 import * as v from "valibot";
 import { kernelErrorCodes } from "../base/errors.ts";
 import { contentPartSchema, tokenUsageSchema, toolCallSchema, toolReturnSchema, userInputSchema } from "./content.ts";
@@ -24,9 +24,9 @@ const integer = v.pipe(v.number(), v.integer());
 const nullable = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
 
 /**
- * How a turn ended. `finished` may say what stopped it while the model still wanted more: a person's refusal, or the
- * guard against repeated calls. `max-steps` says which limit it was: the steps of a turn, the nodes of a skill's flow, or
- * how often a prompt is gone over; and how many steps there were in all. `failed` carries a kernel error code and its text.
+ * How a turn ended. `finished` may say what stopped it before the model was done: a person's refusal, or the guard
+ * against repeated calls. `max-steps` names the limit (the steps of a turn, the nodes of a skill's flow, or the
+ * repetitions of a prompt) and the total of steps. `failed` has a kernel error code and its text.
  */
 export const turnOutcomeSchema = v.variant("status", [
 	v.object({ status: v.literal("finished"), stoppedBy: v.optional(v.picklist(["refusal", "repetition"])) }),
@@ -37,9 +37,9 @@ export const turnOutcomeSchema = v.variant("status", [
 		error: v.object({
 			code: v.picklist(kernelErrorCodes),
 			message: v.string(),
-			/** For the client, as it is. */
+			/** Passed to the client unchanged. */
 			data: v.unknown(),
-			/** Whether the same turn may well succeed later; absent where it would not. */
+			/** Whether a retry of the turn may succeed; absent where it cannot. */
 			retryable: v.exactOptional(v.boolean()),
 		}),
 	}),
@@ -48,7 +48,7 @@ export type TurnOutcome = v.InferOutput<typeof turnOutcomeSchema>;
 /** Why a turn failed: a kernel error as data. */
 export type TurnError = Extract<TurnOutcome, { status: "failed" }>["error"];
 
-/** What may be limited: tokens and tool calls are counted, time is in seconds. */
+/** The kinds of budgets: tokens and tool calls are counts, time is in seconds. */
 export const budgetKinds = ["tokens", "time", "tool-calls"] as const;
 export type BudgetKind = (typeof budgetKinds)[number];
 
@@ -64,7 +64,7 @@ export const mcpStatusSchema = v.object({
 	tools: integer,
 	servers: v.array(mcpServerStatusSchema),
 });
-/** How the tool servers of a session are. */
+/** The status of a session's tool servers. */
 export type McpStatus = v.InferOutput<typeof mcpStatusSchema>;
 
 export const eventDeclarations = {
@@ -82,7 +82,7 @@ export const eventDeclarations = {
 	"step.interrupted": declareEvent("stored", "A step did not complete.", {
 		reason: v.picklist(["error", "cancelled"]),
 	}),
-	"step.retrying": declareEvent("stored", "The model call failed and is tried again after `wait_s` seconds.", {
+	"step.retrying": declareEvent("stored", "The model call failed and is retried after `wait_s` seconds.", {
 		n: integer,
 		next_attempt: integer,
 		max_attempts: integer,
@@ -91,7 +91,7 @@ export const eventDeclarations = {
 		status_code: nullable(integer),
 	}),
 	"compaction.started": declareEvent("stored", "The context is being summarised.", {}),
-	"compaction.ended": declareEvent("stored", "Summarising is over, well or not.", {}),
+	"compaction.ended": declareEvent("stored", "The summarising ended, successfully or not.", {}),
 	"mcp.loading-started": declareEvent("stored", "The turn waits for tool servers that still connect.", {}),
 	"mcp.loading-ended": declareEvent("stored", "The wait for tool servers is over.", {}),
 	"status.changed": declareEvent("stored", "Token counts, plan mode or tool servers changed; null means unchanged.", {
@@ -105,7 +105,7 @@ export const eventDeclarations = {
 	}),
 	"budget.warning": declareEvent(
 		"volatile",
-		"A budget of the session or the turn is nearly used up; told once for each.",
+		"A budget of the session or the turn is nearly exhausted; emitted once for each.",
 		{
 			budget: v.picklist(budgetKinds),
 			scope: v.picklist(["session", "turn"]),
@@ -113,7 +113,7 @@ export const eventDeclarations = {
 			limit: v.number(),
 		},
 	),
-	"notification.raised": declareEvent("stored", "Background work has news.", {
+	"notification.raised": declareEvent("stored", "A background task ended.", {
 		id: v.string(),
 		category: v.string(),
 		notification_type: v.string(),
@@ -128,7 +128,7 @@ export const eventDeclarations = {
 	"content.delta": declareEvent("volatile", "A streamed fragment of what the model says, or text of a command.", {
 		part: contentPartSchema,
 	}),
-	"content.completed": declareEvent("stored", "A run of fragments, merged.", { part: contentPartSchema }),
+	"content.completed": declareEvent("stored", "Consecutive fragments, merged.", { part: contentPartSchema }),
 	"tool-call.started": declareEvent("volatile", "The model begins a tool call; its arguments may be incomplete.", {
 		call: toolCallSchema,
 	}),
@@ -146,7 +146,7 @@ export const eventDeclarations = {
 	"interaction.requested": declareEvent("state", "The kernel waits for a client's answer.", {
 		interaction: interactionSchema,
 	}),
-	"interaction.resolved": declareEvent("stored", "An ask is settled, by whomever.", {
+	"interaction.resolved": declareEvent("stored", "An interaction was settled.", {
 		interactionId: v.string(),
 		answer: answerSchema,
 	}),
@@ -169,7 +169,7 @@ export const eventDeclarations = {
 		reason: v.string(),
 		duration_ms: integer,
 	}),
-	"side-question.started": declareEvent("stored", "A question beside the conversation is being answered.", {
+	"side-question.started": declareEvent("stored", "A side question is being answered.", {
 		id: v.string(),
 		question: v.string(),
 	}),
@@ -184,21 +184,21 @@ export type EventType = keyof typeof eventDeclarations;
 
 type Fields<T extends EventType> = v.InferOutput<(typeof eventDeclarations)[T]["schema"]>;
 
-/** What happened, without where and when. */
+/** The content of an event, without its origin. */
 export type EventBody = { [T in EventType]: { readonly type: T } & Readonly<Fields<T>> }[EventType];
 export type EventBodyOf<T extends EventType> = Extract<EventBody, { type: T }>;
 
-/** One subagent on the way from the session's own agent to the one that speaks. */
+/** One subagent on the path from the session's own agent to the one that emits. */
 export interface AgentPathEntry {
 	readonly parentToolCallId: string | null;
 	readonly agentId: string | null;
 	readonly subagentType: string | null;
 }
 
-/** Where and when: `agentPath` is empty for the session's own agent, outermost first otherwise. */
+/** The origin of an event: `agentPath` is empty for the session's own agent, outermost first otherwise. */
 export interface EventOrigin {
 	readonly sessionId: string;
-	/** Null for what happens outside a turn and for events read from a log. */
+	/** Null outside turns and for events read from a log. */
 	readonly turnId: string | null;
 	readonly agentPath: readonly AgentPathEntry[];
 	/** Milliseconds since the epoch. */
@@ -219,7 +219,7 @@ const unchangedStatus: StatusFields = {
 	mcp_status: null,
 };
 
-/** A status event in which everything not named is unchanged. */
+/** A status event in which all other fields are unchanged. */
 export function statusChanged(fields: Partial<StatusFields>): EventBodyOf<"status.changed"> {
 	return { type: "status.changed", ...unchangedStatus, ...fields };
 }

@@ -1,4 +1,4 @@
-// The points at which hooks run, in the order in which they are told to clients.
+// The points at which hooks run, in the order in which clients are sent them.
 
 export const hookEvents = [
 	"PreToolUse",

@@ -1,4 +1,5 @@
-// Asks: what the kernel wants from a client. Plain data; the waiting lives in the kernel's table.
+// Interactions: what the kernel requests of a client, and the answers. Plain data; the kernel's interaction table does
+// the waiting.
 import * as v from "valibot";
 import { displayBlockSchema, toolReturnSchema } from "./content.ts";
 
@@ -95,7 +96,7 @@ export const answerSchema = v.variant("kind", [
 export type Answer = v.InferOutput<typeof answerSchema>;
 export type AnswerTo<K extends InteractionKind> = Extract<Answer, { kind: K }>;
 
-/** What a client reports in place of an answer. */
+/** What a client reports instead of an answer. */
 export type InteractionFailure =
 	| { readonly kind: "error-reply"; readonly message: string }
 	| { readonly kind: "malformed" };

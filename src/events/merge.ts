@@ -1,11 +1,11 @@
-// Merges runs of deltas into their stored form (wire-protocol §8.2): text with text, thought with thought until one
-// is signed, a tool call with the argument parts behind it, stray argument parts among themselves.
+// Merges consecutive deltas into their stored form (wire-protocol §8.2): text with text, reasoning with reasoning until
+// it is signed, a tool call with the argument parts after it, stray argument parts with each other.
 import type { EventBody } from "./event.ts";
 
 export interface DeltaMerger {
-	/** Takes the next event and returns the completed event of a run it ends, if any. */
+	/** Adds the next event; returns the completed event when it ends a sequence of deltas. */
 	push(body: EventBody): EventBody | null;
-	/** Ends the open run. */
+	/** Ends the open sequence. */
 	flush(): EventBody | null;
 }
 
@@ -31,7 +31,7 @@ export function createDeltaMerger(): DeltaMerger {
 
 	return {
 		push(body) {
-			// A warning may come at any moment, and is no part of what is being said.
+			// A warning may come at any moment; it does not end a sequence.
 			if (body.type === "budget.warning") return null;
 			if (run !== null && extendRun(run, body)) return null;
 			const completed = flush();
@@ -42,7 +42,7 @@ export function createDeltaMerger(): DeltaMerger {
 	};
 }
 
-/** Adds the event to the run; false when it does not belong to it. */
+/** Adds the event to the sequence; false when it does not belong to it. */
 function extendRun(run: OpenRun, body: EventBody): boolean {
 	if (body.type === "content.delta" && body.part.type === "text" && run.kind === "text") {
 		run.pieces.push(body.part.text);

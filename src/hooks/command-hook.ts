@@ -9,7 +9,7 @@ export interface CommandHookSettings {
 	readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Bytes of output that are looked at. */
+/** Bytes of output to read. */
 const outputLimit = 1_048_576;
 const blockingExitCode = 2;
 
@@ -61,7 +61,7 @@ function whenFailed(hook: CommandHook, what: string): HookDecision {
 	return hook.failClosed ? blocked(`The hook \`${hook.command}\` ${what}, and it is set to block then.`) : allowed;
 }
 
-/** The block that JSON on stdout asks for; null for any other output. */
+/** The block that JSON on stdout requests; null for any other output. */
 function deniedPermission(output: string): HookDecision | null {
 	try {
 		const value: unknown = JSON.parse(output);

@@ -1,11 +1,11 @@
-// What a hook is, and what it decides. Types only.
+// The types of hooks and of their decisions.
 import type { HookEvent } from "../events/hook-event.ts";
 
-/** Something happens at which hooks may run. `target` is what matchers are searched in. */
+/** A point at which hooks may run. `target` is the text that matchers are searched in. */
 export interface HookPoint {
 	readonly event: HookEvent;
 	readonly target: string;
-	/** JSON; what the hook is told beside event, session and work dir. */
+	/** JSON; the hook's input in addition to event, session and work dir. */
 	readonly input: Readonly<Record<string, unknown>>;
 }
 
@@ -23,7 +23,10 @@ export function blocked(reason: string): HookDecision {
 
 interface HookBase {
 	readonly event: HookEvent;
-	/** A regular expression of Python's, searched in the target; empty matches all, an unusable one never matches. */
+	/**
+	 * A regular expression in Python's syntax, searched in the target; empty matches all, an unusable one never
+	 * matches.
+	 */
 	readonly matcher: string;
 	/** Seconds. */
 	readonly timeout: number;

@@ -1,29 +1,29 @@
-// Matchers: regular expressions, as Python reads them, that are searched for in the target of a hook point.
+// Compiles and caches matchers: regular expressions in Python's syntax, searched in the target of a hook point.
 import { createTextSearch } from "../base/text-search.ts";
 import type { CompiledPattern } from "../patterns/pattern.ts";
 
-/** Whether a matcher is found; a clause on why it cannot be used at all. */
+/** Whether a matcher matches; or a clause on why it is unusable. */
 export type MatchResult =
 	| { readonly ok: true; readonly isFound: boolean }
 	| { readonly ok: false; readonly reason: string };
 
-/** Nanoseconds that looking for a matcher may take. */
+/** Nanoseconds that a search may take. */
 const longestSearch = 200_000_000;
-/** Characters of a target that several plain words are looked for in, all of them together. */
+/** Length of a target times the number of plain words, above which they are not searched. */
 const longestPlainSearch = 20_000_000;
-/** Compiled matchers that are kept. */
+/** The most compiled matchers to cache. */
 const maximumRetained = 1000;
-/** `Shell`, `^Shell$`, `ReadFile|^Grep`: needs no engine. */
+/** `Shell`, `^Shell$`, `ReadFile|^Grep`: can be searched without the engine. */
 const plainMatcher = /^\^?\w+\$?(?:\|\^?\w+\$?)*$/;
 
-/** Whether a matcher is one that is known to be usable without a closer look. */
+/** Whether a matcher is known to be usable without compiling it. */
 export function isPlainMatcher(matcher: string): boolean {
 	return matcher === "" || (matcher.length < 1000 && plainMatcher.test(matcher));
 }
 
 let patterns: Promise<typeof import("../patterns/pattern.ts")> | null = null;
 
-/** Reads a matcher; the engine is loaded for the first one that needs it. */
+/** Compiles a matcher; the engine is loaded for the first one that needs it. */
 export async function compileMatcher(matcher: string): Promise<CompiledPattern> {
 	patterns ??= import("../patterns/pattern.ts");
 	const { loadPatternCompiler } = await patterns;
@@ -34,7 +34,7 @@ export async function compileMatcher(matcher: string): Promise<CompiledPattern> 
 export class Matchers {
 	readonly #compiled = new Map<string, Promise<CompiledPattern>>();
 
-	/** Where looking for it would take too long, in a target of megabytes, the matcher counts as found. */
+	/** If the search takes too long, in a target of megabytes, the matcher counts as matching. */
 	async find(matcher: string, target: string): Promise<MatchResult> {
 		if (matcher === "") return { ok: true, isFound: true };
 		if (isPlainMatcher(matcher)) {
@@ -59,7 +59,7 @@ export class Matchers {
 }
 
 function findPlain(words: readonly string[], target: string): boolean {
-	// `$` is also before a last line end.
+	// `$` also matches before a final line end.
 	const whole = target.endsWith("\n") ? target.slice(0, -1) : target;
 	return words.some((alternative) => {
 		const isStart = alternative.startsWith("^");

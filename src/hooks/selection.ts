@@ -1,24 +1,24 @@
-// Which hooks run at a point, and what their decisions come to.
+// Selects the hooks that run at a point, and combines their decisions.
 import { createPace } from "../base/pace.ts";
 import { allowed, type Hook, type HookDecision, type HookPoint } from "./hook.ts";
 import type { Matchers } from "./matchers.ts";
 
-/** A hook that is to decide. */
+/** A hook to run. */
 export interface SelectedHook {
 	readonly hook: Hook;
-	/** Why its matcher cannot be used, as a clause: then it cannot be run, and must not be passed over either. */
+	/** Why its matcher is unusable, as a clause: then it cannot be run, but must not be skipped either. */
 	readonly refusal: string | null;
 }
 
 export interface Selection {
 	readonly selected: readonly SelectedHook[];
-	/** Hooks that are left out because their matchers cannot be used, with the reason. */
+	/** Hooks that are left out because of unusable matchers, with the reason. */
 	readonly unusable: readonly { readonly hook: Hook; readonly reason: string }[];
 }
 
 /**
- * The hooks of a point in their order; of identical commands the first alone. One whose matcher cannot be used matches
- * nothing, but a command that is to block where it fails is selected for every target.
+ * The hooks of a point in their order; identical commands run once. A hook with an unusable matcher matches nothing,
+ * but a command that blocks on failure is selected for every target.
  */
 export async function selectHooks(
 	hooks: readonly Hook[],

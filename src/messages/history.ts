@@ -1,8 +1,8 @@
-// What each version of Kimi Wire brought, by the names its document uses: methods, messages, fields, error numbers, and
-// what it renamed. The only place that says since when something exists; the documents and the cap on events follow it.
+// What each version of Kimi Wire added or renamed: methods, messages, fields and error numbers, by the names in its
+// document. The only place that says since when something exists; the documents and the cap on events follow it.
 import type { MessageType } from "./message.ts";
 
-/** Names of messages that only the text of an old version has. */
+/** Names of messages that only the document of an old version has. */
 export type FormerName =
 	| "ApprovalRequestResolved"
 	| "TextPart"
@@ -139,7 +139,7 @@ const renamed: Readonly<Record<string, string>> = Object.fromEntries(
 	entries.flatMap((entry) => Object.entries(entry.renamed)),
 );
 
-/** The version that brought a method, a message, a `Shape.field` or an error; null for what none lists. */
+/** The version that added a method, a message, a `Shape.field` or an error; null when none lists it. */
 export function sinceOf(what: string | number): WireVersion | null {
 	const found = entries.find(({ methods, messages, fields, errors }) =>
 		[methods, messages, fields, errors].some((listed: readonly (string | number)[]) => listed.includes(what)),
@@ -147,23 +147,23 @@ export function sinceOf(what: string | number): WireVersion | null {
 	return found?.version ?? null;
 }
 
-/** Today's name of a message or field that was renamed; null for a name that never changed. */
+/** The current name of a message or field that was renamed; null for a name that never changed. */
 export function renamedTo(name: string): string | null {
 	return Object.hasOwn(renamed, name) ? (renamed[name] ?? null) : null;
 }
 
-/** What a message or field was called before it was renamed. */
+/** The former name of a message or field. */
 export function formerNameOf(name: string): string | null {
 	return Object.keys(renamed).find((former) => renamed[former] === name) ?? null;
 }
 
-/** What a version's document calls a message of today; null when it does not know the message. */
+/** A version's name for a current message type; null when it does not have the message. */
 export function nameIn(version: WireVersion, type: MessageType): string | null {
 	const names = [type, formerNameOf(type)];
 	return names.find((name) => name !== null && sinceOf(name) !== null && !predates(version, name)) ?? null;
 }
 
-/** Whether a version, as clients spell it, is older than the one that brought this; false for what is no version. */
+/** Whether a version, as clients spell it, is older than the one that added this; false for an invalid version. */
 export function predates(version: string, what: string): boolean {
 	const since = sinceOf(what);
 	const [one, other] = [toNumbers(version), since === null ? null : toNumbers(since)];

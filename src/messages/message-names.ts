@@ -2,7 +2,7 @@
 import { renamedTo } from "./history.ts";
 import { type MessageType, messageDeclarations } from "./message.ts";
 
-/** Today's type of that name, former names included; null for a type nobody knows. */
+/** The current type of that name, former names included; null for an unknown name. */
 export function toMessageType(name: string): MessageType | null {
 	const type = renamedTo(name) ?? name;
 	return isMessageType(type) ? type : null;

@@ -1,5 +1,5 @@
-// Kimi's {type, payload} vocabulary: one declaration per message type, with its schema and kind; which version brought
-// it is history.ts. Reading fills in what older versions lacked; writing always gives every field.
+// Kimi's {type, payload} vocabulary: one declaration per message type, with its schema and kind; history.ts has the
+// versions. Parsing adds what older versions lacked; writing always includes every field.
 import * as v from "valibot";
 import {
 	contentPartSchema,
@@ -18,7 +18,7 @@ export interface Message {
 }
 
 interface MessageDeclaration<S extends v.GenericSchema<unknown, object>> {
-	/** Events are told; requests want an answer. */
+	/** Events need no answer; requests do. */
 	readonly kind: "event" | "request";
 	readonly schema: S;
 }
@@ -26,7 +26,7 @@ interface MessageDeclaration<S extends v.GenericSchema<unknown, object>> {
 const nullableText = v.optional(v.nullable(v.string()), null);
 const empty = v.object({});
 
-/** A nested message, read as far as its envelope; its payload is read by its own declaration. */
+/** A nested message, parsed as far as its envelope; its own declaration parses its payload. */
 export const nestedMessageSchema = v.object({ type: v.string(), payload: v.record(v.string(), v.unknown()) });
 
 export const subagentEventFields = {

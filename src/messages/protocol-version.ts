@@ -1,4 +1,4 @@
-// The version of Kimi's vocabulary that we speak, write into logs, and tell clients whatever they ask for.
+// The version of Kimi's vocabulary that we use, write into logs, and report to clients whatever they request.
 import type { WireVersion } from "./history.ts";
 
 export const protocolVersion: WireVersion = "1.10";

@@ -21,7 +21,7 @@ const isPersisted = (body: EventBody) =>
 const persisted = allSamples.filter(isPersisted);
 const path = [{ parentToolCallId: "P", agentId: "a1b2c3d4e", subagentType: "coder" }];
 
-/** What a log does not tell is null in what is read from it. */
+/** Values that are not logged are null when they are read from the log. */
 const asRead = (body: EventBody): EventBody => {
 	if (body.type === "turn.ended") return { ...body, outcome: null };
 	if (body.type === "interaction.requested" && body.interaction.kind === "client-tool")

@@ -1,4 +1,4 @@
-// Which events the session log keeps, and how its records become events again.
+// Converts events to the records of the session log, where they have one, and records to events.
 import * as v from "valibot";
 import { isRecord } from "../base/json.ts";
 import type { AgentEvent, AgentPathEntry, EventBody, EventType } from "../events/event.ts";
@@ -9,7 +9,7 @@ import { toMessage, wrapForSubagent } from "./to-message.ts";
 
 export type MessageRecord = Message;
 
-/** An event as far as a record tells it: who spoke, and what. */
+/** An event as far as a record contains it: the agent and the content. */
 export interface EventRecord {
 	readonly agentPath: readonly AgentPathEntry[];
 	readonly body: EventBody;
@@ -30,11 +30,11 @@ const persistedInteractions: ReadonlySet<Interaction["kind"]> = new Set<Interact
 	"question",
 ]);
 
-/** The log record of an event, or null when the log does not keep it (wire-protocol §8.2). */
+/** The log record of an event, or null when it is not logged (wire-protocol §8.2). */
 export function toRecord(event: Pick<AgentEvent, "agentPath" | "body">): MessageRecord | null {
 	const { body, agentPath } = event;
 	if (notPersisted.has(body.type)) return null;
-	// Asks of subagents travel unwrapped, as they do on the wire.
+	// Interactions of subagents are not wrapped, as on the wire.
 	if (body.type === "interaction.requested")
 		return persistedInteractions.has(body.interaction.kind) ? toMessage(body) : null;
 	const message = toMessage(body);

@@ -1,5 +1,5 @@
-// Events to Kimi messages. One row per event type: the message it becomes, or null where the vocabulary has none.
-// Which of them a live client sees is the dialect's matter; which of them the log keeps is record.ts's.
+// Converts events to Kimi messages. One row per event type: its message, or null where the vocabulary has none. The
+// dialect decides which of them a live client gets; record.ts which of them are logged.
 
 import type { AgentPathEntry, EventBody, EventBodyOf, EventType } from "../events/event.ts";
 import type { Interaction } from "../events/interaction.ts";
@@ -34,7 +34,7 @@ export function toInteractionMessage(interaction: Interaction): Message {
 				},
 			};
 		case "client-tool":
-			// Clients take null for "no such tool": an absent argument text goes out as an empty object.
+			// Clients take null for "no such tool", so missing arguments are sent as an empty object.
 			return {
 				type: "ToolCallRequest",
 				payload: { id: interaction.toolCallId, name: interaction.name, arguments: interaction.arguments ?? "{}" },
@@ -62,7 +62,7 @@ const rows: { readonly [T in EventType]: Row<T> } = {
 	"turn.started": ({ input }) => ({ type: "TurnBegin", payload: { user_input: input } }),
 	"turn.ended": () => ({ type: "TurnEnd", payload: empty }),
 	"step.started": ({ n }) => ({ type: "StepBegin", payload: { n } }),
-	// A cancelled step is told by the end of its turn alone.
+	// Only the end of its turn reports a cancelled step.
 	"step.interrupted": ({ reason }) => (reason === "error" ? { type: "StepInterrupted", payload: empty } : null),
 	"step.retrying": (body) => ({ type: "StepRetry", payload: withoutType(body) }),
 	"compaction.started": () => ({ type: "CompactionBegin", payload: empty }),

@@ -10,7 +10,7 @@ import { Connection, type ConnectionSettings } from "./connection.ts";
 import type { RpcReply } from "./envelope.ts";
 import { defineMethod } from "./methods.ts";
 
-/** Resolves behind everything that is due in this turn of the event loop. */
+/** Resolves after everything that is due in this turn of the event loop. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function createSubject(maximumInFlight = 256) {

@@ -1,5 +1,5 @@
-// One JSON-RPC conversation over a line transport: dispatches what comes in, sends what goes out, and keeps the
-// table of requests waiting for the peer. It never waits for a handler and knows no agent.
+// One JSON-RPC connection over a line transport: dispatches incoming messages, sends outgoing ones, and has the table
+// of requests waiting for the peer. It never waits for a handler.
 import type { Line } from "../base/lines.ts";
 import type { Log } from "../base/log.ts";
 import {
@@ -29,7 +29,7 @@ export interface Peer {
 	isWaiting(id: RpcId): boolean;
 	/** Forgets a request: later replies are ignored. */
 	withdraw(id: RpcId): void;
-	/** Resolves while the outbox has room. */
+	/** Resolves while the outbox is below its limit. */
 	ready(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export interface ConnectionSettings {
 	readonly methods: MethodTable;
 }
 
-/** Sees every parsed line that is not yet someone's; returns the settings to serve it and all later lines with. */
+/** Sees every parsed line until it returns the settings to serve that line and all later ones with. */
 export type Chooser = (value: unknown) => ConnectionSettings | null;
 
 export class Connection implements Peer {
@@ -53,8 +53,8 @@ export class Connection implements Peer {
 	readonly #idleWaiters: (() => void)[] = [];
 
 	/**
-	 * `undecided` serves lines until `choose` returns settings, which then serve for good.
-	 * `maximumInFlight` bounds the requests being handled at once.
+	 * `undecided` serves lines until `choose` returns settings, which then serve permanently. `maximumInFlight` limits
+	 * the requests being handled concurrently.
 	 */
 	constructor(
 		transport: LineTransport,

@@ -1,5 +1,4 @@
-// JSON-RPC 2.0 envelopes under given rules: what an incoming line is, and how outgoing objects are spelled.
-// The rules are data owned by each dialect; nothing here knows which dialect it serves.
+// Parses and formats JSON-RPC 2.0 envelopes under the rules of a dialect, which are data.
 import { isRecord } from "../base/json.ts";
 import { type LineText, toLineText, wholeText } from "../base/long-text.ts";
 import { exactId } from "./exact-id.ts";
@@ -10,19 +9,19 @@ export type RpcId = string | number | bigint;
 export interface ErrorObject {
 	readonly code: number;
 	readonly message: string;
-	/** JSON; null when there is nothing to add. */
+	/** JSON; null for none. */
 	readonly data?: unknown;
 }
 
-/** Why params do not fit: they are missing, or `reason` says what is wrong with them. */
+/** Why params are invalid: they are missing, or `reason` says what is wrong with them. */
 export type ParamsProblem = { readonly kind: "missing" } | { readonly kind: "unfit"; readonly reason: string };
 
-/** How a dialect reads and writes envelopes. A reply of null means silence. */
+/** A dialect's rules for envelopes. A reply of null means silence. */
 export interface EnvelopeRules {
 	isId(value: unknown): value is RpcId;
-	/** Whether ids are read to the digit: integers of 64 bits are ids then, as they are written. */
+	/** Whether ids are read exactly: 64-bit integers are valid ids then. */
 	readonly exactIds?: boolean;
-	/** Whether an unusable object is answered, under its id where it has one, instead of with id null or silence. */
+	/** Whether an invalid object is answered under its id, if it has one, instead of with id null or silence. */
 	readonly refusalsNameId?: boolean;
 	/** Whether `"jsonrpc":"2.0"` may be left out. */
 	readonly versionOptional: boolean;
@@ -30,7 +29,7 @@ export interface EnvelopeRules {
 	readonly unknownKeysRefused: boolean;
 	/** Whether `params` and `result` must be objects. */
 	readonly objectsOnly: boolean;
-	/** Whether a blank line is passed over instead of being a parse error. */
+	/** Whether a blank line is ignored instead of being a parse error. */
 	readonly blankLinesIgnored: boolean;
 	/** Whether error objects always carry `data`, null included. */
 	readonly errorDataAlways: boolean;
@@ -45,7 +44,7 @@ export interface EnvelopeRules {
 	toErrorObject(thrown: unknown): ErrorObject;
 }
 
-/** How a peer answered a request of ours. */
+/** A peer's reply to a request of ours. */
 export type RpcReply =
 	| { readonly kind: "result"; readonly result: unknown }
 	| { readonly kind: "error"; readonly error: ErrorObject };
@@ -54,7 +53,7 @@ export type Incoming =
 	| { readonly kind: "request"; readonly id: RpcId; readonly method: string; readonly params: unknown }
 	| { readonly kind: "notification"; readonly method: string; readonly params: unknown }
 	| { readonly kind: "response"; readonly id: RpcId; readonly reply: RpcReply }
-	/** Nothing to act on: answered with `error`, with id null where it has none, or met with silence. */
+	/** Nothing to act on: answered with `error`, with id null where it has none, or ignored. */
 	| { readonly kind: "refused"; readonly error: ErrorObject | null; readonly id?: RpcId };
 
 const envelopeKeys: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params", "result", "error"]);
@@ -62,7 +61,7 @@ const silence: Incoming = { kind: "refused", error: null };
 
 const byteOrderMark = 0xfeff;
 
-/** Unicode white space, information separators included. A byte order mark is none: it stays and fails to parse. */
+/** Unicode white space, information separators included. A byte order mark is not white space: it fails to parse. */
 function isSpace(code: number): boolean {
 	if (code <= 0x20) return code === 0x20 || (code >= 0x09 && code <= 0x0d) || (code >= 0x1c && code <= 0x1f);
 	return code === 0x85 || (code >= 0xa0 && code !== byteOrderMark && /\s/.test(String.fromCharCode(code)));
@@ -86,8 +85,8 @@ export function parseJsonLine(text: string): unknown {
 }
 
 /**
- * Applies the decision procedure of wire-protocol §1.3, steps 2 to 4, to a parsed line. `text` is the line, for ids that
- * are read to the digit.
+ * Applies the decision procedure of wire-protocol §1.3, steps 2 to 4, to a parsed line. `text` is the line, for ids
+ * that are read exactly.
  */
 export function readEnvelope(parsed: unknown, rules: EnvelopeRules, text = ""): Incoming {
 	if (parsed === undefined) return { kind: "refused", error: rules.parseError };
@@ -106,7 +105,7 @@ export function readEnvelope(parsed: unknown, rules: EnvelopeRules, text = ""): 
 	return { kind: "refused", error: rules.invalidResponse };
 }
 
-/** An id that is no integer of 64 bits becomes one that no dialect takes. */
+/** An id that is not a 64-bit integer becomes one that no dialect accepts. */
 function withExactId(value: unknown, text: string): unknown {
 	return isRecord(value) && typeof value["id"] === "number" ? { ...value, id: exactId(text) ?? false } : value;
 }
@@ -134,7 +133,7 @@ function hasValidMembers(value: Record<string, unknown>, rules: EnvelopeRules): 
 	return !(rules.objectsOnly && "result" in value && !isRecord(value["result"]));
 }
 
-/** Reads an error object; a numeric string passes as code, as in the reference. Null when it is none. */
+/** Parses an error object; a numeric string is accepted as code, as in the reference. Null when it is invalid. */
 function toErrorObject(value: unknown): ErrorObject | null {
 	if (!isRecord(value) || typeof value["message"] !== "string") return null;
 	const code =
@@ -170,7 +169,7 @@ export function errorLine(id: RpcId | null, { code, message, data }: ErrorObject
 }
 
 function answerLine(id: RpcId | null, answer: object): LineText {
-	// JSON.stringify takes no bigint.
+	// JSON.stringify does not accept bigints.
 	return typeof id === "bigint"
 		? `{"jsonrpc":"2.0","id":${id},${wholeText(toLineText(answer)).slice(1)}`
 		: toLineText({ jsonrpc: "2.0", id, ...answer });

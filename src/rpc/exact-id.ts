@@ -1,10 +1,12 @@
-// Numeric ids to the digit: numbers beyond 2^53 lose theirs when JSON is parsed, so they are read off the text.
+// Reads numeric ids exactly: numbers beyond 2^53 lose digits when JSON is parsed, so they are read from the text.
 
-/** The ids a 64-bit integer can hold. */
+/** The ids that fit a 64-bit integer. */
 const lowest = -(2n ** 63n);
 const highest = 2n ** 63n - 1n;
 
-/** The numeric `id` of a JSON object as it is written; null when it is spelled as no integer is or is out of bounds. */
+/**
+ * The numeric `id` of a JSON object as it is written; null when it is not spelled as an integer or is out of bounds.
+ */
 export function exactId(text: string): number | bigint | null {
 	const written = writtenId(text);
 	if (written === null || !/^(?:0|-?[1-9]\d*)$/.test(written)) return null;
@@ -14,7 +16,7 @@ export function exactId(text: string): number | bigint | null {
 	return Number.isSafeInteger(number) ? number : value;
 }
 
-/** The number behind the last `"id"` on the first level of a text that is known to be a JSON object. */
+/** The number after the last `"id"` on the first level of a text that is a valid JSON object. */
 function writtenId(text: string): string | null {
 	const number = /\s*:\s*(-?\d[\d.eE+-]*)/y;
 	let depth = 0;
@@ -26,7 +28,7 @@ function writtenId(text: string): string | null {
 		else if (character === '"') {
 			const end = endOfString(text, at);
 			number.lastIndex = end + 1;
-			// Values are followed by no colon, so that only keys are found.
+			// No colon follows a value, so only keys are found.
 			if (depth === 1 && isId(text.slice(at, Math.min(end + 1, at + longestSpelling)))) {
 				found = number.exec(text)?.[1] ?? found;
 			}
@@ -44,7 +46,7 @@ function isId(literal: string): boolean {
 	return literal.includes("\\u") && /^"(?:i|\\u0069)(?:d|\\u0064)"$/i.test(literal);
 }
 
-/** Where the string that begins at `start` has its closing quote. */
+/** The position of the closing quote of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
 	for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
 		let backslashes = 0;

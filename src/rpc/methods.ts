@@ -1,20 +1,20 @@
-// Method tables: one row per inbound method, each with the schemas of its params and result and its handler.
+// Method tables: one row per inbound method, with the schemas of its params and result and its handler.
 import * as v from "valibot";
 import type { ParamsProblem } from "./envelope.ts";
 
-/** Sends the result now, before the handler is done; a later result is not sent. */
+/** Sends the result now, before the handler has finished; a later result is not sent. */
 export type Respond<Result = unknown> = (result: Result) => void;
 
 /** Which messages a method acts on: requests, which are answered, notifications, which are not, or both. */
 export type ActsOn = "requests" | "notifications" | "both";
 
-/** A call whose params fit. */
+/** A call with valid params. */
 export type MethodCall = (respond: Respond) => Promise<unknown>;
 
 export interface Method {
-	/** Checks the params and returns the call ready to run, or why they do not fit. */
+	/** Checks the params; returns the call, or why they are invalid. */
 	prepare(params: unknown): MethodCall | ParamsProblem;
-	/** A request it does not act on is that of an unknown method; a notification is passed over. */
+	/** A request that it does not act on gets the error for an unknown method; a notification is ignored. */
 	readonly actsOn: ActsOn;
 }
 
@@ -22,9 +22,9 @@ export type MethodTable = ReadonlyMap<string, Method>;
 
 interface MethodDefinition<Params extends v.GenericSchema, Result extends v.GenericSchema> {
 	readonly params: Params;
-	/** What the result is like; it is not checked here. */
+	/** The schema of the result, which is not checked here. */
 	readonly result?: Result | null;
-	/** Requests, if it is not said. */
+	/** Requests by default. */
 	readonly actsOn?: ActsOn;
 	/** Resolves to the result, unless it responded before. What it throws is answered as an error. */
 	handle(

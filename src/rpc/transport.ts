@@ -1,8 +1,8 @@
-// What a connection needs of the thing that carries its lines. Implementations live in transports/.
+// The transport of lines that a connection requires; transports/ implements it.
 import type { Line } from "../base/lines.ts";
 import type { LineText } from "../base/long-text.ts";
 
-/** A duplex of lines. Sending never blocks; who produces much waits for `ready`. */
+/** A duplex of lines. Sending never blocks; producers of much data await `ready`. */
 export interface LineTransport {
 	/** Calls back with every batch of lines as it arrives, then once with the end of input. May be called once. */
 	receive(onLines: (lines: readonly Line[]) => void, onEnd: () => void): void;
@@ -10,9 +10,9 @@ export interface LineTransport {
 	send(line: LineText): void;
 	/** Resolves while less than the outbox limit is queued, and when the other side is gone. */
 	ready(): Promise<void>;
-	/** Resolves when everything queued was handed to the operating system, or the other side is gone. */
+	/** Resolves when everything queued was passed to the operating system, or the other side is gone. */
 	flush(): Promise<void>;
-	/** Aborts when nothing can be sent any more. */
+	/** Aborts when nothing more can be sent. */
 	readonly gone: AbortSignal;
 	/** Stops receiving and releases the streams. */
 	close(): void;

@@ -1,4 +1,4 @@
-// Serves one transport: chooses the dialect by the first message anybody claims, and ends in good order.
+// Serves one transport: chooses the dialect by the first claimed message, and ends in order.
 import { aborted } from "../base/abort.ts";
 import type { Log } from "../base/log.ts";
 import type {
@@ -15,19 +15,19 @@ import type { Session } from "../kernel/session/session.ts";
 import { Connection, type ConnectionSettings, type Peer } from "../rpc/connection.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 
-/** Those of one session, in the order in which they are asked whether a first message is theirs. */
+/** The dialects of one session, in the order in which they may claim the first message. */
 const dialects: readonly Dialect[] = [legacyDialect, kimiDialect];
 
-/** Serves a connection until a dialect has claimed it, where it is offered. */
+/** Serves a connection until a dialect has claimed it, if it is offered. */
 const undecidedDialect = kimiDialect;
 
-/** Requests handled at once on one connection, unless it is said otherwise. */
+/** Concurrent requests on one connection, by default. */
 const usualInFlight = 256;
 
 /** Milliseconds that a replay may still take once serving has ended. */
 const patience = 1000;
 
-/** Dialects of many sessions, asked behind those of one, and what they get. */
+/** Dialects of many sessions, asked after those of one, and what they are given. */
 export interface HostOffer extends Pick<HostApi, "sessions" | "documents" | "clock" | "identifiers"> {
 	readonly dialects: readonly HostDialect[];
 }
@@ -40,7 +40,7 @@ export interface ServeOptions {
 	readonly host?: HostOffer;
 	readonly server: { readonly name: string; readonly version: string };
 	readonly compatibility: Compatibility;
-	/** Requests handled at once. */
+	/** Limit of concurrent requests. */
 	readonly maximumInFlight?: number;
 	readonly log: Log;
 	/** Aborts to end serving as if the input had ended. */
@@ -51,17 +51,17 @@ export interface ServeOptions {
 export type ServeEnd = "input-ended" | "stopped" | "output-gone";
 
 export interface Serving {
-	/** Resolves when the input ended, the signal aborted or the output went away. */
+	/** Resolves when the input ended, the signal aborted or the output broke. */
 	readonly ended: Promise<ServeEnd>;
 	/**
-	 * Settles open asks, ends the running turn as cancelled and resolves once everything owed to the client was
+	 * Settles open interactions, ends the running turn as cancelled and resolves once everything owed to the client was
 	 * written. The session is stopped, not closed.
 	 */
 	finish(): Promise<void>;
 	isOutputGone(): boolean;
 }
 
-/** A dialect with the door it goes through. */
+/** A dialect together with its kernel API. */
 interface Offer extends Omit<Dialect, "converse"> {
 	converse(peer: Peer): DialectConnection;
 }

@@ -1,4 +1,4 @@
-// A line transport in memory: a server end, and the client end that tests and embedders hold.
+// A line transport in memory: a server end, and a client end for tests and embedders.
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 import { createLineSplitter, type Line } from "../base/lines.ts";
 import type { LineTransport } from "../rpc/transport.ts";
@@ -6,13 +6,13 @@ import { createOutbox } from "./outbox.ts";
 
 /** The far end of a memory transport. */
 export interface MemoryClient {
-	/** Sends bytes or text as they are; newlines are the sender's. */
+	/** Sends bytes or text unchanged; the sender adds the newlines. */
 	write(bytes: string | Buffer): void;
 	/** Ends the server's input. */
 	end(): void;
 	/** The next line the server sent; null once it closed. */
 	read(): Promise<string | null>;
-	/** While paused nothing is taken from the server's outbox. */
+	/** While paused nothing is read from the server's outbox. */
 	pause(): void;
 	resume(): void;
 	/** Makes everything the server sends fail from now on. */
@@ -33,7 +33,7 @@ export function createMemoryTransport(
 	let paused = false;
 	let held: { text: string; done: () => void }[] = [];
 	const arrived: string[] = [];
-	/** The beginning of a line that comes in pieces. */
+	/** The beginning of an incomplete line. */
 	let unfinished = "";
 	let reader: Deferred<string | null> | null = null;
 

@@ -1,31 +1,31 @@
-// The queue between those who send lines and a stream that takes them: bounded in bytes, joined into few writes.
-// It never drops a line while the other side lives; producers of much wait for `ready`.
+// The queue between senders of lines and a stream: bounded in bytes, joined into few writes. It never drops a line
+// while the other side exists; producers of much data await `ready`.
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 import type { LineText, LongText } from "../base/long-text.ts";
 import { createPacedCallbacks } from "../base/pace.ts";
 
-/** A sink for text. `done` is called when the text was handed on, with an error when it could not be. */
+/** A sink for text. `done` is called when the text was passed on, with an error when that failed. */
 export type WriteText = (text: string, done: (error?: Error | null) => void) => void;
 
 export interface Outbox {
 	send(line: LineText): void;
 	ready(): Promise<void>;
-	/** Bytes (UTF-16 units, to be exact) that wait to be taken. */
+	/** Queued bytes (UTF-16 units, to be exact). */
 	queued(): number;
 	flush(): Promise<void>;
-	/** Declares the other side gone: everything queued is dropped and every waiter released. */
+	/** Declares the other side gone: drops everything queued and releases every waiter. */
 	abandon(reason: unknown): void;
 	readonly gone: AbortSignal;
 }
 
-/** `limit` is the number of queued UTF-16 units above which `ready` waits; `ending` is put behind everything sent. */
+/** `limit` is the number of queued UTF-16 units above which `ready` waits; `ending` follows everything sent. */
 export function createOutbox(write: WriteText, limit: number, ending = "\n"): Outbox {
 	const gone = new AbortController();
 	let queued: LineText[] = [];
 	let size = 0;
 	let inFlight = 0;
 	let scheduled = false;
-	/** A reader that keeps up would have everything written in one turn of the event loop, however much it is. */
+	/** With a fast reader everything would be written in one turn of the event loop, however much it is. */
 	const pace = createPacedCallbacks();
 	let drainWaiter: Deferred<void> | null = null;
 	let emptyWaiter: Deferred<void> | null = null;
@@ -51,7 +51,7 @@ export function createOutbox(write: WriteText, limit: number, ending = "\n"): Ou
 
 	const drain = () => {
 		scheduled = false;
-		// One write at a time: what comes meanwhile is joined into the next.
+		// One write at a time: text queued meanwhile is joined into the next.
 		if (inFlight > 0 || queued.length === 0) return;
 		const firstLong = queued.findIndex((line) => typeof line !== "string");
 		const long = firstLong === 0 ? queued[0] : undefined;
@@ -69,7 +69,7 @@ export function createOutbox(write: WriteText, limit: number, ending = "\n"): Ou
 		else write(`${batch.join(ending)}${ending}`, finish);
 	};
 
-	/** A line that is too long to be held as one text. */
+	/** A line that is too long for one string. */
 	const writePieces = (line: LongText, done: (error?: Error | null) => void): void => {
 		const pieces = line[Symbol.iterator]();
 		const next = (error?: Error | null): void => {

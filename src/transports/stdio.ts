@@ -1,4 +1,4 @@
-// The process's own stdin and stdout as a line transport; the only file that touches them.
+// The process's own stdin and stdout as a line transport; the only file that accesses them.
 import { createWriteStream, fstatSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
@@ -6,19 +6,19 @@ import { createLineSplitter, type Line } from "../base/lines.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 
-/** The longest line taken, in bytes (wire-protocol §1.5). */
+/** The longest accepted line, in bytes (wire-protocol §1.5). */
 export const lineLimit = 104_857_600;
 
-/** Bytes queued for a slow reader before producers are made to wait. */
+/** Bytes queued for a slow reader before producers have to wait. */
 export const outboxLimit = 262_144;
 
 /**
- * Bytes of unread replies at which no more requests are taken in. Events wait long before that; only a client that
- * sends requests without reading the answers gets here.
+ * Bytes of unread replies at which no more requests are read. Events wait long before that; only a client that sends
+ * requests without reading the answers gets here.
  */
 export const replyLimit = 16_777_216;
 
-/** `limit` is how many bytes are queued for a slow reader before producers are made to wait. */
+/** `limit` is the number of bytes queued for a slow reader before producers have to wait. */
 export function createStdioTransport(limit = outboxLimit): LineTransport {
 	const outbox = createStdoutOutbox("\n", limit);
 	const input: Readable = process.stdin;
@@ -53,23 +53,23 @@ export function createStdioTransport(limit = outboxLimit): LineTransport {
 	};
 }
 
-/** stdout for text that goes out just as it is given. */
+/** stdout for text that is written unchanged. */
 export function createTextOutput(): Outbox {
 	return createStdoutOutbox("", outboxLimit);
 }
 
-/** stdin line by line; it is read as the lines are asked for. A broken stdin ends like any other. */
+/** stdin line by line, read lazily. A broken stdin ends like any other. */
 export async function* readInputLines(): AsyncGenerator<Line> {
 	const splitter = createLineSplitter(lineLimit);
 	try {
 		for await (const bytes of process.stdin) yield* splitter.push(bytes);
 	} catch {
-		// What was complete before is taken all the same.
+		// Complete lines before the error still count.
 	}
 	yield* splitter.end();
 }
 
-/** Everything that stdin says until its end. Rejects when it cannot be read. */
+/** The whole of stdin. Rejects when it cannot be read. */
 export async function readInput(): Promise<string> {
 	const pieces: Buffer[] = [];
 	for await (const bytes of process.stdin) pieces.push(bytes);

@@ -1,4 +1,4 @@
-// Kimi Wire, every version: clients declare a version and are never lowered to it (wire-protocol §2.2).
+// Kimi Wire, every version: clients declare a version, which does not change what they are sent (wire-protocol §2.2).
 
 import { isRecord } from "../../base/json.ts";
 import { readEnvelope } from "../../rpc/envelope.ts";
@@ -12,7 +12,7 @@ const otherMethods: ReadonlySet<string> = new Set(["prompt", "steer", "replay", 
 export const kimiDialect: Dialect = {
 	name: "kimi",
 	rules: envelopeRules,
-	/** The method names tell; an `initialize` with none of the handshake's keys belongs to another protocol (§7.4). */
+	/** By method name; an `initialize` with none of the handshake's keys belongs to another protocol (§7.4). */
 	claims(value) {
 		const incoming = readEnvelope(value, envelopeRules);
 		if (incoming.kind !== "request") return false;

@@ -1,4 +1,4 @@
-// How Kimi Wire reads and writes JSON-RPC (wire-protocol §1.2, §1.3, §11).
+// The JSON-RPC rules of Kimi Wire (wire-protocol §1.2, §1.3, §11).
 import type { EnvelopeRules } from "../../rpc/envelope.ts";
 import { toErrorObject } from "../error-numbers.ts";
 import { errorNumbers } from "./errors.ts";

@@ -1,4 +1,4 @@
-// Kernel errors as numbers of Kimi Wire (wire-protocol §1.7).
+// The error numbers of Kimi Wire (wire-protocol §1.7).
 import type { ErrorNumbers } from "../error-numbers.ts";
 
 export const errorNumbers: ErrorNumbers = {
@@ -7,12 +7,12 @@ export const errorNumbers: ErrorNumbers = {
 	unsupported: { code: -32000 },
 	overloaded: { code: -32000 },
 	closed: { code: -32000 },
-	// Which model was asked for is in the log.
+	// The log says which model was requested.
 	"model-not-set": { code: -32001, isBare: true },
 	"capability-missing": { code: -32002 },
 	"provider-failed": { code: -32003 },
 	"login-expired": { code: -32004 },
-	// Clients show the text of a failed request as it is, where they take other numbers for mistakes of their own.
+	// Clients show the text of this error as it is; they take other numbers for bugs of their own.
 	"budget-exhausted": { code: -32003 },
 	"invalid-input": { code: -32602 },
 	"session-not-found": { code: -32603 },

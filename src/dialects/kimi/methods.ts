@@ -40,12 +40,12 @@ export class KimiConnection implements DialectConnection {
 	#client: AttachOptions["client"] = null;
 	#capabilities: AttachOptions["capabilities"] = [];
 	#audience: Audience;
-	/** Null before the first handshake: hooks of the settings then run untold. */
+	/** Null before the first handshake: hooks of the settings then run without events. */
 	#hooks: AttachOptions["hooks"] = null;
 	#attachment: Attachment | null = null;
-	/** Set while a handshake is made: what is sent behind `initialize` waits for it, in the order of its coming. */
+	/** Set during a handshake: requests after `initialize` wait for it, in the order in which they arrived. */
 	#initializing: Promise<void> | null = null;
-	/** Whether a prompt has no response yet: its turn is not over for the client before that. */
+	/** Whether a prompt is unanswered: its turn has not ended for the client before the response. */
 	#isPrompting = false;
 	#replay: AbortController | null = null;
 
@@ -105,7 +105,7 @@ export class KimiConnection implements DialectConnection {
 		this.#hooks = (params.hooks ?? []).flatMap(toClientHook);
 		const attachment = this.#attach();
 		respond(this.#handshake(checked));
-		// Behind the response: nothing may precede it, and what is still open is asked again right after it.
+		// After the response: nothing may precede it, and open interactions are requested again right after it.
 		this.#pump.carry(attachment);
 	}
 
@@ -126,7 +126,7 @@ export class KimiConnection implements DialectConnection {
 
 	async #prompt(input: UserInput): Promise<PromptResult> {
 		if (this.#initializing !== null) await this.#initialized();
-		// The one prompt that is never busy: without a turn it has one of its own.
+		// The one prompt that is never refused as busy: without a running turn it gets one of its own.
 		const question = this.#isBusy() ? readSideQuestion(inputText(input)) : null;
 		if (question !== null) return await this.#askAside(question);
 		this.#refuseWhenBusy();
@@ -140,7 +140,7 @@ export class KimiConnection implements DialectConnection {
 		}
 	}
 
-	/** Beside what runs, which does not notice. */
+	/** Concurrently with the running turn, without effect on it. */
 	async #askAside(question: string): Promise<PromptResult> {
 		if (this.#attachment === null) this.#pump.carry(this.#attach());
 		const { id } = await this.#kernelApi.session.send({ type: "side-question.start", question });
@@ -156,7 +156,7 @@ export class KimiConnection implements DialectConnection {
 
 	async #setPlanMode(enabled: boolean): Promise<SetPlanModeResult> {
 		if (this.#initializing !== null) await this.#initialized();
-		// Its event goes to this client too, whether or not it made a handshake.
+		// This client gets the event as well, even if it made no handshake.
 		if (this.#attachment === null) this.#pump.carry(this.#attach());
 		const { planMode } = await this.#kernelApi.session.send({ type: "plan-mode.set", enabled });
 		// The response follows the event (wire-protocol §2.5).
@@ -171,12 +171,12 @@ export class KimiConnection implements DialectConnection {
 			this.#replay.abort();
 			return;
 		}
-		// The answer goes out before anything the cancel causes (wire-protocol §1.6).
+		// The response precedes everything that the cancel causes (wire-protocol §1.6).
 		if (this.#kernelApi.session.snapshot().turnId !== null) respond({});
 		await this.#kernelApi.session.send({ type: "turn.cancel" });
 	}
 
-	/** The answer to an approval of which this client was told. */
+	/** The answer to an approval that was sent to this client. */
 	#takeEvent(payload: ClientEvent["payload"]): void {
 		this.#pump.answer(payload.request_id, payload, "approval");
 	}
@@ -238,7 +238,7 @@ function toCapabilities(declared: NonNullable<InitializeParams["capabilities"]>)
 	];
 }
 
-/** Subscriptions to events nobody knows are dropped without a word. */
+/** Subscriptions to unknown events are dropped silently. */
 function toClientHook({
 	id,
 	event,

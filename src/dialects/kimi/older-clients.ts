@@ -1,5 +1,5 @@
-// What clients of an older Kimi Wire are told in place of today's messages: fewer of them, or under former names, where
-// the settings say so; and one former field, in addition, for which those look who declare an old version or none (§7.4).
+// Adapts messages to clients of an older Kimi Wire: as the settings say, fewer of them or under former names; and one
+// former field in addition, for clients that declare an old version or none (§7.4).
 import type { ContentPart } from "../../events/content.ts";
 import type { AgentPathEntry, EventBody } from "../../events/event.ts";
 import { formerNameOf, nameIn, predates } from "../../messages/history.ts";
@@ -9,13 +9,13 @@ import type { EventRecord } from "../../messages/record.ts";
 import { toMessage, wrapForSubagent } from "../../messages/to-message.ts";
 import type { Compatibility } from "../dialect.ts";
 
-/** Who is told. */
+/** What decides which messages a client is sent. */
 export interface Audience extends Compatibility {
-	/** The version that the client declared; null for one that made no handshake. */
+	/** The version that the client declared; null without a handshake. */
 	readonly declared: string | null;
 }
 
-/** Names for content parts of each kind, as the text of Wire 1.0 lists them. */
+/** Names for content parts of each kind, as listed in the document of Wire 1.0. */
 export const partNames: { readonly [T in ContentPart["type"]]: string } = {
 	text: "TextPart",
 	think: "ThinkPart",
@@ -24,7 +24,7 @@ export const partNames: { readonly [T in ContentPart["type"]]: string } = {
 	video_url: "VideoURLPart",
 };
 
-/** What the audience is told of an event, wrapped for subagents; null when it is told nothing. */
+/** The message of an event for this audience, wrapped for subagents; null when it is sent none. */
 export function toDelivered({ body, agentPath }: EventRecord, audience: Audience): Message | null {
 	const message = toMessage(body);
 	const type = message === null ? null : nameFor(message.type, body, audience);
@@ -42,7 +42,7 @@ function nameFor(name: string, body: EventBody, audience: Audience): string | nu
 
 function wrap(message: Message, agent: AgentPathEntry, audience: Audience): Message {
 	const wrapped = wrapForSubagent(message, [agent]);
-	// Wire 1.0 has no handshake: who makes none may be as old.
+	// Wire 1.0 has no handshake: a client without one may be as old.
 	const versions = [audience.maxEvents, audience.declared ?? "1.0"];
 	const isOld = versions.some((version) => version !== null && predates(version, "SubagentEvent.parent_tool_call_id"));
 	if (!isOld) return wrapped;

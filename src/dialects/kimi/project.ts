@@ -1,6 +1,6 @@
-// Events to the messages of Kimi Wire: one entry per event type. The client sees a run of parts as it streams, so
-// the merged form is passed over; of a subagent it sees the merged form alone (wire-protocol §4.7). What older clients
-// are told instead is older-clients.ts.
+// Projects events to the messages of Kimi Wire: one entry per event type. Of the session's own agent the client gets
+// deltas but not their merged form; of a subagent the merged form alone (wire-protocol §4.7). older-clients.ts adapts
+// them to older clients.
 import * as v from "valibot";
 import type { AgentEvent, EventType } from "../../events/event.ts";
 import type { Answer, Interaction } from "../../events/interaction.ts";
@@ -13,7 +13,7 @@ type Entry = (event: AgentEvent, audience: Audience) => readonly Outgoing[];
 
 const nothing: readonly Outgoing[] = [];
 
-/** Told as the event it is. */
+/** Sent as the event it is. */
 const delivered: Entry = (event, audience) => {
 	const message = toDelivered(event, audience);
 	return message === null ? nothing : [{ kind: "notification", method: "event", params: message }];
@@ -65,7 +65,7 @@ export function project(event: AgentEvent, audience: Audience): readonly Outgoin
 	return entries[event.body.type](event, audience);
 }
 
-/** Asks are never wrapped; their JSON-RPC id is the id in their payload (wire-protocol §1.4, §3.6). */
+/** Requests are never wrapped; their JSON-RPC id is the id in their payload (wire-protocol §1.4, §3.6). */
 function toRequest(interaction: Interaction): Outgoing {
 	const { type, payload } = toInteractionMessage(interaction);
 	return {

@@ -1,4 +1,4 @@
-// Kimi Wire as it is declared: the shapes of its methods, events and requests.
+// The declaration of Kimi Wire: the shapes of its methods, events and requests.
 import type * as v from "valibot";
 import {
 	audioPartSchema,
@@ -28,7 +28,7 @@ import {
 	toolCallResultSchema,
 } from "./wire.ts";
 
-/** Names under which older clients may have events told to them (older-clients.ts). */
+/** Names that older clients may have events sent under (older-clients.ts). */
 export const olderEvents = {
 	TextPart: textPartSchema,
 	ThinkPart: thinkPartSchema,
@@ -51,7 +51,7 @@ export const kimiProtocol = {
 		replay: { params: anyParamsSchema, result: replayResultSchema },
 		set_plan_mode: { params: setPlanModeParamsSchema, result: setPlanModeResultSchema },
 		cancel: { params: anyParamsSchema, result: cancelResultSchema },
-		/** Some clients answer an approval so. */
+		/** Some clients answer an approval with it. */
 		event: { params: clientEventSchema, result: null, actsOn: "notifications" },
 	},
 	events: { ...eventSchemas, SubagentEvent: deliveredSubagentEventSchema, ...olderEvents },

@@ -1,4 +1,4 @@
-// Method params and results of Kimi Wire, and the answers of its clients, as on the wire (wire-protocol §2, §5).
+// The wire shapes of Kimi Wire: method params and results, and the answers of its clients (wire-protocol §2, §5).
 import * as v from "valibot";
 import { isNestedWithin, isRecord } from "../../base/json.ts";
 import { toolReturnSchema, userInputSchema } from "../../events/content.ts";
@@ -7,7 +7,7 @@ import { subagentEventFields } from "../../messages/message.ts";
 const truths: ReadonlySet<unknown> = new Set([true, 1, "1", "true", "t", "yes", "y", "on"]);
 const falsehoods: ReadonlySet<unknown> = new Set([false, 0, "0", "false", "f", "no", "n", "off"]);
 
-/** Booleans as leniently as the reference reads them. */
+/** Accepts the booleans that the reference accepts. */
 const lenientBoolean = v.pipe(
 	v.unknown(),
 	v.transform((value) => (typeof value === "string" ? value.toLowerCase() : value)),
@@ -16,7 +16,7 @@ const lenientBoolean = v.pipe(
 	v.boolean(),
 );
 
-/** An integer as leniently as the reference reads it. */
+/** Accepts the integers that the reference accepts. */
 const lenientInteger = v.pipe(
 	v.unknown(),
 	v.transform((value) => (typeof value === "string" && /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : value)),
@@ -24,7 +24,7 @@ const lenientInteger = v.pipe(
 	v.integer(),
 );
 
-/** An object; the schemas of the library below take arrays for objects. */
+/** An object; the schemas of the library accept arrays as objects. */
 const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
 
 const nullish = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
@@ -58,7 +58,7 @@ export type InitializeParams = v.InferOutput<typeof initializeParamsSchema>;
 
 export const inputParamsSchema = v.object({ user_input: userInputSchema });
 export const setPlanModeParamsSchema = v.object({ enabled: lenientBoolean });
-/** Params that are not looked at. */
+/** Params that are ignored. */
 export const anyParamsSchema = v.unknown();
 
 /** What a client answers to an ApprovalRequest. */
@@ -67,7 +67,7 @@ export const approvalResultSchema = v.object({
 	response: v.picklist(["approve", "approve_for_session", "reject"]),
 	feedback: v.optional(v.string(), ""),
 });
-/** Levels of nesting in a tool result: it is kept and told again, which costs stack. */
+/** Levels of nesting in a tool result: it is persisted and sent again, recursively. */
 const maximumNesting = 1000;
 
 export const clientToolReturnSchema = v.pipe(
@@ -105,7 +105,7 @@ export const externalToolsResultSchema = v.object({
 });
 export const hooksInfoSchema = v.object({
 	supported_events: listOf(v.string()),
-	/** How many hooks there are of each event that has any: those of the settings and this client's. */
+	/** The number of hooks for each event that has any: those of the settings and this client's. */
 	configured: v.record(v.string(), integer),
 });
 export const initializeResultSchema = v.object({
@@ -140,14 +140,14 @@ export type ReplayResult = v.InferOutput<typeof replayResultSchema>;
 
 export const cancelResultSchema = v.object({});
 
-/** An approval answered by an event, as the text of Wire 1.0 has it; by the later name of that event, too. */
+/** An approval answered by an event, as in the document of Wire 1.0, also under the event's later name. */
 export const clientEventSchema = v.object({
 	type: v.picklist(["ApprovalRequestResolved", "ApprovalResponse"]),
 	payload: approvalResultSchema,
 });
 export type ClientEvent = v.InferOutput<typeof clientEventSchema>;
 
-/** An event of a subagent as clients are told of it: older ones look for the call under its former name as well. */
+/** A subagent's event as sent to clients: older ones look for the call under its former name as well. */
 export const deliveredSubagentEventSchema = v.object({
 	...subagentEventFields,
 	task_tool_call_id: v.exactOptional(v.nullable(v.string())),

@@ -1,4 +1,4 @@
-// The dialect before Kimi Wire: `run` and `interrupt` with snake_case events.
+// The legacy dialect, before Kimi Wire: `run` and `interrupt` with snake_case events.
 import { readEnvelope } from "../../rpc/envelope.ts";
 import type { Dialect } from "../dialect.ts";
 import { envelopeRules } from "./envelope.ts";

@@ -1,4 +1,4 @@
-// How the legacy dialect reads and writes JSON-RPC: strict, and silent about what it cannot use (wire-protocol §7.1).
+// The JSON-RPC rules of the legacy dialect: strict, and silent about what it cannot use (wire-protocol §7.1).
 import { type EnvelopeRules, withoutData } from "../../rpc/envelope.ts";
 import { toErrorObject } from "../error-numbers.ts";
 import { errorNumbers } from "./errors.ts";

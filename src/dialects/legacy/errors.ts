@@ -1,4 +1,4 @@
-// Kernel errors as numbers of the legacy dialect (wire-protocol §7.1). Two of them are swapped with respect to Kimi Wire.
+// The error numbers of the legacy dialect (wire-protocol §7.1). Two of them are swapped compared with Kimi Wire.
 import type { ErrorNumbers } from "../error-numbers.ts";
 
 const runFailed = { code: -32099, text: (text: string) => `Run failed: ${text}` };

@@ -1,4 +1,4 @@
-// Events to the messages of the legacy dialect: one entry per event type, `ignored` where it has none.
+// Projects events to the messages of the legacy dialect: one entry per event type, `ignored` where it has none.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import type { ToolReturn } from "../../events/content.ts";
@@ -11,7 +11,7 @@ type Entry<T extends EventType> = (body: EventBodyOf<T>) => LegacyEvent | null;
 
 const ignored = () => null;
 
-/** Which events a client hears of the session's own agent alone, and which of subagents alone: streamed or merged. */
+/** Events that a client gets as deltas of the session's own agent, or in merged form of subagents. */
 const streamed: ReadonlySet<EventType> = new Set<EventType>(["content.delta", "tool-call.started", "tool-call.delta"]);
 const merged: ReadonlySet<EventType> = new Set<EventType>([
 	"content.completed",
@@ -107,7 +107,7 @@ function legacyOutput(output: ToolReturn["output"]): unknown {
 	return typeof output === "string" ? output : output.map(withoutNulls);
 }
 
-/** A failed result carries text alone. */
+/** A failed result contains text alone. */
 function outputText(output: ToolReturn["output"]): string {
 	if (typeof output === "string") return output;
 	return output.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");

@@ -1,4 +1,4 @@
-// The legacy dialect as it is declared: the shapes of its methods, events and requests.
+// The declaration of the legacy dialect: the shapes of its methods, events and requests.
 import type { Protocol } from "../protocol.ts";
 import {
 	anyParamsSchema,

@@ -1,10 +1,10 @@
-// Method params, payloads and answers of the legacy dialect, as on the wire (wire-protocol §7.1). Nulls are left out.
+// The wire shapes of the legacy dialect: method params, payloads and answers (wire-protocol §7.1). Nulls are left out.
 import * as v from "valibot";
 
 const integer = v.pipe(v.number(), v.integer());
 const absentable = v.exactOptional;
 
-/** `input` wins over its alias when it is a string. */
+/** `input` overrides its alias when it is a string. */
 export const runParamsSchema = v.union([
 	v.pipe(
 		v.looseObject({ input: v.string() }),

@@ -1,4 +1,5 @@
-// `config/get`, `config/set`, `config/patch`: new sessions follow what they say, sessions that are there do not.
+// `config/get`, `config/set`, `config/patch`: read and change the configuration of new sessions; existing sessions are
+// unaffected.
 import * as v from "valibot";
 import { errorText } from "../../base/errors.ts";
 import type { SettingsDocument, SettingsDocuments } from "../../kernel/hosting/settings-documents.ts";
@@ -46,7 +47,7 @@ export class ConfigMethods {
 		],
 	];
 
-	/** The configuration in effect for sessions that are made now. */
+	/** The configuration for sessions that are created now. */
 	async read(): Promise<ConfigView> {
 		try {
 			return toConfig(await this.#document.read());

@@ -1,9 +1,9 @@
-// The configuration as Meerkat's clients see it: what is kept in `.rkat/config.toml`, over defaults. It holds what has an
-// effect here; other members are dropped, as unknown ones are.
+// The configuration as Meerkat's clients see it: the content of `.rkat/config.toml` over defaults. It has only members
+// with an effect here; others are dropped as unknown.
 import * as v from "valibot";
 import { isNestedWithin, isRecord } from "../../base/json.ts";
 
-/** Where it is kept, below the nearest directory that has it. */
+/** Its file, below the nearest directory that has it. */
 export const configName = ".rkat/config.toml";
 
 const unset = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
@@ -13,34 +13,34 @@ const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is ne
 const agentSchema = v.pipe(
 	plainObject,
 	v.object({
-		/** Takes the place of the agent's own. */
+		/** Replaces that of the agent. */
 		system_prompt: unset(v.string()),
 		/** For sessions that name none; null for the default model of the settings. */
 		model: unset(v.string()),
-		/** Tokens of one answer. */
+		/** Maximal tokens of one answer. */
 		max_tokens_per_turn: v.optional(positive, 16_384),
-		/** Model calls of one run. */
+		/** Maximal model calls of one run. */
 		max_turns: unset(positive),
 	}),
 );
 
 const entries = {
 	agent: v.optional(agentSchema, {}),
-	/** Tokens of one answer; null for `agent.max_tokens_per_turn`. */
+	/** Maximal tokens of one answer; null for `agent.max_tokens_per_turn`. */
 	max_tokens: unset(positive),
 };
 export const configSchema = v.pipe(plainObject, v.object(entries));
-/** As it is shown, with every default filled in. */
+/** As it is returned, with all defaults. */
 export const configViewSchema = v.object({ ...entries, max_tokens: positive });
 export type ConfigView = v.InferOutput<typeof configViewSchema>;
 
-/** Fills in the defaults; throws what is wrong with the rest. */
+/** Adds the defaults; throws when a value is invalid. */
 export function toConfig(value: unknown): ConfigView {
 	const parsed = v.parse(configSchema, value);
 	return { ...parsed, max_tokens: parsed.max_tokens ?? parsed.agent.max_tokens_per_turn };
 }
 
-/** The members that were set: those the view knows, without defaults and nulls. Throws what is wrong with them. */
+/** The members that were set: those the view knows, without defaults and nulls. Throws when a value is invalid. */
 export function toPersisted(value: unknown): {
 	readonly [key: string]: string | number | Record<string, string | number>;
 } {
@@ -64,7 +64,7 @@ function pick(
 	return persisted;
 }
 
-/** Levels of a patch: what merges it goes as deep as it does. */
+/** Levels of a patch: merging recurses as deep. */
 const nestingLimit = 100;
 
 /** A merge patch as in RFC 7396. Throws for one that nests too deeply. */

@@ -1,4 +1,4 @@
-// The shapes of the present contract, spoken once a client asks for capabilities.
+// The codec of the contract era, used once a client requests capabilities.
 import { isRecord } from "../../base/json.ts";
 import type { SessionInfo } from "../../kernel/hosting/session-host.ts";
 import type { EraCodec } from "./codec.ts";
@@ -6,7 +6,7 @@ import type { SessionFacts } from "./facts.ts";
 import type { Capability, SessionDetails, SessionSummary } from "./wire.ts";
 import type { ContractEvent, MeerkatEvent } from "./wire-events.ts";
 
-/** What clients of the contract check before anything else: same major and minor as theirs. */
+/** Clients of the contract check this first: major and minor must equal theirs. */
 export const contractVersion = "0.8.26";
 
 export const capabilities: Capability[] = [
@@ -33,12 +33,12 @@ export const contractCodec = {
 	configSet: (config, generation) => ({ config, generation }),
 } satisfies EraCodec;
 
-/** Arguments are an object there, whatever the model made of them. */
+/** Arguments are an object there, whatever the model sent. */
 function toPayload(event: MeerkatEvent): ContractEvent {
 	return event.type === "tool_call_requested" ? { ...event, args: toObject(event.args) } : event;
 }
 
-/** Arguments that are no object stand in one: clients of the contract take nothing else. */
+/** Wraps arguments that are not an object: clients of the contract accept nothing else. */
 export function toObject(value: unknown): Record<string, unknown> {
 	return isRecord(value) ? value : { value };
 }

@@ -1,4 +1,4 @@
-// Meerkat RPC: many sessions over one connection, in the shapes of its first protocol and of its present contract.
+// Meerkat RPC: many sessions over one connection, in the shapes of its first protocol and of its current contract.
 import { isRecord } from "../../base/json.ts";
 import { readEnvelope } from "../../rpc/envelope.ts";
 import type { HostDialect } from "../dialect.ts";
@@ -13,7 +13,7 @@ const foreignKeys = ["protocol_version", "client", "external_tools", "capabiliti
 export const meerkatDialect: HostDialect = {
 	name: "meerkat",
 	rules,
-	/** Its methods have a slash in their names, all but the handshake. */
+	/** All its methods except the handshake have a slash in their names. */
 	claims(value) {
 		const incoming = readEnvelope(value, rules);
 		if (incoming.kind !== "request") return false;

@@ -1,8 +1,8 @@
-// How Meerkat RPC reads and writes JSON-RPC: ids are strings or integers of 64 bits, and every refusal names its reason.
+// The JSON-RPC rules of Meerkat RPC: ids are strings or 64-bit integers, and every refusal names its reason.
 import type { EnvelopeRules, RpcId } from "../../rpc/envelope.ts";
 import { type Era, errorObject, toErrorObject } from "./errors.ts";
 
-/** The rules of a connection; the numbers of its errors are those of its era. */
+/** The rules of a connection; its error numbers are those of its era. */
 export function createRules(era: () => Era): EnvelopeRules {
 	return {
 		isId,
@@ -38,7 +38,7 @@ function isId(value: unknown): value is RpcId {
 	return typeof value === "string" || typeof value === "bigint" || Number.isInteger(value);
 }
 
-/** What is wrong with a session id has words of its own. */
+/** An invalid session id has an error text of its own. */
 function toText(reason: string): string {
 	const id = /^session_id: (Invalid session_id: .*)$/s.exec(reason)?.[1];
 	return id ?? `Invalid params: ${reason}`;

@@ -1,10 +1,10 @@
-// What can go wrong, by the names that clients go by, with the numbers of both tables: the first protocol's and those of
-// the present contract, which gave some of them another meaning. The name is in `error.data.code`, always.
+// The errors of Meerkat RPC by name, with the numbers of both eras, of which some changed their meaning.
+// `error.data.code` always has the name.
 import { type KernelErrorCode, toKernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import type { ErrorObject } from "../../rpc/envelope.ts";
 
-/** Which shapes and numbers a connection speaks. */
+/** Decides the shapes and numbers of a connection. */
 export type Era = "seed" | "contract";
 
 export const errorNumbers = {
@@ -44,7 +44,7 @@ export const kernelErrorNames: { readonly [C in KernelErrorCode]: ErrorName } = 
 	internal: "INTERNAL_ERROR",
 };
 
-/** An error under its name, with what else a client may learn of it. */
+/** An error with its name, and further data for the client. */
 export class NamedError extends Error {
 	override readonly name = "NamedError";
 	readonly code: ErrorName;
@@ -57,13 +57,13 @@ export class NamedError extends Error {
 	}
 }
 
-/** What is said of a session in words of this protocol. */
+/** Texts about a session in the words of this protocol. */
 const sessionTexts: { readonly [C in KernelErrorCode]?: (sessionId: string) => string } = {
 	busy: (id) => `Session ${id} is busy`,
 	"session-not-found": (id) => `Session not found: ${id}`,
 };
 
-/** The name of whatever was thrown; `sessionId` is whom it concerns. */
+/** Names whatever was thrown; `sessionId` is the session concerned. */
 export function toNamedError(thrown: unknown, sessionId: string | null): NamedError {
 	const concerned = sessionId === null ? {} : { session_id: sessionId };
 	if (thrown instanceof NamedError)
@@ -78,7 +78,7 @@ export function toNamedError(thrown: unknown, sessionId: string | null): NamedEr
 	);
 }
 
-/** A budget is called as in events. */
+/** Budgets have the same names as in events. */
 function inOurWords(data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
 	return data["budget"] === "tool-calls" ? { ...data, budget: "tool_calls" } : data;
 }

@@ -1,18 +1,18 @@
-// What there is to say of a session from its events, those of its log as well as those that are told.
+// The data about a session that clients are shown, computed from its stored and its live events.
 import type { TokenUsage } from "../../events/content.ts";
 import type { AgentEvent } from "../../events/event.ts";
 
 export interface SessionFacts {
-	/** Tokens of all model calls, subagents' included. */
+	/** Tokens of all model calls, including those of subagents. */
 	readonly usage: TokenUsage;
-	/** Messages of its history, as far as the log tells. */
+	/** Messages of its history, as far as the log shows. */
 	readonly messageCount: number;
-	/** Whether the last of them is one of tool results, to which others may come. */
+	/** Whether the last message contains tool results, to which others may be added. */
 	readonly endsInResults: boolean;
 	/** Milliseconds since the epoch. */
 	readonly createdAt: number;
 	readonly updatedAt: number;
-	/** Text of the last answer that had any; null before there is one. */
+	/** The last answer with text; null before there is one. */
 	readonly lastText: string | null;
 }
 
@@ -31,7 +31,7 @@ export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
 	};
 }
 
-/** The facts behind one more event. */
+/** The facts after one more event. */
 export function withEvent(facts: SessionFacts, { body, agentPath, at }: AgentEvent): SessionFacts {
 	const updated = { ...facts, updatedAt: at };
 	if (body.type === "status.changed") {
@@ -40,7 +40,7 @@ export function withEvent(facts: SessionFacts, { body, agentPath, at }: AgentEve
 	if (agentPath.length > 0) return facts;
 	switch (body.type) {
 		case "turn.started":
-			// The first comes behind the system prompt.
+			// The first message comes after the system prompt.
 			return withMessages(updated, facts.messageCount === 0 ? 2 : 1);
 		case "step.started":
 			return withMessages(updated, 1);
@@ -59,7 +59,7 @@ function withMessages(facts: SessionFacts, more: number): SessionFacts {
 	return { ...facts, messageCount: facts.messageCount + more, endsInResults: false };
 }
 
-/** The facts of a session that was there before, from its log. */
+/** The facts of an existing session, from its log. */
 export async function readFacts(events: AsyncIterable<AgentEvent>, now: number): Promise<SessionFacts> {
 	let facts: SessionFacts | null = null;
 	for await (const event of events) facts = withEvent(facts ?? newFacts(event.at), event);

@@ -1,5 +1,5 @@
-// The history of a session: its conversation as messages of the protocol. When each was, and which tools failed, is in
-// the log alone; it is found there from the end, because a conversation may have been cut short at its beginning.
+// The history of a session: its conversation as messages of the protocol. Times and tool failures are only in the log;
+// they are matched from the end, because a compaction may have removed the beginning of the conversation.
 import { type ContentPart, toParts } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { AgentEvent } from "../../events/event.ts";
@@ -10,10 +10,10 @@ import type { HistoryMessage } from "./wire.ts";
 
 type DialectConnection = ReturnType<Session["conversation"]>;
 
-/** What the log says of one message. */
+/** What the log has about one message. */
 interface Mark {
 	readonly role: HistoryEntry["role"];
-	/** What it has in common with its message: the text of a user, the call of a result. */
+	/** What identifies the message: the text of a user, the call of a result. */
 	readonly key: string;
 	readonly isError: boolean;
 	/** Milliseconds since the epoch. */
@@ -53,12 +53,12 @@ function toMark({ body, agentPath, at }: AgentEvent): Mark | null {
 	}
 }
 
-/** Goes back through both; a message that the log does not know has the time of the one behind it. */
+/** Matches both from the end; a message that is not in the log gets the time of the one after it. */
 function dated(messages: readonly HistoryEntry[], marks: readonly Mark[], first: number): Dated[] {
 	const found: Dated[] = [];
 	const findMark = createFinder(marks);
 	let end = marks.length;
-	/** Results of one answer come in any order, all of them behind it. */
+	/** Results of one answer come in any order, all of them after it. */
 	let firstResult = end;
 	let at = marks.at(-1)?.at ?? first;
 	for (const message of messages.toReversed()) {
@@ -75,10 +75,10 @@ function dated(messages: readonly HistoryEntry[], marks: readonly Mark[], first:
 	return found.reverse();
 }
 
-/** Gives the place of the last mark of a message before `end`, which never grows; -1 when there is none. */
+/** Finds the last mark of a message before `end`, which never grows; -1 when there is none. */
 function createFinder(marks: readonly Mark[]): (message: HistoryEntry, end: number) => number {
 	const places = new Map<string, number[]>();
-	/** Where the turn of each mark began. */
+	/** The index at which the turn of each mark began. */
 	const turns: number[] = [];
 	for (const [index, { role, key }] of marks.entries()) {
 		const name = `${role} ${key}`;
@@ -93,7 +93,8 @@ function createFinder(marks: readonly Mark[]): (message: HistoryEntry, end: numb
 		while ((known.at(-1) ?? -1) >= end) known.pop();
 		const index = known.at(-1) ?? -1;
 		if (role !== "tool") return index;
-		// Behind a crash the result of a call is not in the log; that of an earlier turn is another's.
+		// After a crash the result of a call is missing in the log; a result in an earlier turn belongs to another
+		// call.
 		if (index < (turns[end - 1] ?? 0)) return -1;
 		known.pop();
 		return index;
@@ -151,7 +152,7 @@ function toResult({ message: { toolCallId = "", content }, isError }: Dated): Re
 	return { tool_use_id: toolCallId, content: toText(content), is_error: isError };
 }
 
-/** One text is itself; more of them stay apart. */
+/** A single text becomes a string; several stay separate. */
 function toContent(content: readonly ContentPart[]): Extract<HistoryMessage, { role: "user" }>["content"] {
 	const [first, ...others] = content;
 	if (first === undefined || others.length === 0) return first === undefined ? "" : partText(first);
@@ -162,7 +163,7 @@ function toText(content: readonly ContentPart[]): string {
 	return content.map(partText).join("\n");
 }
 
-/** Media are named, not repeated: they may be large, and are in the session's files. */
+/** Media are named, not included: they may be large, and are in the session's files. */
 function partText(part: ContentPart): string {
 	switch (part.type) {
 		case "text":

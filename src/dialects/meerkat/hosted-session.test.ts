@@ -1,4 +1,4 @@
-// What a client is answered of runs that follow each other at once, and of what could not be kept.
+// The responses to runs that follow each other at once, and to runs that could not be persisted.
 import { expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/campaign-clock.ts";
 import { storageFailure } from "../../../test/support/failing-session.ts";

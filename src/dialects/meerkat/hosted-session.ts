@@ -1,4 +1,4 @@
-// A loaded session as this connection has it: its events on their way to the client, and what is known of it.
+// A loaded session on one connection: sends its events to the client, and stores the data about it.
 import type { TurnOutcome } from "../../events/event.ts";
 import type { SessionHandle } from "../../kernel/hosting/session-host.ts";
 import type { Peer } from "../../rpc/connection.ts";
@@ -14,11 +14,11 @@ import { toEventUsage } from "./run.ts";
 import type { RequestMethod, RunResult, ToolDeclaration } from "./wire.ts";
 import type { MeerkatEvent } from "./wire-events.ts";
 
-/** What the client said of itself, and what depends on it. */
+/** What the client declared, and what depends on it. */
 export interface ClientSide {
-	/** How the era it speaks is written. */
+	/** The codec of its era. */
 	codec(): EraCodec;
-	/** The requests it answers. */
+	/** The requests that it answers. */
 	answers(): ReadonlySet<RequestMethod>;
 	tools(): readonly ToolDeclaration[];
 	/** A fresh id of an event. */
@@ -26,14 +26,14 @@ export interface ClientSide {
 	now(): number;
 }
 
-/** What outlives the unloading of a session. */
+/** What survives the unloading of a session. */
 export interface Remembered {
 	facts: SessionFacts;
-	/** Events told so far. */
+	/** Events sent so far. */
 	sequence: number;
 }
 
-/** What there is to say of a turn at its end. */
+/** The data about a turn at its end. */
 interface TurnEnd {
 	readonly report: RunReport;
 	readonly facts: SessionFacts;
@@ -45,10 +45,10 @@ export class HostedSession {
 	readonly #client: ClientSide;
 	readonly #remembered: Remembered;
 	readonly #projection: Projection;
-	/** What came of each turn, as of its end: the next may be under way when its request is answered. */
+	/** The end of each turn, until its request is answered: the next turn may already run. */
 	readonly #ends = new Map<string, TurnEnd>();
 	#lastTurn: Promise<TurnOutcome> | null = null;
-	/** What is asked about calls that were not told yet. */
+	/** Requests about calls that were not sent yet. */
 	#early: InteractionRequest[] = [];
 
 	private constructor(
@@ -99,7 +99,7 @@ export class HostedSession {
 		return hosted;
 	}
 
-	/** Starts a turn; everything of it is on its way to the client when `ended` resolves. */
+	/** Starts a turn; all its events are in the outbox when `ended` resolves. */
 	async start(handle: SessionHandle, prompt: string): Promise<{ readonly ended: Promise<RunResult> }> {
 		const { turnId } = await handle.startTurn(prompt);
 		const outcome = this.pump.turnEnded(turnId);
@@ -107,7 +107,7 @@ export class HostedSession {
 		return { ended: outcome.then((each) => this.#toResult(each, this.#takeEnd(turnId))) };
 	}
 
-	/** Resolves when the turn that may run has been told to its end. */
+	/** Resolves when the end of the running turn, if there is one, was sent. */
 	async idle(): Promise<void> {
 		await this.#lastTurn;
 	}
@@ -149,7 +149,7 @@ export class HostedSession {
 		return { report: this.#projection.report(), facts: this.#projection.facts() };
 	}
 
-	/** That of a turn that could not be begun is nowhere: nothing came of it. */
+	/** A turn that could not begin has no entry: it did nothing. */
 	#takeEnd(turnId: string): TurnEnd {
 		const end = this.#ends.get(turnId) ?? { report: noReport, facts: this.#projection.facts() };
 		this.#ends.delete(turnId);
@@ -173,7 +173,7 @@ export class HostedSession {
 		}
 	}
 
-	/** The session's totals; what is not known of the cache is left out. */
+	/** The session's totals; unknown cache counts are left out. */
 	#usage(facts: SessionFacts): RunResult["usage"] {
 		const { input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens } = toEventUsage(facts.usage);
 		const usage = {

@@ -1,5 +1,5 @@
-// What the kernel asks of a client, as JSON-RPC requests to it: approvals and questions for those that declared them, and
-// the client's own tools.
+// The kernel's interactions as JSON-RPC requests to the client: approvals and questions for clients that declared them,
+// and the client's own tools.
 import * as v from "valibot";
 import type { Answer, Interaction } from "../../events/interaction.ts";
 import type { Outgoing } from "../event-pump.ts";
@@ -15,7 +15,7 @@ import {
 
 export type InteractionRequest = Extract<Outgoing, { kind: "interaction" }>;
 
-/** The request for an ask; null for one that this client does not answer. */
+/** The request for an interaction; null for one that this client does not answer. */
 export function toRequest(
 	interaction: Interaction,
 	sessionId: string,
@@ -50,7 +50,7 @@ export function toRequest(
 				arguments: toArguments(interaction.arguments),
 			});
 		case "hook":
-			// Only clients that subscribed to hooks are asked, and this dialect has no way to.
+			// Only clients with hook subscriptions get these, and this dialect has no subscriptions.
 			return null;
 	}
 }
@@ -88,7 +88,7 @@ const readers: { readonly [K in Interaction["kind"]]: (result: unknown) => Answe
 	hook: () => null,
 };
 
-/** Arguments as a value; text that is no JSON stays text. */
+/** Arguments as a value; text that is not JSON stays text. */
 export function toArguments(text: string | null): unknown {
 	if (text === null || text.trim() === "") return {};
 	try {

@@ -1,4 +1,4 @@
-// A conversation in Meerkat RPC: the table of its methods, the handshake, and what the client said of itself.
+// A connection in Meerkat RPC: its method table, the handshake, and what the client declared.
 import type { Peer } from "../../rpc/connection.ts";
 import type { EnvelopeRules } from "../../rpc/envelope.ts";
 import { defineMethod, type Method, type MethodTable } from "../../rpc/methods.ts";
@@ -22,7 +22,7 @@ import {
 
 const { methods: shapes } = meerkatProtocol;
 
-/** The name that clients of the protocol look for. */
+/** The name that clients of the protocol expect. */
 const serverName = "meerkat-rpc";
 
 export class MeerkatConnection implements DialectConnection {
@@ -60,7 +60,7 @@ export class MeerkatConnection implements DialectConnection {
 	#handshakeRows(): readonly (readonly [string, Method])[] {
 		return [
 			["initialize", defineMethod({ ...shapes.initialize, handle: async (params) => this.#initialize(params) })],
-			// Nothing waits for it.
+			// Needs no action.
 			["initialized", defineMethod({ ...shapes.initialized, handle: async () => {} })],
 			[
 				"capabilities/get",
@@ -79,7 +79,7 @@ export class MeerkatConnection implements DialectConnection {
 		];
 	}
 
-	/** May be sent at any time, or not at all. What it declares counts for sessions that are used for the first time later. */
+	/** May be sent at any time, or not at all. Its declarations apply to sessions that are first used later. */
 	#initialize({ requests, tools }: InitializeParams): InitializeResult {
 		this.#answers = new Set([...this.#answers, ...requestMethods.filter((method) => requests.includes(method))]);
 		this.#addTools(tools);
@@ -90,7 +90,7 @@ export class MeerkatConnection implements DialectConnection {
 		};
 	}
 
-	/** Only clients of the present contract ask; from here on they get its shapes. */
+	/** Only clients of the current contract request them; from here on they get its shapes. */
 	#describeCapabilities(): CapabilitiesResult {
 		this.#codec = contractCodec;
 		return { contract_version: contractVersion, capabilities };

@@ -1,5 +1,5 @@
-// Events to those of Meerkat RPC, one entry per event type, `ignored` where it has none. What a run has told so far is in
-// `run.ts`; nothing here sends anything.
+// Projects events to those of Meerkat RPC, one entry per event type, `ignored` where it has none. `run.ts` has the
+// state of a run; nothing here sends anything.
 
 import { inputText } from "../../events/content.ts";
 import type { AgentEvent, EventBodyOf, EventType, TurnOutcome } from "../../events/event.ts";
@@ -7,7 +7,7 @@ import { type SessionFacts, withEvent } from "./facts.ts";
 import { denialCode, Run, toEventUsage } from "./run.ts";
 import type { HookPoint, MeerkatEvent } from "./wire-events.ts";
 
-/** How a run ended, as its request is answered. */
+/** The end of a run as the response to its request reports it. */
 export interface RunReport {
 	readonly text: string;
 	readonly turns: number;
@@ -21,18 +21,18 @@ export interface Projection {
 	/** The last run that ended. */
 	report(): RunReport;
 	facts(): SessionFacts;
-	/** Whether calls may be under way that were not told yet. */
+	/** Whether there may be running calls that were not sent yet. */
 	isAnswering(): boolean;
 }
 
 export interface ProjectionSettings {
 	readonly sessionId: string;
 	readonly facts: SessionFacts;
-	/** What is said of a run that failed. */
+	/** The error text of a failed run. */
 	describe(outcome: Exclude<TurnOutcome, { status: "finished" | "max-steps" }>): string;
 }
 
-/** What the entries work on. */
+/** The state of the entries. */
 interface State {
 	readonly settings: ProjectionSettings;
 	facts: SessionFacts;
@@ -41,7 +41,7 @@ interface State {
 	early: Early;
 }
 
-/** What hooks said before the run began. */
+/** Hook events from before the run's begin. */
 interface Early {
 	readonly turnId: string | null;
 	readonly events: MeerkatEvent[];
@@ -55,7 +55,7 @@ const ignored = () => nothing;
 
 const entries: { readonly [T in EventType]: Entry<T> } = {
 	"turn.started": ({ input }, event, state) => {
-		// A turn within a turn is part of its run.
+		// A nested turn is part of the run.
 		if (state.run !== null) return nothing;
 		state.run = new Run();
 		const { events, denial } = earlyOf(event, state);
@@ -84,7 +84,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"mcp.loading-started": ignored,
 	"mcp.loading-ended": ignored,
 	"status.changed": ({ token_usage, plan_mode }, _event, { run }) => {
-		// The status behind an answer says in which mode it was given, also when its cost is unknown.
+		// The status after an answer contains the plan mode even when the usage is unknown.
 		if (token_usage === null && plan_mode === null) return nothing;
 		return run?.answered(token_usage) ?? nothing;
 	},
@@ -100,7 +100,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"notification.raised": ignored,
 	"content.delta": ({ part }, _event, { run }) => {
 		if (part.type === "think") return [{ type: "reasoning_delta", delta: part.think }];
-		// What a hook refused has its reason for a text, which the end of the run tells.
+		// The text of a refused prompt is the hook's reason, which the end of the run reports.
 		if (run === null || run.denial !== null || part.type !== "text" || part.text === "") return nothing;
 		return run.addText(part.text);
 	},
@@ -136,7 +136,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"side-question.ended": ignored,
 };
 
-/** The points at which hooks run, by this protocol's names. */
+/** The hook events under this protocol's names. */
 const hookPoints: Readonly<Record<string, HookPoint>> = {
 	UserPromptSubmit: "run_started",
 	Stop: "run_completed",
@@ -146,7 +146,7 @@ const hookPoints: Readonly<Record<string, HookPoint>> = {
 	PostToolUseFailure: "post_tool_execution",
 };
 
-/** A hook elsewhere that blocks sends the agent back to work. */
+/** A blocking hook at another point makes the agent continue instead. */
 const denyingHooks: ReadonlySet<string> = new Set(["UserPromptSubmit", "PreToolUse"]);
 
 function hookPlace(event: string): { readonly hook_id: string; readonly point: HookPoint } | null {
@@ -154,7 +154,7 @@ function hookPlace(event: string): { readonly hook_id: string; readonly point: H
 	return point === undefined ? null : { hook_id: event, point };
 }
 
-/** What hooks say before the run has begun is told behind its beginning. */
+/** Hook events from before the run's begin are sent after it. */
 function deliveredInRun(events: readonly MeerkatEvent[], event: AgentEvent, state: State): readonly MeerkatEvent[] {
 	if (state.run !== null) return state.run.addHooks(events);
 	earlyOf(event, state).events.push(...events);
@@ -163,7 +163,7 @@ function deliveredInRun(events: readonly MeerkatEvent[], event: AgentEvent, stat
 
 const noEarly = (turnId: string | null): Early => ({ turnId, events: [], denial: null });
 
-/** What was said before the turn of this event: that of a turn which then could not begin is not for the next one. */
+/** The hook events before the turn of this event; those of a turn that could not begin are dropped. */
 function earlyOf({ turnId }: AgentEvent, state: State): Early {
 	if (state.early.turnId !== turnId) state.early = noEarly(turnId);
 	return state.early;
@@ -195,7 +195,7 @@ export function denialText(reason: string): string {
 	return `Hook denied at RunStarted: PolicyViolation - ${reason}`;
 }
 
-/** That of a run of which nothing was told. */
+/** The report of a run of which no event was emitted. */
 export const noReport: RunReport = { text: "", turns: 0, toolCalls: 0, denial: null };
 
 export function createProjection(settings: ProjectionSettings): Projection {
@@ -209,7 +209,7 @@ export function createProjection(settings: ProjectionSettings): Projection {
 	return {
 		take(event) {
 			state.facts = withEvent(state.facts, event);
-			// What subagents do is told by the results of the calls that started them.
+			// Clients see the work of subagents only in the results of the calls that started them.
 			return event.agentPath.length > 0 ? nothing : takeBody(event.body, event, state);
 		},
 		report: () => state.report,

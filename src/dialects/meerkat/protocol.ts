@@ -1,4 +1,4 @@
-// Meerkat RPC as it is declared: the shapes of its methods, events and requests, in both eras.
+// The declaration of Meerkat RPC: the shapes of its methods, events and requests, in both eras.
 import * as v from "valibot";
 import type { Protocol } from "../protocol.ts";
 import {
@@ -33,7 +33,7 @@ import {
 } from "./wire.ts";
 import { contractEvents, contractMembers, seedEvents } from "./wire-events.ts";
 
-/** An event of both eras: what only the contract has may be absent. */
+/** An event of both eras: members that only the contract has are optional. */
 function ofBothEras<E extends v.ObjectEntries, M extends v.ObjectEntries>(seed: v.ObjectSchema<E, undefined>, more: M) {
 	return v.object({ ...seed.entries, ...v.partial(v.object(more)).entries });
 }

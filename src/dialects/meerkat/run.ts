@@ -1,5 +1,5 @@
-// One run of a session as its events tell it: which model calls it made, with which tools, and what came of them.
-// Turns the kernel's order into the documented one: the results of a call's tools are told when all are there.
+// The state of one run of a session: its model calls, their tools and results. It turns the kernel's order of events
+// into the documented one: the results of a call's tools are sent together, when all are complete.
 
 import type { TokenUsage, ToolCall, ToolReturn } from "../../events/content.ts";
 import { addUsage, noUsage } from "./facts.ts";
@@ -20,26 +20,26 @@ interface Settled {
 	readonly isDenied: boolean;
 }
 
-/** What a hook said of a call of a tool. */
+/** A hook's refusal of a tool call. */
 interface Denial {
 	readonly tool: string;
 	readonly reason: string;
 }
 
-/** One call of the model with the tools it asked for. */
+/** One model call with its tool calls. */
 interface ModelCall {
 	text: string;
 	usage: TokenUsage;
 	calls: OpenCall[];
-	/** What hooks of the calls said before the calls themselves could be told. */
+	/** Hook events about tool calls that could not be sent yet. */
 	early: MeerkatEvent[];
-	/** Whether the model has said all. */
+	/** Whether the model's answer is complete. */
 	isAnswered: boolean;
-	/** Whether the end of the call was told. */
+	/** Whether the end of the call was sent. */
 	isOver: boolean;
 }
 
-/** Hooks give no more of a reason than their text. */
+/** A hook gives only a text as its reason. */
 export const denialCode = "policy_violation";
 const cancelledCall = { error: "execution_failed", message: "The tool call was cut off." };
 
@@ -47,7 +47,7 @@ export class Run {
 	#modelCalls = 0;
 	#toolCalls = 0;
 	#current: ModelCall | null = null;
-	/** Text that no model said: that of a command. */
+	/** Text that no model wrote: that of a command. */
 	#plainText = "";
 	#denials: Denial[] = [];
 	/** Why a hook refused the run; null when none did. */
@@ -66,7 +66,7 @@ export class Run {
 		return this.#current === null ? this.#plainText : this.#current.text;
 	}
 
-	/** Whether there may be calls under way that were not told yet: they are told when the model has said all. */
+	/** Whether there may be running calls that were not sent yet: they are sent when the model's answer is complete. */
 	get isAnswering(): boolean {
 		return this.#current !== null && !this.#current.isAnswered;
 	}
@@ -94,7 +94,7 @@ export class Run {
 		return this.#finishIfSettled();
 	}
 
-	/** What hooks have to say, behind the calls that they are about. */
+	/** Adds hook events, to be sent after the calls that they are about. */
 	addHooks(events: readonly MeerkatEvent[]): readonly MeerkatEvent[] {
 		if (this.#current === null || this.#current.isAnswered) return events;
 		this.#current.early.push(...events);
@@ -106,7 +106,7 @@ export class Run {
 		this.#denials.push({ tool, reason });
 	}
 
-	/** The attempt broke off; the next starts over. */
+	/** The attempt failed; the next starts over. */
 	retry(): readonly MeerkatEvent[] {
 		if (this.#current === null) return [];
 		const { early } = this.#current;
@@ -114,7 +114,7 @@ export class Run {
 		return early;
 	}
 
-	/** The model has said all, and used so much. */
+	/** The model's answer is complete, with this usage. */
 	answered(usage: TokenUsage | null): MeerkatEvent[] {
 		const current = this.#current;
 		if (current === null || current.isAnswered) return [];
@@ -129,13 +129,13 @@ export class Run {
 		return [...events, ...current.early, ...this.#finishIfSettled()];
 	}
 
-	/** The run ended well. */
+	/** The run completed. */
 	end(): MeerkatEvent[] {
 		const isPlain = this.#current === null && this.#plainText !== "";
 		return isPlain ? [{ type: "text_complete", content: this.#plainText }] : this.#finish();
 	}
 
-	/** The run ended otherwise: tools that were running are told to have been cut off. */
+	/** The run ended otherwise: running tools are reported as interrupted. */
 	breakOff(at: number): MeerkatEvent[] {
 		const current = this.#current;
 		if (current === null || current.isOver) return [];
@@ -143,7 +143,7 @@ export class Run {
 		return current.isAnswered ? current.calls.flatMap((open) => toResults(open, at)) : current.early;
 	}
 
-	/** Whether the result is what a hook said of a call of its tool. */
+	/** Whether the result is a hook's refusal of this call. */
 	#takeDenial({ function: { name } }: ToolCall, { is_error, message }: ToolReturn): boolean {
 		const index = this.#denials.findIndex(({ tool, reason }) => tool === name && reason === message);
 		if (!is_error || index === -1) return false;
@@ -159,7 +159,7 @@ export class Run {
 		return this.#over(false);
 	}
 
-	/** The end of the call, once all its tools have results, or in any case. */
+	/** Ends the call once all its tools have results, or in any case. */
 	#over(isForced: boolean): MeerkatEvent[] {
 		const current = this.#current;
 		if (current === null || !current.isAnswered || current.isOver) return [];
@@ -195,7 +195,7 @@ function resultText(settled: Settled | null): string {
 	return JSON.stringify({ error: "hook_denied", reason_code: denialCode, message: result.message });
 }
 
-/** Usage as events have it: what was read from the cache and written to it is named apart, and is part of the input. */
+/** Usage in the form of events: cached and cache-creating tokens are listed, and are part of the input. */
 export function toEventUsage(usage: TokenUsage) {
 	return {
 		input_tokens: usage.input_other + usage.input_cache_read + usage.input_cache_creation,

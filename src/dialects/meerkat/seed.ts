@@ -1,4 +1,4 @@
-// The shapes of the first protocol, spoken until a client asks for capabilities.
+// The codec of the first protocol, used until a client requests capabilities.
 import type { SessionInfo } from "../../kernel/hosting/session-host.ts";
 import type { EraCodec } from "./codec.ts";
 import type { SessionState } from "./wire.ts";
@@ -14,7 +14,7 @@ export const seedCodec = {
 	configSet: () => ({ ok: true }),
 } satisfies EraCodec;
 
-/** The event without what came later; null where there was none. */
+/** The event without later members; null where the seed era has no such event. */
 function toSeedEvent(event: MeerkatEvent): SeedEvent | null {
 	switch (event.type) {
 		case "reasoning_delta":

@@ -1,9 +1,9 @@
-// Session ids as clients spell them: any UUID in any usual spelling.
+// Parses session ids as clients spell them: any UUID in any usual spelling.
 
 const plain = /^[0-9a-f]{32}$/;
 const hyphenated = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The id in lower case with hyphens; null when the text is no UUID. */
+/** The id in lower case with hyphens; null when the text is not a UUID. */
 export function toSessionId(text: string): string | null {
 	const lower = text.toLowerCase();
 	const bare = lower.startsWith("urn:uuid:") ? lower.slice("urn:uuid:".length) : lower.replace(/^\{(.*)\}$/, "$1");

@@ -31,10 +31,10 @@ export class SessionMethods {
 	readonly #peer: Peer;
 	readonly #client: ClientSide;
 	readonly #readConfig: () => Promise<ConfigView>;
-	/** Sessions whose events this client gets, as long as they are loaded. */
+	/** Sessions whose events this client gets while they are loaded. */
 	readonly #attached = new Map<Session, Promise<HostedSession>>();
 	readonly #remembered = new Map<string, Remembered>();
-	/** What is asked of one session counts in the order of its coming: a turn has begun before its interrupt is looked at. */
+	/** Requests about one session are ordered as they arrived: a turn has begun before its interrupt is handled. */
 	readonly #lines = createKeyedQueue();
 
 	constructor(kernelApi: HostApi, peer: Peer, client: ClientSide, readConfig: () => Promise<ConfigView>) {
@@ -72,7 +72,7 @@ export class SessionMethods {
 		],
 	];
 
-	/** Resolves when every event told was sent; for when the sessions were stopped. */
+	/** Resolves when every delivered event was sent; call it after the sessions were stopped. */
 	async drained(): Promise<void> {
 		await Promise.all([...this.#attached.values()].map(async (attached) => (await attached).pump.drained()));
 	}
@@ -84,7 +84,7 @@ export class SessionMethods {
 		if (params.initial_turn === "deferred") {
 			await this.#orDiscard(handle, async () => {
 				await this.#attach(handle);
-				// Its id is told: it has to be there for whoever asks by it.
+				// The client gets its id, so the session has to exist for later requests.
 				await handle.session.establish();
 			});
 			handle.release();
@@ -96,7 +96,7 @@ export class SessionMethods {
 		return await concerning(handle.session.id, () => ended.finally(() => handle.release()));
 	}
 
-	/** A session that cannot be kept, or cannot begin its first turn, is as good as not made. */
+	/** A session that cannot be persisted, or cannot begin its first turn, is removed. */
 	async #orDiscard<T>(handle: SessionHandle, work: () => Promise<T>): Promise<T> {
 		try {
 			return await work();
@@ -127,7 +127,7 @@ export class SessionMethods {
 		return this.#lines.run(id, async () => {
 			const result: InterruptResult = { interrupted: true };
 			const running = this.#kernelApi.sessions.list().find((info) => info.id === id);
-			// The answer goes out before anything the interrupt causes.
+			// The response precedes everything that the interrupt causes.
 			if (running?.isRunning === true) respond(result);
 			await this.#kernelApi.sessions.interrupt(id);
 			return result;
@@ -189,7 +189,7 @@ export class SessionMethods {
 		return this.#remembered.get(id)?.facts ?? newFacts(this.#client.now());
 	}
 
-	/** Tells this client of the session's events from now on. */
+	/** Sends the session's events to this client from now on. */
 	#attach(handle: SessionHandle): Promise<HostedSession> {
 		const { session } = handle;
 		const known = this.#attached.get(session);
@@ -204,7 +204,7 @@ export class SessionMethods {
 		return attaching;
 	}
 
-	/** What is known of the session; of one that was there before, what its log says. */
+	/** The data about the session; for an existing one read from its log. */
 	async #remember({ session }: SessionHandle): Promise<Remembered> {
 		const known = this.#remembered.get(session.id);
 		if (known !== undefined) return known;
@@ -215,7 +215,7 @@ export class SessionMethods {
 	}
 }
 
-/** Names the session in whatever is thrown. */
+/** Adds the session to whatever is thrown. */
 async function concerning<T>(id: string, work: () => Promise<T>): Promise<T> {
 	try {
 		return await work();

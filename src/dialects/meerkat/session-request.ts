@@ -1,4 +1,4 @@
-// What `session/create` asks of the kernel, over what the configuration says for new sessions.
+// The creation options of a `session/create`, merged with the configuration for new sessions.
 import type { SessionRequest } from "../../kernel/hosting/hosted-options.ts";
 import type { ConfigView } from "./config-view.ts";
 import { toMilliseconds } from "./duration.ts";

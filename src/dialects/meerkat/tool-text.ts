@@ -1,7 +1,7 @@
-// The result of a tool as the one text that events carry.
+// Converts a tool result to the single text of an event.
 import type { ToolReturn } from "../../events/content.ts";
 
-/** What the model reads; a failure is an object with its code. */
+/** The text that the model reads; a failure is an object with its code. */
 export function outputText({ is_error, output, message }: ToolReturn): string {
 	const text =
 		typeof output === "string"

@@ -1,5 +1,5 @@
-// The events of Meerkat RPC as on the wire: those of the first protocol, those of the present contract, and the envelope
-// in which the contract has them.
+// The wire shapes of Meerkat RPC's events: those of the first protocol, those of the current contract, and the
+// contract's event envelope.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 
@@ -7,7 +7,7 @@ const text = v.string();
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
 
-/** Tokens; null for what is not known of the cache. */
+/** Tokens; null for unknown cache counts. */
 export const eventUsageSchema = v.object({
 	input_tokens: count,
 	output_tokens: count,
@@ -66,7 +66,7 @@ export const seedEvents = {
 
 const content = v.array(v.object({ type: v.literal("text"), text }));
 
-/** Members that the present contract has besides. */
+/** Members that only the current contract has. */
 export const contractMembers = {
 	tool_execution_completed: { content },
 	tool_result_received: { content },
@@ -96,12 +96,12 @@ export type SeedEvent = Delivered<typeof seedEvents>;
 export type ContractEvent = Delivered<typeof contractEvents>;
 
 type Requested = { readonly type: "tool_call_requested" };
-/** An event with all that either era has of it. */
+/** An event with the members of both eras. */
 export type MeerkatEvent = Exclude<ContractEvent, Requested> | Extract<SeedEvent, Requested>;
 
-/** What `session/event` carries in the present contract. */
+/** The params of `session/event` in the current contract. */
 export const eventEnvelopeSchema = v.object({
-	/** In lower case with hyphens, as clients want it. */
+	/** In lower case with hyphens, as clients require. */
 	event_id: v.pipe(text, v.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)),
 	source: v.object({ type: v.literal("session"), session_id: text }),
 	/** Counts the events of a session. */

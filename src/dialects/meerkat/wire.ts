@@ -1,4 +1,4 @@
-// Method params and results of Meerkat RPC as on the wire, its requests to clients, and the results these give.
+// The wire shapes of Meerkat RPC: method params and results, its requests to clients, and their results.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import { contentPartSchema, displayBlockSchema } from "../../events/content.ts";
@@ -12,7 +12,7 @@ const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is ne
 const nullish = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const unsigned = v.pipe(count, v.maxValue(4_294_967_295));
-/** Lists are taken for objects by the schemas of the library. */
+/** The library's schemas accept lists as objects. */
 const params = <E extends v.ObjectEntries>(entries: E) => v.pipe(plainObject, v.object(entries));
 
 const sessionId = v.pipe(
@@ -30,14 +30,14 @@ export const toolDeclarationSchema = v.object({
 	input_schema: v.optional(plainObject, () => ({ type: "object" })),
 });
 
-/** Requests that a client may say it answers. */
+/** Requests that a client can declare to answer. */
 export const requestMethods = ["approval/request", "question/request"] as const;
 export type RequestMethod = (typeof requestMethods)[number];
 
-/** Any shape is taken; what does not fit is as good as absent. */
+/** Accepts any value; invalid members count as absent. */
 export const initializeParamsSchema = v.fallback(
 	v.object({
-		/** The requests this client answers; names unknown here are passed over. */
+		/** The requests that this client answers; unknown names are ignored. */
 		requests: v.fallback(
 			v.optional(v.array(v.string()), () => []),
 			() => [],
@@ -54,12 +54,12 @@ export type InitializeParams = v.InferOutput<typeof initializeParamsSchema>;
 export const toolsRegisterParamsSchema = params({ tools: v.array(toolDeclarationSchema) });
 export type ToolDeclaration = v.InferOutput<typeof toolDeclarationSchema>;
 
-/** Params that are not looked at. */
+/** Params that are ignored. */
 export const anyParamsSchema = v.unknown();
 export const sessionParamsSchema = params({ session_id: sessionId });
 export const turnStartParamsSchema = params({ session_id: sessionId, prompt: v.string() });
 const positive = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(Number.MAX_SAFE_INTEGER));
-/** Limits that take the place of those of the settings, one by one. */
+/** Limits that override those of the settings, one by one. */
 export const budgetLimitsSchema = params({
 	max_tokens: nullish(positive),
 	/** Text such as `90s`, `1m 30s`, `500ms`, or milliseconds. */
@@ -84,14 +84,14 @@ export const sessionCreateParamsSchema = params({
 	system_prompt: nullish(v.string()),
 	enable_builtins: nullish(v.boolean()),
 	enable_shell: nullish(v.boolean()),
-	/** What the session may use in all. */
+	/** Budget of the whole session. */
 	budget_limits: nullish(budgetLimitsSchema),
-	/** What each run of it may use. */
+	/** Budget of each of its runs. */
 	turn_budget_limits: nullish(budgetLimitsSchema),
-	/** `deferred` makes the session without a turn; the prompt then waits for nobody and is not used. */
+	/** `deferred` creates the session without a turn; the prompt is then ignored. */
 	initial_turn: nullish(v.picklist(["run_immediately", "deferred"])),
 });
-/** The contract's clients put the value into an envelope; a bare one is taken as well. */
+/** The contract's clients put the value into an envelope; a bare one is accepted as well. */
 export const configSetParamsSchema = v.pipe(plainObject, v.looseObject({ config: v.exactOptional(v.unknown()) }));
 export const configPatchParamsSchema = v.pipe(plainObject, v.looseObject({ patch: v.exactOptional(v.unknown()) }));
 /** Page of a list, in the contract's shapes. */
@@ -104,9 +104,9 @@ export const sessionListParamsSchema = v.fallback(
 );
 export const sessionHistoryParamsSchema = params({
 	session_id: sessionId,
-	/** Messages to pass over, from the first. */
+	/** Messages to skip, from the first. */
 	offset: v.optional(count, 0),
-	/** Messages to give at most; null for all there are. */
+	/** The most messages to return; null for all. */
 	limit: nullish(count),
 });
 export type SessionHistoryParams = v.InferOutput<typeof sessionHistoryParamsSchema>;
@@ -154,10 +154,10 @@ export const sessionStateSchema = v.object({ session_id: v.string(), state: v.pi
 export type SessionState = v.InferOutput<typeof sessionStateSchema>;
 
 const sessionNumbers = { session_id: v.string(), created_at: count, updated_at: count, message_count: count };
-/** A session in a list of the present contract. */
+/** A session in a list of the current contract. */
 export const sessionSummarySchema = v.object({ ...sessionNumbers, total_tokens: count, is_active: v.boolean() });
 export type SessionSummary = v.InferOutput<typeof sessionSummarySchema>;
-/** A session that was read, in the present contract. */
+/** A session that was read, in the current contract. */
 export const sessionDetailsSchema = v.object({
 	...sessionNumbers,
 	is_active: v.boolean(),
@@ -180,7 +180,7 @@ export type ArchiveResult = v.InferOutput<typeof archiveResultSchema>;
 export const interruptResultSchema = v.object({ interrupted: v.literal(true) });
 export type InterruptResult = v.InferOutput<typeof interruptResultSchema>;
 
-/** The configuration in the present contract. */
+/** The configuration in the current contract. */
 const configEnvelopeSchema = v.object({ config: configViewSchema, generation: count });
 export const configResultSchema = v.union([configViewSchema, configEnvelopeSchema]);
 export type ConfigResult = v.InferOutput<typeof configResultSchema>;
@@ -189,13 +189,13 @@ export type ConfigSetResult = v.InferOutput<typeof configSetResultSchema>;
 
 /** What `error.data` holds. */
 export const errorDataSchema = v.object({
-	/** Whom it concerns. */
+	/** The session concerned. */
 	session_id: v.exactOptional(v.string()),
-	/** Of a budget that is used up. */
+	/** Of an exhausted budget. */
 	budget: v.exactOptional(v.picklist(["tokens", "time", "tool_calls"])),
 	scope: v.exactOptional(v.picklist(["session", "turn"])),
 	used: v.exactOptional(v.number()),
-	/** Of the budget, or of what there is too much of. */
+	/** Of the exhausted budget, or of the exceeded limit. */
 	limit: v.exactOptional(v.number()),
 	code: v.picklist(Object.keys(errorNumbers)),
 });
@@ -240,7 +240,7 @@ export const sessionHistoryResultSchema = v.object({
 	/** Of the whole history. */
 	message_count: count,
 	offset: count,
-	/** As it was asked for. */
+	/** As requested. */
 	limit: v.exactOptional(count),
 	has_more: v.boolean(),
 	messages: v.array(historyMessageSchema),
@@ -271,7 +271,7 @@ export const questionRequestSchema = v.object({
 });
 /** Far more answers than there are questions. */
 const maximumAnswers = 100;
-/** Question text to answer; empty means that nobody answered. */
+/** Answers by question text; empty when nobody answered. */
 export const questionResultSchema = v.object({
 	answers: v.pipe(plainObject, v.maxEntries(maximumAnswers), v.record(v.string(), v.string())),
 });

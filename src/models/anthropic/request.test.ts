@@ -111,14 +111,7 @@ describe("thinking", () => {
 		["such a turn with a reminder behind its results", [], [user("by the way")], false],
 		["a turn that is over", [], [{ ...user("done"), role: "assistant" as const }, user("next")], true],
 	])("with a budget goes on in %s", async (_name, content, more, thinks) => {
-		const messages = [
-			user("a"),
-			{ ...calls("c1"), content },
-			result("c1"),
-			calls("c2"),
-			result("c2"),
-			...more,
-		];
+		const messages = [user("a"), { ...calls("c1"), content }, result("c1"), calls("c2"), result("c2"), ...more];
 		const body = await send({ model: "claude-sonnet-4-5", thinking: "on" }, { messages });
 		expect(body.thinking).toEqual(thinks ? budget(32_000) : undefined);
 	});

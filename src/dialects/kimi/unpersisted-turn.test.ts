@@ -1,4 +1,4 @@
-// A turn whose beginning could not be kept is told by its error alone: no TurnEnd without a TurnBegin.
+// A turn whose beginning could not be persisted is reported by its error alone: no TurnEnd without a TurnBegin.
 import { expect, it } from "vitest";
 import { createCampaignServer } from "../../../test/support/campaign-server.ts";
 
