@@ -70,11 +70,11 @@ describe("bounded files", () => {
 
 	it("leave some of the places for what lies in other directories", async () => {
 		const { files, clock, pending } = await createSubject(4);
-		const beside = ["a", "b", "c", "d", "e"].map((name) => outcome(files.status(`/stuck/${name}`)));
+		const sameDirectory = ["a", "b", "c", "d", "e"].map((name) => outcome(files.status(`/stuck/${name}`)));
 		expect((await files.read("/file"))?.toString()).toBe("text");
 		expect(pending).toHaveLength(2);
 		clock.advance(30_000);
-		const outcomes = await Promise.all(beside);
+		const outcomes = await Promise.all(sameDirectory);
 		expect(outcomes.filter((text) => text.includes("30 s"))).toHaveLength(2);
 		expect(outcomes.filter((text) => text.includes("'/stuck/a', '/stuck/b' yet"))).toHaveLength(3);
 		expect(await outcome(files.status("/stuck/f"))).toContain("yet");

@@ -1,18 +1,18 @@
-// A file port whose calls wait neither for ever nor in any number. A drive that does not answer holds a thread of Node's
-// pool with every call, and with all of them every file of the process; here it gets a few and no more.
+// A file port that limits concurrent calls and their duration. A drive that does not respond blocks a thread of Node's
+// pool with every call, and with all of them every file access of the process; this port lets it block only a few.
 import { dirname } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { AppendFile, Files } from "./port.ts";
 
 export interface FileBounds {
-	/** Calls that are carried out at the same time; each takes one thread. Others wait. */
+	/** Calls that may run concurrently; each takes one thread. Others wait. */
 	readonly places: number;
 	readonly clock: Clock;
 }
 
-/** Milliseconds after which a call counts as unanswered. Its place stays taken until it is. */
+/** Milliseconds after which a call counts as unanswered. It occupies its place until it is answered. */
 const readPatience = 30_000;
-/** The same for what moves much: a whole file, or a change. */
+/** The same for long calls: reading a whole file, or a change. */
 const longPatience = 120_000;
 
 interface Call {
@@ -33,14 +33,17 @@ function timedOut(text: string, name: string, path: string): Error {
 	});
 }
 
-/** Carries out a call within the bounds. `late` gets the value of a call that was given up. */
+/** Runs a call within the limits. `late` gets the value of a call that timed out. */
 interface BoundCalls {
 	run<T>(name: string, path: string, patience: number, work: () => Promise<T>, late?: (value: T) => void): Promise<T>;
 	/** Whether a call for this path is unanswered. */
 	isStuck(path: string): boolean;
 }
 
-/** The same port. What is refused or given up rejects with a system error; a change given up may still take place. */
+/**
+ * The same port with limits. Refused calls and timeouts reject with a system error; a change that timed out may still
+ * happen.
+ */
 export function boundFiles(files: Files, bounds: FileBounds): Files {
 	return createBoundPort(files, createBoundCalls(bounds));
 }
@@ -48,7 +51,7 @@ export function boundFiles(files: Files, bounds: FileBounds): Files {
 function createBoundCalls({ places, clock }: FileBounds): BoundCalls {
 	const calls = new Set<Call>();
 	let waiters: Waiter[] = [];
-	/** What lies in one directory mostly hangs together: some places are left for others. */
+	/** Files in one directory are mostly on one drive: some places are reserved for other directories. */
 	const placesOfDirectory = Math.max(1, Math.ceil(places / 2));
 
 	const stuckPaths = () => [...calls].flatMap(({ path, isUnanswered }) => (isUnanswered ? [path] : []));
@@ -57,12 +60,12 @@ function createBoundCalls({ places, clock }: FileBounds): BoundCalls {
 		return timedOut(`${others} yet`, name, path);
 	};
 	const callsInDirectoryOf = (path: string) => [...calls].filter((call) => dirname(call.path) === dirname(path));
-	/** Whether everything that a call would have to wait for is stuck itself. */
+	/** Whether every call that this one would have to wait for is stuck. */
 	const isHopeless = (path: string): boolean => {
 		const isStuck = ({ isUnanswered }: Call) => isUnanswered;
-		const beside = callsInDirectoryOf(path);
+		const sameDirectory = callsInDirectoryOf(path);
 		if (calls.size >= places && [...calls].every(isStuck)) return true;
-		return beside.length >= placesOfDirectory && beside.every(isStuck);
+		return sameDirectory.length >= placesOfDirectory && sameDirectory.every(isStuck);
 	};
 	const hasPlace = (path: string) => calls.size < places && callsInDirectoryOf(path).length < placesOfDirectory;
 	const admit = () => {
@@ -112,7 +115,7 @@ function createBoundCalls({ places, clock }: FileBounds): BoundCalls {
 					},
 				);
 			};
-			// What is stuck once is not worth another place.
+			// A path that is stuck already gets no second place.
 			if (stuckPaths().includes(path) || isHopeless(path)) reject(blocked(name, path));
 			else if (hasPlace(path)) start();
 			else waiters.push({ path, start, refuse: () => reject(blocked(name, path)) });
@@ -121,7 +124,7 @@ function createBoundCalls({ places, clock }: FileBounds): BoundCalls {
 	return { run, isStuck: (path) => stuckPaths().includes(path) };
 }
 
-/** Ports of the same calls share their places. */
+/** Ports with the same calls share their places. */
 function createBoundPort(files: Files, bound: BoundCalls): Files {
 	const { run, isStuck } = bound;
 
@@ -141,7 +144,7 @@ function createBoundPort(files: Files, bound: BoundCalls): Files {
 				yield next.value;
 			}
 		} finally {
-			// Behind a piece that never comes neither does this.
+			// After a piece that never comes, closing never ends either.
 			const closed = pieces.return?.().catch(() => undefined);
 			if (!isStuck(path)) await closed;
 		}
@@ -158,7 +161,7 @@ function createBoundPort(files: Files, bound: BoundCalls): Files {
 		makeDirectory: (path, mode) => run("make directory", path, longPatience, () => files.makeDirectory(path, mode)),
 		replace: (path, content, options) =>
 			run("replace", path, longPatience, () => files.replace(path, content, options)),
-		// Its pieces may come from wherever they like, and take their time.
+		// Not limited: the source of its pieces may take its time.
 		replaceByPieces: (path, pieces, options) => files.replaceByPieces(path, pieces, options),
 		create: (path, content) => run("create", path, longPatience, () => files.create(path, content)),
 		rename: (from, to) => run("rename", from, longPatience, () => files.rename(from, to)),

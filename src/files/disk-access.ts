@@ -1,4 +1,4 @@
-// What all effects on the disk have in common: how the files of a port are opened and made, and what Node's errors say.
+// What all operations on the disk share: how the files of a port are opened and created, and what Node's errors mean.
 import { systemErrorCode } from "../base/errors.ts";
 import type { Admit } from "./port.ts";
 import type { Closing, PrivacyOf } from "./private-paths.ts";
@@ -6,15 +6,15 @@ import type { Closing, PrivacyOf } from "./private-paths.ts";
 export const newFileMode = 0o666;
 export const privateFileMode = 0o600;
 
-/** How the files of one port are opened and made. */
+/** How the files of one port are opened and created. */
 export interface Access {
 	readonly privacyOf: PrivacyOf;
 	readonly closing: Closing;
-	/** All of them judge what is read. */
+	/** All of them check what is read. */
 	readonly admits: readonly Admit[];
 }
 
-/** Whether the error says that nothing is at the path: the name, or a directory on the way to it, is missing. */
+/** Whether the error means that the name, or a directory on the way to it, is missing. */
 function isMissing(thrown: unknown): boolean {
 	const code = systemErrorCode(thrown);
 	return code === "ENOENT" || code === "ENOTDIR";

@@ -1,5 +1,5 @@
-// The file port on the real disk: atomic replacement, appends in order that leave no half line behind.
-// Errors are Node's own; retrying, locking and explaining them belong to the callers.
+// The file port on the real disk: atomic replacement, and ordered appends that leave no partial line. Errors are Node's
+// own; callers retry, lock and explain.
 import { constants } from "node:fs";
 import {
 	type FileHandle,
@@ -24,11 +24,11 @@ import { createClosing, openToAll, type PrivacyOf } from "./private-paths.ts";
 import { openReadable, type ReadableFile, readOn, readSome, readWhole } from "./readable-file.ts";
 
 const pieceLength = 64 * 1024;
-/** Entries of a directory. */
+/** Directory entries that are read at once. */
 const listedAtOnce = 500;
 const privateDirectoryMode = 0o700;
 
-/** What is no file on a disk does not make whoever writes to it wait: it fails. */
+/** Writing to something other than a regular file fails instead of blocking. */
 const appendFlags =
 	constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK | constants.O_NOCTTY;
 
@@ -42,16 +42,16 @@ function toKind(entry: Kinds): FileStatus["kind"] {
 	return entry.isDirectory() ? "directory" : "other";
 }
 
-/** How often a file is opened anew that was replaced, or removed, just when it was opened. */
+/** How often a file is reopened that was replaced or removed while it was being opened. */
 const openingLimit = 200;
 
 /**
- * Judges the file that was opened by where it is. Links may change between two looks, so it has to be the one that is
- * found there without them; false when another one is.
+ * Checks the opened file by its resolved path. Links may change in between, so the opened file has to be the one that
+ * is found at that path; false when it is another one.
  */
 async function isAdmitted(handle: FileHandle, target: string, admits: readonly Admit[]): Promise<boolean> {
 	const opened = await handle.stat({ bigint: true });
-	// A pipe that a shell puts in place of a file has no path.
+	// A pipe that a shell substitutes for a file has no path.
 	if (!opened.isFile()) return true;
 	const resolved = await orNullWhenMissing(realpath(target));
 	if (resolved === null) return false;
@@ -67,7 +67,7 @@ async function openToRead({ privacyOf, closing, admits }: Access, target: string
 		if (file === null) return null;
 		let isAdmissible = false;
 		try {
-			if (privacyOf(path.resolve(target)) === "kept") await closing.closeFile(file.handle, target);
+			if (privacyOf(path.resolve(target)) === "private") await closing.closeFile(file.handle, target);
 			isAdmissible = admits.length === 0 || (await isAdmitted(file.handle, target, admits));
 			if (isAdmissible) return file;
 		} finally {
@@ -77,7 +77,7 @@ async function openToRead({ privacyOf, closing, admits }: Access, target: string
 	throw Object.assign(new Error(`ESTALE: replaced while it was opened, '${target}'`), { code: "ESTALE", path: target });
 }
 
-/** Does `work` with the file open for reading; null when there is none. */
+/** Runs `work` with the file open for reading; null when there is none. */
 async function withReadable<T>(
 	access: Access,
 	target: string,
@@ -117,13 +117,13 @@ async function* readPieces(access: Access, target: string): AsyncGenerator<Buffe
 
 async function listDirectory(directory: string): Promise<DirectoryEntry[]> {
 	const entries: DirectoryEntry[] = [];
-	// In pieces: all names of a very large directory at once would hold others up.
+	// In chunks: reading all names of a very large directory at once would block others.
 	for await (const entry of await opendir(directory, { bufferSize: listedAtOnce })) {
-		// One after the other: where links lead to a drive that does not answer, no more than one call waits for it.
+		// One after the other: where links lead to a drive that does not respond, only one call waits for it.
 		const status = entry.isSymbolicLink() ? await stat(path.join(directory, entry.name)).catch(() => null) : entry;
 		entries.push({ name: entry.name, kind: status === null ? "other" : toKind(status) });
 	}
-	// The same order each time: what is listed becomes part of prompts.
+	// The same order each time: listings become part of prompts.
 	return entries.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
@@ -134,7 +134,7 @@ async function resolvePath(start: string): Promise<string> {
 		const resolved = await orNullWhenMissing(realpath(head));
 		if (resolved !== null) return tail === "" ? resolved : path.join(resolved, tail);
 		const target = await orNullWhenMissing(readlink(head));
-		// A link to nothing still leads somewhere: what matters is where a file made through it would appear.
+		// A dangling link matters as well: a file created through it would appear at its target.
 		if (target !== null) return path.join(await resolvePath(path.resolve(path.dirname(head), target)), tail);
 		if (head === path.dirname(head)) return absolute;
 		tail = path.join(path.basename(head), tail);
@@ -142,7 +142,7 @@ async function resolvePath(start: string): Promise<string> {
 }
 
 async function createFile({ privacyOf, closing }: Access, target: string, content: string): Promise<boolean> {
-	const isPrivate = privacyOf(path.resolve(target)) === "kept";
+	const isPrivate = privacyOf(path.resolve(target)) === "private";
 	if (isPrivate) await closing.closeDirectories(path.dirname(path.resolve(target)));
 	let handle: FileHandle;
 	try {
@@ -163,8 +163,8 @@ async function createFile({ privacyOf, closing }: Access, target: string, conten
 }
 
 /**
- * Cuts off what a failed append left, so that no later record is glued to it. The end of the file is compared first:
- * when another writer has appended since, its lines must stay.
+ * Truncates what a failed append left, so that no later record is appended to it. The end of the file is compared
+ * first: if another writer has appended since, its lines must stay.
  */
 async function cutRemainder(handle: FileHandle, remainder: Buffer): Promise<void> {
 	const { size } = await handle.stat();
@@ -176,7 +176,7 @@ async function cutRemainder(handle: FileHandle, remainder: Buffer): Promise<void
 }
 
 async function openAppend({ privacyOf, closing }: Access, target: string): Promise<AppendFile> {
-	const isPrivate = privacyOf(path.resolve(target)) === "kept";
+	const isPrivate = privacyOf(path.resolve(target)) === "private";
 	if (isPrivate) await closing.closeDirectories(path.dirname(path.resolve(target)));
 	const handle = await open(target, appendFlags, isPrivate ? privateFileMode : newFileMode);
 	if (isPrivate) await closing.closeFile(handle, target);
@@ -225,8 +225,8 @@ async function openAppend({ privacyOf, closing }: Access, target: string): Promi
 }
 
 /**
- * Makes a directory and, where it is missing, what it lies in. Node's own recursive `mkdir` never ends where making a
- * directory fails as if its parent were missing, as below `/proc`.
+ * Creates a directory and its missing parents. Node's own recursive `mkdir` never ends where creating a directory fails
+ * as if its parent were missing, as below `/proc`.
  */
 async function makeDirectories(access: Access, directory: string, mode?: number): Promise<void> {
 	await access.closing.closeDirectories(directory);
@@ -236,7 +236,7 @@ async function makeDirectories(access: Access, directory: string, mode?: number)
 	try {
 		await mkdir(directory, access.privacyOf(directory) === "open" ? mode : privateDirectoryMode);
 	} catch (thrown) {
-		// Another one may have made it meanwhile.
+		// Another process may have created it meanwhile.
 		if (systemErrorCode(thrown) !== "EEXIST" || (await statusOf(directory)) !== "directory") throw thrown;
 	}
 }
@@ -250,7 +250,7 @@ async function statusOf(target: string): Promise<"directory" | "other" | null> {
 	}
 }
 
-/** Most of what is removed are single files, which take one call instead of the several of `rm`. */
+/** Most removals are of single files, which take one call instead of the several of `rm`. */
 async function remove(target: string): Promise<void> {
 	try {
 		await unlink(target);
@@ -261,7 +261,7 @@ async function remove(target: string): Promise<void> {
 
 /**
  * The port on the real file system. Paths should be absolute; relative ones follow the process's directory. `privacyOf`
- * says what is for its owner alone.
+ * decides which files only their owner may access.
  */
 export function createDiskFiles(privacyOf: PrivacyOf = openToAll): Files {
 	return createPort({ privacyOf, closing: createClosing(privacyOf), admits: [] });

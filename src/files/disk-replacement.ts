@@ -1,4 +1,4 @@
-// Replacing a file on the disk in one step: a temporary file beside it, renamed over it.
+// Replaces a file on the disk atomically: writes a temporary file in the same directory and renames it.
 import { chmod, type FileHandle, lstat, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { systemErrorCode } from "../base/errors.ts";
@@ -9,7 +9,7 @@ import { temporaryName } from "./temporaries.ts";
 
 const linkLimit = 40;
 
-/** Writes all bytes: a disk may take fewer than it was given. */
+/** Writes all bytes: one write may accept fewer than it was given. */
 export async function writeWhole(handle: FileHandle, bytes: Uint8Array): Promise<void> {
 	let offset = 0;
 	while (offset < bytes.length) {
@@ -18,7 +18,10 @@ export async function writeWhole(handle: FileHandle, bytes: Uint8Array): Promise
 	}
 }
 
-/** Directories that may be written but not read, and file systems that sync none: nothing more can be done there. */
+/**
+ * Directories that may be written but not read, and file systems without directory sync: nothing more can be done
+ * there.
+ */
 const unsyncable: ReadonlySet<string | null> = new Set(["EACCES", "EINVAL", "EISDIR", "ENOTSUP"]);
 
 export async function syncDirectory(directory: string): Promise<void> {
@@ -34,7 +37,7 @@ export async function syncDirectory(directory: string): Promise<void> {
 	}
 }
 
-/** Where a write to `start` ends up: links are followed by hand, because the last one may point to nothing yet. */
+/** The final target of a write to `start`: links are followed by hand, because the last one may be dangling. */
 async function followLinks(start: string): Promise<string> {
 	let current = path.resolve(start);
 	for (let count = 0; count < linkLimit; count += 1) {
@@ -52,7 +55,7 @@ async function checkWithoutLinks(destination: string): Promise<void> {
 	throw Object.assign(new Error(message), { code: "ELOOP", path: destination });
 }
 
-/** Null for what the umask makes of a new file. What a link leads to elsewhere keeps its mode, though it is opened here. */
+/** Null for the default mode of a new file. A file outside that is reached through a link keeps its mode. */
 function modeOfReplacement(
 	{ privacyOf }: Access,
 	target: string,
@@ -61,12 +64,12 @@ function modeOfReplacement(
 	given: number | undefined,
 ): number | null {
 	const usual = given ?? (old === null ? null : old & 0o7777);
-	if (privacyOf(path.resolve(target)) !== "kept") return usual;
+	if (privacyOf(path.resolve(target)) !== "private") return usual;
 	if (usual === null) return privateFileMode;
 	return destination === path.resolve(target) ? usual & ~othersMode : usual;
 }
 
-/** `content` that comes in pieces is never held whole. Rejects with Node's errors, and then nothing has changed. */
+/** `content` in pieces is never in memory as a whole. Rejects with Node's errors, and then nothing has changed. */
 export async function replaceFile(
 	access: Access,
 	target: string,
@@ -78,7 +81,7 @@ export async function replaceFile(
 	await access.closing.closeDirectories(directory);
 	const old = await orNullWhenMissing(stat(destination));
 	const mode = modeOfReplacement(access, target, destination, old?.mode ?? null, options.mode);
-	// Short whatever the target's name: a long name must not become too long by being replaced.
+	// Short, because appending to a long target name could exceed the limit.
 	const temporary = path.join(directory, temporaryName());
 	try {
 		// A file that will be private is private from its first byte on.
@@ -87,7 +90,7 @@ export async function replaceFile(
 			if (typeof content === "string") await writeWhole(handle, Buffer.from(content));
 			else if (content instanceof Uint8Array) await writeWhole(handle, content);
 			else for await (const piece of content) await writeWhole(handle, piece);
-			// No umask that anybody works with takes from the owner what it was opened with.
+			// No usual umask removes permissions of the owner from the mode used to open it.
 			if (mode !== null && mode !== privateFileMode) await chmod(temporary, mode);
 			if (options.sync === true) await handle.sync();
 		} finally {
@@ -96,7 +99,7 @@ export async function replaceFile(
 		if (options.withoutLinks === true) await checkWithoutLinks(destination);
 		await rename(temporary, destination);
 	} catch (thrown) {
-		// The first failure is the one to tell; a disk that cannot write may well be unable to remove.
+		// The first failure is the one to report; a disk that cannot write may well be unable to remove.
 		await rm(temporary, { force: true }).catch(() => undefined);
 		throw thrown;
 	}

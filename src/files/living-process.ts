@@ -1,4 +1,4 @@
-// Whether the process that left its number in a file is still there.
+// Whether the process whose id is in a file still runs.
 import { systemErrorCode } from "../base/errors.ts";
 
 export function isAlive(pid: number): boolean {
@@ -6,7 +6,7 @@ export function isAlive(pid: number): boolean {
 		process.kill(pid, 0);
 		return true;
 	} catch (thrown) {
-		// A process of another user may not be signalled, but it is there.
+		// A process of another user may not be signalled, but it exists.
 		return systemErrorCode(thrown) !== "ESRCH";
 	}
 }

@@ -1,5 +1,5 @@
-// A short advisory lock on a path: exclusive creation of `<path>.lock`. It orders read-modify-replace cycles of
-// several processes; it never refuses, because a lost update is a smaller evil than a program that does not start.
+// A short advisory lock on a path: exclusive creation of `<path>.lock`. It serializes read-modify-replace cycles of
+// several processes; it never refuses, because a lost update is better than a program that does not start.
 import { randomBytes } from "node:crypto";
 import * as v from "valibot";
 import { type Clock, sleep } from "../base/clock.ts";
@@ -8,9 +8,9 @@ import type { Files } from "./port.ts";
 
 /** How long a lock is respected, in milliseconds. */
 export interface LockTimes {
-	/** After this time a lock counts as left behind. */
+	/** The age after which a lock counts as abandoned. */
 	readonly staleAfter: number;
-	/** How long a caller waits before it takes the lock over. */
+	/** How long a caller waits before it takes over the lock. */
 	readonly patience: number;
 }
 
@@ -25,7 +25,7 @@ interface LockPort {
 
 const ownerSchema = v.object({ pid: v.pipe(v.number(), v.integer(), v.minValue(1)), at: v.number() });
 
-/** Whether the owner named in the lock is gone. A lock without a readable owner is one that is just being written. */
+/** Whether the owner named in the lock is gone. A lock without a readable owner is just being written. */
 function isStale(content: string, now: number, { staleAfter }: LockTimes): boolean {
 	let value: unknown;
 	try {
@@ -49,7 +49,7 @@ async function acquire({ files, clock }: LockPort, lockPath: string, token: stri
 		const held = await readText(files, lockPath);
 		if (held === null) continue;
 		if (isStale(held, clock.now(), times) || clock.now() - started >= times.patience) {
-			// Judged and removed only if it is still the same lock: another waiter may have been faster.
+			// Removed only if it is still the same lock: another waiter may have taken it over.
 			if ((await readText(files, lockPath)) === held) await files.remove(lockPath);
 			continue;
 		}
@@ -64,8 +64,8 @@ async function release(files: Files, lockPath: string, token: string): Promise<v
 
 /**
  * Runs `work` while holding the lock of `path`. A lock older than 10 s, or of a dead process, is taken over at once,
- * any other after 3 s, unless `times` says otherwise. Where no lock can be made at all (read-only directory) the work runs without one and meets
- * the same obstacle itself. Rejects only with what `work` rejects with.
+ * any other after 3 s, unless `times` differs. If no lock can be created (read-only directory) the work runs without
+ * one and fails on its own. Rejects only with what `work` rejects with.
  */
 export async function withLock<T>(
 	port: LockPort,
@@ -82,7 +82,7 @@ export async function withLock<T>(
 	try {
 		return await work();
 	} finally {
-		// What cannot be removed goes stale.
+		// What cannot be removed becomes stale.
 		if (held) await release(port.files, lockPath, token).catch(() => undefined);
 	}
 }

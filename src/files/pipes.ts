@@ -1,4 +1,4 @@
-// Reads what a person names that is a pipe, as shells make them for `<(command)`: as it comes, without a thread that waits.
+// Reads pipes that a person names, as shells create them for `<(command)`, without blocking a thread.
 import { constants, open } from "node:fs";
 import { stat } from "node:fs/promises";
 import { Socket } from "node:net";
@@ -6,13 +6,13 @@ import { promisify } from "node:util";
 import type { Clock } from "../base/clock.ts";
 import type { Files } from "./port.ts";
 
-/** Most bytes that are taken from a pipe. */
+/** The most bytes to read from a pipe. */
 const limit = 16 * 1024 * 1024;
 
-/** Milliseconds that each of its pieces may take to come, and its end. */
+/** Milliseconds to wait for each of its chunks, and for its end. */
 const patience = 30_000;
 
-/** The same port, but for reading these paths as a whole where they are pipes. */
+/** The same port, except that `read` of these paths supports pipes. */
 export function readingPipes(files: Files, paths: ReadonlySet<string>, clock: Clock): Files {
 	return {
 		...files,
@@ -24,7 +24,7 @@ export function readingPipes(files: Files, paths: ReadonlySet<string>, clock: Cl
 	};
 }
 
-/** Everything that comes out of a pipe; null for what is none. */
+/** The whole content of a pipe; null when the path is not one. */
 async function readPipe(path: string, clock: Clock): Promise<Buffer | null> {
 	// A device is not even opened.
 	if (!(await stat(path)).isFIFO()) return null;

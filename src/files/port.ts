@@ -1,5 +1,5 @@
-// The one way to the file system. Everything that writes goes through this port, so that a test can count,
-// fail and stop at each effect. Errors are Node's own (`code`, `path`), left to the caller to explain.
+// The port to the file system, which all file accesses use, so that a test can count, fail and stop at each effect.
+// Errors are Node's own (`code`, `path`), for the caller to explain.
 
 export interface FileStatus {
 	readonly kind: "file" | "directory" | "other";
@@ -13,14 +13,14 @@ export interface FileStatus {
 
 export interface DirectoryEntry {
 	readonly name: string;
-	/** Of what the entry points to, for symbolic links. */
+	/** For symbolic links, that of the target. */
 	readonly kind: "file" | "directory" | "other";
 }
 
-/** A file open for appending. One append is one write; calls are carried out in order. */
+/** A file open for appending. One append is one write; calls are serialized. */
 export interface AppendFile {
 	append(text: string): Promise<void>;
-	/** The same of a text that is too long to be held whole, in several writes; no other append comes in between. */
+	/** Appends a text that is too long for one string, in several writes; no other append comes in between. */
 	appendPieces(pieces: Iterable<string>): Promise<void>;
 	/** Waits until what was appended is on stable storage. */
 	sync(): Promise<void>;
@@ -32,44 +32,49 @@ export interface ReplaceOptions {
 	readonly mode?: number;
 	/** Sync the file and its directory before returning. Default false. */
 	readonly sync?: boolean;
-	/** The path was resolved: a link on it has been put there since, and fails the replacement with `ELOOP`. */
+	/** The path is resolved already: a link that was put on it since fails the replacement with `ELOOP`. */
 	readonly withoutLinks?: boolean;
 }
 
 /**
- * Judges a file that was opened by its path with every link resolved, before anything of it is read. What it throws is the
- * failure of the read.
+ * Checks an opened file by its resolved path, before anything of it is read. What it throws is the failure of the read.
  */
 export type Admit = (resolvedPath: string) => Promise<void>;
 
 /**
- * Reading waits for nobody: what is no regular file, but for the null device, is refused with EINVAL, and what the kernel
- * shows as one (below `/proc`) is read as far as it has something to give.
+ * Reads never block: anything but a regular file or the null device is refused with EINVAL, and the kernel's pseudo
+ * files (below `/proc`) are read up to the last data they return.
  */
 export interface Files {
-	/** The same files, of which only what is admitted is read. What is opened is judged, not what was there before. */
+	/**
+	 * The same files, of which only admitted ones can be read. The opened file is checked, not an earlier one at its
+	 * path.
+	 */
 	admitting(admit: Admit): Files;
 	/** The whole file; null when there is none. */
 	read(path: string): Promise<Buffer | null>;
 	/** At most `length` bytes from `offset`; null when there is no file. */
 	readRange(path: string, offset: number, length: number): Promise<Buffer | null>;
-	/** The bytes in pieces, read as they are asked for; nothing when there is no file. */
+	/** The bytes in pieces, read lazily; nothing when there is no file. */
 	readPieces(path: string): AsyncIterable<Buffer>;
-	/** Follows symbolic links; null when nothing is there. */
+	/** Follows symbolic links; null when nothing exists there. */
 	status(path: string): Promise<FileStatus | null>;
 	list(path: string): Promise<DirectoryEntry[]>;
-	/** The path with every symbolic link resolved; a missing tail is kept as spelled. */
+	/** The path with every symbolic link resolved; a missing tail stays as spelled. */
 	resolve(path: string): Promise<string>;
 	/**
-	 * Makes the directory and its parents; fine when it exists. `mode` are the permission bits of the directory, if it is
-	 * made here; default: 0o777 less the umask, as for the parents.
+	 * Creates the directory and its parents unless they exist. `mode` are the permission bits of the directory, if it
+	 * is created here; default: 0o777 less the umask, as for the parents.
 	 */
 	makeDirectory(path: string, mode?: number): Promise<void>;
-	/** Writes a temporary file beside `path` and renames it over it: readers see the old or the new, never a part. */
+	/**
+	 * Writes a temporary file in the same directory and renames it to `path`: readers see the old or the new content,
+	 * never a part.
+	 */
 	replace(path: string, content: string | Uint8Array, options?: ReplaceOptions): Promise<void>;
 	/**
-	 * The same, of content that comes in pieces and is never held whole. When getting a piece fails, nothing has changed
-	 * and the failure is passed on.
+	 * The same, with content in pieces that is never in memory as a whole. When getting a piece fails, nothing has
+	 * changed and the failure is passed on.
 	 */
 	replaceByPieces(path: string, pieces: AsyncIterable<Uint8Array>, options?: ReplaceOptions): Promise<void>;
 	/** Creates the file with this content; false when it exists already. */
@@ -78,8 +83,8 @@ export interface Files {
 	/** Cuts the file to `length` bytes. */
 	truncate(path: string, length: number): Promise<void>;
 	openAppend(path: string): Promise<AppendFile>;
-	/** Puts the names in a directory on stable storage: files made, renamed and removed there. */
+	/** Puts the names in a directory on stable storage: files created, renamed and removed there. */
 	syncDirectory(path: string): Promise<void>;
-	/** Removes a file or a whole directory; fine when it is gone. */
+	/** Removes a file or a whole directory, if it exists. */
 	remove(path: string): Promise<void>;
 }

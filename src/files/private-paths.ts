@@ -1,24 +1,24 @@
-// What is for its owner alone: the files that the program keeps in its share directory. They are made so, and what an
-// earlier version left open to others is closed when it is opened.
+// Which files only their owner may access: the program's files in its share directory. They are created so, and files
+// that an earlier version left accessible to others are restricted when they are opened.
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open } from "node:fs/promises";
 import path from "node:path";
 
 /**
- * `kept` is for its owner alone from the beginning and is made so where it is found otherwise. `begun` is made so, and
- * left as it is where it is there: it may be shared on purpose. `open` is as the umask has it.
+ * `private` is created for its owner alone, and restricted where it is found otherwise. `created-private` is created
+ * so, but an existing one stays as it is: it may be shared on purpose. `open` follows the umask.
  */
-export type Privacy = "kept" | "begun" | "open";
+export type Privacy = "private" | "created-private" | "open";
 
 /** The privacy of an absolute path. */
 export type PrivacyOf = (target: string) => Privacy;
 
 export const openToAll: PrivacyOf = () => "open";
 
-/** What others than the owner may do. */
+/** The permission bits of others than the owner. */
 export const othersMode = 0o077;
 
-/** Directories of a share directory that the program alone fills. Skills, for one, are the person's. */
+/** Directories of a share directory that only the program writes to. Skills, for example, are the person's. */
 const ownDirectories: ReadonlySet<string> = new Set([
 	"credentials",
 	"leases",
@@ -29,36 +29,36 @@ const ownDirectories: ReadonlySet<string> = new Set([
 	"sessions",
 ]);
 
-/** Files in it, with their locks and with what is kept of earlier ones. */
+/** The program's files in it, with their locks and backups. */
 const ownFiles = /^(config\.(toml|json)|kimi\.json|mcp\.json)(\.|$)/;
 
-/** What is kept in these share directories (absolute). */
+/** The privacy of paths in these share directories (absolute). */
 export function privateBelow(...shareDirs: readonly string[]): PrivacyOf {
 	const roots = [...new Set(shareDirs)];
 	return (target) => {
 		for (const root of roots) {
-			if (target === root) return "begun";
+			if (target === root) return "created-private";
 			if (!target.startsWith(root + path.sep)) continue;
 			const [first = "", ...inner] = target.slice(root.length + 1).split(path.sep);
-			if (ownDirectories.has(first) || (inner.length === 0 && ownFiles.test(first))) return "kept";
+			if (ownDirectories.has(first) || (inner.length === 0 && ownFiles.test(first))) return "private";
 		}
 		return "open";
 	};
 }
 
-/** A directory of the program's own wherever it lies, and all below it. */
+/** A private directory of the program at any place, with all its content. */
 export function privateWithin(directory: string): PrivacyOf {
-	return (target) => (target === directory || target.startsWith(directory + path.sep) ? "kept" : "open");
+	return (target) => (target === directory || target.startsWith(directory + path.sep) ? "private" : "open");
 }
 
-/** Directories that were looked at; more than this many are looked at again. */
+/** The most directories to remember as checked. */
 const knownLimit = 1000;
 
-/** Closes what others could read. Only what belongs to the user of this process, and never what a link leads to. */
+/** Restricts access to the owner: only for files of this process's user, and never through a link. */
 export interface Closing {
-	/** The file that is open, and the directories that lead to it. */
+	/** The open file, and the directories that lead to it. */
 	closeFile(handle: FileHandle, target: string): Promise<void>;
-	/** A directory and those above it, as far as they are kept; nothing for those that are not there. */
+	/** A directory and its parents, as far as they are private and exist. */
 	closeDirectories(directory: string): Promise<void>;
 }
 
@@ -68,14 +68,14 @@ export function createClosing(privacyOf: PrivacyOf): Closing {
 		async closeFile(handle, target) {
 			const status = await handle.stat();
 			if (!status.isFile() || !isOpenToOthers(status)) return;
-			// A link may lead to a file that the person keeps elsewhere and shares.
+			// A link may lead to a file that the person stores elsewhere and shares.
 			if ((await lstat(target).catch(() => null))?.isFile() !== true) return;
 			await changeMode(handle, status.mode);
 		},
 		async closeDirectories(directory) {
 			for (
 				let current = directory;
-				privacyOf(current) === "kept" && !known.has(current);
+				privacyOf(current) === "private" && !known.has(current);
 				current = path.dirname(current)
 			) {
 				const status = await lstat(current).catch(() => null);
@@ -88,7 +88,7 @@ export function createClosing(privacyOf: PrivacyOf): Closing {
 	};
 }
 
-/** Whether others may do anything with it, and the user of this process may change that. */
+/** Whether others have access, and the user of this process may change that. */
 export function isOpenToOthers({ mode, uid }: { readonly mode: number; readonly uid: number }): boolean {
 	return (mode & othersMode) !== 0 && uid === process.geteuid?.();
 }
@@ -102,11 +102,11 @@ async function closeDirectory(directory: string): Promise<void> {
 			await handle.close();
 		}
 	} catch {
-		// It is gone, a link by now, or on a file system that knows no modes: it is used as it is.
+		// It is gone, a link by now, or on a file system without modes: it is used as it is.
 	}
 }
 
-/** A file system without modes, or one that is read-only, is no reason not to go on. */
+/** A file system without modes, or a read-only one, is no reason to fail. */
 async function changeMode(handle: FileHandle, mode: number): Promise<void> {
 	await handle.chmod(mode & 0o7700).catch(() => undefined);
 }

@@ -1,22 +1,24 @@
-// Opens files for reading without waiting for anybody: what is no file is refused before it is opened, and what only
-// looks like one (below /proc and /sys) is read as far as it has something to give.
+// Opens files for reading without blocking: anything but a regular file is refused before it is opened, and pseudo
+// files (below /proc and /sys) are read up to the last data they return.
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { devNull } from "node:os";
 import { systemErrorCode } from "../base/errors.ts";
 
-/** Most bytes of a file that says it has none: those of the kernel may go on for ever. */
+/** The most bytes of a file that reports size 0: those of the kernel may be endless. */
 const unsizedLimit = 16 * 1024 * 1024;
 
-/** Most bytes that are read as a whole. */
+/** The most bytes that are read at once. */
 const wholeLimit = 2 ** 31 - 1;
 
 const unsizedPiece = 64 * 1024;
 
-/** A FIFO waits for no writer, and no terminal becomes ours. Files on a disk know neither. */
+/**
+ * Opening a FIFO does not wait for a writer, and no terminal becomes ours. The flags have no effect on regular files.
+ */
 const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** A file open for reading, with its size when it was opened; 0 also for one that does not know it. */
+/** A file open for reading, with its size when it was opened; 0 also when the size is unknown. */
 export interface ReadableFile {
 	readonly handle: FileHandle;
 	readonly size: number;
@@ -26,14 +28,14 @@ function refusal(code: "EINVAL" | "EFBIG", reason: string, target: string): Erro
 	return Object.assign(new Error(`${code}: ${reason}, read '${target}'`), { code, path: target });
 }
 
-/** A link to it is a common way to have no such file. */
+/** A link to it is a common way to disable a file. */
 async function isNullDevice(status: Stats): Promise<boolean> {
 	return status.isCharacterDevice() && status.rdev === (await stat(devNull)).rdev;
 }
 
 /**
- * It is looked at before it is opened: opening a FIFO or a device has effects of its own on others. Rejects like `open`, and
- * for what is neither a file nor the null device. Reading a directory fails later.
+ * The status is checked before it is opened: opening a FIFO or a device has effects on others. Rejects like `open`, and
+ * for anything but a regular file or the null device. Reading a directory fails later.
  */
 export async function openReadable(target: string): Promise<ReadableFile> {
 	const status = await stat(target);
@@ -43,7 +45,7 @@ export async function openReadable(target: string): Promise<ReadableFile> {
 	return { handle: await open(target, flags), size: status.isFile() ? status.size : 0 };
 }
 
-/** Bytes read into `bytes` from its `offset` on; 0 at the end, and where nothing more comes for now. */
+/** Reads into `bytes` from its `offset` on; 0 at the end, or when nothing is available now. */
 export async function readSome(
 	{ handle, size }: ReadableFile,
 	bytes: Buffer,
@@ -58,7 +60,7 @@ export async function readSome(
 	}
 }
 
-/** The bytes in pieces from where the file stands. */
+/** The bytes in pieces from the current position. */
 export async function* readOn(file: ReadableFile, target: string, pieceLength: number): AsyncGenerator<Buffer> {
 	let total = 0;
 	while (true) {

@@ -1,27 +1,32 @@
-// Files whose content is not given to a model: those that hold secrets by their name, what this program keeps of keys and
-// sign-ins, and what the system shows of processes. Paths are judged as they are when every link is followed.
+// Files whose content no model is given: files with the names of secrets, the program's own keys and sign-ins, and the
+// system's files about processes. Paths are judged with every link resolved.
 import path from "node:path";
 import type { Admit, Files } from "./port.ts";
 import { isTemporaryName } from "./temporaries.ts";
 
-/** `name`: it is called like a file of secrets. `own`: settings and sign-ins of ours. `process`: of a running program. */
+/**
+ * `name`: it is named like a file of secrets. `own`: settings and sign-ins of ours. `process`: of a running process.
+ */
 export type SecretKind = "name" | "own" | "process";
 
 const exemptNames: ReadonlySet<string> = new Set([".env.example", ".env.sample", ".env.template"]);
 const sensitiveNames: ReadonlySet<string> = new Set([".env", "id_rsa", "id_ed25519", "id_ecdsa", "credentials"]);
 const sensitiveEnds: readonly string[] = ["/.aws/credentials", "/.gcp/credentials"];
 
-/** Directories of a share directory that hold keys, and parts of the names of files that do, copies of editors included. */
+/**
+ * Directories of a share directory that contain keys, and parts of the names of files that do, copies by editors
+ * included.
+ */
 const ownDirectories: ReadonlySet<string> = new Set(["credentials", "mcp-oauth"]);
 const ownNames: readonly string[] = ["config.toml", "config.json", "mcp.json"];
 
-/** Wherever the process file system is mounted. `cmdline` may have settings that were given on a command line. */
+/** At any mount point of the process file system. `cmdline` may contain settings from a command line. */
 const processFile = /\/proc\/(?:(?:self|thread-self|\d+)\/(?:task\/\d+\/)?(?:environ|mem|cmdline)|kcore)$/;
 
-/** Some file systems take these for one name: they differ in case, or in the form of their characters. */
+/** Some file systems treat these as one name: they differ in case, or in Unicode form. */
 const folded = (name: string) => name.normalize("NFKC").toLowerCase();
 
-/** Judges a path by its last name alone; give the resolved path as well where a link may hide it. */
+/** Judges a path by its last name alone; pass the resolved path as well where a link may hide it. */
 export function isSensitiveFile(filePath: string): boolean {
 	const name = folded(path.basename(filePath));
 	if (exemptNames.has(name)) return false;
@@ -29,7 +34,7 @@ export function isSensitiveFile(filePath: string): boolean {
 	return sensitiveEnds.some((end) => `/${folded(filePath)}`.endsWith(end));
 }
 
-/** A file that is not read. It passes for one that the system does not let us read. */
+/** The error for a file that must not be read. It looks like a permission error of the system. */
 export class SecretFileError extends Error {
 	override readonly name = "SecretFileError";
 	readonly code = "EACCES";
@@ -43,7 +48,7 @@ export class SecretFileError extends Error {
 	}
 }
 
-/** What follows the name of a file: a clause without full stop. */
+/** Follows the name of a file: a clause without full stop. */
 export const whyNotRead: Readonly<Record<SecretKind, string>> = {
 	name: "may hold secrets and is not read, to protect them",
 	own: "holds settings, keys or sign-ins of this program and is not read, to protect them",
@@ -51,15 +56,15 @@ export const whyNotRead: Readonly<Record<SecretKind, string>> = {
 };
 
 export interface SecretPaths {
-	/** Why what is at the path (absolute, links resolved) is not read; null when it may be. */
+	/** Why the file at the path (absolute, links resolved) must not be read; null when it may be. */
 	kindOf(resolved: string): Promise<SecretKind | null>;
-	/** The same for many paths at once: what plugins have is looked up for all of them together. */
+	/** The same for many paths: reads the plugins' files only once. */
 	forMany(): Pick<SecretPaths, "kindOf">;
-	/** Throws SecretFileError for what is not read. */
+	/** Throws SecretFileError for what must not be read. */
 	readonly admit: Admit;
 }
 
-/** Rejects what is called like a file of secrets, or is of a process: for files that we read for ourselves. */
+/** Rejects files that are named like secrets, or belong to a process: for files that the program reads for itself. */
 export const admitByName: Admit = async (resolved) => {
 	const kind = kindByPath(resolved);
 	if (kind !== null) throw new SecretFileError(resolved, kind);
@@ -76,12 +81,12 @@ export interface SecretPlaces {
 	readonly shareDirs: readonly string[];
 	/** Further files of ours, absolute. */
 	readonly ownFiles: readonly string[];
-	/** Files of plugins with keys that they were given; asked for when something of a plugin is read. */
+	/** Files of plugins with keys that they were given; called when a file of a plugin is read. */
 	pluginFiles(): Promise<readonly string[]>;
 }
 
 export function createSecretPaths({ files, shareDirs, ownFiles, pluginFiles }: SecretPlaces): SecretPaths {
-	// What cannot be looked at, such as the home directory of somebody else, is known by its name.
+	// A path that cannot be resolved, such as in the home directory of another user, is compared as spelled.
 	const resolveAll = (paths: readonly string[]) =>
 		Promise.all(paths.map((name) => files.resolve(name).catch(() => name)));
 	let resolving: Promise<{ readonly roots: readonly string[]; readonly own: ReadonlySet<string> }> | null = null;

@@ -1,4 +1,4 @@
-// The file port for those who set `sync = "off"`: everything is written as before, nothing waits for the disk.
+// The file port for `sync = "off"`: everything is written as usual, but never synced to the disk.
 import type { Files } from "./port.ts";
 
 export function withoutSync(files: Files): Files {

@@ -1,4 +1,4 @@
-// Rows of the context log as lines of `context.jsonl` and back (wire-protocol §8.3, agent-kernel §13.4).
+// Converts rows of the context log to lines of `context.jsonl` and back (wire-protocol §8.3, agent-kernel §13.4).
 import * as v from "valibot";
 import { isRecord } from "../base/json.ts";
 import { type LineText, toLineText } from "../base/long-text.ts";
@@ -8,8 +8,8 @@ import type { ContextRow, HistoryEntry, MessageRole } from "../events/conversati
 const integer = v.pipe(v.number(), v.integer());
 const optionalText = v.optional(v.nullable(v.string()), null);
 
-// A long session has thousands of rows: each is checked against the one schema it can fit, chosen by its role and the
-// type of its parts, instead of against all in turn.
+// A long session has thousands of rows: each is checked against the one schema for its role and the type of its parts,
+// instead of against all in turn.
 const promptSchema = v.object({ content: v.string() });
 const checkpointSchema = v.object({ id: integer });
 const usageSchema = v.object({ token_count: integer });
@@ -20,7 +20,7 @@ const messageSchema = v.object({
 	tool_call_id: optionalText,
 });
 
-/** The row a line holds; null for unknown roles and for shapes that do not fit. */
+/** The row of a line; null for unknown roles and invalid shapes. */
 export function fromLine(line: Record<string, unknown> | null): ContextRow | null {
 	const role = line?.["role"];
 	switch (role) {
@@ -67,7 +67,7 @@ function toMessageRow(
 	};
 }
 
-/** Null for what is no content. */
+/** Null for invalid content. */
 function toContent(content: unknown): ContentPart[] | null {
 	if (content === null || content === undefined) return [];
 	if (typeof content === "string") return [{ type: "text", text: content }];

@@ -1,11 +1,11 @@
-// What the kernel needs of stored sessions. Two implementations: on disk in the Kimi layout, and in memory.
+// The contract of stored sessions for the kernel. Two implementations: on disk in the Kimi layout, and in memory.
 // Everything written is in the file before the promise resolves; `sync` puts it on stable storage.
 import type { Todo } from "../events/content.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import type { AgentEvent } from "../events/event.ts";
 import type { StoredNotifications, StoredTasks } from "./stored-tasks.ts";
 
-/** What a session remembers beside its context; the fields of `state.json`. */
+/** The state of a session apart from its context: the fields of `state.json`. */
 export interface SessionState {
 	readonly approval: {
 		readonly yolo: boolean;
@@ -18,9 +18,9 @@ export interface SessionState {
 	readonly planSessionId: string | null;
 	readonly planSlug: string | null;
 	readonly todos: readonly Todo[];
-	/** When it was put out of sight, in seconds since the epoch; null when it was not. */
+	/** When it was archived, in seconds since the epoch; null when it was not. */
 	readonly archivedAt: number | null;
-	/** What was asked for when it was made, in the words of whoever keeps it; null when that was not kept. */
+	/** Its creation options, in the format of the host that stores them; null without any. */
 	readonly creationOptions: unknown;
 }
 
@@ -33,17 +33,17 @@ export type CallRecord =
 			readonly toolCallId: string;
 			readonly action: string;
 			readonly decision: "approve" | "approve_for_session" | "reject";
-			/** A person, or the rule that decided in their place. */
+			/** A person, or the rule that decided instead. */
 			readonly by: "person" | "rule" | "session-approval" | "yolo";
 	  }
 	| { readonly type: "started"; readonly toolCallId: string; readonly name: string; readonly arguments: string | null }
-	/** The unknown outcome of a call that a crash interrupted is in the context; the person is still to be told. */
+	/** The context has the unknown outcome of a call that a crash interrupted; the person has not been informed yet. */
 	| { readonly type: "recovered"; readonly toolCallId: string }
 	| { readonly type: "finished"; readonly toolCallId: string; readonly isError: boolean }
-	/** What the session has used from its beginning. */
+	/** What the session has consumed since its beginning. */
 	| ({ readonly type: "used" } & SessionUse);
 
-/** What the budgets of a session are held against: tokens, time of its turns, and tool calls, in all. */
+/** What the budgets of a session limit: tokens, time of its turns, and tool calls, in total. */
 export interface SessionUse {
 	readonly tokens: number;
 	readonly milliseconds: number;
@@ -63,76 +63,78 @@ export interface UnfinishedCall {
 
 export type AgentStatus = "idle" | "running_foreground" | "running_background" | "completed" | "failed" | "killed";
 
-/** What a subagent is. `createdAt` is milliseconds since the epoch. */
+/** The description of a subagent. `createdAt` is milliseconds since the epoch. */
 export interface AgentDescription {
 	readonly id: string;
 	readonly type: string;
 	readonly description: string;
 	readonly createdAt: number;
-	/** The model alias asked for, and the one used; null for the session's own. */
+	/** The requested model alias and the effective one; null for the session's own. */
 	readonly modelOverride: string | null;
 	readonly effectiveModel: string | null;
 }
 
-/** One subagent's files, in its session's. */
+/** The files of one subagent, within its session's. */
 export interface StoredAgent {
 	readonly description: AgentDescription;
 	readonly contextRows: readonly ContextRow[];
-	/** Keeps the prompt and marks the subagent as running: in the background when it is a task's, else for its caller. */
+	/** Stores the prompt and marks the subagent as running: in the background for a task, else for its caller. */
 	begin(prompt: string, taskId?: string): Promise<void>;
 	setStatus(status: AgentStatus): Promise<void>;
 	appendContext(rows: readonly ContextRow[]): Promise<void>;
 	replaceContext(rows: readonly ContextRow[]): Promise<void>;
-	/** Appends the events of the subagent that its log keeps. */
+	/** Appends those events of the subagent that are logged. */
 	appendEvents(events: readonly AgentEvent[]): Promise<void>;
-	/** Adds to the text for people what came of a run; what came of earlier ones stays. */
+	/** Appends the result of a run to the text for people; earlier ones stay. */
 	appendOutput(text: string): Promise<void>;
 }
 
-/** One session's files, held by one owner. Calls on one log are carried out in order. */
+/** The files of one session, which has one owner. Calls on one log are serialized. */
 export interface StoredSession {
 	readonly id: string;
 	readonly workDir: string;
 	/** Null for sessions in memory. */
 	readonly directory: string | null;
-	/** Whether it was there before, with a context. */
+	/** Whether it existed before, with a context. */
 	readonly existed: boolean;
-	/** The rows there were when it was opened; what could not be read was skipped and logged. */
+	/** The rows when it was opened; invalid ones were skipped and logged. */
 	readonly contextRows: readonly ContextRow[];
 	readonly unfinishedCalls: readonly UnfinishedCall[];
-	/** What it had used when it was opened, as far as that was kept. */
+	/** What it had consumed when it was opened, as far as that was stored. */
 	readonly used: SessionUse;
 	state(): SessionState;
-	/** Keeps what another process changed in title and archive fields. */
+	/** Preserves what another process changed in title and archive fields. */
 	updateState(change: Partial<SessionState>): Promise<void>;
 
 	appendContext(rows: readonly ContextRow[]): Promise<void>;
 	/**
-	 * Puts the rows in place of the whole context at once; on disk a copy of what was there is kept. All of it is on
-	 * stable storage when the promise resolves.
+	 * Replaces the whole context atomically; on disk a copy of the old one stays. All of it is on stable storage when
+	 * the promise resolves.
 	 */
 	replaceContext(rows: readonly ContextRow[]): Promise<void>;
-	/** Appends the events that the log keeps; others are passed over. */
+	/** Appends those events that are logged; others are ignored. */
 	appendEvents(events: readonly AgentEvent[]): Promise<void>;
 	appendCalls(records: readonly CallRecord[]): Promise<void>;
 	/** Puts everything appended so far on stable storage. */
 	sync(): Promise<void>;
-	/** The files of a subagent, new or known. */
+	/** The files of a subagent, new or existing. */
 	createAgent(description: AgentDescription): Promise<StoredAgent>;
 	/** The subagent of this id; null when there is none. */
 	openAgent(id: string): Promise<StoredAgent | null>;
-	/** Its background work. */
+	/** Its background tasks. */
 	readonly tasks: StoredTasks;
 	readonly notifications: StoredNotifications;
-	/** The logged events from the first, read as they are asked for. */
+	/** The logged events from the first, read lazily. */
 	events(): AsyncIterable<AgentEvent>;
 	/** Called when the first turn begins: makes the session the work dir's last one. */
 	markStarted(): Promise<void>;
-	/** Makes it one that is there, although nothing has happened in it: on stable storage, and not deleted when closed. */
+	/**
+	 * Persists the session although nothing has happened in it: it is on stable storage, and not deleted when closed.
+	 */
 	establish(): Promise<void>;
 	/**
-	 * Ends ownership. An empty session (no title, no event, no message) is deleted unless somebody prepared it;
-	 * another one becomes the work dir's last one, unless it is said not to.
+	 * Ends ownership. An empty session (no title, no event, no message) is deleted unless somebody prepared it; another
+	 * one becomes the work dir's last one, unless `becomesLast` is false.
 	 */
 	close(options?: { readonly becomesLast?: boolean }): Promise<void>;
 }
@@ -144,18 +146,18 @@ export interface SessionSummary {
 }
 
 export interface SessionStore {
-	/** Opens the session, or makes one with this id when there is none. Never refuses an id that exists. */
+	/** Opens the session, or creates one with this id. Never refuses an id that exists. */
 	openOrCreate(workDir: string, id: string): Promise<StoredSession>;
-	/** Null when there is no such session: none with a context, and none whose log says anything. */
+	/** Null when there is no such session with a context or a valid event in its log. */
 	open(workDir: string, id: string): Promise<StoredSession | null>;
 	/**
-	 * The rows of a session's context as they are now, for whoever only looks: nothing is taken over, made or changed, and
-	 * another process may be writing the session meanwhile. Null when there is no such session.
+	 * The current rows of a session's context, read only: nothing is taken over, created or changed, and another
+	 * process may be writing the session meanwhile. Null when there is no such session.
 	 */
 	readContext(workDir: string, id: string): Promise<readonly ContextRow[] | null>;
 	/** The session that `--continue` names; null when there is none. */
 	lastSessionId(workDir: string): Promise<string | null>;
-	/** The work dir of a session that is there, whichever it is; null when no known one has it. */
+	/** The work dir of an existing session; null when it is in no known one. */
 	workDirOf(id: string): Promise<string | null>;
 	/** The non-empty sessions of a work dir, newest first. */
 	list(workDir: string): Promise<SessionSummary[]>;

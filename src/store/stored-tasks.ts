@@ -1,9 +1,9 @@
-// What a session keeps of its background work: tasks, and the notifications that tell of them. Types and little more;
-// on disk they are task-files.ts and notification-files.ts, in memory memory-tasks.ts. Times are milliseconds.
+// Types of stored background work: tasks, and notifications about them. Implemented on disk by task-files.ts and
+// notification-files.ts, in memory by memory-tasks.ts. Times are milliseconds.
 
 import type { TaskKind, TaskStatus } from "../events/task-status.ts";
 
-/** What a task is; settled when it is made. */
+/** The specification of a task; never changes. */
 export interface TaskSpec {
 	readonly id: string;
 	readonly kind: TaskKind;
@@ -24,14 +24,14 @@ export interface TaskSpec {
 	} | null;
 }
 
-/** How a task is doing. */
+/** The state of a task. */
 export interface TaskRuntime {
 	readonly status: TaskStatus;
 	readonly workerPid: number | null;
 	/** The command's process and its group. */
 	readonly childPid: number | null;
 	readonly startedAt: number | null;
-	/** When its worker last gave a sign of life. */
+	/** The time of its worker's last heartbeat. */
 	readonly heartbeatAt: number | null;
 	readonly updatedAt: number | null;
 	readonly finishedAt: number | null;
@@ -39,7 +39,7 @@ export interface TaskRuntime {
 	/** Whether it was ended on request. */
 	readonly interrupted: boolean;
 	readonly timedOut: boolean;
-	/** Why it failed; of a task that waits for an approval, what it wants to do. */
+	/** Why it failed; for a task that waits for an approval, what it wants to do. */
 	readonly failureReason: string | null;
 }
 
@@ -57,14 +57,14 @@ export const newRuntime: TaskRuntime = {
 	failureReason: null,
 };
 
-/** Of a task whose state cannot be read: how it ended will never be known. */
+/** For a task whose state cannot be read: how it ended will never be known. */
 export const unreadableRuntime: TaskRuntime = {
 	...newRuntime,
 	status: "lost",
 	failureReason: "What was kept of how the task is doing cannot be read.",
 };
 
-/** What is asked of a task's worker. */
+/** Requests to a task's worker. */
 export interface TaskControl {
 	readonly killRequestedAt: number | null;
 	readonly killReason: string | null;
@@ -74,7 +74,7 @@ export interface TaskControl {
 
 export const noControl: TaskControl = { killRequestedAt: null, killReason: null, force: false };
 
-/** One task. What can change is read anew each time: another process may write it. */
+/** One task. What can change is read each time: another process may write it. */
 export interface StoredTask {
 	readonly spec: TaskSpec;
 	/** Null for sessions in memory. */
@@ -84,26 +84,26 @@ export interface StoredTask {
 	setRuntime(runtime: TaskRuntime): Promise<void>;
 	control(): Promise<TaskControl>;
 	setControl(control: TaskControl): Promise<void>;
-	/** Notes that somebody looked at the output when it had this many bytes. */
+	/** Notes that the output was read when it had this many bytes. */
 	noteSeen(outputSize: number): Promise<void>;
 	appendOutput(text: string): Promise<void>;
-	/** The last bytes of the output, and how many it has in all. */
+	/** The last bytes of the output, and its total size. */
 	outputTail(limit: number): Promise<{ readonly bytes: Buffer; readonly size: number }>;
-	/** Forgets the task: nothing of it ever ran. */
+	/** Removes the task, which has never run. */
 	remove(): Promise<void>;
 }
 
 export interface StoredTasks {
-	/** Whether there may be any; costs next to nothing. */
+	/** Whether there may be any; a cheap check. */
 	any(): Promise<boolean>;
 	create(spec: TaskSpec): Promise<StoredTask>;
-	/** Those that can be read, oldest first; damaged ones are skipped and logged. */
+	/** The readable ones, oldest first; damaged ones are skipped and logged. */
 	list(): Promise<readonly StoredTask[]>;
-	/** The task of this id; null when there is none that can be read. */
+	/** The task of this id; null when there is no readable one. */
 	find(id: string): Promise<StoredTask | null>;
 }
 
-/** News for the person and the model. */
+/** A notification for the person and the model. */
 export interface Notification {
 	readonly id: string;
 	readonly category: string;
@@ -116,7 +116,7 @@ export interface Notification {
 	readonly createdAt: number;
 	readonly payload: Readonly<Record<string, unknown>>;
 	readonly targets: readonly string[];
-	/** Of notifications with the same key there is one; null for one that may come again. */
+	/** Only one notification per key is stored; null for one that may repeat. */
 	readonly dedupeKey: string | null;
 }
 
@@ -126,7 +126,7 @@ export interface SinkDelivery {
 	readonly ackedAt: number | null;
 }
 
-/** Where a notification has arrived, by sink. */
+/** The delivery of a notification, by sink. */
 export type Delivery = Readonly<Record<string, SinkDelivery>>;
 
 export const pendingDelivery: SinkDelivery = { status: "pending", claimedAt: null, ackedAt: null };
@@ -137,11 +137,11 @@ export interface StoredNotification {
 }
 
 export interface StoredNotifications {
-	/** Whether there may be any; costs next to nothing. */
+	/** Whether there may be any; a cheap check. */
 	any(): Promise<boolean>;
-	/** Those that can be read, oldest first; damaged ones are skipped and logged. */
+	/** The readable ones, oldest first; damaged ones are skipped and logged. */
 	list(): Promise<readonly StoredNotification[]>;
-	/** Keeps a new one. */
+	/** Stores a new one. */
 	add(persisted: StoredNotification): Promise<void>;
 	setDelivery(id: string, delivery: Delivery): Promise<void>;
 }

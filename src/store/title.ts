@@ -1,12 +1,12 @@
-// Session titles (agent-kernel §13.9): the first prompt, shortened. When one is set is the kernel's decision.
+// Session titles (agent-kernel §13.9): the first prompt, shortened. The kernel decides when to set one.
 import { inputText, type UserInput } from "../events/content.ts";
 
 const longestTitle = 50;
 const ellipsis = "…";
-/** Words, the longest ones in pieces that are longer than any title. */
+/** Words; long ones in pieces that are longer than any title. */
 const words = /\S{1,200}/gu;
 
-/** Shown for a session that nothing has named. */
+/** Shown for a session without a title. */
 export const untitled = "Untitled";
 
 /** At most 50 characters on one line, cut at a word boundary where there is one; null when the input has no text. */
@@ -16,7 +16,7 @@ export function toTitle(input: UserInput): string | null {
 	const characters = [...text];
 	if (characters.length <= longestTitle) return text;
 	const room = longestTitle - ellipsis.length;
-	// A space right behind the cut is a boundary too.
+	// A space right after the cut is a boundary too.
 	const boundary = characters.lastIndexOf(" ", room);
 	return (
 		characters
@@ -26,7 +26,7 @@ export function toTitle(input: UserInput): string | null {
 	);
 }
 
-/** The first words with single spaces between them, more than a title holds, however long the text is. */
+/** The first words with single spaces between them, more than a title can hold, however long the text is. */
 function beginningOf(text: string): string {
 	let start = "";
 	for (const [word] of text.matchAll(words)) {

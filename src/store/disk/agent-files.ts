@@ -1,4 +1,4 @@
-// The files of one subagent in its session's directory: context, events, last prompt, readable output, and what it is.
+// The files of one subagent in its session's directory: context, events, last prompt, readable output, and metadata.
 import path from "node:path";
 import * as v from "valibot";
 import type { Clock } from "../../base/clock.ts";
@@ -35,21 +35,21 @@ export interface AgentFilesOptions {
 	/** The session's directory. */
 	readonly directory: string;
 	readonly protocolVersion: string;
-	/** Makes an append-only file that is synced and closed with the session's own. */
+	/** Creates an append-only file that is synced and closed with the session's own. */
 	lineFile(file: string, knownSize: number, header?: string): LineFile;
-	/** Reads the rows of a context file; what cannot be read is skipped and logged. */
+	/** Reads the rows of a context file; invalid lines are skipped and logged. */
 	readContext(file: string): Promise<() => readonly ContextRow[]>;
 	/** Does the work while the session is open; fails `closed` after. */
 	whileOpen<T>(work: () => Promise<T>): Promise<T>;
-	/** Puts a whole file in its place, and makes its directory. */
+	/** Replaces a whole file, and creates its directory. */
 	replace(file: string, text: string): Promise<void>;
-	/** Adds a paragraph to a text for people, and makes its directory. */
+	/** Adds a paragraph to a text for people, and creates its directory. */
 	appendText(file: string, text: string): Promise<void>;
 }
 
 const agentsDirectory = "subagents";
 const metaName = "meta.json";
-/** Ids come from a model: one that is no plain name would lead out of the directory. */
+/** Ids come from a model: one with path syntax would lead out of the directory. */
 const idPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
 
 /** The subagent of this id; null when there is none that can be read. */
@@ -59,7 +59,7 @@ export async function openAgentFiles(id: string, options: AgentFilesOptions): Pr
 	return meta === null ? null : await createAgentFiles(toDescription(id, meta), options, meta.last_task_id);
 }
 
-/** Marks the subagents that a process which is gone left as running as failed. Fails `storage-failed`. */
+/** Marks subagents as failed that are marked as running by a process that is gone. Fails `storage-failed`. */
 export async function failStaleAgents(
 	options: Pick<AgentFilesOptions, "files" | "clock" | "directory">,
 ): Promise<void> {
@@ -80,7 +80,7 @@ function isRunning(status: AgentStatus): boolean {
 	return status === "running_foreground" || status === "running_background";
 }
 
-/** Null for a file that is not there or says nothing that fits. */
+/** Null for a missing or invalid file. */
 async function readMeta(file: string, files: Files): Promise<v.InferOutput<typeof metaSchema> | null> {
 	const text = (await files.read(file))?.toString("utf8");
 	const parsed = text === undefined ? null : v.safeParse(metaSchema, parseLine(text));
@@ -121,7 +121,7 @@ function toMetaText(agent: AgentDescription, status: AgentStatus, lastTaskId: st
 	return `${JSON.stringify(meta, null, 2)}\n`;
 }
 
-/** The files of a subagent, new or old. Nothing is written before the first call. */
+/** The files of a subagent, new or existing. Nothing is written before the first call. */
 export async function createAgentFiles(
 	agent: AgentDescription,
 	options: AgentFilesOptions,
@@ -141,7 +141,7 @@ export async function createAgentFiles(
 	const setStatus = async (status: AgentStatus): Promise<void> => {
 		await write(metaName, toMetaText(agent, status, lastTaskId, clock.now()));
 		if (isRunning(status)) return;
-		// A session may have any number of subagents; those that are over hold no file open.
+		// A session may have any number of subagents; those that have ended hold no file open.
 		await withStorageError(directory, () => Promise.all([contextLines.close(), events.close()]));
 	};
 

@@ -1,5 +1,5 @@
-// The call journal of a session, `calls.jsonl`: intents and decisions of tool calls, and what a session with budgets has
-// used, kept to survive a crash. The file is ours alone; a session without any of it has none.
+// The call journal of a session, `calls.jsonl`: intents and decisions of tool calls, and the consumption of a session
+// with budgets, stored to survive a crash. The file is our own; a session without any of these has none.
 import * as v from "valibot";
 import { toJsonLine } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
@@ -36,8 +36,8 @@ export function toCallLine(record: CallRecord, at: number): string {
 }
 
 /**
- * Notes a record in the list of calls that were started and not finished. Ids may come again in later steps, so a
- * `finished` settles the oldest open call of its id.
+ * Updates the list of unfinished calls with a record. Ids may repeat in later steps, so a `finished` settles the oldest
+ * open call of its id.
  */
 export function noteCall(open: UnfinishedCall[], record: CallRecord): void {
 	if (record.type === "started") {
@@ -55,21 +55,21 @@ export function noteCall(open: UnfinishedCall[], record: CallRecord): void {
 	}
 }
 
-/** What the last record of its kind says; `before` when this is none. */
+/** The use in the record; `before` when the record has none. */
 export function noteUse(before: SessionUse, record: CallRecord): SessionUse {
 	if (record.type !== "used") return before;
 	const { type: _, ...use } = record;
 	return use;
 }
 
-/** What a journal comes to. */
+/** The content of a journal. */
 export interface JournalSummary {
-	/** The calls it leaves open. */
+	/** The unfinished calls. */
 	readonly open: readonly UnfinishedCall[];
 	readonly used: SessionUse;
 }
 
-/** Reads a journal. Lines that are no records are skipped, counted and logged. */
+/** Reads a journal. Invalid lines are skipped, counted and logged. */
 export async function readJournal(files: Files, path: string, log: Log): Promise<JournalSummary> {
 	const open: UnfinishedCall[] = [];
 	let used = nothingUsed;

@@ -1,4 +1,4 @@
-// The context log of a session, `context.jsonl`: its rows as read when opened, and appending to it.
+// The context log of a session, `context.jsonl`: reads its rows at the opening, and appends to it.
 import path from "node:path";
 import type { Log } from "../../base/log.ts";
 import type { ContextRow } from "../../events/conversation.ts";
@@ -7,8 +7,8 @@ import { fromLine, toLine } from "../context-row.ts";
 import { type LineFile, parseLines } from "./line-file.ts";
 
 /**
- * Reads the file and gives its rows when they are first asked for: a client that only looks need not wait for thousands
- * of them. Lines that are no rows are skipped, counted and logged, and stay in the file.
+ * Reads the file and parses its rows on first use: a client that only looks need not wait for thousands of them.
+ * Invalid lines are skipped, counted and logged, and stay in the file.
  */
 export async function readContext(files: Files, file: string, log: Log): Promise<() => readonly ContextRow[]> {
 	let bytes = await files.read(file);
@@ -30,11 +30,11 @@ function parseContext(bytes: Buffer, file: string, log: Log): readonly ContextRo
 
 export interface ContextLog {
 	/**
-	 * Appends the rows with one write. A system prompt for a context that has rows but none such goes before them:
-	 * logs of old versions lack it, and readers look for it in front.
+	 * Appends the rows with one write. A system prompt for a context that has rows but no prompt goes before them: logs
+	 * of old versions lack it, and readers expect it first.
 	 */
 	append(rows: readonly ContextRow[]): Promise<void>;
-	/** Puts the rows in place of all others, of which a copy stays beside as `context_1.jsonl` and so on. */
+	/** Replaces all rows; a copy of them stays in the same directory as `context_1.jsonl` and so on. */
 	replace(rows: readonly ContextRow[]): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export interface ContextLogOptions {
 	/** The file of the log. */
 	readonly path: string;
 	readonly lines: LineFile;
-	/** Gives the rows that were in the file before. */
+	/** Returns the rows that were in the file before. */
 	opened(): readonly ContextRow[];
 }
 
@@ -73,7 +73,7 @@ function isWithoutPrompt(rows: readonly ContextRow[]): boolean {
 	return rows.length > 0 && !rows.some((row) => row.type === "system-prompt");
 }
 
-/** The path of the first rotation that is not there: `context_1.jsonl`, `context_2.jsonl` and so on. */
+/** The first unused path for a rotated log: `context_1.jsonl`, `context_2.jsonl` and so on. */
 async function freeRotation(file: string, files: Files): Promise<string> {
 	const { dir, name, ext } = path.parse(file);
 	for (let count = 1; ; count += 1) {

@@ -1,4 +1,4 @@
-// Where a file that could not be read is kept before its place is taken.
+// Chooses the path for a copy of a damaged file before it is replaced.
 import type { Files } from "../../files/port.ts";
 
 /** The first of `<path>.damaged-1`, `-2`, … that does not exist. */

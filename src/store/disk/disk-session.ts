@@ -1,5 +1,5 @@
-// One session on disk: its logs, state and place in the index, written to by one owner.
-// Nothing is created or repaired before the first write.
+// One session on disk: its logs, state and entry in the index, written by one owner. Nothing is created or repaired
+// before the first write.
 import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
@@ -46,8 +46,8 @@ export interface DiskSessionOptions {
 }
 
 /**
- * Reads what was found and gives the session. Without a lease, for a session that is not there, one is taken before
- * the first write. Rejects with Node's errors when it cannot be read.
+ * Reads the files found and returns the session. Without a lease, for a session that does not exist, one is taken
+ * before the first write. Rejects with Node's errors when it cannot be read.
  */
 export async function openDiskSession(
 	options: DiskSessionOptions,
@@ -74,7 +74,7 @@ export async function openDiskSession(
 		if (found.contextPath === paths.context && (await left.isAsLeft(paths.directory))) return;
 		await index.register(workDir);
 		await withStorageError(paths.directory, async () => {
-			// A directory that had content and is gone was deleted by someone: it must not come back half empty.
+			// If a directory with content is missing now, somebody deleted it: it must not come back half empty.
 			if (!hadContent || found.contextPath === paths.oldContext) await makeDirectory();
 			names.directoryMade(paths.directory);
 		});
@@ -158,14 +158,14 @@ export async function openDiskSession(
 		await stateFile.settled();
 		await Promise.all(lineFiles.map((lines) => lines.close()));
 		if (lease === null) return;
-		// What another process has taken over is no longer ours to name or to remove.
+		// A session that another process has taken over must not be indexed or removed here.
 		await lease.check();
 		if (eventLines.hasGrown || !(await readSummary(files, paths)).empty) {
 			if (becomesLast) await index.setLastSession(workDir, options.id);
 			if (started !== null && names.isSynced) await left.note(paths.directory);
 			return;
 		}
-		// Whoever prepared it means to come back to it.
+		// The program that prepared it will use it later.
 		if (isEstablished || isUnused(found)) return;
 		await removeSession(files, paths, log);
 		await index.clearLastSession(workDir, options.id);
@@ -178,7 +178,7 @@ export async function openDiskSession(
 		}
 	};
 	async function* events(): AsyncGenerator<AgentEvent> {
-		// What is told while the log is being read does not belong to it.
+		// Events that are emitted while the log is being read do not belong to it.
 		const length = await eventLines.size();
 		yield* readEvents({ files, path: paths.events, length, log }, options.id);
 	}
@@ -220,7 +220,7 @@ export async function openDiskSession(
 			}),
 		close({ becomesLast = true } = {}) {
 			closed ??= finish(becomesLast).catch((thrown: unknown) => {
-				// Nobody is left to be told, and everything appended is in its file already.
+				// There is nobody left to report it to, and everything appended is in its file already.
 				log.warn("closing the session failed", { directory: paths.directory, cause: errorText(thrown) });
 			});
 			return closed;

@@ -1,5 +1,4 @@
-// Sessions on disk in the Kimi layout: `<share dir>/sessions/<md5 of the work dir>/<session id>/`.
-// What the files hold is the business of the logs and the session; here they are found.
+// Finds and opens sessions on disk in the Kimi layout: `<share dir>/sessions/<md5 of the work dir>/<session id>/`.
 import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { errorText, KernelError, toKernelError } from "../../base/errors.ts";
@@ -35,8 +34,8 @@ export interface DiskStoreOptions {
 }
 
 /**
- * A session whose files cannot be read. It can be talked to, so that the server starts; the first write says what is
- * wrong, and nothing is ever written over what could not be read.
+ * A session whose files cannot be read. It can be opened, so that the server starts; the first write reports the error,
+ * and nothing ever overwrites what could not be read.
  */
 function createBarredSession(id: string, workDir: string, directory: string, error: KernelError): StoredSession {
 	const refuse = () => Promise.reject(error);
@@ -69,16 +68,16 @@ function createBarredSession(id: string, workDir: string, directory: string, err
 
 const oldSuffix = ".jsonl";
 
-/** Milliseconds after which a temporary file that any process may have made counts as left behind. */
+/** Milliseconds after which a temporary file in a shared directory counts as abandoned. */
 const sharedAge = 60_000;
 
-/** The store below a share directory. Nothing is read or made before a session is asked for. */
+/** The store below a share directory. Nothing is read or created before a session is opened. */
 export function createDiskStore(options: DiskStoreOptions): SessionStore {
 	const { files, shareDir, log } = options;
 	const index = createSessionIndex(options);
 	const left = createLeftDirectories(options);
 	let swept: Promise<void> | null = null;
-	/** Once is enough: what a killed process leaves later waits for the next one. */
+	/** Once per process: what is left later, the next process removes. */
 	const sweepShared = (): Promise<void> => {
 		swept ??= sweepAll([shareDir, toLeasesDirectory(shareDir)], options, options.clock.now() - sharedAge);
 		return swept;
@@ -92,7 +91,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 		if (!isThere(seen)) return openDiskSession(sessionOptions, seen, null);
 		const lease = await takeLease({ ...options, path: paths.lease, directory: paths.directory });
 		try {
-			// Looked at again: the holder before may have written until it let go.
+			// Read again: the holder before may have written until it released the lease.
 			return await openDiskSession(sessionOptions, await findSession(files, paths), lease);
 		} catch (thrown) {
 			await lease.release().catch(() => undefined);

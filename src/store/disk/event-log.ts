@@ -12,7 +12,7 @@ export interface TimedRecord extends EventRecord {
 	readonly at: number;
 }
 
-/** What a line of the log is. */
+/** The content of a line of the log. */
 export type LogLine =
 	| { readonly kind: "header" }
 	| { readonly kind: "record"; readonly record: TimedRecord }
@@ -25,13 +25,13 @@ export function toHeader(protocolVersion: string): string {
 	return `{"type": "metadata", "protocol_version": ${JSON.stringify(protocolVersion)}}`;
 }
 
-/** The line of an event, or null when the log does not keep it. Timestamps are seconds in the log. */
+/** The line of an event, or null when it is not logged. Timestamps are seconds in the log. */
 export function toEventLine(event: AgentEvent): LineText | null {
 	const message = toRecord(event);
 	return message === null ? null : toLineText({ timestamp: event.at / 1000, message });
 }
 
-/** The lines of those events that the log keeps. */
+/** The lines of those events that are logged. */
 export function toEventLines(events: readonly AgentEvent[]): LineText[] {
 	return events.map(toEventLine).filter((line) => line !== null);
 }
@@ -41,17 +41,17 @@ function readLine(line: Record<string, unknown> | null): LogLine {
 	const timed = v.safeParse(timedSchema, line);
 	const record = timed.success ? fromRecord(timed.output.message) : null;
 	if (!timed.success || record === null) return { kind: "unreadable" };
-	// Seconds as a fraction do not multiply back exactly; a thousandth of a millisecond is all a log holds.
+	// Fractions of seconds do not multiply back exactly, so the result is rounded to a thousandth of a millisecond.
 	const at = Math.round(timed.output.timestamp * 1_000_000) / 1000;
 	return { kind: "record", record: { ...record, at } };
 }
 
-/** The lines of a log as they are asked for; only the first `length` bytes, when given. */
+/** The lines of a log, read lazily; only the first `length` bytes, when given. */
 export async function* readEventLines(files: Files, path: string, length?: number): AsyncGenerator<LogLine> {
 	for await (const line of readLines(files, path, length)) yield readLine(line);
 }
 
-/** The events of a log as they are asked for; what cannot be read is skipped, counted and, at the end, logged. */
+/** The events of a log, read lazily; invalid lines are skipped, counted and, at the end, logged. */
 export async function* readEvents(
 	source: { readonly files: Files; readonly path: string; readonly length: number; readonly log: Log },
 	sessionId: string,

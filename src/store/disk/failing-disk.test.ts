@@ -1,5 +1,5 @@
-// What the store does when the disk refuses at any one effect: it says so, naming the path, and what was told before
-// stays readable; once the disk works again the session goes on, with no record glued to another.
+// The store when the disk fails at any one effect: the error names the path, and everything reported as stored stays
+// readable; once the disk works again the session continues, with no record appended to a partial one.
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -35,7 +35,7 @@ function rowsAfter(done: readonly string[]): number {
 	return done.includes("replaced") ? appended + 2 : ([0, 2, 3][appended] ?? 0);
 }
 
-/** The names of the steps that were told to have succeeded, until one fails. */
+/** The names of the steps that succeeded, until one fails. */
 async function run(session: StoredSession): Promise<{ done: string[]; failure: unknown }> {
 	const done: string[] = [];
 	for (const [name, step] of steps) {

@@ -1,5 +1,5 @@
-// Who may write a session: the process named in its lease, a small file outside the session directory. A newcomer
-// waits a while and then takes over; the one before finds out before its next write. Nobody is ever refused.
+// Which process may write a session: the one in its lease, a small file outside the session directory. A newcomer waits
+// a while and then takes over; the previous holder notices before its next write. Nobody is ever refused.
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import * as v from "valibot";
@@ -10,17 +10,17 @@ import { isAlive } from "../../files/living-process.ts";
 import type { Files } from "../../files/port.ts";
 import { withStorageError } from "./storage-error.ts";
 
-/** Milliseconds a newcomer leaves the holder to let go. */
+/** Milliseconds that a newcomer gives the holder to release it. */
 const leasePatience = 3_000;
 const pollInterval = 20;
 
 export interface Lease {
 	/**
-	 * Fails `storage-failed` once another process has taken the session over, from then on always; and while the session's
-	 * directory is not there.
+	 * Fails `storage-failed` once another process has taken over the session, permanently; and while the session's
+	 * directory is missing.
 	 */
 	check(): Promise<void>;
-	/** Lets go of a lease that is still this one. */
+	/** Releases the lease if it is still this one. */
 	release(): Promise<void>;
 }
 
@@ -34,12 +34,12 @@ export interface LeaseOptions {
 	readonly directory: string;
 }
 
-/** Where no lease can be kept there is no other writer to be told of either. */
+/** Where no lease can be stored, no other writer can be detected either. */
 const noLease: Lease = { check: async () => {}, release: async () => {} };
 
 const holderSchema = v.object({ pid: v.pipe(v.number(), v.integer(), v.minValue(1)), token: v.string() });
 
-/** Null for a lease that names nobody, such as one that is just being written. */
+/** Null for a lease without a holder, such as one that is just being written. */
 function toHolder(content: string): v.InferOutput<typeof holderSchema> | null {
 	try {
 		const parsed = v.safeParse(holderSchema, JSON.parse(content));
@@ -63,7 +63,7 @@ async function createWithParents(files: Files, file: string, content: string): P
 	}
 }
 
-/** The topmost directory on the way to this one, itself included, that is not there; null when all are. */
+/** The topmost missing directory on the path, itself included; null when all exist. */
 async function findRemoved(files: Files, directory: string): Promise<string | null> {
 	let removed: string | null = null;
 	for (let current = directory; (await files.status(current)) === null; current = path.dirname(current)) {
@@ -92,8 +92,8 @@ async function acquire(options: LeaseOptions, token: string): Promise<void> {
 }
 
 /**
- * Takes the lease. A holder whose process is gone is succeeded at once, any other after 3 s. Never rejects: where no
- * lease can be written the session is held without one.
+ * Takes the lease. A lease of a dead process is taken over at once, any other after 3 s. Never rejects: where no lease
+ * can be written the session is used without one.
  */
 export async function takeLease(options: LeaseOptions): Promise<Lease> {
 	const { files, log, path: leasePath, directory } = options;
@@ -105,7 +105,7 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
 		return noLease;
 	}
 	let loss: KernelError | null = null;
-	/** When the file was last written, once it was seen to be this lease: looking is cheaper than reading. */
+	/** When the file was last written, once it was seen to be this lease: a status is cheaper than reading. */
 	let knownTime: number | null = null;
 	const holder = async () => toHolder((await readText(files, leasePath)) ?? "");
 	const failure = (reason: string) => new KernelError("storage-failed", `Cannot write ${directory}: ${reason}`);
@@ -126,7 +126,7 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
 				return;
 			}
 			const removed = await withStorageError(directory, () => findRemoved(files, directory));
-			// It may come back, with the lease as it was.
+			// It may come back, with the lease unchanged.
 			if (removed !== null) throw failure(`${removed} was removed while the session was open.`);
 			loss = failure(toLoss(found?.pid ?? null, status !== null));
 			log.error("the lease of the session is lost", { directory, pid: found?.pid ?? null });

@@ -1,5 +1,5 @@
-// An append-only file of JSON lines: reading past damage, appending whole lines in order, syncing on demand.
-// What a line means is its users' matter.
+// An append-only file of JSON lines: reads past damage, appends whole lines in order, syncs on demand. Its users define
+// the lines.
 import { KernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import { createLineSplitter, type Line } from "../../base/lines.ts";
@@ -8,12 +8,12 @@ import { joinLines, type LineText, wholeText } from "../../base/long-text.ts";
 import type { AppendFile, Files } from "../../files/port.ts";
 import { toStorageError } from "./storage-error.ts";
 
-/** Longest line that is read, in bytes: the longest line of the wire with room for its envelope. */
+/** Bytes of the longest line that is read: the longest line of the wire plus its envelope. */
 const lineLimit = 128 * 1024 * 1024;
 const tailPiece = 64 * 1024;
 const newline = 0x0a;
 
-/** The JSON object of a line, or null when it is none. */
+/** The JSON object of a line, or null when it has none. */
 export function parseLine(text: string): Record<string, unknown> | null {
 	try {
 		const value: unknown = JSON.parse(text);
@@ -40,8 +40,8 @@ export function parseLines(bytes: Buffer): ParsedLine[] {
 }
 
 /**
- * Every line that is not blank, read piece by piece. With `length` only that many bytes are read. Nothing for a file
- * that is not there.
+ * Every line that is not blank, read in pieces. With `length` only that many bytes are read. Nothing for a missing
+ * file.
  */
 export async function* readLines(
 	files: Files,
@@ -58,7 +58,7 @@ export async function* readLines(
 	yield* parseAll(splitter.end());
 }
 
-/** The bytes behind the last newline of a file of `size` bytes, read from its end. */
+/** The bytes after the last newline of a file of `size` bytes, read from its end. */
 async function readTail(files: Files, path: string, size: number): Promise<Buffer> {
 	const pieces: Buffer[] = [];
 	for (let end = size; end > 0; ) {
@@ -77,16 +77,16 @@ export interface LineFile {
 	readonly hasGrown: boolean;
 	/** Appends the lines with one write; nothing is written for none. Fails `storage-failed`. */
 	append(lines: readonly LineText[]): Promise<void>;
-	/** Puts a line before everything else, with one replacement of the file. Fails `storage-failed`. */
+	/** Adds a line before everything else, by replacing the file once. Fails `storage-failed`. */
 	prepend(line: LineText): Promise<void>;
 	/**
-	 * Puts the lines in place of all there is, with one replacement of the file, after a copy of it was kept at the path
-	 * that `aside` gives. Both are on stable storage then. Fails `storage-failed`, and then the file is as it was.
+	 * Replaces all lines, with one replacement of the file, after copying it to the path that `aside` returns. Both are
+	 * then on stable storage. Fails `storage-failed`, and then the file is unchanged.
 	 */
 	rotate(lines: readonly LineText[], aside: () => Promise<string>): Promise<void>;
 	/** Puts what was appended on stable storage. Fails `storage-failed`. */
 	sync(): Promise<void>;
-	/** Waits for the calls before it and gives the file's size in bytes then, 0 when there is none. */
+	/** Waits for the earlier calls and returns the file's size in bytes, 0 when it is missing. */
 	size(): Promise<number>;
 	close(): Promise<void>;
 }
@@ -95,13 +95,13 @@ export interface LineFileOptions {
 	readonly files: Files;
 	readonly log: Log;
 	readonly path: string;
-	/** Bytes it had when the session was opened: a file that is shorter later was taken away from under it. */
+	/** Its size when the session was opened: a file that is shorter later was modified by somebody else. */
 	readonly knownSize: number;
-	/** The line put first in a file that is new or empty. */
+	/** The first line of a file that is new or empty. */
 	readonly header?: string;
 	/** Runs before each append; what it throws is the append's failure. */
 	prepare(): Promise<void>;
-	/** Told when the file came into being or took another's place: its name is then not on stable storage. */
+	/** Called when the file was created or replaced: its name is then not on stable storage. */
 	nameMade(): void;
 }
 
@@ -111,7 +111,7 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 	let handle: AppendFile | null = null;
 	let unsynced = false;
 	let hasGrown = false;
-	/** What an append that failed may have left in the file, and where. */
+	/** What a failed append may have left in the file, and where. */
 	let failed: { readonly start: number; readonly bytes: Buffer } | null = null;
 	let last: Promise<unknown> = Promise.resolve();
 
@@ -135,7 +135,7 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 		return size;
 	};
 
-	/** Cuts off what a failed append left, whole lines of it too: whoever asked for them was told that they are not kept. */
+	/** Truncates what a failed append left, whole lines too: the caller was informed that they are not stored. */
 	const cutFailed = async (size: number): Promise<number> => {
 		if (failed === null) return size;
 		const { start, bytes } = failed;
@@ -146,11 +146,11 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 		return isOurs ? start : size;
 	};
 
-	/** Cuts off a half-written last line; gives the size then and what must precede the next line to stand alone. */
+	/** Truncates a partial last line; returns the size then and the separator that must precede the next line. */
 	const repairEnd = async (size: number): Promise<{ size: number; separator: string }> => {
 		const tail = await readTail(files, path, size);
 		if (tail.length === 0) return { size, separator: "" };
-		// A whole record that only lacks its newline is a record: every reader takes it for one.
+		// A complete record without a newline is a record: every reader accepts it.
 		if (parseLine(tail.toString("utf8")) !== null) return { size, separator: "\n" };
 		const rest = size - tail.length;
 		await files.truncate(path, rest);
@@ -185,7 +185,7 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 
 	const syncFile = async (): Promise<void> => {
 		if (handle !== null) return handle.sync();
-		// Its end is looked at before an append, not here: the handle is not kept.
+		// The file's end is checked before an append, not here: the handle is not held open.
 		const file = await files.openAppend(path);
 		try {
 			await file.sync();
@@ -205,7 +205,7 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 				try {
 					await appendText(lines);
 				} catch (thrown) {
-					// Opened anew next time, so that the end of the file is looked at again.
+					// Reopened next time, so that the end of the file is checked again.
 					await closeHandle().catch(() => undefined);
 					throw toStorageError(path, thrown);
 				}

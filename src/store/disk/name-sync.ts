@@ -1,5 +1,5 @@
-// Which directories hold names that are not on stable storage yet: a file that was made, renamed or replaced survives a
-// power loss only once its directory is synced too.
+// Tracks directories with names that are not on stable storage yet: a file that was created, renamed or replaced
+// survives a power loss only once its directory is synced too.
 import path from "node:path";
 import type { Files } from "../../files/port.ts";
 import { withStorageError } from "./storage-error.ts";
@@ -7,9 +7,12 @@ import { withStorageError } from "./storage-error.ts";
 export interface NameSync {
 	/** Whether every name noted so far is on stable storage. */
 	readonly isSynced: boolean;
-	/** A file came into being, or went, at this path. */
+	/** A file was created or removed at this path. */
 	nameMade(file: string): void;
-	/** A directory may have been made, or found as a killed process left it: it and all above it, up to the share directory. */
+	/**
+	 * A directory may have been created, or found as a killed process left it: notes it and all above it, up to the
+	 * share directory.
+	 */
 	directoryMade(directory: string): void;
 	/** Puts every name noted so far on stable storage. Fails `storage-failed`. */
 	sync(): Promise<void>;
@@ -49,7 +52,7 @@ export function createNameSync(files: Files, shareDir: string): NameSync {
 			unsynced.add(top);
 		},
 		sync() {
-			// One after another: who finds nothing left to sync must not be ahead of the sync that is under way.
+			// Serialized: a call with nothing left to sync must still wait for the sync that is under way.
 			last = last.catch(() => undefined).then(syncAll);
 			return last;
 		},

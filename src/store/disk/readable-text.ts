@@ -1,9 +1,9 @@
-// Texts for people that grow by paragraphs: what another program has put into one stays, however it ends.
+// Appends paragraphs to texts for people, preserving what another program has added.
 import type { Files } from "../../files/port.ts";
 
 const newline = 0x0a;
 
-/** Adds the text behind a blank line; the directory has to be there. */
+/** Adds the text after a blank line; the directory has to exist. */
 export async function appendParagraph(files: Files, file: string, text: string): Promise<void> {
 	const separator = await separatorFor(files, file);
 	const opened = await files.openAppend(file);

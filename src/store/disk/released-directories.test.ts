@@ -1,5 +1,5 @@
-// A session that the same process takes up again: what was seen to when it was let go of is not gone over again, unless
-// somebody was there meanwhile.
+// A session that the same process loads again: its directory is not swept again, unless another process was there
+// meanwhile.
 import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -107,7 +107,7 @@ describe("a directory that was let go of", () => {
 	it.each([
 		{ modifiedAt: 5004, now: 5103, isAsLeft: false },
 		{ modifiedAt: 5004, now: 5104, isAsLeft: true },
-		// Where times are told in seconds, or in two of them, what follows for so long does not show.
+		// Where times have a resolution of one or two seconds, a change within that time is not visible.
 		{ modifiedAt: 5000, now: 5104, isAsLeft: false },
 		{ modifiedAt: 4000, now: 6099, isAsLeft: false },
 		{ modifiedAt: 4000, now: 6100, isAsLeft: true },

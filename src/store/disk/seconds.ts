@@ -1,4 +1,4 @@
-// Times in files that are shared with the reference: seconds since the epoch, where the program has milliseconds.
+// Converts times in files shared with the reference: seconds since the epoch there, milliseconds in the program.
 
 export function toSeconds(milliseconds: number | null): number | null {
 	return milliseconds === null ? null : milliseconds / 1000;

@@ -1,4 +1,4 @@
-// Where the files of one session lie, what they say in short, and removing them when they say nothing.
+// The paths of one session's files, a summary of their content, and the removal of empty sessions.
 import path from "node:path";
 import type { Log } from "../../base/log.ts";
 import type { Files } from "../../files/port.ts";
@@ -18,7 +18,7 @@ export interface SessionPaths {
 	readonly state: string;
 	/** The context of a session in the layout before session directories; moved at the first write. */
 	readonly oldContext: string;
-	/** Outside the directory: which process writes the session. */
+	/** Outside the directory: the lease of the process that writes the session. */
 	readonly lease: string;
 }
 
@@ -38,12 +38,12 @@ export function toSessionPaths(shareDir: string, workDirName: string, id: string
 	};
 }
 
-/** Where the leases of all sessions lie. */
+/** The directory of the leases of all sessions. */
 export function toLeasesDirectory(shareDir: string): string {
 	return path.join(shareDir, "leases");
 }
 
-/** Bytes of each log when looked at, 0 for what is not there. */
+/** Sizes of the logs in bytes, 0 for missing ones. */
 export interface FoundSession {
 	/** The file the context is read from; null when the session has none. */
 	readonly contextPath: string | null;
@@ -58,22 +58,22 @@ async function fileSize(files: Files, file: string): Promise<number | null> {
 	return status?.kind === "file" ? status.size : null;
 }
 
-/** Whether anything of the session is there. */
+/** Whether any file of the session exists. */
 export function isThere({ contextPath, contextSize, eventsSize, callsSize, hasState }: FoundSession): boolean {
 	return contextPath !== null || contextSize + eventsSize + callsSize > 0 || hasState;
 }
 
-/** Whether it is found by its id: its first turn was told as soon as the log had it, before there was a context. */
+/** Whether it is found by its id: its first turn is delivered as soon as the log has it, before there is a context. */
 export function isFound({ contextPath, eventsSize }: FoundSession): boolean {
 	return contextPath !== null || eventsSize > 0;
 }
 
-/** Whether the session was made for later and nothing has been said in it yet. */
+/** Whether the session was created for later and is still unused. */
 export function isUnused({ contextPath, contextSize, eventsSize, callsSize }: FoundSession): boolean {
 	return contextPath !== null && contextSize + eventsSize + callsSize === 0;
 }
 
-/** Whether another program made the session for later and nothing has happened in it yet (clients of a web backend). */
+/** Whether another program created the session for later and it is unused (clients of a web backend). */
 export function isPrepared(found: FoundSession): boolean {
 	return isUnused(found) && !found.hasState;
 }
@@ -97,7 +97,7 @@ export async function findSession(files: Files, paths: SessionPaths): Promise<Fo
 }
 
 export interface StoredSummary {
-	/** No title, no event, no message. What cannot be read counts as content. */
+	/** No title, no event, no message. Unreadable files count as content. */
 	readonly empty: boolean;
 	readonly title: string;
 	/** When one of its logs was last written, in milliseconds since the epoch. */
@@ -125,7 +125,7 @@ async function hasMessages(files: Files, file: string): Promise<boolean> {
 	return false;
 }
 
-/** What a list of sessions shows; read from the disk each time, because other programs write there too. */
+/** The data for a list of sessions; read from the disk each time, because other programs write there too. */
 export async function readSummary(files: Files, paths: SessionPaths): Promise<StoredSummary> {
 	const state = await readTitle(files, paths.directory);
 	const prompt = await readPromptTitle(files, paths.events);
@@ -138,7 +138,7 @@ export async function readSummary(files: Files, paths: SessionPaths): Promise<St
 	};
 }
 
-/** Removes the files of an empty session, and its directory unless others keep something there. */
+/** Removes the files of an empty session, and its directory unless others have files there. */
 export async function removeSession(files: Files, paths: SessionPaths, log: Log): Promise<void> {
 	const { context, events, calls, state, oldContext, directory } = paths;
 	for (const file of [context, events, calls, state, oldContext]) {

@@ -1,5 +1,5 @@
-// `kimi.json`: which work directories have sessions, and which session was the last of each. Other programs read and
-// write it too, so every change re-reads it under a lock and keeps what is not ours.
+// `kimi.json`: which work directories have sessions, and the last session of each. Other programs read and write it
+// too, so every change re-reads it under a lock and preserves foreign content.
 import path from "node:path";
 import * as v from "valibot";
 import type { Clock } from "../../base/clock.ts";
@@ -13,15 +13,15 @@ import { withStorageError } from "./storage-error.ts";
 import { isWorkDir } from "./work-dir.ts";
 
 export interface SessionIndex {
-	/** Lists the work dir, if it is not listed yet. Fails `storage-failed`. */
+	/** Adds the work dir unless it is listed. Fails `storage-failed`. */
 	register(workDir: string): Promise<void>;
 	/** Null when there is none, or when the file cannot be read. */
 	lastSessionId(workDir: string): Promise<string | null>;
-	/** The work dirs listed, in their order; none when the file cannot be read. */
+	/** The listed work dirs, in their order; none when the file cannot be read. */
 	workDirs(): Promise<readonly string[]>;
-	/** Lists the work dir with this last session. Fails `storage-failed`. */
+	/** Sets the last session of the work dir, adding it if necessary. Fails `storage-failed`. */
 	setLastSession(workDir: string, id: string): Promise<void>;
-	/** Forgets the last session if it is this one. Fails `storage-failed`. */
+	/** Clears the last session if it is this one. Fails `storage-failed`. */
 	clearLastSession(workDir: string, id: string): Promise<void>;
 }
 
@@ -32,18 +32,18 @@ const localEntrySchema = v.looseObject({
 });
 type LocalEntry = v.InferOutput<typeof localEntrySchema>;
 
-/** `entries` may hold things unknown here; they are written back as they were. */
+/** `entries` may contain foreign values; they are written back unchanged. */
 interface IndexContent {
 	readonly others: Record<string, unknown>;
 	readonly entries: readonly unknown[];
 }
 
-/** Null for "as it should be": then nothing is written. */
+/** Null when nothing changes: then nothing is written. */
 type Change = (content: IndexContent) => IndexContent | null;
 
 const emptyContent: IndexContent = { others: {}, entries: [] };
 
-/** Null when the bytes are no index. */
+/** Null when the bytes are not a valid index. */
 function parseIndex(bytes: Buffer): IndexContent | null {
 	let value: unknown;
 	try {
@@ -94,7 +94,7 @@ export function createSessionIndex(options: {
 	const { files, shareDir, log } = options;
 	const indexPath = path.join(shareDir, "kimi.json");
 
-	/** What the file says; null when it is damaged. */
+	/** The content of the file; null when it is damaged. */
 	const read = async (): Promise<IndexContent | null> => {
 		const bytes = await files.read(indexPath);
 		return bytes === null ? emptyContent : parseIndex(bytes);
@@ -107,7 +107,7 @@ export function createSessionIndex(options: {
 		return emptyContent;
 	};
 
-	/** Makes the changes in their order, with one replacement of the file if there is anything to change. */
+	/** Applies the changes in order, with at most one replacement of the file. */
 	const write = async (changes: readonly Change[]): Promise<void> => {
 		const apply = (content: IndexContent): IndexContent =>
 			changes.reduce((changed, change) => change(changed) ?? changed, content);
@@ -122,7 +122,7 @@ export function createSessionIndex(options: {
 		});
 	};
 
-	/** What is asked for while the file is being written is written together: sessions are many, the file is one. */
+	/** Changes requested during a write are written together: sessions are many, the file is one. */
 	let waiting: { readonly change: Change; readonly written: Deferred<void> }[] = [];
 	let isWriting = false;
 

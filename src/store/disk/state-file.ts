@@ -1,5 +1,5 @@
-// `state.json` of a session (agent-kernel §13.5). Title and archive keys belong to other programs too, and keys unknown
-// here are theirs: both are taken from the disk before each save.
+// `state.json` of a session (agent-kernel §13.5). Other programs also write the title and archive keys and keys unknown
+// here: all these are read from the disk before each save.
 import path from "node:path";
 import * as v from "valibot";
 import { isRecord, parseJsonFile } from "../../base/json.ts";
@@ -20,7 +20,7 @@ const text = v.optional(v.nullable(v.string()), null);
 const time = v.optional(v.nullable(v.number()), null);
 const texts = v.optional(v.array(v.string()), () => []);
 
-/** The whole key set in the order of the file; keys unknown here follow. */
+/** All keys in the order of the file; unknown keys follow. */
 const storedSchema = v.looseObject({
 	version: v.optional(v.pipe(v.number(), v.integer()), 1),
 	approval: v.optional(v.looseObject({ yolo: flag, afk: flag, auto_approve_actions: texts }), {}),
@@ -39,7 +39,7 @@ const storedSchema = v.looseObject({
 });
 type Stored = v.InferOutput<typeof storedSchema>;
 
-/** What versions before `state.json` kept in `metadata.json`. */
+/** The `metadata.json` of versions before `state.json`. */
 const legacySchema = v.object({
 	title: v.optional(v.nullable(v.string())),
 	title_generated: v.optional(v.boolean()),
@@ -59,15 +59,17 @@ export function initialState(): SessionState {
 	return toState(defaults());
 }
 
-/** Plain names of files, without their end: others of their makers would lead out of the directory of the plans. */
+/** Plain file names without extension: others would lead out of the directory of the plans. */
 const slugPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
-/** What becomes a path is checked here, at the door: the file may have been changed by anybody. Null for what is none. */
+/**
+ * A value that becomes a path is checked when it is read: anybody may have changed the file. Null for an invalid one.
+ */
 function toPlanSlug({ plan_slug: slug }: Stored): string | null {
 	return slug !== null && slugPattern.test(slug) ? slug : null;
 }
 
-/** The keys of what cannot become a path, and is dropped. */
+/** The keys of dropped values that would become invalid paths. */
 function droppedKeys(stored: Stored): string[] {
 	return [
 		...(toPlanSlug(stored) === stored.plan_slug ? [] : ["plan_slug"]),
@@ -111,7 +113,7 @@ function toStored(state: SessionState, base: Stored): Stored {
 	};
 }
 
-/** What other programs write too, and what is not ours to mend, stays as it is unless it is changed here. */
+/** Values that other programs write too, and invalid ones, stay unchanged unless they are set here. */
 function withChange(base: Stored, { archivedAt, creationOptions }: Partial<SessionState>): Stored {
 	const archive = archivedAt === undefined ? {} : { archived: archivedAt !== null, archived_at: archivedAt };
 	const made = creationOptions === undefined ? {} : { made_with: creationOptions };
@@ -130,7 +132,7 @@ function parseAs<S extends v.GenericSchema>(schema: S, bytes: Buffer): v.InferOu
 	return parsed.success && isRecord(value) ? parsed.output : null;
 }
 
-/** Fields still at their default take the value of the old file. */
+/** Fields still at their default get the value of the old file. */
 function withLegacy(stored: Stored, legacy: v.InferOutput<typeof legacySchema>): Stored {
 	return {
 		...stored,
@@ -144,12 +146,12 @@ function withLegacy(stored: Stored, legacy: v.InferOutput<typeof legacySchema>):
 	};
 }
 
-/** What the files of a session directory say. */
+/** The content of a session directory's files. */
 interface Found {
-	/** Null when there is no file, or a damaged one. */
+	/** Null for a missing or damaged file. */
 	readonly stored: Stored | null;
 	readonly damaged: boolean;
-	/** Whether `metadata.json` was read into it. */
+	/** Whether `metadata.json` was merged into it. */
 	readonly legacy: boolean;
 }
 
@@ -165,7 +167,7 @@ async function find(files: Files, directory: string): Promise<Found> {
 	};
 }
 
-/** The title another program or an earlier turn gave; `damaged` when the file cannot be read. */
+/** The title from another program or an earlier turn; `damaged` when the file cannot be read. */
 export async function readTitle(
 	files: Files,
 	directory: string,
@@ -174,7 +176,7 @@ export async function readTitle(
 	return { title: stored?.custom_title ?? null, damaged };
 }
 
-/** The slug of the plan that a session is at; null when it is at none. */
+/** The slug of a session's current plan; null when it has none. */
 export async function readPlanSlug(files: Files, directory: string): Promise<string | null> {
 	const { stored } = await find(files, directory);
 	return stored === null ? null : toPlanSlug(stored);
@@ -184,7 +186,7 @@ export interface StateFile {
 	state(): SessionState;
 	/** Saves the change. Fails `storage-failed`, and then nothing has changed. */
 	update(change: Partial<SessionState>): Promise<void>;
-	/** Waits for the updates before it. */
+	/** Waits for the earlier updates. */
 	settled(): Promise<void>;
 }
 
@@ -193,20 +195,20 @@ export interface StateFileOptions {
 	readonly log: Log;
 	readonly directory: string;
 	/**
-	 * A session that starts afresh takes over the title alone of what it finds, and what it was made with: it may have
-	 * been stopped before it had a context. It keeps what is not its own.
+	 * A session that starts afresh adopts only the title and the creation options it finds: it may have been stopped
+	 * before it had a context. Foreign keys are preserved.
 	 */
 	readonly fresh: boolean;
 	/** Runs before each save; what it throws is the save's failure. */
 	prepare(): Promise<void>;
 }
 
-/** Reads the state; a damaged file counts as none and is copied aside before its place is taken. */
+/** Reads the state; a damaged file counts as missing and is copied aside before it is replaced. */
 export async function openStateFile({ files, log, directory, fresh, prepare }: StateFileOptions): Promise<StateFile> {
 	const statePath = path.join(directory, stateName);
 	const opened = await find(files, directory);
 	if (opened.damaged) log.warn("the session state could not be read; defaults apply", { path: statePath });
-	/** What the file is known to say, for when it cannot be read any more. */
+	/** The last known content of the file, for when it cannot be read any more. */
 	let known = opened.stored ?? defaults();
 	const found = toState(known);
 	for (const key of fresh ? [] : droppedKeys(known)) {
@@ -229,7 +231,7 @@ export async function openStateFile({ files, log, directory, fresh, prepare }: S
 			await files.replace(aside, (await files.read(statePath)) ?? "");
 			log.warn("the damaged session state was copied aside", { path: statePath, copiedTo: aside });
 		}
-		// It may hold an approval for the session, which is told next.
+		// It may contain an approval for the session, which is delivered next.
 		await files.replace(statePath, JSON.stringify(stored, null, 2), { sync: true });
 		known = stored;
 		current = { ...state, archivedAt: toState(stored).archivedAt };

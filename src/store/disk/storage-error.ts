@@ -1,13 +1,13 @@
-// What a client is told when the disk refuses: the path and the cause, under one code.
+// The error for clients when the disk fails: the path and the cause, under one code.
 import { errorText, KernelError } from "../../base/errors.ts";
 
-/** A `storage-failed` error naming the path and the cause; one that is already such an error is kept. */
+/** A `storage-failed` error with the path and the cause; an error that already is one stays unchanged. */
 export function toStorageError(path: string, thrown: unknown): KernelError {
 	if (thrown instanceof KernelError) return thrown;
 	return new KernelError("storage-failed", `Cannot write ${path}: ${errorText(thrown)}`, { cause: thrown });
 }
 
-/** Runs file work; whatever it throws becomes `storage-failed`, naming `path`. */
+/** Runs file work; converts whatever it throws to `storage-failed` with `path`. */
 export async function withStorageError<T>(path: string, work: () => Promise<T>): Promise<T> {
 	try {
 		return await work();

@@ -1,4 +1,4 @@
-// What a session left on disk, file by file, for whoever copies it. Only looks: nothing is taken over or changed.
+// Lists the files of a stored session for copying. Read only: nothing is taken over or changed.
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
 import type { DirectoryEntry, FileStatus, Files } from "../../files/port.ts";
@@ -13,7 +13,7 @@ export interface StoredFile {
 	/** Relative, with slashes. */
 	readonly name: string;
 	readonly path: string;
-	/** Bytes when it was looked at. */
+	/** Size in bytes when it was listed. */
 	readonly size: number;
 	/** Milliseconds since the epoch. */
 	readonly modifiedAt: number;
@@ -21,7 +21,7 @@ export interface StoredFile {
 
 export interface FileListing {
 	readonly files: readonly StoredFile[];
-	/** What cannot be copied, and why. */
+	/** Files that cannot be copied, and why. */
 	readonly leftOut: readonly { readonly name: string; readonly reason: string }[];
 }
 
@@ -32,7 +32,7 @@ export interface StoredSessionFiles extends FileListing {
 	readonly planSlug: string | null;
 }
 
-/** The files of a session, in the order of their names; null when there is no such session. */
+/** The files of a session, sorted by name; null when there is no such session. */
 export async function listSessionFiles(
 	files: Files,
 	shareDir: string,
@@ -52,7 +52,7 @@ export async function listSessionFiles(
 	};
 }
 
-/** Files that cannot be read are told of where they are listed; they are no reason to copy nothing. */
+/** Unreadable files are reported in the listing; the others are still copied. */
 async function describe(files: Files, paths: SessionPaths): Promise<Omit<StoredSessionFiles, keyof FileListing>> {
 	try {
 		return {
@@ -82,8 +82,8 @@ async function readStart(files: Files, events: string): Promise<number | null> {
 }
 
 /**
- * Every file below a directory. Links are not followed: they may lead anywhere, and round in circles. Nothing for a
- * directory that is not there.
+ * All files below a directory. Links are not followed: they may lead anywhere, or form cycles. Nothing for a missing
+ * directory.
  */
 export async function listFiles(files: Files, root: string): Promise<FileListing> {
 	const found: StoredFile[] = [];
@@ -100,7 +100,7 @@ export async function listFiles(files: Files, root: string): Promise<FileListing
 			if (reason !== null) leftOut.push({ name: entry.name, reason });
 		}
 	};
-	/** Gives the reason why it cannot be copied, or null. Without a link on the way it is to resolve as `expected`. */
+	/** Returns the reason why it cannot be copied, or null. Without links its path resolves to `expected`. */
 	const take = async (
 		{ name, path: entry, kind }: DirectoryEntry & { readonly path: string },
 		expected: string,
@@ -112,7 +112,7 @@ export async function listFiles(files: Files, root: string): Promise<FileListing
 			return null;
 		}
 		const status = await files.status(entry);
-		// Gone since the directory was read: not a part of it any more.
+		// Otherwise it was removed since the directory was read.
 		if (status !== null) found.push(toStoredFile(name, entry, status));
 		return null;
 	};

@@ -1,5 +1,5 @@
-// The files of one background task, `tasks/<id>/` in its session's directory. The kernel writes what the task is and
-// what is asked of it, the worker of a command how it is doing. Whole files, replaced at once.
+// The files of one background task, `tasks/<id>/` in its session's directory. The kernel writes its specification and
+// requests to its worker, the worker its state. Whole files, replaced atomically.
 import path from "node:path";
 import { errorText, isSystemError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -30,13 +30,13 @@ const controlName = "control.json";
 const consumerName = "consumer.json";
 export const outputName = "output.log";
 
-/** Ids come from a model: one that is no plain name would lead out of the directory. */
+/** Ids come from a model: one with path syntax would lead out of the directory. */
 const idPattern = /^[a-z0-9][a-z0-9-]{1,24}$/;
 
 export interface TaskFilesOptions {
 	readonly files: Files;
 	readonly log: Log;
-	/** Puts a whole file in its place; `sync` puts it on stable storage too. */
+	/** Replaces a whole file; `sync` puts it on stable storage too. */
 	replace(file: string, text: string, options?: { readonly sync: boolean }): Promise<void>;
 	/** Does other work on the files of a task. */
 	change(directory: string, work: () => Promise<void>): Promise<void>;
@@ -44,7 +44,7 @@ export interface TaskFilesOptions {
 	now(): number;
 }
 
-/** The JSON object in a file; null when it holds none, undefined when there is no file. */
+/** The JSON object in a file; null when it is invalid, undefined when there is no file. */
 async function readObject(files: Files, file: string): Promise<Record<string, unknown> | null | undefined> {
 	const bytes = await files.read(file);
 	return bytes === null ? undefined : parseLine(bytes.toString("utf8"));
@@ -74,14 +74,14 @@ function createTask(spec: TaskSpec, directory: string, options: TaskFilesOptions
 		directory,
 		async runtime() {
 			const value = await readObject(files, at(runtimeName));
-			// Made and not begun when its kernel went.
+			// Created, but not started before its kernel ended.
 			if (value === undefined) return newRuntime;
 			const runtime = fromRuntimeFile(value);
 			if (runtime !== null) return runtime;
 			log.warn("the state of a background task could not be read", { path: at(runtimeName) });
 			return unreadableRuntime;
 		},
-		// Signs of life may be lost with the power; how it ended is told.
+		// A power loss may lose heartbeats, but not the final state.
 		setRuntime: (runtime) => put(runtimeName, toRuntimeFile(runtime), isFinal(runtime.status)),
 		control: async () => fromControlFile(await readObject(files, at(controlName))) ?? noControl,
 		setControl: (control) => put(controlName, toControlFile(control)),
@@ -104,7 +104,7 @@ function createTask(spec: TaskSpec, directory: string, options: TaskFilesOptions
 				return { bytes, size };
 			} catch (thrown) {
 				if (!isSystemError(thrown)) throw thrown;
-				// News of the task's end are told with it: that it cannot be read must not hold them up for ever.
+				// The notification of the task's end quotes the output: unreadable output must not delay it for ever.
 				log.warn("the output of a background task could not be read", { directory, cause: errorText(thrown) });
 				const bytes = Buffer.from(`[The output cannot be read: ${errorText(thrown)}]`).subarray(0, limit);
 				return { bytes, size: bytes.length };
@@ -114,7 +114,7 @@ function createTask(spec: TaskSpec, directory: string, options: TaskFilesOptions
 	};
 }
 
-/** The tasks of the session in this directory. Nothing is made before the first task. */
+/** The tasks of the session in this directory. Nothing is created before the first task. */
 export function createTaskFiles(sessionDirectory: string, options: TaskFilesOptions): StoredTasks {
 	const { files } = options;
 	const parent = path.join(sessionDirectory, tasksDirectory);

@@ -1,4 +1,4 @@
-// The shapes of the files of a background task, to and from what the program calls them.
+// Converts between the files of a background task and the program's types.
 import path from "node:path";
 import * as v from "valibot";
 import { taskStatuses } from "../../events/task-status.ts";
@@ -75,7 +75,7 @@ export function toSpecFile({ command, agent, ...spec }: TaskSpec): object {
 	};
 }
 
-/** Null when the file lacks what a task of its kind needs. */
+/** Null when the file lacks what a task of its kind requires. */
 export function fromSpecFile(value: unknown): TaskSpec | null {
 	const parsed = v.safeParse(specSchema, value);
 	if (!parsed.success) return null;

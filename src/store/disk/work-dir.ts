@@ -1,11 +1,12 @@
-// How a work directory is spelled and which directory name its sessions get, so that other readers find them.
+// Normalises work directories and derives the directory name of their sessions, so that other readers find them.
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { KernelError } from "../../base/errors.ts";
 
 /**
  * The spelling that is hashed and listed: absolute, without `.`, `..`, duplicate and trailing separators. Symbolic
- * links are kept, because clients hash the path as they were given it. Throws `invalid-input` for a relative path.
+ * links are not resolved, because clients hash the path that they were given. Throws `invalid-input` for a relative
+ * path.
  */
 export function toWorkDir(spelled: string): string {
 	if (!isWorkDir(spelled)) {
@@ -14,7 +15,7 @@ export function toWorkDir(spelled: string): string {
 	return path.resolve(spelled);
 }
 
-/** Whether it can be a work directory, or another root of the workspace: an absolute path. */
+/** Whether it is a valid work directory, or root of the workspace: an absolute path. */
 export function isWorkDir(spelled: string): boolean {
 	return path.isAbsolute(spelled) && !spelled.includes("\0");
 }
@@ -26,13 +27,13 @@ export function toDirectoryName(workDir: string): string {
 
 const longestId = 200;
 
-/** Throws `invalid-input` for an id that is no plain name of one directory. */
+/** Throws `invalid-input` for an id that is not a plain directory name. */
 export function checkSessionId(id: string): void {
 	const reason = unfitReason(id);
 	if (reason !== null) throw new KernelError("invalid-input", `The session id ${reason}: ${JSON.stringify(id)}`);
 }
 
-/** Whether the id is a plain name of one directory. */
+/** Whether the id is a plain directory name. */
 export function isSessionId(id: string): boolean {
 	return unfitReason(id) === null;
 }

@@ -1,5 +1,5 @@
-// Sessions in memory: the twin of the store on disk, for tests and for servers that must leave no trace.
-// What is kept outlives the session object, so that a session can be opened again from the same store.
+// Sessions in memory: the counterpart of the store on disk, for tests and for servers that must leave no trace. The
+// stored data outlive the session object, so that a session can be opened again from the same store.
 import { KernelError } from "../../base/errors.ts";
 import type { ContextRow } from "../../events/conversation.ts";
 import type { AgentEvent } from "../../events/event.ts";
@@ -26,7 +26,7 @@ interface MemoryAgent {
 	context: readonly ContextRow[];
 }
 
-/** `write` carries a change out while the session is open. */
+/** `write` applies a change while the session is open. */
 function openMemoryAgent(
 	agents: Map<string, MemoryAgent>,
 	description: AgentDescription,
@@ -56,7 +56,7 @@ interface MemorySession {
 	context: ContextRow[];
 	/** Whether anything was ever appended to the context: then opening finds the session. */
 	hasContext: boolean;
-	/** Whether it is there although nothing has happened in it. */
+	/** Whether it exists although nothing has happened in it. */
 	isEstablished: boolean;
 	readonly events: { readonly at: number; readonly message: MessageRecord }[];
 	readonly agents: Map<string, MemoryAgent>;
@@ -107,7 +107,7 @@ function titleOf(persisted: MemorySession): string {
 	return untitled;
 }
 
-/** The rows after an append: a system prompt for a context that has rows but none such goes before them. */
+/** The rows after an append: a system prompt for a context that has rows but no prompt goes before them. */
 function withRows(context: readonly ContextRow[], rows: readonly ContextRow[]): ContextRow[] {
 	const [first, ...others] = rows;
 	const lacksPrompt = context.length > 0 && !context.some((row) => row.type === "system-prompt");
@@ -122,7 +122,7 @@ export function createMemoryStore(): SessionStore {
 
 	const openMemory = (workDir: string, id: string, found: MemorySession | null): StoredSession => {
 		let persisted = found ?? createMemorySession();
-		// A session that starts afresh takes over the title alone.
+		// A session that starts afresh adopts only the title.
 		if (!persisted.hasContext) persisted.state = { ...initialState(), customTitle: persisted.state.customTitle };
 		let closed = false;
 
@@ -176,7 +176,7 @@ export function createMemoryStore(): SessionStore {
 				append(() => {
 					for (const event of batch) {
 						const message = toRecord(event);
-						// A copy, as a file would hold: what its maker does with the event later is not in the log.
+						// A copy, as in a file: later changes to the event object must not change the log.
 						if (message !== null) persisted.events.push({ at: event.at, message: structuredClone(message) });
 					}
 				}),

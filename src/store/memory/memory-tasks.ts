@@ -1,5 +1,5 @@
-// Tasks and notifications of a session in memory: the twin of task-files.ts and notification-files.ts. What is kept
-// outlives the session object. No process can be told of a directory here, so commands have no place in it.
+// Tasks and notifications of a session in memory: the counterpart of task-files.ts and notification-files.ts. The
+// stored data outlive the session object. There is no directory for a worker process, so commands are not supported.
 import type {
 	StoredNotification,
 	StoredNotifications,
@@ -27,7 +27,7 @@ export function createMemoryBackground(): MemoryBackground {
 	return { tasks: new Map(), notifications: new Map() };
 }
 
-/** `write` carries a change out while the session is open. */
+/** `write` applies a change while the session is open. */
 type Write = (change: () => void) => Promise<void>;
 
 function openMemoryTask(tasks: Map<string, MemoryTask>, persisted: MemoryTask, write: Write): StoredTask {
