@@ -1,5 +1,5 @@
-// The bundle: CommonJS in chunks, so that what is loaded lazily costs the start nothing, and what every server loads is
-// one file: thirty small ones cost it five milliseconds more.
+// The bundle: CommonJS in chunks, so that lazily loaded code costs the start nothing. What every server loads is one
+// file, because thirty small ones take five milliseconds longer.
 import { fileURLToPath } from "node:url";
 import { type ChunkingContext, defineConfig, type Plugin } from "rolldown";
 
@@ -8,7 +8,7 @@ const launch = entry("src/cli/launch.ts");
 const main = entry("src/cli/main.ts");
 const server = entry("src/cli/serve.ts");
 
-/** All modules that a module loads with it. */
+/** A module with all its static imports. */
 function loadedWith(id: string, context: ChunkingContext, found = new Set<string>()): ReadonlySet<string> {
 	if (!found.has(id)) {
 		found.add(id);
@@ -27,11 +27,11 @@ function toServerChunk(id: string, context: ChunkingContext): string | null {
 	return serverModules.has(id) ? "server" : null;
 }
 
-/** What takes the place of every client of HTTP but ours. */
+/** The module that replaces every HTTP client but ours. */
 const refusedFetch = entry("src/network/refused-fetch.ts");
 const refusedModule = "\0refused-fetch";
 
-/** Libraries that were given our `fetch` have another one at hand all the same: by import, or by `require` in their code. */
+/** Libraries that were given our `fetch` still contain another client: by import, or by `require` in their code. */
 const otherClients: Plugin = {
 	name: "other-clients",
 	resolveId: (source) => (source === "node-fetch" || source === "undici" ? refusedModule : null),
@@ -52,7 +52,7 @@ export default defineConfig({
 			"window.fetch": [refusedFetch, "refusedFetch"],
 		},
 	},
-	// Its binary comes in packages of its own, one per platform.
+	// Its binary is in packages of its own, one per platform.
 	external: ["@vscode/ripgrep"],
 	output: {
 		dir: "dist",
@@ -60,7 +60,7 @@ export default defineConfig({
 		entryFileNames: "[name].cjs",
 		chunkFileNames: "chunks/[name]-[hash].cjs",
 		minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
-		// Plain ASCII is read faster.
+		// Plain ASCII is loaded faster.
 		charset: "ascii",
 		codeSplitting: { groups: [{ name: toServerChunk, debugName: "server" }] },
 		cleanDir: true,

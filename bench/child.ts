@@ -1,8 +1,8 @@
-// A measured child process: started, fed, read as raw bytes as fast as they come. It does not know what is measured.
+// A measured child process: started, fed, and read as raw bytes without delay, whatever is measured.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** A `--wire` executable to measure: the words of its command and the environment of its processes. */
+/** A `--wire` executable to measure: its command line and its environment. */
 export interface Target {
 	readonly name: string;
 	readonly command: readonly [string, ...string[]];
@@ -13,21 +13,21 @@ const newline = 0x0a;
 const isMac = process.platform === "darwin";
 
 export interface MeasuredChild {
-	/** Milliseconds, on the clock of `performance.now()`, just before the process was asked for. */
+	/** Milliseconds, on the clock of `performance.now()`, just before the process was started. */
 	readonly startedAt: number;
 	send(method: string, id: string, params: object): void;
-	/** Waits for the first line and gives it with the time of its arrival. */
+	/** Waits for the first line; returns it with its time of arrival. */
 	firstLine(): Promise<{ readonly line: string; readonly at: number }>;
-	/** Waits for the reply to a request; gives its time of arrival and how many lines came up to it. */
+	/** Waits for the reply to a request; returns it with its time of arrival and the number of lines up to it. */
 	reply(id: string): Promise<{ readonly line: string; readonly at: number; readonly lines: number }>;
-	/** Most memory held so far, in bytes; null where only the end of the process tells. */
+	/** Peak memory so far, in bytes; null where it is only reported at the end of the process. */
 	peakMemory(): number | null;
-	/** Closes the input and waits for the end; gives the peak where the end tells it. */
+	/** Closes the input and waits for the end; returns the peak memory where it is reported then. */
 	finish(): Promise<number | null>;
 }
 
 export function startChild({ command, environment }: Target, words: readonly string[]): MeasuredChild {
-	// The operating system reports the peak of a child to `time` only, where there is no /proc.
+	// Without /proc the operating system reports a child's peak only to `time`.
 	const [file, ...rest] = isMac ? (["/usr/bin/time", "-l", ...command] as const) : command;
 	const startedAt = performance.now();
 	const child = spawn(file ?? "", [...rest, ...words], { env: environment, stdio: "pipe" });
@@ -57,7 +57,7 @@ export function startChild({ command, environment }: Target, words: readonly str
 			}
 		}
 		for (let from = bytes.indexOf(newline); from !== -1; from = bytes.indexOf(newline, from + 1)) lines += 1;
-		// Only what may hold the last line is kept.
+		// Only what may contain the last line is stored.
 		tail = bytes.length >= 8192 ? bytes.subarray(-8192) : Buffer.concat([tail.subarray(-8192), bytes]);
 		if (tail.at(-1) === newline) onTail?.(at);
 	});
@@ -106,14 +106,14 @@ function collectErrors(child: ChildProcessWithoutNullStreams): () => string {
 	return () => text;
 }
 
-/** Events make up nearly all lines: they are told apart without being parsed. */
+/** Nearly all lines are events: they are recognised without parsing. */
 function isReply(line: string, id: string): boolean {
 	if (line.includes('"method"')) return false;
 	const value: unknown = JSON.parse(line);
 	return typeof value === "object" && value !== null && "id" in value && value.id === id;
 }
 
-/** The largest peak of a process and those below it, in bytes: a command may be a wrapper around the program. */
+/** The largest peak of a process and its descendants, in bytes: a command may be a wrapper around the program. */
 function peakOfTree(pid: number): number {
 	const own = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
 	const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").map(Number);

@@ -1,5 +1,5 @@
-// How long a delta of a provider takes to become a ContentPart: a provider on loopback sends one at a time, and the line
-// that tells it is awaited. What the sockets and pipes between the processes take is part of it.
+// Measures how long a provider's delta takes to become a ContentPart: a provider on loopback sends one at a time and
+// waits for its line. Includes the sockets and pipes between the processes.
 import { spawn } from "node:child_process";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import type { Target } from "./child.ts";
 import { median } from "./report.ts";
 
-/** Deltas of one turn, of which the first few are not counted: the adapter is being compiled. */
+/** Deltas of one turn; the first few are not measured, because the adapter is being compiled. */
 const deltaCount = 300;
 const warmUp = 50;
 
@@ -33,7 +33,7 @@ const gemini = {
 	end: event({ responseId: "m", candidates: [{ finishReason: "STOP" }] }),
 };
 
-/** How each provider type streams a text. */
+/** The stream of a text for each provider type. */
 const protocols: readonly Protocol[] = [
 	{ type: "kimi", ...chat },
 	{ type: "openai_legacy", ...chat },

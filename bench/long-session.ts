@@ -1,10 +1,10 @@
-// Sessions with a past, written as the program writes them: one of many messages to resume, one of a long log to replay.
+// Writes sessions with a history, in the program's format: one of many messages to resume, one of a long log to replay.
 import { createHash } from "node:crypto";
 import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
 import path from "node:path";
 
 export const messageCount = 5000;
-/** Bytes of the log that is replayed. */
+/** Bytes of the replayed log. */
 export const logSize = 50_000_000;
 
 export const manyMessages = "11111111-1111-4111-8111-111111111111";

@@ -1,5 +1,5 @@
-// Many sessions of one process: what an idle one costs, how soon a turn begins while others run, and whether all get on
-// alike. Every session has had a turn before it is measured; the process is a fresh one for every call.
+// Measures many sessions of one process: the cost of an idle one, the delay of a turn's begin while others run, and the
+// fairness between them. Every session has had a turn before; each call uses a fresh process.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -9,14 +9,14 @@ import { percentile } from "./report.ts";
 
 export const sessionCount = 1000;
 export const turnsAtOnce = 20;
-/** Turns of each session that are measured. */
+/** Measured turns per session. */
 const roundCount = 3;
-/** Sessions made before memory is first looked at: by then all code is loaded, and the heap has grown to what it needs. */
+/** Sessions created before memory is first measured: by then all code is loaded, and the heap has its usual size. */
 const firstSessions = sessionCount / 2;
 
-/** What one run gives. Times in milliseconds. */
+/** The result of one run. Times in milliseconds. */
 export interface SessionsMeasurement {
-	/** Bytes that a further session adds to the process, idle; null where the system does not tell. */
+	/** Bytes that a further idle session adds to the process; null where the system does not report memory. */
 	readonly memory: number | null;
 	/** From `turn/start` to `run_started`. */
 	readonly beginning: { readonly median: number; readonly p99: number };
@@ -27,7 +27,7 @@ export interface SessionsMeasurement {
 	readonly end: number;
 }
 
-/** Writes the answers of the scripted model, one for each turn of a session that stays loaded; gives the file. */
+/** Writes the answers of the scripted model, one for each turn of a session that stays loaded; returns the file. */
 export function writeSessionScripts(folder: string): string {
 	const file = path.join(folder, "sessions-scripts.json");
 	const answer = "usage: input_other=10 output=3\ntext: one \ntext: two \ntext: three";
@@ -35,7 +35,7 @@ export function writeSessionScripts(folder: string): string {
 	return file;
 }
 
-/** One run over `sessionCount` sessions; `loaded` of them may be loaded at the same time. Null leaves it to the default. */
+/** One run over `sessionCount` sessions, of which `loaded` may be loaded at once; null for the default. */
 export async function measureSessions(
 	target: Target,
 	workDir: string,
@@ -96,7 +96,7 @@ function toConfig(scripts: string, loaded: number | null): string {
 	});
 }
 
-/** Does the work so many times, `turnsAtOnce` of them at any moment, begun in the order of their numbers. */
+/** Runs the work so many times, `turnsAtOnce` of them in parallel, begun in order. */
 async function inParallel<T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> {
 	const results: T[] = [];
 	let next = 0;
@@ -127,9 +127,9 @@ interface FinishedRequest {
 }
 
 interface Client {
-	/** Rejects when the request fails. `sessionId` is the one whose `run_started` is the beginning. */
+	/** Rejects when the request fails. `sessionId` names the session whose `run_started` is the beginning. */
 	run(method: string, params: object, sessionId?: string): Promise<FinishedRequest>;
-	/** Bytes held in memory; null where the system does not tell. */
+	/** Bytes of memory; null where the system does not report it. */
 	memory(): number | null;
 	end(): Promise<void>;
 }

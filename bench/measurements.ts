@@ -1,4 +1,4 @@
-// What is measured, one function each. Every call is one run in fresh processes with a fresh session.
+// The measurements, one function each. Every call is one run in fresh processes with a fresh session.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,7 +23,7 @@ export interface TurnMeasurement {
 	readonly eventsPerSecond: number;
 	/** Milliseconds between the first event and the response. */
 	readonly duration: number;
-	/** Bytes; null where the system does not tell. */
+	/** Bytes; null where the system does not report it. */
 	readonly peakMemory: number | null;
 }
 
@@ -111,11 +111,11 @@ async function measureTurn(target: Target, words: readonly string[]): Promise<nu
 export interface ReplayMeasurement {
 	/** Of the log, per second. */
 	readonly megabytesPerSecond: number;
-	/** Bytes; null where the system does not tell. */
+	/** Bytes; null where the system does not report it. */
 	readonly peakMemory: number | null;
 }
 
-/** The replay of a long log, from the start of the process to the response, read as fast as it comes. */
+/** The replay of a long log, from the start of the process to the response, with a reader that never pauses. */
 export async function measureReplay(target: Target, files: BenchFiles): Promise<ReplayMeasurement> {
 	const child = startChild(target, [...wireArguments(files, files.shortConfig), "--session", longLog]);
 	child.send("replay", "1", {});
@@ -127,7 +127,7 @@ export async function measureReplay(target: Target, files: BenchFiles): Promise<
 	return { megabytesPerSecond: logSize / 1_000_000 / seconds, peakMemory: peak ?? peakAtEnd };
 }
 
-/** One turn of many parts, read as fast as it comes. */
+/** One turn of many parts, with a reader that never pauses. */
 export async function measureLongTurn(target: Target, files: BenchFiles): Promise<TurnMeasurement> {
 	const child = startChild(target, wireArguments(files, files.longConfig));
 	child.send("prompt", "1", { user_input: "hello" });

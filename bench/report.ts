@@ -1,4 +1,4 @@
-// Results as medians, as a table for people and as plain data.
+// Summarises results as medians, in a table for people and as plain data.
 import { cpus } from "node:os";
 
 export interface Measure {
@@ -21,7 +21,7 @@ export function percentile(values: readonly number[], share: number): number {
 	return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** What the numbers depend on. */
+/** The machine on which the numbers were measured. */
 export function machineFacts(): Readonly<Record<string, string | number>> {
 	const processors = cpus();
 	return {

@@ -1,19 +1,20 @@
-// A say over where requests may go: asked before each connection, for the name and for every address behind it.
+// Rules that decide which hosts requests may reach: checked before each connection, for the name and for all its
+// addresses.
 import { isInRange, parseAddress, whyNotPublic } from "./addresses.ts";
 
 export interface AddressRule {
-	/** Why a host must not be asked for by this name, whatever it stands for; null when it may. */
+	/** Why a host must not be requested by this name, whatever it resolves to; null when it may. */
 	checkName(name: string): string | null;
 	/** Why this address of a host must not be connected to; null when it may. */
 	checkAddress(address: string, host: string): string | null;
 }
 
-/** Names that only ever stand for something near; what is below them does as well. */
+/** Names that only ever refer to something local, and so do the names below them. */
 const nearNames = ["localhost", "local", "internal", "localdomain", "home.arpa"];
 
 /**
- * Lets requests go to the public internet alone, and to what `allowed` names: hosts (`*.example` for all below one),
- * addresses, and ranges such as `10.0.0.0/8`.
+ * Allows requests to the public internet only, and to `allowed`: hosts (`*.example` for all below one), addresses, and
+ * ranges such as `10.0.0.0/8`.
  */
 export function createPublicOnlyRule(allowed: readonly string[]): AddressRule {
 	const { hasName, hasAddress } = createAllowList(allowed);
@@ -31,7 +32,7 @@ export function createPublicOnlyRule(allowed: readonly string[]): AddressRule {
 	};
 }
 
-/** Whether a host is nothing to tell others of: near by its name or its address, or one that had to be allowed. */
+/** Whether a host should not be revealed to others: it is local by its name or address, or had to be allowed. */
 export function isPrivateHost(host: string, allowed: readonly string[]): boolean {
 	const name = toName(host);
 	if (createAllowList(allowed).hasName(name)) return true;
@@ -52,7 +53,7 @@ function isNearName(name: string): boolean {
 	return !name.includes(".") || nearNames.some((near) => name === near || name.endsWith(`.${near}`));
 }
 
-/** A dot at the end says only that the name is complete. */
+/** A final dot only means that the name is complete. */
 function toName(text: string): string {
 	return text.toLowerCase().replace(/\.$/, "");
 }

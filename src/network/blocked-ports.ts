@@ -1,4 +1,4 @@
-// Ports of other protocols, which requests must not be used to speak to. As the Fetch Standard has it ("port blocking").
+// Ports of other protocols, to which no requests are sent, as in the Fetch Standard ("port blocking").
 
 const blocked: ReadonlySet<string> = new Set(
 	(
@@ -8,7 +8,7 @@ const blocked: ReadonlySet<string> = new Set(
 	).split(" "),
 );
 
-/** Whether the port of a URL is one that belongs to another protocol. */
+/** Whether the port of a URL belongs to another protocol. */
 export function isBlockedPort({ port }: URL): boolean {
 	return blocked.has(port);
 }

@@ -1,13 +1,13 @@
-// The body of an answer as a stream of the platform: pulled, bounded, and delivered up to where it broke off.
+// The body of an answer as a web stream: pulled, bounded, and delivered up to where it was interrupted.
 import type { Readable } from "node:stream";
 import type { Clock } from "../base/clock.ts";
 import { NetworkError, silenceTimeout } from "./network-error.ts";
 import { createSilenceWatch } from "./silence.ts";
 
 export interface BodyLimits {
-	/** Bytes of a body, decoded; null for any number. */
+	/** Maximal bytes of a body, decoded; null for no limit. */
 	readonly bytes: number | null;
-	/** Milliseconds without a byte while one is awaited; 0 for any number. */
+	/** Milliseconds without a byte while one is awaited; 0 for no limit. */
 	readonly silence: number;
 	readonly clock: Clock;
 }
@@ -18,15 +18,15 @@ export interface BodyStream {
 	abort(reason: unknown): void;
 }
 
-/** Bytes that may wait for the reader before the source is paused. */
+/** Bytes queued for the reader before the source is paused. */
 const queueLimit = 64 * 1024;
 
-/** A body that nobody holds any more gives its connection back, read or not. */
+/** A body that was garbage collected releases its connection, read or not. */
 const abandoned = new FinalizationRegistry<() => void>((close) => close());
 
 /**
- * `close` is called once, when nothing more will be read: the source may then be in any state. `toError` makes the error
- * of the stream from that of the source.
+ * `close` is called once, when nothing more will be read: the source may then be in any state. `toError` converts the
+ * source's error to that of the stream.
  */
 export function toBodyStream(
 	source: Readable,
@@ -34,7 +34,7 @@ export function toBodyStream(
 	toError: (thrown: unknown) => Error,
 	close: () => void,
 ): BodyStream {
-	// Nothing that lives as long as the source knows the stream, or it could never be found abandoned.
+	// Nothing that lives as long as the source references the stream, or it could never be garbage collected.
 	let queue: Uint8Array[] = [];
 	let queued = 0;
 	let total = 0;
@@ -87,7 +87,7 @@ export function toBodyStream(
 		for (;;) {
 			const [first] = queue;
 			if (first !== undefined) {
-				// All at once: servers may send many small pieces, and each of them would be a turn of its reader.
+				// All at once: servers may send many small chunks, and each would be a turn of the reader.
 				const pieces = queue.length === 1 ? first : Buffer.concat(queue, queued);
 				queue = [];
 				queued = 0;
@@ -114,7 +114,7 @@ export function toBodyStream(
 			},
 			cancel: () => abort(new Error("nobody reads the answer any more")),
 		},
-		// What waits for the reader waits in the queue.
+		// Data wait in `queue` instead.
 		{ highWaterMark: 0 },
 	);
 	abandoned.register(stream, finish);

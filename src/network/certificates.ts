@@ -1,4 +1,4 @@
-// Certificate authorities to trust beside the usual ones: files that settings and variables name.
+// Trusted certificate authorities in addition to the usual ones: from files that settings and variables name.
 import { X509Certificate } from "node:crypto";
 import { createSecureContext, rootCertificates, type SecureContext } from "node:tls";
 import { errorText } from "../base/errors.ts";
@@ -14,17 +14,17 @@ export interface CertificateSettings {
 	readonly log: Log;
 }
 
-/** As other programs name such files; the runtime itself reads but one of them, and only when it starts. */
+/** The variables of other programs for such files; the runtime itself reads only one of them, and only at its start. */
 const variables = ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
 
 /**
- * Trust in the usual authorities and those of the files; null when no file is named. A variable that names no usable
- * file is passed over with a log line; throws NetworkError when the setting does.
+ * Trust in the usual authorities and those of the files; null when no file is named. A variable with an unusable file
+ * is ignored with a log line; throws NetworkError for an unusable file in the settings.
  */
 export async function createTrust(settings: CertificateSettings): Promise<SecureContext | null> {
 	const { environment, caFile, log } = settings;
 	const extra: string[] = [];
-	// Often enough all of them name the same one.
+	// They often name the same file.
 	const files = new Map(variables.map((variable) => [environment[variable] ?? "", variable]));
 	for (const [file, variable] of files) {
 		if (file === "") continue;

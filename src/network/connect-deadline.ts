@@ -1,16 +1,15 @@
-// The time within which a connection must be there, over all the steps that it takes.
-
+// The deadline for establishing a connection, over all its steps.
 import type { Socket } from "node:net";
 import { orAbort } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
 import { connectTimeout } from "./network-error.ts";
 
 export interface ConnectDeadline {
-	/** Gives what the work gives, unless the time is up before. */
+	/** Resolves like the work, unless the deadline passes first. */
 	within<T>(work: Promise<T>): Promise<T>;
-	/** Runs a step on a socket, which is destroyed when the step fails or the time is up before it is done. */
+	/** Runs a step on a socket, which is destroyed when the step fails or the deadline passes. */
 	on<T>(socket: Socket, step: () => Promise<T>): Promise<T>;
-	/** The connection is there, or given up. */
+	/** The connection is established, or was abandoned. */
 	withdraw(): void;
 }
 

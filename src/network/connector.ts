@@ -1,5 +1,5 @@
-// Opens the connections that requests travel on: straight or through a proxy, to addresses that may be connected to,
-// with TLS where the URL wants it. A connection opened ahead of time, or used before, serves the next request to its origin.
+// Opens connections for requests: direct or through a proxy, only to permitted addresses, with TLS for https. A
+// connection opened ahead of time, or used before, serves the next request to its origin.
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import type { SecureContext } from "node:tls";
@@ -19,20 +19,20 @@ export interface ConnectorSettings {
 	readonly proxies: Proxies;
 	readonly sockets: Sockets;
 	readonly clock: Clock;
-	/** Whom to trust; null for the usual authorities alone. */
+	/** The trusted authorities; null for the usual ones alone. */
 	trust(): Promise<SecureContext | null>;
-	/** Null lets every address be connected to. */
+	/** Null permits every address. */
 	readonly rule: AddressRule | null;
-	/** Milliseconds until a connection must be there, TLS and all. */
+	/** Milliseconds for establishing a connection, including TLS. */
 	readonly connectTimeout: number;
 }
 
 export interface Connector {
 	/** A connection for a request to the origin of the URL. Rejects with the reason of an abort. */
 	take(url: URL, signal: AbortSignal): Promise<Socket>;
-	/** Takes a connection back for the next request to the origin, which may come within so many milliseconds. */
+	/** Returns a connection for the next request to the origin, which may come within so many milliseconds. */
 	giveBack(url: URL, socket: Socket, lifetime: number): void;
-	/** Opens a connection to the origin of the URL and keeps it for a while. Rejects when that fails. */
+	/** Opens a connection to the origin of the URL and holds it for a while. Rejects when that fails. */
 	openAhead(url: URL): Promise<void>;
 }
 
@@ -56,16 +56,16 @@ export function createConnector(settings: ConnectorSettings): Connector {
 		}
 	};
 
-	/** Connects to the addresses that were looked at, and never resolves the name a second time. */
+	/** Connects to the addresses that were checked, and never resolves the name a second time. */
 	const reach = async (host: string, port: number, only: AddressRule | null, deadline: ConnectDeadline) => {
 		checkHost(host, only);
 		const addresses = isAddress(host)
 			? [{ address: host, family: host.includes(":") ? 6 : 4 }]
 			: await deadline.within(sockets.resolve(host));
-		// One that may not be connected to condemns the host: it has no business among the others.
+		// One forbidden address forbids the host: it should not be among the others.
 		for (const { address } of addresses) refuse(only?.checkAddress(address, host));
 		const socket = sockets.dial(host, addresses, port);
-		// An error that comes while nobody listens must not end the process; whoever uses the socket hears of it too.
+		// An error without a listener would end the process; the user of the socket gets it as well.
 		socket.on("error", () => {});
 		return await deadline.on(socket, async () => {
 			await once(socket, "connect");
@@ -75,7 +75,7 @@ export function createConnector(settings: ConnectorSettings): Connector {
 
 	const reachThrough = async (proxy: ProxyServer, host: string, port: number, deadline: ConnectDeadline) => {
 		checkHost(host, rule);
-		// The proxy itself is the person's choice, wherever it is.
+		// The person chose the proxy, wherever it is.
 		const plain = await reach(proxy.host, proxy.port, null, deadline);
 		const socket = proxy.protocol === "https" ? await secure(plain, proxy.host, proxy.port, deadline) : plain;
 		return await deadline.on(socket, async () => {
@@ -95,7 +95,7 @@ export function createConnector(settings: ConnectorSettings): Connector {
 		});
 	};
 
-	/** One that is still being opened goes to the next request if this one is aborted meanwhile. */
+	/** If this request is aborted while the connection is opened, the next request gets it. */
 	const takeSpare = async (url: URL, signal: AbortSignal): Promise<Socket | null> => {
 		const opening = spare.take(url.origin);
 		if (opening === null) return null;
@@ -127,7 +127,10 @@ export function createConnector(settings: ConnectorSettings): Connector {
 	};
 }
 
-/** What can be known of a host before it is resolved, or when a proxy will: its name, or the address that it is. */
+/**
+ * Checks what is known of a host before it is resolved, or when a proxy resolves it: its name, or the address that it
+ * is.
+ */
 export function checkHost(host: string, rule: AddressRule | null): void {
 	refuse(isAddress(host) ? rule?.checkAddress(host, host) : rule?.checkName(host));
 }

@@ -1,22 +1,22 @@
-// The encodings of an answer's body, undone while it is read.
+// Decodes the encodings of an answer's body while it is read.
 import { once } from "node:events";
 import { pipeline, type Readable, type Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { NetworkError } from "./network-error.ts";
 
-/** The encodings that are asked for. */
+/** The encodings that requests accept. */
 export const acceptedEncodings = "gzip, deflate, br";
 
-/** Encodings of one body; more are a trap. */
+/** Encodings of one body; more are an attack. */
 const encodingLimit = 4;
 
-// What has come is given out at once, and a body that ends early ends where it ends.
+// Received data are delivered at once, and a truncated body ends where it ends.
 const deflated = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
 const brotli = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
 
 /**
- * The body as it was before the server encoded it; unknown encodings are left as they are. Nothing is unpacked that is
- * not read. Errors of the body are those of the stream that is given back.
+ * The decoded body; unknown encodings stay as they are. Nothing is unpacked before it is read. Errors of the body
+ * become those of the returned stream.
  */
 export async function decode(body: Readable, contentEncoding: string | null): Promise<Readable> {
 	const encodings = (contentEncoding ?? "")
@@ -28,10 +28,10 @@ export async function decode(body: Readable, contentEncoding: string | null): Pr
 		throw new NetworkError("size", `the answer is encoded ${encodings.length} times over, more than ${encodingLimit}`);
 	}
 	let decoded = body;
-	// The last one was put on last.
+	// The last encoding was applied last.
 	for (const encoding of encodings.reverse()) {
 		const decoder = await createDecoder(encoding, decoded);
-		// Other programs, too, give such a body out as it came.
+		// Other programs also deliver such a body unchanged.
 		if (decoder === null) return decoded;
 		decoder.on("error", () => {});
 		decoded = pipeline(decoded, decoder, () => {});
@@ -53,7 +53,7 @@ async function createDecoder(encoding: string, source: Readable): Promise<Transf
 	}
 }
 
-/** By `deflate` some servers mean the bare data, without the header that belongs to it. */
+/** With `deflate` some servers send the bare data, without the zlib header. */
 async function hasZlibHeader(source: Readable): Promise<boolean> {
 	if (source.readableLength === 0 && !source.readableEnded && !source.destroyed) {
 		const gone = new AbortController();

@@ -1,4 +1,4 @@
-// The HTTP client behind `Network`: which connection a request takes, redirects included. Loaded with the first request.
+// The HTTP client of `Network`: sends requests and follows redirects. Loaded with the first request.
 import type { SecureContext } from "node:tls";
 import type { AddressRule } from "./address-rule.ts";
 import { isBlockedPort } from "./blocked-ports.ts";
@@ -18,11 +18,11 @@ import { proxyAuthorization, refusal } from "./tunnel.ts";
 
 export interface ClientOptions {
 	readonly rule: AddressRule | null;
-	/** Milliseconds until a connection must be there. */
+	/** Milliseconds for establishing a connection. */
 	readonly connectTimeout: number;
-	/** Milliseconds of silence until the answer begins, and within it; 0 for any number. */
+	/** Milliseconds of silence before the answer, and within it; 0 for no limit. */
 	readonly silenceTimeout: number;
-	/** Bytes of the body of an answer, decoded; null where whoever reads it has a bound. */
+	/** Maximal bytes of the body of an answer, decoded; null where its reader has a limit. */
 	readonly bodyLimit: number | null;
 }
 
@@ -50,7 +50,7 @@ export function createDispatch(settings: NetworkSettings): Dispatch {
 		return trusting;
 	};
 
-	/** The proxy that is sent the whole request instead of being asked for a way to the host; null for none. */
+	/** The proxy that gets the whole request instead of a request for a tunnel; null for none. */
 	const forwarderOf = (url: URL): ProxyServer | null => {
 		const proxy = proxies.proxyOf(url);
 		return url.protocol === "http:" && proxy?.protocol === "http" ? proxy : null;
@@ -74,7 +74,7 @@ export function createDispatch(settings: NetworkSettings): Dispatch {
 				return askProxy(toProxy, proxy, parts, limits);
 			};
 
-			/** Redirects included, for each of which the way is chosen anew. */
+			/** Follows redirects, for each of which the connection is chosen anew. */
 			const follow = async (first: RequestParts): Promise<Response> => {
 				let parts = first;
 				for (let redirects = 0; ; redirects += 1) {
@@ -117,11 +117,11 @@ function redirectAfter(answer: Answer, url: URL): URL | null {
 	}
 }
 
-/** The headers that are sent unless the request has others. */
+/** The headers that are sent unless the request sets them. */
 const standardHeaders = { accept: "*/*", "accept-encoding": acceptedEncodings, "user-agent": "agentwire" };
 
 interface Way {
-	/** What the request line names, where that is not the path. */
+	/** The target of the request line, where it is not the path. */
 	readonly target?: string;
 	readonly headers?: Readonly<Record<string, string>>;
 }
@@ -156,7 +156,7 @@ function lengthOf(method: string, body: RequestParts["body"]): Record<string, st
 	return method === "POST" || method === "PUT" ? { "content-length": "0" } : {};
 }
 
-/** Has a proxy make the request in our place: it gets the whole URL, and the name of who asks. */
+/** Lets a proxy make the request: it gets the whole URL and the credentials. */
 async function askProxy(
 	connector: Connector,
 	proxy: ProxyServer,

@@ -1,5 +1,5 @@
-// One request and its answer over one connection, by the platform's own client of HTTP. Whatever bytes come, and however
-// the connection ends, it comes to an end here: as an answer, or as an error of the request or of the answer's body.
+// One request and its answer over one connection, with the platform's HTTP client. Whatever bytes arrive, and however
+// the connection ends, the result is an answer, or an error of the request or of the answer's body.
 import { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request as sendHead } from "node:http";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
@@ -8,25 +8,27 @@ import { decode } from "./decoding.ts";
 import { silenceTimeout } from "./network-error.ts";
 import type { RequestBody } from "./request-parts.ts";
 
-/** Bytes of the head of an answer, and of the trailers of one. */
+/** Maximal bytes of the head of an answer, and of its trailers. */
 export const headLimit = 16 * 1024;
-/** Heads that a server may send before that of its answer, to say that it is at work. */
+/** Interim answers (1xx) that a server may send before the answer. */
 const interimLimit = 100;
 /** Milliseconds by which a connection is closed before its server would do so. */
 const closingMargin = 2000;
-/** Milliseconds that a connection waits for the next request, as the server wishes, but no longer. */
+/**
+ * The longest time in milliseconds that a connection stays open for the next request, whatever the server announces.
+ */
 const longestIdle = 600_000;
 
 export interface Outgoing {
 	readonly method: string;
-	/** What the request line names: a path, or to a proxy a whole URL. */
+	/** The target of the request line: a path, or a whole URL for a proxy. */
 	readonly target: string;
 	readonly headers: OutgoingHttpHeaders;
 	readonly body: RequestBody;
 }
 
 export interface ExchangeLimits extends BodyLimits {
-	/** Milliseconds that a connection waits for the next request when the server does not say. */
+	/** Milliseconds that a connection stays open for the next request when the server announces no time. */
 	readonly idleLifetime: number;
 }
 
@@ -34,15 +36,16 @@ export interface Answer {
 	readonly status: number;
 	readonly statusText: string;
 	readonly headers: Headers;
-	/** The body, decoded; to be asked for once. */
+	/** The body, decoded; call it once. */
 	body(): Promise<ReadableStream<Uint8Array>>;
-	/** Lets go of an answer whose body nobody wants. */
+	/** Releases an answer whose body is not read. */
 	discard(): void;
 }
 
 /**
- * Sends the request and waits for the head of the answer. Rejects with the reason of an abort, and with the connection's
- * error otherwise; in either case the socket is destroyed. `giveBack` is called when another request may use it.
+ * Sends the request and waits for the head of the answer. Rejects with the reason of an abort, and with the
+ * connection's error otherwise; in either case the socket is destroyed. `giveBack` is called when another request may
+ * use it.
  */
 export async function exchange(
 	socket: Socket,
@@ -77,9 +80,9 @@ export async function exchange(
 		withdraw();
 	}
 
-	// Nothing can go wrong with the answer any more, though some of it may still wait to be read.
+	// The answer can no longer fail, though some of it may not be read yet.
 	socket.once("free", () => giveBack(idleTime(head, limits.idleLifetime)));
-	/** What was received whole is read to its end, so that the connection can be used again. */
+	/** A completely received body is read to its end, so that the connection can be reused. */
 	const release = () => {
 		settle();
 		if (head.complete && sent.isSent()) head.resume();
@@ -122,9 +125,9 @@ interface Sent {
 	readonly head: Promise<IncomingMessage>;
 	/** Ends the request, and the connection with it. */
 	fail(reason: unknown): void;
-	/** Whether nothing of the request is left to be sent. */
+	/** Whether the whole request was sent. */
 	isSent(): boolean;
-	/** What went wrong first with the connection; null when nothing has. */
+	/** The connection's first error; null when there is none. */
 	trouble(): Error | null;
 }
 
@@ -154,7 +157,7 @@ function send(socket: Socket, { method, target, headers, body }: Outgoing): Sent
 		});
 		request.on("upgrade", () => fail(new Error("the server wants to speak another protocol than HTTP")));
 		request.on("response", (message) => {
-			// Nothing may be thrown in here: it would be thrown at the parser, and end the process.
+			// Nothing may be thrown here: it would be thrown into the parser, and end the process.
 			message.on("error", () => {});
 			resolve(message);
 		});
@@ -186,7 +189,7 @@ async function sendBody(request: ClientRequest, body: RequestBody): Promise<void
 		}
 		request.end();
 	} finally {
-		// Nobody takes what may be left of it.
+		// The rest of it is not read.
 		reader.cancel().catch(() => {});
 	}
 }

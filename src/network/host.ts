@@ -1,4 +1,4 @@
-// Hosts as URLs spell them.
+// Converts hosts between their spelling in URLs and in connections.
 import { isIP } from "node:net";
 
 /** The host of a URL as it is resolved and connected to. */

@@ -1,21 +1,21 @@
-// Connections that have served a request and wait for the next one to the same origin.
+// Open connections that wait for the next request to the same origin.
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
 
 export interface IdleSockets {
-	/** Keeps a connection over which nothing is under way for so many milliseconds. */
+	/** Holds an idle connection for so many milliseconds. */
 	add(origin: string, socket: Socket, lifetime: number): void;
-	/** The connection used last; null when there is none of use. */
+	/** The connection used last; null when there is no usable one. */
 	take(origin: string): Socket | null;
 }
 
-/** Idle connections, over all origins; beyond it the oldest is closed. */
+/** Idle connections over all origins; above it the oldest is closed. */
 const idleLimit = 32;
 
 interface Idle {
 	readonly origin: string;
 	readonly socket: Socket;
-	/** Ends the wait, and leaves the connection as it is. */
+	/** Ends the wait and leaves the connection open. */
 	release(): void;
 }
 
@@ -24,7 +24,7 @@ export function createIdleSockets(clock: Clock): IdleSockets {
 	const idle = new Set<Idle>();
 	return {
 		add(origin, socket, lifetime) {
-			// Bytes after an answer answer nothing that was asked.
+			// Bytes after an answer belong to no request.
 			if (!isUsable(socket) || lifetime <= 0) {
 				socket.destroy();
 				return;
@@ -43,9 +43,9 @@ export function createIdleSockets(clock: Clock): IdleSockets {
 					idle.delete(entry);
 				},
 			};
-			// Nothing may come now: the next request would take it for its answer.
+			// No data may arrive now: the next request would take them for its answer.
 			for (const event of ["data", "end", "close"]) socket.on(event, close);
-			// Nobody waits for it: it must not keep the process alive.
+			// It must not keep the process alive.
 			socket.unref();
 			idle.add(entry);
 			const [oldest] = idle;

@@ -1,13 +1,15 @@
-// What can go wrong with a request before there is an answer, in words for people.
+// The errors of requests without an answer, with texts for people.
 import { errorText, systemErrorCode } from "../base/errors.ts";
 
 /**
- * Why a request was not made, or its answer broken off: settings that cannot be used, a proxy that will not, an address
- * that is not allowed, an answer beyond its bound.
+ * Why a request was not made, or its answer interrupted: unusable settings, a refusing proxy, a forbidden address, or
+ * an answer over the limit.
  */
 export type NetworkErrorKind = "configuration" | "proxy" | "address" | "size";
 
-/** A request that ended for a reason of our own. `fetch`, or the body of its answer, has it as the cause of its error. */
+/**
+ * A request that ended for a reason of our own. The errors of `fetch` and of an answer's body have it as their cause.
+ */
 export class NetworkError extends Error {
 	override readonly name = "NetworkError";
 	readonly kind: NetworkErrorKind;
@@ -23,7 +25,7 @@ export interface NetworkFailure {
 	readonly message: string;
 }
 
-/** The code of a connection that was not there in time: nothing can have been sent. */
+/** The code of a connection that was not established in time: nothing can have been sent. */
 export const connectTimeoutCode = "CONNECT_TIMEOUT";
 
 const timeoutCodes: ReadonlySet<string> = new Set(["ETIMEDOUT", connectTimeoutCode]);
@@ -37,9 +39,9 @@ const untrustedCodes: ReadonlySet<string> = new Set([
 	"UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 
-/** What is behind a rejected `fetch`, or behind the body of an answer that broke off. */
+/** The cause of a rejected `fetch`, or of an interrupted body. */
 export function toNetworkFailure(thrown: unknown): NetworkFailure {
-	// fetch hides what happened behind "fetch failed"; the cause has the system's word for it.
+	// fetch hides the cause in "fetch failed"; `cause` has the system's error code.
 	const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown;
 	if (cause instanceof NetworkError) return { kind: cause.kind, message: cause.message };
 	const code = systemErrorCode(cause);
@@ -52,13 +54,13 @@ export function toNetworkFailure(thrown: unknown): NetworkFailure {
 	};
 }
 
-/** The error of a connection that was not there in time. */
+/** The error of a connection that was not established in time. */
 export function connectTimeout(host: string, milliseconds: number): Error {
 	const error = new Error(`no connection to ${host} within ${milliseconds / 1000} s`);
 	return Object.assign(error, { code: connectTimeoutCode });
 }
 
-/** The error of a server that says nothing for so long. */
+/** The error of a server that sends nothing for so long. */
 export function silenceTimeout(milliseconds: number): Error {
 	return Object.assign(new Error(`nothing came for ${milliseconds / 1000} s`), { code: "ETIMEDOUT" });
 }

@@ -1,29 +1,31 @@
+// HTTP requests for the whole program: proxies, certificates, persistent connections, and rules for addresses. The
+// client is loaded with the first request, so that a start does not pay for it.
 import type { AddressRule } from "./address-rule.ts";
 import type { Client, ClientOptions, Dispatch } from "./dispatch.ts";
 import type { Fetch, NetworkSettings } from "./network-settings.ts";
 
 export interface GuardOptions extends Omit<ClientOptions, "rule"> {
 	/**
-	 * Asked before each connection, redirects included. A refusal is a NetworkError of kind `address`. A proxy resolves
-	 * names itself: of what goes over one, only names and the addresses in URLs can be asked about.
+	 * Checked before each connection, redirects included. A refusal is a NetworkError of kind `address`. A proxy
+	 * resolves names itself: for its requests only names and the addresses in URLs are checked.
 	 */
 	readonly rule: AddressRule;
 }
 
 export interface Network {
-	/** For what settings name: providers, services, sign-in. Connections stay open for the next request. */
+	/** For URLs from settings: providers, services, sign-in. Connections stay open for the next request. */
 	readonly fetch: Fetch;
-	/** The same for answers that may fall silent, and go on, for as long as they like, as streams of events do. */
+	/** The same for answers with any length of silence, such as event streams. */
 	readonly patientFetch: Fetch;
-	/** For URLs that come from elsewhere. To be made once, not for each request. */
+	/** For URLs of other origin. Create it once, not for each request. */
 	guarded(options: GuardOptions): Fetch;
-	/** The variable that names the proxy for a URL; null when there is none. Rejects when it cannot be used. */
+	/** The variable that names the proxy for a URL; null when there is none. Rejects when it is unusable. */
 	proxyVariable(url: URL): Promise<string | null>;
 	/** Opens a connection for the next `fetch` to the origin of the URL. Rejects when that fails. */
 	openConnection(url: URL): Promise<void>;
 }
 
-/** Milliseconds. Whoever makes a request has deadlines of its own; these end what nobody watches. */
+/** Milliseconds. Callers have deadlines of their own; these end what nobody watches. */
 const standardOptions: ClientOptions = {
 	rule: null,
 	connectTimeout: 10_000,
@@ -33,7 +35,7 @@ const standardOptions: ClientOptions = {
 
 const patientOptions: ClientOptions = { ...standardOptions, silenceTimeout: 0, bodyLimit: null };
 
-/** Reads nothing and opens nothing before it is used. */
+/** Reads nothing and opens nothing before its first use. */
 export function createNetwork(settings: NetworkSettings): Network {
 	let loading: Promise<Dispatch> | null = null;
 	const load = (): Promise<Dispatch> => {

@@ -1,7 +1,7 @@
-// Answers as those of the platform: libraries ask whether something is a `Response`.
+// Converts answers to the platform's `Response`, because libraries check for that class.
 import type { Answer } from "./exchange.ts";
 
-/** Statuses that the platform lets no body go with. */
+/** Statuses for which the platform allows no body. */
 const withoutBody: ReadonlySet<number> = new Set([101, 103, 204, 205, 304]);
 
 export interface AnswerPlace {
@@ -11,17 +11,17 @@ export interface AnswerPlace {
 	readonly redirected: boolean;
 }
 
-/** The answer; its body is read no sooner than its reader wants it. */
+/** The answer; its body is read lazily. */
 export async function toPlatformResponse(answer: Answer, { method, url, redirected }: AnswerPlace): Promise<Response> {
 	const { status, statusText, headers } = answer;
 	const hasBody = method !== "HEAD" && !withoutBody.has(status);
 	if (!hasBody) answer.discard();
 	const body = hasBody ? await answer.body() : null;
-	// Servers are free to answer what the platform lets nobody make.
+	// Servers may send statuses that `Response` does not allow.
 	const isOrdinary = status >= 200 && status <= 599;
 	const made = new Response(body, {
 		status: isOrdinary ? status : 200,
-		// Any of its characters would be allowed in a header, but for those that are none of the text.
+		// Replaces characters that `Response` does not allow in a status text.
 		statusText: statusText.replace(/[^\t\x20-\x7e\x80-\xff]/g, "?"),
 		headers,
 	});

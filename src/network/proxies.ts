@@ -1,23 +1,23 @@
-// Which way a request takes: straight to its host or over a proxy, as the variables of the environment say.
+// Chooses for each URL between a direct connection and a proxy, by the variables of the environment.
 import { withoutBrackets } from "./host.ts";
 import { NetworkError } from "./network-error.ts";
 import { createExceptions } from "./proxy-exceptions.ts";
 
-/** A proxy as far as it must be known to use it. */
+/** The address and credentials of a proxy. */
 export interface ProxyServer {
-	/** `socks5` stands for both of its spellings: names are the proxy's to resolve, whatever its kind. */
+	/** `socks5` covers both of its spellings: every kind of proxy resolves names itself. */
 	readonly protocol: "http" | "https" | "socks5";
 	/** Without brackets. */
 	readonly host: string;
 	readonly port: number;
-	/** Null when the proxy asks for none. */
+	/** Null when the variable contains none. */
 	readonly credentials: { readonly user: string; readonly password: string } | null;
 	/** The variable that names it. */
 	readonly variable: string;
 }
 
 export interface Proxies {
-	/** The proxy for requests to this URL; null for none. Throws NetworkError when the variable cannot be used. */
+	/** The proxy for requests to this URL; null for none. Throws NetworkError when the variable is unusable. */
 	proxyOf(url: URL): ProxyServer | null;
 }
 
@@ -31,7 +31,7 @@ const protocols: ReadonlyMap<string, ProxyServer["protocol"]> = new Map([
 
 const standardPorts: Readonly<Record<ProxyServer["protocol"], number>> = { http: 80, https: 443, socks5: 1080 };
 
-/** `environment` is read once. The names of the variables may be lower case, which wins, or upper case. */
+/** `environment` is read once. Lower-case names of the variables override upper-case ones. */
 export function createProxies(environment: Readonly<Record<string, string>>): Proxies {
 	const variableOf = (names: readonly string[]): { readonly name: string; readonly value: string } | null => {
 		for (const name of names.flatMap((word) => [word.toLowerCase(), word])) {
@@ -50,19 +50,19 @@ export function createProxies(environment: Readonly<Record<string, string>>): Pr
 	};
 }
 
-/** A value without a scheme names an HTTP proxy. */
+/** A value without a scheme is an HTTP proxy. */
 function readProxy(variable: string, value: string): ProxyServer {
 	const separator = value.indexOf("://");
 	const scheme = separator === -1 ? "http" : value.slice(0, separator).toLowerCase();
 	const protocol = protocols.get(scheme);
-	// The value is not quoted: there may be a password in it.
+	// The value is not quoted: it may contain a password.
 	if (protocol === undefined) {
 		throw new NetworkError(
 			"configuration",
 			`${variable} names a proxy of a kind that cannot be used (${scheme}); known are ${[...protocols.keys()].join(", ")}.`,
 		);
 	}
-	// As http, so that the host is read like that of any URL.
+	// Parsed with http, so that the host is normalised like that of any URL.
 	const rest = separator === -1 ? value : value.slice(separator + 3);
 	const url = URL.canParse(`http://${rest}`) ? new URL(`http://${rest}`) : null;
 	if (url === null) {
@@ -80,7 +80,7 @@ function readProxy(variable: string, value: string): ProxyServer {
 	};
 }
 
-/** The port as written; a URL leaves out the one that is standard for its scheme. */
+/** The port as written; a URL omits the standard one of its scheme. */
 function portOf(rest: string, url: URL): number | null {
 	if (url.port !== "") return Number(url.port);
 	return /^[^/?#]*:80(?:[/?#]|$)/.test(rest) ? 80 : null;

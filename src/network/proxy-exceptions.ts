@@ -2,8 +2,8 @@
 import { BlockList, isIP } from "node:net";
 
 /**
- * Reads a list of hosts, separated by commas or spaces: names (which stand for the names below them too), addresses,
- * ranges of addresses, and `*` for every host; names and addresses may have a port. What is none of these never matches.
+ * Parses a list of hosts, separated by commas or spaces: names (including those below them), addresses, ranges of
+ * addresses, and `*` for every host; names and addresses may have a port. Other entries never match.
  */
 export function createExceptions(list: string): (url: URL) => boolean {
 	const entries = list.split(/[\s,]+/).filter((entry) => entry !== "");

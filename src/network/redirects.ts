@@ -1,20 +1,20 @@
-// Redirects as `fetch` follows them: which request comes next, and what it must not carry on.
+// Redirects as `fetch` follows them: the next request, and what it must not include.
 import type { RequestParts } from "./request-parts.ts";
 
-/** Redirects of one request that are followed. */
+/** The most redirects of one request. */
 export const redirectLimit = 20;
 
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** What is said of a body that is not sent on. */
+/** Headers about a body that is not sent again. */
 const bodyHeaders = ["content-encoding", "content-language", "content-location", "content-type"];
-/** What is said to one origin and no other. */
+/** Headers for one origin only. */
 const originHeaders = ["authorization", "cookie", "host", "proxy-authorization"];
 
-/** Where the answer points; null when it is no redirect. Throws for an address that nobody could follow. */
+/** The target of a redirect; null when the answer is not one. Throws for an invalid address. */
 export function redirectOf(status: number, headers: Headers, from: URL): URL | null {
 	const location = redirectStatuses.has(status) ? headers.get("location") : null;
 	if (location === null) return null;
-	// Servers write what is no ASCII as the bytes of UTF-8.
+	// Servers send non-ASCII characters as UTF-8.
 	const text = Buffer.from(location, "latin1").toString("utf8");
 	if (!URL.canParse(text, from.href)) throw new Error("the server redirects to what is no address");
 	const url = new URL(text, from);
@@ -22,7 +22,7 @@ export function redirectOf(status: number, headers: Headers, from: URL): URL | n
 	return url;
 }
 
-/** The request to make in place of the one that was redirected. Throws when it cannot be made. */
+/** The request that follows the redirect. Throws when it cannot be made. */
 export function redirectedRequest(parts: RequestParts, status: number, url: URL): RequestParts {
 	if (!/^https?:$/.test(url.protocol))
 		throw new Error(`the server redirects to ${url.protocol}//, which is not requested`);

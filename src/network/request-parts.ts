@@ -1,4 +1,4 @@
-// What a request consists of, read from the arguments of `fetch` as the platform reads them.
+// Reads the parts of a request from the arguments of `fetch`, as the platform does.
 import { NetworkError } from "./network-error.ts";
 
 export interface RequestParts {
@@ -10,16 +10,18 @@ export interface RequestParts {
 	readonly signal: AbortSignal;
 }
 
-/** Bytes can be sent again to where a redirect points, a stream cannot. */
+/** Bytes can be sent again to the target of a redirect, a stream cannot. */
 export type RequestBody = Uint8Array | ReadableStream<Uint8Array> | null;
 
-/** Headers that belong to the connection, which is ours. */
+/** Headers of the connection, which we control. */
 const connectionHeaders = ["connection", "expect", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"];
 
-/** In any case, as the platform has it: these methods are written large. */
+/** These methods become upper case, as in the platform. */
 const standardMethods: ReadonlySet<string> = new Set(["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"]);
 
-/** What a browser alone would heed is left out. Throws TypeError as `fetch` does, for requests that cannot be made. */
+/**
+ * Options that only concern browsers are ignored. Throws TypeError as `fetch` does, for requests that cannot be made.
+ */
 export async function toRequestParts(
 	input: Parameters<typeof fetch>[0],
 	init: RequestInit = {},
@@ -54,7 +56,7 @@ function toMethod(given: string): string {
 	return method;
 }
 
-/** The body, and the type it has where no header says another. */
+/** The body, and its type unless a header sets one. */
 async function toBody(
 	given: RequestInit["body"],
 ): Promise<{ readonly type: string | null; readonly body: RequestBody }> {
@@ -62,7 +64,7 @@ async function toBody(
 	if (typeof given === "string") return { type: "text/plain;charset=UTF-8", body: Buffer.from(given) };
 	if (given instanceof Uint8Array) return { type: null, body: given };
 	if (given instanceof ReadableStream) return { type: null, body: given };
-	// Forms, parameters, blobs and the rest: the platform knows how to write them.
+	// `Response` serializes forms, parameters, blobs and the rest.
 	const carrier = new Response(given);
 	return { type: carrier.headers.get("content-type"), body: new Uint8Array(await carrier.arrayBuffer()) };
 }

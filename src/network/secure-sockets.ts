@@ -1,13 +1,13 @@
-// TLS over a socket that is there: for origins of https, and for proxies that are spoken to with TLS.
+// TLS over an existing socket: for https origins, and for proxies that use TLS.
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { connect, type SecureContext } from "node:tls";
 import { isAddress } from "./host.ts";
 
-/** Secures a socket that leads to the host. Rejects when the host cannot show a certificate for its name. */
+/** Secures a socket to the host. Rejects when the host has no valid certificate for its name. */
 export type Secure = (socket: Socket, host: string, port: number) => Promise<Socket>;
 
-/** Hosts whose last session is remembered, so that the next handshake takes one round trip less. */
+/** Hosts whose last session is stored, which saves the next handshake a round trip. */
 const sessionLimit = 100;
 
 /** Null trusts the usual authorities alone. */
@@ -19,13 +19,13 @@ export function createSecure(trust: SecureContext | null): Secure {
 		const secured = connect({
 			socket,
 			host,
-			// Addresses are no names of servers.
+			// An address is not a valid server name.
 			...(isAddress(host) ? {} : { servername: host }),
 			...(trust === null ? {} : { secureContext: trust }),
 			...(session === undefined ? {} : { session }),
 			ALPNProtocols: ["http/1.1"],
 		});
-		// For its whole life: an error that comes while nobody listens would end the process.
+		// For its whole life: an error without a listener would end the process.
 		secured.on("error", () => {});
 		secured.on("session", (next) => {
 			sessions.delete(key);

@@ -1,17 +1,20 @@
-// How long a server may say nothing while something is awaited of it.
+// Detects when a server is silent for too long while data are awaited.
 import type { Clock } from "../base/clock.ts";
 
 export interface SilenceWatch {
-	/** Something is awaited from now on. */
+	/** Data are awaited from now on. */
 	begin(): void;
-	/** It has come, or nobody waits any more. */
+	/** Data have arrived, or nobody waits any more. */
 	end(): void;
 	close(): void;
 }
 
 const noWatch: SilenceWatch = { begin: () => {}, end: () => {}, close: () => {} };
 
-/** Calls back once when a wait takes longer; 0 for never. One timer serves many short waits: setting one costs more than they do. */
+/**
+ * Calls back once when a wait takes longer; 0 for never. One timer serves many short waits, because setting one costs
+ * more than they do.
+ */
 export function createSilenceWatch(clock: Clock, milliseconds: number, onSilence: () => void): SilenceWatch {
 	if (milliseconds === 0) return noWatch;
 	let since: number | null = null;

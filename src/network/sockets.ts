@@ -1,4 +1,4 @@
-// Names to addresses and addresses to sockets: what the system does for us, as a port that tests can stand in for.
+// The system's resolver and sockets as a port that tests can replace.
 import { lookup } from "node:dns/promises";
 import { connect, type Socket } from "node:net";
 
@@ -10,11 +10,11 @@ export interface ResolvedAddress {
 export interface Sockets {
 	/** Every address of a name. Rejects when there is none. */
 	resolve(name: string): Promise<readonly ResolvedAddress[]>;
-	/** Begins to connect to the first of these addresses that answers, and to no other. */
+	/** Starts connecting to the first of these addresses that answers, and to no other. */
 	dial(host: string, addresses: readonly ResolvedAddress[], port: number): Socket;
 }
 
-/** Milliseconds without traffic after which the other side is asked whether it is still there. */
+/** Milliseconds without traffic before a keep-alive probe. */
 const keepAliveDelay = 60_000;
 
 export const systemSockets: Sockets = {
@@ -26,7 +26,7 @@ export const systemSockets: Sockets = {
 			noDelay: true,
 			keepAlive: true,
 			keepAliveInitialDelay: keepAliveDelay,
-			// With it the answer of `lookup` is a list, whose addresses are tried with little delay between them.
+			// With it `lookup` returns a list, whose addresses are tried with little delay between them.
 			autoSelectFamily: true,
 			lookup: (_host, _options, give) => give(null, [...addresses]),
 		}),

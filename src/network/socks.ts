@@ -1,4 +1,4 @@
-// A way through a SOCKS 5 proxy (RFC 1928, RFC 1929), which resolves names itself.
+// Connects through a SOCKS 5 proxy (RFC 1928, RFC 1929), which resolves names itself.
 import { isIPv4, isIPv6, type Socket } from "node:net";
 import ipaddr from "ipaddr.js";
 import { NetworkError } from "./network-error.ts";
@@ -24,7 +24,7 @@ const refusals: readonly string[] = [
 	"it does not know this kind of address",
 ];
 
-/** Asks the proxy at the other end of `socket` for a way to the host. Throws NetworkError when it refuses. */
+/** Requests a tunnel to the host from the proxy at the other end of `socket`. Throws NetworkError when it refuses. */
 export async function openSocksTunnel(socket: Socket, proxy: ProxyServer, host: string, port: number): Promise<Socket> {
 	const reader = createByteReader(socket);
 	try {
@@ -64,7 +64,7 @@ async function converse(
 	socket.write(Buffer.concat([Buffer.from([version, 1, 0]), toTarget(host), Buffer.from([port >> 8, port & 0xff])]));
 	const [, reply = 1, , kind = 0] = await read(4);
 	if (reply !== 0) throw fail(`refuses a connection to ${host}:${port}: ${refusals[reply] ?? `reply ${reply}`}`);
-	// The address it connects from, which nobody needs, and its port.
+	// The proxy's own address and port, which are not needed.
 	const length = addressLengths.get(kind) ?? (await read(1))[0] ?? 0;
 	await read(length + 2);
 }
@@ -77,7 +77,7 @@ function toTarget(host: string): Buffer {
 }
 
 interface ByteReader {
-	/** Exactly so many bytes; null when the stream ends before. What comes behind them stays in the socket. */
+	/** Exactly so many bytes; null when the stream ends first. Bytes after them stay in the socket. */
 	read(count: number): Promise<Buffer | null>;
 	release(): void;
 }
@@ -86,7 +86,8 @@ const changes = ["readable", "end", "close"] as const;
 
 function createByteReader(socket: Socket): ByteReader {
 	let wake = () => {};
-	// A listener for each read would be told of the same bytes over and over while there are too few of them.
+	// One listener for all reads: a listener per read would be called for the same bytes again and again while there
+	// are too few.
 	const onChange = () => wake();
 	for (const change of changes) socket.on(change, onChange);
 	return {

@@ -1,15 +1,15 @@
-// Connections opened ahead of the request they are for, one for each origin.
+// Connections opened ahead of their request, one per origin.
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
 
 export interface SpareSockets {
 	/** Opens a connection for the next request to the origin, unless there is one. Rejects when that fails. */
 	add(origin: string, open: () => Promise<Socket>): Promise<void>;
-	/** The connection for a request, also one that is still being opened; null when there is none, or none of use. */
+	/** The connection for a request, even if it is still being opened; null when there is no usable one. */
 	take(origin: string): Promise<Socket | null> | null;
 }
 
-/** Milliseconds after which servers tend to close a connection that nothing comes over. */
+/** Milliseconds after which servers tend to close a connection without traffic. */
 export const idleLifetime = 55_000;
 
 interface Spare {
@@ -29,7 +29,7 @@ export function createSpareSockets(clock: Clock): SpareSockets {
 			};
 			try {
 				const socket = await spare.opening;
-				// Nobody waits for it yet: it must not keep the process alive.
+				// It must not keep the process alive before it is used.
 				if (spares.get(origin) === spare) socket.unref();
 				socket.once("close", forget);
 			} catch (thrown) {
@@ -43,7 +43,7 @@ export function createSpareSockets(clock: Clock): SpareSockets {
 			spares.delete(origin);
 			return spare.opening.then((socket) => {
 				const isFresh = clock.now() - spare.since < idleLifetime;
-				// Bytes that nobody asked for would be taken for the answer.
+				// Bytes that nobody requested would be taken for the answer.
 				if (isFresh && socket.readyState === "open" && socket.readableLength === 0) return socket.ref();
 				socket.destroy();
 				return null;

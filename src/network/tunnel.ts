@@ -1,16 +1,16 @@
-// A way through an HTTP proxy: CONNECT, after which the socket leads to the host itself.
+// Connects through an HTTP proxy: after CONNECT the socket leads to the host itself.
 import { request } from "node:http";
 import type { Socket } from "node:net";
 import { NetworkError } from "./network-error.ts";
 import type { ProxyServer } from "./proxies.ts";
 
-/** What a proxy is told of who asks; null when it asks for nothing. */
+/** The authorization header for a proxy; null without credentials. */
 export function proxyAuthorization({ credentials }: ProxyServer): string | null {
 	if (credentials === null) return null;
 	return `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString("base64")}`;
 }
 
-/** Asks the proxy at the other end of `socket` for a way to the host. Throws NetworkError when it refuses. */
+/** Requests a tunnel to the host from the proxy at the other end of `socket`. Throws NetworkError when it refuses. */
 export function openTunnel(socket: Socket, proxy: ProxyServer, host: string, port: number): Promise<Socket> {
 	const target = `${host.includes(":") ? `[${host}]` : host}:${port}`;
 	const authorization = proxyAuthorization(proxy);
@@ -21,7 +21,7 @@ export function openTunnel(socket: Socket, proxy: ProxyServer, host: string, por
 			headers: { host: target, ...(authorization === null ? {} : { "proxy-authorization": authorization }) },
 			createConnection: () => socket,
 		});
-		// For its whole life: more than one error may come, and nobody else listens.
+		// For its whole life: more than one error may come, and there is no other listener.
 		asking.on("error", reject);
 		asking.on("close", () => reject(refusal(proxy, target, "it ended the connection")));
 		asking.once("connect", ({ statusCode = 0, statusMessage = "" }, connected, head) => {

@@ -1,5 +1,5 @@
-// One child as the leader of a process group: started, watched, ended as a group.
-// What left the group is the business of stragglers.ts.
+// One child as the leader of a process group: starts, watches and ends the group. stragglers.ts finds what left the
+// group.
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { type Clock, sleep } from "../base/clock.ts";
@@ -21,9 +21,12 @@ export interface ChildGroup {
 	readonly input: Writable | null;
 	readonly output: Readable;
 	readonly errors: Readable;
-	/** Settles when the leader has exited, with the pipes possibly still open. */
+	/** Settles when the leader has exited; the pipes may still be open. */
 	readonly exit: Promise<ChildExit>;
-	/** TERM to the group, KILL after `grace` milliseconds or when `hurry` aborts. True when the whole group is gone. */
+	/**
+	 * TERM to the group, KILL after `grace` milliseconds or when `abortPending` aborts. True when the whole group is
+	 * gone.
+	 */
 	end(clock: Clock, grace: number, abortPending: AbortSignal): Promise<boolean>;
 }
 
@@ -32,10 +35,10 @@ export type StartedGroup =
 	| { readonly ok: false; readonly reason: string };
 
 const pollInterval = 10;
-/** Milliseconds a killed group may take to go; a process stuck in the system takes longer. */
+/** Milliseconds for a killed group to exit; a process blocked in the system takes longer. */
 const killPatience = 1000;
 
-/** Starting a process takes milliseconds, in which nothing else runs: of many, others get their turn in between. */
+/** Starting a process blocks for milliseconds, so other work runs between many starts. */
 export const pacedStart = createPacedWork();
 
 /** False when there is no such group. */
@@ -44,12 +47,12 @@ export function signalGroup(groupId: number, signal: NodeJS.Signals | 0): boolea
 		process.kill(-groupId, signal);
 		return true;
 	} catch (thrown) {
-		// A group that may not be signalled (macOS says so of zombies, too) cannot be ended by us either.
+		// A group that may not be signalled (macOS reports zombies so) cannot be ended by us either.
 		return systemErrorCode(thrown) !== "ESRCH" && systemErrorCode(thrown) !== "EPERM";
 	}
 }
 
-/** Looking through /proc costs some milliseconds, so it is not done at every poll. */
+/** Scanning /proc costs some milliseconds, so it is not done at every poll. */
 const pollsPerLook = 5;
 
 async function isGroupAlive(groupId: number): Promise<boolean> {
@@ -76,7 +79,7 @@ async function waitUntilGone(
 async function endGroup(groupId: number, clock: Clock, grace: number, abortPending: AbortSignal): Promise<boolean> {
 	if (!(await isGroupAlive(groupId))) return true;
 	signalGroup(groupId, "SIGTERM");
-	// A stopped process takes no TERM before it goes on.
+	// A stopped process handles TERM only after CONT.
 	signalGroup(groupId, "SIGCONT");
 	if (await waitUntilGone(groupId, clock, grace, abortPending)) return true;
 	signalGroup(groupId, "SIGKILL");
@@ -84,17 +87,17 @@ async function endGroup(groupId: number, clock: Clock, grace: number, abortPendi
 }
 
 /**
- * Node's pipes are sockets, and a bash with a socket for stdin takes itself for a remote login and reads ~/.bashrc, but
- * only as the outermost shell.
+ * Node's pipes are sockets, and a bash with a socket for stdin assumes a remote login and reads ~/.bashrc, but only as
+ * the outermost shell.
  */
 const noOutermostShell = { SHLVL: "1" };
 
-/** Whether the child is given anything to read. */
+/** Whether the child's stdin is used. */
 export function hasInput({ input, conversation }: RunRequest): boolean {
 	return input !== undefined || conversation !== undefined;
 }
 
-/** The environment of the request, and the marker by which the sweep finds who inherited it. */
+/** The environment of the request, plus the marker by which the sweep finds processes that inherited it. */
 export function childEnvironment(request: RunRequest, marker: string): Record<string, string> {
 	return {
 		...(hasInput(request) ? noOutermostShell : {}),
@@ -135,7 +138,7 @@ export async function startGroup(request: RunRequest, marker: string): Promise<S
 	if (failure !== null) return { ok: false, reason: `${failure.message} (working directory ${request.workDir})` };
 	const { pid, stdin, stdout, stderr } = child;
 	if (pid === undefined || stdout === null || stderr === null) return { ok: false, reason: "The process has no pipes" };
-	// A child need not read its input; that it closed the pipe is no failure.
+	// A child need not read its input; closing the pipe is no failure.
 	stdin?.on("error", () => undefined);
 	return {
 		ok: true,

@@ -1,5 +1,5 @@
-// Runs commands to their end: deadline, abort, output, and nothing left behind.
-// The group itself is child-group.ts, what it printed output-capture.ts, what escaped it stragglers.ts.
+// Runs commands to their end: deadline, abort, output, and cleanup of all their processes. child-group.ts has the
+// group, output-capture.ts the output, stragglers.ts what escaped.
 import type { Readable } from "node:stream";
 import { type Clock, sleep, systemClock } from "../base/clock.ts";
 import { createDeferred } from "../base/deferred.ts";
@@ -20,19 +20,19 @@ export interface ProcessesOptions {
 	readonly openSink?: OpenOutputSink;
 	/** Milliseconds between TERM and KILL. Default 300. */
 	readonly grace?: number;
-	/** Milliseconds the pipes may stay open after the command exited. Default 200. */
+	/** Milliseconds that the pipes may stay open after the command exited. Default 200. */
 	readonly drain?: number;
-	/** `auto` runs commands in a process id namespace where bwrap can make one. Default `off`. */
+	/** `auto` runs commands in a process id namespace where bwrap can create one. Default `off`. */
 	readonly contain?: "auto" | "off";
 	readonly clock?: Clock;
 	readonly identifiers?: Identifiers;
 	readonly log?: Log;
 }
 
-/** More than two pipes hold (Linux: 64 KiB each, 1 MiB at most when a program enlarges one). */
+/** More than the capacity of two pipes (Linux: 64 KiB each, 1 MiB at most when a program enlarges one). */
 const pipeCapacity = 2 * 1024 * 1024;
 
-/** Milliseconds bwrap may take for next to nothing. */
+/** Milliseconds for bwrap to run a trivial command. */
 const probeTimeout = 1000;
 
 type Ended = RunOutcome["ended"];
@@ -44,12 +44,12 @@ interface PipeReader {
 	readonly closed: Promise<unknown>;
 	/** Bytes read so far. */
 	received(): number;
-	/** Whether reading rests until earlier output is spilled. */
+	/** Whether reading is paused until earlier output is spilled. */
 	isWaiting(): boolean;
 	close(): void;
 }
 
-/** Reads both pipes into the capture, no faster than the capture takes it. */
+/** Reads both pipes into the capture, with backpressure from the capture. */
 function readPipes(group: ChildGroup, capture: OutputCapture): PipeReader {
 	let received = 0;
 	let waiting = 0;
@@ -80,7 +80,7 @@ function readPipes(group: ChildGroup, capture: OutputCapture): PipeReader {
 	};
 }
 
-/** Waits for the first of the two; false when the time ran out. */
+/** Waits for the work, at most so many milliseconds; false when the time ran out. */
 async function within(clock: Clock, milliseconds: number, work: Promise<unknown>): Promise<boolean> {
 	const withdrawal = new AbortController();
 	const finished = work.then(() => true);
@@ -92,7 +92,10 @@ async function within(clock: Clock, milliseconds: number, work: Promise<unknown>
 	}
 }
 
-/** Processes that live no longer than their run, and no longer than `endAll`. Children are started in groups of their own. */
+/**
+ * Runs processes that live no longer than their run, and no longer than `endAll`. Children are started in groups of
+ * their own.
+ */
 export function createProcesses(options: ProcessesOptions = {}): Processes {
 	const clock = options.clock ?? systemClock;
 	const identifiers = options.identifiers ?? randomIdentifiers;
@@ -121,8 +124,8 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 	};
 
 	/**
-	 * Reads what is left in the pipes. With every writer gone they end by themselves; only one that escaped the sweep can
-	 * hold them open, idle or writing for ever.
+	 * Reads the rest of the pipes. With every writer gone they end by themselves; only a process that escaped the sweep
+	 * can hold them open, idle or writing for ever.
 	 */
 	const readRemainder = async (pipes: PipeReader): Promise<void> => {
 		const start = pipes.received();
@@ -148,7 +151,7 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 		return startContainedGroup(program, request, marker, container);
 	};
 
-	/** Tries bwrap out, with the environment of the first command. */
+	/** Tries bwrap, with the environment of the first command. */
 	const findContainment = async ({ environment }: RunRequest): Promise<Containment | null> => {
 		const bubblewrap = findBubblewrap(environment["PATH"]);
 		if (bubblewrap === null) return null;
@@ -179,7 +182,7 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 	): Promise<RunOutcome> => {
 		if (signal.aborted) return { ended: { kind: "aborted" }, ...noOutput };
 		const marker = identifiers.hex(32);
-		// First the watchdog: there is no moment at which a command runs unwatched.
+		// The watchdog first, so that a command never runs unwatched.
 		const watchdog = await pacedStart(() => startWatchdog(marker, log));
 		const started = await start(request, marker, container);
 		if (!started.ok) {

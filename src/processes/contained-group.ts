@@ -1,5 +1,5 @@
-// One command in a process id namespace: started under bwrap, ended with everything in the namespace.
-// Builds no command line (containment.ts) and decides nothing about when to end.
+// One command in a process id namespace: started under bwrap, ended with everything in the namespace. containment.ts
+// builds the command line; the caller decides when to end it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { Readable, Writable } from "node:stream";
@@ -31,12 +31,12 @@ import { isLiving, livingMembers } from "./process-table.ts";
 
 const pollInterval = 50;
 const emptyPollInterval = 1;
-/** Milliseconds a killed namespace may take to go. */
+/** Milliseconds for a killed namespace to exit. */
 const killPatience = 1000;
 
 interface ContainedEnd {
 	readonly exit: ChildExit;
-	/** Whether nothing but the command was in the namespace. */
+	/** Whether only the command was in the namespace. */
 	readonly isAlone: boolean;
 }
 
@@ -45,8 +45,8 @@ function signalName(number: number): string | null {
 }
 
 /**
- * Reads what came through the status pipe: `started`, the shell's complaint if a signal ended the command, and
- * `exit CODE PROCESSES`. Null as long as the last is missing.
+ * Parses the text of the status pipe: `started`, the shell's message if a signal ended the command, and `exit CODE
+ * PROCESSES`. Null as long as the last is missing.
  */
 export function parseStatus(text: string): ContainedEnd | null {
 	const match = /^(?<before>[\s\S]*?)^exit (?<code>\d+) (?<processes>\d+)\n/m.exec(text);
@@ -61,7 +61,7 @@ export function parseStatus(text: string): ContainedEnd | null {
 	};
 }
 
-/** How a namespace ended that went before its shell could tell. */
+/** The end of a namespace whose shell could not report it. */
 function toLostExit(text: string, exitCode: number | null, signal: NodeJS.Signals | null): ChildExit {
 	if (signal !== null) return { kind: "signalled", signal };
 	if (!text.includes("started\n")) return { kind: "not-started", reason: text.trim() || "bwrap ended at once" };
@@ -79,7 +79,7 @@ function spawnContained(file: string, request: RunRequest, marker: string, conta
 	});
 }
 
-/** Collects the text of a pipe and shows all of it at every piece. */
+/** Collects the text of a pipe and passes all of it to `show` at every chunk. */
 function collect(pipe: Readable, show: (text: string) => void): void {
 	let text = "";
 	pipe.setEncoding("utf8");
@@ -90,7 +90,7 @@ function collect(pipe: Readable, show: (text: string) => void): void {
 	});
 }
 
-/** The kernel lets the init of a namespace end last: once it is gone, or a zombie, nothing is left in there. */
+/** The kernel ends a namespace's init last: once it is gone, or a zombie, the namespace is empty. */
 async function waitUntilEmpty(init: number, clock: Clock): Promise<boolean> {
 	const deadline = clock.now() + killPatience;
 	while (isLiving(init)) {
@@ -125,7 +125,7 @@ export async function startContainedGroup(
 	const status = stdio[statusDescriptor];
 	const input = stdio[inputDescriptor];
 	const output = stdio[outputDescriptor];
-	// Typed by position up to the fifth only.
+	// The types cover positions up to the fifth only.
 	const pipes: readonly unknown[] = stdio;
 	const errors = pipes[errorsDescriptor];
 	const facts = pipes[bubblewrapDescriptor];
@@ -137,7 +137,7 @@ export async function startContainedGroup(
 	lifeline.on("error", () => undefined);
 	if (input instanceof Writable) input.on("error", () => undefined);
 
-	/** The process id, seen from here, of the namespace's init, which leads the group of the command. */
+	/** The outer process id of the namespace's init, which leads the group of the command. */
 	let inner: number | null = null;
 	if (facts instanceof Readable) {
 		collect(facts, (text) => {
@@ -159,7 +159,7 @@ export async function startContainedGroup(
 		exit.resolve(toLostExit(statusText, exitCode, signal));
 	});
 
-	/** Whether the command, and all it left in its group, is gone. */
+	/** Whether the command and its group are gone. */
 	const isFinished = async (group: number): Promise<boolean> => {
 		if (reported?.isAlone === true || child.exitCode !== null || child.signalCode !== null) return true;
 		return reported !== null && ((await livingMembers(group)) ?? 0) <= ownProcesses;
@@ -167,7 +167,7 @@ export async function startContainedGroup(
 	const terminate = async (group: number, clock: Clock, grace: number, abortPending: AbortSignal): Promise<void> => {
 		if (await isFinished(group)) return;
 		signalGroup(group, "SIGTERM");
-		// A stopped process takes no TERM before it goes on.
+		// A stopped process handles TERM only after CONT.
 		signalGroup(group, "SIGCONT");
 		const deadline = clock.now() + grace;
 		const finished = new AbortController();
@@ -185,7 +185,7 @@ export async function startContainedGroup(
 		exit: exit.promise,
 		async end(clock, grace, abortPending) {
 			if (inner !== null) await terminate(inner, clock, grace, abortPending);
-			// With bwrap goes the init of the namespace, and with that everything in it.
+			// The namespace's init dies with bwrap, and everything in the namespace with that.
 			signalGroup(pid, "SIGKILL");
 			lifeline.destroy();
 			const late = new AbortController();

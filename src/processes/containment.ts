@@ -1,5 +1,5 @@
-// Containment with bubblewrap: the command line that gives a command a process id namespace of its own.
-// What happens in it and how it ends is contained-group.ts; whether it is wanted is the caller's.
+// Containment with bubblewrap: builds the command line that runs a command in a process id namespace of its own.
+// contained-group.ts runs it; the caller decides whether to use it.
 import { accessSync, constants, statSync } from "node:fs";
 import path from "node:path";
 import { hasInput } from "./child-group.ts";
@@ -29,14 +29,14 @@ function isDirectory(directory: string): boolean {
 	}
 }
 
-/** The path of a program by the rules of exec: a name with a slash is a path, any other is looked up. Null when absent. */
+/** Finds a program by the rules of exec: a name with a slash is a path, any other is looked up. Null when absent. */
 export function findProgram(name: string, searchPath: string | undefined, workDir: string): string | null {
 	if (name.includes("\0") || name === "") return null;
 	const directories = name.includes("/") ? [workDir] : (searchPath?.split(":") ?? []);
 	return directories.map((directory) => path.resolve(workDir, directory, name)).find(isProgram) ?? null;
 }
 
-/** The path of bwrap. What a work directory holds must not be taken for it, so only absolute directories count. */
+/** The path of bwrap. Only absolute directories count, so that a file in a work directory is never used. */
 export function findBubblewrap(searchPath: string | undefined): string | null {
 	return findProgram("bwrap", searchPath?.split(":").filter(path.isAbsolute).join(":"), "/");
 }
@@ -51,11 +51,11 @@ export const bubblewrapDescriptor = 6;
 export const lifelineDescriptor = 7;
 
 /**
- * Runs the command ("$@" behind $1) on the command's own descriptors, says how it ended, and then holds the namespace
- * until it is released, so that what still writes may finish. A shell tells a signal from an exit code above 128 only by
- * the complaint it prints, and its stderr is the status pipe (the redirections are made in a subshell, so that this holds
- * while it waits). It survives the signals sent to the group; handlers, other
- * than ignored signals, are not inherited.
+ * Runs the command (`$@` after `$1`) on the command's own descriptors, reports its end, and then holds the namespace
+ * until it is released, so that remaining writers may finish. A shell distinguishes a signal from an exit code above
+ * 128 only in the message it prints, and its stderr is the status pipe (the redirections are made in a subshell, so
+ * that this holds while it waits). It survives the signals sent to the group; handlers, other than ignored signals, are
+ * not inherited.
  */
 const script = `
 trap : HUP INT QUIT TERM USR1 USR2 ALRM PIPE
@@ -74,23 +74,25 @@ echo "exit $code $#" >&2
 read -r release <&7
 `;
 
-/** Many a shell drops variables whose names it could not use itself, such as the functions that bash exports. */
+/** Many shells drop variables with names that they do not support, such as the functions that bash exports. */
 function chooseShell(environment: RunRequest["environment"]): string {
 	const isPlain = Object.keys(environment).every((name) => /^[A-Za-z_]\w*$/.test(name));
 	return isPlain || !isProgram("/bin/bash") ? "/bin/sh" : "/bin/bash";
 }
 
-/** Processes of the namespace that are not the command's: its init and the shell. */
+/** Processes of the namespace besides the command's: its init and the shell. */
 export const ownProcesses = 2;
 
-/** The arguments for bwrap that run the program at `file` in a process id namespace, all else being as outside. */
+/**
+ * The arguments for bwrap that run the program at `file` in a process id namespace, with everything else as outside.
+ */
 export function toBubblewrapArguments(file: string, request: RunRequest): string[] {
 	return [
 		...["--dev-bind", "/", "/"],
 		...["--proc", "/proc"],
 		"--unshare-pid",
 		"--die-with-parent",
-		// A group of its own, so that TERM reaches the command and not bwrap, which would take all down at once.
+		// A group of its own, so that TERM reaches the command and not bwrap, which would end all at once.
 		"--new-session",
 		...["--json-status-fd", String(bubblewrapDescriptor)],
 		"--",
@@ -101,7 +103,7 @@ export function toBubblewrapArguments(file: string, request: RunRequest): string
 	];
 }
 
-/** The program to contain; null when it could not be started, which is better told by starting it as it is. */
+/** The program to contain; null when it could not be started: starting it uncontained then reports the error. */
 export function findContainable(request: RunRequest): string | null {
 	if (request.arguments.some((argument) => argument.includes("\0")) || !isDirectory(request.workDir)) return null;
 	return findProgram(request.file, request.environment["PATH"], request.workDir);

@@ -1,9 +1,10 @@
-// Speaking with a child as long as it runs: its stdin stays open, what it prints is passed on and not kept.
+// The stdin and output of a child while it runs, for line protocols: its stdin stays open, its output is passed on and
+// not stored.
 import type { Writable } from "node:stream";
 import type { OutputCapture } from "./output-capture.ts";
 import type { ChildStdio } from "./port.ts";
 
-/** Hands the child's stdin over. */
+/** Provides the child's stdin. */
 export function openStdio(conversation: ChildStdio, input: Writable): void {
 	conversation.begin({
 		write: (text) =>

@@ -1,8 +1,9 @@
-// Starts a process that may outlive this one. Nothing ends it from here: it is told by its stdin, or it ends by itself.
+// Starts a process that may outlive this one. Nothing ends it from here: it reads requests from its stdin, or ends by
+// itself.
 import { spawn } from "node:child_process";
 import type { DetachedProcess, DetachedRequest } from "./port.ts";
 
-/** Resolves once the process runs; rejects when the system refuses. It gets no output to write to. */
+/** Resolves once the process runs; rejects when the system refuses. Its output is discarded. */
 export async function startDetached(request: DetachedRequest): Promise<DetachedProcess> {
 	const child = spawn(request.file, request.arguments, {
 		cwd: request.workDir,
@@ -18,7 +19,7 @@ export async function startDetached(request: DetachedRequest): Promise<DetachedP
 	});
 	const { pid, stdin } = child;
 	if (pid === undefined) throw new Error(`${request.file} has no process id`);
-	// Whether it still reads is its own matter.
+	// It need not read its input.
 	stdin.on("error", () => undefined);
 	child.unref();
 	return {

@@ -1,8 +1,8 @@
-// Processes that are loaded with the first child: most starts never run one.
+// Loads the code for child processes with the first child: most starts never run one.
 import { errorText } from "../base/errors.ts";
 import type { Processes } from "./port.ts";
 
-/** Loads with the first run; what cannot be loaded is tried again with the next. */
+/** Loads with the first run; after a failure to load the next run retries. */
 export function createLazyProcesses(load: () => Promise<Processes>): Processes {
 	let loading: Promise<Processes> | null = null;
 	const loaded = (): Promise<Processes> => {
@@ -24,7 +24,7 @@ export function createLazyProcesses(load: () => Promise<Processes>): Processes {
 			return await processes.run(request, signal);
 		},
 		async endAll() {
-			// Where they could not be loaded nothing runs.
+			// If they could not be loaded nothing runs.
 			const processes = await loading?.catch(() => null);
 			await processes?.endAll();
 		},

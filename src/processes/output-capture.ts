@@ -1,5 +1,5 @@
-// What a child wrote, bounded in memory: the first bytes are kept, the rest is counted and, when asked, spilled.
-// Knows nothing of processes; the bytes of several sources are put together line by line.
+// Captures a child's output with bounded memory: the first bytes are stored, the rest is counted and, on request,
+// spilled to a file. The bytes of several sources are interleaved line by line.
 import { StringDecoder } from "node:string_decoder";
 import { errorText } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -7,11 +7,11 @@ import type { OpenOutputSink, OutputSink } from "./port.ts";
 import { createUntilFailure } from "./until-failure.ts";
 
 export interface OutputCaptureOptions {
-	/** Bytes kept in memory, of all sources together. */
+	/** Bytes to store in memory, of all sources together. */
 	readonly limit: number;
-	/** True keeps the bytes of the source `error` apart. */
+	/** Stores the bytes of the source `error` separately. */
 	readonly separate: boolean;
-	/** Where everything goes once it exceeds the limit; null for nowhere. */
+	/** Where all output goes once it exceeds the limit; null for nowhere. */
 	readonly spill: { readonly path: string; readonly limit: number; readonly open: OpenOutputSink } | null;
 	readonly log: Log;
 }
@@ -27,7 +27,7 @@ export interface CapturedOutput {
 }
 
 export interface OutputCapture {
-	/** Takes the next bytes of a source. A promise means: wait for it before giving more. */
+	/** Adds bytes of a source. A returned promise must be awaited before the next call. */
 	push(source: OutputSource, bytes: Buffer): Promise<void> | null;
 	/** Ends all sources and closes the spill file. */
 	finish(): Promise<CapturedOutput>;
@@ -37,7 +37,7 @@ const newline = 0x0a;
 /** An unfinished line longer than this is passed on in parts. */
 const lineBuffer = 16 * 1024;
 
-/** The length of the bytes without a UTF-8 character that is cut at their end. */
+/** The length of the bytes without an incomplete UTF-8 character at their end. */
 function wholeCharacters(bytes: Buffer): number {
 	for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
 		const byte = bytes[bytes.length - back] ?? 0;
@@ -48,7 +48,7 @@ function wholeCharacters(bytes: Buffer): number {
 	return bytes.length;
 }
 
-/** The merged bytes on their way to the spill file, from the first byte on. */
+/** Writes the merged bytes to the spill file, from the first byte on. */
 function createSpill(spill: NonNullable<OutputCaptureOptions["spill"]>, log: Log) {
 	const decoder = new StringDecoder("utf8");
 	let sink: OutputSink | null = null;
@@ -94,12 +94,12 @@ export function createOutputCapture(options: OutputCaptureOptions): OutputCaptur
 		const room = options.limit - retainedLength;
 		if (room <= 0) return;
 		const cut = bytes.length <= room ? bytes : bytes.subarray(0, wholeCharacters(bytes.subarray(0, room)));
-		// Once something was left out, nothing later may follow: the kept part is the beginning.
+		// Once something was dropped, nothing later may be stored: the stored part is the beginning.
 		retainedLength = bytes.length <= room ? retainedLength + bytes.length : options.limit;
 		retained[options.separate ? source : "output"].push(cut);
 	};
 
-	/** Takes bytes that end a line, or as much of one as there may be. */
+	/** Adds bytes that end a line, or as much of a line as is buffered. */
 	const pass = (source: OutputSource, bytes: Buffer): Promise<void> | null => {
 		keep(source, bytes);
 		passed += bytes.length;

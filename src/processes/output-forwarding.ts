@@ -1,4 +1,4 @@
-// Passes what a child prints on to a sink as it comes, both streams alike, and keeps nothing of it.
+// Forwards a child's output to a sink as it arrives, both streams merged, and stores none of it.
 import { StringDecoder } from "node:string_decoder";
 import { errorText } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -6,7 +6,9 @@ import type { OutputCapture, OutputSource } from "./output-capture.ts";
 import type { RunRequest } from "./port.ts";
 import { createUntilFailure } from "./until-failure.ts";
 
-/** A sink that fails is given up, logged; the child goes on and its output is dropped. The sink is not closed here. */
+/**
+ * A failing sink is abandoned and logged; the child continues and its output is dropped. The sink is not closed here.
+ */
 export function createOutputForwarding({ sink, limit }: NonNullable<RunRequest["outputTo"]>, log: Log): OutputCapture {
 	const decoders: Record<OutputSource, StringDecoder> = {
 		output: new StringDecoder("utf8"),
@@ -26,7 +28,7 @@ export function createOutputForwarding({ sink, limit }: NonNullable<RunRequest["
 		async finish() {
 			for (const decoder of Object.values(decoders)) await append(decoder.end());
 			if (total > limit) await append(`\n[output beyond ${limit} bytes was not kept]\n`);
-			// Whatever was still being written.
+			// Waits for pending writes.
 			await writing.run(async () => {});
 			return { output: "", errorOutput: "", outputBytes: total, truncated: total > limit, spilledTo: null };
 		},

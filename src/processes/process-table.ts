@@ -1,6 +1,6 @@
-// What /proc knows of the processes of the machine (Linux; elsewhere nothing is known). Reading about one takes some ten
-// microseconds, and there may be thousands: a look lets others have their turn, and whoever asks for one while another goes on
-// shares the next.
+// Reads the processes of the machine from /proc (Linux; elsewhere nothing is known). Reading one process takes about
+// ten microseconds, and there may be thousands: a scan yields to other work, and concurrent callers share the next
+// scan.
 import { readdirSync, readFileSync } from "node:fs";
 import { createPace } from "../base/pace.ts";
 import { createSharedRun } from "../base/shared-run.ts";
@@ -14,10 +14,10 @@ export function processIds(): number[] | null {
 	}
 }
 
-/** The group of a process that is no zombie; null when there is none. */
+/** The group of a process; null when it is gone or a zombie. */
 function livingGroupOf(processId: number): number | null {
 	try {
-		// The name of the program, in parentheses, may hold anything; the fields come after it.
+		// The name of the program, in parentheses, may contain anything; the fields come after it.
 		const status = readFileSync(`/proc/${processId}/stat`, "latin1");
 		const [state, , group] = status.slice(status.lastIndexOf(")") + 2).split(" ");
 		return state === "Z" || state === "X" ? null : Number(group);
@@ -26,7 +26,7 @@ function livingGroupOf(processId: number): number | null {
 	}
 }
 
-/** Whether a process is there and no zombie. Needs /proc. */
+/** Whether a process exists and is no zombie. Needs /proc. */
 export function isLiving(processId: number): boolean {
 	return livingGroupOf(processId) !== null;
 }

@@ -6,15 +6,18 @@ import { createPace } from "../base/pace.ts";
 import { createSharedRun } from "../base/shared-run.ts";
 import { processIds } from "./process-table.ts";
 
-/** The variable every child gets. Its value names this run and, before it, the runs that this process is itself part of. */
+/**
+ * The variable that every child gets. Its value names this run and, before it, the runs that this process is itself
+ * part of.
+ */
 export const markerVariable = "AGENTWIRE_RUN";
 
-/** Looks of one search: others may start processes all the time. */
+/** Scans of one search: other processes may be started all the time. */
 const lookLimit = 5;
 const roundLimit = 20;
 const roundPause = 10;
 
-/** The marker's value for a child: nested runs keep the outer markers, so that an outer sweep finds them as well. */
+/** The marker's value for a child: nested runs include the outer markers, so that an outer sweep finds them as well. */
 export function markerValue(inherited: string | undefined, marker: string): string {
 	return inherited === undefined || inherited === "" ? marker : `${inherited}:${marker}`;
 }
@@ -22,7 +25,7 @@ export function markerValue(inherited: string | undefined, marker: string): stri
 /** The processes of the machine. */
 export interface ProcessTable {
 	ids(): number[];
-	/** The environment of a process; empty while it is being executed, when it is gone or another user's. */
+	/** The environment of a process; empty during its exec, when it is gone, or when it is another user's. */
 	environment(processId: number): string;
 }
 
@@ -38,11 +41,11 @@ const procFiles: ProcessTable = {
 };
 
 /**
- * The marker's values of the living processes that have one. One look may miss a process that was forked after the list was
- * taken by one that was gone when it was read, or that was just being executed: it looks again until nothing is new.
+ * The markers of the living processes that have one. One scan may miss a process that was forked by one that has exited
+ * meanwhile, or that is in an exec, so it is repeated until nothing new is found.
  */
 async function readMarkers(table: ProcessTable): Promise<ReadonlyMap<number, string>> {
-	/** Null for what could not be read. */
+	/** Null for an unreadable environment. */
 	const markers = new Map<number, string | null>();
 	const pace = createPace();
 	for (let look = 0; look < lookLimit; look += 1) {
@@ -70,15 +73,15 @@ function markerOf(environment: string): string {
 
 const readProcMarkers = createSharedRun(() => readMarkers(procFiles));
 
-/** The ids of the living processes that carry the marker. */
+/** The ids of the living processes with the marker. */
 export async function findStragglers(marker: string, table?: ProcessTable): Promise<number[]> {
 	const markers = await (table === undefined ? readProcMarkers() : readMarkers(table));
 	return [...markers].flatMap(([processId, value]) => (value.includes(marker) ? [processId] : []));
 }
 
 /**
- * Kills every process that carries the marker, again until none is left (they may fork meanwhile).
- * Returns the ids that would not die.
+ * Kills every process with the marker, repeatedly until none is left (they may fork meanwhile). Returns the ids that
+ * could not be killed.
  */
 export async function sweepStragglers(marker: string, clock: Clock): Promise<readonly number[]> {
 	let found: number[] = [];
@@ -89,7 +92,7 @@ export async function sweepStragglers(marker: string, clock: Clock): Promise<rea
 			try {
 				process.kill(processId, "SIGKILL");
 			} catch {
-				// It went by itself.
+				// It exited by itself.
 			}
 		}
 		await sleep(clock, roundPause, new AbortController().signal);

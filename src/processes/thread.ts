@@ -1,5 +1,5 @@
-// Work on what nobody vouches for, in a thread of its own: it has a deadline and a bound on its memory, and whatever it
-// does, nobody else waits for it.
+// Processes untrusted input in a thread of its own, with a deadline and a memory limit, so that nobody else has to wait
+// for it.
 import { Worker } from "node:worker_threads";
 import { createDeferred } from "../base/deferred.ts";
 
@@ -18,8 +18,8 @@ export type ThreadOutcome =
 	| { readonly kind: "failed"; readonly error: Error };
 
 /**
- * Runs a file in a thread; `data` is copied to it, and `done` is the first thing that it posts. Never rejects. The thread
- * is over by then.
+ * Runs a file in a thread; `data` is copied to it, and `done` is the first message that it posts. Never rejects. The
+ * thread has ended by then.
  */
 export async function runThread(
 	file: string,
@@ -32,7 +32,7 @@ export async function runThread(
 		workerData: data,
 		env: {},
 		argv: [],
-		// What a library prints must not reach the client.
+		// Output of a library must not reach the client.
 		stdout: true,
 		stderr: true,
 		resourceLimits: { maxOldGenerationSizeMb: memory },

@@ -1,7 +1,7 @@
-// Writes in line until one fails: what follows is left, and the output of a child is given up for good.
+// Serializes writes until one fails: later ones are dropped.
 
 export interface UntilFailure {
-	/** Runs the work once all before it is over; nothing is run any more once some has failed. Never rejects. */
+	/** Runs the work after all earlier work; after a failure nothing is run any more. Never rejects. */
 	run(work: () => Promise<void>): Promise<void>;
 	readonly hasFailed: boolean;
 }

@@ -33,8 +33,8 @@ function processesWith(text: string): number[] {
 const newMarker = () => `marker-${crypto.randomUUID()}`;
 
 /**
- * A process that runs a command with our marker and, once it has printed its first line, tells so; it stands for a kernel
- * that can be killed.
+ * A process that runs a command with our marker and prints a line once the command has; it simulates a kernel that can
+ * be killed.
  */
 async function startKernel(marker: string, command: string): Promise<ChildProcess> {
 	const children = fileURLToPath(new URL("children.ts", import.meta.url));

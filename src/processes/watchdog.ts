@@ -1,5 +1,5 @@
 // The watchdog of one command: a small shell, outside of the command's group, that ends the command when this process
-// goes without a word, as it does by SIGKILL. Ordinary ends are the business of child-group.ts and stragglers.ts.
+// dies suddenly, as by SIGKILL. child-group.ts and stragglers.ts handle ordinary ends.
 import { type ChildProcess, spawn } from "node:child_process";
 import { Writable } from "node:stream";
 import { type Clock, sleep } from "../base/clock.ts";
@@ -7,16 +7,16 @@ import { errorText } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 
 export interface Watchdog {
-	/** Names the process group to kill. */
+	/** Sets the process group to kill. */
 	watch(groupId: number): void;
-	/** Dismisses it; resolves once it has gone. */
+	/** Dismisses it; resolves once it has exited. */
 	dismiss(clock: Clock): Promise<void>;
 }
 
 /**
- * Reads orders from descriptor 3 until `done` or the end of the pipe, which only the other process keeps open. In the
- * latter case it kills the group and whoever carries the marker ($1), again and again for some two seconds: a process
- * that is just being forked or executed cannot be found yet. Without /proc there is only the group.
+ * Reads orders from descriptor 3 until `done` or the end of the pipe, which only the other process holds open. In the
+ * latter case it kills the group and all processes with the marker ($1), repeatedly for about two seconds: a process in
+ * a fork or exec cannot be found yet. Without /proc it kills only the group.
  */
 const script = `
 group=
@@ -44,7 +44,7 @@ for pause in 0.02 0.05 0.1 0.2 0.4 0.6 0.6; do
 done
 `;
 
-/** Milliseconds that a dismissed watchdog is waited for. */
+/** Milliseconds to wait for a dismissed watchdog. */
 const patience = 200;
 
 const noWatchdog: Watchdog = { watch: () => undefined, dismiss: async () => undefined };
@@ -52,7 +52,7 @@ const noWatchdog: Watchdog = { watch: () => undefined, dismiss: async () => unde
 function spawnWatchdog(marker: string): ChildProcess {
 	return spawn("/bin/sh", ["-c", script, "agentwire-watchdog", marker], {
 		cwd: "/",
-		// It must not carry the marker itself, nor the markers of runs that this process is part of.
+		// It must not inherit the marker itself, nor the markers of runs that this process is part of.
 		env: { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" },
 		detached: true,
 		stdio: ["ignore", "ignore", "ignore", "pipe"],
@@ -60,7 +60,7 @@ function spawnWatchdog(marker: string): ChildProcess {
 	});
 }
 
-/** Starts a watchdog for the command that will get the marker. Without one, logged, when the system refuses. */
+/** Starts a watchdog for the command with the marker. If the system refuses, that is logged and there is none. */
 export function startWatchdog(marker: string, log: Log): Watchdog {
 	let child: ChildProcess;
 	try {

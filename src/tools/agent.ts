@@ -56,7 +56,7 @@ export function createAgent(
 	});
 }
 
-/** Types name their tools whether or not there is what these need. */
+/** Types list their tools whether or not these are available. */
 function describeTypes(agents: AgentOperations, media: ToolEnvironment["media"], web: ToolEnvironment["web"]): string {
 	const isThere = (tool: string) =>
 		(tool !== mediaToolName || media.takesImages || media.takesVideos) &&

@@ -1,5 +1,5 @@
-// Pieces of argument schemas that take what models write in place of the right type ("5" for 5, "true" for true),
-// and the one sentence that names what does not fit. Tools are declared in define-tool.ts.
+// Parts of argument schemas that accept what models write instead of the right type ("5" for 5, "true" for true), and
+// the sentence that reports an invalid argument. define-tool.ts declares tools.
 import * as v from "valibot";
 
 const integerText = /^\s*[+-]?\d+(\.0*)?\s*$/;
@@ -37,7 +37,7 @@ interface Finding {
 	readonly path: PathItems;
 }
 
-/** The innermost reason: of several alternatives, the one that went furthest into the value. */
+/** The innermost reason: of several alternatives, the one that matched furthest into the value. */
 function innermost(issue: v.BaseIssue<unknown>, outer: PathItems = []): Finding {
 	const path = [...outer, ...(issue.path ?? [])];
 	const inner = (issue.issues ?? []).map((candidate) => innermost(candidate, path));
@@ -48,7 +48,7 @@ function shorten(text: string): string {
 	return text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`;
 }
 
-/** What had to be there; the library only hints at some of it. */
+/** What was expected; the library only hints at some of it. */
 function expectation(issue: v.BaseIssue<unknown>): string {
 	switch (issue.type) {
 		case "integer":
@@ -62,7 +62,7 @@ function expectation(issue: v.BaseIssue<unknown>): string {
 	}
 }
 
-/** One sentence that names the argument and says what is wrong with it. */
+/** One sentence with the argument's name and what is wrong with it. */
 export function issueSentence(first: v.BaseIssue<unknown>): string {
 	const { issue, path } = innermost(first);
 	if (path.length === 0) return "The arguments must be a JSON object.";

@@ -1,4 +1,4 @@
-// AskUserQuestion: puts questions with options before the person, through the client.
+// AskUserQuestion: asks the person questions with options, through the client.
 import * as v from "valibot";
 import { toolError, toolSuccess } from "../events/content.ts";
 import { boolean } from "./argument-schemas.ts";
@@ -50,7 +50,7 @@ export function createAskUserQuestion({ questions: operations }: ToolEnvironment
 	});
 }
 
-/** Clients look for this text. */
+/** Clients recognise this text. */
 const dismissed = "User dismissed the question without answering.";
 
 function toResult(outcome: QuestionOutcome) {
@@ -84,7 +84,7 @@ function toResult(outcome: QuestionOutcome) {
 	}
 }
 
-/** The spelling of the reference: one space behind separators. */
+/** The spelling of the reference: one space after separators. */
 function answersJson(answers: Readonly<Record<string, string>>, note?: string): string {
 	const pairs = Object.entries(answers).map(
 		([question, answer]) => `${JSON.stringify(question)}: ${JSON.stringify(answer)}`,

@@ -1,4 +1,4 @@
-// The table of the built-in tools by the path that agent files name them with. Loaded when a session first wants them.
+// The table of the built-in tools by their paths in agent files. Loaded on first use by a session.
 import { KernelError } from "../base/errors.ts";
 import { createAgent } from "./agent.ts";
 import { createAskUserQuestion } from "./ask-user-question.ts";
@@ -21,7 +21,7 @@ import { createFetchUrl } from "./web/fetch-url.ts";
 import { createSearchWeb } from "./web/search-web.ts";
 import { createWriteFile } from "./write-file.ts";
 
-/** Null where the environment lacks what the tool needs. */
+/** Null where the environment lacks what the tool requires. */
 export type ToolFactory = (environment: ToolEnvironment) => Tool | null;
 
 const factories: Readonly<Record<BuiltInToolPath, ToolFactory>> = {
@@ -47,7 +47,10 @@ const factories: Readonly<Record<BuiltInToolPath, ToolFactory>> = {
 	"kimi_cli.tools.dmail:SendDMail": createSendDMail,
 };
 
-/** Makes the tools in the order of their paths, but for those that lack what they need. Throws `invalid-input` that names the paths it does not know. */
+/**
+ * Creates the tools in the order of their paths, without those whose requirements are missing. Throws `invalid-input`
+ * with the unknown paths.
+ */
 export function createTools(toolPaths: readonly string[], environment: ToolEnvironment): Tool[] {
 	const known = toolPaths.filter(isBuiltInToolPath);
 	const unknown = toolPaths.filter((toolPath) => !isBuiltInToolPath(toolPath));

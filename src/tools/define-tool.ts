@@ -1,5 +1,5 @@
-// Declares a tool from a schema and a function: checks arguments, shows them as JSON Schema, turns the errors of the
-// file system into results. Knows no particular tool.
+// Declares a tool from a schema and a function: checks arguments, shows them as JSON Schema, turns file system errors
+// into results.
 import * as v from "valibot";
 import { isSystemError } from "../base/errors.ts";
 import { type ToolReturn, toolError } from "../events/content.ts";
@@ -12,9 +12,9 @@ export interface ToolDefinition<Schema extends v.GenericSchema> {
 	/** What a client must be able to do before a model is offered the tool. */
 	readonly needs?: readonly ClientCapability[];
 	readonly schema: Schema;
-	/** The brief of a failure of the file system; without it such a failure is a defect. */
+	/** The brief of a file system failure; without it such a failure is a bug. */
 	readonly failureBrief?: string;
-	/** Looks and checks, changes nothing; see `Tool.open`. */
+	/** Reads and checks, changes nothing; see `Tool.open`. */
 	prepare(input: v.InferOutput<Schema>, context: ToolCallContext): Preparation | Promise<Preparation>;
 }
 
@@ -28,20 +28,20 @@ export function readOnly(execute: (signal: AbortSignal) => Promise<ToolReturn | 
 	return { kind: "ready", approval: null, hasEffect: false, target: null, execute };
 }
 
-/** The answer of a call that was cancelled while it ran. */
+/** The result of a call that was cancelled while it ran. */
 export function cancelledResult(): ToolReturn {
 	return toolError("The call was cancelled.", "Cancelled");
 }
 
-/** JSON Schema as models are shown it: without `$schema`; what has a default is optional. */
+/** JSON Schema as models are shown it: without `$schema`; members with a default are optional. */
 async function toParameters(schema: v.GenericSchema): Promise<JsonSchema> {
 	const { toJsonSchema } = await import("@valibot/to-json-schema");
-	// Of a piece that coerces, the output is what a model should write.
+	// For a coercing schema the output is what a model should write.
 	const { $schema, additionalProperties, required, ...parameters } = toJsonSchema(schema, {
 		typeMode: "output",
 		ignoreActions: ["check"],
 	});
-	// Older drafts do not know an empty list here.
+	// Older drafts do not allow an empty list here.
 	return required === undefined || required.length === 0 ? parameters : { ...parameters, required };
 }
 

@@ -1,13 +1,17 @@
-// A change of a text as display blocks: one per hunk with three lines of context, or a summary when it is very long.
+// Shows a change of a text as display blocks: one per hunk with three lines of context, or a summary when it is very
+// long.
 import { createPace } from "../base/pace.ts";
 import type { DiffBlock } from "../events/content.ts";
 
 const contextLines = 3;
 /** Lines on either side above which only a summary is shown. */
 const lineLimit = 10_000;
-/** Characters of all texts of the blocks above which only a summary is shown. */
+/** Total characters of the blocks above which only a summary is shown. */
 const textLimit = 1024 * 1024;
-/** Milliseconds for finding a small difference; past them, everything between the first and the last change is one. */
+/**
+ * Milliseconds for finding a minimal difference; after that everything between the first and the last change is one
+ * change.
+ */
 const timeLimit = 100;
 
 /** Lines `oldStart` until `oldEnd` become `newStart` until `newEnd`; counted from 0, ends exclusive. */
@@ -23,7 +27,7 @@ function splitLines(text: string): string[] {
 	return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
 }
 
-/** How many lines `splitLines` would give, however many they are. */
+/** The number of lines of `splitLines`, however many they are. */
 async function countLines(text: string): Promise<number> {
 	const pace = createPace();
 	let count = text === "" || text.endsWith("\n") ? 0 : 1;
@@ -44,7 +48,7 @@ function outermostChange(oldLines: readonly string[], newLines: readonly string[
 	return { oldStart: start, oldEnd: oldLines.length - tail, newStart: start, newEnd: newLines.length - tail };
 }
 
-/** A number for each line, the same for lines that are the same: numbers are compared at once, however long the lines. */
+/** A number for each line, equal for equal lines: comparing numbers is fast, however long the lines. */
 function toNumbers(lines: readonly string[], numbers: Map<string, number>): number[] {
 	return lines.map((line) => {
 		const number = numbers.get(line) ?? numbers.size;
@@ -83,7 +87,7 @@ async function findChanges(oldLines: readonly string[], newLines: readonly strin
 	return changes;
 }
 
-/** Puts changes together whose contexts meet. */
+/** Merges changes whose contexts overlap. */
 function toHunks(changes: readonly Change[]): Change[] {
 	const hunks: Change[] = [];
 	for (const change of changes) {
@@ -97,7 +101,7 @@ function toHunks(changes: readonly Change[]): Change[] {
 	return hunks;
 }
 
-/** Lines that are the same, while one text ends its last line and the other does not: that change is shown, too. */
+/** Shows a change that only adds or removes the final newline. */
 function lastLineBlock(path: string, lines: readonly string[], oldText: string, newText: string): DiffBlock {
 	const last = lines.at(-1) ?? "";
 	const side = (text: string) => (text.endsWith("\n") ? `${last}\n` : last);

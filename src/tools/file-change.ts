@@ -1,5 +1,5 @@
-// A change of one file, decided before it is approved and carried out as it was shown: what WriteFile and
-// StrReplaceFile have in common. A file that changed in between is left alone.
+// A change of one file, computed before its approval and applied as it was shown: shared by WriteFile and
+// StrReplaceFile. A file that changed in between is left alone.
 import path from "node:path";
 import { createKeyedQueue } from "../base/keyed-queue.ts";
 import { type ToolReturn, toolError, toolSuccess } from "../events/content.ts";
@@ -9,7 +9,7 @@ import { secretKind } from "./secret-refusal.ts";
 import type { Preparation, ToolEnvironment } from "./tool.ts";
 import { type Location, locateFile } from "./workspace-paths.ts";
 
-/** Bytes of the largest file that is changed; the whole of it has to be in memory. */
+/** Bytes of the largest file that can be changed; it has to fit in memory. */
 const sizeLimit = 64 * 1024 * 1024;
 
 export interface FileChange {
@@ -22,9 +22,9 @@ export interface FileChange {
 	/** The description of the approval. */
 	readonly description: string;
 	readonly failureBrief: string;
-	/** The message once it is done. */
+	/** The message after the change. */
 	readonly message: string;
-	/** Whether it goes without approval, as the plan file does in plan mode. */
+	/** Whether it needs no approval, like the plan file in plan mode. */
 	readonly isFree: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface ChangeableFile {
 	readonly location: Location;
 	/** Null when there is none yet. */
 	readonly before: Buffer | null;
-	/** Whether it is the plan's own file, which is written without asking. */
+	/** Whether it is the plan file, which is written without asking. */
 	readonly isPlanFile: boolean;
 }
 
@@ -41,7 +41,7 @@ export type ChangeableFileResult =
 	| { readonly ok: true; readonly file: ChangeableFile }
 	| { readonly ok: false; readonly refusal: Preparation };
 
-/** Finds the file that a path means and reads it, or tells why it may not be changed. */
+/** Finds the file of a path and reads it, or returns why it may not be changed. */
 export async function findForChange(
 	spelled: string,
 	environment: ToolEnvironment,
@@ -77,54 +77,54 @@ async function readForChange(
 		const what = status.kind === "directory" ? "a directory" : "not a regular file";
 		return refuse(`\`${location.spelled}\` is ${what}.`, "Invalid path");
 	}
-	// Replacing a file needs no permission on the file itself, so its own is asked here.
+	// Replacing a file needs no permission on the file itself, so it is checked here.
 	if ((status.mode & 0o222) === 0) return refuse(`\`${location.spelled}\` is read-only.`, failureBrief);
 	if (status.size > sizeLimit) {
 		return refuse(`\`${location.spelled}\` is too large to be changed: ${status.size} bytes.`, failureBrief);
 	}
-	// What the person is shown is the change, whatever the file holds.
+	// The person is shown the change, whatever the file contains.
 	return { ok: true, bytes: await environment.allFiles.read(location.resolved) };
 }
 
 type PlanVerdict =
-	/** Not in plan mode: the usual rules hold. */
+	/** Not in plan mode: the usual rules apply. */
 	| { readonly kind: "free" }
-	/** The plan's own file: it is written without asking. */
+	/** The plan file: it is written without asking. */
 	| { readonly kind: "plan-file" }
 	| { readonly kind: "refused"; readonly refusal: Preparation };
 
-/** What plan mode says to a change of this file. */
+/** Plan mode's verdict on a change of this file. */
 async function planVerdict(location: Location, { plan, files }: ToolEnvironment): Promise<PlanVerdict> {
 	const file = plan.file();
 	if (file === null) return { kind: "free" };
-	// Where the plan file itself is a link it leads elsewhere: that is no longer the plan's own file.
+	// A plan file that is a link elsewhere is no longer the plan file.
 	const own = path.join(await files.resolve(path.dirname(file)), path.basename(file));
 	if (location.resolved === own) return { kind: "plan-file" };
 	const message = `Plan mode is on: only the plan file ${file} may be changed. Hand the plan in with ExitPlanMode before changing anything else.`;
 	return { kind: "refused", refusal: settled(toolError(message, "Plan mode restriction")) };
 }
 
-/** Whether the directory that is to hold the file is there. */
+/** Whether the file's parent directory exists. */
 export async function hasParentDirectory(location: Location, environment: ToolEnvironment): Promise<boolean> {
 	return (await environment.files.status(path.dirname(location.resolved)))?.kind === "directory";
 }
 
-/** One writer at a time per file, whichever session it belongs to: looking and writing must not be torn apart. */
+/** One writer at a time per file, whichever session it belongs to: reading and writing must not interleave. */
 const writers = createKeyedQueue();
 
 function isSame(one: Buffer | null, other: Buffer | null): boolean {
 	return one === null || other === null ? one === other : one.equals(other);
 }
 
-/** What is agreed to for a session says nothing of files of secrets: a person who agrees to edits has not thought of them. */
+/** An approval of edits for the session does not include files of secrets: the person has not considered them. */
 async function actionOf(location: Location, environment: ToolEnvironment): Promise<string> {
 	if ((await secretKind(location, environment)) !== null) return "edit file that may hold secrets";
 	return location.inside ? "edit file" : "edit file outside of working directory";
 }
 
 /**
- * A change that cannot be made to a file that is not read: why not says something of what is in it, and is told only when
- * the person has agreed to the change.
+ * A change that cannot be made to a file that must not be read: the reason reveals part of its content, so it is
+ * reported only after the person approved the change.
  */
 export async function reportWhenApproved(
 	location: Location,
@@ -141,7 +141,7 @@ export async function reportWhenApproved(
 	};
 }
 
-/** Makes the call that asks for approval and then replaces the file. */
+/** Prepares the call that requests approval and then replaces the file. */
 export async function prepareFileChange(change: FileChange, environment: ToolEnvironment): Promise<Preparation> {
 	const { location, before, after } = change;
 	const { allFiles: files } = environment;

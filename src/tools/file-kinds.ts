@@ -1,13 +1,13 @@
-// Tells text, images, videos and everything else apart by suffix and first bytes. Reads no files.
+// Classifies files as text, image, video or other by suffix and first bytes. Reads no files.
 import { isUtf8 } from "node:buffer";
 import path from "node:path";
 
 export type FileKind = "text" | "image" | "video" | "unknown";
 
-/** Bytes from the start of a file that are enough to tell its kind. */
+/** Bytes from the start of a file that suffice to classify it. */
 export const headerLength = 512;
 
-/** Some systems take these for media: SVG is markup, the others are TypeScript and not MPEG streams. */
+/** Some systems classify these as media: SVG is markup, the others are TypeScript and not MPEG streams. */
 const textSuffixes: ReadonlySet<string> = new Set([".svg", ".ts", ".tsx", ".mts", ".cts"]);
 
 const mediaTypes: ReadonlyMap<string, string> = new Map([
@@ -100,9 +100,9 @@ function typeByBytes(header: Buffer): string | null {
 	if (text.startsWith("RIFF")) return containerTypes[text.slice(8, 12)] ?? null;
 	if (text.slice(4, 8) === "ftyp") return brandTypes.get(text.slice(8, 12)) ?? null;
 	const found = signatures.find(({ bytes }) => text.startsWith(bytes));
-	// Two letters are too little: a bitmap has zeros in its reserved fields.
+	// Two letters are too little: a bitmap also has zeros in its reserved fields.
 	if (found?.bytes === "BM" && text.slice(6, 10) !== "\0\0\0\0") return null;
-	// WebM is Matroska that says so.
+	// WebM is Matroska with that document type.
 	return found?.type === "video/x-matroska" && text.includes("webm") ? "video/webm" : (found?.type ?? null);
 }
 
@@ -114,19 +114,19 @@ function kindOfType(type: string): "image" | "video" {
 	return type.startsWith("image/") ? "image" : "video";
 }
 
-/** The MIME type of an image or a video, by what is in it, else by its suffix; null when neither tells. */
+/** The MIME type of an image or a video, by its content, else by its suffix; null when both are unknown. */
 export function mediaType(filePath: string, header: Buffer): string | null {
 	return typeByBytes(header) ?? typeBySuffix(filePath);
 }
 
-/** Whether the bytes are text, whatever the suffix says. */
+/** Whether the bytes are text, whatever the suffix. */
 export function isText(header: Buffer): boolean {
 	if (typeByBytes(header) !== null || header.includes(0)) return false;
-	// Its last character may be cut.
+	// Its last character may be truncated.
 	return [0, 1, 2, 3].some((cut) => isUtf8(header.subarray(0, Math.max(0, header.length - cut))));
 }
 
-/** The kind of a file. Where suffix and bytes contradict each other, and for binary content, it is `unknown`. */
+/** The kind of a file; `unknown` where suffix and bytes contradict each other, and for binary content. */
 export function detectFileKind(filePath: string, header: Buffer): FileKind {
 	const suffix = path.extname(filePath).toLowerCase();
 	const isTextSuffix = textSuffixes.has(suffix);

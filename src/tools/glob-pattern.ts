@@ -1,5 +1,5 @@
-// Glob patterns as Python's pathlib reads them: `*`, `?` and `[...]` within a name, `**` for any directories.
-// Everything else (braces, parentheses, backslashes) stands for itself. Reads no directories.
+// Parses and matches glob patterns with the syntax of Python's pathlib: `*`, `?` and `[...]` within a name, `**` for
+// any directories. Everything else (braces, parentheses, backslashes) is literal.
 
 export type PatternStep =
 	/** A name without wildcards. */
@@ -12,15 +12,15 @@ export type PatternResult =
 	| { readonly ok: true; readonly steps: readonly PatternStep[] }
 	| { readonly ok: false; readonly reason: string };
 
-/** Characters: matching a name takes as many steps as both have characters, multiplied. */
+/** Maximal characters: matching a name takes time proportional to the product of both lengths. */
 const longestPattern = 1000;
 
-/** What one place of a pattern stands for. */
+/** A part of a pattern. */
 type Part =
 	| { readonly kind: "sign"; readonly sign: string }
 	| { readonly kind: "any" }
 	| { readonly kind: "set"; readonly ranges: readonly Range[]; readonly isNegated: boolean }
-	/** Any signs, none included. */
+	/** Any characters, or none. */
 	| { readonly kind: "many" };
 
 interface Range {
@@ -28,13 +28,15 @@ interface Range {
 	readonly last: string;
 }
 
-/** The end of the set that opens at `start` (the index of its `]`), or -1: a `]` in the first place belongs to the set. */
+/**
+ * The end of the set that opens at `start` (the index of its `]`), or -1: a `]` in the first place belongs to the set.
+ */
 function setEnd(signs: readonly string[], start: number): number {
 	const first = signs[start + 1] === "!" ? start + 2 : start + 1;
 	return signs.indexOf("]", first + 1);
 }
 
-/** Ranges that run backwards are empty. */
+/** Reversed ranges are empty. */
 function toSet(content: readonly string[]): Part {
 	const isNegated = content[0] === "!";
 	const members = isNegated ? content.slice(1) : content;
@@ -52,7 +54,7 @@ function toSet(content: readonly string[]): Part {
 function toParts(segment: string): Part[] {
 	const signs = [...segment];
 	const parts: Part[] = [];
-	// Looked for once: a pattern of nothing but brackets is not to be gone through for each of them.
+	// Searched once, to avoid quadratic time for a pattern of brackets.
 	const lastEnd = signs.lastIndexOf("]");
 	for (let index = 0; index < signs.length; index += 1) {
 		const sign = signs[index] ?? "";
@@ -88,14 +90,14 @@ function isWithin({ first, last }: Range, sign: string): boolean {
 }
 
 /**
- * Whether the parts make up the whole name. Only the last `*` is ever given more: whatever an earlier one could take as
- * well, the last one can.
+ * Whether the parts match the whole name. Only the last `*` is ever extended: it can match whatever an earlier one
+ * could.
  */
 function matchParts(parts: readonly Part[], name: string): boolean {
 	const signs = [...name];
 	let part = 0;
 	let sign = 0;
-	/** Where the last `*` is, and where what follows it was last tried. */
+	/** The last `*`, and where its continuation was last tried. */
 	let star = -1;
 	let tried = 0;
 	while (sign < signs.length) {
@@ -132,7 +134,7 @@ export function parseGlobPattern(pattern: string): PatternResult {
 	const segments = pattern
 		.split("/")
 		.filter((segment) => segment !== "" && segment !== ".")
-		// Any directories below any directories are any directories.
+		// Consecutive `**` mean the same as one.
 		.filter((segment, index, all) => segment !== "**" || all[index - 1] !== "**");
 	if (segments.length === 0) return { ok: false, reason: "The pattern is empty." };
 	if (segments.includes(".."))

@@ -1,4 +1,4 @@
-// Goes through directories along the steps of a pattern (glob-pattern.ts), and keeps the first of what it finds.
+// Walks directories along the steps of a pattern (glob-pattern.ts), and returns the first matches.
 import path from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { systemErrorCode } from "../base/errors.ts";
@@ -6,7 +6,7 @@ import { createPace } from "../base/pace.ts";
 import type { DirectoryEntry, Files } from "../files/port.ts";
 import type { PatternStep } from "./glob-pattern.ts";
 
-/** What cannot be read, or is gone meanwhile, has nothing in it. */
+/** Directories that are unreadable or removed meanwhile count as empty. */
 const skippedErrors: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"]);
 
 export async function listDirectory(files: Files, directory: string): Promise<DirectoryEntry[]> {
@@ -19,7 +19,7 @@ export async function listDirectory(files: Files, directory: string): Promise<Di
 }
 
 export interface WalkBounds {
-	/** Entries of directories that are looked at, each as often as the pattern leads to it. */
+	/** Directory entries to visit, each as often as the pattern leads to it. */
 	readonly entries: number;
 	/** Milliseconds. */
 	readonly time: number;
@@ -29,27 +29,27 @@ export const standardBounds: WalkBounds = { entries: 500_000, time: 20_000 };
 
 export interface WalkOptions {
 	readonly includeDirectories: boolean;
-	/** How many of the paths are kept. */
+	/** How many of the paths to return. */
 	readonly retained: number;
 	readonly bounds: WalkBounds;
 	readonly clock: Pick<Clock, "now">;
-	/** Whether a link may be followed to this directory, resolved. */
+	/** Whether a link to this directory, resolved, may be followed. */
 	isSearched(resolved: string): Promise<boolean>;
 	readonly signal: AbortSignal;
 }
 
 export interface WalkResult {
-	/** The first paths relative to the root, name by name in order. */
+	/** The first paths relative to the root, ordered by names. */
 	readonly paths: readonly string[];
-	/** How many there are in all. */
+	/** How many there are in total. */
 	readonly count: number;
-	/** Why it ended before everything was looked at; null when it did not. */
+	/** Which limit ended the walk early; null when none did. */
 	readonly cutBy: keyof WalkBounds | null;
-	/** Whether a link was not followed, because it leads to where is not searched. */
+	/** Whether a link was not followed because its target may not be searched. */
 	readonly isBarred: boolean;
 }
 
-/** Collects the paths below `root` that the steps lead to. Ends early at its bounds and when aborted. */
+/** Collects the paths below `root` that match the steps. Ends early at its limits and when aborted. */
 export async function walkPattern(
 	files: Files,
 	root: string,
@@ -58,14 +58,14 @@ export async function walkPattern(
 ): Promise<WalkResult> {
 	const { bounds, clock, signal } = options;
 	const found = new FirstPaths(options.retained);
-	/** Places already gone through: several `**` lead to one place on many ways. */
+	/** Places already visited: several `**` reach one place in many ways. */
 	const seen = new Set<string>();
 	const deadline = clock.now() + bounds.time;
 	const pace = createPace();
 	let entries = 0;
 	let cutBy: keyof WalkBounds | null = null;
 	let isBarred = false;
-	/** The directories that were entered, without links: what lies in them does so by its name. */
+	/** The directories that were entered, with links resolved: their entries are below them by name. */
 	const entered = new Map([["", await files.resolve(root)]]);
 
 	const mayEnter = async (relative: string): Promise<boolean> => {
@@ -83,7 +83,7 @@ export async function walkPattern(
 	const add = (relative: string, isDirectory: boolean): void => {
 		if (!isDirectory || options.includeDirectories) found.add(relative);
 	};
-	/** Counts an entry; whether the walk is to go on. */
+	/** Counts an entry; whether to continue the walk. */
 	const goOn = async (): Promise<boolean> => {
 		await pace.rest();
 		entries += 1;
@@ -130,7 +130,7 @@ export async function walkPattern(
 				if (isLast) add(child, false);
 				continue;
 			}
-			// A link to a directory is found, but not followed: it may lead back up.
+			// A link to a directory matches, but is not followed: it may lead back up.
 			const expected = path.join(resolved, entry.name);
 			if ((await files.resolve(path.join(directory, entry.name))) !== expected) {
 				if (isLast) add(child, true);
@@ -144,7 +144,7 @@ export async function walkPattern(
 	return { paths: found.sorted(), count: found.count, cutBy, isBarred };
 }
 
-/** The first of many different paths, of which only so many are held at a time. */
+/** The first of many different paths, of which only a limited number is held. */
 class FirstPaths {
 	count = 0;
 	readonly #retained: number;
@@ -156,7 +156,7 @@ class FirstPaths {
 
 	add(relative: string): void {
 		this.count += 1;
-		// Name by name, so that what is in a directory follows it at once.
+		// Sorted name by name, so that the content of a directory follows it directly.
 		this.#keys.push(relative.replaceAll("/", "\0"));
 		if (this.#keys.length >= this.#retained * 4) this.#cut();
 	}

@@ -1,4 +1,4 @@
-// Glob: finds files by name. The meaning of patterns is in glob-pattern.ts, the way through directories in glob-walk.ts.
+// Glob: finds files by name. glob-pattern.ts matches patterns, glob-walk.ts walks directories.
 import * as v from "valibot";
 import { type ToolReturn, toolError, toolSuccess } from "../events/content.ts";
 import { boolean } from "./argument-schemas.ts";
@@ -64,7 +64,7 @@ async function unsafePattern(pattern: string, { files, workDir }: ToolEnvironmen
 	);
 }
 
-/** Where to look, resolved; a refusal when that is not a directory of the workspace. */
+/** The directory to search, resolved; a refusal when it is not a directory of the workspace. */
 async function findDirectory(
 	spelled: string | null,
 	environment: ToolEnvironment,

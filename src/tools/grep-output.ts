@@ -1,5 +1,5 @@
-// What ripgrep printed, as lines of results: paths made relative, secrets left out, sorted, one page of it.
-// Expects `--null` (a NUL after each path) and, for content, `--line-number`. It may be megabytes: others get their turn.
+// Converts ripgrep's output to result lines: relative paths, without secrets, sorted, one page. Expects `--null` (a NUL
+// after each path) and, for content, `--line-number`. It may be megabytes, so the work yields to other work.
 import path from "node:path";
 import { createPace } from "../base/pace.ts";
 import { isSensitiveFile, type SecretPaths } from "../files/secret-paths.ts";
@@ -15,11 +15,11 @@ export interface GrepEntry {
 
 const groupSeparator = "--";
 
-/** The entries in the order of their first appearance. A last line that was cut by a full buffer is dropped. */
+/** The entries in the order of their first appearance. A last line that was truncated by a full buffer is dropped. */
 export async function parseGrepOutput(output: string, mode: GrepMode, isCut: boolean): Promise<GrepEntry[]> {
 	if (mode === "files") {
 		const paths = output.split("\0");
-		// What follows the last NUL is nothing, or a path that is not whole.
+		// After the last NUL there is nothing, or an incomplete path.
 		return paths.slice(0, -1).map((found) => ({ path: found, lines: [] }));
 	}
 	const entries = new Map<string, string[]>();
@@ -41,7 +41,7 @@ export async function parseGrepOutput(output: string, mode: GrepMode, isCut: boo
 		const known = entries.get(found);
 		const list: string[] = known ?? [];
 		if (known === undefined) entries.set(found, list);
-		// Groups of one file stay apart; between files separators are put when the pages are made.
+		// Groups of one file stay separate; separators between files are added when the pages are built.
 		if (separated && current === list) list.push(groupSeparator);
 		list.push(line.slice(end + 1));
 		current = list;
@@ -50,7 +50,7 @@ export async function parseGrepOutput(output: string, mode: GrepMode, isCut: boo
 	return [...entries].map(([found, content]) => ({ path: found, lines: content }));
 }
 
-/** What is shown of all entries. */
+/** The entries that may be shown. */
 export interface RetainedEntries {
 	readonly entries: readonly GrepEntry[];
 	/** Whether there was more than the limit. */
@@ -58,8 +58,8 @@ export interface RetainedEntries {
 }
 
 /**
- * Takes out the files that hold secrets, and what is beyond `limit` bytes of the rest. Nothing about what was taken out
- * is told, not even that there was something: whether a pattern is found in it would be an answer.
+ * Removes the files that contain secrets, and what exceeds `limit` bytes of the rest. Nothing about the removed part is
+ * reported, not even that there was one: whether a pattern matches in it would be an answer.
  */
 export async function withoutSecrets(
 	entries: readonly GrepEntry[],
@@ -69,7 +69,7 @@ export async function withoutSecrets(
 	const retained: GrepEntry[] = [];
 	let length = 0;
 	for (const entry of entries) {
-		// A path with a line break in it comes in pieces; what it belongs to is not known.
+		// A path with a line break is split; its file is unknown.
 		if (!path.isAbsolute(entry.path) || isSensitiveFile(entry.path)) continue;
 		if ((await secrets.kindOf(entry.path)) !== null) continue;
 		length += Buffer.byteLength(entry.path) + entry.lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);

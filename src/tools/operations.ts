@@ -1,4 +1,4 @@
-// What a session does for the tools that need it. Types only; the kernel fulfils them.
+// The operations of a session that tools use. Types only; the kernel implements them.
 import type { ToolReturn } from "../events/content.ts";
 import type { TaskKind, TaskStatus } from "../events/task-status.ts";
 
@@ -8,7 +8,7 @@ export interface Question {
 	readonly header: string;
 	readonly options: readonly { readonly label: string; readonly description: string }[];
 	readonly multi_select: boolean;
-	/** How the client's own free-text option is to be named; "Other" by default. */
+	/** The label of the client's own free-text option; "Other" by default. */
 	readonly other_label?: string;
 }
 
@@ -34,26 +34,26 @@ export interface PlanOperations {
 	set(enabled: boolean): Promise<void>;
 	/** Shows the plan to the person. */
 	show(content: string, file: string): Promise<void>;
-	/** Whether a client is there to which plans can be shown. */
+	/** Whether an attached client can show plans. */
 	canShow(): boolean;
-	/** Whether a client is there that can be asked about them as well. */
+	/** Whether an attached client can ask the person about them as well. */
 	canAsk(): boolean;
-	/** Whether entering needs no consent, as nobody wants to be asked for anything. */
+	/** Whether entering needs no consent, because the person does not want to be asked. */
 	entersFreely(): boolean;
 	/** Whether nobody is at the keyboard. */
 	isAway(): boolean;
-	/** What the model is told about working in plan mode. */
+	/** The instructions for the model in plan mode. */
 	workflow(file: string): string;
 	readonly questions: QuestionOperations;
 }
 
-/** An agent's mail to itself at an earlier checkpoint; it is delivered when the step is over. */
+/** An agent's message to its own past, at an earlier checkpoint; it is delivered at the end of the step. */
 export interface MailOperations {
-	/** There can be one message in a step. */
+	/** At most one message per step. */
 	send(message: string, checkpoint: number): "sent" | "already-sent" | "no-such-checkpoint";
 }
 
-/** A video on its way to a model. */
+/** A video to upload to a provider. */
 export interface Video {
 	readonly bytes: Uint8Array;
 	readonly mediaType: string;
@@ -67,11 +67,11 @@ export type UploadedVideo =
 	/** A sentence. */
 	| { readonly ok: false; readonly reason: string };
 
-/** What the model of the agent takes in beside text. */
+/** The media that the agent's model accepts. */
 export interface MediaOperations {
 	readonly takesImages: boolean;
 	readonly takesVideos: boolean;
-	/** Hands a video to the provider, where messages only refer to videos; null where they carry them. */
+	/** Uploads a video to the provider, where messages only refer to videos; null where they contain them. */
 	readonly uploadVideo: ((video: Video, signal: AbortSignal) => Promise<UploadedVideo>) | null;
 }
 
@@ -80,24 +80,24 @@ export interface AgentRequest {
 	readonly description: string;
 	readonly prompt: string;
 	readonly type: string;
-	/** A model alias; null for the one of the type, or the session's own. */
+	/** A model alias; null for that of the type, or the session's own. */
 	readonly model: string | null;
-	/** The id of a subagent to go on with; its type then counts. */
+	/** The id of a subagent to continue; its type then counts. */
 	readonly resume: string | null;
 	/** Seconds; null for none. */
 	readonly timeout: number | null;
 }
 
 export interface AgentOperations {
-	/** The types there are, for the model to choose from. */
+	/** The available types, for the model to choose from. */
 	readonly types: readonly { readonly name: string; readonly whenToUse: string; readonly tools: readonly string[] }[];
-	/** Runs the task to its end and gives its result; failures are results. */
+	/** Runs the task to its end and returns its result; failures are results. */
 	run(request: AgentRequest, toolCallId: string, signal: AbortSignal): Promise<ToolReturn>;
 	/** Starts it in the background; a result instead when it cannot be started. */
 	start(request: AgentRequest, toolCallId: string): Promise<StartedTask>;
 }
 
-/** A background task as it is at the moment. */
+/** The current state of a background task. */
 export interface TaskView {
 	readonly id: string;
 	readonly kind: TaskKind;
@@ -113,7 +113,7 @@ export interface TaskView {
 	/** Whether it was ended on request. */
 	readonly interrupted: boolean;
 	readonly timedOut: boolean;
-	/** Why it failed; of a task that waits for an approval, what it wants to do. */
+	/** Why it failed; for a task that waits for an approval, what it wants to do. */
 	readonly reason: string | null;
 	/** The file of its output; null when there is none. */
 	readonly outputPath: string | null;
@@ -133,7 +133,7 @@ export interface CommandRequest {
 
 export interface TaskOutput {
 	readonly text: string;
-	/** Bytes of the text, and of all of the output. */
+	/** Bytes of the text, and of the whole output. */
 	readonly previewBytes: number;
 	readonly size: number;
 }
@@ -145,10 +145,10 @@ export interface TaskOperations {
 	list(activeOnly: boolean): Promise<readonly TaskView[]>;
 	/** The task of this id; null when there is none. */
 	find(id: string): Promise<TaskView | null>;
-	/** Waits until the task is over, at most so many seconds. */
+	/** Waits at most so many seconds for the end of the task. */
 	wait(id: string, seconds: number, signal: AbortSignal): Promise<void>;
 	/** The last bytes of a task's output; null when there is no such task. */
 	output(id: string, limit: number): Promise<TaskOutput | null>;
-	/** Asks that the task be ended; gives it as it is then, or null when there is none. */
+	/** Requests the end of the task; returns its state then, or null when there is no such task. */
 	stop(id: string, reason: string): Promise<TaskView | null>;
 }

@@ -1,9 +1,9 @@
-// Puts together the output of a tool within the bounds that a model's context sets, and the result around it.
+// Builds the output of a tool within the limits of a model's context, and the result with it.
 import { sentences } from "../base/sentence.ts";
 import { type ToolReturn, toolError, toolSuccess } from "../events/content.ts";
 import { beginning, cutLine } from "./text-limits.ts";
 
-/** Characters of one output, and of one line of it. */
+/** Maximal characters of one output, and of one line of it. */
 export const outputLimit = 50_000;
 export const lineLimit = 2000;
 
@@ -11,10 +11,10 @@ const marker = "[...truncated]";
 const shortenedSentence = "The output was shortened to fit.";
 
 export interface OutputBuilder {
-	/** Adds text; lines are bounded, and past the total nothing more is taken. */
+	/** Adds text; lines are truncated, and above the total everything is dropped. */
 	write(text: string): void;
 	isTruncated(): boolean;
-	/** Ends the message with a period, and tells when the output was shortened. */
+	/** Ends the message with a full stop, and notes in it when the output was shortened. */
 	success(message: string, value?: Partial<Omit<ToolReturn, "is_error" | "output" | "message">>): ToolReturn;
 	failure(message: string, brief: string): ToolReturn;
 }

@@ -1,12 +1,9 @@
-// The size of an image in pixels, read from the beginning of its file.
+// Reads the size of an image in pixels from the beginning of its file.
 
-/**
- * Formats whose readers in the library come to an end whatever they are given. Those of the others loop for ever over
- * boxes that say they are empty.
- */
+/** Formats whose parsers in the library always terminate. Those of the others loop for ever on boxes of size zero. */
 const safeFormats: ReadonlySet<string> = new Set(["bmp", "gif", "ico", "jpg", "png", "psd", "tga", "tiff", "webp"]);
 
-/** Bytes that are looked at. Photographs have their size behind a preview; searching more would take long. */
+/** Bytes to search. Photographs have their size after a preview; searching more would take long. */
 const searchedLength = 256 * 1024;
 
 export interface PixelSize {

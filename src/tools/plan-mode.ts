@@ -1,4 +1,5 @@
-// EnterPlanMode and ExitPlanMode: the model's two doors into and out of plan mode, each with the person's consent.
+// EnterPlanMode and ExitPlanMode: the tools by which the model enters and leaves plan mode, each with the person's
+// consent.
 import * as v from "valibot";
 import { type ToolReturn, toolError, toolSuccess } from "../events/content.ts";
 import { defineTool, readOnly } from "./define-tool.ts";
@@ -129,7 +130,7 @@ async function exit(
 		});
 	};
 	if (plan.isAway()) return await approve(null);
-	// A client that cannot be asked about the plan may show it all the same.
+	// A client that cannot ask about the plan may still show it.
 	if (plan.canShow()) await plan.show(written.text, written.file);
 	if (!plan.canAsk()) return unsupported;
 	const alternatives = given !== null && given.length >= 2 ? given : [];

@@ -1,5 +1,5 @@
-// A tool of a plugin: a program that reads the arguments as JSON on stdin and prints the result. Its manifest was read
-// elsewhere (definitions/plugin.ts); here it becomes a tool like any other.
+// Creates a tool from a plugin's manifest (definitions/plugin.ts): a program that reads the arguments as JSON on stdin
+// and prints the result.
 import { type ToolReturn, toolError } from "../events/content.ts";
 import type { RunOutcome } from "../processes/port.ts";
 import { cancelledResult } from "./define-tool.ts";
@@ -16,7 +16,7 @@ export interface PluginToolDeclaration {
 	readonly parameters: JsonSchema;
 }
 
-/** Variables for the program, by name: secrets of the person's, asked for anew at each call. */
+/** Variables for the program, by name: secrets of the person's, obtained at each call. */
 export type InjectValues = () => Promise<Readonly<Record<string, string>>>;
 
 export type MadePluginTool =
@@ -26,12 +26,12 @@ export type MadePluginTool =
 
 /** Seconds. */
 const timeout = 120;
-/** Bytes of both streams together that are looked at. */
+/** Bytes of both streams together to read. */
 const memoryLimit = 1024 * 1024;
 const briefLineLength = 200;
 const hidden = "[hidden]";
 
-/** Makes the tool, whose program runs in the plugin's `directory`. The schema of its parameters is checked now. */
+/** Creates the tool, whose program runs in the plugin's `directory`. The schema of its parameters is checked now. */
 export async function createPluginTool(
 	directory: string,
 	declaration: PluginToolDeclaration,
@@ -39,7 +39,7 @@ export async function createPluginTool(
 	inject: InjectValues,
 ): Promise<MadePluginTool> {
 	const { name, description } = declaration;
-	// Providers refuse a whole request for one function whose arguments are no object.
+	// Providers refuse a whole request because of one function whose arguments are not an object.
 	const parameters: JsonSchema = { type: "object", ...declaration.parameters };
 	if (parameters["type"] !== "object") return { ok: false, reason: 'the type of its parameters is not "object"' };
 	const compiled = await compileJsonSchema(parameters);
@@ -119,7 +119,7 @@ function toResult(outcome: RunOutcome, hide: (text: string) => string): ToolRetu
 	}
 }
 
-/** The program's output as it is: only errors are searched for what was injected, which in a result may be meant. */
+/** The program's output unchanged: injected values are removed from errors only, in a result they may be intended. */
 function toSuccess(outcome: RunOutcome): ToolReturn {
 	const builder = createOutputBuilder();
 	builder.write(outcome.output);
@@ -127,7 +127,7 @@ function toSuccess(outcome: RunOutcome): ToolReturn {
 	return builder.success(isIncomplete ? "The program wrote too much; not all of its output could be kept." : "");
 }
 
-/** An error with what the program said of it: on stderr, or else on stdout. */
+/** An error with the program's message, from stderr or else from stdout. */
 function toFailure(outcome: RunOutcome, message: string, brief: string, hide: (text: string) => string): ToolReturn {
 	const said = hide(outcome.errorOutput.trim() === "" ? outcome.output : outcome.errorOutput);
 	const builder = createOutputBuilder();

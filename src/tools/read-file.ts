@@ -58,7 +58,7 @@ interface Reading {
 	readonly stoppedBy: "lines" | "bytes" | null;
 }
 
-/** The first lines from `offset` that fit. The line that crosses the limit of bytes is the last one. */
+/** The first lines from `offset` within the limits. The line that crosses the byte limit is the last one. */
 function collectForward(offset: number, count: number) {
 	const lines: ShownLine[] = [];
 	let bytes = 0;
@@ -82,7 +82,7 @@ function collectForward(offset: number, count: number) {
 	};
 }
 
-/** Of the last `span` lines the first `count`, without those in front that do not fit. */
+/** Of the last `span` lines the first `count`, without leading ones that exceed the limits. */
 function collectTail(span: number, count: number) {
 	let last: ShownLine[] = [];
 	return {
@@ -123,7 +123,7 @@ function toResult({ lines, totalLines, stoppedBy }: Reading): ToolReturn {
 	return toolSuccess({ output, message: message.join(" ") });
 }
 
-/** Why what is found there is not read as text, or null. */
+/** Why the file found there is not shown as text, or null. */
 function refusal({ location: { spelled }, kind }: FoundFile): ToolReturn | null {
 	switch (kind) {
 		case "text":

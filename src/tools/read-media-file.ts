@@ -1,4 +1,4 @@
-// ReadMediaFile: shows an image or a video to a model that can take it in.
+// ReadMediaFile: shows an image or a video to a model that accepts it.
 import path from "node:path";
 import * as v from "valibot";
 import { type ContentPart, type ToolReturn, textPart, toolError, toolSuccess } from "../events/content.ts";
@@ -34,7 +34,7 @@ const schema = v.object({
 
 type Medium = { readonly ok: true; readonly kind: MediaKind; readonly type: string };
 
-/** What kind of medium the file is, or why it is not shown. */
+/** The file's kind of media, or why it is not shown. */
 function checkMedium(
 	{ location, kind, size, header }: FoundFile,
 	media: MediaOperations,
@@ -61,7 +61,7 @@ function checkMedium(
 			"File too large",
 		);
 	}
-	// A provider that finds it out refuses this request and every later one, which repeats it.
+	// A provider that detects it would refuse this request and every later one, because those repeat it.
 	if (isText(header)) {
 		return refuse(`\`${spelled}\` is called ${named(kind)}, but holds text.`, "Unsupported file type");
 	}
@@ -72,13 +72,13 @@ function named(kind: MediaKind): string {
 	return kind === "image" ? "an image" : "a video";
 }
 
-/** Between two parts of text, so that the model can tell where it comes from. */
+/** Between two texts with the file's path, so that the model knows where it comes from. */
 function bracketed(kind: MediaKind, filePath: string, part: ContentPart): ContentPart[] {
 	const quoted = filePath.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 	return [textPart(`<${kind} path="${quoted}">`), part, textPart(`</${kind}>`)];
 }
 
-/** Null for a model that can take in neither images nor videos. */
+/** Null for a model that accepts neither images nor videos. */
 export function createReadMediaFile(environment: ToolEnvironment): Tool | null {
 	const { files, media } = environment;
 	if (!media.takesImages && !media.takesVideos) return null;

@@ -1,4 +1,4 @@
-// Finds the file that a tool is to read: where the path leads, whether it may be read, and what kind of file it is.
+// Finds the file that a tool is to read: resolves the path, checks that it may be read, and detects its kind.
 import { type ToolReturn, toolError } from "../events/content.ts";
 import { detectFileKind, type FileKind, headerLength } from "./file-kinds.ts";
 import { findSecret } from "./secret-refusal.ts";
@@ -10,7 +10,7 @@ export interface FoundFile {
 	readonly kind: FileKind;
 	/** Bytes. */
 	readonly size: number;
-	/** The first bytes, enough to tell what it is. */
+	/** The first bytes, which suffice to classify it. */
 	readonly header: Buffer;
 }
 

@@ -1,11 +1,8 @@
-// Where the search program is: the copy that is installed with us, else whatever the PATH has.
-// The package holds a binary per platform, so it stays an installed dependency and is never bundled.
+// Locates ripgrep: the installed copy, else the one in PATH. The package contains a binary per platform, so it stays an
+// installed dependency and is never bundled.
 import { createRequire } from "node:module";
 
-/**
- * A file to start, or a name for the PATH. Resolved, not imported: code that comes from the code cache has no
- * dynamic import.
- */
+/** A file to start, or a name for PATH. Resolved, not imported: code from the code cache has no dynamic import. */
 export function findRipgrep(): string {
 	try {
 		const require = createRequire(import.meta.url);

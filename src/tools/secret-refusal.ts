@@ -1,4 +1,4 @@
-// What a model is told of a file that holds secrets, in place of its content.
+// The refusals that a model gets instead of a file with secrets.
 import { type ToolReturn, toolError } from "../events/content.ts";
 import { isSensitiveFile, type SecretKind, whyNotRead } from "../files/secret-paths.ts";
 import type { ToolEnvironment } from "./tool.ts";
@@ -10,7 +10,7 @@ const whatToDo: Readonly<Record<SecretKind, string>> = {
 	process: " Ask the user for what you need of it.",
 };
 
-/** Whether a file is not read, by what it is called and by what it is. */
+/** Which kind of secret a file is, by its name and by its resolved path. */
 export async function secretKind(
 	{ path, resolved }: Pick<Location, "path" | "resolved">,
 	{ secrets }: Pick<ToolEnvironment, "secrets">,
@@ -18,7 +18,7 @@ export async function secretKind(
 	return (await secrets.kindOf(resolved)) ?? (isSensitiveFile(path) ? "name" : null);
 }
 
-/** The refusal to read what is there; null when it may be read. */
+/** The refusal to read the file; null when it may be read. */
 export async function findSecret(
 	location: Pick<Location, "spelled" | "path" | "resolved">,
 	environment: Pick<ToolEnvironment, "secrets">,

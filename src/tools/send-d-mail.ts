@@ -1,4 +1,4 @@
-// SendDMail: sends a message back to the agent itself at an earlier checkpoint, undoing in its context what came since.
+// SendDMail: sends a message to the agent's own past, at an earlier checkpoint, to which its context is rewound.
 import * as v from "valibot";
 import { toolError, toolSuccess } from "../events/content.ts";
 import { integer } from "./argument-schemas.ts";

@@ -1,4 +1,4 @@
-// SetTodoList: writes or shows the list of what is to be done, which the session keeps.
+// SetTodoList: writes or shows the todo list, which the session stores.
 import * as v from "valibot";
 import { toolSuccess } from "../events/content.ts";
 import { defineTool, readOnly } from "./define-tool.ts";

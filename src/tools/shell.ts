@@ -16,13 +16,13 @@ const shellPaths = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
 const lastShellPath = "/bin/sh";
 const maximumTimeout = 300;
 const maximumBackgroundTimeout = 86_400;
-/** Bytes kept in memory: what the answer can hold, were every character the longest. */
+/** Bytes to store in memory: the maximal answer in the longest UTF-8 characters. */
 const memoryLimit = 4 * outputLimit;
-/** Bytes of a file with the rest; a command that prints without end must not fill the disk. */
+/** Bytes of the file with the whole output; a command that prints endlessly must not fill the disk. */
 const fileLimit = 256 * 1024 * 1024;
 const briefLines = 5;
 const briefLineLength = 200;
-/** Bytes from the end of a long output that hold the lines for the brief. */
+/** Bytes from the end of a long output that contain the lines for the brief. */
 const tailLength = 8 * 1024;
 
 const description = `Run a command with bash in the working directory.
@@ -53,7 +53,7 @@ const schema = v.looseObject({
 	),
 });
 
-/** The shell that commands run in: bash where there is one. */
+/** The shell for commands: bash if it is installed. */
 export async function findShell(files: Files): Promise<string> {
 	for (const shellPath of shellPaths) {
 		if ((await files.status(shellPath))?.kind === "file") return shellPath;
@@ -69,7 +69,7 @@ export function commandEnvironment(
 	return { GIT_TERMINAL_PROMPT: "0", ...environment, SHELL: shellPath };
 }
 
-/** The first of several names that is free: tool call ids may repeat, and an older output must stay readable. */
+/** The first unused name: tool call ids may repeat, and an older output must stay readable. */
 async function chooseOutputPath(
 	toolCallId: string,
 	taken: Set<string>,
@@ -84,7 +84,7 @@ async function chooseOutputPath(
 	}
 }
 
-/** The end of the output, also when it was too long for memory. */
+/** The end of the output, even when it exceeded the memory limit. */
 async function outputTail(outcome: RunOutcome, { files }: ToolEnvironment): Promise<string> {
 	if (outcome.spilledTo === null) return outcome.output;
 	const size = (await files.status(outcome.spilledTo))?.size ?? 0;
@@ -102,7 +102,7 @@ async function failureBrief(headline: string, outcome: RunOutcome, environment: 
 	return [headline, ...lines].join("\n");
 }
 
-/** Tells where all of the output is, and puts it there when it only was too long for the answer. */
+/** Says where the whole output is, and writes it there when it only exceeded the answer's limit. */
 async function retainWholeOutput(outcome: RunOutcome, outputPath: string, { files }: ToolEnvironment): Promise<string> {
 	const more = (file: string) => `All of the output is in \`${file}\`; ReadFile can show it.`;
 	if (outcome.spilledTo !== null) {
@@ -226,7 +226,7 @@ export function createShell(environment: ToolEnvironment): Tool {
 						signal,
 					);
 					const result = await toResult(outcome, timeout, outputPath, environment);
-					// From here on the file itself, if there is one, keeps the name.
+					// From here on the file itself, if it exists, occupies the name.
 					takenPaths.delete(outputPath);
 					return result;
 				},

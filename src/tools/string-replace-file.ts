@@ -1,4 +1,4 @@
-// StrReplaceFile: replaces pieces of a text file.
+// StrReplaceFile: replaces strings in a text file.
 import * as v from "valibot";
 import { toolError } from "../events/content.ts";
 import { boolean } from "./argument-schemas.ts";

@@ -1,4 +1,4 @@
-// TaskList: the background tasks of the session.
+// TaskList: lists the background tasks of the session.
 import * as v from "valibot";
 import { toolSuccess } from "../events/content.ts";
 import { boolean, integer } from "./argument-schemas.ts";

@@ -1,4 +1,4 @@
-// TaskOutput: how a background task is doing and the end of what it printed.
+// TaskOutput: shows the state of a background task and the end of its output.
 import * as v from "valibot";
 import { toolSuccess } from "../events/content.ts";
 import { isFinal } from "../events/task-status.ts";
@@ -8,7 +8,7 @@ import type { TaskOutput, TaskView } from "./operations.ts";
 import { noBackgroundWork, taskLines, taskNotFound } from "./task-results.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
 
-/** Bytes of output that are shown. */
+/** Bytes of output to show. */
 const previewLimit = 32 * 1024;
 
 const description = `Show how a background task is doing and the last ${previewLimit / 1024} KiB of its output.

@@ -1,8 +1,8 @@
-// What tools say about background tasks: the lines of one, the block that clients show, and what is common to them.
+// Results about background tasks: the lines of one, the block that clients show, and texts that the task tools share.
 import { type DisplayBlock, type ToolReturn, toolError, toolSuccess } from "../events/content.ts";
 import type { TaskView } from "./operations.ts";
 
-/** The lines that say what a task is and how it is doing. */
+/** The lines with a task's description and state. */
 export function taskLines({ id, kind, status, description, command, agent }: TaskView): string[] {
 	return [
 		`task_id: ${id}`,
@@ -18,7 +18,7 @@ export function taskBlock({ id, kind, status, description }: TaskView): DisplayB
 	return { type: "background_task", task_id: id, kind, status, description };
 }
 
-/** What a call returns that has started a task. */
+/** The result of a call that has started a task. */
 export function startedResult(task: TaskView): ToolReturn {
 	const { id, kind, status, description, agent, outputPath } = task;
 	const start = [...taskLines(task), "automatic_notification: true"];
@@ -48,12 +48,12 @@ export function startedResult(task: TaskView): ToolReturn {
 	});
 }
 
-/** The word as a shell takes it. */
+/** The word quoted for a shell. */
 function quoted(word: string): string {
 	return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** The refusal of a subagent that wants background work. */
+/** The refusal when a subagent requests background work. */
 export function noBackgroundWork(): ToolReturn {
 	return toolError("Subagents have no background tasks. Do it in the foreground.", "Background task unavailable");
 }

@@ -1,4 +1,4 @@
-// TaskStop: asks that a background task be ended.
+// TaskStop: requests the end of a background task.
 import * as v from "valibot";
 import { toolError, toolSuccess } from "../events/content.ts";
 import { isFinal } from "../events/task-status.ts";

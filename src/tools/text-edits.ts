@@ -1,5 +1,5 @@
-// Edits of a text, one after the other: found and counted in linear time, and refused before they make a small text an
-// endless one. Long work lets others have their turn.
+// Applies edits to a text, one after the other: matches are found and counted in linear time, and edits that would make
+// a small text huge are refused. Long work yields to other work.
 
 import { createPace, type Pace } from "../base/pace.ts";
 import { createTextSearch, type TextSearch } from "../base/text-search.ts";
@@ -14,7 +14,7 @@ export interface TextEdit {
 /** Characters that one call may add to a text. */
 const growthLimit = 4 * 1024 * 1024;
 
-/** Characters that the edits of one call may look through, all together. */
+/** Total characters that the edits of one call may search. */
 const searchLimit = 2 * 1024 * 1024 * 1024;
 
 /** Replacements that are joined at once. */
@@ -74,7 +74,7 @@ export async function applyEdits(
 	return refuse("No replacements were made: the text to replace was not found, or is the same as the new text.");
 }
 
-/** The edit in the line endings of the text it is meant for. */
+/** The edit with the line endings of the text. */
 function adaptEdit(edit: TextEdit, text: string, lineEnding: LineEnding): TextEdit {
 	if (lineEnding === "crlf") return { ...edit, old: toLineFeeds(edit.old), new: toLineFeeds(edit.new) };
 	if (lineEnding === "lf" || createTextSearch(edit.old)(text, 0) !== -1) return edit;

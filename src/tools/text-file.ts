@@ -1,4 +1,4 @@
-// Text of a file apart from the form it is stored in: byte order mark and line endings, which an edit must keep.
+// Separates a file's text from its stored form: byte order mark and line endings, which an edit must preserve.
 import { isUtf8 } from "node:buffer";
 import { createPace } from "../base/pace.ts";
 
@@ -13,7 +13,7 @@ export interface TextFile {
 
 const byteOrderMark = "\ufeff";
 
-/** Characters whose line endings are changed at once. */
+/** Characters whose line endings are converted at once. */
 const pieceLength = 64 * 1024;
 
 async function detectLineEnding(text: string): Promise<LineEnding> {
@@ -33,13 +33,13 @@ export function toLineFeeds(text: string): string {
 	return text.replaceAll("\r\n", "\n");
 }
 
-/** The text in pieces, each changed; a file of nothing but line ends takes long and much room in one go. */
+/** Maps the text in pieces: a file of nothing but line ends would need much time and memory at once. */
 async function mapPieces<Piece>(text: string, map: (piece: string) => Piece): Promise<Piece[]> {
 	const pace = createPace();
 	const pieces: Piece[] = [];
 	for (let start = 0; start < text.length; ) {
 		let end = start + pieceLength;
-		// Neither the two of a line end nor the two of a character are taken apart.
+		// Splits neither a line end nor a surrogate pair.
 		if (end < text.length && /[\r\ud800-\udbff]/.test(text.charAt(end - 1))) end -= 1;
 		pieces.push(map(text.slice(start, end)));
 		start = end;
@@ -59,7 +59,7 @@ export async function decodeTextFile(bytes: Buffer): Promise<TextFile | null> {
 	return { text: plain, hasByteOrderMark, lineEnding };
 }
 
-/** The bytes of a new text, as `decodeTextFile` gives it, in the form of the old file; null for a file that is new. */
+/** The bytes of a text from `decodeTextFile` in the form of the old file; null for a file that is new. */
 export async function encodeTextFile(text: string, form: Omit<TextFile, "text"> | null): Promise<Buffer> {
 	const isMarked = form?.hasByteOrderMark === true && !text.startsWith(byteOrderMark);
 	const mark = Buffer.from(isMarked ? byteOrderMark : "");

@@ -1,13 +1,13 @@
-// Cutting text to a length without cutting a character in two.
+// Truncates text without splitting a character.
 
-/** The longest beginning of at most `length` UTF-16 units that holds whole characters only. */
+/** The longest beginning of at most `length` UTF-16 units that contains only whole characters. */
 export function beginning(text: string, length: number): string {
 	if (text.length <= length) return text;
 	const last = text.charCodeAt(length - 1);
 	return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
 }
 
-/** The line as it is, or cut so that it has at most `length` units with the marker at its end. */
+/** The line, truncated if necessary to at most `length` units with the marker at its end. */
 export function cutLine(line: string, length: number, marker: string): string {
 	return line.length <= length ? line : beginning(line, Math.max(0, length - marker.length)) + marker;
 }

@@ -1,18 +1,18 @@
-// Goes through the lines of a file piece by piece, keeping of a line no more than asked for, however long it is.
+// Reads the lines of a file piece by piece, retaining no more of a line than requested, however long it is.
 import { beginning } from "./text-limits.ts";
 
 export interface TextLine {
 	/** Without its newline, and without the CR before it. */
 	readonly text: string;
-	/** Whether more of the line was left out. */
+	/** Whether the rest of the line was left out. */
 	readonly isCut: boolean;
 	/** Whether a newline ends it; only the last line may have none. */
 	readonly isEnded: boolean;
 }
 
 /**
- * Calls back for every line, in order. `keptLength` is in UTF-16 units. Invalid UTF-8 is replaced, a byte order mark
- * dropped. Stops between pieces when the signal aborts.
+ * Calls back for every line, in order. `retainedLength` is in UTF-16 units. Invalid UTF-8 is replaced, a byte order
+ * mark dropped. Stops between pieces when the signal aborts.
  */
 export async function forEachLine(
 	pieces: AsyncIterable<Buffer>,
@@ -28,7 +28,7 @@ export async function forEachLine(
 	const add = (text: string): void => {
 		if (text === "") return;
 		isOpen = true;
-		// One more than is kept, so that the CR of a line that just fits is not taken for a part of it.
+		// One more than is retained, so that the CR of a line with exactly that length is not taken for a part of it.
 		const room = retainedLength + 1 - line.length;
 		if (room > 0) line += text.slice(0, room);
 		if (text.length > room) isCut = true;

@@ -1,6 +1,6 @@
-// The built-in tools by name alone: by the paths that agent files name them with. What they do is built-in-tools.ts.
+// The paths of the built-in tools in agent files, without the tools' code. built-in-tools.ts has the tools.
 
-/** Who has a tool. */
+/** Which agents have a tool. */
 interface ToolHolders {
 	/** Whether the default agent has it. */
 	readonly isDefault: boolean;
@@ -8,7 +8,7 @@ interface ToolHolders {
 }
 
 const everyone: ToolHolders = { isDefault: true, isForSubagents: true };
-/** It works for the person at the session's own agent: a subagent has nobody to ask and no plan of its own. */
+/** It works with the person at the session's own agent: a subagent can ask nobody and has no plan of its own. */
 const mainAgent: ToolHolders = { isDefault: true, isForSubagents: false };
 const whoNamesIt: ToolHolders = { isDefault: false, isForSubagents: true };
 
@@ -61,7 +61,9 @@ const absentToolPaths: ReadonlySet<string> = new Set([
 	"kimi_cli.tools.multiagent:CreateSubagent",
 ]);
 
-/** What is to be made of a path in an agent file; `absent` tools are known by name but are not here. */
+/**
+ * Whether the tool of a path in an agent file exists; `absent` tools have known names but are not part of this program.
+ */
 export function toolAvailability(toolPath: string): "there" | "absent" | "unknown" {
 	if (isBuiltInToolPath(toolPath)) return "there";
 	return absentToolPaths.has(toolPath) ? "absent" : "unknown";
@@ -81,7 +83,7 @@ export function isBuiltInToolPath(toolPath: string): toolPath is BuiltInToolPath
 	return Object.hasOwn(holders, toolPath);
 }
 
-/** Whether it is the name of one of our tools, also of one that the agent at hand does not have. */
+/** Whether it is the name of a built-in tool, even if the agent does not have it. */
 export function isBuiltInToolName(name: string): boolean {
 	return builtInToolPaths.some((toolPath) => toolPath.slice(toolPath.lastIndexOf(":") + 1) === name);
 }

@@ -1,5 +1,5 @@
-// The contract every tool fulfils. What `prepare` shows for approval is exactly what `execute` will do;
-// no tool asks by itself, and what the model can repair is a result, never an exception.
+// The contract of every tool. What `prepare` shows for approval is exactly what `execute` does; no tool asks by itself,
+// and what the model can correct is a result, never an exception.
 import type { Clock } from "../base/clock.ts";
 import type { DisplayBlock, Todo, ToolReturn } from "../events/content.ts";
 import type { Files } from "../files/port.ts";
@@ -35,28 +35,28 @@ export type Preparation =
 			/** Whether running it changes anything outside the kernel; such calls are recorded before they start. */
 			readonly hasEffect: boolean;
 			/**
-			 * What the call was prepared against and will change, such as a file; null when nothing in particular.
-			 * Calls of one answer that nobody is asked about are prepared anew, in order, for the same target.
+			 * What the call was prepared against and will change, such as a file; null for nothing in particular. Calls
+			 * of one answer that need no approval are prepared again, in order, for the same target.
 			 */
 			readonly target: string | null;
-			/** Runs once. Rejects only on a defect; after an abort it settles as soon as its effects are ended. */
+			/** Runs once. Rejects only on a bug; after an abort it settles as soon as its effects have ended. */
 			execute(signal: AbortSignal): Promise<ToolReturn | Refusal>;
 	  };
 
-/** A result by which a person refused to go on: it stops the turn like a rejected approval. */
+/** A result with a person's refusal to continue: it stops the turn like a rejected approval. */
 export interface Refusal {
 	readonly kind: "refusal";
 	readonly result: ToolReturn;
 }
 
-/** What a call knows beside its arguments. */
+/** What a call knows besides its arguments. */
 export interface ToolCallContext {
 	readonly toolCallId: string;
 	/** The arguments as the model wrote them: JSON text or null. */
 	readonly rawArguments: string | null;
 }
 
-/** What came of opening a call: prepared, or arguments that do not fit (`issue` is one sentence). */
+/** The outcome of opening a call: prepared, or invalid arguments (`issue` is one sentence). */
 export type OpenedCall =
 	| { readonly ok: true; readonly preparation: Preparation }
 	| { readonly ok: false; readonly issue: string };
@@ -66,19 +66,22 @@ export type ClientCapability = "questions" | "plan-mode";
 
 export interface Tool {
 	readonly name: string;
-	/** Hidden from the model, though not from calls, unless an attached client can do all of it. Default: nothing. */
+	/**
+	 * Hidden from the model, though not from calls, unless an attached client has all these capabilities. Default:
+	 * none.
+	 */
 	readonly needs?: readonly ClientCapability[];
 	readonly description: string;
-	/** JSON Schema of the arguments; computed when first wanted. */
+	/** JSON Schema of the arguments; computed on first use. */
 	parameters(): Promise<JsonSchema>;
-	/** Checks the decoded arguments, then prepares the call: looks and checks, changes nothing. */
+	/** Checks the decoded arguments, then prepares the call: reads and checks, changes nothing. */
 	open(value: unknown, context: ToolCallContext): Promise<OpenedCall>;
 }
 
-/** What a session lends to its tools. Paths are absolute. */
+/** What a session provides to its tools. Paths are absolute. */
 export interface ToolEnvironment {
 	readonly workDir: string;
-	/** Further workspace roots, as they are now. */
+	/** The current additional workspace roots. */
 	additionalDirs(): readonly string[];
 	/** Directories of skills: they may be searched as well. */
 	readonly skillDirs: readonly string[];
@@ -86,13 +89,13 @@ export interface ToolEnvironment {
 	readonly environment: Readonly<Record<string, string>>;
 	/** The user's home directory, for `~`. */
 	readonly home: string;
-	/** Where a tool may leave output too large for an answer. */
+	/** The directory for output too large for an answer. */
 	readonly outputDir: string;
-	/** Files that hold secrets are not read through it. */
+	/** Refuses to read files that contain secrets. */
 	readonly files: Files;
 	/** The same without that rule: for changes, which a person is shown before they are made. */
 	readonly allFiles: Files;
-	/** What `files` does not read. */
+	/** What `files` refuses to read. */
 	readonly secrets: SecretPaths;
 	readonly processes: Processes;
 	readonly web: WebAccess;
@@ -103,31 +106,31 @@ export interface ToolEnvironment {
 	/** Null for subagents, which call none. */
 	readonly agents: AgentOperations | null;
 	readonly mail: MailOperations;
-	/** What the agent's model takes in: tools that read for it are there accordingly. */
+	/** The media that the agent's model accepts: it decides which media tools exist. */
 	readonly media: MediaOperations;
 	/** Null for subagents, which have no background work. */
 	readonly tasks: TaskOperations | null;
 }
 
-/** What tools may do on the web. */
+/** What tools use to access the web. */
 export interface WebAccess {
 	readonly network: Network;
 	/** Hosts, addresses and ranges that may be fetched although they are not public. */
 	readonly allowed: readonly string[];
-	/** What fetches pages in our place; null for none. */
+	/** The service that fetches pages for us; null for none. */
 	readonly fetchService: WebService | null;
-	/** What searches the web; null for none. */
+	/** The search service; null for none. */
 	readonly searchService: WebService | null;
-	/** Makes text of HTML. */
+	/** Converts HTML to text. */
 	readonly readPage: ReadPage;
 }
 
-/** A service of the web that settings name. */
+/** A web service from the settings. */
 export interface WebService {
 	readonly baseUrl: string;
 	/** Sent with each request. */
 	readonly customHeaders: Readonly<Record<string, string>>;
-	/** The bearer token as it is now. */
+	/** The current bearer token. */
 	token(): Promise<string>;
 }
 

@@ -1,23 +1,23 @@
-// What a path in a call means: home and work directory filled in, symbolic links resolved, inside the workspace or not.
-// Reads nothing but links; whether the file may be touched is decided by the tools.
+// Resolves a path in a call: home and work directory, symbolic links, and whether it is inside the workspace. Tools
+// decide whether the file may be accessed.
 import path from "node:path";
 import { type ToolReturn, toolError } from "../events/content.ts";
 import type { Files } from "../files/port.ts";
 import type { ToolEnvironment } from "./tool.ts";
 
-/** Characters; systems take no longer ones, and looking at all the parts of one that is takes long. */
+/** Maximal characters; systems accept no longer paths, and resolving all the parts of a long one takes long. */
 const pathLimit = 4096;
 
 export interface Location {
 	/** As the model wrote it. */
 	readonly spelled: string;
-	/** Absolute and normalised, links as spelled: what people are shown. */
+	/** Absolute and normalised, links as spelled: shown to people. */
 	readonly path: string;
-	/** With every link resolved: what is read and written. */
+	/** With every link resolved: read and written. */
 	readonly resolved: string;
 	/** Whether `resolved` lies in the work dir or an additional dir. */
 	readonly inside: boolean;
-	/** Whether links lead elsewhere than the path says, others than those to the workspace itself. */
+	/** Whether links lead elsewhere than the path says, other than those in the workspace's own path. */
 	readonly isLinked: boolean;
 }
 
@@ -34,29 +34,29 @@ export function contains(root: string, target: string): boolean {
 	return target === root || target.startsWith(root.endsWith(path.sep) ? root : root + path.sep);
 }
 
-/** Whether the path was given as one that does not depend on the work dir. */
+/** Whether the path does not depend on the work dir. */
 export function isAbsolutePath(spelled: string): boolean {
 	return path.isAbsolute(withHome(spelled, "/"));
 }
 
-/** Why a path in a call is no path at all; null when it may be one. */
+/** Why a path in a call is invalid; null when it is valid. */
 export function refusePath(spelled: string): ToolReturn | null {
 	if (spelled.length > pathLimit)
 		return toolError(`The path is longer than ${pathLimit} characters: ${spelled.slice(0, 100)}…`, "Invalid path");
 	return spelled.includes("\0") ? toolError("A path has no NUL character.", "Invalid path") : null;
 }
 
-/** The absolute path that was meant; links are not looked at. */
+/** The absolute path; links are not resolved. */
 export function absolutePath(spelled: string, environment: Pick<ToolEnvironment, "workDir" | "home">): string {
 	return path.resolve(environment.workDir, withHome(spelled, environment.home));
 }
 
-/** Whether a resolved path lies in the workspace; its roots are resolved, too. */
+/** Whether a resolved path lies in the workspace, whose roots are resolved, too. */
 export async function isInsideWorkspace(resolved: string, environment: ToolEnvironment): Promise<boolean> {
 	return await isInsideAny(resolved, [environment.workDir, ...environment.additionalDirs()], environment.files);
 }
 
-/** Whether a resolved path may be searched: in the workspace, and where skills are. */
+/** Whether a resolved path may be searched: in the workspace, and in skill directories. */
 export async function isSearchable(resolved: string, environment: ToolEnvironment): Promise<boolean> {
 	if (await isInsideWorkspace(resolved, environment)) return true;
 	return await isInsideAny(resolved, environment.skillDirs, environment.files);
@@ -69,7 +69,7 @@ async function isInsideAny(resolved: string, roots: readonly string[], files: Fi
 	return false;
 }
 
-/** The path with the links of the workspace root that it begins with resolved, and no others. */
+/** Resolves the links in the workspace root at the beginning of the path, and no others. */
 async function withoutRootLinks(absolute: string, environment: ToolEnvironment): Promise<string> {
 	for (const root of [environment.workDir, ...environment.additionalDirs()]) {
 		if (!contains(root, absolute)) continue;
@@ -78,12 +78,12 @@ async function withoutRootLinks(absolute: string, environment: ToolEnvironment):
 	return absolute;
 }
 
-/** The path as a person is asked about it: with where links lead, if they do. */
+/** The path for an approval: with the target of links, if there are any. */
 export function shownPath({ path: named, resolved, isLinked }: Location): string {
 	return isLinked ? `\`${named}\`, which is a link to \`${resolved}\`` : `\`${named}\``;
 }
 
-/** Finds where a file argument leads. A path that leaves the workspace must have been given as an absolute one. */
+/** Resolves a file argument. A path outside the workspace must be absolute. */
 export async function locateFile(spelled: string, environment: ToolEnvironment): Promise<LocationResult> {
 	const refuse = (message: string, brief: string): LocationResult => ({
 		ok: false,

@@ -1,4 +1,4 @@
-// WriteFile: replaces a file's content or adds to its end.
+// WriteFile: replaces a file's content or appends to it.
 import * as v from "valibot";
 import { toolError } from "../events/content.ts";
 import { defineTool, settled } from "./define-tool.ts";
@@ -27,7 +27,7 @@ const schema = v.object({
 	),
 });
 
-/** The text in place of the file's own line endings, as far as the text does not insist on others. */
+/** Adopts the file's own line endings, unless the text requires others. */
 function adapted(content: string, usesReturns: boolean): string {
 	return usesReturns ? toLineFeeds(content) : content;
 }

@@ -1,4 +1,4 @@
-// The service of the settings that fetches pages in our place, and gives them as Markdown.
+// Requests a page as Markdown from the fetch service of the settings.
 import type { Clock } from "../../base/clock.ts";
 import type { Fetch } from "../../network/network-settings.ts";
 import type { WebService } from "../tool.ts";
@@ -13,7 +13,7 @@ export interface ServiceRequest {
 	readonly bytes: number;
 }
 
-/** The page; null when the service does not give it, for whatever reason. */
+/** The page; null when the service does not return it, for whatever reason. */
 export async function askFetchService(
 	service: WebService,
 	fetch: Fetch,
@@ -30,7 +30,7 @@ export async function askFetchService(
 			method: "POST",
 			headers: toHeaders(service, token, toolCallId),
 			body: JSON.stringify({ url: url.href }),
-			// A redirect would carry the key to wherever the answer points.
+			// A redirect would send the key to an address chosen by the answer.
 			redirect: "manual",
 			signal: AbortSignal.any([signal, deadline.signal]),
 		});
@@ -45,7 +45,7 @@ export async function askFetchService(
 	}
 }
 
-/** The service's own over ours. Throws for what HTTP does not allow. */
+/** The service's own headers override ours. Throws for what HTTP does not allow. */
 function toHeaders({ customHeaders }: WebService, token: string, toolCallId: string): Headers {
 	const headers = new Headers({
 		"content-type": "application/json",

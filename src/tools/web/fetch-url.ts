@@ -1,4 +1,4 @@
-// FetchURL: shows a page of the web as text. What may be fetched is the matter of the network and its rule.
+// FetchURL: shows a web page as text. The network and its address rule decide what may be fetched.
 import * as v from "valibot";
 import { sentences } from "../../base/sentence.ts";
 import { type ToolReturn, toolError, toolSuccess } from "../../events/content.ts";
@@ -14,7 +14,7 @@ import { getPage, type PageAnswer, type PageLimits, readAddress } from "./page-r
 export interface FetchLimits extends PageLimits {
 	readonly connect: number;
 	readonly silence: number;
-	/** For the service that may fetch in our place. */
+	/** For the service that may fetch for us. */
 	readonly service: number;
 }
 
@@ -43,14 +43,14 @@ type Answered = Extract<PageAnswer, { kind: "answered" }>;
 export function createFetchUrl(environment: ToolEnvironment, limits: FetchLimits = standardLimits): Tool {
 	const { web, clock } = environment;
 	let guarding: Promise<Fetch> | null = null;
-	/** Only what is public, and what the settings allow. */
+	/** Only public hosts, and those that the settings allow. */
 	const guard = (): Promise<Fetch> => {
 		guarding ??= import("../../network/address-rule.ts").then(({ createPublicOnlyRule }) =>
 			web.network.guarded({
 				rule: createPublicOnlyRule(web.allowed),
 				connectTimeout: limits.connect,
 				silenceTimeout: limits.silence,
-				// What is read of a page has a bound of its own.
+				// Page requests have a limit of their own.
 				bodyLimit: null,
 			}),
 		);
@@ -99,7 +99,7 @@ export function createFetchUrl(environment: ToolEnvironment, limits: FetchLimits
 	});
 }
 
-/** What could not be checked, as a proxy resolves names itself; empty when nothing went over one. */
+/** A note on what could not be checked because a proxy resolves names itself; empty when no proxy was used. */
 async function describeUnchecked({ path }: Answered, { network }: ToolEnvironment["web"]): Promise<string> {
 	const named = path.filter(({ hostname }) => !isAddress(withoutBrackets(hostname)));
 	const variables = await Promise.all(named.map((url) => network.proxyVariable(url)));

@@ -1,5 +1,5 @@
-// Reads web pages in a thread, one at a time: a page may be made to take any time and any memory, and neither the session
-// that asked for it nor any other is to wait for it.
+// Reads web pages in a thread, one at a time: a hostile page may take any time and memory, and no session should wait
+// for it.
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { PageSource, PageText } from "./web-page.ts";
 
@@ -43,7 +43,7 @@ export function createPageReader(file: string, limits: PageReaderLimits = standa
 		});
 }
 
-/** What the thread posted. */
+/** The message of the thread. */
 function toPageText(value: unknown): PageText | null {
 	if (typeof value !== "object" || value === null || !("title" in value) || !("markdown" in value)) return null;
 	const { title, markdown } = value;

@@ -1,13 +1,13 @@
-// Gets one page from wherever it is: redirects followed by hand, bodies and times bounded, and refusals put into words.
+// Requests one page: redirects are followed by hand, bodies and times are bounded, and refusals become texts.
 import type { Clock } from "../../base/clock.ts";
 import { type NetworkFailure, toNetworkFailure } from "../../network/network-error.ts";
 import type { Fetch } from "../../network/network-settings.ts";
 import { readAtMost } from "./response-body.ts";
 
 export interface PageLimits {
-	/** Milliseconds for the whole of it, redirects included. */
+	/** Milliseconds for everything, redirects included. */
 	readonly total: number;
-	/** Redirects that are followed. */
+	/** Redirects to follow. */
 	readonly redirects: number;
 	/** Bytes of a body, unpacked. */
 	readonly bytes: number;
@@ -16,7 +16,7 @@ export interface PageLimits {
 export type PageAnswer =
 	| {
 			readonly kind: "answered";
-			/** Every address asked, the last of which answered. */
+			/** Every address requested; the last one answered. */
 			readonly path: readonly URL[];
 			readonly status: number;
 			readonly statusText: string;
@@ -28,14 +28,14 @@ export type PageAnswer =
 	| { readonly kind: "failed"; readonly message: string; readonly brief: string }
 	| { readonly kind: "cancelled" };
 
-/** Some servers answer nobody but browsers. */
+/** Some servers answer only browsers. */
 const headers = {
 	"user-agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36",
 	accept: "text/html,application/xhtml+xml,text/markdown,text/plain,application/json;q=0.9,*/*;q=0.8",
 	"accept-language": "en-US,en;q=0.9,*;q=0.5",
 };
 
-/** An address that can be asked; a sentence about what is wrong with it otherwise. */
+/** A valid address; otherwise a sentence about what is wrong with it. */
 export function readAddress(text: string, base?: URL): URL | string {
 	const url = URL.canParse(text, base?.href) ? new URL(text, base) : null;
 	if (url === null) return `${JSON.stringify(text)} is not a URL; it must begin with http:// or https://.`;
@@ -62,7 +62,7 @@ export async function getPage(
 		return toFailure(toNetworkFailure(thrown));
 	} finally {
 		withdraw();
-		// What was not read is not waited for.
+		// The rest is not awaited.
 		deadline.abort();
 	}
 }

@@ -1,4 +1,4 @@
-// SearchWeb: asks the search service of the settings, and shows what it found.
+// SearchWeb: queries the search service of the settings, and shows the results.
 import * as v from "valibot";
 import { withAdmissionNote } from "../../base/client-admission.ts";
 import { errorText } from "../../base/errors.ts";
@@ -12,7 +12,7 @@ import { readAtMost } from "./response-body.ts";
 
 export const searchToolName = "SearchWeb";
 
-/** Seconds the service may take. */
+/** Seconds for the service's answer. */
 const timeout = 30;
 /** Bytes of an answer; twenty pages with their content have far less. */
 const maximumBytes = 32 * 1024 * 1024;
@@ -39,7 +39,7 @@ const schema = v.object({
 
 type Query = v.InferOutput<typeof schema>;
 
-/** What the service leaves out, or gives as null, is empty. */
+/** Values that the service omits, or sends as null, become empty. */
 const text = v.pipe(
 	v.nullish(v.string(), ""),
 	v.transform((value) => value.trim()),
@@ -68,7 +68,7 @@ function notConfigured(missing: string): ToolReturn {
 	);
 }
 
-/** The headers of a request, the service's own over ours; null when HTTP does not allow them. */
+/** The headers of a request, the service's own overriding ours; null when HTTP does not allow them. */
 function toHeaders({ customHeaders }: WebService, token: string): Headers | null {
 	const headers = new Headers({ accept: "application/json", "content-type": "application/json" });
 	try {
@@ -89,7 +89,7 @@ function toBody({ query, limit, include_content }: Query): string {
 	});
 }
 
-/** What the status of an answer that is no success says to the person whose service it is. */
+/** The meaning of an error status for the person who configured the service. */
 function refusedBy(status: number): ToolReturn {
 	const hint =
 		status === 401 || status === 403
@@ -114,7 +114,7 @@ export function createSearchWeb({ web, clock }: ToolEnvironment): Tool | null {
 	if (service === null) return null;
 
 	const request = async (url: string, headers: Headers, query: Query, signal: AbortSignal): Promise<ToolReturn> => {
-		// A redirect would carry the key to wherever the answer points.
+		// A redirect would send the key to an address chosen by the answer.
 		const response = await web.network.fetch(url, {
 			method: "POST",
 			headers,
@@ -169,7 +169,7 @@ export function createSearchWeb({ web, clock }: ToolEnvironment): Tool | null {
 	});
 }
 
-/** `fetch` hides what happened behind "fetch failed"; the cause has a word for it. */
+/** `fetch` hides the cause in "fetch failed"; `cause` has the error code. */
 function reason(thrown: unknown): string {
 	const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown;
 	return (errorText(cause) || "no reason given").replace(/\.$/, "");

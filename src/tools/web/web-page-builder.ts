@@ -1,5 +1,5 @@
-// Builds a document from the tags and texts of a page as they are read: elements that Markdown has a word for, and
-// whatever the page is, no more than so many of them, so much text, and so deep.
+// Builds a document from the tags and texts of a page as they are parsed: only elements with a Markdown equivalent,
+// with limits on their number, the text, and the depth.
 import type { PageDocument, PageElement } from "./web-page-dom.ts";
 import {
 	type Attributes,
@@ -13,63 +13,63 @@ import {
 	treatmentOf,
 } from "./web-page-elements.ts";
 
-/** What is enough to fill any answer. With more, finding the main text would take too long. */
+/** Enough for any answer. With more, finding the main text would take too long. */
 const limits = {
-	/** Elements of the page that are open at the same time. */
+	/** Elements of the page that are open at once. */
 	open: 2000,
-	/** Elements that are taken over, and how many of them lie in each other; deeper ones are taken as their text. */
+	/** Elements of the document, and their maximal depth; deeper ones are reduced to their text. */
 	elements: 12_000,
 	nesting: 60,
-	/** Characters of text, with those of addresses. */
+	/** Characters of text, including addresses. */
 	text: 500_000,
 };
 
-/** What a character that has to be escaped counts more than others: it splits the text when it is read again. */
+/** The extra cost of a character that has to be escaped: it splits the text when it is parsed again. */
 const markupCost = 20;
 
 export interface PageBuilder {
 	open(name: string, attributes: Attributes): void;
 	close(): void;
 	addText(text: string): void;
-	/** Whether nothing more is taken. */
+	/** Whether a limit is reached. */
 	isFull(): boolean;
-	/** Ends the document; gives its title. */
+	/** Ends the document; returns its title. */
 	finish(): string | null;
 }
 
-/** An element of the page that is open. */
+/** An open element of the page. */
 interface OpenElement {
 	readonly name: string;
-	/** Where its content goes: itself, or what it lies in. */
+	/** The parent for its content: itself, or an outer element. */
 	readonly element: PageElement;
-	/** Whether `element` is its own. */
+	/** Whether the document contains an element of its own for it. */
 	readonly isPersisted: boolean;
 	/** The programming language it names. */
 	readonly language: string | null;
 	/** The number of its last item. */
 	itemNumber: number;
-	/** Whether anything in it is to be seen. */
+	/** Whether it has visible content. */
 	hasContent: boolean;
 }
 
-/** Elements that are something without content; a line break only between what is. */
+/** Elements with a meaning without content; a line break only between content. */
 const voidNames: ReadonlySet<string> = new Set(["br", "hr", "img", "task", "td", "th"]);
 
-/** `url` is where the page was found; addresses are relative to it. */
+/** `url` is the page's address, to which addresses are relative. */
 export function createPageBuilder(document: PageDocument, url: string): PageBuilder {
 	const root = openElement("", document.body, true, null, 0);
 	const opened: OpenElement[] = [];
 	let base = isAddress(url) ? url : undefined;
 	let hasOwnBase = false;
-	/** How many elements are open in one that is left out, itself included. */
+	/** The depth within a dropped element, itself included. */
 	let dropped = 0;
 	let text = "";
 	let textLength = 0;
 	let elements = 0;
 	let nesting = 0;
-	/** How many headings are open. */
+	/** The number of open headings. */
 	let headings = 0;
-	/** The code block that is open; its markup is left out. */
+	/** The open code block; its markup is dropped. */
 	let codeBlock: PageElement | null = null;
 	let hasCodeEnded = false;
 	let title = "";
@@ -118,7 +118,7 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 	const createElement = (name: string, attributes: Attributes): PageElement | null => {
 		if (nesting >= limits.nesting || elements >= limits.elements) return null;
 		elements += 1;
-		// Headings often lead to themselves.
+		// Headings often link to themselves.
 		const isOwnLink = name === "a" && attributes["href"]?.startsWith("#") === true && headings > 0;
 		const element = document.createElement(name);
 		return copyAttributes(element, name, isOwnLink ? {} : attributes, resolve) ? element : null;
@@ -174,7 +174,7 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 		} else currentRetained().hasContent = true;
 	};
 
-	/** Within a code block only text counts, and where its lines end. */
+	/** Within a code block only text and line ends count. */
 	const openInCode = (block: PageElement, name: string, attributes: Attributes): void => {
 		if (name === "code") setLanguage(block, codeLanguage(attributes));
 		if (name === "code" && hasCodeEnded) text += "\n\n";
@@ -198,7 +198,7 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 				announcedTitle ||= attributes["content"] ?? "";
 			isInTitle = spelledName === "title";
 			const name = fallbackName(spelledName);
-			// What unfolds a section may be its heading.
+			// A button that unfolds a section may contain its heading.
 			const treatment = name === "button" && headings > 0 ? "opened" : treatmentOf(spelledName, attributes);
 			if (treatment === "dropped" || (codeBlock !== null && isLineNumbers(attributes))) dropped = 1;
 			else if (codeBlock !== null) openInCode(codeBlock, name, attributes);
@@ -220,7 +220,7 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 			if (isInTitle) title += content;
 			if (isInTitle || dropped > 0) return;
 			hasCodeEnded = false;
-			// Kinds of space are told apart only by those who print; soft hyphens not even by them.
+			// Different kinds of spaces only matter in print; soft hyphens not even there.
 			const plain = content
 				.replace(/\r\n?/g, "\n")
 				.replace(/[^\S\n\t ]/g, " ")
@@ -248,17 +248,17 @@ function isHeading(name: string): boolean {
 	return name === "summary" || /^h[1-6]$/.test(name);
 }
 
-/** Whether it can be made an address; no page needs one as long as those that are not. */
+/** Whether it is a valid address of reasonable length. */
 function isAddress(text: string, base?: string): boolean {
 	return text.length <= addressLength && URL.canParse(text, base);
 }
 
-/** Whether a link is a mark beside a heading, by which one gets its address. */
+/** Whether a link is a mark next to a heading, for copying its address. */
 function isMark(link: PageElement): boolean {
 	return /^[#¶§\s]*$/.test(link.textContent) && link.querySelectorAll("img").length === 0;
 }
 
-/** Long runs of space are cut: code has no use for them, and what follows would take its time over them. */
+/** Truncates long runs of space: code does not need them, and later steps would be slow on them. */
 function tidyCode(text: string): string {
 	return text
 		.replace(/\s{100,}/g, (run) => run.slice(0, 100))

@@ -1,4 +1,4 @@
-// The part of a document's nodes that reading a web page works with; the library that makes them fulfils it.
+// The DOM interface that reading a web page uses; the DOM library implements it.
 
 export interface PageNode {
 	readonly parentNode: PageElement | null;

@@ -1,14 +1,14 @@
-// What becomes of each element of a web page, and what its attributes say that Markdown can say as well.
+// Decides how each element of a web page is treated, and which of its attributes have a Markdown equivalent.
 
 import { beginning } from "../text-limits.ts";
 import type { PageElement } from "./web-page-dom.ts";
 
 type Treatment =
-	/** Taken over. */
+	/** Copied to the document. */
 	| "kept"
-	/** Left out with everything in it: no text of the page, or not to be seen. */
+	/** Dropped with its content: not part of the text, or not visible. */
 	| "dropped"
-	/** Its content stands for it. */
+	/** Replaced by its content. */
 	| "opened";
 
 const retainedNames: ReadonlySet<string> = new Set([
@@ -18,7 +18,7 @@ const retainedNames: ReadonlySet<string> = new Set([
 	...["a", "b", "br", "code", "del", "em", "i", "img", "s", "strike", "strong", "sup", "task"],
 ]);
 
-/** Elements that read like another one. */
+/** Elements that are treated like another one. */
 const fallbackNames: ReadonlyMap<string, string> = new Map([
 	...["center", "dir", "fieldset", "form"].map((name) => [name, "div"] as const),
 	...["kbd", "samp", "tt"].map((name) => [name, "code"] as const),
@@ -41,16 +41,16 @@ export type Attributes = Readonly<Record<string, string>>;
 /** Makes an address absolute; null when it is none of these schemes. */
 export type ResolveAddress = (value: string | undefined, schemes: RegExp) => string | null;
 
-/** Characters of an attribute, and of an address. */
+/** Maximal characters of an attribute, and of an address. */
 const attributeLength = 300;
 export const addressLength = 2000;
 
-/** The name an element is taken over with. */
+/** The name under which an element is copied. */
 export function fallbackName(name: string): string {
 	return fallbackNames.get(name) ?? name;
 }
 
-/** What becomes of an element, by its name and by what says that it is not to be seen. */
+/** The treatment of an element, by its name and by attributes that hide it. */
 export function treatmentOf(name: string, attributes: Attributes): Treatment {
 	if (name === "html" || name === "body") return "opened";
 	if (droppedNames.has(name) || isHidden(attributes)) return "dropped";
@@ -65,11 +65,11 @@ function isHidden(attributes: Attributes): boolean {
 	if (style !== undefined && /(?:^|;)\s?(?:display\s?:\s?none|visibility\s?:\s?hidden)/i.test(style.slice(0, 500))) {
 		return true;
 	}
-	// Formulas are drawn twice; the picture, which has the formula as its text, is called hidden.
+	// Formulas are rendered twice; the fallback image, which has the formula as its text, is marked as hidden.
 	return attributes["aria-hidden"] === "true" && attributes["class"]?.includes("fallback-image") !== true;
 }
 
-/** Gives an element the attributes that count. False when it is of no use with those it has. */
+/** Copies the relevant attributes to an element. False when the element is useless with them. */
 export function copyAttributes(
 	element: PageElement,
 	name: string,
@@ -83,7 +83,7 @@ export function copyAttributes(
 	const copy = (...keys: readonly string[]) => {
 		for (const key of keys) set(key, shortText(attributes[key] ?? ""));
 	};
-	// The library that finds the main text goes by these.
+	// The library that finds the main text uses these.
 	copy("id", "class");
 	switch (name) {
 		case "a":
@@ -114,7 +114,7 @@ export function copyAttributes(
 	}
 }
 
-/** Images that are loaded late name their address elsewhere; those of a point or two are there to count visitors. */
+/** Lazily loaded images have their address in another attribute; those of a pixel or two count visitors. */
 function imageAddress(attributes: Attributes, resolve: ResolveAddress): string | null {
 	const { width = "", height = "" } = attributes;
 	if ([width, height].some((size) => /^[012](?:px)?$/.test(size))) return null;
@@ -128,7 +128,7 @@ export function shortText(text: string): string {
 	return beginning(text, attributeLength).replace(/\s+/g, " ").trim();
 }
 
-/** A whole number; null for anything else, and for one too large to count with. */
+/** A whole number; null for anything else, and for one too large to be safe. */
 export function integerOf(value: string | undefined): number | null {
 	return value !== undefined && /^-?\d{1,7}$/.test(value.trim()) ? Number(value) : null;
 }
@@ -144,7 +144,7 @@ const noLanguage: ReadonlySet<string> = new Set([
 	"notranslate",
 ]);
 
-/** The programming language that an element names for the code in it; null when it names none. */
+/** The programming language that an element names for its code; null when it names none. */
 export function codeLanguage(attributes: Attributes): string | null {
 	const named = attributes["data-lang"] ?? attributes["data-language"];
 	if (named !== undefined && /^[\w+#.-]{1,30}$/.test(named)) return named.toLowerCase();
@@ -159,7 +159,7 @@ export function codeLanguage(attributes: Attributes): string | null {
 	return null;
 }
 
-/** Whether an element beside code holds the numbers of its lines. */
+/** Whether an element next to code contains its line numbers. */
 export function isLineNumbers(attributes: Attributes): boolean {
 	return classWords(attributes).some((word) => /^(?:linenos?|line-?numbers?(?:-rows)?|gutter|ln-num)$/.test(word));
 }

@@ -1,5 +1,5 @@
-// The Markdown of an element of a page that was read (web-page-reader.ts). Rules are our own wherever those of the
-// library take more than linear time, or cannot say what a page says.
+// Writes an element of a parsed page (web-page-reader.ts) as Markdown. Our own rules replace those of the library that
+// take more than linear time, or cannot express what a page contains.
 import TurndownService from "turndown";
 import type { PageElement } from "./web-page-dom.ts";
 import { type CellTexts, toTable } from "./web-page-tables.ts";
@@ -36,11 +36,11 @@ export function writeMarkdown(root: PageElement): string {
 		hr: "---",
 		bulletListMarker: "-",
 		codeBlockStyle: "fenced",
-		// Two spaces before each break would say no more.
+		// Two trailing spaces would add nothing.
 		br: "",
 	});
 	const escapeText = service.escape.bind(service);
-	// Within a word an underscore marks nothing.
+	// An underscore within a word needs no escape.
 	service.escape = (text) => escapeText(text).replace(/(?<=\w)\\_(?=\w)/g, "_");
 	for (const [names, replacement] of Object.entries(replacements)) {
 		const upper = new Set(names.toUpperCase().split(","));
@@ -53,7 +53,7 @@ function block(text: string): string {
 	return `\n\n${text}\n\n`;
 }
 
-/** Headings and links have one line. */
+/** Headings and links are one line. */
 function toLine(text: string): string {
 	return text
 		.split("\n")
@@ -62,13 +62,13 @@ function toLine(text: string): string {
 		.join(" ");
 }
 
-/** Marks do not reach over paragraphs. */
+/** Emphasis does not extend over paragraphs. */
 function marked(content: string, mark: string): string {
 	if (content.trim() === "") return "";
 	return content.includes("\n") ? content : `${mark}${content}${mark}`;
 }
 
-/** An exponent; a number that leads to a note is only that link. */
+/** An exponent; a footnote number remains a plain link. */
 function raised(content: string, element: PageElement): string {
 	const text = element.textContent.trim();
 	if (!/^[\w+\-−–.,]{1,20}$/.test(text) || element.querySelectorAll("a").length > 0) return content;

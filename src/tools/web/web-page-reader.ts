@@ -1,14 +1,14 @@
-// Reads the HTML of a page, a piece at a time, into a document that is safe to work on (web-page-builder.ts).
+// Parses the HTML of a page in chunks into a document with limits (web-page-builder.ts).
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Parser } from "htmlparser2";
 import { parseHTML } from "linkedom";
 import { createPageBuilder } from "./web-page-builder.ts";
 import type { PageDocument } from "./web-page-dom.ts";
 
-/** Tags that are looked at, those of scripts and of what is left out included. */
+/** Tags to parse, including those of scripts and of dropped elements. */
 const maximumTags = 300_000;
 
-/** Characters that are read before others get their turn. */
+/** Characters to parse before yielding to other work. */
 const pieceLength = 16_384;
 
 export interface ReadPage {
@@ -16,7 +16,7 @@ export interface ReadPage {
 	readonly title: string | null;
 }
 
-/** Reads the page that was found at `url`, or the beginning of one beyond all bounds. Never throws for what it holds. */
+/** Parses the page from `url`, or the beginning of one that exceeds the limits. Never throws because of its content. */
 export async function readPage(html: string, url: string): Promise<ReadPage> {
 	const { document }: { readonly document: PageDocument } = parseHTML("<html><head></head><body></body></html>");
 	const builder = createPageBuilder(document, url);

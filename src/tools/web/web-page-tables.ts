@@ -1,13 +1,13 @@
-// Tables of a web page as GFM tables. Tables that only lay out a page become their content.
+// Converts tables of a web page to GFM tables. Layout tables are replaced by their content.
 import type { PageElement } from "./web-page-dom.ts";
 
-/** Columns of a table at most; also what a cell may span. */
+/** Maximal columns of a table, and span of a cell. */
 const maximumColumns = 100;
 
-/** Remembers the Markdown of the cells, which is made before that of the table around them. */
+/** Stores the Markdown of the cells, which is produced before that of their table. */
 export type CellTexts = WeakMap<PageElement, string>;
 
-/** The Markdown of a table whose cells were all remembered. */
+/** The Markdown of a table whose cells were all stored. */
 export function toTable(table: PageElement, cells: CellTexts): string {
 	const rows = rowsOf(table);
 	const caption = table.querySelectorAll("caption")[0]?.textContent.trim() ?? "";
@@ -21,7 +21,7 @@ interface Row {
 	readonly isHead: boolean;
 }
 
-/** The rows of the table itself, not those of tables in it. */
+/** The rows of the table itself, not those of nested tables. */
 function rowsOf(table: PageElement): Row[] {
 	const byParent = new Map<PageElement, PageElement[]>();
 	for (const cell of table.querySelectorAll("td,th")) {
@@ -58,7 +58,7 @@ function toGrid(rows: readonly Row[], cells: CellTexts): string {
 	return [fullHead, fullHead.map(() => "---"), ...body].map((row) => `| ${row.join(" | ")} |`).join("\n");
 }
 
-/** The texts by row and column; what a cell spans beyond its own place is empty. */
+/** The texts by row and column; further places of a spanning cell are empty. */
 function spread(rows: readonly Row[], cells: CellTexts): string[][] {
 	/** For each column, how many rows a cell from above still covers. */
 	const covered: number[] = [];
@@ -89,7 +89,7 @@ function spanOf(cell: PageElement, name: string): number {
 	return Number.isInteger(span) && span >= 1 ? Math.min(span, name === "colspan" ? maximumColumns : 10_000) : 1;
 }
 
-/** One line: what has several is broken as HTML does it, and fences around code are left out. */
+/** One line: line breaks become HTML, and code fences are dropped. */
 function toCell(text: string): string {
 	return text
 		.split("\n")

@@ -148,7 +148,7 @@ describe("a page beyond all bounds", () => {
 	it("is cut after so many elements", async () => {
 		const paragraphs = (await toMarkdown(much("<p>words</p>"), url))?.markdown.split("\n\n") ?? [];
 		expect(paragraphs.slice(0, 12_000)).toEqual(Array.from({ length: 12_000 }, () => "words"));
-		// What is behind the last element of them is text without a paragraph of its own.
+		// Text after the last of these elements has no paragraph of its own.
 		expect(paragraphs.length).toBeLessThanOrEqual(12_001);
 	});
 

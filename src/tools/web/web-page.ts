@@ -1,5 +1,5 @@
-// Web pages as a model reads them: bytes decoded, and the main text of a page as Markdown. The limits that keep most pages
-// from taking long are in web-page-reader.ts and web-page-builder.ts; that of the rest is a deadline (page-reader.ts).
+// Web pages as text for a model: decodes bytes, and extracts the main text of a page as Markdown. Limits in
+// web-page-reader.ts and web-page-builder.ts bound most pages; a deadline (page-reader.ts) bounds the rest.
 import { isUtf8 } from "node:buffer";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Readability } from "@mozilla/readability";
@@ -11,27 +11,27 @@ export interface PageText {
 	readonly markdown: string;
 }
 
-/** A page as it came. */
+/** A page as received. */
 export interface PageSource {
 	readonly body: Uint8Array;
-	/** As the server spelled it; null when it said nothing. */
+	/** As sent by the server; null without a header. */
 	readonly contentType: string | null;
-	/** Where it was found. */
+	/** Its address. */
 	readonly url: string;
 }
 
-/** Characters of a page's text; an answer shows less. */
+/** Maximal characters of a page's text; an answer shows less. */
 const textLimit = 500_000;
 
-/** Title and main text of a page; null when there is no text. Takes the time that the page asks for. */
+/** Title and main text of a page; null when there is no text. May take any time for a hostile page. */
 export async function readPageText({ body, contentType, url }: PageSource): Promise<PageText | null> {
 	const page = await toMarkdown(decodeHtml(body, contentType), url);
 	return page === null ? null : { ...page, markdown: beginning(page.markdown, textLimit) };
 }
 
 /**
- * The main text of a page as Markdown, with addresses made absolute by `url`; null when there is no text. Where no main
- * text can be told from the rest, the whole page counts. Of a page beyond all bounds, the beginning is taken.
+ * The main text of a page as Markdown, with addresses made absolute by `url`; null when there is no text. Without a
+ * recognisable main text, the whole page counts. Of a page that exceeds the limits, only the beginning counts.
  */
 export async function toMarkdown(html: string, url: string): Promise<PageText | null> {
 	const [{ readPage }, { Readability }, { writeMarkdown }] = await Promise.all([
@@ -40,7 +40,7 @@ export async function toMarkdown(html: string, url: string): Promise<PageText | 
 		import("./web-page-markdown.ts"),
 	]);
 	const { document, title } = await readPage(html, url);
-	// Looking for the main text takes the page apart.
+	// Finding the main text modifies the page.
 	const whole = document.body.cloneNode(true);
 	const article = findArticle(
 		new Readability<PageElement>(document, {
@@ -54,7 +54,7 @@ export async function toMarkdown(html: string, url: string): Promise<PageText | 
 	return markdown === "" ? null : { title, markdown };
 }
 
-/** The main text; null when there is none, and for a page that is more than the library can take. */
+/** The main text; null when there is none, and for a page that is too complex for the library. */
 function findArticle(reader: Readability<PageElement>): PageElement | null {
 	try {
 		return reader.parse()?.content ?? null;
@@ -63,12 +63,12 @@ function findArticle(reader: Readability<PageElement>): PageElement | null {
 	}
 }
 
-/** Bytes in which a page must name its encoding. */
+/** Bytes in which a page must declare its encoding. */
 const declarationLength = 4096;
 
 /**
- * The text of a page. Its encoding is that of its byte order mark, else the one the server named in `contentType`, else
- * the one the page itself names; without any it is UTF-8, or windows-1252 where it is not valid as that.
+ * The text of a page. Its encoding is that of its byte order mark, else of the server's `contentType`, else the
+ * declared one; otherwise UTF-8, or windows-1252 where the bytes are not valid UTF-8.
  */
 export function decodeHtml(bytes: Uint8Array, contentType: string | null): string {
 	const fallback = isUtf8(bytes) ? "utf-8" : "windows-1252";
@@ -79,12 +79,12 @@ export function decodeHtml(bytes: Uint8Array, contentType: string | null): strin
 	return "";
 }
 
-/** Null for a name that is no encoding. */
+/** Null for an unknown encoding. */
 function decodeAs(bytes: Uint8Array, encoding: string): string | null {
 	try {
 		const decoder = new TextDecoder(encoding);
 		const text = decoder.decode(bytes);
-		// Versions of Node take it for ISO 8859-1, which has control characters there.
+		// Some versions of Node decode it as ISO 8859-1, which has control characters there.
 		return decoder.encoding === "windows-1252" ? text.replace(/[\x80-\x9f]/g, toWindowsCharacter) : text;
 	} catch {
 		return null;
@@ -115,6 +115,6 @@ function declaredEncoding(bytes: Uint8Array): string | null {
 		/<meta\s[^>]*charset\s*=\s*["']?([^\s"'/>;]+)/i.exec(start) ??
 		/^<\?xml\s[^>]*encoding\s*=\s*["']([^"']+)/.exec(start);
 	const encoding = declaration?.[1] ?? null;
-	// What could be read to find this out is not in pieces of two bytes.
+	// A declaration found as ASCII cannot be in a UTF-16 document.
 	return encoding !== null && /^utf-?16/i.test(encoding) ? "utf-8" : encoding;
 }
