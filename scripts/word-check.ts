@@ -1,28 +1,44 @@
-// Holds comments, identifiers and documents against the words of words.ts.
+// Finds the words of words.ts in comments, identifiers, file names and documents.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseSync } from "oxc-parser";
-import { type AvoidedWord, avoidedNames, avoidedParts, avoidedPhrases, legitimateUses } from "./words.ts";
+import {
+	type AvoidedWord,
+	avoidedNames,
+	avoidedParts,
+	avoidedPhrases,
+	legitimateUses,
+	type WordPlace,
+} from "./words.ts";
 
 export interface WordFinding {
 	readonly file: string;
 	readonly line: number;
+	readonly place: WordPlace;
 	readonly text: string;
 	readonly say: string;
 }
 
-/** Every avoided word in the text of one file; `file` is relative to the root and ends in `.ts` or `.md`. */
+/** Every avoided word in one file; `file` is relative to the root and ends in `.ts` or `.md`. */
 export function findAvoidedWords(file: string, text: string): WordFinding[] {
 	const findings = file.endsWith(".ts") ? findInCode(file, text) : findInDocument(file, text);
-	return findings.filter(
+	return [...findInFileName(file), ...findings].filter(
 		(finding) =>
 			!legitimateUses.some(
-				({ where, text: allowed }) =>
-					(where.endsWith("/") ? file.startsWith(where) : file === where) &&
-					finding.text.toLowerCase().includes(allowed.toLowerCase()),
+				(use) =>
+					(use.where.endsWith("/") ? file.startsWith(use.where) : file === use.where) &&
+					finding.place === use.place &&
+					(use.text === null || finding.text === use.text),
 			),
+	);
+}
+
+function findInFileName(file: string): WordFinding[] {
+	const parts = path.basename(file).split(/[^A-Za-z]/);
+	return avoidedParts.flatMap(({ avoid, say }) =>
+		parts.filter((part) => avoid.test(part)).map((part) => ({ file, line: 1, place: "name", text: part, say })),
 	);
 }
 
@@ -41,7 +57,8 @@ function findInCode(file: string, text: string): WordFinding[] {
 				const { name, start } = node;
 				const avoided = seen.has(name) ? null : findName(name);
 				seen.add(name);
-				if (avoided !== null) findings.push({ file, line: lineAt(text, start), text: name, say: avoided.say });
+				if (avoided !== null)
+					findings.push({ file, line: lineAt(text, start), place: "name", text: name, say: avoided.say });
 			}
 		}
 		for (const child of Object.values(node)) visit(child);
@@ -50,7 +67,7 @@ function findInCode(file: string, text: string): WordFinding[] {
 	return findings;
 }
 
-/** Names with underscores are those of protocols and files, which are not ours to choose. */
+/** Names with underscores belong to protocols and files, and are not ours to choose. */
 function findName(name: string): AvoidedWord | null {
 	if (name.includes("_")) return null;
 	const whole = avoidedNames.find(({ avoid }) => avoid.test(name));
@@ -59,7 +76,7 @@ function findName(name: string): AvoidedWord | null {
 	return avoidedParts.find(({ avoid }) => parts.some((part) => avoid.test(part))) ?? null;
 }
 
-/** Prose alone: blocks of code and what stands in backquotes are literals. */
+/** Searches the prose alone: blocks of code and text in backquotes are literals. */
 function findInDocument(file: string, text: string): WordFinding[] {
 	let isCode = false;
 	return text.split("\n").flatMap((line, index) => {
@@ -77,6 +94,7 @@ function findPhrases(file: string, text: string, firstLine: number): WordFinding
 		[...prose.matchAll(avoid)].map((match) => ({
 			file,
 			line: firstLine + lineAt(prose, match.index) - 1,
+			place: "prose",
 			text: match[0],
 			say,
 		})),
@@ -89,7 +107,7 @@ function lineAt(text: string, position: number): number {
 	return line;
 }
 
-/** The files of the repository that are ours to word. */
+/** The files of the repository whose words are checked. */
 export function wordedFiles(root: string): string[] {
 	return execFileSync("git", ["ls-files", "*.ts", "*.md"], { cwd: root, encoding: "utf8" })
 		.split("\n")
@@ -98,9 +116,9 @@ export function wordedFiles(root: string): string[] {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
 	const root = fileURLToPath(new URL("..", import.meta.url));
-	const wanted = process.argv.slice(2);
+	const prefixes = process.argv.slice(2);
 	const findings = wordedFiles(root)
-		.filter((file) => wanted.length === 0 || wanted.some((prefix) => file.startsWith(prefix)))
+		.filter((file) => prefixes.length === 0 || prefixes.some((prefix) => file.startsWith(prefix)))
 		.flatMap((file) => findAvoidedWords(file, readFileSync(path.join(root, file), "utf8")));
 	for (const { file, line, text, say } of findings) console.log(`${file}:${line}: "${text}": say ${say}`);
 	console.log(`${findings.length} avoided words`);

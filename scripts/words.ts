@@ -1,5 +1,5 @@
-// The words this project does not use, each with what to say in its place (docs/glossary.md has the whole vocabulary).
-// Held against comments, identifiers and documents by word-check.ts; literals of protocols and files are not looked at.
+// The words that this project avoids, each with its replacement (docs/glossary.md has the whole vocabulary).
+// word-check.ts searches comments, identifiers, file names and documents for them, but no literals.
 
 export interface AvoidedWord {
 	readonly avoid: RegExp;
@@ -40,7 +40,7 @@ export const avoidedPhrases: readonly AvoidedWord[] = [
 	{ avoid: /\bmake a line of\b|\bread as\b/gi, say: "serialize, encode; parse, decode" },
 ];
 
-/** Parts of identifiers, as they stand between capitals and underscores. */
+/** Parts of identifiers between capitals, and of file names between their separators. */
 export const avoidedParts: readonly AvoidedWord[] = [
 	{ avoid: /^(?:told|untold|tell|tells|telling)$/i, say: "emit, deliver, send, report" },
 	{ avoid: /^(?:kept|unkept)$/i, say: "persisted, stored, retained" },
@@ -53,7 +53,7 @@ export const avoidedParts: readonly AvoidedWord[] = [
 	{ avoid: /^(?:behind|beside)$/i, say: "after, concurrently" },
 ];
 
-/** Whole identifiers that are private words although their parts are not. */
+/** Whole identifiers to avoid although none of their parts is. */
 export const avoidedNames: readonly AvoidedWord[] = [
 	{ avoid: /^Conversation$/, say: "connection (dialect), message history (agent), child stdio (processes)" },
 	{ avoid: /^Ask(?!User)(?:[A-Z]|$)|^asks$|^askId$|(?<!can|To)Asks?$/, say: "Interaction" },
@@ -63,16 +63,22 @@ export const avoidedNames: readonly AvoidedWord[] = [
 	{ avoid: /whenWanted/i, say: "lazy" },
 ];
 
+/** Where a word was found: in prose (a comment or a document), or in a name (an identifier or the name of a file). */
+export type WordPlace = "prose" | "name";
+
 export interface LegitimateUse {
 	/** The file, or a folder that ends with a slash. */
 	readonly where: string;
-	readonly text: string;
+	readonly place: WordPlace;
+	/** The word as it is found; null for every word. */
+	readonly text: string | null;
 	readonly why: string;
 }
 
-/** What may be said all the same, and why. */
+/** Uses that are allowed, and why. */
 export const legitimateUses: readonly LegitimateUse[] = [
-	{ where: "src/models/google/", text: "thought", why: "fields of Google's API" },
-	{ where: "scripts/words.ts", text: "", why: "the list itself" },
-	{ where: "docs/glossary.md", text: "", why: "says which words are not used" },
+	{ where: "src/models/ai-sdk/", place: "name", text: "kept", why: "a key of the metadata in session files" },
+	{ where: "src/models/google/contents.test.ts", place: "name", text: "kept", why: "the same key" },
+	{ where: "src/models/google/", place: "name", text: "includeThoughts", why: "a field of Google's API" },
+	{ where: "docs/glossary.md", place: "prose", text: null, why: "lists the words to avoid" },
 ];
