@@ -1,4 +1,4 @@
-// What connections need to know of signing in to remote servers. Flows and token files are src/credentials/.
+// The authorization of connections to remote servers. src/credentials/ has the sign-in and the token files.
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import type { McpPermissions } from "../credentials/mcp-oauth.ts";
 

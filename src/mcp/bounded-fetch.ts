@@ -1,4 +1,4 @@
-// A fetch whose answers have bounds: a body cannot fill the memory, and a stream of events cannot fall silent for ever.
+// A fetch with limits on its answers: on the size of a body, and on the silence of an event stream.
 import type { FetchLike } from "@modelcontextprotocol/client";
 import type { Clock } from "../base/clock.ts";
 

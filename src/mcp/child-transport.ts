@@ -1,5 +1,4 @@
-// The protocol's messages over the stdin and stdout of a program that is started for it. What the program prints beside
-// them goes to the log.
+// The MCP transport over stdin and stdout of a program that it starts. Other output of the program goes to the log.
 import type { Transport } from "@modelcontextprotocol/client";
 import { type Clock, sleep } from "../base/clock.ts";
 import { createLineSplitter, type Line } from "../base/lines.ts";

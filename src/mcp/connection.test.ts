@@ -27,7 +27,7 @@ interface Subject {
 	readonly connection: ServerConnection;
 	readonly clock: FakeClock;
 	readonly warnings: unknown[];
-	/** The states and numbers of tools that were told of. */
+	/** The states and numbers of tools that were reported. */
 	readonly reported: string[];
 	call(options?: CallOptions): Promise<CallOutcome>;
 }
@@ -508,7 +508,7 @@ describe("a changed list of tools", () => {
 describe("a question of the server", () => {
 	const requestedSchema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
 	const params = { mode: "form", message: "Who?", requestedSchema };
-	/** A server that asks in the middle of a call, and answers with what it was told. */
+	/** A server that asks during a call, and returns the answer it got. */
 	const asking: ProgramOptions = {
 		call(_, run, id) {
 			run.send({ id: `ask-${id}`, method: "elicitation/create", params });

@@ -1,4 +1,4 @@
-// What a server wants to know in the middle of a call, as questions to the person: one for each field of its form.
+// Asks the person what a server requests during a call: one question for each field of its form.
 import type { ElicitResult } from "@modelcontextprotocol/client";
 import type { Question, QuestionOutcome } from "../tools/operations.ts";
 import { type FormField, readForm } from "./form-field.ts";

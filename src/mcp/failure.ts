@@ -1,4 +1,4 @@
-// Why something between a server and us failed, told apart by what may be done about it.
+// Classifies failures between a server and us by what may be done about them.
 import * as v from "valibot";
 import { errorText } from "../base/errors.ts";
 import { redactSecrets } from "../base/redaction.ts";

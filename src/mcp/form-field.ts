@@ -1,4 +1,4 @@
-// The fields of a form that a server wants to have filled in: what can be chosen, and how an answer is read.
+// The fields of a form that a server requests: their choices, and the parsing of answers.
 import * as v from "valibot";
 
 export type FieldValue = string | number | boolean | string[];

@@ -1,5 +1,5 @@
-// What a server sends, as messages of the protocol. The library takes each of them apart at once and goes as deep as they
-// nest: what is too much for it is kept from it here.
+// Parses what a server sends into messages of the protocol. The library processes each message recursively and at once,
+// so messages that are too large or too deep for it are rejected here.
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { isNestedWithin, isRecord } from "../base/json.ts";
 

@@ -1,5 +1,5 @@
-// One life of a connection to a server: a transport, and the library's client over it. When it is over there is a new one.
-
+// One life of a connection to a server: a transport, and the library's client over it. A lost link is replaced by a new
+// one.
 import path from "node:path";
 import type { Client, ElicitRequest, ElicitResult, FetchLike, Transport } from "@modelcontextprotocol/client";
 import { orAbort } from "../base/abort.ts";
@@ -15,7 +15,7 @@ import { createServerLog } from "./server-log.ts";
 
 export type ElicitParams = ElicitRequest["params"];
 
-/** What connections are made with. */
+/** What links share. */
 export interface LinkParts {
 	readonly processes: Processes;
 	readonly authorization: McpAuthorization;
@@ -46,7 +46,7 @@ export type Era = "old" | "new";
 
 export interface Link {
 	readonly client: Client;
-	/** Ends it, and the program behind it. Idempotent. */
+	/** Ends it, and the program that it started. Idempotent. */
 	close(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ const startPatience = 600_000;
 /** Milliseconds for the farewell to a server that keeps sessions. */
 const farewellPatience = 200;
 
-/** Connects. Rejects with what the library or the transport says, leaving nothing behind. */
+/** Connects. Rejects with the error of the library or the transport, with nothing left running. */
 export async function openLink(
 	server: McpServerSettings,
 	place: ServerPlace,
@@ -102,7 +102,7 @@ export async function openLink(
 	};
 	try {
 		await orAbort(client.connect(transport, { timeout: startPatience, signal }), signal);
-		// It may have gone right behind its answer.
+		// It may have closed right after its answer.
 		if (client.transport === undefined) throw new Error("the connection broke off");
 	} catch (thrown) {
 		const why = reason();

@@ -1,4 +1,4 @@
-// Servers that refuse something for lack of a permission: what they want is noted, as only a person can give it.
+// Records the permissions for lack of which a server refused something: only a person can grant them.
 import type { FetchLike } from "@modelcontextprotocol/client";
 import type { McpAuthorization } from "./authorization.ts";
 

@@ -1,5 +1,5 @@
-// The protocol's messages over HTTP, as the library carries them, with what it leaves open: bounds, credentials, and an
-// answer to requests whose stream ends without one.
+// The library's MCP transport over HTTP, with what it lacks: limits, credentials, and an answer to requests whose
+// stream ends without one.
 import type { AuthProvider, FetchLike, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { Clock } from "../base/clock.ts";
 import type { RemoteMcpServer } from "../config/mcp-servers.ts";
@@ -26,7 +26,7 @@ export interface RemoteTransportSettings {
 }
 
 export interface RemoteTransport extends Transport {
-	/** Tells the server that its session is over. */
+	/** Ends the session on the server. */
 	takeLeave(): Promise<void>;
 }
 

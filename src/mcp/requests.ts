@@ -1,5 +1,5 @@
-// What is asked of a server over a link. Answers of the protocol's older versions are read by loose schemas of our own: a
-// single part that the library does not know would cost it the whole answer.
+// The requests to a server over a link. Loose schemas of our own parse the answers of older protocol versions: the
+// library would reject a whole answer because of one unknown part.
 import type { Client, ProgressCallback } from "@modelcontextprotocol/client";
 import * as v from "valibot";
 import { type CallResult, callResultSchema } from "./result.ts";

@@ -86,7 +86,7 @@ describe("the parts of a result", () => {
 describe("the budget", () => {
 	const text = (length: number, letter = "x") => ({ type: "text", text: letter.repeat(length) });
 	const image = (length: number) => ({ type: "image", data: "A".repeat(length), mimeType: "image/png" });
-	/** Characters of an image's URL beside the data. */
+	/** Characters of an image's URL other than the data. */
 	const head = "data:image/png;base64,".length;
 
 	it("holds a hundred thousand characters", () => {

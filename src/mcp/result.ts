@@ -1,4 +1,4 @@
-// The results of servers as tool results (agent-kernel §3.4). All parts share one budget of characters.
+// Converts the results of servers to tool results (agent-kernel §3.4). All parts share one budget of characters.
 import * as v from "valibot";
 import { type ContentPart, type ToolReturn, textPart, toolError, toolSuccess } from "../events/content.ts";
 

@@ -1,4 +1,4 @@
-// When a server that could not be connected may be tried again of our own accord: at once, and then ever less often.
+// Decides when connecting to a server is retried automatically: at once, and then with growing delays.
 import type { Clock } from "../base/clock.ts";
 import type { LinkFailure } from "./failure.ts";
 
@@ -9,7 +9,7 @@ export interface Retries {
 	connected(): void;
 }
 
-/** Milliseconds behind the second failure in a row; it doubles with every further one. */
+/** Milliseconds after the second failure in a row; doubled by every further one. */
 const firstDelay = 15_000;
 const longestDelay = 600_000;
 

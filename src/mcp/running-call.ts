@@ -1,4 +1,4 @@
-// A call while it runs: whom it may ask, how long it may take, and why it was broken off.
+// A running call: whom it may ask, its deadline, and why it was aborted.
 import type { Clock } from "../base/clock.ts";
 import type { QuestionOperations } from "../tools/operations.ts";
 

@@ -1,4 +1,4 @@
-// What a server says beside the protocol, on stderr above all, on its way to the log: by lines, and not without bounds.
+// Logs what a server prints outside the protocol, mainly on stderr: by lines, and with limits.
 import type { Clock } from "../base/clock.ts";
 import { createLineSplitter, type Line } from "../base/lines.ts";
 import type { Log } from "../base/log.ts";

@@ -18,7 +18,7 @@ export class ServerPool {
 		this.#parts = parts;
 	}
 
-	/** A hold on the connection. When nobody holds it any more it is closed. */
+	/** A lease on the connection. It is closed with the last lease. */
 	acquire(server: McpServerSettings, place: ServerPlace): ServerLease {
 		const key = JSON.stringify([server, place]);
 		const shared = this.#shared.get(key) ?? {

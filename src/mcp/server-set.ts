@@ -1,4 +1,4 @@
-// The servers of one session: their tools under the names they could get, how they are, and how long a turn waits for them.
+// The servers of one session: their tools under unique names, their status, and how long a turn waits for them.
 import { unlessAborted } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
 import { createDeferred } from "../base/deferred.ts";
@@ -12,7 +12,7 @@ import type { ServerConnection } from "./connection.ts";
 import { createServerTool } from "./server-tool.ts";
 import { type ListedTool, passes } from "./tool-list.ts";
 
-/** A hold on a connection that others may share. */
+/** A lease on a connection that others may share. */
 export interface ServerLease {
 	readonly connection: Pick<ServerConnection, "name" | "state" | "tools" | "call" | "connect" | "retry" | "onChange">;
 	release(): void;

@@ -1,4 +1,4 @@
-// A tool of a server as a tool like any other (agent-kernel §3.3).
+// Adapts a server's tool to the contract of tools (agent-kernel §3.3).
 import { isRecord } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import { type ToolReturn, toolError } from "../events/content.ts";

@@ -1,4 +1,4 @@
-// What a server says of its tools, read one by one: a tool that is wrong is left out, and the others stay.
+// Parses a server's list of tools one by one: an invalid tool is left out, the others stay.
 import * as v from "valibot";
 import { isRecord } from "../base/json.ts";
 import type { McpToolFilter } from "../config/mcp-servers.ts";
@@ -19,7 +19,7 @@ const toolSchema = v.object({
 	title: v.nullish(v.string()),
 	description: v.nullish(v.string("its description is no text")),
 	inputSchema: v.optional(v.custom<JsonSchema>(isRecord, "its parameters are no JSON Schema"), {}),
-	/** Where a widespread server library tells the tags. */
+	/** The place of the tags in a widespread server library. */
 	_meta: v.fallback(
 		v.optional(v.object({ fastmcp: v.optional(tagsSchema), _fastmcp: v.optional(tagsSchema) }), {}),
 		{},

@@ -1,4 +1,4 @@
-// Sets of characters that regular expressions have names for, as the engine of pattern.ts spells them.
+// Named character sets of regular expressions in the syntax of the engine (pattern.ts).
 
 /** How a pattern is meant: as in ECMAScript (JSON Schema) or as in Python (matchers of hooks). */
 export type PatternSyntax = "ecmascript" | "python";

@@ -1,4 +1,4 @@
-// The parts of a pattern that stand for one character: escapes, and sets in brackets.
+// Parses the parts of a pattern that match one character: escapes, and sets in brackets.
 import { namedSet, type PatternSyntax, propertyName, spellCodePoint } from "./character-sets.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -24,7 +24,7 @@ export function readBrackets(pattern: string, start: number, syntax: PatternSynt
 	while (pattern.charAt(position) !== "]" || (syntax === "python" && position === first)) {
 		if (position >= pattern.length) throw new Refusal('a "[" is not closed');
 		if (pattern.charAt(position) === "-") {
-			// Beside a set it is no range.
+			// Next to a set the hyphen forms no range.
 			const isPlain = wasSet || /^\\[dDwWsSpP]/.test(pattern.slice(position + 1, position + 3));
 			inside += isPlain ? "\\-" : "-";
 			position += 1;

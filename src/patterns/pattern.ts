@@ -1,5 +1,5 @@
-// Regular expressions from outside, run by an engine whose time grows with pattern and text alone. The platform's own one
-// tries ways out one after the other, and can need longer than there is time.
+// Regular expressions of foreign origin, run by an engine with linear time in pattern and text. The platform's own
+// engine backtracks and can take exponential time.
 import { errorText } from "../base/errors.ts";
 import type { PatternSyntax } from "./character-sets.ts";
 import { translatePattern } from "./translation.ts";

@@ -1,4 +1,4 @@
-/** Why a pattern is refused: a clause without full stop. */
+/** The error of a refused pattern: a clause without full stop. */
 export class Refusal extends Error {
 	override readonly name = "Refusal";
 }

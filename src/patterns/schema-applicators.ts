@@ -1,4 +1,4 @@
-// The keywords of JSON Schema that hold further schemas against a value or its parts.
+// The keywords of JSON Schema that apply further schemas to a value or its parts.
 import { findPattern, isObject, type PatternSlot } from "./schema-assertions.ts";
 import { type Check, fits, fitsAlone, type SchemaNode } from "./schema-node.ts";
 import { shorten } from "./schema-run.ts";

@@ -1,4 +1,4 @@
-// The keywords of JSON Schema that look at a value alone.
+// The keywords of JSON Schema that check a value by itself.
 import type { Pattern } from "./pattern.ts";
 import type { Check } from "./schema-node.ts";
 import { type Run, shorten } from "./schema-run.ts";

@@ -1,4 +1,4 @@
-// A schema that was read: what is to be looked at in a value, one check after the other.
+// A compiled schema: the checks for a value, in order.
 import type { Place, Run } from "./schema-run.ts";
 
 /** Looks at a value; notes in the run what does not fit. `evaluated` takes what was looked at, where somebody asks for it. */

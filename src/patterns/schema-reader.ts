@@ -1,4 +1,4 @@
-// Reads a JSON Schema from outside: of each schema in it the list of checks that a value has to pass.
+// Compiles a JSON Schema of foreign origin: each of its schemas to a list of checks.
 import {
 	checkAll,
 	checkAny,

@@ -1,4 +1,4 @@
-// What references of a schema lead to: names and places within the same schema. Nothing is fetched.
+// Resolves references within a schema: names and places. Nothing is fetched.
 import { isObject } from "./schema-assertions.ts";
 
 /** A schema, or a part of one that has a name (`$id`) of its own, by which references within it are resolved. */

@@ -1,4 +1,4 @@
-// One comparison of a value with a schema: how much work is left, how deep it has gone, and what does not fit.
+// One validation of a value: the remaining work, the depth, and the faults found.
 
 /** Where a value is within the one that is compared; null for the whole. */
 export interface Place {
@@ -87,7 +87,7 @@ export class Run {
 		return fits;
 	}
 
-	/** Tries one of several ways; what is noted in vain is forgotten when one of them fits. */
+	/** Tries one of several ways; the faults of the others are dropped when one of them fits. */
 	tryAny(attempts: () => boolean): boolean {
 		const known = this.#faults.length;
 		const fits = attempts();

@@ -1,4 +1,4 @@
-// What the keywords of JSON Schema may have as values, by draft.
+// The valid values of JSON Schema keywords, by draft.
 import { isObject, jsonTypes } from "./schema-assertions.ts";
 
 /** The drafts up to 7, and 2020-12, which is also how schemas without a name are read. */

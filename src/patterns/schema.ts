@@ -1,5 +1,5 @@
-// JSON Schemas from outside (tools of clients, plugins and servers), and the comparison of values with them, in bounded time.
-// It is bounded by counting: nothing is compiled to code, and every step of a comparison is paid for.
+// Validates values against JSON Schemas of foreign origin (tools of clients, plugins and servers) in bounded time:
+// nothing is compiled to code, and every step of a validation is counted.
 import { createPacedWork } from "../base/pace.ts";
 import { type CompiledPattern, type CompilePattern, loadPatternCompiler } from "./pattern.ts";
 import { fits } from "./schema-node.ts";

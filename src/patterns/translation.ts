@@ -1,5 +1,5 @@
-// Puts a pattern from outside into the syntax of the engine (pattern.ts), so that it means there what its author meant, or
-// says why that cannot be done. Nothing that the engine would read in another way is passed on as it is.
+// Translates a pattern of foreign origin to the syntax of the engine (pattern.ts) with the same meaning, or reports why
+// that is impossible. Nothing that the engine would interpret differently is passed on unchanged.
 import { isWide, type PatternSyntax } from "./character-sets.ts";
 import { readBrackets, readEscape } from "./members.ts";
 import { Refusal } from "./refusal.ts";
@@ -30,8 +30,8 @@ const longestRepetition = 1000;
 const beginning = /^((?:\(\?[is]+\))?)\^/;
 
 /**
- * Translates a pattern. Conditions on what follows are understood where they are most in use, right behind a `^` at the
- * beginning: they are the same as further patterns that the text must, or must not, match.
+ * Translates a pattern. Lookaheads are supported where they are most common, right after a `^` at the beginning: they
+ * are equivalent to further patterns that the text must, or must not, match.
  */
 export function translatePattern(pattern: string, syntax: PatternSyntax): Translation {
 	try {
