@@ -1,4 +1,4 @@
-// A measured child process: started, fed, and read as raw bytes without delay, whatever is measured.
+// A measured child process: started, fed, and its raw bytes received without delay, whatever is measured.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 

@@ -1,4 +1,4 @@
-// The completion script for bash, which must do in the version 3.2 of macOS.
+// The completion script for bash, compatible with version 3.2 of macOS.
 import type { CompletionLevel } from "./completion-levels.ts";
 import { alternatives, offered, quote, steps, toIdentifier, valued } from "./completion-patterns.ts";
 import type { Offers } from "./flags.ts";

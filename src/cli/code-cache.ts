@@ -1,5 +1,5 @@
 // Loads the program's own chunks with V8's compiled code from the user's cache directory, so that a start does not
-// compile them anew. Everything else is loaded by Node. Without a usable cache directory it just compiles.
+// compile them again. Node loads everything else. Without a usable cache directory it just compiles.
 import { isAscii } from "node:buffer";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -18,7 +18,7 @@ interface LoadedChunk {
 export interface CodeCache {
 	/** Loads a chunk by absolute path and returns its exports. */
 	require(chunk: string): unknown;
-	/** Writes the compiled code of chunks that were not cached; call it when the program is done. */
+	/** Writes the compiled code of chunks that were not cached; call it before the program exits. */
 	save(): void;
 }
 
@@ -30,7 +30,7 @@ type Wrapper = (
 	dir: string,
 ) => void;
 
-/** `directory` is the cache's own: its name should tell versions apart. */
+/** `directory` belongs to the cache; its name should include the version. */
 export function createCodeCache(directory: string): CodeCache {
 	const modules = new Map<string, { exports: object }>();
 	const chunks: LoadedChunk[] = [];
@@ -43,7 +43,7 @@ export function createCodeCache(directory: string): CodeCache {
 		try {
 			run(file, module);
 		} catch (thrown) {
-			// Whoever wants it later is not to get half of it.
+			// A later `require` must not get a half-loaded module.
 			modules.delete(file);
 			throw thrown;
 		}
@@ -76,7 +76,7 @@ export function createCodeCache(directory: string): CodeCache {
 	};
 }
 
-/** What is plain ASCII, as the bundler writes it, is read in half the time. */
+/** Plain ASCII, as the bundler writes it, is decoded in half the time. */
 function toText(source: Buffer): string {
 	return isAscii(source) ? source.toString("latin1") : source.toString("utf8");
 }
@@ -85,9 +85,8 @@ function toText(source: Buffer): string {
 const checksumSize = 8;
 
 /**
- * A cache file is a checksum and what was compiled; its name tells of which source. V8 itself compares no more than the
- * length of the source, would run the code of another build, and crashes on a file that a power failure has left half
- * written.
+ * A cache file is a checksum and the compiled code; its name identifies the source. V8 itself compares only the length
+ * of the source, would run the code of another build, and crashes on a file that a power failure has left half written.
  */
 function readCompiled(file: string): Buffer | null {
 	try {
@@ -105,7 +104,7 @@ function withChecksum(compiled: Buffer): Buffer {
 	return Buffer.concat([checksum, compiled]);
 }
 
-/** A cache that cannot be written is only slower. */
+/** Without a cache the program is only slower. */
 function writeIfPossible(file: string, data: Buffer): void {
 	const temporary = `${file}.${process.pid}.tmp`;
 	try {
@@ -113,6 +112,6 @@ function writeIfPossible(file: string, data: Buffer): void {
 		writeFileSync(temporary, data, { mode: 0o600 });
 		renameSync(temporary, file);
 	} catch {
-		// Read-only home, full disk: nothing to say, nothing lost.
+		// Read-only home or full disk: nothing to report, nothing lost.
 	}
 }

@@ -1,4 +1,4 @@
-// The network of commands that come without a session: the same proxies and certificates, found when first needed.
+// The network of commands without a session: the same proxies and certificates, configured on first use.
 import { systemClock } from "../base/clock.ts";
 import { silentLog } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
@@ -14,7 +14,7 @@ export interface CommandPlace {
 	readonly place: Place;
 }
 
-/** A `fetch` for the command. Settings that cannot be read count as none here: the command itself tells of them. */
+/** A `fetch` for the command. Unreadable settings count as none here: the command itself reports them. */
 export function createCommandFetch(given: CommandPlace): Fetch {
 	let opening: Promise<Network> | null = null;
 	return async (input, init) => {

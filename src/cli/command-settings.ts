@@ -1,9 +1,9 @@
-// The settings of agentwire itself, for commands that come without a session.
+// Reads our own settings for commands without a session.
 import { silentLog } from "../base/log.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { Files } from "../files/port.ts";
 
-/** Null when there are none, or none that can be read: commands that are about something else go without them. */
+/** Null when there are none, or unreadable ones: commands about something else work without them. */
 export async function readCommandSettings(files: Files, shareDir: string): Promise<Configuration["agentwire"] | null> {
 	const file = `${shareDir}/config.toml`;
 	try {

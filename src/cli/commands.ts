@@ -1,5 +1,5 @@
-// The one table of commands: their help, and how the words behind their names are read. The program without a command
-// is command-line.ts; showing the table is help.ts.
+// The one table of commands: their help, and how the words after their names are parsed. command-line.ts handles the
+// program without a command; help.ts shows the table.
 import { type ExportOptions, toExportOptions } from "./export-options.ts";
 import type { Flag, Offers } from "./flags.ts";
 import { type McpAction, toMcpAction } from "./mcp/mcp-options.ts";
@@ -20,7 +20,7 @@ export type CommandCall =
 	| { readonly kind: "plugin"; readonly action: PluginAction }
 	| { readonly kind: "mcp"; readonly action: McpAction }
 	| { readonly kind: "login" | "logout"; readonly json: boolean }
-	/** The flags of the program, as typed behind the name. */
+	/** The program's flags, as typed after the name. */
 	| { readonly kind: "rpc"; readonly words: readonly string[] };
 
 /** One way to call a command. Its first word is the name of an action, if it has one; flags that it takes are named. */
@@ -45,7 +45,7 @@ export interface Command {
 	/** What may follow the name, one for each way to call it; with a line on it where there are several. */
 	readonly forms: readonly Form[];
 	readonly flags: readonly CommandFlag[];
-	/** Reads the words behind the name; null when they ask for help. Throws UsageError. */
+	/** Parses the words after the name; null when they ask for help. Throws UsageError. */
 	parse(words: readonly string[]): CommandCall | null;
 }
 

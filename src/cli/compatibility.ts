@@ -1,4 +1,5 @@
-// What is asked for the sake of older clients: by the settings, or by variables of the environment in their place.
+// Reads the compatibility options for older clients: from the settings, or from environment variables that override
+// them.
 import type { AgentwireSettings } from "../config/configuration.ts";
 import { ConfigurationError, type ConfigurationProblem } from "../config/configuration-error.ts";
 import type { Compatibility } from "../dialects/dialect.ts";

@@ -1,22 +1,22 @@
-// What may be typed where on a command line, for shells to complete it: made from the tables of flags and commands.
+// The levels of the command line that shells can complete, derived from the tables of flags and commands.
 import { notForMany, printOnly } from "./command-line.ts";
 import { type CommandFlag, type CommandName, commandNames, commands } from "./commands.ts";
 import { type FlagKey, flags, type Offers } from "./flags.ts";
 
-/** A place on the command line: behind the program, a command, or an action of a command. */
+/** A place on the command line: after the program, a command, or an action of a command. */
 export interface CompletionLevel {
 	/** The words that lead there. */
 	readonly path: readonly string[];
-	/** Commands or actions that may come next. */
+	/** The commands or actions that may follow. */
 	readonly words: readonly { readonly name: string; readonly about: string }[];
 	readonly flags: readonly CommandFlag[];
-	/** What other words may be; null when there is nothing to offer. */
+	/** What other words may be; null when nothing can be offered. */
 	readonly offers: Offers | null;
 }
 
 const help: CommandFlag = { names: ["--help", "-h"], value: null, about: "Show this text and exit." };
 
-/** Every level, the program's first and each behind the one it is reached from. */
+/** Every level, the program's first and each after the one that leads to it. */
 export function completionLevels(): readonly CompletionLevel[] {
 	const program: CompletionLevel = {
 		path: [],
@@ -54,7 +54,7 @@ function isNamed({ names }: CommandFlag, words: string): boolean {
 	return names.some((name) => found.includes(name));
 }
 
-/** The flags of the program that a command takes behind its name. */
+/** The program's flags that a command accepts after its name. */
 function shared(name: CommandName): readonly CommandFlag[] {
 	if (name !== "rpc") return [];
 	const others: readonly FlagKey[] = [...notForMany, ...printOnly, "help", "version"];

@@ -1,4 +1,4 @@
-// Parts that the scripts for different shells have in common: which words lead on, which take a value, and quoting.
+// Parts shared by the scripts for different shells: words that lead to a deeper level, flags with a value, and quoting.
 import type { CommandFlag } from "./commands.ts";
 import type { CompletionLevel } from "./completion-levels.ts";
 import type { Offers } from "./flags.ts";
@@ -39,7 +39,7 @@ export function offered(
 /** The name as part of the name of a function. */
 export const toIdentifier = (name: string): string => name.replace(/[^A-Za-z0-9]/g, "_");
 
-/** The text for bash and zsh, which put it together as it is. */
+/** The text quoted for bash and zsh. */
 export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Alternatives of a `case` of bash and zsh. */

@@ -1,4 +1,4 @@
-// Scripts by which shells complete the command line of the program under the name it was called by.
+// Creates the scripts by which shells complete the command line, under the name that the program was called by.
 import path from "node:path";
 import { bashCompletion } from "./bash-completion.ts";
 import { type Shell, shells } from "./commands.ts";

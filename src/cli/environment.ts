@@ -1,4 +1,4 @@
-// The environment that the process was started with.
+// The environment variables that the process was started with.
 
 /** The variables of the environment. */
 export function environmentVariables(): Readonly<Record<string, string>> {

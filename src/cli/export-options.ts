@@ -1,4 +1,4 @@
-// The words behind the command `export`.
+// Parses the words after the command `export`.
 import { parseArgs } from "node:util";
 import { UsageError } from "./usage-error.ts";
 
@@ -7,7 +7,7 @@ export interface ExportOptions {
 	readonly sessionId: string | null;
 	/** The path as typed; null for a name of our own in the current directory. */
 	readonly output: string | null;
-	/** Do not ask. */
+	/** Do not ask for confirmation. */
 	readonly yes: boolean;
 }
 

@@ -1,4 +1,4 @@
-// The command `export`: a session as one ZIP file, to be kept or to be sent to somebody.
+// The command `export`: writes a session to one ZIP file, for a backup or for somebody else.
 import { homedir } from "node:os";
 import path from "node:path";
 import { systemClock } from "../base/clock.ts";
@@ -16,7 +16,7 @@ import { openQuestions } from "./terminal-question.ts";
 import { UsageError } from "./usage-error.ts";
 import { zipPieces } from "./zip-archive.ts";
 
-/** What the export needs of the process around it. */
+/** What the export needs of its process. */
 export interface ExportServices extends ArchivePlace {
 	/** Milliseconds since the epoch. */
 	now(): number;
@@ -69,7 +69,7 @@ export async function exportSession(options: ExportOptions, hostServices: Export
 		}
 		const leftOut = [...session.leftOut];
 		const archive = zipPieces(toEntries(session, leftOut, hostServices.now(), hostServices));
-		// It holds what others have no business with, as the directory of the sessions does.
+		// Private, like the directory of the sessions.
 		await files.replaceByPieces(target, archive, { mode: 0o600 });
 		for (const { name, reason } of leftOut) complain(`Left out: ${name} (${reason})`);
 		print(target);
@@ -81,7 +81,7 @@ export async function exportSession(options: ExportOptions, hostServices: Export
 	}
 }
 
-/** The absolute path to write to. An existing file is written over only if it is an archive. */
+/** The absolute path to write to. An existing file is overwritten only if it is an archive. */
 async function toTarget(typed: string | null, name: string, files: Files, place: Place): Promise<string> {
 	const named = toAbsolutePath(typed ?? ".", place);
 	const isDirectory = (await files.status(named))?.kind === "directory";

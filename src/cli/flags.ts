@@ -1,5 +1,5 @@
-// The one table of command-line flags: names, values, help texts, and whether the feature behind a flag exists.
-// Reading a command line with it is command-line.ts, showing it is help.ts.
+// The one table of command-line flags: names, values, help texts, and whether the feature of a flag exists.
+// command-line.ts parses with it, help.ts shows it.
 import { builtInAgentNames } from "../kernel/compose/agent-names.ts";
 import { printFormats } from "./print/print-format.ts";
 
@@ -45,11 +45,11 @@ export interface Flag {
 	readonly key: FlagKey;
 	/** As typed, the main spelling first. */
 	readonly names: readonly [string, ...string[]];
-	/** What a value is called in the help; null for a flag that takes none. */
+	/** The value's name in the help; null for a flag without one. */
 	readonly value: string | null;
-	/** Whether the value may be missing as far as reading is concerned. */
+	/** Whether the parser accepts the flag without a value. */
 	readonly valueIsOptional?: true;
-	/** Where completion has something to offer as the value. */
+	/** What completion offers as the value, if anything. */
 	readonly offers?: Offers;
 	readonly about: string;
 	/** False while the feature is missing: such a flag is refused by name. */

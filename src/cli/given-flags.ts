@@ -1,5 +1,5 @@
-// Splits a command line into flags with their values and what is left, by the table of flags alone.
-// Which combinations make sense is command-line.ts.
+// Splits a command line into flags with their values and the other words, by the table of flags. command-line.ts
+// decides which combinations are valid.
 import { type Flag, type FlagKey, findFlag, nearestFlagName } from "./flags.ts";
 import { UsageError } from "./usage-error.ts";
 

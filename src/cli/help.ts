@@ -1,4 +1,4 @@
-// Texts that tell a person how to call the program, made from the tables of flags and commands.
+// Help texts for people, generated from the tables of flags and commands.
 import { type CommandName, commandNames, commands } from "./commands.ts";
 import { type Flag, flags } from "./flags.ts";
 
@@ -48,7 +48,7 @@ function commandHelp(executableName: string, command: CommandName): string {
 	].join("\n");
 }
 
-/** The usage error for a person who starts the program on a terminal without saying what it should do. */
+/** The usage error for a person who starts the program on a terminal without a mode. */
 export function startText(executableName: string): string {
 	return [
 		"agentwire is a coding agent without an interface of its own: a client or a script drives it over stdin and stdout.",

@@ -1,4 +1,4 @@
-// Says which matchers of the settings' hooks cannot be used: such a hook never runs, which nobody would notice.
+// Reports unusable matchers of hooks in the settings: such a hook never runs, which nobody would notice.
 import { oneLine } from "../base/sentence.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { compileMatcher } from "../hooks/matchers.ts";

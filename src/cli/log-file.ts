@@ -1,5 +1,5 @@
-// The log of the process, in a file (never on stdout). Lines wait in memory until the writer is loaded, so that
-// logging costs the start nothing.
+// The log file of the process (never stdout). Lines are queued in memory until the writer is loaded, so that logging
+// costs the start nothing.
 import path from "node:path";
 import { systemClock } from "../base/clock.ts";
 import type { Log, LogFields } from "../base/log.ts";
@@ -8,21 +8,21 @@ import { privateWithin } from "../files/private-paths.ts";
 import type { LogLevel, LogWriter } from "./log-writer.ts";
 
 export interface LogFile extends Log {
-	/** Loads the writer and hands it what waited. Failing to is not an error: a log is not worth a crash. */
+	/** Loads the writer and passes it the queued lines. A failure is ignored: a log is not worth a crash. */
 	open(): Promise<void>;
 	/**
-	 * Opens it if need be and resolves once all of it is written, or after a moment: where the log cannot be written
-	 * nothing waits for it.
+	 * Opens it if necessary and resolves once everything is written, or after a short time: nothing waits for a log
+	 * that cannot be written.
 	 */
 	flush(): Promise<void>;
 }
 
-/** Lines kept while the writer is not loaded, or cannot be. */
+/** Lines to queue while the writer is not loaded, or cannot be. */
 const waitingLimit = 1000;
 
 const noWriter: LogWriter = { write: () => {}, flush: async () => {} };
 
-/** `file` is made with its directory when first written; `includeDebug` adds the finest lines. */
+/** `file` and its directory are created at the first write; `includeDebug` adds debug lines. */
 export function createLogFile(file: string, includeDebug: boolean): LogFile {
 	const waiting: [LogLevel, string, LogFields][] = [];
 	let writer: LogWriter | null = null;
@@ -40,9 +40,9 @@ export function createLogFile(file: string, includeDebug: boolean): LogFile {
 			const { createLogWriter } = await import("./log-writer.ts");
 			opened = createLogWriter(file, createDiskFiles(privateWithin(path.dirname(file))), systemClock);
 		} catch {
-			// It cannot be loaded: there is nowhere to say so.
+			// It cannot be loaded, and there is no place to report that.
 		}
-		// Somebody else may have been faster.
+		// A concurrent call may have opened it.
 		writer ??= opened;
 		for (const [level, message, fields] of waiting.splice(0)) writer.write(level, message, fields);
 		return writer;

@@ -1,5 +1,5 @@
-// Writes log lines with pino; loaded only once something is to be written. Nothing waits for it: lines queue up within
-// a bound while the disk is slow, and are dropped and counted where it takes none.
+// Writes log lines with pino; loaded with the first line. Nothing waits for it: lines are queued within a limit while
+// the disk is slow, and dropped and counted when it accepts none.
 import path from "node:path";
 import { pino } from "pino";
 import { type Clock, sleep } from "../base/clock.ts";
@@ -8,11 +8,11 @@ import { redactSecrets } from "../base/redaction.ts";
 import type { Files } from "../files/port.ts";
 import { toLoggable } from "./loggable.ts";
 
-/** Bytes at which a log is set aside, and how many are kept. */
+/** Size in bytes at which a log is rotated, and the number of rotated files to retain. */
 const rotationSize = 10 * 1024 * 1024;
 const retainedFiles = 5;
 
-/** Characters that wait for the disk; what comes on top is dropped. */
+/** Queued characters; above that lines are dropped. */
 const waitingLimit = 1024 * 1024;
 
 /** Milliseconds that a flush waits for the disk. */
@@ -22,7 +22,7 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 
 export interface LogWriter {
 	write(level: LogLevel, message: string, fields: LogFields): void;
-	/** Resolves once everything was written, or after a moment: a log is worth no more. */
+	/** Resolves once everything was written, or after a short time. */
 	flush(): Promise<void>;
 }
 
@@ -76,17 +76,17 @@ export function createLogWriter(file: string, files: Files, clock: Clock): LogWr
 }
 
 /**
- * A file that is set aside when it has become large. It is opened for each piece of text, so that one that another process
- * set aside is made anew.
+ * A file that is rotated when it is large. It is opened for each text, so that one that another process rotated is
+ * created again.
  */
 function createRotatedFile(file: string, files: Files): { append(text: string): Promise<void> } {
-	/** The size up to which it is written; more where it cannot be set aside. */
+	/** The size at which to rotate; larger after a failed rotation. */
 	let limit = rotationSize;
 
 	let isDirectoryMade = false;
 
 	const makeReady = async (): Promise<void> => {
-		// Once: a share directory that somebody removes is not to come back with nothing but a log.
+		// Once: a share directory that somebody removes must not come back with only a log.
 		if (!isDirectoryMade) await files.makeDirectory(path.dirname(file));
 		isDirectoryMade = true;
 		const status = await files.status(file);
@@ -97,7 +97,7 @@ function createRotatedFile(file: string, files: Files): { append(text: string): 
 			() => true,
 			() => false,
 		);
-		// Where it cannot be it grows on, and is tried again when it has grown by as much.
+		// After a failed rotation the file grows, and the rotation is retried when it has grown by as much.
 		limit = isSetAside ? rotationSize : status.size + rotationSize;
 	};
 	return {
@@ -114,7 +114,7 @@ async function rotate(file: string, files: Files): Promise<void> {
 		if ((await files.status(`${file}.${n}`)) !== null) await files.rename(`${file}.${n}`, `${file}.${n + 1}`);
 	}
 	await files.rename(file, `${file}.1`);
-	// Opening one closes it to others than its owner, in case an earlier version left it open.
+	// Opening one restricts it to its owner, in case an earlier version left it open to others.
 	for (let n = 1; n <= retainedFiles; n += 1) {
 		if ((await files.status(`${file}.${n}`)) !== null) await (await files.openAppend(`${file}.${n}`)).close();
 	}

@@ -1,11 +1,11 @@
-// Log fields as plain JSON without secrets, errors with their causes wherever they are.
+// Converts log fields to plain JSON without secrets; errors include their causes at any depth.
 import type { LogFields } from "../base/log.ts";
 import { isSecretName, redactSecrets } from "../base/redaction.ts";
 
-/** Levels shown: what lies deeper, or goes in a circle, is cut off. */
+/** Maximal depth: deeper values and cycles are omitted. */
 const deepest = 8;
 
-/** Values shown of one line: what is in several places counts in each. */
+/** Maximal values of one line: a value in several places counts in each. */
 const mostValues = 5000;
 
 /** How many values may still be shown. */

@@ -1,4 +1,4 @@
-// The commands `login` and `logout`: events go to stdout, what went wrong to stderr too, and the exit code tells.
+// The commands `login` and `logout`: events go to stdout, errors also to stderr, and the exit code is 1 on failure.
 import { homedir } from "node:os";
 import { systemClock } from "../base/clock.ts";
 import { errorText, isSystemError } from "../base/errors.ts";
@@ -15,11 +15,11 @@ import { type SignInEvent, toEventLine, toEventText } from "./sign-in-events.ts"
 import { handleStopSignals } from "./stop-signals.ts";
 import { productVersion } from "./version.ts";
 
-/** Carries out the command for the share directory of the environment; returns the exit code. */
+/** Runs the command for the share directory of the environment; returns the exit code. */
 export async function runLogin(command: "login" | "logout", json: boolean): Promise<number> {
 	const stopping = new AbortController();
 	handleStopSignals(() => stopping.abort());
-	// Whoever asked is gone: nobody will open the address.
+	// The caller is gone: nobody will open the address.
 	process.stdout.on("error", () => stopping.abort());
 	process.stderr.on("error", () => {});
 	const report = (event: SignInEvent) => void process.stdout.write(json ? toEventLine(event) : toEventText(event));
@@ -49,7 +49,7 @@ export async function runLogin(command: "login" | "logout", json: boolean): Prom
 	}
 }
 
-/** What is the person's to mend: the sign-in, the settings, the disk. */
+/** Errors that the person can resolve: the sign-in, the settings, the disk. */
 function isExpected(thrown: unknown): boolean {
 	return thrown instanceof SignInError || thrown instanceof ConfigurationError || isSystemError(thrown);
 }

@@ -1,4 +1,4 @@
-// Entry of the executable: reads the command line and hands over. Everything but serving is loaded when wanted.
+// Entry of the executable: parses the command line and runs the command. Everything but serving is loaded lazily.
 import path from "node:path";
 import { type CommandLine, parseCommandLine, type ServeOptions } from "./command-line.ts";
 import { withOutput } from "./command-output.ts";
@@ -10,8 +10,8 @@ import { UsageError, usageErrorText } from "./usage-error.ts";
 export { exitSoon };
 
 /**
- * Runs the program to its end and returns the exit code (agent-kernel §1.3). `packageDir` is where the program is
- * installed, with the files that come with it.
+ * Runs the program to its end and returns the exit code (agent-kernel §1.3). `packageDir` is the installation
+ * directory, with the files that come with the program.
  */
 export async function main(executable: string, argv: readonly string[], packageDir: string): Promise<number> {
 	try {
@@ -20,7 +20,7 @@ export async function main(executable: string, argv: readonly string[], packageD
 			case "serve":
 				return await startServer(executable, command.options, packageDir);
 			case "print": {
-				// A script must not take being stopped for success, however early it comes.
+				// However early it is stopped, a script must not see success.
 				handleStopSignals((signal) => void exitSoon(stopSignals[signal]));
 				const { runPrint } = await import("./print/print.ts");
 				return await runPrint(executable, command.options, packageDir);
@@ -60,7 +60,7 @@ async function startServer(executable: string, options: ServeOptions, packageDir
 
 type PrintingCommand = Exclude<CommandLine, { kind: "serve" | "print" | "task-worker" }>;
 
-/** Carries out a command that prints and ends. */
+/** Runs a command that prints and exits. */
 async function runCommand(executable: string, command: PrintingCommand): Promise<number> {
 	const name = path.basename(executable);
 	switch (command.kind) {
@@ -82,13 +82,13 @@ async function runCommand(executable: string, command: PrintingCommand): Promise
 			return await (await import("./mcp/mcp.ts")).runMcp(executable, command.action);
 		case "login":
 		case "logout":
-			// A sign-in that was stopped must not be taken for one, however early it was.
+			// However early a sign-in is stopped, it must not look successful.
 			handleStopSignals(() => void exitSoon(1));
 			return await (await import("./login.ts")).runLogin(command.kind, command.json);
 	}
 }
 
-/** Called by this name it is what `rkat rpc` is. */
+/** Under this name the program behaves like `rkat rpc`. */
 function withOwnName(executable: string, argv: readonly string[]): readonly string[] {
 	return path.basename(executable) === "rkat-rpc" ? ["rpc", ...argv] : argv;
 }

@@ -1,9 +1,9 @@
-// Makes directories for files that are written before, and without, the file port: the code cache.
+// Creates directories for files that are written before, and without, the file port: the code cache.
 import { mkdirSync, statSync } from "node:fs";
 import path from "node:path";
 
 /**
- * Makes the directory and what it lies in. Node's own recursive `mkdir` never ends where making a directory fails as if
+ * Creates the directory and its parents. Node's own recursive `mkdir` never ends where creating a directory fails as if
  * its parent were missing, as below `/proc`.
  */
 export function makeDirectory(directory: string, mode = 0o777): void {
@@ -13,7 +13,7 @@ export function makeDirectory(directory: string, mode = 0o777): void {
 	try {
 		mkdirSync(directory, { mode });
 	} catch (thrown) {
-		// Another process may have made it meanwhile.
+		// Another process may have created it meanwhile.
 		if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) throw thrown;
 	}
 }

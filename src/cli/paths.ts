@@ -1,10 +1,10 @@
-// Paths that people type, made absolute: `~` expanded, `.` and `..` removed, symbolic links kept as they are.
+// Makes typed paths absolute: `~` expanded, `.` and `..` removed, symbolic links unchanged.
 import path from "node:path";
 import { errorText } from "../base/errors.ts";
 import type { FileStatus, Files } from "../files/port.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Where relative paths start and what `~` stands for; both absolute. */
+/** The base of relative paths and the meaning of `~`; both absolute. */
 export interface Place {
 	readonly currentDir: string;
 	readonly home: string;

@@ -1,17 +1,20 @@
-// The end of the process, in time and whatever still runs. `process.exit` waits for the thread pool of Node: a read that
-// never ends, or a name that no server answers for, would keep a process that has nothing more to do.
+// Exits the process in time, whatever still runs. `process.exit` waits for Node's thread pool: a read that never ends,
+// or a name that no server resolves, would keep a finished process alive.
 import type { LogFile } from "./log-file.ts";
 
-/** Milliseconds for everything that is done between the end of the work and the end of the process. */
+/** Milliseconds between the end of the work and the end of the process. */
 const shutdownBudget = 1750;
 
-/** Milliseconds that first the log, then the thread pool may take of what is left when the time is over. */
+/** Milliseconds for the log, and then for the thread pool, when the time is over. */
 const lastWords = 80;
 
-/** Milliseconds after which a process that hangs in something that no timer interrupts is killed; 2 s with the killing. */
+/**
+ * Milliseconds after which a process that hangs in something that no timer interrupts is killed; 2 s including the
+ * kill.
+ */
 const lastResort = 1950;
 
-/** Milliseconds that work in the thread pool is waited for at an exit for which nobody has set a time. */
+/** Milliseconds to wait for the thread pool at an exit without a deadline. */
 const poolPatience = 1000;
 const pollInterval = 5;
 
@@ -23,12 +26,12 @@ function isPoolBusy(): boolean {
 }
 
 /**
- * Ends the process now. While something is in the thread pool no exit code can be had, only a death by signal; SIGTERM is
- * the one that is nobody's crash.
+ * Exits now. While the thread pool is busy no exit code is possible, only a death by signal; SIGTERM is the one that
+ * does not count as a crash.
  */
 function exitNow(code: number): never {
 	if (isPoolBusy()) {
-		// Without listeners it does what it does by default.
+		// Without listeners the signal has its default effect.
 		process.removeAllListeners("SIGTERM");
 		process.kill(process.pid, "SIGTERM");
 	}
@@ -38,8 +41,8 @@ function exitNow(code: number): never {
 let isEnding = false;
 
 /**
- * From now on the process has two seconds, wherever it stays behind: with a read that never ends, in the exit itself, or in
- * something that lets no timer come. The first call counts.
+ * From now on the process exits within two seconds, wherever it hangs: in a read that never ends, in the exit itself,
+ * or in something that blocks timers. The first call counts.
  */
 export function endInTime(exitCode: () => number, log: LogFile | null): void {
 	if (isEnding) return;
@@ -52,7 +55,7 @@ export function endInTime(exitCode: () => number, log: LogFile | null): void {
 	}, shutdownBudget);
 }
 
-/** Ends the process, as soon as nothing is in the thread pool or its time is over. */
+/** Exits as soon as the thread pool is idle or the time is over. */
 export async function exitSoon(code: number, patience = poolPatience): Promise<never> {
 	const deadline = performance.now() + patience;
 	while (isPoolBusy() && performance.now() < deadline) {

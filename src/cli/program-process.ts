@@ -1,4 +1,5 @@
-// The process that a program runs in: its place, its variables, its log, and what comes from outside while it works.
+// The process of the program: its directory, its environment, its log, and its handlers for signals and uncaught
+// errors.
 import { homedir } from "node:os";
 import path from "node:path";
 import { type FaultOwner, nobody } from "../kernel/session/fault-owner.ts";
@@ -13,24 +14,24 @@ export interface ProgramProcess {
 	readonly place: Place;
 	readonly environment: Readonly<Record<string, string>>;
 	readonly shareDir: string;
-	/** Where the program is installed, with the files that come with it. */
+	/** The installation directory, with the files that come with the program. */
 	readonly packageDir: string;
 	readonly log: LogFile;
 }
 
-/** What a mode of the program is told from outside while it works. */
+/** The external events that a mode of the program handles while it works. */
 export interface Interruptions {
 	onSignal(signal: StopSignal): void;
 	/**
-	 * Something was thrown that nobody caught; it is logged. Gives what is to end because of it, `nobody` where that cannot be
-	 * told; null when nothing can be ended yet, or nothing is left but to end the process.
+	 * Called after an uncaught exception, which is logged. Returns what should end because of it, `nobody` where that
+	 * is unknown; null when only the process can be ended.
 	 */
 	faultOwner(): FaultOwner | null;
-	/** The work is to end, and the exit code is 1 at least. */
+	/** The work has to end, with an exit code of at least 1. */
 	onBroken(): void;
 }
 
-/** Takes the process over: its signals and faults are the program's from now on. */
+/** Installs the program's handlers for signals and uncaught errors. */
 export function takeProcess(options: ProgramOptions, packageDir: string, interruptions: Interruptions): ProgramProcess {
 	const place: Place = { currentDir: currentDirectory(), home: homedir() };
 	const environment = environmentVariables();
@@ -41,13 +42,13 @@ export function takeProcess(options: ProgramOptions, packageDir: string, interru
 	return { place, environment, shareDir, packageDir, log };
 }
 
-/** Faults after which a process is taken for broken as a whole. */
+/** Uncaught exceptions after which the whole process counts as broken. */
 const faultLimit = 100;
 
-/** Milliseconds in which a rejection may still find somebody who handles it. */
+/** Milliseconds in which a rejection may still be handled. */
 const rejectionPatience = 1000;
 
-/** A defect must not take the user's work down: what nobody caught is logged, and ends no more than it must. */
+/** A bug must not end the user's work: an uncaught exception is logged, and ends no more than it must. */
 function guardProcess({ faultOwner, onBroken }: Interruptions, log: LogFile): void {
 	let faults = 0;
 	const take = (message: string, thrown: unknown, owner: FaultOwner | null): void => {
@@ -75,6 +76,6 @@ function guardProcess({ faultOwner, onBroken }: Interruptions, log: LogFile): vo
 		clearTimeout(unhandled.get(promise));
 		unhandled.delete(promise);
 	});
-	// Text for people may have nobody to read it.
+	// stderr may have no reader.
 	process.stderr.on("error", () => {});
 }

@@ -1,5 +1,5 @@
-// What every mode of the program has in common: the kernel put together from command line, environment and settings,
-// and the end in good order.
+// What all modes of the program share: the kernel, composed from command line, environment and settings, and the
+// orderly end.
 import { type as osType } from "node:os";
 import path from "node:path";
 import { unlessLate } from "../base/abort.ts";
@@ -47,21 +47,21 @@ import { UsageError } from "./usage-error.ts";
 import { productVersion } from "./version.ts";
 import { createWorkerStarter } from "./worker-start.ts";
 
-/** Milliseconds of the end after which a client that does not read is not waited for any more. */
+/** Milliseconds of the end after which a client that does not read is no longer waited for. */
 const readingBudget = 1500;
 
-/** Milliseconds in which a start that was stopped has to come to its end. */
+/** Milliseconds for a start that was stopped to end. */
 const startPatience = 1000;
 
 /** Milliseconds after the start at which the log's writer is loaded. */
 const logOpeningDelay = 100;
 
-/** A program that has started, whatever it serves. */
+/** A started kernel, whatever it serves. */
 export interface StartedKernel {
 	readonly kernel: Kernel;
 	readonly configuration: Configuration;
 	readonly compatibility: Compatibility;
-	/** Loads what is there for clients of many sessions. */
+	/** Loads the dialects for clients of many sessions. */
 	openHost(): Promise<HostOffer>;
 	readonly log: LogFile;
 }
@@ -71,14 +71,14 @@ export interface Program extends StartedKernel {
 	readonly session: Session;
 }
 
-/** A start that failed and was told. */
+/** A start that failed and was reported. */
 export interface FailedStart {
 	readonly exitCode: number;
 }
 
 /**
- * Opens the session that the options name. A failure is told on stderr; throws UsageError. Null when it was stopped and
- * hung.
+ * Opens the session that the options name. A failure is reported on stderr; throws UsageError. Null when it was stopped
+ * and hung.
  */
 export async function startProgram(
 	executable: string,
@@ -93,7 +93,7 @@ export async function startProgram(
 	});
 }
 
-/** The same without a session: clients make theirs. */
+/** The same without a session: clients create theirs. */
 export async function startHost(
 	executable: string,
 	options: ProgramOptions,
@@ -103,7 +103,7 @@ export async function startHost(
 	return await reported(taken, stopped, () => prepare(executable, options, { unattended: false }, taken));
 }
 
-/** Starts; a failure is told on stderr. */
+/** Starts; a failure is reported on stderr. */
 async function reported<Started extends object>(
 	{ log }: ProgramProcess,
 	stopped: AbortSignal,
@@ -129,16 +129,16 @@ async function reported<Started extends object>(
 	return { ...started, log };
 }
 
-/** What is to be done at the end, and with which exit code. */
+/** The work at the end, and the exit code. */
 export interface ProgramEnd {
-	/** Stops the session and hands out what is still owed to whoever reads; not waited for beyond its time. */
+	/** Stops the session and sends what is still owed to the client; not waited for beyond its time. */
 	finish(): Promise<void>;
 	exitCode(): number;
-	/** Whether nobody is left to be told how to go on. */
+	/** Whether nobody would see the hint on how to continue. */
 	isUnheard?(): boolean;
 }
 
-/** Ends in good order within two seconds; gives the exit code. `executable` is named in the hint how to go on. */
+/** Ends within two seconds; returns the exit code. `executable` is named in the hint on how to continue. */
 export async function endProgram(
 	executable: string,
 	{ kernel, session, log }: StartedKernel & { readonly session: Session | null },
@@ -163,7 +163,7 @@ async function prepare(
 ) {
 	const places = makeThreadPool();
 	const disk = createDiskFiles(privateBelow(shareDir));
-	/** For everything but the sessions: no drive that does not answer is to keep those from being written. */
+	/** For everything but the sessions: a drive that does not respond must not keep those from being written. */
 	const outside = boundFiles(disk, { places, clock: systemClock });
 	const workDir = await checkWorkDir(options.workDir, place, outside);
 	const checkAll = (flag: string, typed: readonly string[]) =>
@@ -173,7 +173,7 @@ async function prepare(
 	const agentFile =
 		options.agentFile === null ? null : await checkFile("--agent-file", options.agentFile, place, outside);
 	const source = await toSource(options, place, shareDir, outside);
-	// Ours to read, unless a link makes something else of it. A shell's `<(command)` is a pipe.
+	// Settings may be read, unless a link leads to a secret. A shell's `<(command)` is a pipe.
 	const settingsFiles = outside.admitting(admitByName);
 	const named = (...given: string[]) => readingPipes(settingsFiles, new Set(given), systemClock);
 	const { configuration, path: configurationFile } = await readConfiguration(
@@ -273,7 +273,7 @@ async function prepare(
 	return { kernel, configuration, compatibility, openHost, workDir, sessionOptions };
 }
 
-/** Looks at them once the first answers are out: few need a closer look, and what that takes is not for the start. */
+/** Checks them after the first answers: few need to be compiled, and that must not delay the start. */
 function reportUnusableMatchers({ hooks }: Configuration, file: string | null, log: LogFile): void {
 	if (hooks.every(({ matcher }) => isPlainMatcher(matcher))) return;
 	setTimeout(async () => {
@@ -339,7 +339,7 @@ async function toSource(options: ProgramOptions, place: Place, shareDir: string,
 	}
 }
 
-/** Settings at fault that are the command line's fault (agent-kernel §1.2). */
+/** Invalid settings that are errors of the command line (agent-kernel §1.2). */
 const usageCategories: ReadonlySet<ConfigurationErrorCategory> = new Set(["text", "mcp-syntax"]);
 
 interface StartupFailure {

@@ -1,4 +1,4 @@
-// Serving on stdio: one session, or as many as a client makes, until the client is gone.
+// Serves on stdio: one session, or as many as a client creates, until the client is gone.
 import { type FaultOwner, nobody } from "../kernel/session/fault-owner.ts";
 import type { Session } from "../kernel/session/session.ts";
 import { serve } from "../server/serve.ts";
@@ -20,7 +20,7 @@ export async function runServer(
 	const stop = () => stopping.abort();
 	const taken = takeProcess(options, packageDir, {
 		onSignal() {
-			// It may not have got as far as being able to end in good order.
+			// The program may hang before its orderly end is possible.
 			endInTime(() => 0, taken.log);
 			stop();
 		},
@@ -50,7 +50,7 @@ async function serveClient(
 	program: ServedProgram,
 	mode: ServeOptions["mode"],
 	signal: AbortSignal,
-	/** From then on a fault ends no more than what it belongs to. */
+	/** From then on an uncaught exception ends no more than its owner. */
 	begun: (faultOwner: () => FaultOwner) => void,
 ): Promise<number> {
 	const { session, compatibility, log } = program;

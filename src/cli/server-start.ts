@@ -1,13 +1,13 @@
-// What a command line for a server comes to: on a terminal nobody is to wait before a program that says nothing.
+// Decides what a command line for a server does: on a terminal a person should not wait in front of a silent program.
 import type { NamedSession, ServeOptions } from "./command-line.ts";
 import { impliedMode } from "./executable-name.ts";
 import { UsageError } from "./usage-error.ts";
 
 export type ServerStart =
 	| { readonly kind: "serve"; readonly options: ServeOptions & { readonly session: NamedSession } }
-	/** A person wants to see what the flag could name. */
+	/** A person wants to see the sessions that the flag could name. */
 	| { readonly kind: "list-sessions"; readonly flag: string }
-	/** A person is to be told what this is and how to start it. */
+	/** Explain to a person what this is and how to start it. */
 	| { readonly kind: "explain" };
 
 /** `isTerminal` says whether a person is at stdin. Throws UsageError. */
@@ -21,7 +21,7 @@ export function toServerStart(options: ServeOptions, executable: string, isTermi
 	return { kind: "serve", options: { ...options, session, mode: mode ?? impliedMode(executable) } };
 }
 
-/** Throws UsageError when nobody is there to choose the session that the flag leaves open. */
+/** Throws UsageError when nobody can choose the session for the flag. */
 export function requireTerminal(flag: string, isTerminal: boolean): void {
 	if (isTerminal) return;
 	throw new UsageError(

@@ -1,4 +1,4 @@
-// What the archive of a session holds: its files, its plan, the program's logs, and a manifest. Only looks at them.
+// Collects the content of a session's archive, read only: its files, its plan, the program's logs, and a manifest.
 import path from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
@@ -17,9 +17,9 @@ export class ExportFailure extends Error {}
 export interface ArchivePlace extends Place {
 	readonly files: Files;
 	readonly shareDir: string;
-	/** How the program was called, for texts that say how to call it. */
+	/** The name that the program was called by, for hints in texts. */
 	readonly executableName: string;
-	/** Ends the reading of files. */
+	/** Aborts the reading of files. */
 	readonly signal: AbortSignal;
 }
 
@@ -64,7 +64,7 @@ export async function findArchivedSession(wanted: string | null, place: ArchiveP
 	);
 }
 
-/** The plan of a session that is in plan mode; the place of older versions is looked at as well. */
+/** The plan of a session that is in plan mode; the directory of older versions is searched as well. */
 async function listPlan(slug: string, { files, shareDir, home }: ArchivePlace): Promise<FileListing> {
 	for (const directory of [path.join(shareDir, "plans"), path.join(home, ".kimi", "plans")]) {
 		const found = await listChosen(files, directory, (name) => name === `${slug}.md`);
@@ -91,7 +91,7 @@ async function listChosen(files: Files, directory: string, accepts: (name: strin
 
 const manifestName = "manifest.json";
 
-/** No two entries of an archive have one name: the later one gets a number. */
+/** Makes the names of entries unique: later ones get a number. */
 function withNamesOfTheirOwn(files: readonly StoredFile[]): StoredFile[] {
 	const taken = new Set([manifestName]);
 	return files.map((file) => {
@@ -110,7 +110,7 @@ function checkSize({ id, files }: ArchivedSession): void {
 	);
 }
 
-/** The files, and behind them the manifest that says what became of each. */
+/** The files, then the manifest that says what was archived. */
 export async function* toEntries(
 	session: ArchivedSession,
 	leftOut: { readonly name: string; readonly reason: string }[],
@@ -119,7 +119,7 @@ export async function* toEntries(
 ): AsyncGenerator<ArchiveEntry> {
 	const written: { readonly path: string; size: number }[] = [];
 	for (const file of session.files) {
-		// Opened before it is begun: what is begun is in the archive.
+		// Opened before its entry begins: an entry that began is in the archive.
 		const reason = await files.readRange(file.path, 0, 1).then((start) => start ?? "removed meanwhile", errorText);
 		if (typeof reason === "string") {
 			leftOut.push({ name: file.name, reason });
@@ -144,7 +144,7 @@ export async function* toEntries(
 	yield { name: manifestName, modifiedAt: exportedAt, pieces: only(text) };
 }
 
-/** What was read is counted in `record`. */
+/** Counts the bytes in `record`. */
 async function* readFile(
 	{ path: file, size }: StoredFile,
 	record: { size: number },
@@ -154,7 +154,7 @@ async function* readFile(
 	try {
 		for await (const piece of files.readPieces(file)) {
 			signal.throwIfAborted();
-			// No more than there was: it may be growing faster than it is read.
+			// Not more than the size at first: it may grow faster than it is read.
 			const bytes = piece.subarray(0, size - record.size);
 			record.size += bytes.length;
 			yield bytes;

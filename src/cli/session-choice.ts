@@ -1,4 +1,4 @@
-// Which session is meant by a flag without an id: those of the work directory are listed for a person to choose from.
+// Chooses the session for a flag without an id: lists those of the work directory for a person to choose from.
 import { homedir } from "node:os";
 import path from "node:path";
 import { isatty } from "node:tty";
@@ -16,7 +16,7 @@ import { requireTerminal } from "./server-start.ts";
 import { openQuestions } from "./terminal-question.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** How many sessions are shown; older ones are still opened by their id. */
+/** The most sessions to show; older ones can still be opened by id. */
 const listLimit = 50;
 
 /** The list, with its newline. */
@@ -36,7 +36,7 @@ export function sessionListText(workDir: string, sessions: readonly SessionSumma
 /** The person at the terminal. */
 export interface Chooser {
 	show(text: string): void;
-	/** Null when there is no answer to come. */
+	/** Null when no answer can come. */
 	ask(question: string): Promise<string | null>;
 }
 
@@ -59,7 +59,7 @@ export async function chooseSession(
 	}
 }
 
-/** The session of a print run: a named one as it is, else the one that is chosen now; null when none. Throws UsageError. */
+/** The session of a print run: the named one, else the one chosen now; null when none. Throws UsageError. */
 export async function toNamedSession(options: ProgramOptions): Promise<NamedSession | null> {
 	const { session } = options;
 	if (session.kind !== "asked") return session;

@@ -1,4 +1,4 @@
-// What the commands `login` and `logout` say, event by event: a line of JSON each for programs, or text for people.
+// Formats the events of `login` and `logout`: a line of JSON each for programs, or text for people.
 import { type Json, toJsonLine } from "../base/json.ts";
 
 export interface SignInEvent {

@@ -1,4 +1,5 @@
-// Signing in to the managed platform and out of it: the tokens into their file, the provider into the settings file.
+// Signs in to the managed platform and out of it: writes the tokens to their file and the provider to the settings
+// file.
 import path from "node:path";
 import { errorText } from "../base/errors.ts";
 import { silentLog } from "../base/log.ts";
@@ -29,7 +30,7 @@ export interface SignInSettings extends PlatformPort {
  */
 export async function signIn(settings: SignInSettings): Promise<void> {
 	const { files, shareDir, environment, report, signal } = settings;
-	// What is wrong with the settings is better said before somebody has gone to a browser. Makes a missing file.
+	// Invalid settings are reported before the person goes to a browser. Creates a missing file.
 	const { configuration } = await readConfiguration({ kind: "default", shareDir }, files, silentLog);
 	const platform = toPlatform(environment, configuration.agentwire);
 	const device = await requestDeviceCode(settings, platform, signal);
@@ -61,7 +62,7 @@ export async function signOut(settings: SignInSettings): Promise<void> {
 
 const settingsFile = (shareDir: string) => path.join(shareDir, "config.toml");
 
-/** `done` is what has happened already, and stays so when the file cannot be edited. */
+/** `done` says what has happened already, and is not undone when the file cannot be edited. */
 async function editSettings(
 	{ files, clock, shareDir }: SignInSettings,
 	done: string,
@@ -84,7 +85,7 @@ async function editSettings(
 async function readText(files: Files, file: string): Promise<string> {
 	const bytes = (await files.read(file)) ?? Buffer.alloc(0);
 	const text = bytes.toString("utf8");
-	// Written back, it would not be what it was.
+	// Otherwise invalid UTF-8 would be changed when it is written back.
 	if (Buffer.from(text).equals(bytes)) return text;
 	throw new ConfigurationError("syntax", file, [{ key: "", reason: "not UTF-8" }]);
 }

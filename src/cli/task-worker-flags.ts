@@ -1,7 +1,7 @@
-// The command line of the worker of a background command: written by the server that starts it, read by the worker.
+// The command line of a background command's worker: written by the server that starts it, parsed by the worker.
 import { UsageError } from "./usage-error.ts";
 
-/** By this name the program runs itself as a worker. */
+/** The command by which the program runs itself as a worker. */
 export const taskWorkerCommand = "__background-task-worker";
 
 /** Intervals and the grace period in milliseconds. */
@@ -10,7 +10,7 @@ export interface TaskWorkerFlags {
 	readonly heartbeatInterval: number;
 	readonly controlPollInterval: number;
 	readonly killGracePeriod: number;
-	/** Whether the command goes on when whoever started the worker is gone. */
+	/** Whether the command continues after the process that started the worker exits. */
 	readonly keep: boolean;
 	readonly contain: "auto" | "off";
 }
@@ -29,7 +29,7 @@ export function toTaskWorkerArguments(flags: TaskWorkerFlags): string[] {
 	];
 }
 
-/** Reads the words behind the command. Throws UsageError. */
+/** Parses the words after the command. Throws UsageError. */
 export function parseTaskWorker(words: readonly string[]): TaskWorkerFlags {
 	let flags: TaskWorkerFlags = { taskDirectory: "", ...defaults, keep: false, contain: "off" };
 	for (let index = 0; index < words.length; index += 1) {

@@ -1,4 +1,4 @@
-// The process of a background command's worker: its lifeline is stdin, and signals end the command in good order.
+// The process of a background command's worker: its lifeline is stdin, and signals end the command in order.
 import { homedir } from "node:os";
 import path from "node:path";
 import { systemClock } from "../base/clock.ts";
@@ -40,7 +40,7 @@ export async function runWorker(flags: TaskWorkerFlags): Promise<number> {
 	return 1;
 }
 
-/** A line on stdin nudges; its end cuts, unless the command is to be kept. */
+/** A line on stdin nudges; the end of stdin ends the command, unless that may outlive the server. */
 function createLifeline(keep: boolean): Lifeline {
 	const cut = new AbortController();
 	let nudge = createDeferred<void>();

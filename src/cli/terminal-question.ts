@@ -1,17 +1,17 @@
-// Asking the person at the terminal: questions on stderr, each answer a line of stdin.
+// Asks the person at the terminal: questions on stderr, each answer a line of stdin.
 import { createInterface } from "node:readline";
 
 export interface Questions {
-	/** The line that was typed; null when the input ended without one, or the signal aborted. */
+	/** The typed line; null when the input ended without one, or the signal aborted. */
 	ask(question: string): Promise<string | null>;
-	/** Lets go of stdin. */
+	/** Releases stdin. */
 	close(): void;
 }
 
-/** Takes stdin until it is closed. */
+/** Reads stdin until it is closed. */
 export function openQuestions(signal: AbortSignal): Questions {
 	const lines = createInterface({ input: process.stdin, output: process.stderr });
-	// Answers typed ahead wait here for their questions.
+	// Answers typed ahead are queued here.
 	const answers = lines[Symbol.asyncIterator]();
 	signal.addEventListener("abort", () => lines.close(), { once: true });
 	return {
@@ -19,7 +19,7 @@ export function openQuestions(signal: AbortSignal): Questions {
 			process.stderr.write(question);
 			const next = await answers.next();
 			if (next.done !== true) return next.value;
-			// Whoever ended the question without an answer is still on its line.
+			// The cursor is still on the line of the unanswered question.
 			process.stderr.write("\n");
 			return null;
 		},

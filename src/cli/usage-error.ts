@@ -1,4 +1,4 @@
-// A command line that cannot be followed. Exit code 2, as command-line programs have it.
+// The error of an invalid command line. Exit code 2, as usual for command-line programs.
 import { oneLine } from "../base/sentence.ts";
 
 export class UsageError extends Error {
@@ -6,8 +6,8 @@ export class UsageError extends Error {
 	readonly exitCode = 2;
 }
 
-/** What goes to stderr for a usage error, with its newline. */
+/** The text on stderr for a usage error, with its newline. */
 export function usageErrorText(error: UsageError, executableName: string): string {
-	// It may repeat what was typed.
+	// The message may quote what was typed.
 	return `Error: ${oneLine(error.message)}\nTry '${executableName} --help' for help.\n`;
 }

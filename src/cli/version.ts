@@ -1,4 +1,4 @@
-// Names and versions under which the program presents itself.
+// The names and versions that the program reports.
 import path from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { isCalledKimi } from "./executable-name.ts";
@@ -9,7 +9,9 @@ export const productVersion = packageJson.version;
 export const emulatedVersion = "1.49.0";
 export const agentSpecVersions: readonly string[] = ["1"];
 
-/** The line of `--version`. Clients that call the program by another one's name parse the version of that program. */
+/**
+ * The line of `--version`. Clients that call the program under another one's name parse the version of that program.
+ */
 export function versionText(executable: string): string {
 	if (isCalledKimi(executable)) return `${path.basename(executable)}, version ${emulatedVersion}`;
 	return `${productName}, version ${productVersion} (compatible with kimi ${emulatedVersion})`;

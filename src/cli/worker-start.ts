@@ -1,9 +1,9 @@
-// How the worker of a background command is started: this program again, as a process that may outlive it.
+// Starts the worker of a background command: this program again, as a process that may outlive it.
 import path from "node:path";
 import type { StartWorker } from "../kernel/background/command-task.ts";
 import { type TaskWorkerFlags, toTaskWorkerArguments } from "./task-worker-flags.ts";
 
-/** `packageDir` is where the program is installed. */
+/** `packageDir` is the installation directory. */
 export function createWorkerStarter(
 	packageDir: string,
 	environment: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-// A ZIP archive as a stream of pieces: no file is ever held whole. What goes into it is its users' matter.
+// Writes a ZIP archive as a stream of pieces, without a whole file in memory.
 
 export interface ArchiveEntry {
 	/** Relative, with slashes. */
@@ -13,7 +13,7 @@ export const archiveLimit = 4_000_000_000;
 /** Entries that it may have. */
 export const entryLimit = 65_535;
 
-/** The years that the format can tell. */
+/** The range of years in the format. */
 const firstTime = new Date(1980, 0, 2).getTime();
 const lastTime = new Date(2099, 11, 30).getTime();
 

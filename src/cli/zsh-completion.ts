@@ -1,4 +1,4 @@
-// The completion script for zsh: to be evaluated behind compinit, or to lie in a directory of fpath.
+// The completion script for zsh: to be evaluated after compinit, or put into a directory of fpath.
 import type { CompletionLevel } from "./completion-levels.ts";
 import { alternatives, offered, quote, steps, toIdentifier, valued } from "./completion-patterns.ts";
 import type { Offers } from "./flags.ts";

@@ -1,4 +1,4 @@
-// Grep: searches in files with ripgrep. What it prints is put in shape by grep-output.ts.
+// Grep: searches in files with ripgrep. grep-output.ts formats its output.
 import path from "node:path";
 import * as v from "valibot";
 import { type ToolReturn, toolError } from "../events/content.ts";
@@ -89,7 +89,7 @@ const schema = v.object({
 
 type Input = v.InferOutput<typeof schema>;
 
-/** Bytes of a pattern; Linux takes up to 128 KiB in one argument. */
+/** Bytes of a pattern; Linux allows up to 128 KiB in one argument. */
 const argumentLimit = 100_000;
 
 /** Any other word is taken for content, which shows most. */

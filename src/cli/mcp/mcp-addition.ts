@@ -1,4 +1,4 @@
-// What `mcp add` was told about a server, checked and made into an entry of `mcp.json`.
+// Checks the arguments of `mcp add` and converts them to an entry of `mcp.json`.
 import { McpError } from "./mcp-error.ts";
 import type { McpAddition } from "./mcp-options.ts";
 

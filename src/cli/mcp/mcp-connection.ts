@@ -34,7 +34,7 @@ export interface ConnectSettings extends Pick<LinkParts, "processes" | "authoriz
 /** Milliseconds for all of it. Programs may have to be downloaded before they start. */
 const patience = 120_000;
 
-/** The tools of the server, behind which nothing is left running. Throws McpConnectionError. */
+/** The tools of the server; nothing is left running. Throws McpConnectionError. */
 export async function listMcpTools(
 	server: McpServerSettings,
 	settings: ConnectSettings,

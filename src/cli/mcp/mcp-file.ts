@@ -1,5 +1,5 @@
-// `mcp.json` of the share directory: read, and edited so that all that is not meant stays as it is.
-// What an entry says is config/mcp-servers.ts.
+// Reads and edits `mcp.json` of the share directory; an edit leaves everything else unchanged. config/mcp-servers.ts
+// parses its entries.
 import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { isRecord } from "../../base/json.ts";
@@ -28,7 +28,7 @@ export async function readMcpEntries({ files, shareDir }: McpFilePlace): Promise
 	const file = mcpFilePath(shareDir);
 	const root = await readRoot(file, files);
 	const entries = Object.entries(entriesOf(root, file));
-	// At the root there may be anything beside the servers.
+	// The root may contain other keys as well.
 	return Object.fromEntries(root !== null && isBare(root) ? entries.filter(([, entry]) => isMcpEntry(entry)) : entries);
 }
 

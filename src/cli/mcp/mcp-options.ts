@@ -1,4 +1,4 @@
-// The words behind the command `mcp`. What they mean for a server is mcp.ts.
+// Parses the words after the command `mcp`. mcp.ts interprets them.
 import { parseArgs } from "node:util";
 import { UsageError } from "../usage-error.ts";
 
@@ -51,7 +51,7 @@ function checkName(action: string, name: string | undefined): string {
 	return name;
 }
 
-/** Flags may stand anywhere before `--`; what is behind it is the server's. */
+/** Flags may be anywhere before `--`; what follows it is the server's. */
 function toAddition(words: readonly string[]): McpAddition | null {
 	const { positionals, tokens } = parseArgs({
 		args: [...words],

@@ -1,5 +1,5 @@
-// The `mcp` command: the servers in `mcp.json` of the share directory, and signing in to remote ones.
-// Results go to stdout, faults to stderr, and the exit code tells which it was.
+// The `mcp` command: lists and edits the servers in `mcp.json` of the share directory, and signs in to remote ones.
+// Results go to stdout, errors to stderr, and the exit code is 1 on failure.
 import { homedir } from "node:os";
 import path from "node:path";
 import { type Clock, systemClock } from "../../base/clock.ts";
@@ -199,7 +199,7 @@ async function authorize(name: string, hostServices: McpServices): Promise<void>
 		const wanted = await authorization.wanted(server.url);
 		if (wanted !== null) {
 			await signIn(wanted).catch(async (thrown: unknown) => {
-				// What cannot be had must not stand in the way of signing in without it.
+				// A failure to obtain it must not prevent signing in without it.
 				await authorization.giveUpWanted(server.url);
 				throw thrown;
 			});

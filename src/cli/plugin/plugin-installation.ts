@@ -1,5 +1,5 @@
-// Installs a plugin: its files are put together and checked in a hidden directory beside the others, then renamed into
-// place. What fails before that leaves an earlier version as it was.
+// Installs a plugin: stages and checks its files in a hidden directory next to the other plugins, then renames it into
+// place. A failure before that leaves an earlier version unchanged.
 import path from "node:path";
 import { errorText, isSystemError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";

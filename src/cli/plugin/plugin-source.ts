@@ -1,5 +1,5 @@
-// Where a plugin is installed from: the files of a directory, of a zip file or of a fresh clone, as one list that can be
-// checked before anything is written.
+// Reads the files of a plugin from a directory, a zip file or a fresh clone, as one list that can be checked before
+// anything is written.
 import path from "node:path";
 import { manifestName } from "../../definitions/plugin.ts";
 import type { Files } from "../../files/port.ts";

@@ -1,4 +1,4 @@
-// The `plugin` command: results go to stdout, faults to stderr, and the exit code tells which it was.
+// The `plugin` command: results go to stdout, errors to stderr, and the exit code is 1 on failure.
 import { homedir } from "node:os";
 import path from "node:path";
 import { systemClock } from "../../base/clock.ts";

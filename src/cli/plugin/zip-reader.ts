@@ -1,5 +1,5 @@
-// Reads zip archives, with the modes of their files. Takes nothing on trust: sizes, checksums and paths are checked, and what
-// could leave the directory it is unpacked into is refused.
+// Reads zip archives, including file modes. Trusts nothing: sizes, checksums and paths are checked, and paths that could
+// leave the target directory are refused.
 import path from "node:path";
 import { crc32 } from "node:zlib";
 import { type ZipFile as Archive, type Entry, fromBufferPromise, getFileNameLowLevel } from "yauzl";
@@ -33,7 +33,7 @@ const linkType = 0o120000;
 export async function readZip(bytes: Buffer): Promise<ZipFile[]> {
 	const archive = await fromBufferPromise(bytes, {
 		autoClose: false,
-		// Names are checked here: what is wrong with one is said by its own words.
+		// Names are checked here, for error texts of our own.
 		decodeStrings: false,
 	}).catch(() => {
 		throw new ZipError("it is no zip file, or cut off");

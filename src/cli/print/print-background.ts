@@ -1,5 +1,5 @@
-// Background work behind a print run: nobody would hear of it once the program has ended, so the agent is called back
-// whenever a task is over, until none is left or the time is up (agent-kernel §1.9).
+// Waits for background tasks in a print run: nobody would see their results once the program has exited, so the agent
+// continues whenever a task ends, until none is left or the time is up (agent-kernel §1.9).
 import type { Clock } from "../../base/clock.ts";
 import type { Session } from "../../kernel/session/session.ts";
 import type { TaskView } from "../../tools/operations.ts";
@@ -12,7 +12,7 @@ export interface BackgroundWait {
 		"backgroundTasks" | "backgroundTaskEnded" | "hasBackgroundNews" | "endBackgroundTasks"
 	>;
 	readonly turns: Turns;
-	/** Seconds that are waited for a task at the most, whatever it may take. */
+	/** Maximal seconds to wait for a task. */
 	readonly ceiling: number;
 	readonly clock: Clock;
 }
@@ -21,13 +21,13 @@ const reminder =
 	"<system-reminder>\nA background task of yours is over; its notification says how it went. Take it into account and go on with what depends on it. If nothing is left to do, say so in a sentence.\n</system-reminder>";
 
 /**
- * Waits until the agent has heard of the end of every task; null then, and when the signal aborts. Tasks that take too
- * long are ended.
+ * Waits until the agent has been notified of the end of every task; null then, and when the signal aborts. Tasks that
+ * take too long are ended.
  */
 export async function awaitBackgroundWork(wait: BackgroundWait, signal: AbortSignal): Promise<PrintFailure | null> {
 	const { session, turns } = wait;
 	for (;;) {
-		// In this order: a task that ends in between has left its news.
+		// In this order: a task that ends in between has published its notification.
 		const tasks = await session.backgroundTasks();
 		if (!(await session.hasBackgroundNews())) {
 			if (tasks.length === 0) return null;
@@ -42,7 +42,7 @@ export async function awaitBackgroundWork(wait: BackgroundWait, signal: AbortSig
 	}
 }
 
-/** Waits for the first task that ends; what is returned says that none did in time. */
+/** Waits for the first task that ends; returns a failure when none did in time. */
 async function awaitEnd(
 	{ session, ceiling, clock }: BackgroundWait,
 	tasks: readonly TaskView[],

@@ -1,4 +1,4 @@
-// Print mode reduced to its result: the last message of each turn and nothing else, as text or as JSON.
+// Print mode with only the last message of each turn, as text or as JSON.
 import { toJsonLine } from "../../base/json.ts";
 import { oneLine } from "../../base/sentence.ts";
 import type { EventBody } from "../../events/event.ts";
@@ -23,7 +23,7 @@ const forms: { readonly [F in PrintFormat]: FinalForm } = {
 
 export function createFinalPrinter(format: PrintFormat, write: Write): Printer {
 	const form = forms[format];
-	/** The text of the message that is the last one so far. */
+	/** The text of the latest message so far. */
 	let pieces: string[] = [];
 
 	const take = (body: EventBody): void => {

@@ -1,4 +1,4 @@
-// What print mode is asked: one prompt as text, or a stream of user messages, one JSON object a line.
+// Reads print mode's input: one prompt as text, or a stream of user messages, one JSON object a line.
 import * as v from "valibot";
 import { errorText } from "../../base/errors.ts";
 import type { Line } from "../../base/lines.ts";
@@ -6,8 +6,8 @@ import { type UserInput, userInputSchema } from "../../events/content.ts";
 import { UsageError } from "../usage-error.ts";
 
 /**
- * The one prompt of text input: what was typed, else all that `readInput` gives; null when that is blank. Throws
- * UsageError when there is nowhere to read from.
+ * The one prompt of text input: the argument, else the result of `readInput`; null when that is blank. Throws
+ * UsageError when there is no input.
  */
 export async function readPrompt(
 	typed: string | null,
@@ -22,7 +22,7 @@ export async function readPrompt(
 	return text.trim() || null;
 }
 
-/** The messages of stream-json input; what cannot be used is skipped and told to `complain`, a line each. */
+/** The messages of stream-json input; invalid lines are skipped and reported to `complain`, one at a time. */
 export async function* readMessages(
 	lines: AsyncIterable<Line>,
 	complain: (text: string) => void,
@@ -39,7 +39,7 @@ export async function* readMessages(
 
 const messageSchema = v.object({ role: v.string(), content: v.unknown() });
 
-/** The input that a line holds, or why it holds none. */
+/** The input of a line, or why the line is invalid. */
 export function readMessage(text: string): { readonly input: UserInput } | { readonly problem: string } {
 	let value: unknown;
 	try {

@@ -1,4 +1,4 @@
-// The progress line of print mode: what the turn is doing, its step and its seconds, on a terminal's last line.
+// The progress line of print mode: the turn's activity, its step and its seconds, on a terminal's last line.
 import type { Clock } from "../../base/clock.ts";
 import type { AgentEvent, EventBody } from "../../events/event.ts";
 import { callLine } from "./print-text.ts";
@@ -6,9 +6,9 @@ import { onOneLine } from "./printer.ts";
 
 export interface Progress {
 	take(event: AgentEvent): void;
-	/** Takes the line away, for other output; it comes back by itself while a turn runs. */
+	/** Removes the line, for other output; it reappears by itself while a turn runs. */
 	clear(): void;
-	/** Takes the line away for good. */
+	/** Removes the line permanently. */
 	end(): void;
 }
 
@@ -20,11 +20,11 @@ export interface ProgressSettings {
 	write(text: string): void;
 	/** Columns of the terminal. */
 	columns(): number;
-	/** Whether the line would not fall into other output. */
+	/** Whether the line would not interfere with other output. */
 	mayDraw(): boolean;
 }
 
-/** Milliseconds between two looks at what is to be shown. */
+/** Milliseconds between two updates. */
 const interval = 250;
 
 const eraseLine = "\r\u001b[K";
@@ -68,7 +68,7 @@ export function createProgress({ clock, write, columns, mayDraw }: ProgressSetti
 	};
 
 	const take = (body: EventBody): void => {
-		// A turn within a turn, which has no outcome of its own, goes on counting.
+		// A nested turn, which has no outcome of its own, continues the count.
 		if (body.type === "turn.started" && !isRunning) {
 			isRunning = true;
 			calls.clear();
@@ -97,7 +97,7 @@ export function createProgress({ clock, write, columns, mayDraw }: ProgressSetti
 	};
 }
 
-/** What the turn is doing from this event on; null when the event says nothing of it. */
+/** The turn's activity from this event on; null when the event does not change it. */
 function activityAt(body: EventBody): string | null {
 	if (body.type === "content.delta") return body.part.type === "think" ? "thinking" : "answering";
 	if (body.type === "tool-call.started") return `calling ${onOneLine(body.call.function.name, 40)}`;
@@ -112,7 +112,7 @@ function activityAt(body: EventBody): string | null {
 	return isModelNext ? waiting : null;
 }
 
-/** The text in at most so many columns; letters of East Asian scripts take two. */
+/** Truncates the text to that many columns; letters of East Asian scripts take two. */
 function cutToWidth(text: string, width: number): string {
 	let used = 0;
 	let result = "";

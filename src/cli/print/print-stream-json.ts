@@ -1,4 +1,4 @@
-// Print mode for programs: the conversation as the model has it, one message a line, and the news beside it.
+// Print mode for programs: the conversation as the model has it, one message a line, and notices in between.
 import { type Assembly, createAssembly } from "../../agent/assembly.ts";
 import { toToolMessage } from "../../agent/tool-results.ts";
 import { toJsonLine } from "../../base/json.ts";
@@ -13,7 +13,7 @@ import type { Printer, Write } from "./printer.ts";
 type Row<T extends EventType> = (body: EventBodyOf<T>) => void;
 
 export function createStreamJsonPrinter(write: Write): Printer {
-	/** The answer while it streams; null when nothing of one is held. */
+	/** The streaming answer; null when there is none. */
 	let answer: Assembly | null = null;
 	/** Results of calls that ran while the answer still streamed: they follow it. */
 	let results: HistoryEntry[] = [];
@@ -48,7 +48,7 @@ export function createStreamJsonPrinter(write: Write): Printer {
 		"compaction.ended": nothing,
 		"mcp.loading-started": nothing,
 		"mcp.loading-ended": nothing,
-		// The status behind an answer, which alone of all says so of plan mode while one is held: it is complete.
+		// Among status events only the one after an answer contains plan mode: then the answer is complete.
 		"status.changed": ({ plan_mode }) => {
 			if (plan_mode !== null) flush();
 		},
@@ -80,11 +80,11 @@ export function createStreamJsonPrinter(write: Write): Printer {
 	};
 
 	return {
-		// What subagents say and do is no part of the conversation; their reports are, as results.
+		// Events of subagents are not part of the conversation; their reports are, as results.
 		take({ body, agentPath }) {
 			if (agentPath.length === 0) print(body);
 		},
-		// Programs know the sentence from kimi: a line that is no JSON, which they show or search.
+		// Programs know the sentence from kimi: a line that is not JSON, which they show or search.
 		fail: ({ message }) => write(`${oneLine(message)}\n`),
 	};
 }

@@ -1,4 +1,4 @@
-// Print mode for people: the answer as it streams, and one line for each call, result and piece of news.
+// Print mode for people: the answer as it streams, and one line for each call, result and notice.
 import type { ContentPart, ToolCall, ToolReturn } from "../../events/content.ts";
 import type { AgentPathEntry, EventBodyOf, EventType } from "../../events/event.ts";
 import { onOneLine, type Printer, type Write, withoutControls } from "./printer.ts";
@@ -6,10 +6,10 @@ import { onOneLine, type Printer, type Write, withoutControls } from "./printer.
 /** Characters shown of arguments and of results. */
 const lineLimit = 160;
 
-/** What one event prints; `who` is who speaks, empty for the session's own agent. */
+/** Prints one event; `who` is the agent, empty for the session's own. */
 type Row<T extends EventType> = (body: EventBodyOf<T>, who: string) => void;
 
-/** Of subagents only what they do is shown: what they say goes to the agent that called them. */
+/** Only actions of subagents are shown: their texts go to the agent that called them. */
 const shownOfSubagents: ReadonlySet<EventType> = new Set(["tool-call.completed", "tool.result", "step.retrying"]);
 
 export function createTextPrinter(write: Write): Printer {

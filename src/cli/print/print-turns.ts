@@ -1,4 +1,4 @@
-// The turns of a print run: starts them one after the other as the session's client, and passes on what is told.
+// The turns of a print run: starts them one after the other as the session's client, and passes their events on.
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import type { UserInput } from "../../events/content.ts";
 import type { AgentEvent, TurnOutcome } from "../../events/event.ts";
@@ -6,19 +6,19 @@ import type { Answer, Interaction, InteractionFailure } from "../../events/inter
 import type { AttachOptions } from "../../kernel/clients/clients.ts";
 import type { Session } from "../../kernel/session/session.ts";
 
-/** Whether the input is the program's own, and no person's. */
+/** Whether the program itself wrote the input. */
 export interface TurnOrigin {
 	readonly isOwn: boolean;
 }
 
 export interface Turns {
-	/** Runs one turn; resolves once its end was passed on. Not to be called while one runs. */
+	/** Runs one turn; resolves once its end was passed on. Call it only while none runs. */
 	run(input: UserInput, origin?: TurnOrigin): Promise<TurnOutcome>;
 }
 
 /**
- * With nobody at the keyboard the session itself answers questions and agrees to plans: a client that can be asked
- * is what makes it offer the model the tools for them.
+ * With nobody at the keyboard the session itself answers questions and approves plans: the model is offered the tools
+ * for them only if a client can be asked.
  */
 const attachOptions: AttachOptions = {
 	client: null,
@@ -28,8 +28,8 @@ const attachOptions: AttachOptions = {
 };
 
 /**
- * What is asked all the same, as when `/afk` has called the person back. A word with the refusal lets the model go on;
- * for all other asks the session has a stand-in.
+ * Answers requests that arrive all the same, as when `/afk` says that the person is back. A refusal with feedback lets
+ * the model continue; for other interactions the session has a fallback answer.
  */
 function answerFor(interaction: Interaction): Answer | InteractionFailure {
 	const message = "Nobody is there to be asked: the program runs in print mode.";
@@ -37,7 +37,7 @@ function answerFor(interaction: Interaction): Answer | InteractionFailure {
 	return { kind: "error-reply", message };
 }
 
-/** `take` gets every event; `ready` resolves when it may get more. */
+/** `take` gets every event; `ready` resolves when it can accept more. */
 export function createTurns(session: Session, take: (event: AgentEvent) => void, ready: () => Promise<void>): Turns {
 	const attachment = session.attach(attachOptions);
 	let current: Deferred<TurnOutcome> | null = null;
@@ -61,7 +61,7 @@ export function createTurns(session: Session, take: (event: AgentEvent) => void,
 			await ready();
 		}
 	};
-	// A session that stops tells its last turn's end first: behind that there is none to come.
+	// A session that stops emits its last turn's end first: after that there is none to come.
 	const over = pump().then((): TurnOutcome => ({ status: "cancelled" }));
 	over.catch(() => {});
 

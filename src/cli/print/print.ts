@@ -1,6 +1,5 @@
-// Print mode: the kernel without a client. Runs the prompts of a script one after the other, prints what comes of
-// them, and ends with an exit code that says how it went (docs/print.md).
-
+// Print mode: the kernel without a client. Runs the prompts of a script one after the other, prints the results, and
+// exits with a code for the outcome (docs/print.md).
 import { isatty } from "node:tty";
 import { aborted } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
@@ -41,7 +40,7 @@ export async function runPrint(executable: string, options: PrintOptions, packag
 	let openSession: Session | null = null;
 	const taken = takeProcess(options, packageDir, {
 		onSignal(signal) {
-			// Whoever asks twice does not want to wait.
+			// A second interrupt does not wait.
 			if (signal === "SIGINT" && early.signal.aborted) return void exitSoon(stopSignals[signal]);
 			early.end(stopSignals[signal]);
 			endInTime(() => early.exitCode() ?? 1, taken.log);
@@ -83,10 +82,10 @@ export async function runPrint(executable: string, options: PrintOptions, packag
 	});
 }
 
-/** Runs the prompts until one fails or the signal aborts; gives the exit code. Never rejects. */
+/** Runs the prompts until one fails or the signal aborts; returns the exit code. Never rejects. */
 async function runPrompts(
 	prompts: AsyncIterable<UserInput>,
-	/** Whether there is one prompt, behind which background work is waited for. */
+	/** Whether there is one prompt, after which background work is waited for. */
 	isText: boolean,
 	turns: Turns,
 	printer: Printer,
@@ -130,7 +129,7 @@ function createPrinter({ outputFormat, finalMessageOnly }: PrintOptions, write: 
 	return outputFormat === "text" ? createTextPrinter(write) : createStreamJsonPrinter(write);
 }
 
-/** stdout and stderr together: the progress line on the one gives way to all other text on both. */
+/** stdout and stderr together: other text on either replaces the progress line. */
 interface Screen {
 	readonly progress: Progress;
 	readonly write: Write;
@@ -165,13 +164,13 @@ function createScreen(output: Outbox, canErase: boolean): Screen {
 	};
 }
 
-/** The end of the run before its work is done; the first reason gives the exit code. */
+/** An end of the run before its work is done; the first reason gives the exit code. */
 function createEarlyEnd() {
 	const controller = new AbortController();
 	let exitCode: number | null = null;
 	return {
 		signal: controller.signal,
-		/** Null while nothing ends it. */
+		/** Null while the run continues. */
 		exitCode: () => exitCode,
 		end(code: number): void {
 			exitCode ??= code;
@@ -180,7 +179,7 @@ function createEarlyEnd() {
 	};
 }
 
-/** Whether whoever read stdout went away, rather than that it could not be written. */
+/** Whether the reader of stdout went away, rather than that it could not be written. */
 function isBrokenPipe({ gone }: Outbox): boolean {
 	const code = systemErrorCode(gone.reason);
 	return gone.aborted && (code === null || code === "EPIPE" || code === "ECONNRESET");

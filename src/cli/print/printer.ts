@@ -1,10 +1,10 @@
-// What print mode makes of events: the contract of its formats, why a run failed, and text made fit for one line.
+// The contract of print mode's formats, the reasons why a run failed, and formatting for one line.
 import type { AgentEvent, TurnOutcome } from "../../events/event.ts";
 
 /** Turns events into text on stdout. One per format. */
 export interface Printer {
 	take(event: AgentEvent): void;
-	/** Tells that the last turn did not finish, behind its last event. */
+	/** Reports that the last turn did not finish, after its last event. */
 	fail(failure: PrintFailure): void;
 }
 
@@ -26,7 +26,7 @@ const limitReasons: Readonly<Record<Extract<TurnOutcome, { status: "max-steps" }
 	loop: "The prompt was gone over as often as it may be; --max-ralph-iterations sets how often.",
 };
 
-/** Why a turn did not do what it was asked; null when it did. */
+/** Why a turn did not complete its task; null when it did. */
 export function toFailure(outcome: TurnOutcome): PrintFailure | null {
 	switch (outcome.status) {
 		case "finished":
@@ -58,14 +58,14 @@ export function quoted(text: string, limit = 80): string {
 	return JSON.stringify(text.length <= limit ? text : `${text.slice(0, limit - 1)}…`);
 }
 
-/** The text without what would drive a terminal; tabs and line ends stay. */
+/** The text without terminal control characters; tabs and line ends stay. */
 export function withoutControls(text: string): string {
 	return text.replace(/[^\P{Cc}\t\n\r]/gu, "");
 }
 
-/** The text on one line of at most `limit` characters, with an ellipsis where it was cut. */
+/** The text on one line of at most `limit` characters, with an ellipsis where it was truncated. */
 export function onOneLine(text: string, limit: number): string {
-	// Cut before it is worked on: outputs may be large.
+	// Truncated first: outputs may be large.
 	const line = text
 		.slice(0, limit * 8)
 		.replace(/[\p{Cc}\s]+/gu, " ")
