@@ -23,18 +23,18 @@ type Dependencies = Pick<
 const preservedMessages = 2;
 
 const systemPrompt =
-	"You condense the history of a coding agent's work, so that the agent can go on from your summary alone. You write nothing but the summary.";
+	"You condense the history of a coding agent's work, so that the agent can continue from your summary alone. You write nothing but the summary.";
 
 const instruction = `\
-The messages above are the history of a task up to now. They will be removed; your summary takes their place, and the \
-agent that goes on has nothing else of them. Write it so that nobody has to ask or look again:
+The messages above are the history of a task up to now. They will be removed and replaced by your summary, and the \
+agent that continues has nothing else of them. Write it so that nobody has to ask or look again:
 
 1. What the person wants: the task and every requirement, preference and decision they stated, in their own words \
 where the wording matters.
 2. Where things stand: what is done and shown to work, what is half done, what has not been begun.
 3. What was learned: files, functions, commands and settings that matter, by exact name and path; facts about the \
 code; causes found; values that will be needed again.
-4. What failed and why, so that it is not tried again.
+4. What failed and why, so that it is not repeated.
 5. What was going on at the very end, and the next step.
 
 Be exact and brief. Keep code only where its text is needed to go on. Leave out greetings, what was given up, and the \

@@ -109,7 +109,7 @@ describe("the token", () => {
 		await files.replace(file, "{");
 		expect(await access.current()).toEqual({
 			ok: false,
-			reason: `The sign-in kept in ${file} cannot be used: it is not JSON.`,
+			reason: `The sign-in stored in ${file} cannot be used: it is not JSON.`,
 		});
 	});
 

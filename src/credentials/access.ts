@@ -77,7 +77,10 @@ export function createAccess(settings: AccessSettings): Access {
 			unsaved = null;
 		} catch (thrown) {
 			unsaved = { replaced, tokens };
-			log.error("A renewed sign-in could not be kept; it is tried again.", { path: file, reason: errorText(thrown) });
+			log.error("A renewed sign-in could not be stored; this will be retried.", {
+				path: file,
+				reason: errorText(thrown),
+			});
 		}
 	};
 
@@ -155,7 +158,7 @@ export function createAccess(settings: AccessSettings): Access {
 
 	function toAbsence(stored: Exclude<StoredTokens, { kind: "tokens" }>): AccessAnswer {
 		if (stored.kind === "absent") return { ok: false, reason: "Nobody is signed in." };
-		return { ok: false, reason: `The sign-in kept in ${file} cannot be used: ${stored.reason}.` };
+		return { ok: false, reason: `The sign-in stored in ${file} cannot be used: ${stored.reason}.` };
 	}
 }
 

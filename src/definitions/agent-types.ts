@@ -35,7 +35,7 @@ export const agentTypes: readonly AgentType[] = [
 		whenToUse: "does a piece of work that stands by itself: a fix, a feature, a test, a refactoring.",
 		toolPaths: [shell, ...reading, ...writing, ...web],
 		model: null,
-		role: `${report}\n\nDo the task and nothing beside it. Run what shows that it works before you report.`,
+		role: `${report}\n\nDo the task and nothing else. Verify that it works before you report.`,
 		startsWithGit: false,
 	},
 	{

@@ -170,7 +170,7 @@ describe("a flow in D2", () => {
 		["", "there is no node BEGIN"],
 		["BEGIN -> a", "there is no node END"],
 		["x: { BEGIN -> END }", "there is no node BEGIN"],
-		["BEGIN -> a\nb: begin\na -> END", 'line 12: there is a second node BEGIN: "b" beside "BEGIN"'],
+		["BEGIN -> a\nb: begin\na -> END", 'line 12: there is a second node BEGIN: "b" besides "BEGIN"'],
 		["BEGIN -> a\nb -> END", "END cannot be reached from BEGIN"],
 		[
 			"BEGIN -> END: x\nBEGIN -> a: y",

@@ -77,7 +77,7 @@ function findOnly(word: string, nodes: readonly DrawnNode[]): DrawnNode {
 	const [only, second] = nodes.filter((node) => textOf(node).toUpperCase() === word);
 	if (only === undefined) throw new FlowError(null, `there is no node ${word}`);
 	if (second !== undefined) {
-		throw new FlowError(second.line, `there is a second node ${word}: "${second.id}" beside "${only.id}"`);
+		throw new FlowError(second.line, `there is a second node ${word}: "${second.id}" besides "${only.id}"`);
 	}
 	return only;
 }

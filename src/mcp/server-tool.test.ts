@@ -104,7 +104,7 @@ describe("what comes of a call", () => {
 		],
 		[
 			{ kind: "timed-out", progress: "1 of 2" },
-			{ message: expect.stringMatching(/ The last progress it told of was 1 of 2\.$/) },
+			{ message: expect.stringMatching(/ The last progress it reported was 1 of 2\.$/) },
 		],
 		[
 			{ kind: "failed", reason: "it is gone", isUncertain: false },

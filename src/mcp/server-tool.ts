@@ -72,7 +72,7 @@ function toReturn(outcome: CallOutcome, server: string, callTimeout: number): To
 		case "aborted":
 			return cancelledResult();
 		case "timed-out": {
-			const progress = outcome.progress === "" ? "" : ` The last progress it told of was ${outcome.progress}.`;
+			const progress = outcome.progress === "" ? "" : ` The last progress it reported was ${outcome.progress}.`;
 			return toolError(
 				`The MCP server ${server} did not answer within ${callTimeout / 1000} s, and the call was cancelled.${progress}`,
 				"Timeout",

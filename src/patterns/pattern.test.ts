@@ -54,7 +54,7 @@ describe("a pattern of ECMAScript", () => {
 	it.each([
 		["(a)\\1", 'it refers back to a group with "\\1"'],
 		["(?<n>a)\\k<n>", 'it refers back to a group with "\\k"'],
-		["a(?=b)", 'it has a condition on what follows ("(?=") elsewhere than right behind a "^" at its beginning'],
+		["a(?=b)", 'it has a condition on what follows ("(?=") elsewhere than right after a "^" at its beginning'],
 		["^(?!a)b|c", 'of its alternatives only one has the condition "(?!"'],
 		["(?<!a)b", 'it has a condition on what comes before ("(?<!"), which is not supported'],
 		["(?>a)", 'it has a group of the kind "(?>", which is not supported'],
@@ -108,7 +108,7 @@ describe("a pattern of Python", () => {
 	});
 
 	it.each([
-		["a++", 'it has a "+" behind a repetition, which is not supported'],
+		["a++", 'it has a "+" after a repetition, which is not supported'],
 		["(?x)a", 'it has the flag "x", which is not supported'],
 		["(a)(?P=n)", 'it refers back to a group with "(?P="'],
 	])("%s is refused: %s", (source, reason) => {

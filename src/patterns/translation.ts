@@ -98,8 +98,8 @@ const nameGroup = /\(\?P?<([^>=!]+)>/y;
 const unsupported: readonly (readonly [beginning: string, reason: string])[] = [
 	["(?<=", 'it has a condition on what comes before ("(?<="), which is not supported'],
 	["(?<!", 'it has a condition on what comes before ("(?<!"), which is not supported'],
-	["(?=", 'it has a condition on what follows ("(?=") elsewhere than right behind a "^" at its beginning'],
-	["(?!", 'it has a condition on what follows ("(?!") elsewhere than right behind a "^" at its beginning'],
+	["(?=", 'it has a condition on what follows ("(?=") elsewhere than right after a "^" at its beginning'],
+	["(?!", 'it has a condition on what follows ("(?!") elsewhere than right after a "^" at its beginning'],
 	["(?P=", 'it refers back to a group with "(?P="'],
 	["(?>", 'it has a group of the kind "(?>", which is not supported'],
 ];
@@ -254,7 +254,7 @@ class Translator {
 		// Whether it takes much or little first makes no difference to whether it can be found.
 		if (next === "?") this.#position += 1;
 		if (next === "+" && this.#syntax === "python") {
-			throw new Refusal('it has a "+" behind a repetition, which is not supported');
+			throw new Refusal('it has a "+" after a repetition, which is not supported');
 		}
 	}
 

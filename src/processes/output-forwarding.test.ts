@@ -53,7 +53,7 @@ describe("forwarded output", () => {
 		await capture.push("output", Buffer.from("defg"));
 		expect(capture.push("output", Buffer.from("h"))).toBeNull();
 		expect(await capture.finish()).toMatchObject({ outputBytes: 8, truncated: true });
-		expect(taken).toEqual(["abc", "de", "\n[output beyond 5 bytes was not kept]\n"]);
+		expect(taken).toEqual(["abc", "de", "\n[output beyond 5 bytes was not stored]\n"]);
 	});
 
 	it("is dropped once the sink fails, which is logged once", async () => {
@@ -63,6 +63,8 @@ describe("forwarded output", () => {
 		for (const text of ["a", "b", "c"]) await capture.push("output", Buffer.from(text));
 		expect(await capture.finish()).toMatchObject({ outputBytes: 3 });
 		expect(taken).toEqual(["a"]);
-		expect(log.lines).toEqual([{ level: "warn", message: "Output could not be kept", fields: { cause: "disk full" } }]);
+		expect(log.lines).toEqual([
+			{ level: "warn", message: "Output could not be stored", fields: { cause: "disk full" } },
+		]);
 	});
 });

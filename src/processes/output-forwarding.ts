@@ -15,7 +15,7 @@ export function createOutputForwarding({ sink, limit }: NonNullable<RunRequest["
 		error: new StringDecoder("utf8"),
 	};
 	let total = 0;
-	const writing = createUntilFailure((thrown) => log.warn("Output could not be kept", { cause: errorText(thrown) }));
+	const writing = createUntilFailure((thrown) => log.warn("Output could not be stored", { cause: errorText(thrown) }));
 	const append = (text: string): Promise<void> | null =>
 		writing.hasFailed || text === "" ? null : writing.run(() => sink.append(text));
 
@@ -27,7 +27,7 @@ export function createOutputForwarding({ sink, limit }: NonNullable<RunRequest["
 		},
 		async finish() {
 			for (const decoder of Object.values(decoders)) await append(decoder.end());
-			if (total > limit) await append(`\n[output beyond ${limit} bytes was not kept]\n`);
+			if (total > limit) await append(`\n[output beyond ${limit} bytes was not stored]\n`);
 			// Waits for pending writes.
 			await writing.run(async () => {});
 			return { output: "", errorOutput: "", outputBytes: total, truncated: total > limit, spilledTo: null };

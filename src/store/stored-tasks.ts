@@ -61,7 +61,7 @@ export const newRuntime: TaskRuntime = {
 export const unreadableRuntime: TaskRuntime = {
 	...newRuntime,
 	status: "lost",
-	failureReason: "What was kept of how the task is doing cannot be read.",
+	failureReason: "The stored state of the task cannot be read.",
 };
 
 /** Requests to a task's worker. */

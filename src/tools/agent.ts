@@ -12,7 +12,7 @@ const introduction = `Give a task to a subagent. It works in the same directory 
 
 - Use it for work that is large to read and short to report: searching a codebase, reviewing a change, doing a part of a task that stands by itself.
 - It knows nothing of this conversation. Put everything it needs into \`prompt\`: the goal, the places, the limits, the form of the report.
-- Several calls in one answer run at the same time. Do not give two of them the same files to change.
+- Several calls in one answer run in parallel. Do not give two of them the same files to change.
 - Its report is not shown to the user. Say yourself what matters of it.
 - With \`run_in_background\` the call returns at once with a task id, and you are notified when the subagent is done. Use it when you have other work meanwhile.
 - \`resume\` goes on with an earlier subagent, by the id its report names, with everything it knows.

@@ -124,7 +124,7 @@ function toSuccess(outcome: RunOutcome): ToolReturn {
 	const builder = createOutputBuilder();
 	builder.write(outcome.output);
 	const isIncomplete = outcome.truncated && !builder.isTruncated();
-	return builder.success(isIncomplete ? "The program wrote too much; not all of its output could be kept." : "");
+	return builder.success(isIncomplete ? "The program wrote too much; not all of its output could be stored." : "");
 }
 
 /** An error with the program's message, from stderr or else from stdout. */

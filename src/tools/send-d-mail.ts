@@ -13,7 +13,7 @@ Everything after the checkpoint disappears from the conversation, and you go on 
 - Checkpoints are marked \`CHECKPOINT n\` in the conversation.
 - Use it when much was read or tried for a small result: a large file of which a few lines matter, a search, a wrong way. It gives the room back.
 - Write down all that you need: what you were doing, what you found, what you changed, what to do next. The person sees nothing of it, so do not address them.
-- One message in a step. Make no other call beside it whose result you want to keep.`;
+- One message in a step. Do not combine it with another call whose result you want to keep.`;
 
 const schema = v.object({
 	message: v.pipe(v.string(), v.description("What you will know, in full.")),

@@ -109,13 +109,13 @@ async function retainWholeOutput(outcome: RunOutcome, outputPath: string, { file
 		if (outcome.outputBytes <= fileLimit) return more(outcome.spilledTo);
 		return `The first ${fileLimit} of ${outcome.outputBytes} bytes of output are in \`${outcome.spilledTo}\`; ReadFile can show them.`;
 	}
-	if (outcome.truncated) return `Of ${outcome.outputBytes} bytes of output the rest could not be kept.`;
+	if (outcome.truncated) return `Of ${outcome.outputBytes} bytes of output the rest could not be stored.`;
 	try {
 		await files.makeDirectory(path.dirname(outputPath));
 		await files.replace(outputPath, outcome.output);
 		return more(outputPath);
 	} catch {
-		return "The rest of the output could not be kept.";
+		return "The rest of the output could not be stored.";
 	}
 }
 

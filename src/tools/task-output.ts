@@ -46,7 +46,7 @@ export function createTaskOutput({ tasks }: ToolEnvironment): Tool {
 function toHint(isTruncated: boolean, outputPath: string | null): string {
 	if (!isTruncated) return "All there is so far is shown below.";
 	return outputPath === null
-		? "What comes before is not kept."
+		? "Earlier output is not stored."
 		: "ReadFile with the output_path shows what comes before.";
 }
 

@@ -14,7 +14,7 @@ const description = `Create a file, replace all of its content, or add to its en
 - Use \`overwrite\` (the default) to create a file or to replace everything in it, \`append\` to add after what is there.
 - The directory that holds the file must exist.
 - A path outside of the working directory must be absolute.
-- Line endings and byte order mark of a file that exists are kept.
+- Line endings and byte order mark of an existing file are preserved.
 - Long content can be written in several calls: \`overwrite\` first, then \`append\`.
 - To change parts of a file, StrReplaceFile is the better choice.`;
 

@@ -187,7 +187,7 @@ describe("a server that misbehaves", () => {
 		expect(c1).toMatchObject({
 			is_error: true,
 			message:
-				"The MCP server slow did not answer within 0.4 s, and the call was cancelled. The last progress it told of was 1 of 2, half.",
+				"The MCP server slow did not answer within 0.4 s, and the call was cancelled. The last progress it reported was 1 of 2, half.",
 			display: [{ type: "brief", text: "Timeout" }],
 		});
 		expect(textOf(c2)).toBe("on");

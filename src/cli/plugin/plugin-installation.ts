@@ -76,7 +76,7 @@ export async function installPlugin(typed: string, settings: InstallSettings): P
 async function makeRoot(root: string, files: Files): Promise<void> {
 	const status = await files.status(root);
 	if (status !== null && status.kind !== "directory") {
-		throw new PluginError(`${root} is no directory, but plugins are kept there. Move it away and install again.`);
+		throw new PluginError(`${root} is not a directory, but plugins are stored there. Move it away and install again.`);
 	}
 	await files.makeDirectory(root);
 }

@@ -100,7 +100,7 @@ describe("plugin install from a directory", () => {
 		put("source", { "plugin.json": demo });
 		put("share", { plugins: "mine" });
 		expect(await refusal(install("source"))).toBe(
-			`${installed()} is no directory, but plugins are kept there. Move it away and install again.`,
+			`${installed()} is not a directory, but plugins are stored there. Move it away and install again.`,
 		);
 		expect(readFileSync(installed(), "utf8")).toBe("mine");
 	});

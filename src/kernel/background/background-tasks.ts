@@ -54,7 +54,7 @@ export class BackgroundTasks {
 	/** Resumes the tasks that an earlier process left, once, however often it is called. Never rejects. */
 	find(): Promise<void> {
 		this.#finding ??= this.#findAll().catch((thrown: unknown) => {
-			this.#settings.log.error("The background tasks of a session could not be taken up.", { error: thrown });
+			this.#settings.log.error("The background tasks of a session could not be resumed.", { error: thrown });
 		});
 		return this.#finding;
 	}
@@ -141,7 +141,7 @@ export class BackgroundTasks {
 		this.#active.set(id, task);
 		void this.#awaitEnd(task)
 			.catch((thrown: unknown) => {
-				this.#settings.log.error("The end of a background task could not be kept.", { task: id, error: thrown });
+				this.#settings.log.error("The end of a background task could not be stored.", { task: id, error: thrown });
 			})
 			.finally(() => {
 				this.#active.delete(id);
@@ -172,7 +172,7 @@ export class BackgroundTasks {
 				await this.#resume(task);
 			} catch (thrown) {
 				const cause = errorText(thrown);
-				this.#settings.log.warn("A background task could not be taken up.", { task: task.spec.id, cause });
+				this.#settings.log.warn("A background task could not be resumed.", { task: task.spec.id, cause });
 			}
 		}
 	}

@@ -228,7 +228,7 @@ describe("the worker of a command", () => {
 		await files.remove(directory);
 		clock.advance(500);
 		expect(await worker).toBe(true);
-		expect(log.lines.map(({ message }) => message)).toContain("the state of a background command could not be kept");
+		expect(log.lines.map(({ message }) => message)).toContain("the state of a background command could not be stored");
 	});
 
 	it.each([

@@ -158,7 +158,7 @@ class TaskWorker {
 			this.#end.abort();
 			if (force) this.#abortPending.abort();
 		} catch (thrown) {
-			log.warn("what is asked of a background command could not be read", { directory, cause: errorText(thrown) });
+			log.warn("the control file of a background command could not be read", { directory, cause: errorText(thrown) });
 		}
 	}
 
@@ -176,7 +176,7 @@ class TaskWorker {
 		this.#writing = this.#writing
 			.then(() => this.#task.setRuntime(runtime))
 			.catch((thrown: unknown) => {
-				log.warn("the state of a background command could not be kept", { directory, cause: errorText(thrown) });
+				log.warn("the state of a background command could not be stored", { directory, cause: errorText(thrown) });
 			});
 	}
 

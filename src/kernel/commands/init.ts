@@ -40,7 +40,7 @@ function toNews(file: string, before: Buffer | null, after: Buffer | null): stri
 export function createInitCommand(workDir: string, files: Files): SlashCommand {
 	return {
 		name: "init",
-		description: "Look at the project and write AGENTS.md, which tells agents how to work in it",
+		description: "Study the project and write AGENTS.md, which explains to agents how to work in it",
 		aliases: [],
 		async run({ agent, runWithin }) {
 			const context = new Context(unpersisted, [], agent.context.systemPrompt);

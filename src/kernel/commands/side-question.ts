@@ -10,7 +10,7 @@ import { type CommandRun, finished, type SlashCommand } from "./command.ts";
 export function createSideQuestionCommand(identifiers: Identifiers): SlashCommand {
 	return {
 		name: sideQuestionName,
-		description: "Ask something beside the task; the answer stays out of the conversation",
+		description: "Ask a side question; the answer stays out of the conversation",
 		aliases: [],
 		async run(run) {
 			const id = identifiers.hex(12);

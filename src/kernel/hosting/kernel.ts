@@ -149,7 +149,7 @@ export class Kernel {
 			await persistCreationOptions(stored, options);
 		} catch (thrown) {
 			// A session that cannot be written reports it at its first prompt; it can always be started.
-			hostServices.log.error("The start of a session could not be kept.", { session: stored.id, error: thrown });
+			hostServices.log.error("The start of a session could not be stored.", { session: stored.id, error: thrown });
 		}
 		return session;
 	}

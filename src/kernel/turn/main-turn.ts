@@ -110,7 +110,7 @@ export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings:
 			return await turnEvents.emit(ended, { sync: true, records, beforeDelivery: release });
 		}
 	} catch (thrown) {
-		log.error("The end of a turn could not be kept.", { session: stored.id, error: thrown });
+		log.error("The end of a turn could not be stored.", { session: stored.id, error: thrown });
 	}
 	// A log without the beginning of a turn must not contain its end.
 	release();

@@ -12,7 +12,7 @@ const outcomeUnknown = toolError(
 );
 
 const resultLost = toolError(
-	"The result of this call is lost: the program ended before it was kept. The call itself was over.",
+	"The result of this call is lost: the program ended before it was stored. The call itself had ended.",
 	"Result lost",
 );
 

@@ -28,7 +28,7 @@ export type SideAnswer =
 	| { readonly kind: "failed"; readonly error: TurnError };
 
 const introduction =
-	"This is a question beside the task. Answer it shortly from what you know of this conversation; you cannot use tools for it, and the task goes on untouched.";
+	"This is a side question, outside the task. Answer it briefly from what you know of this conversation; you cannot use tools for it, and the task continues unaffected.";
 
 export async function answerSideQuestion(
 	question: string,

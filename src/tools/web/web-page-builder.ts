@@ -202,7 +202,7 @@ export function createPageBuilder(document: PageDocument, url: string): PageBuil
 			const treatment = name === "button" && headings > 0 ? "opened" : treatmentOf(spelledName, attributes);
 			if (treatment === "dropped" || (codeBlock !== null && isLineNumbers(attributes))) dropped = 1;
 			else if (codeBlock !== null) openInCode(codeBlock, name, attributes);
-			else if (treatment === "kept") keep(name, attributes);
+			else if (treatment === "copied") keep(name, attributes);
 			else pass(name);
 		},
 		close() {

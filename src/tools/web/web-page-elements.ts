@@ -5,7 +5,7 @@ import type { PageElement } from "./web-page-dom.ts";
 
 type Treatment =
 	/** Copied to the document. */
-	| "kept"
+	| "copied"
 	/** Dropped with its content: not part of the text, or not visible. */
 	| "dropped"
 	/** Replaced by its content. */
@@ -55,7 +55,7 @@ export function treatmentOf(name: string, attributes: Attributes): Treatment {
 	if (name === "html" || name === "body") return "opened";
 	if (droppedNames.has(name) || isHidden(attributes)) return "dropped";
 	if (name === "input" && attributes["type"]?.toLowerCase() !== "checkbox") return "dropped";
-	return retainedNames.has(fallbackName(name)) ? "kept" : "opened";
+	return retainedNames.has(fallbackName(name)) ? "copied" : "opened";
 }
 
 function isHidden(attributes: Attributes): boolean {
