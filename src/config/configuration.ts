@@ -1,5 +1,5 @@
 // The settings under the program's own names: camelCase data converted from a checked file. Defaults are in schema.ts,
-// the choice of a model is in select-model.ts.
+// the choice of a model is in model-selection.ts.
 import type { ConfigurationFile, ModelCapability } from "./schema.ts";
 
 type CamelCase<Key> = Key extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Key;

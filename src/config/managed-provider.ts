@@ -3,9 +3,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../base/json.ts";
 import { ConfigurationError } from "./configuration-error.ts";
-import { removeTomlKey, setTomlKey } from "./edit-toml.ts";
 import type { ModelCapability } from "./schema.ts";
 import { parseToml } from "./syntax.ts";
+import { removeTomlKey, setTomlKey } from "./toml-edits.ts";
 import type { TomlValue } from "./toml-text.ts";
 
 /** Clients recognise a sign-in by this name. */

@@ -5,8 +5,8 @@ import { isRecord } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
 import { ConfigurationError, type ConfigurationProblem, toKeyPath } from "./configuration-error.ts";
-import { readText } from "./read-text.ts";
 import { anyTable, decimal, integer, mustBe, nullable, oneOf, table, tablesByName, text, texts } from "./schema.ts";
+import { readText } from "./settings-text.ts";
 import { parseJson } from "./syntax.ts";
 
 type TextsByName = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-// Reads the settings from their source, checks them, and creates a missing settings file. select-model.ts chooses the
+// Reads the settings from their source, checks them, and creates a missing settings file. model-selection.ts chooses the
 // model.
 import * as v from "valibot";
 import { errorText } from "../base/errors.ts";
@@ -7,8 +7,8 @@ import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
 import { type Configuration, toConfiguration } from "./configuration.ts";
 import { ConfigurationError, type ConfigurationProblem, toKeyPath } from "./configuration-error.ts";
-import { readText } from "./read-text.ts";
 import { type ConfigurationFile, configurationFileSchema } from "./schema.ts";
+import { readText } from "./settings-text.ts";
 import { parseJson, parseToml } from "./syntax.ts";
 import { toTomlText } from "./toml-text.ts";
 

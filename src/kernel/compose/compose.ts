@@ -1,7 +1,7 @@
 import type { Configuration, ServiceSettings } from "../../config/configuration.ts";
-import { listModel, type UnlistedModel } from "../../config/find-model.ts";
 import type { McpServerSettings } from "../../config/mcp-servers.ts";
-import { type ModelSelection, selectDefaultProvider, selectModel } from "../../config/select-model.ts";
+import { listModel, type UnlistedModel } from "../../config/model-lookup.ts";
+import { type ModelSelection, selectDefaultProvider, selectModel } from "../../config/model-selection.ts";
 import type { AgentDefinition } from "../../definitions/agent-definition.ts";
 import type { SkillPlace, SkillSet } from "../../definitions/skill-discovery.ts";
 import { renderSystemPrompt, withRole } from "../../definitions/system-prompt.ts";

@@ -3,7 +3,7 @@
 import { KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Configuration } from "../../config/configuration.ts";
-import { findModel } from "../../config/find-model.ts";
+import { findModel } from "../../config/model-lookup.ts";
 import { narrowAgent } from "../compose/agent-restriction.ts";
 import { builtInAgents } from "../compose/built-in-agents.ts";
 import { chooseModel, type SessionOptions } from "../compose/compose.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { removeTomlKey, setTomlKey } from "./edit-toml.ts";
+import { removeTomlKey, setTomlKey } from "./toml-edits.ts";
 
 describe("setTomlKey", () => {
 	it.each([
