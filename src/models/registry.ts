@@ -37,7 +37,7 @@ export function createModel(settings: ModelSettings): Promise<Model> {
 
 async function createScripted(settings: ModelSettings): Promise<Model> {
 	const [{ loadScripts }, { createScriptedEchoModel }] = await Promise.all([
-		import("./scripted/load-scripts.ts"),
+		import("./scripted/script-source.ts"),
 		import("./scripted/scripted-echo.ts"),
 	]);
 	const wanted = settings.environment["KIMI_SCRIPTED_ECHO_TRACE"]?.trim().toLowerCase() ?? "";

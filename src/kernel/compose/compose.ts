@@ -10,7 +10,7 @@ import type { ServerPool } from "../../mcp/server-pool.ts";
 import type { Model } from "../../models/model.ts";
 import { type ModelSettings, standardTimeouts } from "../../models/model-settings.ts";
 import { createModel } from "../../models/registry.ts";
-import { createSignedInModel } from "../../models/signed-in.ts";
+import { createSignedInModel } from "../../models/signed-in-model.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { ToolEnvironment, WebService } from "../../tools/tool.ts";
 import { isBuiltInToolName, servesPlanMode } from "../../tools/tool-paths.ts";

@@ -8,7 +8,7 @@ import type { Access, AccessAnswer } from "../../credentials/access.ts";
 import { type PlatformSettings, toPlatform } from "../../credentials/platform.ts";
 import { tokenFileOf } from "../../credentials/token-file.ts";
 import type { Files } from "../../files/port.ts";
-import type { KeySource } from "../../models/signed-in.ts";
+import type { KeySource } from "../../models/signed-in-model.ts";
 import type { Fetch } from "../../network/network-settings.ts";
 
 /** The key settings of a provider or a service. */

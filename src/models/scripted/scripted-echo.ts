@@ -1,4 +1,4 @@
-// The scripted model: answers each request with the next script of a queue. load-scripts.ts reads the queue's file;
+// The scripted model: answers each request with the next script of a queue. script-source.ts reads the queue's file;
 // echo-language.ts parses a script.
 import { toJsonLine } from "../../base/json.ts";
 import { type Capability, type Model, type ModelChunk, modelFailure } from "../model.ts";

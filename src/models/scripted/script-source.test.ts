@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ModelConfigurationError } from "../model-settings.ts";
-import { loadScripts } from "./load-scripts.ts";
+import { loadScripts } from "./script-source.ts";
 
 function load(content: string | Uint8Array | null, path = "/scripts"): Promise<readonly string[]> {
 	return loadScripts({

@@ -12,7 +12,7 @@ import {
 } from "../../test/support/provider-server.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { ModelConfigurationError } from "./model-settings.ts";
-import { createSignedInModel, type KeyAnswer, type KeySource } from "./signed-in.ts";
+import { createSignedInModel, type KeyAnswer, type KeySource } from "./signed-in-model.ts";
 
 const never = new AbortController().signal;
 const refused = sendJson(401, {}, { error: { message: "Invalid Authentication for key-1-secret" } });
