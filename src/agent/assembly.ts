@@ -1,6 +1,6 @@
 // Assembles the streamed parts of one model answer: its content, and each tool call as soon as it is complete.
 import type { ContentPart, ToolCall } from "../events/content.ts";
-import { withArguments } from "../events/merge.ts";
+import { withArguments } from "../events/delta-merger.ts";
 import type { ModelPart } from "../models/model.ts";
 
 export interface Assembly {

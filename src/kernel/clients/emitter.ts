@@ -2,8 +2,8 @@
 // client, in the order of emission.
 import { unlessAborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
+import { createDeltaMerger, type DeltaMerger } from "../../events/delta-merger.ts";
 import { type AgentEvent, type EventBody, type EventOrigin, eventDeclarations } from "../../events/event.ts";
-import { createDeltaMerger, type DeltaMerger } from "../../events/merge.ts";
 import type { CallRecord, StoredAgent, StoredSession } from "../../store/session-store.ts";
 import type { EventFeed } from "./event-feed.ts";
 

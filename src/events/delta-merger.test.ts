@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ToolCall } from "./content.ts";
+import { createDeltaMerger, withArguments } from "./delta-merger.ts";
 import type { EventBody } from "./event.ts";
-import { createDeltaMerger, withArguments } from "./merge.ts";
 
 const text = (value: string): EventBody => ({ type: "content.delta", part: { type: "text", text: value } });
 const think = (value: string, encrypted: string | null = null): EventBody => ({
