@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
-import { makeDirectory } from "./make-directory.ts";
+import { makeDirectory } from "./directory-creation.ts";
 
 interface LoadedChunk {
 	readonly script: Script;

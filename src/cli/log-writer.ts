@@ -6,7 +6,7 @@ import { type Clock, sleep } from "../base/clock.ts";
 import type { LogFields } from "../base/log.ts";
 import { redactSecrets } from "../base/redaction.ts";
 import type { Files } from "../files/port.ts";
-import { toLoggable } from "./loggable.ts";
+import { toLoggable } from "./log-fields.ts";
 
 /** Size in bytes at which a log is rotated, and the number of rotated files to retain. */
 const rotationSize = 10 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { longestPause, shortestPause } from "../../test/support/pauses.ts";
 import { redactSecrets } from "../base/redaction.ts";
-import { toLoggable } from "./loggable.ts";
+import { toLoggable } from "./log-fields.ts";
 
 const secret = "Zm9vYmFyMTIzNDU2Nzg5";
 
