@@ -4,10 +4,12 @@ import type { McpPermissions } from "../credentials/mcp-oauth.ts";
 
 export interface McpAuthorization {
 	/**
-	 * What signs the requests to the server with this URL; null when nobody has signed in to it. It may renew tokens, but
-	 * never asks a person: where one would be needed it throws the library's UnauthorizedError.
+	 * Signs the requests to the server with this URL; null when nobody has signed in to it. It may renew tokens, but
+	 * never asks a person: where that would be necessary it throws the library's UnauthorizedError.
 	 */
 	provider(url: string): Promise<AuthProvider | null>;
-	/** Keeps, for the next time that a person signs in, that the server has refused something for lack of these. Never rejects. */
+	/**
+	 * Stores the permissions for lack of which the server has refused something, for the next sign-in. Never rejects.
+	 */
 	needs(url: string, permissions: McpPermissions): Promise<void>;
 }

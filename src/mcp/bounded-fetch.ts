@@ -3,9 +3,9 @@ import type { FetchLike } from "@modelcontextprotocol/client";
 import type { Clock } from "../base/clock.ts";
 
 export interface FetchBounds {
-	/** Bytes of a body, or of one event where it is a stream of them. */
+	/** Maximal bytes of a body, or of one event of an event stream. */
 	readonly size: number;
-	/** Seconds after which a stream of events that says nothing is broken off; null for never. */
+	/** Seconds of silence after which an event stream is aborted; null for never. */
 	readonly silence: number | null;
 }
 
@@ -23,7 +23,7 @@ export function boundFetch(fetch: FetchLike, { size, silence }: FetchBounds, clo
 	};
 }
 
-/** Of a stream of events each line counts for itself: what an event carries is one. */
+/** In an event stream the limit applies to each line: an event's data are one. */
 function limitSize(limit: number, byLine: boolean): TransformStream<Uint8Array, Uint8Array> {
 	let length = 0;
 	return new TransformStream({

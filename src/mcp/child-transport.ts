@@ -9,7 +9,7 @@ import type { ServerLog } from "./server-log.ts";
 
 /** Bytes of one message. */
 const messageLimit = 100 * 1024 * 1024;
-/** Milliseconds that a program has to go by itself when its stdin was closed. */
+/** Milliseconds for a program to exit by itself after its stdin was closed. */
 const farewell = 200;
 
 export interface ChildTransportSettings {
@@ -24,11 +24,11 @@ export interface ChildTransport extends Transport {
 	reason(): string | null;
 }
 
-/** Starts the program at once. Closing ends it, with all it has started. */
+/** Starts the program at once. Closing ends it, with all processes that it started. */
 export function startChildTransport({ request, processes, clock, log }: ChildTransportSettings): ChildTransport {
 	const splitter = createLineSplitter(messageLimit);
 	const end = new AbortController();
-	/** Aborts when the program has ended. */
+	/** Aborts when the program has exited. */
 	const goneController = new AbortController();
 	let input: ChildInput | null = null;
 	let isClosed = false;
@@ -50,11 +50,11 @@ export function startChildTransport({ request, processes, clock, log }: ChildTra
 		}
 		const incoming = readIncoming(line.text);
 		if (incoming === null) return log.note("stdout", line.text);
-		// It may be gone before it is answered.
+		// The program may exit before it gets the reply.
 		for (const reply of incoming.replies) transport.send(reply).catch(() => {});
 		for (const message of incoming.messages) transport.onmessage?.(message);
 	};
-	/** What is still to be read, in order, while others have their turn. */
+	/** Lines that are not parsed yet, in order; parsing them yields to other work. */
 	const unread: (readonly Line[])[] = [];
 	const step = createPacedSteps();
 	let isReading = false;
@@ -119,7 +119,7 @@ export function startChildTransport({ request, processes, clock, log }: ChildTra
 			try {
 				await input.write(`${JSON.stringify(message)}\n`);
 			} catch (thrown) {
-				// A program that reads no more is about to end as a rule, and its end says more.
+				// A program that stops reading is usually about to exit, and its exit is the better reason.
 				await sleep(clock, farewell, goneController.signal);
 				throw isClosed ? closed() : thrown;
 			}

@@ -25,17 +25,17 @@ export type ServerState = "pending" | "connecting" | "connected" | "failed" | "u
 export interface Call {
 	readonly tool: Pick<ListedTool, "name" | "parameters">;
 	readonly arguments: Readonly<Record<string, unknown>>;
-	/** Milliseconds, without those in which a person was asked. */
+	/** Milliseconds, without those in which a person is being asked. */
 	readonly timeout: number;
 	readonly asker: Asker;
 }
 
 export type CallOutcome =
 	| { readonly kind: "answered"; readonly result: CallResult }
-	/** `progress` is the server's last word on how far it was; it may be empty. */
+	/** `progress` is the last progress that the server reported; it may be empty. */
 	| { readonly kind: "timed-out"; readonly progress: string }
 	| { readonly kind: "aborted" }
-	/** `reason` is a clause. Whether the call had an effect may not be known. */
+	/** `reason` is a clause. Whether the call had an effect may be unknown. */
 	| { readonly kind: "failed"; readonly reason: string; readonly isUncertain: boolean };
 
 export class ServerConnection {
@@ -47,7 +47,7 @@ export class ServerConnection {
 	readonly #closing = new AbortController();
 	readonly #listeners = new Set<() => void>();
 	readonly #running = new Map<RunningCall, Link>();
-	/** Links that end once nobody calls over them any more. */
+	/** Former links, which end with the last call over them. */
 	readonly #retired = new Set<Link>();
 	#era: Era = "old";
 	#state: ServerState = "pending";
@@ -75,7 +75,7 @@ export class ServerConnection {
 		return this.#failure;
 	}
 
-	/** As the server listed them last, also while it is away. */
+	/** As the server last listed them, even while it is disconnected. */
 	get tools(): readonly ListedTool[] {
 		return this.#tools;
 	}
@@ -86,7 +86,7 @@ export class ServerConnection {
 		return () => void this.#listeners.delete(listener);
 	}
 
-	/** Resolves when it is connected, or has failed to be. Who asks meanwhile waits for the same attempt. */
+	/** Resolves when it is connected, or has failed to connect. Concurrent callers share one attempt. */
 	connect(): Promise<void> {
 		if (this.#link !== null || this.#closing.signal.aborted) return Promise.resolve();
 		this.#attempt ??= this.#open().finally(() => {
@@ -95,13 +95,18 @@ export class ServerConnection {
 		return this.#attempt;
 	}
 
-	/** Connects again in the background, if it is away and not only just failed; it counts as away until it is there. */
+	/**
+	 * Reconnects in the background, if it is disconnected and did not fail just now; until then it counts as
+	 * disconnected.
+	 */
 	retry(): void {
 		const isAway = this.#state === "failed" || this.#state === "unauthorized";
 		if (isAway && this.#retries.isDue()) void this.connect();
 	}
 
-	/** Calls a tool, over a new link when the last one was lost. Never rejects; what was begun is not begun again. */
+	/**
+	 * Calls a tool, over a new link when the last one was lost. Never rejects; a call that has begun is not repeated.
+	 */
 	async call(call: Call, signal: AbortSignal): Promise<CallOutcome> {
 		const running = startCall(call.asker, call.timeout, this.#parts.clock, signal);
 		try {
@@ -115,7 +120,7 @@ export class ServerConnection {
 				}
 				try {
 					const result = await this.#callOver(link, call, running);
-					// What the call has changed of the tools is for whoever reads the result.
+					// If the call changed the tools, the reader of the result sees the new list.
 					if (this.#listing !== null) await unlessAborted(this.#listing, running.signal);
 					return { kind: "answered", result };
 				} catch (thrown) {
@@ -134,7 +139,7 @@ export class ServerConnection {
 		}
 	}
 
-	/** Ends it for good. Idempotent. */
+	/** Closes it permanently. Idempotent. */
 	async close(): Promise<void> {
 		this.#closing.abort("the connection is closed");
 		this.#listeners.clear();
@@ -172,7 +177,7 @@ export class ServerConnection {
 		}
 	}
 
-	/** A server that knows nothing of the old ways is asked anew in the new one. */
+	/** A server that does not support the old handshake is connected with the new one. */
 	async #openLink(handlers: LinkHandlers): Promise<Link> {
 		const open = (era: Era) =>
 			openLink(this.#server, this.#place, this.#parts, handlers, { era, signal: this.#closing.signal });
@@ -186,7 +191,7 @@ export class ServerConnection {
 		}
 	}
 
-	/** Of a link that was found lost before, what was found then says more. */
+	/** If the link was already found lost, the reason found then is the better one. */
 	async #toFailure(thrown: unknown, link: Link): Promise<LinkFailure> {
 		const failure = await toLinkFailure(thrown);
 		const known = this.#link === link ? null : this.#failure;
@@ -204,7 +209,7 @@ export class ServerConnection {
 		return [...tools.values()];
 	}
 
-	/** Reads the list again, once more when it changes meanwhile. */
+	/** Requests the list again, and once more when it changes meanwhile. */
 	#relist(): Promise<void> {
 		this.#isListStale = true;
 		this.#listing ??= this.#readStaleList().finally(() => {
@@ -240,7 +245,7 @@ export class ServerConnection {
 		}
 	}
 
-	/** A server does not say for which call it asks. It is answered when only one session can be meant. */
+	/** A server does not say which call its question belongs to. It is answered when only one session is possible. */
 	async #elicit(params: ElicitParams, signal: AbortSignal): Promise<ElicitResult> {
 		const calls = [...this.#running.keys()];
 		const [first] = calls;
@@ -252,7 +257,7 @@ export class ServerConnection {
 		return await calls.reduce((work, call) => () => call.untimed(work), ask)();
 	}
 
-	/** Nothing more is sent over the link; it ends when the calls over it have. */
+	/** Nothing more is sent over the link; it ends with the last call over it. */
 	#retire(link: Link, failure: LinkFailure): void {
 		if (this.#link === link) {
 			this.#link = null;

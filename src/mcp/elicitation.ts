@@ -5,7 +5,7 @@ import { type FormField, readForm } from "./form-field.ts";
 import type { ElicitParams } from "./link.ts";
 import type { Asker } from "./running-call.ts";
 
-/** How often a field is asked about whose answers do not fit. */
+/** How often a field is asked again after an invalid answer. */
 const tries = 3;
 
 const refusal = { label: "Decline", description: "Tell the server nothing." };
@@ -13,7 +13,9 @@ const omission = { label: "Leave out", description: "Go on without an answer to 
 
 type Form = NonNullable<ElicitResult["content"]>;
 
-/** Asks the person, a question at a time. Declines when there is nobody to ask; gives up when they dismiss a question. */
+/**
+ * Asks the person, one question at a time. Declines when there is nobody to ask; gives up when they dismiss a question.
+ */
 export async function answerForm(
 	params: ElicitParams,
 	server: string,
@@ -75,7 +77,7 @@ function ask(question: Question, { questions, toolCallId }: Asker, signal: Abort
 	return questions.ask([question], toolCallId, signal);
 }
 
-/** By the protocol, `cancel` is a person who does not choose. */
+/** In the protocol `cancel` is a person who does not choose. */
 function toRefusal({ kind }: Exclude<QuestionOutcome, { kind: "answered" }>): { readonly kind: "decline" | "cancel" } {
 	return { kind: kind === "dismissed" ? "cancel" : "decline" };
 }

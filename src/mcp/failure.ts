@@ -8,18 +8,18 @@ import { isBrokenAnswer } from "./remote-transport.ts";
 
 export interface LinkFailure {
 	/**
-	 * `answer`: the server said so, or said something nobody understands; `untaken`: the request cannot have had an effect,
-	 * as no server, or none that knows our session, has seen it; `unauthorized`: somebody has to sign in; `lost`: the
-	 * connection broke off, whatever had happened till then.
+	 * `answer`: the server reported it, or its answer is invalid; `untaken`: the request cannot have had an effect,
+	 * because no server, or none that knows our session, has received it; `unauthorized`: a person has to sign in;
+	 * `lost`: the connection broke, with an unknown effect.
 	 */
 	readonly kind: "answer" | "untaken" | "unauthorized" | "lost";
 	/** A clause. */
 	readonly reason: string;
-	/** What kind of error it was, for people. */
+	/** The kind of error, for people. */
 	readonly name: string;
 }
 
-/** System errors that come before anything is sent. */
+/** System errors from before anything is sent. */
 const unreached: ReadonlySet<string> = new Set([
 	"ECONNREFUSED",
 	"ENOTFOUND",
@@ -38,7 +38,7 @@ export async function toLinkFailure(thrown: unknown): Promise<LinkFailure> {
 	return { kind, reason: kind === "unauthorized" ? "it does not accept the sign-in" : describe(thrown), name };
 }
 
-/** What is said of a refusal for lack of a permission; null of anything else. */
+/** The text of a refusal for lack of a permission; null for other errors. */
 async function describeLack(thrown: unknown): Promise<string | null> {
 	const { InsufficientScopeError } = await import("@modelcontextprotocol/client");
 	if (!(thrown instanceof InsufficientScopeError)) return null;
@@ -53,19 +53,19 @@ async function toKind(thrown: unknown): Promise<LinkFailure["kind"]> {
 	);
 	if (thrown instanceof UnauthorizedError) return "unauthorized";
 	if (thrown instanceof ProtocolError) return isBrokenAnswer(thrown.code, thrown.message) ? "lost" : "answer";
-	// New tokens were no better than the old ones.
+	// The new tokens were refused like the old ones.
 	if (thrown instanceof SdkHttpError && thrown.code === SdkErrorCode.ClientHttpAuthentication) return "unauthorized";
-	// By the first a server says that it does not know our session; some say the second.
+	// With 404 a server reports an unknown session; some use 400.
 	if (thrown instanceof SdkHttpError) return thrown.status === 404 || thrown.status === 400 ? "untaken" : "answer";
 	const isUnreached = causes(thrown).some((error) => error instanceof NetworkError);
 	if (isUnreached || codesOf(thrown).some((code) => unreached.has(code))) return "untaken";
 	return thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult ? "answer" : "lost";
 }
 
-/** Errors by which a server does not know the old way to begin: no such method, no such version, no such headers. */
+/** Errors of a server that does not support the old handshake: no such method, version, or headers. */
 const newEraCodes: ReadonlySet<number> = new Set([-32601, -32022, -32020]);
 
-/** Whether a server that was asked in the old way wants to be asked in the new one. */
+/** Whether a server that got the old handshake requires the new one. */
 export async function isOfNewEra(thrown: unknown): Promise<boolean> {
 	const { ProtocolError, SdkHttpError } = await import("@modelcontextprotocol/client");
 	if (thrown instanceof ProtocolError) return newEraCodes.has(thrown.code);
@@ -76,12 +76,12 @@ export async function isOfNewEra(thrown: unknown): Promise<boolean> {
 	return thrown instanceof Error && thrown.message.includes("protocol version is not supported");
 }
 
-/** An error of the protocol in the text of an HTTP answer. */
+/** A protocol error in the text of an HTTP answer. */
 const httpErrorSchema = v.pipe(v.string(), v.parseJson(), v.object({ error: v.object({ code: v.number() }) }));
 
 const reasonLength = 500;
 
-/** What is said of an error and its causes, on one line and without secrets. */
+/** The texts of an error and its causes, on one line and without secrets. */
 function describe(thrown: unknown): string {
 	const texts = causes(thrown).map((error) => errorText(error).replace(/\s+/g, " ").trim().replace(/\.$/, ""));
 	return redactSecrets([...new Set(texts)].filter((text) => text !== "").join(": ")).slice(0, reasonLength);
@@ -94,7 +94,7 @@ function codesOf(thrown: unknown): string[] {
 	});
 }
 
-/** The error, and what it comes from; of several causes at once the first. */
+/** The error and its causes; of several parallel causes only the first. */
 function causes(thrown: unknown): unknown[] {
 	const found: unknown[] = [];
 	let next = thrown;

@@ -10,14 +10,14 @@ export type ReadField =
 
 export interface FormField {
 	readonly name: string;
-	/** What is asked for, with its bounds. */
+	/** The question, with its limits. */
 	readonly label: string;
-	/** Whether it may be left out: what has a default of the server's need not be. */
+	/** Whether it is optional: so are fields with a default of the server. */
 	readonly isOptional: boolean;
 	/** Several may be chosen. */
 	readonly isList: boolean;
 	readonly choices: readonly { readonly label: string; readonly description: string }[];
-	/** Reads a chosen label, several separated by commas, or what was typed. */
+	/** Parses chosen labels, separated by commas, or typed text. */
 	read(text: string): ReadField;
 }
 
@@ -61,7 +61,7 @@ const formSchema = v.object({
 	required: v.optional(v.array(v.string()), []),
 });
 
-/** The fields in their order; null for a form that nobody here can fill in. */
+/** The fields in order; null for a form that cannot be filled in here. */
 export function readForm(schema: unknown): readonly FormField[] | null {
 	const form = v.safeParse(formSchema, schema);
 	if (!form.success) return null;
@@ -140,7 +140,7 @@ function toChoices(
 	return values?.map((value, index) => option(names?.[index] || value, value)) ?? null;
 }
 
-/** What is chosen comes back as one text, with commas in between. */
+/** Choices are returned as one text, separated by commas. */
 function withoutCommas(choices: readonly Choice<string>[]): Choice<string>[] {
 	return choices.map(({ label, value }) => option(label.replaceAll(",", ";"), value));
 }
@@ -190,7 +190,7 @@ function notAmong(choices: readonly { readonly label: string }[]): ReadField {
 	return { ok: false, issue: `it must be among ${choices.map(({ label }) => label).join(", ")}` };
 }
 
-/** Nothing to choose but what the server would take by itself. */
+/** The only choice is the server's default. */
 function typed(preferred: string | number | undefined, read: (answer: string) => ReadField): Reading {
 	const choices = preferred === undefined ? [] : [{ label: String(preferred), description: "The server's default." }];
 	return { isList: false, choices, read };

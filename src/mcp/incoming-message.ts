@@ -3,26 +3,26 @@
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { isNestedWithin, isRecord } from "../base/json.ts";
 
-/** Levels that a message may nest. */
+/** Maximal nesting of a message. */
 const depthLimit = 200;
-/** Characters of a request or a notification: neither has much to say, and a form is to be answered by a person. */
+/** Maximal characters of a request or a notification: both are short, and a person has to answer a form. */
 const requestLimit = 64 * 1024;
 
-/** Messages of one line. */
+/** Maximal messages of one line. */
 const batchLimit = 1000;
 
 export interface Incoming {
 	/** For the library. */
 	readonly messages: readonly JSONRPCMessage[];
-	/** For the server, where its requests are refused. */
+	/** Refusals of the server's requests, to send to it. */
 	readonly replies: readonly JSONRPCMessage[];
 }
 
 const nothing: Incoming = { messages: [], replies: [] };
 
-/** The messages of a line, which by old versions may be several; null when it is none of the protocol's. */
+/** The messages of a line, several in old versions of the protocol; null when it is not a valid one. */
 export function readIncoming(text: string): Incoming | null {
-	// Trying to read what is no JSON takes long when there is much of it.
+	// Trying to parse a long text that is not JSON takes long.
 	const [first] = /\S/.exec(text) ?? [];
 	if (first === undefined) return nothing;
 	if (first !== "{" && first !== "[") return null;
@@ -41,7 +41,7 @@ export function readIncoming(text: string): Incoming | null {
 	};
 }
 
-/** The library looks closer at those that pass. */
+/** The library validates the details. */
 function isMessage(value: unknown): value is JSONRPCMessage {
 	if (!isRecord(value) || value["jsonrpc"] !== "2.0") return false;
 	return typeof value["method"] === "string" || "result" in value || isRecord(value["error"]);

@@ -22,26 +22,26 @@ export interface LinkParts {
 	readonly fetch: FetchLike;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** Our own version, for the servers. */
+	/** The program's version, sent to servers. */
 	readonly version: string;
 }
 
-/** Where a server is used. */
+/** The place in which a server is used. */
 export interface ServerPlace {
 	/** Absolute. */
 	readonly workDir: string;
 	readonly environment: Readonly<Record<string, string>>;
 }
 
-/** What the server does of its own accord. */
+/** The server's own events. */
 export interface LinkHandlers {
 	toolsChanged(): void;
 	elicit(params: ElicitParams, signal: AbortSignal): Promise<ElicitResult>;
-	/** The link is over though nobody closed it; `reason` is a clause. */
+	/** The link ended though nobody closed it; `reason` is a clause. */
 	lost(reason: string): void;
 }
 
-/** Of the protocol: before the version of 2026-07-28, or from it on. Servers of both are asked in the old way. */
+/** The protocol version: before 2026-07-28, or from it on. Servers of both eras get the old handshake first. */
 export type Era = "old" | "new";
 
 export interface Link {
@@ -55,9 +55,9 @@ export class NotSignedIn extends Error {
 	override readonly name = "NotSignedIn";
 }
 
-/** Milliseconds that the first answer may take: programs may have to be downloaded before they run. */
+/** Milliseconds for the first answer: programs may have to be downloaded before they run. */
 const startPatience = 600_000;
-/** Milliseconds for the farewell to a server that keeps sessions. */
+/** Milliseconds for ending the session on a server that has sessions. */
 const farewellPatience = 200;
 
 /** Connects. Rejects with the error of the library or the transport, with nothing left running. */
@@ -107,7 +107,7 @@ export async function openLink(
 	} catch (thrown) {
 		const why = reason();
 		await close();
-		// What the library knows of the end of a program is that it ended.
+		// The library only knows that the program exited, not why.
 		throw why === null ? thrown : new Error(why);
 	}
 	isOpen = true;
@@ -117,7 +117,7 @@ export async function openLink(
 interface Prepared {
 	readonly library: typeof import("@modelcontextprotocol/client");
 	readonly transport: Transport;
-	/** Why the transport is closed, as a clause, where it knows. */
+	/** Why the transport is closed, as a clause, if that is known. */
 	reason(): string | null;
 	/** Never rejects. */
 	takeLeave(): Promise<void>;
@@ -125,7 +125,7 @@ interface Prepared {
 
 async function prepareLocal(server: LocalMcpServer, place: ServerPlace, parts: LinkParts): Promise<Prepared> {
 	const { processes, clock, log } = parts;
-	// It starts while the library is being loaded.
+	// The program starts while the library is being loaded.
 	const transport = startChildTransport({
 		request: {
 			file: server.command,

@@ -4,7 +4,7 @@ import type { McpAuthorization } from "./authorization.ts";
 
 type Library = Pick<typeof import("@modelcontextprotocol/client"), "extractWWWAuthenticateParams">;
 
-/** A fetch for the server with this URL that looks at refusals before it passes them on. */
+/** A fetch for the server with this URL that inspects refusals before passing them on. */
 export function watchPermissions(
 	fetch: FetchLike,
 	{ extractWWWAuthenticateParams }: Library,

@@ -9,7 +9,7 @@ type Library = typeof import("@modelcontextprotocol/client");
 
 /** Bytes of one message. */
 const messageLimit = 100 * 1024 * 1024;
-/** The error that we answer ourselves with. */
+/** The error of requests that we answer ourselves. */
 const brokenAnswer = { code: -32000, message: "the server broke its answer off" } as const;
 
 /** Whether this is the error of a request whose answer will never come. */
@@ -19,7 +19,7 @@ export function isBrokenAnswer(code: number, message: string): boolean {
 
 export interface RemoteTransportSettings {
 	readonly server: RemoteMcpServer;
-	/** Null where nothing but the server's headers is needed. */
+	/** Null where the headers of the settings suffice. */
 	readonly signer: AuthProvider | null;
 	readonly fetch: FetchLike;
 	readonly clock: Clock;
@@ -54,7 +54,7 @@ function toHeaders({ headers, authorization }: RemoteMcpServer): Record<string, 
 	return { ...headers, Authorization: `Bearer ${authorization.token}` };
 }
 
-/** The library waits for an answer that will not come when the stream that was to bring it ends, as it does with the server. */
+/** When a stream ends, for example with the server, the library would wait for ever for the answer on it. */
 function answerEndedStreams(transport: Transport): void {
 	const send = transport.send.bind(transport);
 	transport.send = async (message, options) => {
@@ -62,7 +62,7 @@ function answerEndedStreams(transport: Transport): void {
 		if (id === null) return await send(message, options);
 		const onRequestStreamEnd = () => {
 			const answer: JSONRPCMessage = { jsonrpc: "2.0", id, error: brokenAnswer };
-			// Of an answer that did come the library knows no request any more.
+			// The library ignores this for a request that was answered.
 			transport.onmessage?.(answer);
 			options?.onRequestStreamEnd?.();
 		};

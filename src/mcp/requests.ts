@@ -11,9 +11,9 @@ type Page = v.InferOutput<typeof pageSchema>;
 /** Milliseconds for a page of the list of tools. */
 const listPatience = 60_000;
 const pageLimit = 64;
-/** Tools that are read of a server, before those that are left out are taken away. */
+/** The most tools to read from a server, before filtering. */
 const toolLimit = 1000;
-/** The library's own timer is out of the way. */
+/** Disables the library's own timer. */
 const longest = 2_147_483_647;
 
 function isModern(client: Client): boolean {
@@ -23,13 +23,13 @@ function isModern(client: Client): boolean {
 /** What a server lists as tools. */
 export interface ServerTools {
 	readonly tools: readonly unknown[];
-	/** Whether there are more than are read. */
+	/** Whether there are more than these. */
 	readonly isCut: boolean;
 }
 
-/** The first 1000 that the server lists as a tool. */
+/** Lists the tools of a server, at most 1000. */
 export async function requestTools(client: Client, signal: AbortSignal): Promise<ServerTools> {
-	// The library prints to stdout when a server without tools is asked for them.
+	// The library prints to stdout when it lists the tools of a server without tools.
 	if (client.getServerCapabilities()?.tools === undefined) return { tools: [], isCut: false };
 	const tools = await requestPages(client, signal);
 	return { tools: tools.slice(0, toolLimit), isCut: tools.length > toolLimit };
@@ -37,7 +37,7 @@ export async function requestTools(client: Client, signal: AbortSignal): Promise
 
 async function requestPages(client: Client, signal: AbortSignal): Promise<readonly unknown[]> {
 	const options = { timeout: listPatience, signal };
-	// By the newer versions it has to leave tools out that ask for headers in a wrong way.
+	// The newer protocol requires clients to leave out tools that request invalid headers.
 	if (isModern(client)) return (await client.listTools({}, { ...options, cacheMode: "refresh" })).tools;
 	let tools: readonly unknown[] = [];
 	let cursor: string | null = null;
@@ -66,8 +66,8 @@ export async function requestCall(
 	const params = { name, arguments: value };
 	const patient = { ...options, timeout: longest };
 	if (!isModern(client)) return await client.request({ method: "tools/call", params }, callResultSchema, patient);
-	// By the newer versions a tool may want to have arguments in headers, too. Without the schema of its output, which is
-	// no reason to throw away what the server did.
+	// In the newer protocol a tool may request arguments as headers, too. Without its output schema: an invalid output
+	// is no reason to drop the result.
 	const toolDefinition = { name, inputSchema: { ...parameters, type: "object" as const } };
 	return v.parse(callResultSchema, await client.callTool(params, { ...patient, toolDefinition }));
 }

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { type ContentPart, type ToolReturn, textPart, toolError, toolSuccess } from "../events/content.ts";
 
-/** As loose as can be: what a part is, and whether it is of any use, is seen below. */
+/** As loose as possible: the parts are examined below. */
 export const callResultSchema = v.object({
 	content: v.nullish(v.array(v.unknown())),
 	structuredContent: v.optional(v.unknown()),
@@ -12,15 +12,15 @@ export type CallResult = v.InferOutput<typeof callResultSchema>;
 
 /** Characters of text, and of the URLs of media. */
 const budget = 100_000;
-/** Parts of a result that are looked at. */
+/** Parts of a result to convert. */
 const partLimit = 1000;
-/** Characters in which something unknown is described. */
+/** Characters for the description of an unknown part. */
 const descriptionLength = 200;
 
 export function toToolReturn({ content, structuredContent, isError }: CallResult): ToolReturn {
 	const pieces = (content ?? []).slice(0, partLimit).map(toPiece);
 	const beyond = (content?.length ?? 0) - pieces.length;
-	// Some servers give nothing but the structured form.
+	// Some servers return only the structured form.
 	if (pieces.length === 0 && (structuredContent ?? null) !== null)
 		pieces.push(textPiece(JSON.stringify(structuredContent)));
 	const output = keepWithin(pieces);
@@ -29,7 +29,7 @@ export function toToolReturn({ content, structuredContent, isError }: CallResult
 	return toolError("The MCP tool reported an error.", "", { output });
 }
 
-/** A part of which only the length is known yet: making a URL of many megabytes to throw it away is not worth it. */
+/** A part of which only the length is known yet, to avoid building a URL of many megabytes that is then dropped. */
 type Piece =
 	| { readonly kind: "text"; readonly text: string }
 	| { readonly kind: "media"; readonly length: number; toPart(): ContentPart };
@@ -61,7 +61,7 @@ function keepWithin(pieces: readonly Piece[]): ContentPart[] {
 
 function cutText(text: string, length: number): string {
 	if (text.length <= length) return text;
-	// Not between the halves of one character.
+	// Does not split a surrogate pair.
 	const isHalved = /[\ud800-\udbff]/.test(text.charAt(length - 1));
 	return text.slice(0, Math.max(0, isHalved ? length - 1 : length));
 }
@@ -149,11 +149,11 @@ interface Unsupported {
 	readonly what: string;
 	readonly uri: string;
 	readonly mimeType: string | null;
-	/** What it says, where that is text. */
+	/** Its content, if that is text. */
 	readonly content?: string;
 }
 
-/** What no part can hold is named; what is text all the same follows. */
+/** Names content that no part can contain; if it is text, that follows. */
 function unsupported({ what, uri, mimeType, content }: Unsupported): Piece {
 	const words = [what, uri, mimeType === null ? "" : `(${mimeType})`].filter((word) => word !== "").join(" ");
 	const shown = cutText(words, descriptionLength);

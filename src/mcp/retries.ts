@@ -4,7 +4,7 @@ import type { LinkFailure } from "./failure.ts";
 
 export interface Retries {
 	isDue(): boolean;
-	/** It could not be connected. */
+	/** Connecting failed. */
 	missed(failure: LinkFailure): void;
 	connected(): void;
 }
@@ -19,7 +19,7 @@ export function createRetries(clock: Clock): Retries {
 	return {
 		isDue: () => clock.now() >= dueFrom,
 		missed({ kind }) {
-			// Starting a program costs something; whether somebody has signed in meanwhile is seen at once.
+			// Starting a program is expensive; whether somebody has signed in meanwhile is a cheap check.
 			misses = kind === "unauthorized" ? 0 : misses + 1;
 			const delay = misses <= 1 ? 0 : Math.min(firstDelay * 2 ** (misses - 2), longestDelay);
 			dueFrom = clock.now() + delay;

@@ -2,7 +2,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { QuestionOperations } from "../tools/operations.ts";
 
-/** Who is asked when a server wants to know something during a call. */
+/** The person to ask when a server requests something during a call. */
 export interface Asker {
 	readonly questions: QuestionOperations;
 	readonly toolCallId: string;
@@ -10,15 +10,15 @@ export interface Asker {
 
 export interface RunningCall {
 	readonly asker: Asker;
-	/** Aborts when the call is to end: by whoever made it, or as its time is over. */
+	/** Aborts when the caller aborts, or at the deadline. */
 	readonly signal: AbortSignal;
-	/** Whether its time is over. */
+	/** Whether the deadline has passed. */
 	isLate(): boolean;
-	/** The last word of the server on how far it is; empty before that. */
+	/** The last progress that the server reported; empty before that. */
 	progress: string;
-	/** Stops the time as long as the work goes on: a person who is asked takes what they need. */
+	/** Stops the clock during the work: a person who is asked may take any time. */
 	untimed<T>(work: () => Promise<T>): Promise<T>;
-	/** It is over, however. */
+	/** The call has ended. */
 	end(): void;
 }
 
@@ -62,7 +62,7 @@ export function startCall(asker: Asker, timeout: number, clock: Clock, outer: Ab
 		end() {
 			withdraw();
 			withdraw = () => {};
-			// Whatever still stops the time must not start it again.
+			// Work that is still untimed must not start the clock again.
 			stops += 1;
 			outer.removeEventListener("abort", abort);
 		},

@@ -4,20 +4,22 @@ import { createLineSplitter, type Line } from "../base/lines.ts";
 import type { Log } from "../base/log.ts";
 
 export interface ServerLog {
-	/** Takes what came on the server's stderr. */
+	/** Logs data from the server's stderr. */
 	hear(bytes: Buffer): void;
-	/** Takes a line of its own accord, and where it is from. */
+	/** Logs a line from another source. */
 	note(source: string, text: string): void;
-	/** Nothing more comes. Gives the last line of stderr, as the reason of an end may be in it; empty when there is none. */
+	/**
+	 * Ends the log. Returns the last line of stderr, which may contain the reason of an exit; empty when there is none.
+	 */
 	end(): string;
 }
 
 /** Bytes of a line of stderr; a longer one is left out. */
 const lineLimit = 64 * 1024;
-/** Characters of a line that are logged. */
+/** Characters of a line to log. */
 const shownLength = 1000;
 const lastLineLength = 300;
-/** Characters that are logged in one period of as many milliseconds; what is beyond is counted. */
+/** Characters to log in one period of as many milliseconds; the rest is counted. */
 const periodBudget = 64 * 1024;
 const period = 60_000;
 

@@ -39,7 +39,7 @@ export class ServerPool {
 		};
 	}
 
-	/** Closes all connections, held or not; resolves once they are. */
+	/** Closes all connections, leased or not; resolves once they are closed. */
 	async close(): Promise<void> {
 		for (const [key, shared] of this.#shared) this.#end(key, shared);
 		await Promise.all(this.#closing);

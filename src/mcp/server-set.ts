@@ -21,12 +21,12 @@ export interface ServerLease {
 export interface ServerSetSettings {
 	readonly servers: readonly McpServerSettings[];
 	acquire(server: McpServerSettings): ServerLease;
-	/** Whether a tool that is no server's has the name. */
+	/** Whether a tool of another origin has the name. */
 	isTaken(name: string): boolean;
 	readonly questions: QuestionOperations;
-	/** Milliseconds that a call may take, where its server has no time of its own. */
+	/** Milliseconds for a call, unless its server has a limit of its own. */
 	readonly callTimeout: number;
-	/** Seconds after which no turn waits any more for servers that are still connecting; null for as long as it takes. */
+	/** Seconds after which no turn waits any more for servers that are still connecting; null for no limit. */
 	readonly startTimeout: number | null;
 	readonly clock: Clock;
 	readonly log: Log;
@@ -51,7 +51,7 @@ export class ServerSet {
 	#members: readonly Member[] | null = null;
 	#isLoaded = false;
 	#claims: readonly Claim[] = [];
-	/** Whose the names are. */
+	/** The server of each name. */
 	#owners: Map<string, Member> = new Map();
 	#withdrawBound = () => {};
 
@@ -59,7 +59,7 @@ export class ServerSet {
 		this.#settings = settings;
 	}
 
-	/** Connects to all servers at once, in the background. Does nothing when it was called before. */
+	/** Connects to all servers in parallel, in the background. Only the first call has an effect. */
 	begin(): void {
 		if (this.#members !== null) return;
 		const { servers, acquire, startTimeout, clock } = this.#settings;
@@ -72,12 +72,11 @@ export class ServerSet {
 		this.#claim();
 	}
 
-	/** Starting a program takes milliseconds: others have their turn between many. */
+	/** Reconnects disconnected servers in the background, where a retry is due. */
 	async #connectAll(members: readonly Member[]): Promise<void> {
 		const pace = createPace();
 		const connecting: Promise<unknown>[] = [];
 		for (const { connection } of members) {
-			// Given up meanwhile.
 			if (this.#members !== members) return;
 			connecting.push(connection.connect().catch(() => undefined));
 			const rest = pace.rest();
@@ -86,7 +85,6 @@ export class ServerSet {
 		await Promise.all(connecting);
 	}
 
-	/** Connects again to those that are away, in the background, where that is due. */
 	retry(): void {
 		for (const { connection } of this.#members ?? []) connection.retry();
 	}
@@ -101,7 +99,7 @@ export class ServerSet {
 		if (!this.#isLoaded) await unlessAborted(this.#loaded.promise, signal);
 	}
 
-	/** The tools there are now, by server in the order of the settings. */
+	/** The tools available now, by server in the order of the settings. */
 	tools(): readonly Tool[] {
 		return this.#offered().map(({ tool }) => tool);
 	}
@@ -122,7 +120,7 @@ export class ServerSet {
 		};
 	}
 
-	/** Gives the connections up. */
+	/** Releases the connections. */
 	end(): void {
 		this.#withdrawBound();
 		for (const { withdraw, release } of this.#members ?? []) {
@@ -140,7 +138,7 @@ export class ServerSet {
 		this.#loaded.resolve();
 	}
 
-	/** Clients bring and take away their tools at any time. */
+	/** Clients add and remove tools at any time. */
 	#offered(): readonly Claim[] {
 		return this.#claims.filter(({ member, listed }) => {
 			const isTaken = this.#settings.isTaken(listed.name);
@@ -150,8 +148,8 @@ export class ServerSet {
 	}
 
 	/**
-	 * Gives the names to the servers, in the order of the settings. Once turns may have used them, a name stays with its
-	 * server: an approval for it is not meant for another one that comes late.
+	 * Assigns the names to the servers, in the order of the settings. Once turns may have used them, a name stays with
+	 * its server: an approval for it must not apply to another server that connects later.
 	 */
 	#claim(): void {
 		const owners = this.#isLoaded ? this.#owners : new Map<string, Member>();

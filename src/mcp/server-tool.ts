@@ -14,7 +14,7 @@ export interface ServerToolSettings {
 	readonly connection: Pick<ServerConnection, "name" | "call">;
 	/** Milliseconds that a call may take. */
 	readonly callTimeout: number;
-	/** Who is asked when the server wants to know something during a call. */
+	/** The person to ask when the server requests something during a call. */
 	readonly questions: QuestionOperations;
 	readonly log: Log;
 }
@@ -24,7 +24,7 @@ export function createServerTool(
 	{ connection, callTimeout, questions, log }: ServerToolSettings,
 ): Tool {
 	const { name, description, parameters } = listed;
-	// Of a hundred tools few are called.
+	// Compiled lazily: of a hundred tools few are called.
 	let compiled: Promise<CompiledSchema> | null = null;
 	const check = async (value: unknown): Promise<string | null> => {
 		compiled ??= compileJsonSchema(parameters);
@@ -52,7 +52,7 @@ export function createServerTool(
 				preparation: {
 					kind: "ready",
 					approval: { action: `mcp:${name}`, description: `Call MCP tool \`${name}\`.`, display: [] },
-					// What a server says of its tools is no promise.
+					// A server's own claims about its tools are not reliable.
 					hasEffect: true,
 					target: null,
 					async execute(signal) {

@@ -31,7 +31,7 @@ export type ReadTool =
 	/** `reason` is a clause. */
 	| { readonly ok: false; readonly name: string; readonly reason: string };
 
-/** The names that the protocol allows, with the slash that older servers use. */
+/** The names that the protocol allows, and the slash that older servers use. */
 const usableName = /^[\w./-]{1,128}$/;
 
 export function readTool(value: unknown): ReadTool {
@@ -39,7 +39,7 @@ export function readTool(value: unknown): ReadTool {
 	if (!parsed.success) return { ok: false, name: nameOf(value), reason: parsed.issues[0].message };
 	const { name, title, description, inputSchema, _meta } = parsed.output;
 	if (!usableName.test(name)) return { ok: false, name: nameOf(value), reason: "models cannot call it by its name" };
-	// Providers refuse a whole request for one function whose arguments are no object.
+	// Providers refuse a whole request because of one function whose arguments are not an object.
 	const parameters: JsonSchema = { type: "object", ...inputSchema };
 	if (parameters["type"] !== "object") return { ok: false, name, reason: 'the type of its parameters is not "object"' };
 	const tags = _meta.fastmcp?.tags ?? _meta._fastmcp?.tags ?? [];

@@ -1,6 +1,6 @@
 // Named character sets of regular expressions in the syntax of the engine (pattern.ts).
 
-/** How a pattern is meant: as in ECMAScript (JSON Schema) or as in Python (matchers of hooks). */
+/** The dialect of a pattern: ECMAScript (JSON Schema) or Python (matchers of hooks). */
 export type PatternSyntax = "ecmascript" | "python";
 
 /** First and last code points, in order. */
@@ -23,7 +23,7 @@ const spaces: Readonly<Record<PatternSyntax, Ranges>> = {
 	python: [[0x09, 0x0d], [0x1c, 0x20], [0x85, 0x85], ...unicodeSpaces],
 };
 
-/** A code point as the engine reads it, in and out of brackets. */
+/** A code point in the engine's syntax, inside and outside of brackets. */
 export const spellCodePoint = (codePoint: number): string => `\\x{${codePoint.toString(16)}}`;
 
 const spell = (ranges: Ranges): string =>
@@ -40,8 +40,8 @@ function complement(ranges: Ranges): Ranges {
 }
 
 /**
- * What stands between brackets for `\d`, `\w`, `\s` and their opposites. Python's words are those of any language; only
- * inside of brackets, where there is no other way to spell it, its `\W` is everything but ASCII words.
+ * The content of brackets for `\d`, `\w`, `\s` and their opposites. Python's words are those of any language; only
+ * inside of brackets, where the engine cannot express it otherwise, its `\W` is everything but ASCII words.
  */
 export function namedSet(letter: string, syntax: PatternSyntax): string | null {
 	const isPython = syntax === "python";
@@ -63,7 +63,7 @@ export function namedSet(letter: string, syntax: PatternSyntax): string | null {
 	}
 }
 
-/** Long names of categories that are in use; the engine knows the short ones. */
+/** Long names of common categories; the engine knows the short ones. */
 const categories: ReadonlyMap<string, string> = new Map([
 	["Letter", "L"],
 	["Uppercase_Letter", "Lu"],
@@ -82,10 +82,10 @@ const categories: ReadonlyMap<string, string> = new Map([
 	["Control", "Cc"],
 ]);
 
-/** Characters of a range that is wide. */
+/** Characters of a range that counts as wide. */
 const wideRange = 1000;
 
-/** Whether the engine takes long to read a set, spelled for it: it may go through every character of a range, for other cases. */
+/** Whether the engine takes long to parse a set: it may visit every character of a range, for other cases. */
 export function isWide(text: string): boolean {
 	if (/\\[pPWD]/.test(text)) return true;
 	for (const [, first = "", last = ""] of text.matchAll(/\\x\{(\w+)\}-\\x\{(\w+)\}/g)) {
@@ -94,7 +94,7 @@ export function isWide(text: string): boolean {
 	return false;
 }
 
-/** What the engine calls a property such as `Letter`, `gc=L` or `Script=Greek`. */
+/** The engine's name of a property such as `Letter`, `gc=L` or `Script=Greek`. */
 export function propertyName(written: string): string {
 	const [, name = written] = /^(?:General_Category|gc|Script|sc)=(.*)$/.exec(written) ?? [];
 	return categories.get(name) ?? name;

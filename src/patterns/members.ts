@@ -2,19 +2,19 @@
 import { namedSet, type PatternSyntax, propertyName, spellCodePoint } from "./character-sets.ts";
 import { Refusal } from "./refusal.ts";
 
-/** As it is written between brackets. */
+/** In the form for brackets. */
 export interface Member {
 	readonly text: string;
-	/** Whether it stands for several characters, so that no range can begin or end with it. */
+	/** Whether it matches several characters, so that no range can begin or end with it. */
 	readonly isSet: boolean;
-	/** Where what follows begins. */
+	/** The position after it. */
 	readonly end: number;
 }
 
-/** What makes `\n` and the like. */
+/** The code points of `\n` and the like. */
 const controls: Readonly<Record<string, number>> = { n: 0x0a, r: 0x0d, t: 0x09, f: 0x0c, v: 0x0b };
 
-/** Reads the set whose bracket is at `start`; gives it with its brackets. */
+/** Parses the set whose bracket is at `start`; returns it with its brackets. */
 export function readBrackets(pattern: string, start: number, syntax: PatternSyntax): Omit<Member, "isSet"> {
 	const isNegated = pattern.charAt(start + 1) === "^";
 	const first = start + (isNegated ? 2 : 1);
@@ -51,7 +51,7 @@ const single = (codePoint: number, end: number): Member => {
 	return { text: spellCodePoint(codePoint), isSet: false, end };
 };
 
-/** Reads the escape whose backslash is at `start`. */
+/** Parses the escape whose backslash is at `start`. */
 export function readEscape(pattern: string, start: number, syntax: PatternSyntax, isInBrackets: boolean): Member {
 	const letter = pattern.charAt(start + 1);
 	const position = start + 2;

@@ -5,11 +5,11 @@ import type { PatternSyntax } from "./character-sets.ts";
 import { translatePattern } from "./translation.ts";
 
 export interface Pattern {
-	/** Whether it is found anywhere in the text. Takes at most as long as `costIn` says. */
+	/** Whether the pattern matches anywhere in the text. Takes at most as long as `costIn` says. */
 	test(text: string): boolean;
-	/** Nanoseconds that looking through a text of this length may take, not what it usually takes. */
+	/** The most nanoseconds that a search in a text of this length may take; usually it takes fewer. */
 	costIn(length: number): number;
-	/** Steps of the program that the engine made of it. */
+	/** Instructions of the compiled program. */
 	readonly size: number;
 }
 
@@ -20,7 +20,7 @@ export type CompiledPattern =
 
 let engine: Promise<typeof import("re2js")> | null = null;
 
-/** Compiles a pattern that is searched for: it need not match the whole text. */
+/** Compiles a pattern for searching: it need not match the whole text. */
 export type CompilePattern = (source: string, syntax: PatternSyntax) => CompiledPattern;
 
 /** Loads the engine. */

@@ -12,7 +12,7 @@ export function checkAny(nodes: readonly SchemaNode[]): Check {
 		let isAny = false;
 		return run.tryAny(() => {
 			for (const node of nodes) {
-				// Where somebody asks what was looked at, all that fit count.
+				// If the evaluated parts are required, all schemas that fit count.
 				if (isAny && evaluated === null) break;
 				if (fitsAlone(node, value, place, run, evaluated)) isAny = true;
 			}
@@ -50,7 +50,7 @@ export function checkIf(condition: SchemaNode, then: SchemaNode | null, otherwis
 export interface PropertySchemas {
 	readonly named: ReadonlyMap<string, SchemaNode>;
 	readonly matching: readonly (readonly [slot: PatternSlot, node: SchemaNode])[];
-	/** Null where nothing is said of others. */
+	/** Null without a schema for other members. */
 	readonly additional: SchemaNode | false | null;
 }
 
@@ -96,7 +96,7 @@ export function checkDependentSchemas(nodes: ReadonlyMap<string, SchemaNode>): C
 
 export interface ItemSchemas {
 	readonly first: readonly SchemaNode[];
-	/** Null where nothing is said of the others. */
+	/** Null without a schema for the other items. */
 	readonly rest: SchemaNode | false | null;
 }
 

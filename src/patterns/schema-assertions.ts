@@ -38,12 +38,12 @@ export function checkType(types: readonly JsonType[]): Check {
 	return (value, place, run) => types.some((type) => hasType(value, type)) || run.fail(place, fault);
 }
 
-/** `limit` says what is expected; values that are no numbers pass. */
+/** `limit` describes what is expected; values that are not numbers pass. */
 export function checkNumber(accepts: (value: number) => boolean, fault: string): Check {
 	return (value, place, run) => typeof value !== "number" || accepts(value) || run.fail(place, fault);
 }
 
-/** Whether one number is a multiple of another, as they are written: 0.3 is one of 0.1. */
+/** Whether one number is a multiple of another in decimal: 0.3 is one of 0.1. */
 export function isMultiple(value: number, factor: number): boolean {
 	const quotient = value / factor;
 	return (
@@ -51,7 +51,7 @@ export function isMultiple(value: number, factor: number): boolean {
 	);
 }
 
-/** Characters, of which one outside of the basic plane is one. */
+/** Characters, counting a surrogate pair as one. */
 function countCharacters(text: string, run: Run): number {
 	run.spend(text.length / 16);
 	let count = text.length;
@@ -61,7 +61,7 @@ function countCharacters(text: string, run: Run): number {
 	return count;
 }
 
-/** Whether it is the half of a character whose kind begins at `first`. */
+/** Whether it is a surrogate of the kind that begins at `first`. */
 const isHalf = (unit: number, first: number): boolean => unit >= first && unit < first + 0x400;
 
 export function checkShortest(least: number): Check {
@@ -80,7 +80,7 @@ export function checkLongest(most: number): Check {
 	};
 }
 
-/** Whether the pattern is found; `slot` has been filled by then. */
+/** Whether the pattern matches; `slot` has been filled by then. */
 export function findPattern({ pattern }: PatternSlot, text: string, run: Run): boolean {
 	if (pattern === null) throw new Error("The pattern was not compiled.");
 	run.spendTime(pattern.costIn(text.length));
@@ -125,7 +125,7 @@ export function checkDependentRequired(required: ReadonlyMap<string, readonly st
 	};
 }
 
-/** A text that is the same for values that are the same. */
+/** A text that is equal for equal values. */
 function toKey(value: unknown, run: Run): string {
 	if (typeof value === "string") {
 		run.spend(2 + value.length / 8);
@@ -144,7 +144,7 @@ function toKey(value: unknown, run: Run): string {
 				.map(([name, item]) => `${toKey(name, run)}:${toKey(item, run)}`);
 	run.leave();
 	const joined = parts.join(",");
-	// What is deep inside is copied at every level on the way out.
+	// Nested values are copied again at every level.
 	run.spend(joined.length / 256);
 	return Array.isArray(value) ? `[${joined}]` : `{${joined}}`;
 }

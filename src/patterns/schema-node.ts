@@ -1,21 +1,24 @@
 // A compiled schema: the checks for a value, in order.
 import type { Place, Run } from "./schema-run.ts";
 
-/** Looks at a value; notes in the run what does not fit. `evaluated` takes what was looked at, where somebody asks for it. */
+/**
+ * Checks a value and notes its faults in the run. `evaluated` collects the parts that were evaluated, where they are
+ * required.
+ */
 export type Check = (value: unknown, place: Place | null, run: Run, evaluated: Evaluated | null) => boolean;
 
 export interface SchemaNode {
-	/** In this order. Filled while the schema is read, which may refer to itself. */
+	/** In order. Filled while the schema is compiled, because it may refer to itself. */
 	readonly checks: Check[];
-	/** Whether it asks what of a value its parts have looked at. */
+	/** Whether it requires to know which parts of a value were evaluated. */
 	asksForRest: boolean;
 }
 
-/** What of an object or array the parts of a schema have looked at. */
+/** The parts of an object or array that the subschemas have evaluated. */
 export class Evaluated {
 	readonly names = new Set<string>();
 	readonly items = new Set<number>();
-	/** Items before this one. */
+	/** The number of items from the beginning. */
 	firstItems = 0;
 
 	add(other: Evaluated, run: Run): void {
@@ -46,7 +49,7 @@ export function fits(
 	return result;
 }
 
-/** The same for one of several schemas of which some may not fit: what they looked at counts only if they do. */
+/** The same for one of several schemas that may not fit: its evaluated parts count only if it does. */
 export function fitsAlone(
 	node: SchemaNode,
 	value: unknown,

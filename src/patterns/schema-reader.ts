@@ -35,7 +35,7 @@ import { longestAddress, maximumAddresses, References, type Resource } from "./s
 import { type Place, shorten, toPath } from "./schema-run.ts";
 import { type Draft, keywordFault, schemasBelow } from "./schema-shapes.ts";
 
-/** The schema cannot be used; says where and why. */
+/** The schema is unusable; the message says where and why. */
 export class SchemaFault extends Error {
 	override readonly name = "SchemaFault";
 
@@ -46,11 +46,11 @@ export class SchemaFault extends Error {
 
 export interface ReadSchema {
 	readonly root: SchemaNode;
-	/** To be filled before the first value is compared; each with where it was first seen. */
+	/** To be compiled before the first validation; each with the place of its first use. */
 	readonly patterns: readonly { readonly slot: PatternSlot; readonly place: Place }[];
 }
 
-/** Reads a schema whose size was checked. Throws SchemaFault. */
+/** Compiles a schema whose size was checked. Throws SchemaFault. */
 export function readSchema(schema: unknown, draft: Draft): ReadSchema {
 	const reader = new SchemaReader(draft);
 	const root = reader.readRoot(schema);
@@ -64,7 +64,7 @@ interface OpenReference {
 	readonly place: Place;
 }
 
-/** What schemas themselves look like. Any value passes for one: nobody calls a tool with a schema to have it checked. */
+/** Meta-schemas. Any value is valid for them: nobody calls a tool with a schema to have it validated. */
 const metaSchema = /^https?:\/\/json-schema\.org\/(?:draft|schema)\b/;
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -100,7 +100,7 @@ class SchemaReader {
 				throw new SchemaFault(place, `is one of more than ${maximumAddresses} addresses, which are too many`);
 			}
 			if (found === null) throw new SchemaFault(place, `leads to nothing in the schema: "${shorten(reference)}"`);
-			// What is in no place for schemas is read when something refers to it.
+			// A schema in an unusual place is compiled when a reference leads to it.
 			target.node = this.#read(found.schema, place, found.resource);
 		}
 		const ambiguous = this.#dynamic.find(({ reference }) => this.#references.isAmbiguous(reference));
@@ -173,7 +173,7 @@ class SchemaReader {
 	#readTypes({ type, nullable }: Schema): Check[] {
 		const written = toTexts(Array.isArray(type) ? type : [type]);
 		const types = jsonTypes.filter((name) => written.includes(name) || (name === "null" && nullable === true));
-		// In the order in which they are written, which is how people read them.
+		// In the order in which they are written, for readable messages.
 		types.sort((one, other) => position(written, one) - position(written, other));
 		return written.length === 0 ? [] : [checkType(types)];
 	}
@@ -273,7 +273,7 @@ class SchemaReader {
 		return checks;
 	}
 
-	/** What is held against all that nothing else has looked at comes last. */
+	/** Schemas for unevaluated parts come last. */
 	#readRest({ unevaluatedItems, unevaluatedProperties }: Schema, find: (inner: unknown) => SchemaNode): Check[] {
 		if (this.#draft === "older") return [];
 		return [
@@ -292,7 +292,7 @@ function position(names: readonly string[], name: string): number {
 	return found === -1 ? names.length : found;
 }
 
-/** The keywords that look at the value alone, but for those of its type and its patterns. */
+/** The keywords that check the value alone, except its type and its patterns. */
 function readValues(schema: Schema): Check[] {
 	const checks: Check[] = [];
 	const numbered = (keyword: string, make: (limit: number) => Check): void => {

@@ -1,26 +1,28 @@
 // Resolves references within a schema: names and places. Nothing is fetched.
 import { isObject } from "./schema-assertions.ts";
 
-/** A schema, or a part of one that has a name (`$id`) of its own, by which references within it are resolved. */
+/** A schema, or a part of one with a name (`$id`) of its own, relative to which its references are resolved. */
 export interface Resource {
 	readonly root: unknown;
 	readonly base: string;
 	readonly anchors: Map<string, unknown>;
 }
 
-/** Characters of an address, also once it is put together with those around it: each of many could have all of them. */
+/**
+ * Maximal characters of an address, also after it is resolved: each of many addresses could be as long as all together.
+ */
 export const longestAddress = 2000;
-/** Addresses that are put together for one schema. */
+/** Maximal addresses to resolve for one schema. */
 export const maximumAddresses = 2000;
 
 export class References {
-	/** How many addresses were put together. */
+	/** How many addresses were resolved. */
 	resolved = 0;
 
 	readonly #resources = new Map<string, Resource>();
 	readonly #dynamicAnchors = new Map<string, number>();
 
-	/** A resource of the name `id`, as it is written below `parent`; null where it is no address. */
+	/** The resource with the name `id`, as written below `parent`; null for an invalid address. */
 	open(root: unknown, id: string, parent: Resource | null): Resource | null {
 		const base = this.#resolve(id, parent?.base ?? "schema:///");
 		if (base === null) return null;
@@ -34,12 +36,12 @@ export class References {
 		if (isDynamic) this.#dynamicAnchors.set(name, (this.#dynamicAnchors.get(name) ?? 0) + 1);
 	}
 
-	/** Whether which schema is meant depends on the way there. */
+	/** Whether the schema depends on the path by which it was reached. */
 	isAmbiguous(reference: string): boolean {
 		return (this.#dynamicAnchors.get(reference.slice(reference.indexOf("#") + 1)) ?? 0) > 1;
 	}
 
-	/** What a reference written in `from` leads to, and the resource it is in; null where there is nothing. */
+	/** The schema that a reference in `from` leads to, and its resource; null when there is none. */
 	find(reference: string, from: Resource): { readonly schema: unknown; readonly resource: Resource } | null {
 		const split = reference.indexOf("#");
 		const address = split === -1 ? reference : reference.slice(0, split);

@@ -1,22 +1,23 @@
 // One validation of a value: the remaining work, the depth, and the faults found.
 
-/** Where a value is within the one that is compared; null for the whole. */
+/** The place of a value within the whole; null for the whole. */
 export interface Place {
 	readonly parent: Place | null;
 	readonly key: string | number;
 }
 
-/** The comparison is too much work. */
+/** The validation is too much work. */
 export class TooMuchWork extends Error {
 	override readonly name = "TooMuchWork";
 }
 
 /**
- * Steps of a comparison: one for each time a schema is held against a value, and for each key, item, and 16 characters that
- * are looked at. Nested schemas can make millions of a few lines: doubled 20 times, and every value is looked at a million times.
+ * Maximal steps of a validation: one for each schema applied to a value, and for each key, item, and 16 characters that
+ * are checked. A few lines of nested schemas can require millions: doubled 20 times, they check every value a million
+ * times.
  */
 const maximumSteps = 200_000;
-/** How deep schemas and references may lead into one another, and values into themselves. */
+/** Maximal nesting of schemas, references and values. */
 const maximumDepth = 400;
 const maximumFaults = 8;
 const longestName = 200;
@@ -28,11 +29,11 @@ export class Run {
 	#depth = 0;
 	#searchTime = longestSearch;
 	#muted = 0;
-	/** Names are listed once: getting them takes long for objects with many, and schemas may ask again and again. */
+	/** Names are listed once: that takes long for large objects, and schemas may need them again and again. */
 	readonly #names = new Map<object, readonly string[]>();
 	readonly #faults: { readonly place: Place | null; readonly fault: string }[] = [];
 
-	/** What did not fit, each with its place below `name`. */
+	/** The faults, each with its place below `name`. */
 	faults(name: string): string {
 		return this.#faults.map(({ place, fault }) => `${name}${toPath(place)} ${fault}`).join(", ");
 	}
@@ -73,13 +74,13 @@ export class Run {
 		this.#depth -= 1;
 	}
 
-	/** Notes what does not fit; false, for the check to return. */
+	/** Notes a fault; returns false, for the check to return. */
 	fail(place: Place | null, fault: string): false {
 		if (this.#muted === 0 && this.#faults.length < maximumFaults) this.#faults.push({ place, fault });
 		return false;
 	}
 
-	/** Tries something out that may well not fit, without noting why. */
+	/** Runs an attempt that may well fail, without noting why. */
 	tryOut(attempt: () => boolean): boolean {
 		this.#muted += 1;
 		const fits = attempt();

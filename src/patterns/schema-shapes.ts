@@ -1,7 +1,7 @@
 // The valid values of JSON Schema keywords, by draft.
 import { isObject, jsonTypes } from "./schema-assertions.ts";
 
-/** The drafts up to 7, and 2020-12, which is also how schemas without a name are read. */
+/** The drafts up to 7, and 2020-12, which is also the default. */
 export type Draft = "older" | "newest";
 
 type Shape =
@@ -19,7 +19,7 @@ type Shape =
 	| "flag"
 	| "number"
 	| "positive"
-	/** How many. */
+	/** A number of things. */
 	| "count"
 	| "list";
 
@@ -129,7 +129,7 @@ const rules: Readonly<Record<Shape, readonly [accepts: (value: unknown) => boole
 	list: [(value) => Array.isArray(value), "must be array"],
 };
 
-/** What is wrong with the value of a keyword; null for nothing, and for what is no keyword. */
+/** What is wrong with the value of a keyword; null for a valid value or an unknown keyword. */
 export function keywordFault(draft: Draft, keyword: string, value: unknown): string | null {
 	const shape = shapes[draft].get(keyword);
 	if (shape === undefined) return null;
@@ -137,7 +137,7 @@ export function keywordFault(draft: Draft, keyword: string, value: unknown): str
 	return accepts(value) ? null : fault;
 }
 
-/** The schemas below a keyword, each with what leads to it. */
+/** The schemas below a keyword, each with its path. */
 export function schemasBelow(
 	draft: Draft,
 	keyword: string,

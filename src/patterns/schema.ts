@@ -8,22 +8,22 @@ import { type Place, Run, shorten, TooMuchWork } from "./schema-run.ts";
 import type { Draft } from "./schema-shapes.ts";
 
 export type CompiledSchema =
-	/** `check` gives null for a value that fits, else one sentence on what does not, or why it cannot be said. */
+	/** `check` returns null for a valid value, else one sentence about its faults, or why it could not be validated. */
 	| { readonly ok: true; readonly check: (value: unknown) => Promise<string | null> }
 	/** A clause that names the place in the schema. */
 	| { readonly ok: false; readonly reason: string };
 
-/** Values in a schema: objects, lists, texts and numbers alike. */
+/** Maximal values in a schema: objects, lists, texts and numbers alike. */
 const maximumValues = 20_000;
 const maximumCharacters = 2_000_000;
 const maximumDepth = 100;
-/** Steps of the programs of all patterns together. */
+/** Instructions of all compiled patterns together. */
 const maximumPatternSize = 50_000;
 const maximumPatterns = 500;
 
 const paced = createPacedWork();
 
-/** Reads a schema; values are then called by `name` where they do not fit. */
+/** Compiles a schema; messages call the values `name`. */
 export async function compileSchema(schema: unknown, draft: Draft, name: string): Promise<CompiledSchema> {
 	try {
 		const { root, patterns } = await paced(() => {
@@ -67,7 +67,7 @@ export async function compileSchema(schema: unknown, draft: Draft, name: string)
 	}
 }
 
-/** Looks at no more of it than is allowed. */
+/** Stops at the limit. */
 function checkSize(schema: unknown): void {
 	const open: { readonly value: unknown; readonly depth: number; readonly place: Place | null }[] = [
 		{ value: schema, depth: 0, place: null },

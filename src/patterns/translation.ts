@@ -4,7 +4,7 @@ import { isWide, type PatternSyntax } from "./character-sets.ts";
 import { readBrackets, readEscape } from "./members.ts";
 import { Refusal } from "./refusal.ts";
 
-/** Something to be found in a text, or not to be found. */
+/** An expression that a text must match, or must not match. */
 export interface Expression {
 	readonly source: string;
 	readonly isForbidden: boolean;
@@ -15,18 +15,18 @@ export type Translation =
 	/** A clause without full stop. */
 	| { readonly ok: false; readonly reason: string };
 
-/** Characters of a pattern. */
+/** Maximal characters of a pattern. */
 const maximumLength = 4096;
 /** Characters and sets of a pattern, each counted as often as it may be repeated: `[a-z]{20}` has twenty. */
 const maximumSize = 5000;
-/** Sets of very many characters, such as `\p{L}`, that a pattern may have, however often each is repeated. */
+/** Maximal number of sets with very many characters, such as `\p{L}`, however often each is repeated. */
 const maximumWideSets = 100;
-/** The same where upper and lower case are one: the engine then looks for the other case of every character. */
+/** The same for case-insensitive patterns: the engine then adds the other case of every character. */
 const maximumFoldedSets = 5;
-/** The engine itself takes no more; a longer repetition is put together. */
+/** The engine's maximum; a longer repetition is composed of several. */
 const longestRepetition = 1000;
 
-/** Flags in front, without the one that gives `^` several places. */
+/** Leading flags, without the one that makes `^` match at every line. */
 const beginning = /^((?:\(\?[is]+\))?)\^/;
 
 /**
@@ -81,20 +81,20 @@ function groupEnd(pattern: string, start: number): number {
 	throw new Refusal('a "(" is not closed');
 }
 
-/** Begins what has all cases of its characters anyway, so that the engine need not look for them. */
+/** Begins a part that contains all cases of its characters already, so that the engine need not add them. */
 const unfolded = "(?-i:";
 
 interface OpenGroup {
-	/** Where it begins in what was written. */
+	/** Its beginning in the original pattern. */
 	readonly start: number;
-	/** What it has so far. */
+	/** Its size so far. */
 	size: number;
 }
 
 const quantifier = /\{(\d*)(,?)(\d*)\}/y;
 const flagGroup = /\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])/y;
 const nameGroup = /\(\?P?<([^>=!]+)>/y;
-/** What groups may begin with that the engine does not have, and what is said of it. */
+/** Beginnings of groups that the engine does not support, and the reasons to report. */
 const unsupported: readonly (readonly [beginning: string, reason: string])[] = [
 	["(?<=", 'it has a condition on what comes before ("(?<="), which is not supported'],
 	["(?<!", 'it has a condition on what comes before ("(?<!"), which is not supported'],
@@ -116,7 +116,7 @@ class Translator {
 	#wideSets = 0;
 	#foldedSets = 0;
 	readonly #open: OpenGroup[] = [{ start: 0, size: 0 }];
-	/** What a quantifier would repeat: where it begins, and its size; null when there is nothing. */
+	/** The part that a quantifier would repeat: its beginning and its size; null when there is none. */
 	#atom: { readonly start: number; readonly size: number } | null = null;
 
 	constructor(pattern: string, syntax: PatternSyntax) {
@@ -148,13 +148,13 @@ class Translator {
 			if (this.#open.length === 1) this.#hasAlternatives = true;
 			this.#place("|", 1);
 		} else if (sign === "^") this.#place("^", 1);
-		// Python's is also before a last line end.
+		// Python's `$` also matches before a final line end.
 		else if (sign === "$") this.#place(isPython && !this.#isMultiline ? "(?:\\n?\\z)" : "$", 1);
 		else if (sign === ".") this.#add(isPython || this.#isDotAll ? "." : "[^\\n\\r\\x{2028}\\x{2029}]", 1);
 		else this.#add(sign === "]" || sign === "}" ? `\\${sign}` : sign, sign.length);
 	}
 
-	/** Something that a quantifier may follow. */
+	/** Adds a part that a quantifier may follow. */
 	#add(text: string, length: number): void {
 		if (text.length > 1 && isWide(text)) this.#countWide(text);
 		this.#atom = { start: this.#written.length, size: 1 };
@@ -172,7 +172,7 @@ class Translator {
 		throw new Refusal(`it has more than ${most} sets of very many characters, such as "[\\W_]"${condition}`);
 	}
 
-	/** Something that none may follow. */
+	/** Adds a part that no quantifier may follow. */
 	#place(text: string, length: number): void {
 		this.#atom = null;
 		this.#written += text;
@@ -207,7 +207,7 @@ class Translator {
 		if (whole === undefined) throw new Refusal(`it has "${ahead}", which is not supported`);
 		const strange = /[^imsu]/.exec(on + off)?.[0];
 		if (strange !== undefined) throw new Refusal(`it has the flag "${strange}", which is not supported`);
-		// What texts are is settled: they are Unicode.
+		// Texts are always Unicode.
 		const flags = on.replaceAll("u", "") + (off === "" ? "" : `-${off.replaceAll("u", "")}`);
 		if (end === ":") this.#begin(`(?${flags}:`, whole.length);
 		else this.#place(flags === "" ? "" : `(?${flags})`, whole.length);
@@ -240,7 +240,10 @@ class Translator {
 		} else this.#add("\\{", 1);
 	}
 
-	/** `spell` says how the part before is repeated, `count` how often that may be; without end counts as once more. */
+	/**
+	 * `spell` spells the repetition of the part before, `count` is its maximum; without a maximum it counts as one
+	 * more.
+	 */
 	#repeat(spell: (atom: string) => string, length: number, count: number): void {
 		const atom = this.#atom;
 		if (atom === null) {
@@ -251,14 +254,14 @@ class Translator {
 		this.#position += length;
 		this.#atom = null;
 		const next = this.#pattern.charAt(this.#position);
-		// Whether it takes much or little first makes no difference to whether it can be found.
+		// Greediness does not affect whether a pattern matches.
 		if (next === "?") this.#position += 1;
 		if (next === "+" && this.#syntax === "python") {
 			throw new Refusal('it has a "+" after a repetition, which is not supported');
 		}
 	}
 
-	/** What stands here, or null; the position stays. */
+	/** The match at the current position, or null; the position does not change. */
 	#find(expression: RegExp): RegExpExecArray | null {
 		expression.lastIndex = this.#position;
 		return expression.exec(this.#pattern);
@@ -280,7 +283,7 @@ class Translator {
 	}
 }
 
-/** So many of a thing, in as many pieces as the engine needs. */
+/** Spells a repetition, in as many pieces as the engine requires. */
 function spellCount(text: string, least: number, most: number | null): string {
 	const pieces: string[] = [];
 	let due = least;
