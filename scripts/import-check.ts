@@ -40,6 +40,7 @@ function checkFile(sourceRoot: string, file: string): ImportViolation[] {
 			reasonAgainst(rule, targetFolder, typeOnly !== undefined) ??
 			roomReason(rule, file, resolved, typeOnly !== undefined) ??
 			dialectReason(file, resolved) ??
+			frontEndReason(file, resolved) ??
 			(path.basename(resolved) === "index.ts" ? "there are no index files" : null);
 		if (reason !== null) violations.push({ file, imported: resolved, reason });
 	}
@@ -64,6 +65,15 @@ function roomReason({ folder, rooms }: FolderRule, file: string, target: string,
 	return allowed.includes(targetRoom ?? "")
 		? null
 		: `${folder}/${room} may import only types from ${folder}/${targetRoom}`;
+}
+
+const frontEnds = ["dialects", "server", path.join("cli", "print")].map((folder) => folder + path.sep);
+
+/** Front ends know the interfaces of the kernel, never its classes: an implementation may live in another process. */
+function frontEndReason(file: string, target: string): string | null {
+	const isFrontEnd = frontEnds.some((folder) => file.startsWith(folder));
+	if (!isFrontEnd || !target.startsWith(`kernel${path.sep}`) || target === path.join("kernel", "api.ts")) return null;
+	return "front ends may import only kernel/api.ts of the kernel";
 }
 
 /** One dialect never imports another: a file in one of their folders reaches its own and the shared ones only. */

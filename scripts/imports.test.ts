@@ -73,7 +73,7 @@ describe("the import table", () => {
 	it("catches a lazy import and a value where only types are allowed", () => {
 		const root = tree({
 			"agent/a.ts": 'const x = await import("../rpc/b.ts");\n',
-			"dialects/kimi/a.ts": 'import type { S } from "../../kernel/s.ts";\nimport { k } from "../../kernel/k.ts";\n',
+			"dialects/kimi/a.ts": 'import type { S } from "../../kernel/api.ts";\nimport { k } from "../../kernel/api.ts";\n',
 		});
 		expect(
 			findImportViolations(root)
@@ -93,6 +93,23 @@ describe("the import table", () => {
 				.sort(),
 		).toEqual(["one dialect may not import another", "shared files of dialects may not import a dialect"]);
 	});
+});
+
+it("catches a front end that imports more of the kernel than its interfaces", () => {
+	const root = tree({
+		"dialects/kimi/a.ts": 'import type { SessionApi } from "../../kernel/api.ts";\n',
+		"dialects/kimi/b.ts": 'import type { Session } from "../../kernel/session/session.ts";\n',
+		"server/c.ts": 'import type { Session } from "../kernel/session/session.ts";\n',
+		"cli/print/d.ts": 'import type { Session } from "../../kernel/session/session.ts";\n',
+		"cli/program.ts": 'import type { Session } from "../kernel/session/session.ts";\n',
+	});
+	const found = findImportViolations(root).map(({ file, reason }) => [file, reason]);
+	expect(found.toSorted()).toEqual(
+		["cli/print/d.ts", "dialects/kimi/b.ts", "server/c.ts"].map((file) => [
+			file,
+			"front ends may import only kernel/api.ts of the kernel",
+		]),
+	);
 });
 
 describe("the source tree", () => {

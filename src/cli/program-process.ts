@@ -2,7 +2,8 @@
 // errors.
 import { homedir } from "node:os";
 import path from "node:path";
-import { type FaultOwner, nobody } from "../kernel/session/fault-owner.ts";
+import type { FaultOwner } from "../kernel/api.ts";
+import { nobody } from "../kernel/session/fault-owner.ts";
 import type { ProgramOptions } from "./command-line.ts";
 import { environmentVariables } from "./environment.ts";
 import { createLogFile, type LogFile } from "./log-file.ts";

@@ -1,5 +1,7 @@
 // Serves on stdio: one session, or as many as a client creates, until the client is gone.
-import { type FaultOwner, nobody } from "../kernel/session/fault-owner.ts";
+
+import type { FaultOwner } from "../kernel/api.ts";
+import { nobody } from "../kernel/session/fault-owner.ts";
 import type { Session } from "../kernel/session/session.ts";
 import { serve } from "../server/serve.ts";
 import { createStdioTransport } from "../transports/stdio.ts";

@@ -2,9 +2,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Identifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
-import type { SessionHost } from "../kernel/hosting/session-host.ts";
-import type { SettingsDocuments } from "../kernel/hosting/settings-documents.ts";
-import type { Session } from "../kernel/session/session.ts";
+import type { SessionApi, SessionsApi, SettingsDocuments } from "../kernel/api.ts";
 import type { WireVersion } from "../messages/history.ts";
 import type { Peer } from "../rpc/connection.ts";
 import type { EnvelopeRules } from "../rpc/envelope.ts";
@@ -26,7 +24,7 @@ export const noCompatibility: Compatibility = { maxEvents: null, typedParts: fal
 /** The kernel as a dialect sees it. */
 export interface KernelApi {
 	/** The session of a process that serves one. */
-	readonly session: Session;
+	readonly session: SessionApi;
 	readonly server: { readonly name: string; readonly version: string };
 	readonly compatibility: Compatibility;
 	readonly log: Log;
@@ -34,7 +32,7 @@ export interface KernelApi {
 
 /** The kernel as a dialect of many sessions sees it. */
 export interface HostApi extends Omit<KernelApi, "session" | "compatibility"> {
-	readonly sessions: SessionHost;
+	readonly sessions: SessionsApi;
 	/** The clients' own settings documents. */
 	readonly documents: SettingsDocuments;
 	readonly clock: Clock;

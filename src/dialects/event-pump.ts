@@ -4,8 +4,7 @@ import { createDeferred, type Deferred } from "../base/deferred.ts";
 import type { Log } from "../base/log.ts";
 import type { AgentEvent, TurnOutcome } from "../events/event.ts";
 import type { Answer, InteractionFailure, InteractionKind } from "../events/interaction.ts";
-import type { Attachment } from "../kernel/clients/clients.ts";
-import type { Session } from "../kernel/session/session.ts";
+import type { Attachment, SessionApi } from "../kernel/api.ts";
 import type { Peer } from "../rpc/connection.ts";
 import type { RpcReply } from "../rpc/envelope.ts";
 
@@ -38,7 +37,7 @@ interface OpenRequest {
 }
 
 export class EventPump {
-	readonly #session: Session;
+	readonly #session: SessionApi;
 	readonly #peer: Peer;
 	readonly #project: Project;
 	readonly #log: Log;
@@ -52,7 +51,7 @@ export class EventPump {
 	#lastEnded: { readonly turnId: string; readonly outcome: TurnOutcome } | null = null;
 	#pumping: Promise<void> = Promise.resolve();
 
-	constructor(session: Session, peer: Peer, project: Project, log: Log) {
+	constructor(session: SessionApi, peer: Peer, project: Project, log: Log) {
 		this.#session = session;
 		this.#peer = peer;
 		this.#project = project;

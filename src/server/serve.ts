@@ -11,7 +11,7 @@ import type {
 } from "../dialects/dialect.ts";
 import { kimiDialect } from "../dialects/kimi/dialect.ts";
 import { legacyDialect } from "../dialects/legacy/dialect.ts";
-import type { Session } from "../kernel/session/session.ts";
+import type { SessionApi } from "../kernel/api.ts";
 import { Connection, type ConnectionSettings, type Peer } from "../rpc/connection.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 
@@ -35,7 +35,7 @@ export interface HostOffer extends Pick<HostApi, "sessions" | "documents" | "clo
 export interface ServeOptions {
 	readonly transport: LineTransport;
 	/** The session of a process that has one; null when dialects of one session are not offered. */
-	readonly session: Session | null;
+	readonly session: SessionApi | null;
 	/** Absent when dialects of many sessions are not offered. */
 	readonly host?: HostOffer;
 	readonly server: { readonly name: string; readonly version: string };

@@ -4,7 +4,7 @@ import { type KernelErrorCode, kernelErrorCodes } from "../../src/base/errors.ts
 import { isRecord } from "../../src/base/json.ts";
 import type { AgentPathEntry, EventBody, EventType } from "../../src/events/event.ts";
 import type { Interaction } from "../../src/events/interaction.ts";
-import type { Attachment } from "../../src/kernel/clients/clients.ts";
+import type { Attachment } from "../../src/kernel/api.ts";
 import { EventFeed } from "../../src/kernel/clients/event-feed.ts";
 import type { Session } from "../../src/kernel/session/session.ts";
 import type { Peer } from "../../src/rpc/connection.ts";

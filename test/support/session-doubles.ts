@@ -5,7 +5,7 @@ import { toConfiguration } from "../../src/config/configuration.ts";
 import { configurationFileSchema } from "../../src/config/schema.ts";
 import { toolError } from "../../src/events/content.ts";
 import type { SecretPaths } from "../../src/files/secret-paths.ts";
-import type { AttachOptions } from "../../src/kernel/clients/clients.ts";
+import type { AttachOptions } from "../../src/kernel/api.ts";
 import type { SessionParts } from "../../src/kernel/session/session-parts.ts";
 import type { Processes } from "../../src/processes/port.ts";
 import type {

@@ -1,6 +1,6 @@
 import type { AgentType } from "../../src/definitions/agent-types.ts";
 import type { AgentEvent, EventBody } from "../../src/events/event.ts";
-import type { AttachOptions } from "../../src/kernel/clients/clients.ts";
+import type { AttachOptions } from "../../src/kernel/api.ts";
 import type { SessionOperations } from "../../src/kernel/session/operations.ts";
 import type { SessionParts } from "../../src/kernel/session/session-parts.ts";
 import type { Model, ModelChunk } from "../../src/models/model.ts";

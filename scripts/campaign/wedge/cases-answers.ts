@@ -201,14 +201,14 @@ const callCases: readonly Case[] = [
 	completion(
 		"ten thousand calls",
 		(size) =>
-			list(
+			`${list(
 				size,
 				(n) =>
 					toEvent({
 						tool_calls: [{ index: n, id: `c${n}`, type: "function", function: { name: "nothing", arguments: "{}" } }],
 					}).trim(),
 				"\n\n",
-			) + `\n\n${asked}`,
+			)}\n\n${asked}`,
 		/nothing error/,
 	),
 	completion(

@@ -1,14 +1,14 @@
 // Waits for background tasks in a print run: nobody would see their results once the program has exited, so the agent
 // continues whenever a task ends, until none is left or the time is up (agent-kernel §1.9).
 import type { Clock } from "../../base/clock.ts";
-import type { Session } from "../../kernel/session/session.ts";
+import type { SessionApi } from "../../kernel/api.ts";
 import type { TaskView } from "../../tools/operations.ts";
 import type { Turns } from "./print-turns.ts";
 import { type PrintFailure, toFailure } from "./printer.ts";
 
 export interface BackgroundWait {
 	readonly session: Pick<
-		Session,
+		SessionApi,
 		"backgroundTasks" | "backgroundTaskEnded" | "hasBackgroundNews" | "endBackgroundTasks"
 	>;
 	readonly turns: Turns;

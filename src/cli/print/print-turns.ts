@@ -3,8 +3,7 @@ import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import type { UserInput } from "../../events/content.ts";
 import type { AgentEvent, TurnOutcome } from "../../events/event.ts";
 import type { Answer, Interaction, InteractionFailure } from "../../events/interaction.ts";
-import type { AttachOptions } from "../../kernel/clients/clients.ts";
-import type { Session } from "../../kernel/session/session.ts";
+import type { AttachOptions, SessionApi } from "../../kernel/api.ts";
 
 /** Whether the program itself wrote the input. */
 export interface TurnOrigin {
@@ -38,7 +37,7 @@ function answerFor(interaction: Interaction): Answer | InteractionFailure {
 }
 
 /** `take` gets every event; `ready` resolves when it can accept more. */
-export function createTurns(session: Session, take: (event: AgentEvent) => void, ready: () => Promise<void>): Turns {
+export function createTurns(session: SessionApi, take: (event: AgentEvent) => void, ready: () => Promise<void>): Turns {
 	const attachment = session.attach(attachOptions);
 	let current: Deferred<TurnOutcome> | null = null;
 

@@ -5,7 +5,7 @@ import { aborted } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { errorText, systemErrorCode, toKernelError } from "../../base/errors.ts";
 import type { UserInput } from "../../events/content.ts";
-import type { Session } from "../../kernel/session/session.ts";
+import type { SessionApi } from "../../kernel/api.ts";
 import type { Outbox } from "../../transports/outbox.ts";
 import { createTextOutput, readInput, readInputLines } from "../../transports/stdio.ts";
 import type { PrintOptions } from "../command-line.ts";
@@ -37,7 +37,7 @@ export async function runPrint(executable: string, options: PrintOptions, packag
 		return 1;
 	}
 	const early = createEarlyEnd();
-	let openSession: Session | null = null;
+	let openSession: SessionApi | null = null;
 	const taken = takeProcess(options, packageDir, {
 		onSignal(signal) {
 			// A second interrupt does not wait.

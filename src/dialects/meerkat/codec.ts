@@ -1,6 +1,6 @@
 // The differences between the two eras of the protocol as one table of functions. A connection has one codec at a time:
 // the seed era's until the client requests capabilities, the contract era's from then on (docs/meerkat.md).
-import type { SessionInfo } from "../../kernel/hosting/session-host.ts";
+import type { SessionInfo } from "../../kernel/api.ts";
 import type { ConfigView } from "./config-view.ts";
 import type { Era } from "./errors.ts";
 import type { SessionFacts } from "./facts.ts";

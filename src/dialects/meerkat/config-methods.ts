@@ -2,7 +2,7 @@
 // unaffected.
 import * as v from "valibot";
 import { errorText } from "../../base/errors.ts";
-import type { SettingsDocument, SettingsDocuments } from "../../kernel/hosting/settings-documents.ts";
+import type { SettingsDocument, SettingsDocuments } from "../../kernel/api.ts";
 import { defineMethod, type Method } from "../../rpc/methods.ts";
 import type { EraCodec } from "./codec.ts";
 import { type ConfigView, configName, mergePatch, toConfig, toPersisted } from "./config-view.ts";

@@ -1,6 +1,6 @@
 // The codec of the contract era, used once a client requests capabilities.
 import { isRecord } from "../../base/json.ts";
-import type { SessionInfo } from "../../kernel/hosting/session-host.ts";
+import type { SessionInfo } from "../../kernel/api.ts";
 import type { EraCodec } from "./codec.ts";
 import type { SessionFacts } from "./facts.ts";
 import type { Capability, SessionDetails, SessionSummary } from "./wire.ts";

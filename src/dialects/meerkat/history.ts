@@ -3,12 +3,12 @@
 import { type ContentPart, toParts } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { AgentEvent } from "../../events/event.ts";
-import type { Session } from "../../kernel/session/session.ts";
+import type { SessionApi } from "../../kernel/api.ts";
 import { toObject } from "./contract.ts";
 import { toArguments } from "./interactions.ts";
 import type { HistoryMessage } from "./wire.ts";
 
-type DialectConnection = ReturnType<Session["conversation"]>;
+type DialectConnection = ReturnType<SessionApi["conversation"]>;
 
 /** What the log has about one message. */
 interface Mark {

@@ -1,6 +1,6 @@
 // A loaded session on one connection: sends its events to the client, and stores the data about it.
 import type { TurnOutcome } from "../../events/event.ts";
-import type { SessionHandle } from "../../kernel/hosting/session-host.ts";
+import type { SessionHandle } from "../../kernel/api.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import type { HostApi } from "../dialect.ts";
 import { toThrown } from "../error-numbers.ts";

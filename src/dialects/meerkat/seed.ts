@@ -1,5 +1,5 @@
 // The codec of the first protocol, used until a client requests capabilities.
-import type { SessionInfo } from "../../kernel/hosting/session-host.ts";
+import type { SessionInfo } from "../../kernel/api.ts";
 import type { EraCodec } from "./codec.ts";
 import type { SessionState } from "./wire.ts";
 import type { MeerkatEvent, SeedEvent } from "./wire-events.ts";

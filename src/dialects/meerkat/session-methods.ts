@@ -1,7 +1,6 @@
 // `session/*` and `turn/*`: each runs on the session it names, and none waits for another session.
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
-import type { SessionHandle } from "../../kernel/hosting/session-host.ts";
-import type { Session } from "../../kernel/session/session.ts";
+import type { SessionApi, SessionHandle } from "../../kernel/api.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type Method, type Respond } from "../../rpc/methods.ts";
 import type { HostApi } from "../dialect.ts";
@@ -32,7 +31,7 @@ export class SessionMethods {
 	readonly #client: ClientSide;
 	readonly #readConfig: () => Promise<ConfigView>;
 	/** Sessions whose events this client gets while they are loaded. */
-	readonly #attached = new Map<Session, Promise<HostedSession>>();
+	readonly #attached = new Map<SessionApi, Promise<HostedSession>>();
 	readonly #remembered = new Map<string, Remembered>();
 	/** Requests about one session are ordered as they arrived: a turn has begun before its interrupt is handled. */
 	readonly #lines = createKeyedQueue();

@@ -1,10 +1,10 @@
 // The creation options of a `session/create`, merged with the configuration for new sessions.
-import type { SessionRequest } from "../../kernel/hosting/hosted-options.ts";
+import type { CreationOptions } from "../../kernel/api.ts";
 import type { ConfigView } from "./config-view.ts";
 import { toMilliseconds } from "./duration.ts";
 import type { BudgetLimits, SessionCreateParams } from "./wire.ts";
 
-export function toSessionRequest(params: SessionCreateParams, config: ConfigView): SessionRequest {
+export function toSessionRequest(params: SessionCreateParams, config: ConfigView): CreationOptions {
 	const { agent, max_tokens } = config;
 	const hasBuiltins = params.enable_builtins === true;
 	return {
@@ -18,7 +18,7 @@ export function toSessionRequest(params: SessionCreateParams, config: ConfigView
 	};
 }
 
-function toBudgets({ budget_limits, turn_budget_limits }: SessionCreateParams): SessionRequest["budgets"] {
+function toBudgets({ budget_limits, turn_budget_limits }: SessionCreateParams): CreationOptions["budgets"] {
 	return {
 		sessionTokens: budget_limits?.max_tokens ?? null,
 		sessionSeconds: toSeconds(budget_limits),

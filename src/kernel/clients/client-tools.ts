@@ -1,25 +1,14 @@
 // Tools that clients provide: checks them when a client attaches, and requests their calls of the client.
+
 import type { Identifiers } from "../../base/ids.ts";
 import type { ToolReturn } from "../../events/content.ts";
 import type { ClientToolInteraction } from "../../events/interaction.ts";
 import { compileJsonSchema } from "../../tools/json-schema.ts";
-import type { JsonSchema, Tool } from "../../tools/tool.ts";
+import type { Tool } from "../../tools/tool.ts";
+import type { CheckedTools, ClientToolDeclaration } from "../api.ts";
 import type { InteractionTable } from "../interactions/interaction-table.ts";
 import type { Clients } from "./clients.ts";
 import type { Emitter, Where } from "./emitter.ts";
-
-/** A tool as its client declares it; `parameters` is a JSON Schema (draft 2020-12). */
-export interface ClientToolDeclaration {
-	readonly name: string;
-	readonly description: string;
-	readonly parameters: JsonSchema;
-}
-
-/** The valid declarations as tools by name, and the refused ones with their reasons. */
-export interface CheckedTools {
-	readonly tools: ReadonlyMap<string, Tool>;
-	readonly rejected: readonly { readonly name: string; readonly reason: string }[];
-}
 
 /** Requests the call of a client and resolves with its result, or with the fallback answer. */
 export type CallClientTool = (interaction: ClientToolInteraction, signal: AbortSignal) => Promise<ToolReturn>;

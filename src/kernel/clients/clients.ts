@@ -1,32 +1,11 @@
 // The clients attached to a session: their tools, hooks and capabilities, and the feeds that deliver events to them.
+
 import type { AgentEvent } from "../../events/event.ts";
-import type { ClientHook } from "../../hooks/hook.ts";
-import type { ClientCapability, Tool } from "../../tools/tool.ts";
+import type { ClientCapability } from "../../tools/tool.ts";
+import type { Attachment, AttachOptions } from "../api.ts";
 import type { HookClients } from "../turn/hook-runner.ts";
 import type { Emitter } from "./emitter.ts";
 import { EventFeed } from "./event-feed.ts";
-
-/** What a client provides when it attaches. */
-export interface AttachOptions {
-	readonly client: { readonly name: string; readonly version: string | null } | null;
-	/** Its tools, as the session's `checkTools` returned them. */
-	readonly tools: ReadonlyMap<string, Tool>;
-	readonly capabilities: readonly ClientCapability[];
-	/** Whether the client answers approvals; absent means that it does. */
-	readonly approves?: boolean;
-	/** The hooks it subscribes to; null for a client whose handshake did not mention hooks. */
-	readonly hooks: readonly ClientHook[] | null;
-}
-
-/** A client's attachment to a session. It begins with the open interactions, delivered again. */
-export interface Attachment {
-	/** Batches of events, so that one write can serve many. Ends after `close` and when the session closes. */
-	readonly events: AsyncIterable<readonly AgentEvent[]>;
-	/** Resolves once the reader has consumed all events delivered so far. */
-	drained(): Promise<void>;
-	/** Detaches the client. */
-	close(): void;
-}
 
 export class Clients {
 	readonly #emitter: Emitter;

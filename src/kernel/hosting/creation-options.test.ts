@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { type CreationOptions, readCreationOptions, toPersistedCreationOptions } from "./creation-options.ts";
+import type { CreationOptions } from "../api.ts";
+import { readCreationOptions, toPersistedCreationOptions } from "./creation-options.ts";
 
 const noBudgets = {
 	sessionTokens: null,

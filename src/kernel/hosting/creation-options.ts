@@ -1,8 +1,7 @@
 // The creation options of a session, as persisted in its state: every later opening of the session uses them again.
 // Options that are null are not stored.
 import * as v from "valibot";
-import type { BudgetOptions } from "../budgets/budget-options.ts";
-import type { ToolScope } from "../compose/agent-restriction.ts";
+import type { CreationOptions } from "../api.ts";
 
 const amount = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)));
 /** 0 means no limit. */
@@ -29,22 +28,6 @@ const persistedSchema = v.object({
 		{},
 	),
 });
-
-/** Null leaves the choice to the settings. */
-export interface CreationOptions {
-	/** An alias, or the provider's name of the model. */
-	readonly model: string | null;
-	/** Key, type or vendor of a provider. */
-	readonly provider: string | null;
-	/** Maximal tokens of one answer. */
-	readonly maxAnswerTokens: number | null;
-	/** Maximal model calls of one turn. */
-	readonly maxSteps: number | null;
-	/** Replaces that of the agent. */
-	readonly systemPrompt: string | null;
-	readonly tools: ToolScope;
-	readonly budgets: BudgetOptions;
-}
 
 /** Null for a value that is invalid or damaged. */
 export function readCreationOptions(value: unknown): CreationOptions | null {

@@ -4,13 +4,11 @@ import { KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import { findModel } from "../../config/model-lookup.ts";
+import type { CreationOptions } from "../api.ts";
 import { narrowAgent } from "../compose/agent-restriction.ts";
 import { builtInAgents } from "../compose/built-in-agents.ts";
 import { chooseModel, type SessionOptions } from "../compose/compose.ts";
-import { type CreationOptions, readCreationOptions, toPersistedCreationOptions } from "./creation-options.ts";
-
-/** The creation options that a client requests; persisted with the session. */
-export type SessionRequest = CreationOptions;
+import { readCreationOptions, toPersistedCreationOptions } from "./creation-options.ts";
 
 /** The options to open a session with. */
 export interface ChosenOptions {
@@ -29,7 +27,7 @@ export interface CommonOptions {
 }
 
 /** For a new session; the request is persisted with it. Fails `model-not-set` when there is no such model. */
-export function chooseOptions(common: CommonOptions, request: SessionRequest): ChosenOptions {
+export function chooseOptions(common: CommonOptions, request: CreationOptions): ChosenOptions {
 	return choose(common, { ...toOptions(common, request), creationOptions: toPersistedCreationOptions(request) });
 }
 
@@ -57,7 +55,7 @@ export function chooseOptionsAgain(common: CommonOptions, id: string, persisted:
 }
 
 /** A request without options. */
-export const plainRequest: SessionRequest = {
+export const plainRequest: CreationOptions = {
 	model: null,
 	provider: null,
 	maxAnswerTokens: null,
@@ -80,7 +78,7 @@ function choose({ configuration, environment }: CommonOptions, options: SessionO
 	return { options, model: isSet ? selection.model.name : "", provider: isSet ? selection.provider.name : "" };
 }
 
-function toOptions({ configuration, options }: CommonOptions, request: SessionRequest): SessionOptions {
+function toOptions({ configuration, options }: CommonOptions, request: CreationOptions): SessionOptions {
 	const found = findModel(configuration, request);
 	if (found.kind === "none") throw new KernelError("model-not-set", found.reason);
 	const { maxAnswerTokens, maxSteps, budgets, tools, systemPrompt } = request;

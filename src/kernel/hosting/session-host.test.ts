@@ -10,11 +10,11 @@ import { readConfiguration } from "../../config/read-config.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import type { TaskView } from "../../tools/operations.ts";
+import type { CreationOptions, SessionApi, SessionHandle } from "../api.ts";
 import { plainSessionOptions } from "../compose/compose.ts";
-import type { Session } from "../session/session.ts";
-import { plainRequest, type SessionRequest } from "./hosted-options.ts";
+import { plainRequest } from "./hosted-options.ts";
 import { Kernel } from "./kernel.ts";
-import { type SessionHandle, SessionHost } from "./session-host.ts";
+import { SessionHost } from "./session-host.ts";
 
 interface SubjectSettings {
 	readonly models?: object;
@@ -83,7 +83,7 @@ async function run({ session, startTurn }: SessionHandle): Promise<void> {
 	close();
 }
 
-async function used(handle: SessionHandle): Promise<Session> {
+async function used(handle: SessionHandle): Promise<SessionApi> {
 	await run(handle);
 	handle.release();
 	return handle.session;
@@ -293,10 +293,10 @@ describe("a session that an earlier process made", () => {
 		m: { provider: "p", model: "echo", max_context_size: 1000 },
 		other: { provider: "p", model: "other-echo", max_context_size: 1000 },
 	};
-	const request: SessionRequest = { ...plainRequest, model: "other", tools: "all" };
+	const request: CreationOptions = { ...plainRequest, model: "other", tools: "all" };
 
 	/** A store with one session created from this request, and its id. */
-	async function stored(made: SessionRequest) {
+	async function stored(made: CreationOptions) {
 		const store = createMemoryStore();
 		const { host, kernel } = await createSubject({}, { store, models: both });
 		const { id } = await used(await host.create(made));

@@ -1,14 +1,15 @@
 // Hosts many sessions in one process: creates and opens them as clients request, and unloads those that nobody uses
 // until they are used again. The slot cache decides which are loaded; this file defines what a hosted session is opened
 // with and does.
+
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { timeOrderedUuid } from "../../base/time-id.ts";
-import type { UserInput } from "../../events/content.ts";
 import { ModelConfigurationError } from "../../models/model-settings.ts";
-import { type FaultOwner, nobody } from "../session/fault-owner.ts";
+import type { CreationOptions, FaultOwner, SessionHandle, SessionInfo, SessionsApi } from "../api.ts";
+import { nobody } from "../session/fault-owner.ts";
 import type { Session } from "../session/session.ts";
 import { createFaultScopes } from "./fault-scopes.ts";
 import {
@@ -17,31 +18,9 @@ import {
 	chooseOptions,
 	chooseOptionsAgain,
 	choosePlainOptions,
-	type SessionRequest,
 } from "./hosted-options.ts";
 import type { Kernel } from "./kernel.ts";
 import { SlotCache } from "./slot-cache.ts";
-
-/** What is known of a session without loading it. */
-export interface SessionInfo {
-	readonly id: string;
-	/** The name sent to the provider, and the provider's key; empty when there is none. */
-	readonly model: string;
-	readonly provider: string;
-	readonly isRunning: boolean;
-}
-
-/** A client's use of a loaded session, which stays loaded until it is released. */
-export interface SessionHandle {
-	readonly session: Session;
-	readonly info: SessionInfo;
-	/** Starts a turn; fails `busy`, and `overloaded` when too many run. */
-	startTurn(input: UserInput): Promise<{ readonly turnId: string }>;
-	/** Call it once. */
-	release(): void;
-	/** Instead of `release`, for a session that was created for a turn that could not begin: removes the session. */
-	discard(): Promise<void>;
-}
 
 export interface SessionHostParts extends CommonOptions {
 	readonly kernel: Kernel;
@@ -50,7 +29,10 @@ export interface SessionHostParts extends CommonOptions {
 	readonly identifiers: Identifiers;
 }
 
-export class SessionHost {
+/** A handle as the kernel itself sees it. */
+type LoadedSession = SessionHandle & { readonly session: Session };
+
+export class SessionHost implements SessionsApi {
 	readonly #parts: SessionHostParts;
 	readonly #cache: SlotCache<Session>;
 	/** The options of each session that was created or opened here, oldest first. */
@@ -79,7 +61,7 @@ export class SessionHost {
 	}
 
 	/** Creates a session. Fails `model-not-set` when there is no such model, `overloaded` when too many are in use. */
-	async create(request: SessionRequest): Promise<SessionHandle> {
+	async create(request: CreationOptions): Promise<LoadedSession> {
 		const { kernel, clock, identifiers, workDir } = this.#parts;
 		this.#refuseArchived("");
 		const id = timeOrderedUuid(clock.now(), identifiers);
@@ -94,7 +76,7 @@ export class SessionHost {
 	}
 
 	/** Acquires the session of this id, loading it from memory or disk if necessary. Fails `session-not-found`. */
-	acquire(id: string): Promise<SessionHandle> {
+	acquire(id: string): Promise<LoadedSession> {
 		return this.#cache.serialize(id, async () => {
 			this.#refuseArchived(id);
 			const chosen = this.#chosen.get(id);
@@ -165,7 +147,7 @@ export class SessionHost {
 	}
 
 	/** Opens a session that an earlier process or another client left on disk. */
-	async #openStored(id: string): Promise<SessionHandle> {
+	async #openStored(id: string): Promise<LoadedSession> {
 		const { kernel, workDir } = this.#parts;
 		let chosen = choosePlainOptions(this.#parts);
 		const session = await this.#load(id, () =>
@@ -201,7 +183,7 @@ export class SessionHost {
 		return work();
 	}
 
-	#toHandle(id: string, session: Session, chosen: ChosenOptions): SessionHandle {
+	#toHandle(id: string, session: Session, chosen: ChosenOptions): LoadedSession {
 		this.#cache.acquire(id);
 		return {
 			session,

@@ -1,27 +1,15 @@
 // Settings documents of clients: TOML files near the work directory or in the home directory. The content belongs to
 // the client; this file finds, reads and replaces them.
+
 import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import { parseToml, settingsLimit } from "../../config/syntax.ts";
-import { type TomlTable, toTomlText } from "../../config/toml-text.ts";
+import { toTomlText } from "../../config/toml-text.ts";
 import { withLock } from "../../files/path-lock.ts";
 import type { Files } from "../../files/port.ts";
-
-export interface SettingsDocument {
-	/** Empty when there is no file. Fails `storage-failed` for one that cannot be read. */
-	read(): Promise<Readonly<Record<string, unknown>>>;
-	/**
-	 * Replaces the document by the result of `change`, after all earlier updates; if `change` throws, nothing changes.
-	 */
-	update(change: (current: Readonly<Record<string, unknown>>) => TomlTable): Promise<void>;
-}
-
-export interface SettingsDocuments {
-	/** The document of this name, such as `.rkat/config.toml`. */
-	find(name: string): SettingsDocument;
-}
+import type { SettingsDocuments } from "../api.ts";
 
 /**
  * Looks for the document's directory in the work directory and its parents; when none has it, the document is read and

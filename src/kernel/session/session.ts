@@ -1,5 +1,6 @@
 // One session: commands in, events out, one turn at a time. It owns its stored files while it is loaded. assemble.ts
 // builds its parts; this file has its commands and its lifecycle.
+
 import { setMaxListeners } from "node:events";
 import { KernelError, toKernelError } from "../../base/errors.ts";
 import type { Command, CommandType, CommandValues } from "../../events/command.ts";
@@ -7,25 +8,23 @@ import type { UserInput } from "../../events/content.ts";
 import type { AgentEvent, EventBody } from "../../events/event.ts";
 import type { CommandHook } from "../../hooks/hook.ts";
 import type { TaskView } from "../../tools/operations.ts";
+import type {
+	Attachment,
+	AttachOptions,
+	CheckedTools,
+	ClientToolDeclaration,
+	MessageHistory,
+	SessionApi,
+	SessionSnapshot,
+} from "../api.ts";
 import { toViews } from "../background/task-view.ts";
-import { type CheckedTools, type ClientToolDeclaration, checkClientTools } from "../clients/client-tools.ts";
-import type { Attachment, AttachOptions } from "../clients/clients.ts";
+import { checkClientTools } from "../clients/client-tools.ts";
 import type { SlashCommandInfo } from "../commands/command.ts";
-import type { MessageHistory } from "../turn/main-agent.ts";
 import { breakOff, type RunningTurn, runMainTurn } from "../turn/main-turn.ts";
 import { createSteerQueue } from "../turn/steers.ts";
 import { type AssembledSession, assembleSession } from "./assemble.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { WarmUp } from "./warm-up.ts";
-
-export interface SessionSnapshot {
-	readonly sessionId: string;
-	readonly workDir: string;
-	/** The running turn; null when idle. */
-	readonly turnId: string | null;
-	/** Whether it was loaded from disk or has had a turn. */
-	readonly hasHistory: boolean;
-}
 
 type CommandHandlers = {
 	readonly [T in CommandType]: (command: Extract<Command, { type: T }>) => CommandValues[T] | Promise<CommandValues[T]>;
@@ -33,7 +32,7 @@ type CommandHandlers = {
 
 const never = new AbortController().signal;
 
-export class Session {
+export class Session implements SessionApi {
 	readonly id: string;
 	readonly workDir: string;
 	readonly #parts: SessionParts;

@@ -1,8 +1,10 @@
 // The session's own agent: its context is restored or created on first use, and what a crash left in it is repaired.
+
 import { Context, type ContextLog } from "../../agent/context.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { Model } from "../../models/model.ts";
 import type { StoredSession } from "../../store/session-store.ts";
+import type { MessageHistory } from "../api.ts";
 import type { AgentNotice } from "../background/notifications.ts";
 import type { OpenMailbox } from "./mailbox.ts";
 import { type CrashNotice, recoverCalls } from "./recovery.ts";
@@ -21,12 +23,6 @@ export interface MainAgentSettings {
 	notices(messages: readonly HistoryEntry[]): Promise<readonly AgentNotice[]>;
 	compactionNotes(): Promise<readonly string[]>;
 	persisted<T>(work: Promise<T>): Promise<T>;
-}
-
-/** What the model is shown of the session; the system prompt is null before the first turn. */
-export interface MessageHistory {
-	readonly systemPrompt: string | null;
-	readonly messages: readonly HistoryEntry[];
 }
 
 export class MainAgent {

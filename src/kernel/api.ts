@@ -1,0 +1,173 @@
+// The kernel API: the surface between front ends and kernel, as interfaces. Front ends import nothing else of the kernel.
+
+import type { TomlTable } from "../config/toml-text.ts";
+import type { Command, CommandType, CommandValues } from "../events/command.ts";
+import type { UserInput } from "../events/content.ts";
+import type { HistoryEntry } from "../events/conversation.ts";
+import type { AgentEvent } from "../events/event.ts";
+import type { ClientHook, CommandHook } from "../hooks/hook.ts";
+import type { TaskView } from "../tools/operations.ts";
+import type { ClientCapability, JsonSchema, Tool } from "../tools/tool.ts";
+import type { BudgetOptions } from "./budgets/budget-options.ts";
+import type { SlashCommandInfo } from "./commands/command.ts";
+import type { ToolScope } from "./compose/agent-restriction.ts";
+
+/** The sessions of a process that serves many. Every method fails with a KernelError. */
+export interface SessionsApi {
+	/** Creates a session. Fails `model-not-set` when there is no such model, `overloaded` when too many are in use. */
+	create(options: CreationOptions): Promise<SessionHandle>;
+	/** The session of this id, loaded if necessary, from disk if necessary. Fails `session-not-found`. */
+	acquire(id: string): Promise<SessionHandle>;
+	/** Those created or opened here that are not archived, oldest first. */
+	list(): readonly SessionInfo[];
+	/** Cancels a running turn; false when there was none. Fails `session-not-found`. */
+	interrupt(id: string): Promise<boolean>;
+	/** Archives a session: cancels its turn, awaits `over`, and hides it. Its files stay. */
+	archive(id: string, over: (session: SessionApi) => Promise<void>): Promise<void>;
+	/** What an uncaught exception belongs to; call it where the exception is first reported. Null without sessions. */
+	faultOwner(): FaultOwner | null;
+	/** Stops every session: running turns end as cancelled. */
+	stop(): Promise<void>;
+}
+
+/** What is known of a session without loading it. */
+export interface SessionInfo {
+	readonly id: string;
+	/** The name sent to the provider, and the provider's key; empty when there is none. */
+	readonly model: string;
+	readonly provider: string;
+	readonly isRunning: boolean;
+}
+
+/** A client's use of a loaded session, which stays loaded until it is released. */
+export interface SessionHandle {
+	readonly session: SessionApi;
+	readonly info: SessionInfo;
+	/** Starts a turn; fails `busy`, and `overloaded` when too many run. */
+	startTurn(input: UserInput): Promise<{ readonly turnId: string }>;
+	/** Call it once. */
+	release(): void;
+	/** Instead of `release`, for a session that was created for a turn that could not begin: removes the session. */
+	discard(): Promise<void>;
+}
+
+/** The options of a new session, fixed for its lifetime. Null leaves the choice to the settings. */
+export interface CreationOptions {
+	/** An alias, or the provider's name of the model. */
+	readonly model: string | null;
+	/** Key, type or vendor of a provider. */
+	readonly provider: string | null;
+	/** Maximal tokens of one answer. */
+	readonly maxAnswerTokens: number | null;
+	/** Maximal model calls of one turn. */
+	readonly maxSteps: number | null;
+	/** Replaces that of the agent. */
+	readonly systemPrompt: string | null;
+	readonly tools: ToolScope;
+	readonly budgets: BudgetOptions;
+}
+
+/** One session: commands in, events out, one turn at a time. */
+export interface SessionApi extends FaultOwner {
+	readonly id: string;
+	/** Absolute. */
+	readonly workDir: string;
+	/** The commands that a prompt can invoke. */
+	readonly slashCommands: readonly SlashCommandInfo[];
+	/** The hooks of the settings, which run whatever clients subscribe to. */
+	readonly commandHooks: readonly CommandHook[];
+	/** Executes a command. Fails with a KernelError. */
+	send<T extends CommandType>(command: Extract<Command, { type: T }>): Promise<CommandValues[T]>;
+	/** Checks the declarations of a client's tools, for `attach`. */
+	checkTools(declarations: readonly ClientToolDeclaration[]): Promise<CheckedTools>;
+	attach(options: AttachOptions): Attachment;
+	/** Name and version of the client that attached last. */
+	clientName(): string | null;
+	snapshot(): SessionSnapshot;
+	/** The message history so far, as the model sees it. */
+	conversation(): MessageHistory;
+	/** The session's stored events from the beginning. */
+	records(): AsyncIterable<AgentEvent>;
+	/** Makes it a session that a later process finds, although nothing has happened in it yet. */
+	establish(): Promise<void>;
+	/** The background tasks that are not over, or whose end was not reported yet, oldest first. */
+	backgroundTasks(): Promise<readonly TaskView[]>;
+	/** Whether there are notifications of background work that the model has not received yet. */
+	hasBackgroundNews(): Promise<boolean>;
+	/** Ends all background tasks, also those that may outlive the session. */
+	endBackgroundTasks(): Promise<void>;
+	/** Resolves when the next background task ends, or the signal aborts. */
+	backgroundTaskEnded(signal: AbortSignal): Promise<void>;
+	/** Ends the running turn as cancelled, settles every interaction and ends the clients' events. Idempotent. */
+	stop(): Promise<void>;
+}
+
+export interface SessionSnapshot {
+	readonly sessionId: string;
+	readonly workDir: string;
+	/** The running turn; null when idle. */
+	readonly turnId: string | null;
+	/** Whether it was loaded from disk or has had a turn. */
+	readonly hasHistory: boolean;
+}
+
+/** What a client provides when it attaches. */
+export interface AttachOptions {
+	readonly client: { readonly name: string; readonly version: string | null } | null;
+	/** Its tools, as the session's `checkTools` returned them. */
+	readonly tools: ReadonlyMap<string, Tool>;
+	readonly capabilities: readonly ClientCapability[];
+	/** Whether the client answers approvals; absent means that it does. */
+	readonly approves?: boolean;
+	/** The hooks it subscribes to; null for a client whose handshake did not mention hooks. */
+	readonly hooks: readonly ClientHook[] | null;
+}
+
+/** A client's attachment to a session. It begins with the open interactions, delivered again. */
+export interface Attachment {
+	/** Batches of events, so that one write can serve many. Ends after `close` and when the session closes. */
+	readonly events: AsyncIterable<readonly AgentEvent[]>;
+	/** Resolves once the reader has consumed all events delivered so far. */
+	drained(): Promise<void>;
+	/** Detaches the client. */
+	close(): void;
+}
+
+/** A tool as its client declares it; `parameters` is a JSON Schema (draft 2020-12). */
+export interface ClientToolDeclaration {
+	readonly name: string;
+	readonly description: string;
+	readonly parameters: JsonSchema;
+}
+
+/** The valid declarations as tools by name, and the refused ones with their reasons. */
+export interface CheckedTools {
+	readonly tools: ReadonlyMap<string, Tool>;
+	readonly rejected: readonly { readonly name: string; readonly reason: string }[];
+}
+
+/** What the model is shown of the session; the system prompt is null before the first turn. */
+export interface MessageHistory {
+	readonly systemPrompt: string | null;
+	readonly messages: readonly HistoryEntry[];
+}
+
+export interface SettingsDocuments {
+	/** The document of this name, such as `.rkat/config.toml`. */
+	find(name: string): SettingsDocument;
+}
+
+export interface SettingsDocument {
+	/** Empty when there is no file. Fails `storage-failed` for one that cannot be read. */
+	read(): Promise<Readonly<Record<string, unknown>>>;
+	/**
+	 * Replaces the document by the result of `change`, after all earlier updates; if `change` throws, nothing changes.
+	 */
+	update(change: (current: Readonly<Record<string, unknown>>) => TomlTable): Promise<void>;
+}
+
+/** Something that an uncaught exception in its work ends. */
+export interface FaultOwner {
+	/** Ends its running work with this error, reported as a bug of ours rather than an error of the client. */
+	fail(thrown: unknown): void;
+}
