@@ -24,7 +24,7 @@ describe("completionLevels", () => {
 		const { flags: ownFlags, forms } = commands[command];
 		const own = levels.filter(({ path }) => path[0] === command);
 		const found = own.flatMap((level) => level.flags.flatMap(({ names }) => names));
-		for (const { names } of ownFlags) expect(found).toEqual(expect.arrayContaining([...names]));
+		expect(found).toEqual(expect.arrayContaining(ownFlags.flatMap(({ names }) => [...names])));
 		for (const { name, about } of own.flatMap(({ words }) => words)) {
 			expect(forms.some(({ words }) => words.startsWith(name))).toBe(true);
 			expect(about).not.toBe("");

@@ -1,9 +1,10 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createSteppingClock } from "../../test/support/stepping-clock.ts";
 import { systemClock } from "../base/clock.ts";
+import { createDeferred } from "../base/deferred.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import { privateWithin } from "../files/private-paths.ts";
 import { createLogFile } from "./log-file.ts";
@@ -69,6 +70,7 @@ describe("createLogFile", () => {
 		await log.open();
 		log.info("two");
 		await log.flush();
+		expect(await readFile(path.join(root, "logs"), "utf8")).toBe("in the way");
 	});
 });
 
@@ -145,10 +147,17 @@ describe("createLogWriter", () => {
 	});
 
 	it("waits a moment and no longer for a disk that does not answer, and keeps no more than a bound", async () => {
-		const never = new Promise<never>(() => {});
-		const writer = createLogWriter(file, { ...createDiskFiles(), makeDirectory: () => never }, createSteppingClock(0));
+		const disk = createDiskFiles();
+		const stuck = createDeferred<void>();
+		const makeDirectory = (directory: string) => stuck.promise.then(() => disk.makeDirectory(directory));
+		const writer = createLogWriter(file, { ...disk, makeDirectory }, createSteppingClock(0));
 		for (let n = 0; n < 100; n += 1) writer.write("info", "x".repeat(100_000), {});
 		await writer.flush();
+		await expect(lines()).rejects.toThrow("ENOENT");
+		stuck.resolve();
+		// One is on its way to the disk, ten are in the megabyte that waits for it.
+		await vi.waitFor(async () => expect(await lines()).toHaveLength(12));
+		expect((await lines()).find(({ count }) => count !== undefined)).toMatchObject({ count: 89 });
 	});
 
 	it("says how many lines a disk that took none has cost, once it takes some again", async () => {

@@ -253,6 +253,7 @@ describe("an answer", () => {
 			clear();
 			await new Promise((done) => setTimeout(done, 5));
 		}
+		expect([server.requests.length, server.open()]).toEqual([1, 0]);
 	});
 
 	it("is closed by its reader", async () => {
@@ -260,6 +261,7 @@ describe("an answer", () => {
 		const response = await createSubject().fetch(server.url);
 		await response.body?.cancel();
 		await server.requests[0]?.closed;
+		expect([server.requests.length, server.open()]).toEqual([1, 0]);
 	});
 
 	it("over TLS begins with the session of the one before", async () => {

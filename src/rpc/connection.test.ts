@@ -315,8 +315,9 @@ describe("the choice of settings", () => {
 	});
 
 	it("ends with the input", async () => {
-		const { served, end } = createSubject();
+		const { served, end, take } = createSubject();
 		end();
-		await served;
+		await expect(served).resolves.toBeUndefined();
+		expect(take()).toEqual([]);
 	});
 });

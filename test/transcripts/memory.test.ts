@@ -1,5 +1,5 @@
 // Plays every golden transcript in the test process.
-import { describe, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readTranscripts } from "../support/transcript-format.ts";
 import { playInMemory } from "../support/transcript-memory.ts";
 
@@ -7,6 +7,8 @@ describe("golden transcripts in memory", () => {
 	for (const transcript of readTranscripts()) {
 		// Where the product is known to deviate, the transcript fails; once mended, its `deviation:` line must go.
 		const play = transcript.deviation === null ? it : it.fails;
-		play(`${transcript.name}: ${transcript.title}`, () => playInMemory(transcript));
+		play(`${transcript.name}: ${transcript.title}`, async () => {
+			await expect(playInMemory(transcript)).resolves.toBeUndefined();
+		});
 	}
 });

@@ -459,6 +459,7 @@ describe("a start in the background", () => {
 		const subject = await createSubject(createScriptedModel([[gate, ...report]]), { parallel: 1 });
 		await subject.run();
 		await gate.reached;
+		expect(subject.client.bodies.filter(({ type }) => type === "turn.ended")).toHaveLength(1);
 		gate.open();
 		await subject.over();
 	});

@@ -202,7 +202,8 @@ describe("a host of sessions", () => {
 		const turn = async (id: string) => used(await host.acquire(id));
 		for (let n = 0; n < 12; n += 2) await Promise.all(ids.slice(n, n + 2).map(turn));
 		await Promise.all(ids.slice(0, 4).map(turn));
-		await Promise.all(ids.slice(4, 8).map(turn));
+		const four = await Promise.all(ids.slice(4, 8).map(turn));
+		expect(four.map(({ id }) => id)).toEqual(ids.slice(4, 8));
 	});
 
 	it("refuses a turn too many, but a second one of a session as busy", async () => {

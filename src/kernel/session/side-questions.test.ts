@@ -180,7 +180,7 @@ describe("a side question", () => {
 		await Promise.all(waiting);
 		for (let n = 0; n < 10; n += 1) await settled();
 		gate.open();
-		await session.stop();
+		await expect(session.stop()).resolves.toBeUndefined();
 	});
 });
 
