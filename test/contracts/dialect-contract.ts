@@ -21,31 +21,31 @@ export interface Line {
 }
 
 /**
- * What is told of a sample: the names of the messages, joined by ` + `; null when nothing is told of it, ever, and
- * `withheld` when it shows in what is told later.
+ * What is delivered of a sample: the names of the messages, joined by ` + `; null when nothing is delivered of it, ever, and
+ * `withheld` when it shows in what is delivered later.
  */
-export type Told = string | null;
+export type Delivered = string | null;
 export const withheld = "(withheld)";
 
-/** What is told of the samples of an event type: of each of them, or the same of all. */
-export interface ToldOfType {
-	readonly own: Told | readonly Told[];
+/** What is delivered of the samples of an event type: of each of them, or the same of all. */
+export interface DeliveredOfType {
+	readonly own: Delivered | readonly Delivered[];
 	/** Of one step down. */
-	readonly subagent: Told | readonly Told[];
+	readonly subagent: Delivered | readonly Delivered[];
 }
 
 export interface DialectSubject {
 	/** Begins to carry the events of the attachment to the peer. */
 	carry(line: Line): Promise<void> | void;
-	/** The name of what is told, with those of what it wraps: `outer>inner`. */
+	/** The name of what is delivered, with those of what it wraps: `outer>inner`. */
 	nameOf(method: string, params: unknown): string;
-	readonly told: { readonly [T in EventType]: ToldOfType };
+	readonly delivered: { readonly [T in EventType]: DeliveredOfType };
 	readonly errorNumber: (code: KernelErrorCode) => number;
 	readonly rules: EnvelopeRules;
 	/** The result that approves. */
 	readonly goodApproval: object;
 	/** The kinds of ask that reach the client. */
-	readonly asks: readonly Interaction["kind"][];
+	readonly interactions: readonly Interaction["kind"][];
 }
 
 const malformed: readonly unknown[] = [
@@ -88,7 +88,7 @@ const begun: readonly EventBody[] = [
 	{ type: "step.started", n: 1 },
 ];
 const answered = sampleEvents["status.changed"].slice(1, 2);
-/** What stands before the samples: the end of a turn is told of one that was begun alone, some asks behind an answer. */
+/** What stands before the samples: the end of a turn is delivered of one that was begun alone, some interactions after an answer. */
 const opening: readonly EventBody[] = [...begun, ...answered];
 /** A turn that says something, for what ignored events must not touch. */
 const turn: readonly EventBody[] = [
@@ -142,17 +142,17 @@ async function connect({ carry, nameOf }: DialectSubject) {
 }
 
 export function describeDialectContract(name: string, subject: DialectSubject) {
-	const { told, errorNumber, rules, goodApproval, asks } = subject;
-	const toldOf = (body: EventBody, whose: keyof ToldOfType): Told => {
-		const entry = told[body.type][whose];
+	const { delivered, errorNumber, rules, goodApproval, interactions } = subject;
+	const deliveredOf = (body: EventBody, whose: keyof DeliveredOfType): Delivered => {
+		const entry = delivered[body.type][whose];
 		const samples: readonly EventBody[] = sampleEvents[body.type];
 		const one = typeof entry === "string" || entry === null ? entry : entry[samples.indexOf(body)];
 		if (one === undefined) throw new Error(`nothing is said of this sample of ${body.type}`);
 		return one;
 	};
-	/** As it is told; what is wrapped is wrapped at every step down. */
+	/** As it is delivered; what is wrapped is wrapped at every step down. */
 	const expected = (body: EventBody, depth: number): readonly string[] => {
-		const one = toldOf(body, depth === 0 ? "own" : "subagent");
+		const one = deliveredOf(body, depth === 0 ? "own" : "subagent");
 		if (one === null || one === withheld) return [];
 		const wrapper = one.slice(0, one.indexOf(">") + 1);
 		return one.split(" + ").map((each) => wrapper.repeat(Math.max(0, depth - 1)) + each);
@@ -163,21 +163,24 @@ export function describeDialectContract(name: string, subject: DialectSubject) {
 			expect(Object.values(sampleEvents).filter((samples) => samples.length === 0)).toEqual([]);
 		});
 
-		it.each(allSamples.map((body) => [body.type, body] as const))("tells what it tells of %s", async (_type, body) => {
-			for (const depth of [0, 1, 2]) {
-				const { take, open } = await connect(subject);
-				await open();
-				const names = (await take(body, path.slice(0, depth))).map((message) => message.name);
-				expect([depth, ...names]).toEqual([depth, ...expected(body, depth)]);
-			}
-		});
+		it.each(allSamples.map((body) => [body.type, body] as const))(
+			"delivers what it delivers of %s",
+			async (_type, body) => {
+				for (const depth of [0, 1, 2]) {
+					const { take, open } = await connect(subject);
+					await open();
+					const names = (await take(body, path.slice(0, depth))).map((message) => message.name);
+					expect([depth, ...names]).toEqual([depth, ...expected(body, depth)]);
+				}
+			},
+		);
 
 		const ignored = [0, 1].flatMap((depth) =>
 			allSamples
-				.filter((body) => toldOf(body, depth === 0 ? "own" : "subagent") === null)
+				.filter((body) => deliveredOf(body, depth === 0 ? "own" : "subagent") === null)
 				.map((body) => [body.type, depth, body] as const),
 		);
-		it.each(ignored)("tells a turn the same where %s is ignored, at depth %d", async (_type, depth, body) => {
+		it.each(ignored)("delivers a turn the same where %s is ignored, at depth %d", async (_type, depth, body) => {
 			const plain = await connect(subject);
 			const whole: unknown[] = [];
 			for (const each of turn) whole.push(await plain.take(each));
@@ -193,11 +196,11 @@ export function describeDialectContract(name: string, subject: DialectSubject) {
 			}
 		});
 
-		it("asks what reaches its clients, and nothing else", async () => {
+		it("requests what reaches its clients, and nothing else", async () => {
 			const { take, open, requests } = await connect(subject);
 			await open();
 			for (const interaction of sampleInteractions) await take({ type: "interaction.requested", interaction });
-			expect(requests.length).toBe(sampleInteractions.filter(({ kind }) => asks.includes(kind)).length);
+			expect(requests.length).toBe(sampleInteractions.filter(({ kind }) => interactions.includes(kind)).length);
 		});
 
 		it("forgets every ask that is settled", async () => {
@@ -208,7 +211,7 @@ export function describeDialectContract(name: string, subject: DialectSubject) {
 			expect(withdrawn).toEqual(requests.map(({ id }) => id));
 		});
 
-		it("asks for approvals and reads a good answer", async () => {
+		it("requests approvals and reads a good answer", async () => {
 			const { take, open, requests, answer } = await connect(subject);
 			await open();
 			const interaction = sampleInteractions.find(({ kind }) => kind === "approval");
@@ -227,20 +230,19 @@ export function describeDialectContract(name: string, subject: DialectSubject) {
 			]);
 		});
 
-		it.each(sampleInteractions.filter(({ kind }) => asks.includes(kind)).map((one) => [one.kind, one] as const))(
-			"takes every malformed answer to %s for malformed, without throwing",
-			async (kind, interaction) => {
-				const results = kind === "hook" ? malformed.filter(lacksRequestId) : malformed;
-				for (const result of results) {
-					const { take, open, requests, answer } = await connect(subject);
-					await open();
-					await take({ type: "interaction.requested", interaction });
-					requests[0]?.reply({ kind: "result", result });
-					const respond = { type: "interaction.respond", interactionId: interaction.id, answer: { kind: "malformed" } };
-					expect([result, answer.mock.calls]).toEqual([result, [[respond]]]);
-				}
-			},
-		);
+		it.each(
+			sampleInteractions.filter(({ kind }) => interactions.includes(kind)).map((one) => [one.kind, one] as const),
+		)("takes every malformed answer to %s for malformed, without throwing", async (kind, interaction) => {
+			const results = kind === "hook" ? malformed.filter(lacksRequestId) : malformed;
+			for (const result of results) {
+				const { take, open, requests, answer } = await connect(subject);
+				await open();
+				await take({ type: "interaction.requested", interaction });
+				requests[0]?.reply({ kind: "result", result });
+				const respond = { type: "interaction.respond", interactionId: interaction.id, answer: { kind: "malformed" } };
+				expect([result, answer.mock.calls]).toEqual([result, [[respond]]]);
+			}
+		});
 
 		it("has a number for every kernel error", () => {
 			expect(kernelErrorCodes.filter((code) => !Number.isInteger(errorNumber(code)))).toEqual([]);

@@ -1,6 +1,6 @@
 // Kimi Wire keeps the contract of dialects: as of today, under the cap of each version, and under former names.
-import { describeDialectContract, type ToldOfType } from "../../../test/contracts/dialect-contract.ts";
-import { untold, unwrapped, wrappedBy } from "../../../test/support/told-samples.ts";
+import { type DeliveredOfType, describeDialectContract } from "../../../test/contracts/dialect-contract.ts";
+import { undelivered, unwrapped, wrappedBy } from "../../../test/support/delivered-samples.ts";
 import { isRecord } from "../../base/json.ts";
 import { silentLog } from "../../base/log.ts";
 import type { EventType } from "../../events/event.ts";
@@ -16,7 +16,7 @@ import { project } from "./project.ts";
 const { both, streamed, merged } = wrappedBy("SubagentEvent");
 
 /** By wire-protocol §3.2, §3.6 and §4.7. */
-const toldToday: { readonly [T in EventType]: ToldOfType } = {
+const deliveredToday: { readonly [T in EventType]: DeliveredOfType } = {
 	"turn.started": both("TurnBegin"),
 	"turn.ended": both("TurnEnd"),
 	"step.started": both("StepBegin"),
@@ -28,7 +28,7 @@ const toldToday: { readonly [T in EventType]: ToldOfType } = {
 	"mcp.loading-started": both("MCPLoadingBegin"),
 	"mcp.loading-ended": both("MCPLoadingEnd"),
 	"status.changed": both("StatusUpdate"),
-	"budget.warning": untold,
+	"budget.warning": undelivered,
 	"notification.raised": both("Notification"),
 	"content.delta": streamed("ContentPart"),
 	"content.completed": merged("ContentPart"),
@@ -63,19 +63,20 @@ const since: Readonly<Record<string, number>> = {
 };
 
 /** What is left of today's messages when each is renamed, or left out. */
-function mapped(rename: (name: string) => string | null): { readonly [T in EventType]: ToldOfType } {
-	const one = (told: string | null): string | null => {
-		if (told === null) return null;
-		const [inner = "", ...outer] = told.split(">").reverse();
+function mapped(rename: (name: string) => string | null): { readonly [T in EventType]: DeliveredOfType } {
+	const one = (delivered: string | null): string | null => {
+		if (delivered === null) return null;
+		const [inner = "", ...outer] = delivered.split(">").reverse();
 		const name = rename(inner);
 		return name === null ? null : [...outer, name].join(">");
 	};
-	const each = (told: ToldOfType["own"]) => (typeof told === "string" || told === null ? one(told) : told.map(one));
-	const entries = Object.entries(toldToday).map(([type, { own, subagent }]) => [
+	const each = (delivered: DeliveredOfType["own"]) =>
+		typeof delivered === "string" || delivered === null ? one(delivered) : delivered.map(one);
+	const entries = Object.entries(deliveredToday).map(([type, { own, subagent }]) => [
 		type,
 		{ own: each(own), subagent: each(subagent) },
 	]);
-	return { ...toldToday, ...Object.fromEntries(entries) };
+	return { ...deliveredToday, ...Object.fromEntries(entries) };
 }
 
 const minorOf = (version: string) => Number(version.split(".")[1]);
@@ -85,35 +86,35 @@ const nameUnder = (minor: number) => (name: string) => {
 	return minor === 0 ? formerly(name) : name;
 };
 
-const audiences: readonly (readonly [name: string, Partial<Audience>, typeof toldToday])[] = [
-	["kimi", {}, toldToday],
+const audiences: readonly (readonly [name: string, Partial<Audience>, typeof deliveredToday])[] = [
+	["kimi", {}, deliveredToday],
 	...wireVersions.map(
 		(version) => [`kimi ${version}`, { maxEvents: version }, mapped(nameUnder(minorOf(version)))] as const,
 	),
-	["kimi, without a handshake,", { declared: null }, toldToday],
+	["kimi, without a handshake,", { declared: null }, deliveredToday],
 	["kimi, under former names,", { formerNames: true }, mapped(formerly)],
 	[
 		"kimi, with names for each kind of part,",
 		{ typedParts: true },
 		{
-			...toldToday,
+			...deliveredToday,
 			"content.delta": streamed("TextPart", "ThinkPart"),
 			"content.completed": merged("TextPart", "ThinkPart", "ImageURLPart", "AudioURLPart", "VideoURLPart"),
 		},
 	],
 ];
 
-for (const [name, particulars, told] of audiences) {
+for (const [name, particulars, delivered] of audiences) {
 	const audience: Audience = { ...noCompatibility, declared: protocolVersion, ...particulars };
 	describeDialectContract(name, {
 		carry: ({ session, peer, attachment }) =>
 			new EventPump(session, peer, (event) => project(event, audience), silentLog).carry(attachment),
 		nameOf: (_method, params) => nameOf(params),
-		told,
+		delivered,
 		errorNumber: (code) => errorNumbers[code].code,
 		rules: envelopeRules,
 		goodApproval: { request_id: "not compared", response: "approve", more: 1 },
-		asks: ["approval", "client-tool", "question", "hook"],
+		interactions: ["approval", "client-tool", "question", "hook"],
 	});
 }
 

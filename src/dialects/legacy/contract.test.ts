@@ -1,6 +1,6 @@
 // The legacy dialect keeps the contract of dialects.
 import { describeDialectContract } from "../../../test/contracts/dialect-contract.ts";
-import { untold, unwrapped, wrappedBy } from "../../../test/support/told-samples.ts";
+import { undelivered, unwrapped, wrappedBy } from "../../../test/support/delivered-samples.ts";
 import { isRecord } from "../../base/json.ts";
 import { silentLog } from "../../base/log.ts";
 import { EventPump } from "../event-pump.ts";
@@ -13,20 +13,20 @@ const { both, streamed, merged } = wrappedBy("subagent_event");
 describeDialectContract("legacy", {
 	carry: ({ session, peer, attachment }) => new EventPump(session, peer, project, silentLog).carry(attachment),
 	nameOf: (_method, params) => nameOf(params),
-	told: {
-		"turn.started": untold,
-		"turn.ended": untold,
+	delivered: {
+		"turn.started": undelivered,
+		"turn.ended": undelivered,
 		"step.started": both("step_begin"),
 		"step.interrupted": both("step_interrupted"),
-		"step.retrying": untold,
+		"step.retrying": undelivered,
 		"compaction.started": both("compaction_begin"),
 		"compaction.ended": both("compaction_end"),
-		"mcp.loading-started": untold,
-		"mcp.loading-ended": untold,
+		"mcp.loading-started": undelivered,
+		"mcp.loading-ended": undelivered,
 		// Only with a context usage.
 		"status.changed": both(null, "status_update"),
-		"budget.warning": untold,
-		"notification.raised": untold,
+		"budget.warning": undelivered,
+		"notification.raised": undelivered,
 		"content.delta": streamed("content_part"),
 		"content.completed": merged("content_part"),
 		"tool-call.started": streamed("tool_call"),
@@ -35,18 +35,18 @@ describeDialectContract("legacy", {
 		"tool-call.fragment": merged("tool_call_part"),
 		"tool.result": both("tool_result"),
 		"interaction.requested": unwrapped("approval", null, null, null),
-		"interaction.resolved": untold,
-		"steer.consumed": untold,
-		"plan.displayed": untold,
-		"hook.triggered": untold,
-		"hook.resolved": untold,
-		"side-question.started": untold,
-		"side-question.ended": untold,
+		"interaction.resolved": undelivered,
+		"steer.consumed": undelivered,
+		"plan.displayed": undelivered,
+		"hook.triggered": undelivered,
+		"hook.resolved": undelivered,
+		"side-question.started": undelivered,
+		"side-question.ended": undelivered,
 	},
 	errorNumber: (code) => errorNumbers[code].code,
 	rules: envelopeRules,
 	goodApproval: { response: "approve" },
-	asks: ["approval"],
+	interactions: ["approval"],
 });
 
 function nameOf(message: unknown): string {

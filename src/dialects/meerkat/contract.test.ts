@@ -1,12 +1,12 @@
 // Meerkat RPC keeps the contract of dialects in both eras, with a client that answers everything that it can be asked.
 import { vi } from "vitest";
 import {
+	type DeliveredOfType,
 	type DialectSubject,
 	describeDialectContract,
-	type ToldOfType,
 	withheld,
 } from "../../../test/contracts/dialect-contract.ts";
-import { untold } from "../../../test/support/told-samples.ts";
+import { undelivered } from "../../../test/support/delivered-samples.ts";
 import { isRecord } from "../../base/json.ts";
 import { silentLog } from "../../base/log.ts";
 import type { EraCodec } from "./codec.ts";
@@ -18,47 +18,47 @@ import { HostedSession } from "./hosted-session.ts";
 import { seedCodec } from "./seed.ts";
 
 /** What subagents do shows in the results of the calls that started them alone. */
-const own = (...names: readonly (string | null)[]): ToldOfType => {
+const own = (...names: readonly (string | null)[]): DeliveredOfType => {
 	const [only] = names;
 	return { own: names.length === 1 && only !== undefined ? only : names, subagent: null };
 };
 
-/** By the runs of docs/meerkat.md. A call is told with the answer it is part of, its result when all are there. */
-const told: DialectSubject["told"] = {
-	"turn.started": untold,
+/** By the runs of docs/meerkat.md. A call is delivered with the answer it is part of, its result when all are there. */
+const delivered: DialectSubject["delivered"] = {
+	"turn.started": undelivered,
 	"turn.ended": own(null, "run_completed", "run_completed", "run_failed"),
 	"step.started": own("turn_started"),
-	"step.interrupted": untold,
+	"step.interrupted": undelivered,
 	"step.retrying": own("retrying"),
-	"compaction.started": untold,
-	"compaction.ended": untold,
-	"mcp.loading-started": untold,
-	"mcp.loading-ended": untold,
-	// Behind an answer that is told already; what it cost, and what a subagent cost, is in the totals of the run.
+	"compaction.started": undelivered,
+	"compaction.ended": undelivered,
+	"mcp.loading-started": undelivered,
+	"mcp.loading-ended": undelivered,
+	// After an answer that is delivered already; what it cost, and what a subagent cost, is in the totals of the run.
 	"status.changed": { own: withheld, subagent: [null, withheld] },
 	"budget.warning": own("budget_warning"),
-	"notification.raised": untold,
+	"notification.raised": undelivered,
 	"content.delta": own("text_delta", "reasoning_delta"),
-	"content.completed": untold,
-	"tool-call.started": untold,
-	"tool-call.delta": untold,
+	"content.completed": undelivered,
+	"tool-call.started": undelivered,
+	"tool-call.delta": undelivered,
 	"tool-call.completed": own(withheld),
-	"tool-call.fragment": untold,
+	"tool-call.fragment": undelivered,
 	"tool.result": own(withheld),
 	"interaction.requested": {
 		own: ["approval/request", "tool/execute", "question/request", null],
 		subagent: ["approval/request", "tool/execute", "question/request", null],
 	},
-	"interaction.resolved": untold,
-	"steer.consumed": untold,
-	"plan.displayed": untold,
+	"interaction.resolved": undelivered,
+	"steer.consumed": undelivered,
+	"plan.displayed": undelivered,
 	"hook.triggered": own("hook_started"),
 	"hook.resolved": own("hook_completed"),
-	"side-question.started": untold,
-	"side-question.ended": untold,
+	"side-question.started": undelivered,
+	"side-question.ended": undelivered,
 };
 
-function describeEra(codec: EraCodec, toldInEra: DialectSubject["told"]): void {
+function describeEra(codec: EraCodec, deliveredInEra: DialectSubject["delivered"]): void {
 	describeDialectContract(`meerkat, ${codec.era} era,`, {
 		async carry({ session, peer, attachment }) {
 			vi.spyOn(session, "attach").mockReturnValue(attachment);
@@ -89,13 +89,13 @@ function describeEra(codec: EraCodec, toldInEra: DialectSubject["told"]): void {
 			const payload = codec.era === "contract" ? event["payload"] : event;
 			return isRecord(payload) ? String(payload["type"]) : "nothing";
 		},
-		told: toldInEra,
+		delivered: deliveredInEra,
 		errorNumber: (code) => errorNumbers[kernelErrorNames[code]][codec.era],
 		rules: createRules(() => codec.era),
 		goodApproval: { decision: "approve" },
-		asks: ["approval", "client-tool", "question"],
+		interactions: ["approval", "client-tool", "question"],
 	});
 }
 
-describeEra(contractCodec, told);
-describeEra(seedCodec, { ...told, "content.delta": own("text_delta", null) });
+describeEra(contractCodec, delivered);
+describeEra(seedCodec, { ...delivered, "content.delta": own("text_delta", null) });

@@ -1,4 +1,4 @@
-// What shows how a connection chooses its dialect, and what older clients are told.
+// What shows how a connection chooses its dialect, and what older clients are delivered.
 
 const lines = String.raw;
 
@@ -59,7 +59,7 @@ export const choiceProofs = {
 
 const hooksAndRetries = lines`≡ "hooks":[
 	≡ error: 503`;
-const toldInTheVersionOfTwo = lines`
+const deliveredInVersionTwo = lines`
 	no ← HookTriggered
 	← ApprovalResponse
 	no ← HookResolved
@@ -67,7 +67,7 @@ const toldInTheVersionOfTwo = lines`
 	no ← StepRetry
 	← TurnEnd
 	←! =finished`;
-const toldByKind = lines`
+const deliveredByKind = lines`
 	no ← ContentPart
 	← ThinkPart & "payload":{"type":"think"
 	← TextPart & "payload":{"type":"text"
@@ -86,11 +86,11 @@ const formerly = lines`← ApprovalRequest & "id":"{ask}"
 export const olderProofs = {
 	"max-events": lines`≡ agentwire: {"max_events":"1.2"}
 		${hooksAndRetries}
-		${toldInTheVersionOfTwo}`,
+		${deliveredInVersionTwo}`,
 	"max-events-environment": lines`≡ environment: {"AGENTWIRE_EVENTS":"1.2"}
 		≡ "max_events":"1.10"
 		${hooksAndRetries}
-		${toldInTheVersionOfTwo}`,
+		${deliveredInVersionTwo}`,
 	"max-events-replay": lines`≡ agentwire: {"max_events":"1.2"}
 		${hooksAndRetries}
 		→ replay & "id":"{r}"
@@ -129,9 +129,9 @@ export const olderProofs = {
 		no ← TurnEnd
 		← =finished`,
 	"typed-parts": lines`≡ agentwire: {"typed_parts":true}
-		${toldByKind}`,
+		${deliveredByKind}`,
 	"typed-parts-environment": lines`≡ environment: {"AGENTWIRE_TYPED_PARTS":"1"}
-		${toldByKind}`,
+		${deliveredByKind}`,
 	"typed-parts-subagent": lines`≡ "typed_parts":true
 		no ← "type":"ContentPart"
 		← SubagentEvent & "event":{"type":"TextPart"

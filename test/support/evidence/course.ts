@@ -1,10 +1,10 @@
-// The course of a transcript: what was going on when each line was sent or told.
+// The course of a transcript: what was going on when each line was sent or delivered.
 import { isRecord } from "../../../src/base/json.ts";
 import type { Era } from "../../../src/dialects/meerkat/errors.ts";
 import type { Transcript } from "../transcript-format.ts";
 import { linesOf } from "./search.ts";
 
-/** What a server of one session is doing, as far as its client can tell; `between` when that is open. */
+/** What a server of one session is doing, as far as its client can deliver; `between` when that is open. */
 export type State = "idle" | "turn" | "replay" | "between";
 
 export interface SentLine {
@@ -16,19 +16,19 @@ export interface SentLine {
 	readonly era: Era;
 	/** What the server answered to the id, later on; null where it did not. */
 	readonly answer: string | null;
-	/** Whether the server said anything at all behind it. */
+	/** Whether the server said anything at all after it. */
 	readonly isFollowed: boolean;
 }
 
-export interface ToldLine {
-	readonly kind: "told";
+export interface DeliveredLine {
+	readonly kind: "delivered";
 	readonly text: string;
 	readonly state: State;
 	readonly era: Era;
 }
 
 /** The lines of client and server, in their order. */
-export function courseOf(transcript: Transcript): readonly (SentLine | ToldLine)[] {
+export function courseOf(transcript: Transcript): readonly (SentLine | DeliveredLine)[] {
 	const lines = linesOf(transcript);
 	/** The ids of requests that are being carried out. */
 	const turns = new Set<string>();
@@ -40,7 +40,7 @@ export function courseOf(transcript: Transcript): readonly (SentLine | ToldLine)
 		if (begun !== null) return "turn";
 		return turns.size > 0 ? "between" : "idle";
 	};
-	return lines.flatMap((line, index): (SentLine | ToldLine)[] => {
+	return lines.flatMap((line, index): (SentLine | DeliveredLine)[] => {
 		if (line.kind === "process") {
 			turns.clear();
 			begun = replay = null;
@@ -64,14 +64,14 @@ export function courseOf(transcript: Transcript): readonly (SentLine | ToldLine)
 		}
 		if (line.kind !== "receive") return [];
 		const { text } = line;
-		const told: ToldLine = { kind: "told", text, state: state(), era };
+		const delivered: DeliveredLine = { kind: "delivered", text, state: state(), era };
 		if (/"params":\{"type":"(TurnBegin|step_begin)"/.test(text) && replay === null) begun ??= [...turns][0] ?? null;
 		for (const id of [...turns]) if (answers(text, id)) turns.delete(id);
 		if (begun !== null && !turns.has(begun)) begun = null;
 		if (replay !== null && answers(text, replay)) replay = null;
 		if (text.includes('"result"') && text.includes('"contract_version"') && text.includes('"capabilities":'))
 			era = "contract";
-		return [told];
+		return [delivered];
 	});
 }
 

@@ -1,4 +1,4 @@
-// What shows the edges of the envelope of Kimi Wire: the line, and the answer to it or the silence behind it.
+// What shows the edges of the envelope of Kimi Wire: the line, and the answer to it or the silence after it.
 
 const lines = String.raw;
 const byteOrderMark = "\ufeff";

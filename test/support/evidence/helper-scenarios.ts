@@ -1,4 +1,4 @@
-// What shows the work beside the turn: subagents, background tasks, media and MCP servers.
+// What shows the work next to the turn: subagents, background tasks, media and MCP servers.
 
 const lines = String.raw;
 
@@ -117,7 +117,7 @@ const taskProofs = {
 };
 
 const readMedia = lines`← ToolCall & "name":"ReadMediaFile"`;
-/** To be gone on with: what is told of the servers in the end. */
+/** To be gone on with: what is delivered of the servers in the end. */
 const loading = lines`← StatusUpdate & "loading":true
 	←! MCPLoadingBegin
 	←! StatusUpdate & "loading":false`;

@@ -12,9 +12,9 @@ export type Step =
 	/** A whole line of the client. */
 	| { readonly kind: "exact"; readonly text: string }
 	| { readonly kind: "raw"; readonly bytes: string; readonly repeat: number }
-	/** Nothing is told before the next line of the client is answered. */
+	/** Nothing is delivered before the next line of the client is answered. */
 	| { readonly kind: "silence" }
-	/** No such line before the next step, or, behind the last one, to the end. */
+	/** No such line before the next step, or, after the last one, to the end. */
 	| { readonly kind: "never-sent" | "never-received"; readonly needles: readonly Needle[] }
 	/** A text in front of the conversations: a setting, a script, a file. */
 	| { readonly kind: "setup"; readonly text: string }

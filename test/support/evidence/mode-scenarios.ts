@@ -10,8 +10,8 @@ const unasked = lines`no ← QuestionRequest
 const unsupported = lines`${unasked} & "is_error":true & "text":"Client unsupported"
 	← =finished`;
 const entering = lines`← ToolCall & "name":"EnterPlanMode"`;
-const leaving = lines`← ToolCall & "name":"ExitPlanMode"`;
-const shown = lines`${leaving}
+const exiting = lines`← ToolCall & "name":"ExitPlanMode"`;
+const shown = lines`${exiting}
 	← PlanDisplay & # Plan
 	${question}`;
 const planOn = lines`← StatusUpdate & "plan_mode":true`;
@@ -92,7 +92,7 @@ const planProofs = {
 		${entering}
 		${unasked} & Plan mode on (auto)
 		${planOn}`,
-	// Neither capability is enough by itself, for entering; the plan is shown before leaving is refused.
+	// Neither capability is enough by itself, for entering; the plan is shown before exiting is refused.
 	"plan-unsupported": lines`→ initialize & "supports_ & !"supports_question":true,"supports_plan_mode"
 		← PlanMode"
 		${unsupported}`,
@@ -131,17 +131,17 @@ const planProofs = {
 		←! StepBegin & "n":2
 		${stillOn}`,
 	"plan-exit-without-plan": lines`no ← PlanDisplay
-		${leaving}
+		${exiting}
 		no ← PlanDisplay
 		← ToolResult & "is_error":true & No plan file
 		→ set_plan_mode & "enabled":false
 		no ← PlanDisplay
-		${leaving}
+		${exiting}
 		no ← PlanDisplay
 		← ToolResult & "is_error":true & Not in plan mode`,
 	"plan-exit-afk": lines`≡ with: afk
 		no ← PlanDisplay
-		${leaving}
+		${exiting}
 		no ← PlanDisplay
 		← ToolResult & "is_error":false & Plan approved
 		${planOff}`,

@@ -1,4 +1,4 @@
-// What shows the ways in which an ask of Kimi Wire may end: the request, what the client says to it, and what is told of
+// What shows the ways in which an interaction of Kimi Wire may end: the request, what the client says to it, and what is delivered of
 // it then.
 
 const lines = String.raw;

@@ -149,7 +149,7 @@ const pairs: { readonly [K in CoverKind]: Pair } = {
 	},
 };
 
-/** What stands in front of the conversation of a pair, for those that want it. */
+/** What precedes the conversation of a pair, for those that want it. */
 const setups: Readonly<Record<string, string>> = { "meerkat-scenario": "with: no model\n" };
 
 const transcripts = readTranscripts();
@@ -180,11 +180,11 @@ describe("a mark of a transcript", () => {
 			return { kind, cell: cell.join(" ") };
 		});
 		expect(cells.filter((cover) => isTrue(empty, cover))).toEqual([]);
-		const kept = transcripts.flatMap((transcript) => {
+		const retained = transcripts.flatMap((transcript) => {
 			const silent = withoutAnswers(transcript);
 			return transcript.covers.filter((cover) => isTrue(silent, cover)).map(({ cell }) => [transcript.name, cell]);
 		});
-		expect(kept).toEqual([]);
+		expect(retained).toEqual([]);
 	});
 });
 
@@ -212,6 +212,6 @@ function isProhibition({ kind }: Step): boolean {
 }
 
 function withoutAnswers(transcript: Transcript): Transcript {
-	const isKept = ({ kind }: { readonly kind: string }) => kind !== "receive" && kind !== "unordered";
-	return { ...transcript, conversations: transcript.conversations.map((moves) => moves.filter(isKept)) };
+	const isRetained = ({ kind }: { readonly kind: string }) => kind !== "receive" && kind !== "unordered";
+	return { ...transcript, conversations: transcript.conversations.map((moves) => moves.filter(isRetained)) };
 }

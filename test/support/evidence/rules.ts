@@ -4,7 +4,7 @@ import { errorNumbers as meerkatErrors } from "../../../src/dialects/meerkat/err
 import type { Cover, Transcript } from "../transcript-format.ts";
 import { choiceProofs, olderProofs } from "./choices.ts";
 import { commandScenarioProofs } from "./command-scenarios.ts";
-import { courseOf, type SentLine, type State, type ToldLine } from "./course.ts";
+import { courseOf, type DeliveredLine, type SentLine, type State } from "./course.ts";
 import { edgeProofs } from "./edges.ts";
 import { endScenarioProofs } from "./end-scenarios.ts";
 import { helperScenarioProofs } from "./helper-scenarios.ts";
@@ -61,14 +61,17 @@ const rules = {
 	"meerkat-scenario": byProof("meerkat-scenario"),
 	state: (transcript, cell) => wasSentIn(transcript, cell, { idle: "idle", turn: "turn", replay: "replay" }),
 	"legacy-state": (transcript, cell) => wasSentIn(transcript, cell, { idle: "idle", running: "turn" }),
-	event: (transcript, cell) => told(transcript).some((line) => line.state !== "replay" && isMessage(line, cell)),
-	replayed: (transcript, cell) => told(transcript).some((line) => line.state === "replay" && isMessage(line, cell)),
-	"legacy-event": (transcript, cell) => told(transcript).some((line) => isMessage(line, cell)),
-	error: (transcript, cell) => told(transcript).some((line) => isError(line, cell, errorTexts)),
-	"legacy-error": (transcript, cell) => told(transcript).some((line) => isError(line, cell, {})),
+	event: (transcript, cell) => delivered(transcript).some((line) => line.state !== "replay" && isMessage(line, cell)),
+	replayed: (transcript, cell) =>
+		delivered(transcript).some((line) => line.state === "replay" && isMessage(line, cell)),
+	"legacy-event": (transcript, cell) => delivered(transcript).some((line) => isMessage(line, cell)),
+	error: (transcript, cell) => delivered(transcript).some((line) => isError(line, cell, errorTexts)),
+	"legacy-error": (transcript, cell) => delivered(transcript).some((line) => isError(line, cell, {})),
 	"meerkat-event": (transcript, cell) =>
-		told(transcript).some(({ text }) => text.includes('"method":"session/event"') && text.includes(`"type":"${cell}"`)),
-	"meerkat-error": (transcript, cell) => told(transcript).some((line) => isMeerkatError(line, cell)),
+		delivered(transcript).some(
+			({ text }) => text.includes('"method":"session/event"') && text.includes(`"type":"${cell}"`),
+		),
+	"meerkat-error": (transcript, cell) => delivered(transcript).some((line) => isMeerkatError(line, cell)),
 	"meerkat-method": (transcript, cell) => sent(transcript).some((line) => isMeerkatMethod(line, cell)),
 	"meerkat-request": wasAskedAndAnswered,
 } satisfies { readonly [K in ProvenKind]: Rule } & Readonly<Record<string, Rule>>;
@@ -85,7 +88,7 @@ export function isTrue(transcript: Transcript, { kind, cell }: Cover): boolean {
 	return isCoverKind(kind) && rules[kind](transcript, cell);
 }
 
-/** What tells apart the errors that share a number (wire-protocol §1.7). */
+/** What delivers apart the errors that share a number (wire-protocol §1.7). */
 const errorTexts: Readonly<Record<string, string>> = {
 	"-32000/busy": "An agent turn is already in progress",
 	"-32000/no-turn": "No agent turn is in progress",
@@ -97,8 +100,8 @@ function sent(transcript: Transcript): readonly SentLine[] {
 	return courseOf(transcript).flatMap((line) => (line.kind === "sent" ? [line] : []));
 }
 
-function told(transcript: Transcript): readonly ToldLine[] {
-	return courseOf(transcript).flatMap((line) => (line.kind === "told" ? [line] : []));
+function delivered(transcript: Transcript): readonly DeliveredLine[] {
+	return courseOf(transcript).flatMap((line) => (line.kind === "delivered" ? [line] : []));
 }
 
 /** `method/state`: the method was called in that state, and answered where it wants an answer. */
@@ -111,26 +114,26 @@ function wasSentIn(transcript: Transcript, cell: string, states: Readonly<Record
 	);
 }
 
-function isMessage({ text }: ToldLine, type: string): boolean {
+function isMessage({ text }: DeliveredLine, type: string): boolean {
 	return /^\{"jsonrpc":"2\.0","method":"(event|request)"/.test(text) && text.includes(`"params":{"type":"${type}"`);
 }
 
 /** `number` or `number/text`. */
-function isError({ text }: ToldLine, cell: string, texts: Readonly<Record<string, string>>): boolean {
+function isError({ text }: DeliveredLine, cell: string, texts: Readonly<Record<string, string>>): boolean {
 	const [number, name] = cell.split("/");
 	const said = name === undefined ? "" : texts[cell];
 	return said !== undefined && text.includes(`"error":{"code":${number},"message":"${said}`);
 }
 
 /** `NAME/era`: the name, with the number that it has in that era. */
-function isMeerkatError({ text, era }: ToldLine, cell: string): boolean {
+function isMeerkatError({ text, era }: DeliveredLine, cell: string): boolean {
 	const [name = "", wanted] = cell.split("/");
 	const numbers: Readonly<Record<string, Readonly<Record<string, number>>>> = meerkatErrors;
 	const number = numbers[name]?.[wanted ?? ""];
 	return era === wanted && text.includes(`"error":{"code":${number},`) && text.includes(`"code":"${name}"`);
 }
 
-/** `method/era`: called in that era with a result, or told, where it is a notification. */
+/** `method/era`: called in that era with a result, or delivered, where it is a notification. */
 function isMeerkatMethod({ method, id, era, answer, isFollowed }: SentLine, cell: string): boolean {
 	const slash = cell.lastIndexOf("/");
 	if (method !== cell.slice(0, slash) || era !== cell.slice(slash + 1)) return false;
@@ -139,7 +142,7 @@ function isMeerkatMethod({ method, id, era, answer, isFollowed }: SentLine, cell
 
 /** The client was asked, and said something to it. */
 function wasAskedAndAnswered(transcript: Transcript, method: string): boolean {
-	const ids = told(transcript).flatMap(({ text }) => {
+	const ids = delivered(transcript).flatMap(({ text }) => {
 		const found = /^\{"jsonrpc":"2\.0","method":"([^"]+)","id":("[^"]+")/.exec(text);
 		return found?.[1] === method ? [found[2]] : [];
 	});

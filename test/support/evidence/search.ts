@@ -2,7 +2,7 @@
 import type { Move, Transcript } from "../transcript-format.ts";
 import type { Needle, Step } from "./language.ts";
 
-/** One line of a transcript, in the order it is written; chains whose order is open stand one behind the other. */
+/** One line of a transcript, in the order it is written; chains whose order is open stand one after the other. */
 export type Line =
 	| { readonly kind: "send"; readonly text: string }
 	| { readonly kind: "raw"; readonly bytes: string; readonly repeat: number }
@@ -56,7 +56,7 @@ function toText(bytes: string): string {
 	}
 }
 
-/** Whether the steps are there, one behind the other. */
+/** Whether the steps are there, one after the other. */
 export function isProven(transcript: Transcript, steps: readonly Step[]): boolean {
 	const setups = steps.flatMap((step) => (step.kind === "setup" ? [step.text] : []));
 	if (!setups.every((text) => transcript.setup.includes(text))) return false;

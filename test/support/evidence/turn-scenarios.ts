@@ -4,7 +4,7 @@ const lines = String.raw;
 
 const approval = lines`← ApprovalRequest & "id":"{ask}"`;
 const second = lines`← ApprovalRequest & "id":"{second}"`;
-const noStepBehind = lines`no ← StepBegin
+const noStepAfter = lines`no ← StepBegin
 	← TurnEnd
 	←! =finished`;
 const invalidArguments = lines`"return_value":{"is_error":true & "text":"Invalid arguments"`;
@@ -118,7 +118,7 @@ const approvalProofs = {
 		→ "id":"{ask}","result":{"request_id":"{ask}","response":"reject"}
 		←! ApprovalResponse & "request_id":"{ask}","response":"reject","feedback":""
 		←! ToolResult & "is_error":true & Rejected by user
-		${noStepBehind}
+		${noStepAfter}
 		← ToolCall & "name":"Glob"
 		← ToolResult & "output":""`,
 	"reject-with-feedback": lines`${approval}
@@ -137,7 +137,7 @@ const approvalProofs = {
 		no ← TurnEnd
 		→ "id":"{second}","result" & "response":"approve"
 		← ToolResult & "is_error":false
-		${noStepBehind}`,
+		${noStepAfter}`,
 	yolo: lines`≡ with: yolo
 		→ prompt & "user_input":"go"
 		no ← "type":"Approval
