@@ -57,7 +57,7 @@ export interface Flag {
 }
 
 const existing: readonly Omit<Flag, "exists">[] = [
-	{ key: "wire", names: ["--wire"], value: null, about: "Serve Kimi Wire (and its elder) on stdin and stdout." },
+	{ key: "wire", names: ["--wire"], value: null, about: "Serve Kimi Wire (and its predecessor) on stdin and stdout." },
 	{ key: "ui", names: ["--ui"], value: "NAME", offers: ["wire"], about: "Old spelling: '--ui wire' means --wire." },
 	{
 		key: "print",

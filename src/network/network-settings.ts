@@ -1,4 +1,4 @@
-// What the network is made with, and the function that libraries are given.
+// The settings of the network, and the `fetch` that libraries receive.
 import type { Clock } from "../base/clock.ts";
 import type { CertificateSettings } from "./certificates.ts";
 import type { Sockets } from "./sockets.ts";
