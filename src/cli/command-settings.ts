@@ -8,7 +8,7 @@ export async function readCommandSettings(files: Files, shareDir: string): Promi
 	const file = `${shareDir}/config.toml`;
 	try {
 		if ((await files.status(file)) === null) return null;
-		const { readConfiguration } = await import("../config/read-config.ts");
+		const { readConfiguration } = await import("../config/configuration-reader.ts");
 		const { configuration } = await readConfiguration({ kind: "file", path: file }, files, silentLog);
 		return configuration.agentwire;
 	} catch {

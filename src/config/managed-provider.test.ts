@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { configurationFailure } from "../../test/support/configuration-failure.ts";
 import { createMemoryFiles } from "../../test/support/memory-files.ts";
 import { silentLog } from "../base/log.ts";
+import { readConfiguration } from "./configuration-reader.ts";
 import { addManagedProvider, type ManagedProvider, removeManagedProvider } from "./managed-provider.ts";
-import { readConfiguration } from "./read-config.ts";
 
 const managed: ManagedProvider = {
 	baseUrl: "https://api.example.com/v1",

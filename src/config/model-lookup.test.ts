@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryFiles } from "../../test/support/memory-files.ts";
 import { silentLog } from "../base/log.ts";
+import { readConfiguration } from "./configuration-reader.ts";
 import { findModel, listModel } from "./model-lookup.ts";
 import { selectModel } from "./model-selection.ts";
-import { readConfiguration } from "./read-config.ts";
 
 const settings = `
 default_model = "second"

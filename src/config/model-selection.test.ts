@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { silentLog } from "../base/log.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import { ConfigurationError } from "./configuration-error.ts";
+import { readConfiguration } from "./configuration-reader.ts";
 import { type Environment, type ModelSelection, selectDefaultProvider, selectModel } from "./model-selection.ts";
-import { readConfiguration } from "./read-config.ts";
 
 const provider = (type: string, more: object = {}) => ({
 	type,

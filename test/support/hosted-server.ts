@@ -3,7 +3,7 @@
 import type { Clock } from "../../src/base/clock.ts";
 import { randomIdentifiers } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { readConfiguration } from "../../src/config/read-config.ts";
+import { readConfiguration } from "../../src/config/configuration-reader.ts";
 import { noCompatibility } from "../../src/dialects/dialect.ts";
 import type { Files } from "../../src/files/port.ts";
 import { plainSessionOptions } from "../../src/kernel/compose/compose.ts";

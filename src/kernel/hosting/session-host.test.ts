@@ -6,7 +6,7 @@ import { createMemoryLog } from "../../../test/support/store-directory.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { randomIdentifiers } from "../../base/ids.ts";
 import { type Log, silentLog } from "../../base/log.ts";
-import { readConfiguration } from "../../config/read-config.ts";
+import { readConfiguration } from "../../config/configuration-reader.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import type { TaskView } from "../../tools/operations.ts";

@@ -9,7 +9,7 @@ import { type Log, silentLog } from "../base/log.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Configuration } from "./configuration.ts";
 import type { ConfigurationProblem } from "./configuration-error.ts";
-import { readConfiguration } from "./read-config.ts";
+import { readConfiguration } from "./configuration-reader.ts";
 import { hookEvents } from "./schema.ts";
 
 const files = createDiskFiles();
