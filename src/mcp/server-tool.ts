@@ -2,10 +2,10 @@
 import { isRecord } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import { type ToolReturn, toolError } from "../events/content.ts";
-import { cancelledResult } from "../tools/define-tool.ts";
 import { type CompiledSchema, compileJsonSchema } from "../tools/json-schema.ts";
 import type { QuestionOperations } from "../tools/operations.ts";
 import type { Tool } from "../tools/tool.ts";
+import { cancelledResult } from "../tools/tool-definition.ts";
 import type { CallOutcome, ServerConnection } from "./connection.ts";
 import { toToolReturn } from "./result.ts";
 import type { ListedTool } from "./tool-list.ts";

@@ -1,11 +1,11 @@
 // Agent: hands a task to a subagent with a context of its own and returns what it reports.
 import * as v from "valibot";
 import { boolean, integer } from "./argument-schemas.ts";
-import { defineTool, readOnly, settled } from "./define-tool.ts";
 import type { AgentOperations } from "./operations.ts";
 import { mediaToolName } from "./read-media-file.ts";
 import { noBackgroundWork, startedResult } from "./task-results.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
+import { defineTool, readOnly, settled } from "./tool-definition.ts";
 import { searchToolName } from "./web/search-web.ts";
 
 const introduction = `Give a task to a subagent. It works in the same directory with a context of its own and returns a report; what it read and did along the way stays out of yours.

@@ -1,5 +1,5 @@
 // Parts of argument schemas that accept what models write instead of the right type ("5" for 5, "true" for true), and
-// the sentence that reports an invalid argument. define-tool.ts declares tools.
+// the sentence that reports an invalid argument. tool-definition.ts declares tools.
 import * as v from "valibot";
 
 const integerText = /^\s*[+-]?\d+(\.0*)?\s*$/;

@@ -2,9 +2,9 @@
 import * as v from "valibot";
 import { toolError, toolSuccess } from "../events/content.ts";
 import { boolean } from "./argument-schemas.ts";
-import { defineTool, readOnly } from "./define-tool.ts";
 import type { QuestionOutcome } from "./operations.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
+import { defineTool, readOnly } from "./tool-definition.ts";
 
 const description = `Ask the user one to four questions, each with two to four options to choose from. They can always answer in words of their own.
 

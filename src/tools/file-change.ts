@@ -3,10 +3,10 @@
 import path from "node:path";
 import { createKeyedQueue } from "../base/keyed-queue.ts";
 import { type ToolReturn, toolError, toolSuccess } from "../events/content.ts";
-import { cancelledResult, settled } from "./define-tool.ts";
 import { createDiffBlocks } from "./diff-blocks.ts";
 import { secretKind } from "./secret-refusal.ts";
 import type { Preparation, ToolEnvironment } from "./tool.ts";
+import { cancelledResult, settled } from "./tool-definition.ts";
 import { type Location, locateFile } from "./workspace-paths.ts";
 
 /** Bytes of the largest file that can be changed; it has to fit in memory. */

@@ -2,10 +2,10 @@
 import * as v from "valibot";
 import { type ToolReturn, toolError, toolSuccess } from "../events/content.ts";
 import { boolean } from "./argument-schemas.ts";
-import { cancelledResult, defineTool, readOnly, settled } from "./define-tool.ts";
 import { parseGlobPattern } from "./glob-pattern.ts";
 import { listDirectory, standardBounds, type WalkBounds, type WalkResult, walkPattern } from "./glob-walk.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
+import { cancelledResult, defineTool, readOnly, settled } from "./tool-definition.ts";
 import { absolutePath, isAbsolutePath, isSearchable, refusePath } from "./workspace-paths.ts";
 
 const maximumMatches = 1000;

@@ -4,7 +4,6 @@ import * as v from "valibot";
 import { type ToolReturn, toolError } from "../events/content.ts";
 import type { RunOutcome } from "../processes/port.ts";
 import { boolean, integer } from "./argument-schemas.ts";
-import { cancelledResult, defineTool, readOnly } from "./define-tool.ts";
 import {
 	type GrepEntry,
 	type GrepMode,
@@ -17,6 +16,7 @@ import { createOutputBuilder } from "./output-builder.ts";
 import { findRipgrep } from "./ripgrep.ts";
 import { findSecret } from "./secret-refusal.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
+import { cancelledResult, defineTool, readOnly } from "./tool-definition.ts";
 import { absolutePath, contains, refusePath } from "./workspace-paths.ts";
 
 const timeout = 20_000;

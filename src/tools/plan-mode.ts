@@ -2,9 +2,9 @@
 // consent.
 import * as v from "valibot";
 import { type ToolReturn, toolError, toolSuccess } from "../events/content.ts";
-import { defineTool, readOnly } from "./define-tool.ts";
 import type { PlanOperations } from "./operations.ts";
 import type { Refusal, Tool, ToolEnvironment } from "./tool.ts";
+import { defineTool, readOnly } from "./tool-definition.ts";
 
 const unsupported = toolError(
 	"The connected client does not support plan mode. Do NOT call this tool again. Describe your plan in your answer instead.",

@@ -2,11 +2,11 @@
 // and prints the result.
 import { type ToolReturn, toolError } from "../events/content.ts";
 import type { RunOutcome } from "../processes/port.ts";
-import { cancelledResult } from "./define-tool.ts";
 import { compileJsonSchema } from "./json-schema.ts";
 import { createOutputBuilder } from "./output-builder.ts";
 import { cutLine } from "./text-limits.ts";
 import type { JsonSchema, Tool, ToolEnvironment } from "./tool.ts";
+import { cancelledResult } from "./tool-definition.ts";
 
 /** A tool as its plugin declares it. */
 export interface PluginToolDeclaration {

@@ -2,11 +2,11 @@
 import * as v from "valibot";
 import { type ToolReturn, toolError, toolSuccess } from "../events/content.ts";
 import { integer } from "./argument-schemas.ts";
-import { cancelledResult, defineTool, readOnly, settled } from "./define-tool.ts";
 import { type FoundFile, findReadableFile } from "./readable-file.ts";
 import { beginning } from "./text-limits.ts";
 import { forEachLine } from "./text-lines.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
+import { cancelledResult, defineTool, readOnly, settled } from "./tool-definition.ts";
 
 const maximumLines = 1000;
 const maximumLineLength = 2000;

@@ -2,12 +2,12 @@
 import path from "node:path";
 import * as v from "valibot";
 import { type ContentPart, type ToolReturn, textPart, toolError, toolSuccess } from "../events/content.ts";
-import { cancelledResult, defineTool, readOnly, settled } from "./define-tool.ts";
 import { isText, mediaType } from "./file-kinds.ts";
 import type { MediaOperations } from "./operations.ts";
 import { readPixelSize } from "./pixel-size.ts";
 import { type FoundFile, findReadableFile } from "./readable-file.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
+import { cancelledResult, defineTool, readOnly, settled } from "./tool-definition.ts";
 
 export const mediaToolName = "ReadMediaFile";
 

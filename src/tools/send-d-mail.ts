@@ -2,8 +2,8 @@
 import * as v from "valibot";
 import { toolError, toolSuccess } from "../events/content.ts";
 import { integer } from "./argument-schemas.ts";
-import { defineTool, readOnly } from "./define-tool.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
+import { defineTool, readOnly } from "./tool-definition.ts";
 import { mailToolName } from "./tool-paths.ts";
 
 const description = `Send a message to yourself in the past, at an earlier checkpoint of this conversation.

@@ -1,8 +1,8 @@
 // SetTodoList: writes or shows the todo list, which the session stores.
 import * as v from "valibot";
 import { toolSuccess } from "../events/content.ts";
-import { defineTool, readOnly } from "./define-tool.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
+import { defineTool, readOnly } from "./tool-definition.ts";
 
 const description = `Keep the list of what is to be done in this session.
 

@@ -5,12 +5,12 @@ import { type ToolReturn, toolError } from "../events/content.ts";
 import type { Files } from "../files/port.ts";
 import type { RunOutcome } from "../processes/port.ts";
 import { boolean, integer } from "./argument-schemas.ts";
-import { cancelledResult, defineTool, settled } from "./define-tool.ts";
 import type { CommandRequest } from "./operations.ts";
 import { createOutputBuilder, outputLimit } from "./output-builder.ts";
 import { noBackgroundWork, startedResult } from "./task-results.ts";
 import { cutLine } from "./text-limits.ts";
 import type { Preparation, Tool, ToolEnvironment } from "./tool.ts";
+import { cancelledResult, defineTool, settled } from "./tool-definition.ts";
 
 const shellPaths = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
 const lastShellPath = "/bin/sh";

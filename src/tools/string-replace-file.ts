@@ -2,12 +2,12 @@
 import * as v from "valibot";
 import { toolError } from "../events/content.ts";
 import { boolean } from "./argument-schemas.ts";
-import { defineTool, settled } from "./define-tool.ts";
 import { findForChange, prepareFileChange, reportWhenApproved } from "./file-change.ts";
 import { secretKind } from "./secret-refusal.ts";
 import { applyEdits } from "./text-edits.ts";
 import { decodeTextFile, encodeTextFile } from "./text-file.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
+import { defineTool, settled } from "./tool-definition.ts";
 import { shownPath } from "./workspace-paths.ts";
 
 const failureBrief = "Failed to edit file";

@@ -2,9 +2,9 @@
 import * as v from "valibot";
 import { toolSuccess } from "../events/content.ts";
 import { boolean, integer } from "./argument-schemas.ts";
-import { defineTool, readOnly, settled } from "./define-tool.ts";
 import { noBackgroundWork, taskBlock, taskLines } from "./task-results.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
+import { defineTool, readOnly, settled } from "./tool-definition.ts";
 
 const description = `List background tasks, the newest first: commands and subagents that were started with \`run_in_background\`.
 

@@ -3,10 +3,10 @@ import * as v from "valibot";
 import { toolSuccess } from "../events/content.ts";
 import { isFinal } from "../events/task-status.ts";
 import { boolean, integer } from "./argument-schemas.ts";
-import { defineTool, readOnly, settled } from "./define-tool.ts";
 import type { TaskOutput, TaskView } from "./operations.ts";
 import { noBackgroundWork, taskLines, taskNotFound } from "./task-results.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
+import { defineTool, readOnly, settled } from "./tool-definition.ts";
 
 /** Bytes of output to show. */
 const previewLimit = 32 * 1024;

@@ -2,9 +2,9 @@
 import * as v from "valibot";
 import { toolError, toolSuccess } from "../events/content.ts";
 import { isFinal } from "../events/task-status.ts";
-import { defineTool, settled } from "./define-tool.ts";
 import { noBackgroundWork, taskBlock, taskLines, taskNotFound } from "./task-results.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
+import { defineTool, settled } from "./tool-definition.ts";
 
 const description = `End a background task: its command with everything it started, or its subagent.
 

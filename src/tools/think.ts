@@ -1,8 +1,8 @@
 // Think: lets a model write down a thought without any effect.
 import * as v from "valibot";
 import { toolSuccess } from "../events/content.ts";
-import { defineTool, readOnly } from "./define-tool.ts";
 import type { Tool } from "./tool.ts";
+import { defineTool, readOnly } from "./tool-definition.ts";
 
 const description =
 	"Write down a thought. Nothing is looked up and nothing changes; use it to reason about a hard problem or to keep an idea in view.";

@@ -1,10 +1,10 @@
 // WriteFile: replaces a file's content or appends to it.
 import * as v from "valibot";
 import { toolError } from "../events/content.ts";
-import { defineTool, settled } from "./define-tool.ts";
 import { findForChange, hasParentDirectory, prepareFileChange } from "./file-change.ts";
 import { decodeTextFile, encodeTextFile, toLineFeeds } from "./text-file.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
+import { defineTool, settled } from "./tool-definition.ts";
 import { shownPath } from "./workspace-paths.ts";
 
 const failureBrief = "Failed to write file";

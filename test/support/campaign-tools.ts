@@ -10,9 +10,9 @@ import type { Files } from "../../src/files/port.ts";
 import type { SessionOperations } from "../../src/kernel/session/operations.ts";
 import { createAgent } from "../../src/tools/agent.ts";
 import { createAskUserQuestion } from "../../src/tools/ask-user-question.ts";
-import { defineTool, readOnly } from "../../src/tools/define-tool.ts";
 import { createEnterPlanMode, createExitPlanMode } from "../../src/tools/plan-mode.ts";
 import type { OpenedCall, Tool, ToolEnvironment } from "../../src/tools/tool.ts";
+import { defineTool, readOnly } from "../../src/tools/tool-definition.ts";
 import { noProcesses, noSecrets, noWeb } from "./session-doubles.ts";
 
 /** An effect that began. */

@@ -4,9 +4,9 @@ import { sentences } from "../../base/sentence.ts";
 import { type ToolReturn, toolError, toolSuccess } from "../../events/content.ts";
 import { isAddress, withoutBrackets } from "../../network/host.ts";
 import type { Fetch } from "../../network/network-settings.ts";
-import { cancelledResult, defineTool, readOnly, settled } from "../define-tool.ts";
 import { createOutputBuilder } from "../output-builder.ts";
 import type { Tool, ToolCallContext, ToolEnvironment } from "../tool.ts";
+import { cancelledResult, defineTool, readOnly, settled } from "../tool-definition.ts";
 import type { ReadPage } from "./page-reader.ts";
 import { getPage, type PageAnswer, type PageLimits, readAddress } from "./page-request.ts";
 

@@ -5,9 +5,9 @@ import { errorText } from "../../base/errors.ts";
 import { sentences } from "../../base/sentence.ts";
 import { type ToolReturn, toolError } from "../../events/content.ts";
 import { boolean, integer } from "../argument-schemas.ts";
-import { cancelledResult, defineTool, readOnly } from "../define-tool.ts";
 import { createOutputBuilder } from "../output-builder.ts";
 import type { Tool, ToolEnvironment, WebService } from "../tool.ts";
+import { cancelledResult, defineTool, readOnly } from "../tool-definition.ts";
 import { readAtMost } from "./response-body.ts";
 
 export const searchToolName = "SearchWeb";
