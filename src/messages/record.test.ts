@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { allSamples, sampleEvents, sampleInteractions } from "../../test/support/sample-events.ts";
 import type { EventBody, EventType } from "../events/event.ts";
+import { toMessage } from "./message-conversion.ts";
 import { fromRecord, toRecord } from "./record.ts";
-import { toMessage } from "./to-message.ts";
 
 const neverPersisted: ReadonlySet<EventType> = new Set<EventType>([
 	"content.delta",

@@ -4,8 +4,8 @@ import { isRecord } from "../base/json.ts";
 import type { AgentEvent, AgentPathEntry, EventBody, EventType } from "../events/event.ts";
 import type { Interaction } from "../events/interaction.ts";
 import { type Message, type MessageType, messageDeclarations, type PayloadOf } from "./message.ts";
+import { toMessage, wrapForSubagent } from "./message-conversion.ts";
 import { toMessageType } from "./message-names.ts";
-import { toMessage, wrapForSubagent } from "./to-message.ts";
 
 export type MessageRecord = Message;
 

@@ -5,7 +5,7 @@ import { toJsonLine } from "../../base/json.ts";
 import { oneLine } from "../../base/sentence.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { EventBody, EventBodyOf, EventType } from "../../events/event.ts";
-import { toMessage } from "../../messages/to-message.ts";
+import { toMessage } from "../../messages/message-conversion.ts";
 import type { ModelPart } from "../../models/model.ts";
 import { toLine } from "../../store/context-row.ts";
 import type { Printer, Write } from "./printer.ts";

@@ -4,9 +4,9 @@ import type { ContentPart } from "../../events/content.ts";
 import type { AgentPathEntry, EventBody } from "../../events/event.ts";
 import { formerNameOf, nameIn, predates } from "../../messages/history.ts";
 import type { Message } from "../../messages/message.ts";
+import { toMessage, wrapForSubagent } from "../../messages/message-conversion.ts";
 import { toMessageType } from "../../messages/message-names.ts";
 import type { EventRecord } from "../../messages/record.ts";
-import { toMessage, wrapForSubagent } from "../../messages/to-message.ts";
 import type { Compatibility } from "../dialect.ts";
 
 /** What decides which messages a client is sent. */

@@ -4,7 +4,7 @@
 import * as v from "valibot";
 import type { AgentEvent, EventType } from "../../events/event.ts";
 import type { Answer, Interaction } from "../../events/interaction.ts";
-import { toInteractionMessage } from "../../messages/to-message.ts";
+import { toInteractionMessage } from "../../messages/message-conversion.ts";
 import type { Outgoing } from "../event-pump.ts";
 import { type Audience, toDelivered } from "./older-clients.ts";
 import { approvalResultSchema, hookResultSchema, questionResultSchema, toolCallResultSchema } from "./wire.ts";
