@@ -24,7 +24,7 @@ export const loadedLater: readonly string[] = [
 	"network/dispatch.ts",
 	"patterns",
 	"processes/children.ts",
-	"processes/detached.ts",
+	"processes/detached-process.ts",
 	"processes/last-resort.ts",
 	"server/host-dialects.ts",
 	"tools/built-in-tools.ts",

@@ -10,7 +10,7 @@ export function createWorkerStarter(
 	contain: TaskWorkerFlags["contain"],
 ): StartWorker {
 	return async (taskDirectory, options) => {
-		const { startDetached } = await import("../processes/detached.ts");
+		const { startDetached } = await import("../processes/detached-process.ts");
 		const worker = await startDetached({
 			file: process.execPath,
 			arguments: [

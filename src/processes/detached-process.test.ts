@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { startDetached } from "./detached.ts";
+import { startDetached } from "./detached-process.ts";
 
 let directory = "";
 beforeEach(async () => {
