@@ -4,7 +4,7 @@ import { StringDecoder } from "node:string_decoder";
 import { errorText } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { OpenOutputSink, OutputSink } from "./port.ts";
-import { createUntilFailure } from "./until-failure.ts";
+import { createWriteQueue } from "./write-queue.ts";
 
 export interface OutputCaptureOptions {
 	/** Bytes to store in memory, of all sources together. */
@@ -53,7 +53,7 @@ function createSpill(spill: NonNullable<OutputCaptureOptions["spill"]>, log: Log
 	const decoder = new StringDecoder("utf8");
 	let sink: OutputSink | null = null;
 	let taken = 0;
-	const writing = createUntilFailure((thrown) =>
+	const writing = createWriteQueue((thrown) =>
 		log.warn("Output could not be spilled", { path: spill.path, cause: errorText(thrown) }),
 	);
 

@@ -4,7 +4,7 @@ import { errorText } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { OutputCapture, OutputSource } from "./output-capture.ts";
 import type { RunRequest } from "./port.ts";
-import { createUntilFailure } from "./until-failure.ts";
+import { createWriteQueue } from "./write-queue.ts";
 
 /**
  * A failing sink is abandoned and logged; the child continues and its output is dropped. The sink is not closed here.
@@ -15,7 +15,7 @@ export function createOutputForwarding({ sink, limit }: NonNullable<RunRequest["
 		error: new StringDecoder("utf8"),
 	};
 	let total = 0;
-	const writing = createUntilFailure((thrown) => log.warn("Output could not be stored", { cause: errorText(thrown) }));
+	const writing = createWriteQueue((thrown) => log.warn("Output could not be stored", { cause: errorText(thrown) }));
 	const append = (text: string): Promise<void> | null =>
 		writing.hasFailed || text === "" ? null : writing.run(() => sink.append(text));
 

@@ -1,13 +1,13 @@
-// Serializes writes until one fails: later ones are dropped.
+// A queue that runs writes one at a time until one fails; later ones are dropped.
 
-export interface UntilFailure {
+export interface WriteQueue {
 	/** Runs the work after all earlier work; after a failure nothing is run any more. Never rejects. */
 	run(work: () => Promise<void>): Promise<void>;
 	readonly hasFailed: boolean;
 }
 
 /** `onFailure` is called once, with what was thrown. */
-export function createUntilFailure(onFailure: (thrown: unknown) => void): UntilFailure {
+export function createWriteQueue(onFailure: (thrown: unknown) => void): WriteQueue {
 	let hasFailed = false;
 	let last: Promise<void> = Promise.resolve();
 	const attempt = async (work: () => Promise<void>): Promise<void> => {
