@@ -10,7 +10,7 @@ import type { Peer } from "../rpc/connection.ts";
 import type { RpcId, RpcReply } from "../rpc/envelope.ts";
 import { noCompatibility } from "./dialect.ts";
 import { EventPump } from "./event-pump.ts";
-import { project } from "./kimi/project.ts";
+import { project } from "./kimi/projection.ts";
 
 const today = { ...noCompatibility, declared: null };
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -11,7 +11,7 @@ import { EventPump } from "../event-pump.ts";
 import { envelopeRules } from "./envelope.ts";
 import { errorNumbers } from "./errors.ts";
 import type { Audience } from "./older-clients.ts";
-import { project } from "./project.ts";
+import { project } from "./projection.ts";
 
 const { both, streamed, merged } = wrappedBy("SubagentEvent");
 

@@ -14,7 +14,7 @@ import type { DialectConnection, KernelApi } from "../dialect.ts";
 import { toThrown } from "../error-numbers.ts";
 import { EventPump } from "../event-pump.ts";
 import { type Audience, toDelivered } from "./older-clients.ts";
-import { project } from "./project.ts";
+import { project } from "./projection.ts";
 import { kimiProtocol } from "./protocol.ts";
 import type {
 	ClientEvent,

@@ -6,7 +6,7 @@ import { silentLog } from "../../base/log.ts";
 import { EventPump } from "../event-pump.ts";
 import { envelopeRules } from "./envelope.ts";
 import { errorNumbers } from "./errors.ts";
-import { project } from "./project.ts";
+import { project } from "./projection.ts";
 
 const { both, streamed, merged } = wrappedBy("subagent_event");
 

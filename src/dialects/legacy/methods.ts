@@ -5,7 +5,7 @@ import { defineMethod, type MethodTable, type Respond } from "../../rpc/methods.
 import type { DialectConnection, KernelApi } from "../dialect.ts";
 import { toThrown } from "../error-numbers.ts";
 import { EventPump } from "../event-pump.ts";
-import { project } from "./project.ts";
+import { project } from "./projection.ts";
 import { legacyProtocol } from "./protocol.ts";
 import type { InterruptResult, RunResult } from "./wire.ts";
 

@@ -9,7 +9,7 @@ import type { EraCodec } from "./codec.ts";
 import { NamedError, toNamedError } from "./errors.ts";
 import type { SessionFacts } from "./facts.ts";
 import { type InteractionRequest, toRequest } from "./interactions.ts";
-import { createProjection, denialText, noReport, type Projection, type RunReport } from "./project.ts";
+import { createProjection, denialText, noReport, type Projection, type RunReport } from "./projection.ts";
 import { toEventUsage } from "./run.ts";
 import type { RequestMethod, RunResult, ToolDeclaration } from "./wire.ts";
 import type { MeerkatEvent } from "./wire-events.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { sampleEvents, sampleInteractions } from "../../../test/support/sample-events.ts";
 import { toolError, toolSuccess } from "../../events/content.ts";
 import type { AgentPathEntry, EventBody, EventType } from "../../events/event.ts";
-import { project } from "./project.ts";
+import { project } from "./projection.ts";
 
 const path: readonly AgentPathEntry[] = [{ parentToolCallId: "P", agentId: "a1", subagentType: "coder" }];
 const at = (body: EventBody, agentPath = path.slice(0, 0)) => ({ sessionId: "s", turnId: "t", agentPath, at: 0, body });

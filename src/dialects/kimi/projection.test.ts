@@ -4,7 +4,7 @@ import type { EventBody, EventType } from "../../events/event.ts";
 import { protocolVersion } from "../../messages/protocol-version.ts";
 import { noCompatibility } from "../dialect.ts";
 import type { Project } from "../event-pump.ts";
-import { project as projectFor } from "./project.ts";
+import { project as projectFor } from "./projection.ts";
 
 const today = { ...noCompatibility, declared: protocolVersion };
 const project: Project = (event) => projectFor(event, today);

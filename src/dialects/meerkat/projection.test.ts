@@ -5,7 +5,7 @@ import { type ToolCall, toolError, toolSuccess } from "../../events/content.ts";
 import { type EventBody, statusChanged } from "../../events/event.ts";
 import { contractCodec } from "./contract.ts";
 import { newFacts } from "./facts.ts";
-import { createProjection } from "./project.ts";
+import { createProjection } from "./projection.ts";
 import { seedCodec } from "./seed.ts";
 import { contractEvents, type MeerkatEvent, seedEvents } from "./wire-events.ts";
 
