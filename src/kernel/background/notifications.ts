@@ -15,7 +15,7 @@ import {
 	type StoredNotification,
 	type StoredNotifications,
 } from "../../store/stored-tasks.ts";
-import type { EmitInTurn } from "../turn/turn-emit.ts";
+import type { EmitInTurn } from "../turn/turn-emitter.ts";
 import { notificationIdOf, toNoticeText } from "./task-notification.ts";
 
 /** The most notifications that the model is given at one step. */

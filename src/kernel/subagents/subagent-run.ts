@@ -17,7 +17,7 @@ import { noReminders } from "../turn/reminders.ts";
 import { createToolBox } from "../turn/tool-box.ts";
 import { createToolWatch } from "../turn/tool-hooks.ts";
 import type { Agent, AgentServices } from "../turn/turn-dependencies.ts";
-import { createTurnEmit } from "../turn/turn-emit.ts";
+import { createTurnEmit } from "../turn/turn-emitter.ts";
 import { createFailureNote, type EndedRun, type ReportedAgent, toResult } from "./subagent-report.ts";
 import { runSubagentTurn } from "./subagent-turn.ts";
 

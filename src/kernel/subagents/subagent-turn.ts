@@ -8,7 +8,7 @@ import { askToStop, type BlockedPrompt, showPrompt } from "../turn/prompt-hooks.
 import { createSteerQueue } from "../turn/steers.ts";
 import { createToolWatch } from "../turn/tool-hooks.ts";
 import { type Agent, type AgentServices, createTurnDependencies } from "../turn/turn-dependencies.ts";
-import { createTurnEmit, type EmitInTurn } from "../turn/turn-emit.ts";
+import { createTurnEmit, type EmitInTurn } from "../turn/turn-emitter.ts";
 
 export interface SubagentPrompt {
 	readonly text: string;

@@ -9,7 +9,7 @@ import type { CommandRun, NestedRun } from "../commands/command.ts";
 import { answerSideQuestion } from "./side-question-answer.ts";
 import { createSteerQueue } from "./steers.ts";
 import { type Agent, type AgentServices, type AgentTurn, createTurnDependencies } from "./turn-dependencies.ts";
-import type { EmitInTurn } from "./turn-emit.ts";
+import type { EmitInTurn } from "./turn-emitter.ts";
 
 export interface CommandRunSettings {
 	readonly services: AgentServices;

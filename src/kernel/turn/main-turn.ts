@@ -20,7 +20,7 @@ import { askToStop, showPrompt } from "./prompt-hooks.ts";
 import type { OpenSteerQueue } from "./steers.ts";
 import { createToolWatch, type WatchedTurn } from "./tool-hooks.ts";
 import { type AgentServices, type AgentTurn, createTurnDependencies } from "./turn-dependencies.ts";
-import { createTurnEmit, type EmitInTurn } from "./turn-emit.ts";
+import { createTurnEmit, type EmitInTurn } from "./turn-emitter.ts";
 
 /** Milliseconds for the work of a cancelled turn to end: more than its calls get. */
 const patience = 1400;

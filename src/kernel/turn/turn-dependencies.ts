@@ -12,7 +12,7 @@ import type { ApprovalSource, Approvals } from "../interactions/approvals.ts";
 import type { Reminders } from "./reminders.ts";
 import type { OpenSteerQueue } from "./steers.ts";
 import type { WatchedTurn } from "./tool-hooks.ts";
-import { createTurnEmit } from "./turn-emit.ts";
+import { createTurnEmit } from "./turn-emitter.ts";
 
 /** What all agents of a session share. */
 export interface AgentServices {
