@@ -67,7 +67,7 @@ async function exportTo({ argument, agent }: CommandRun, settings: FileCommandSe
 	const now = clock.now();
 	const { id: sessionId, workDir } = stored;
 	if (context.messages.length === 0) return ["There is nothing to export: the context is empty."];
-	const { exportConversation, toMarkdown } = await import("./export-conversation.ts");
+	const { exportConversation, toMarkdown } = await import("./conversation-export.ts");
 	const markdown = toMarkdown({
 		sessionId,
 		title: stored.state().customTitle,

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createToolPlace, type ToolPlace } from "../../../test/support/tool-environment.ts";
 import { type ContentPart, type ToolCall, textPart } from "../../events/content.ts";
 import type { HistoryEntry, MessageRole } from "../../events/conversation.ts";
-import { type ExportPlace, exportConversation, toMarkdown } from "./export-conversation.ts";
+import { type ExportPlace, exportConversation, toMarkdown } from "./conversation-export.ts";
 
 function say(role: MessageRole, ...parts: readonly (string | ContentPart)[]): HistoryEntry {
 	return { role, content: parts.map((part) => (typeof part === "string" ? textPart(part) : part)) };
