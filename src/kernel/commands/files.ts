@@ -86,7 +86,7 @@ async function importFrom({ argument, agent }: CommandRun, settings: FileCommand
 	const openSession = async (id: string): Promise<readonly HistoryEntry[] | null> =>
 		(await readContext(id))?.flatMap((row) => (row.type === "message" ? [row.message] : [])) ?? null;
 	const place = { files, home, workDir: stored.workDir, sessionId: stored.id, openSession };
-	const { importedContext, readImport } = await import("./import-conversation.ts");
+	const { importedContext, readImport } = await import("./conversation-import.ts");
 	const read = await readImport(argument, place);
 	if (!read.ok) return read.reason;
 	const row = userRow(importedContext(read.source, read.text));

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createToolPlace, type ToolPlace } from "../../../test/support/tool-environment.ts";
 import { textPart } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
-import { type ImportPlace, importedContext, readImport } from "./import-conversation.ts";
+import { type ImportPlace, importedContext, readImport } from "./conversation-import.ts";
 
 const limit = 10 * 1024 * 1024;
 const sessions: Readonly<Record<string, readonly HistoryEntry[]>> = {
