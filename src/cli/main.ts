@@ -75,7 +75,7 @@ async function runCommand(executable: string, command: PrintingCommand): Promise
 			return print(completionText(command.shell, process.env["SHELL"] ?? "", name));
 		}
 		case "export":
-			return await (await import("./export-session.ts")).runExport(executable, command.options);
+			return await (await import("./session-export.ts")).runExport(executable, command.options);
 		case "plugin":
 			return await (await import("./plugin/plugin.ts")).runPlugin(command.action);
 		case "mcp":

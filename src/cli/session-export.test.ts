@@ -7,7 +7,7 @@ import { createFailingFiles } from "../../test/support/failing-files.ts";
 import { type PlacedSession, placeFixture } from "../../test/support/session-fixtures.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Files } from "../files/port.ts";
-import { type ExportServices, exportSession } from "./export-session.ts";
+import { type ExportServices, exportSession } from "./session-export.ts";
 import { UsageError } from "./usage-error.ts";
 
 const disk = createDiskFiles();
