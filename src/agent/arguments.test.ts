@@ -8,45 +8,45 @@ const value = (text: string | null) => {
 };
 
 describe("decodeArguments", () => {
-	it.each([[null], [""], ["  \n"]])("takes %j for no arguments", (text) => expect(value(text)).toEqual({}));
+	it.each([[null], [""], ["  \n"]])("treats %j as no arguments", (text) => expect(value(text)).toEqual({}));
 
-	it("takes control characters inside strings as meant", () => {
+	it("accepts raw control characters inside strings", () => {
 		expect(value('{"a":"one\ntwo\tthree\r\u0000\u001f"}')).toEqual({ a: "one\ntwo\tthree\r\u0000\u001f" });
 		expect(value('{\n\t"a\nb": "\\"\n\\\\"\r\n}')).toEqual({ "a\nb": '"\n\\' });
 	});
 
-	it("keeps all other characters, those beyond the first plane too", () => {
+	it("preserves all other characters, including those beyond the basic plane", () => {
 		expect(value('{"a":"ü€😀\u2028\n"}')).toEqual({ a: "ü€😀\u2028\n" });
 		expect(value('{"a":"\\ud83d\\ude00"}')).toEqual({ a: "😀" });
 	});
 
-	it("passes on what is no object: the schema decides", () => {
+	it("returns values other than objects and leaves them to the schema", () => {
 		expect([value("[1]"), value("null"), value('"x"')]).toEqual([[1], null, "x"]);
 	});
 
 	it.each([["{"], ["{a:1}"], ["{'a':1}"], ['{"a":1,}'], ['{"a":1}{"b":2}'], ['{"a":"\n'], ["\u0000"]])(
-		"gives the reason why %j is no JSON",
+		"reports why %j is not JSON",
 		(text) => expect(decodeArguments(text)).toEqual({ ok: false, reason: expect.stringMatching(/./) }),
 	);
 });
 
 it.each([
 	["line ends", `{"a":"${"\n".repeat(1_000_000)}"}`],
-	["line ends in what is no JSON", `{"a":"${"\n".repeat(1_000_000)}`],
+	["line ends in invalid JSON", `{"a":"${"\n".repeat(1_000_000)}`],
 	["quotes", `{"a":${'"\n"'.repeat(150_000)}}`],
-])("keeps nobody waiting for a text of %s", async (_name, text) => {
+])("parses a text of %s in bounded time", async (_name, text) => {
 	expect(await shortestPause(async () => decodeArguments(text))).toBeLessThan(longestPause);
 });
 
 describe("canonicalJson", () => {
-	it("sorts keys at every depth, keeps lists and values", () => {
+	it("sorts keys at every depth and preserves lists and values", () => {
 		expect(canonicalJson({ b: [{ d: 1, c: "2" }], a: { z: null, y: true } })).toBe(
 			'{"a":{"y":true,"z":null},"b":[{"c":"2","d":1}]}',
 		);
 		expect(canonicalJson(JSON.parse('{"__proto__":1,"a":2}'))).toBe('{"__proto__":1,"a":2}');
 	});
 
-	it("tells numbers from texts and orders of a list apart", () => {
+	it("distinguishes numbers from strings and the order of list items", () => {
 		expect(canonicalJson({ a: 1 })).not.toBe(canonicalJson({ a: "1" }));
 		expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
 	});

@@ -13,13 +13,13 @@ function assemble(...parts: readonly ModelPart[]) {
 }
 
 describe("createAssembly", () => {
-	it("merges text with text and thoughts until one is signed", () => {
+	it("merges text with text, and reasoning until a part is signed", () => {
 		expect(
 			assemble(think("a"), think("b", "s"), think("c"), text("d"), text("e"), imagePart, text("f")).content,
 		).toEqual([think("ab", "s"), think("c"), text("de"), imagePart, text("f")]);
 	});
 
-	it("completes a call as soon as something else arrives, the last one at the end", () => {
+	it("completes a call when another part arrives, and the last call at the end", () => {
 		const result = assemble(
 			toolCall("c1", "A", null),
 			piece('{"a":'),
@@ -34,13 +34,13 @@ describe("createAssembly", () => {
 		expect(assemble(toolCall("c1", "A", "{}"), text("x")).completed).toEqual([null, "c1"]);
 	});
 
-	it("drops a part that follows no call", () => {
+	it("drops an argument part that follows no call", () => {
 		const result = assemble(piece("x"), toolCall("c1", "A", "{}"), text("a"), piece("y"), text("b"));
 		expect(result.calls).toEqual([toolCall("c1", "A", "{}")]);
 		expect(result.content).toEqual([text("ab")]);
 	});
 
-	it("ends once", () => {
+	it("completes once", () => {
 		const assembly = createAssembly();
 		assembly.push(toolCall("c1", "A", "{}"));
 		assembly.push(text("a"));
@@ -51,11 +51,11 @@ describe("createAssembly", () => {
 	it.each<[string, readonly ModelPart[], boolean]>([
 		["nothing", [], true],
 		["a stray argument part", [piece("x")], true],
-		["thoughts alone", [think("a")], true],
-		["thoughts and blank text", [think("a"), text(" \n")], true],
+		["reasoning alone", [think("a")], true],
+		["reasoning and blank text", [think("a"), text(" \n")], true],
 		["an empty text", [text("")], false],
-		["thoughts and text", [think("a"), text("b")], false],
-		["thoughts and a call", [think("a"), toolCall("c", "A", null)], false],
-		["thoughts and an picture", [think("a"), imagePart], false],
-	])("says of %s whether it is empty", (_name, parts, isEmpty) => expect(assemble(...parts).isEmpty).toBe(isEmpty));
+		["reasoning and text", [think("a"), text("b")], false],
+		["reasoning and a call", [think("a"), toolCall("c", "A", null)], false],
+		["reasoning and an image", [think("a"), imagePart], false],
+	])("reports whether %s is empty", (_name, parts, isEmpty) => expect(assemble(...parts).isEmpty).toBe(isEmpty));
 });

@@ -56,7 +56,7 @@ const types = (subject: { readonly events: readonly { readonly type: string }[] 
 	subject.events.map(({ type }) => type);
 
 describe("automatic compaction", () => {
-	it("uses up the budget: the step ends behind it, its summary is kept", async () => {
+	it("ends the step and stores the summary when it exhausts the budget", async () => {
 		const error = { code: "budget-exhausted", message: "used up", data: null } as const;
 		let asked = 0;
 		const exhausted = () => (++asked === 1 ? null : error);
@@ -71,7 +71,7 @@ describe("automatic compaction", () => {
 		expect([subject.model.requests.length, subject.retained.length]).toEqual([1, 1]);
 	});
 
-	it("summarises all but the last two messages before the step goes on", async () => {
+	it("summarises all but the last two messages before the step continues", async () => {
 		const subject = createSubject(
 			[
 				[say("the summary"), done(usage(850, 30))],
@@ -98,7 +98,7 @@ describe("automatic compaction", () => {
 		expect(turn?.messages.slice(1)).toEqual([text("assistant", "second answer"), text("user", "third wish")]);
 	});
 
-	it("keeps the new context whole, with the tokens of the summary and an estimate of what stays", async () => {
+	it("stores the whole new context, with the tokens of the summary and an estimate for the retained messages", async () => {
 		const subject = createSubject(
 			[
 				[say("the summary"), done(usage(850, 30))],
@@ -132,7 +132,7 @@ describe("automatic compaction", () => {
 		expect(subject.order).toContain(`after auto ${30 + 5}`);
 	});
 
-	it("estimates the tokens where the provider counted none, and adds the notes", async () => {
+	it("estimates the tokens when the provider counted none, and adds the notes", async () => {
 		const compaction = {
 			triggerRatio: 0.85,
 			reservedTokens: 0,
@@ -157,9 +157,9 @@ describe("automatic compaction", () => {
 
 	it.each([
 		["below the ratio", 840, 0, 0],
-		["at the ratio, with what was not counted yet", 848, 0, 1],
-		["where the reserve would not be free", 400, 599, 1],
-		["where it just is", 400, 590, 0],
+		["at the ratio, uncounted messages included", 848, 0, 1],
+		["when the window lacks the reserve", 400, 599, 1],
+		["when the window just holds the reserve", 400, 590, 0],
 	])("is due %s", async (_name, tokens, reservedTokens, count) => {
 		const compaction = {
 			triggerRatio: 0.85,
@@ -177,7 +177,7 @@ describe("automatic compaction", () => {
 		expect(types(subject).filter((type) => type === "compaction.started")).toHaveLength(count);
 	});
 
-	it("asks no model when there is nothing to summarise", async () => {
+	it("requests nothing from the model when there is nothing to summarise", async () => {
 		const context = new Context({ appendContext: async () => {}, replaceContext: async () => {} }, [], "Be brief.");
 		const compaction = {
 			triggerRatio: 0.85,
@@ -194,7 +194,7 @@ describe("automatic compaction", () => {
 		expect(context.messages.slice(0, 1)).toEqual([text("user", "hi")]);
 	});
 
-	it("closes what it opened when it fails, and leaves the context as it was", async () => {
+	it("emits its end when it fails, and leaves the context unchanged", async () => {
 		const failures: unknown[] = [];
 		const subject = createSubject([[modelFailure("status", "bad request", 400)]], 900, {
 			stepFailed: (_error, errorType) => void failures.push(errorType),
@@ -210,7 +210,7 @@ describe("automatic compaction", () => {
 		expect(subject.order.some((entry) => entry.startsWith("after"))).toBe(false);
 	});
 
-	it("is tried again like any request, without a word", async () => {
+	it("is retried like any request, without a retry event", async () => {
 		const failure = modelFailure("status", "busy", 503);
 		const subject = createSubject([[failure], [say("the summary"), done()], [say("ok"), done()]], 900, {
 			clock: createSteppingClock(0),
@@ -220,14 +220,14 @@ describe("automatic compaction", () => {
 		expect(subject.retained).toHaveLength(1);
 	});
 
-	it("takes a summary that is thoughts alone for none", async () => {
+	it("fails when the summary is reasoning alone", async () => {
 		const thought: ModelScript = [{ type: "parts", parts: [{ type: "think", think: "hm", encrypted: null }] }, done()];
 		const subject = createSubject([thought], 900, { limits: { maxSteps: 5, maxAttempts: 1 } });
 		expect(await subject.run("third wish")).toMatchObject({ status: "failed" });
 		expect(subject.retained).toEqual([]);
 	});
 
-	it("closes what it opened when it is cancelled", async () => {
+	it("emits its end when it is cancelled", async () => {
 		const gate = createModelGate();
 		const subject = createSubject([[gate, say("late"), done()]], 900);
 		const run = subject.run("third wish");
@@ -239,10 +239,10 @@ describe("automatic compaction", () => {
 	});
 });
 
-describe("a model that has no room for a request", () => {
+describe("a request that exceeds the context window of the model", () => {
 	const full = modelFailure("overflow", "prompt is too long", 400);
 
-	it("gets it once more, with a context that was compacted", async () => {
+	it("is sent once more after a compaction", async () => {
 		const subject = createSubject(
 			[
 				[say("part of it"), full],
@@ -278,7 +278,7 @@ describe("a model that has no room for a request", () => {
 		expect(JSON.stringify(subject.context.messages)).not.toContain("part of it");
 	});
 
-	it("is believed once in a step, and again in the next", async () => {
+	it("leads to one compaction in each step", async () => {
 		const summary = [say("the summary"), done(usage(100, 30))];
 		const subject = createSubject([[full], summary, [full]], 10);
 		expect(await subject.run("third wish")).toEqual({
@@ -289,7 +289,7 @@ describe("a model that has no room for a request", () => {
 		expect(subject.model.requests).toHaveLength(3);
 	});
 
-	it("may have been compacted for the step already", async () => {
+	it("leads to a compaction even after one at the beginning of the step", async () => {
 		const summary = [say("the summary"), done(usage(100, 30))];
 		const subject = createSubject([summary, [full], summary, [say("ok"), done()]], 900);
 		expect(await subject.run("third wish")).toEqual({ status: "finished" });
@@ -306,7 +306,7 @@ describe("a model that has no room for a request", () => {
 		expect(subject.context.messages).toHaveLength(6);
 	});
 
-	it("is left alone once the turn is cancelled", async () => {
+	it("leads to no compaction once the turn is cancelled", async () => {
 		const gate = createModelGate();
 		const subject = createSubject([[gate, full]], 10);
 		const running = subject.run("third wish");

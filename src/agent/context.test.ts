@@ -23,14 +23,14 @@ describe("Context", () => {
 		expect(new Context(log, [], "other").systemPrompt).toBe("other");
 	});
 
-	it("takes rows only once they are kept", async () => {
+	it("adds rows only after they are persisted", async () => {
 		const failing = { ...log, appendContext: () => Promise.reject(new Error("disk full")) };
 		const context = new Context(failing, [], "");
 		await expect(context.append([userRow("a")])).rejects.toThrow("disk full");
 		expect(context.messages).toEqual([]);
 	});
 
-	it("merges adjacent user messages for a request, notifications never", () => {
+	it("merges adjacent user messages for a request, but never notifications", () => {
 		const answer = { role: "assistant", content: [{ type: "text", text: "x" }] } as const;
 		const notification = user('<notification id="n1">news</notification>');
 		const messages = [user("a"), user("b"), notification, user("c"), user("d"), answer, user("e")];

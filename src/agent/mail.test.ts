@@ -32,7 +32,7 @@ const words = (rows: readonly ContextRow[]) =>
 	rows.map((row) => (row.type === "message" ? JSON.stringify(row.message.content) : row.type));
 
 describe("mail to an earlier checkpoint", () => {
-	it("takes the agent back there, with the message and nothing of what came since", async () => {
+	it("rewinds the agent to the checkpoint, with the message and without anything later", async () => {
 		const look: ModelScript = [call("c", "Look"), done()];
 		const subject = createSubject([look, send(1), [say("done"), done()]]);
 		expect(await subject.run()).toEqual({ status: "finished" });
@@ -46,7 +46,7 @@ describe("mail to an earlier checkpoint", () => {
 		expect(words(subject.rows).filter((word) => word.includes("skip the log"))).toHaveLength(1);
 	});
 
-	it("shows each checkpoint to an agent that has the tool, and to no other", async () => {
+	it("shows each checkpoint to an agent with the tool, and to no other", async () => {
 		const withMail = createSubject([[say("done"), done()]]);
 		await withMail.run();
 		expect(words(withMail.rows).filter((word) => word.includes("CHECKPOINT"))).toEqual([
@@ -70,7 +70,7 @@ describe("mail to an earlier checkpoint", () => {
 		expect(subject.results()).toMatchObject([{ is_error: true, display: [{ type: "brief", text: brief }] }]);
 	});
 
-	it("takes one message in a step", async () => {
+	it("accepts one message per step", async () => {
 		const twice: ModelScript = [...send(0, "one").slice(0, 1), ...send(0, "two")];
 		const subject = createSubject([twice, [say("done"), done()]]);
 		await subject.run();
@@ -78,7 +78,7 @@ describe("mail to an earlier checkpoint", () => {
 		expect(JSON.stringify(subject.model.requests[1]?.messages)).toContain("one");
 	});
 
-	it("is thrown away when a person refused a call of the same step", async () => {
+	it("is discarded when a person rejected a call of the same step", async () => {
 		const both: ModelScript = [...send(0).slice(0, 1), call("e", "Edit"), done()];
 		const approve = approveBy({ e: { kind: "rejected", feedback: "" } });
 		const subject = createSubject([both], { approve });

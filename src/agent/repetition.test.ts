@@ -20,8 +20,8 @@ async function run(scripts: readonly ModelScript[], tool = createToolDouble("Loo
 const reminded = (outputs: readonly unknown[]) =>
 	outputs.map((output) => JSON.stringify(output).includes("<system-reminder>"));
 
-describe("the same call in a row", () => {
-	it("is reminded of from the third time on, more urgently from the fifth and the eighth", async () => {
+describe("an identical call repeated", () => {
+	it("adds a reminder from the third call on, stronger from the fifth and the eighth", async () => {
 		const { outputs, outcome } = await run([...Array.from({ length: 8 }, () => same), end]);
 		expect(outcome).toEqual({ status: "finished" });
 		expect(reminded(outputs)).toEqual([false, false, true, true, true, true, true, true]);
@@ -33,7 +33,7 @@ describe("the same call in a row", () => {
 		expect(String(outputs[2]).startsWith("Look output")).toBe(true);
 	});
 
-	it("ends the turn at the twelfth, with its result in the context", async () => {
+	it("ends the turn at the twelfth call, with its result in the context", async () => {
 		const { outcome, outputs, rows } = await run(Array.from({ length: 20 }, () => same));
 		expect(outcome).toEqual({ status: "finished", stoppedBy: "repetition" });
 		expect(outputs).toHaveLength(12);
@@ -41,7 +41,7 @@ describe("the same call in a row", () => {
 		expect(JSON.stringify(rows.at(-1))).toContain("12 times");
 	});
 
-	it("is the same whatever the order of its arguments, and another call in between begins anew", async () => {
+	it("ignores the order of the arguments, and starts counting again after another call", async () => {
 		const turned: ModelScript = [call("e", "Look", '{ "b": 2, "a": 1 }'), done()];
 		expect(reminded((await run([same, turned, same, end])).outputs)).toEqual([false, false, true]);
 		expect(reminded((await run([same, same, other, same, same, end])).outputs)).toEqual([
@@ -53,7 +53,7 @@ describe("the same call in a row", () => {
 		]);
 	});
 
-	it("counts each of its copies in one answer, which run once", async () => {
+	it("counts each duplicate in one answer, which is executed once", async () => {
 		const twice: ModelScript = [call("c1", "Look"), call("c2", "Look"), done()];
 		const once: ModelScript = [call("c", "Look"), done()];
 		const thrice: ModelScript = [call("c1", "Look"), call("c2", "Look"), call("c3", "Look"), done()];
@@ -64,33 +64,33 @@ describe("the same call in a row", () => {
 		expect(reminded((await run([twice, twice, twice, end])).outputs)).toEqual([false, false, true, true, true, true]);
 	});
 
-	it("is in the context of the model with the reminder of its own place", async () => {
+	it("puts the reminder into the context with the result that it belongs to", async () => {
 		const thrice: ModelScript = [call("c1", "Look"), call("c2", "Look"), call("c3", "Look"), done()];
 		const { rows } = await run([thrice, end]);
 		const results = rows.flatMap((row) => (row.type === "message" && row.message.role === "tool" ? [row.message] : []));
 		expect(reminded(results)).toEqual([false, false, true]);
 	});
 
-	it("begins anew after another call of the same answer", async () => {
+	it("starts counting again after another call of the same answer", async () => {
 		const mixed: ModelScript = [call("c1", "Look"), call("c2", "Look"), call("c3", "Look", '{"a":2}'), done()];
 		const once: ModelScript = [call("c", "Look"), done()];
 		expect(reminded((await run([mixed, once, once, end])).outputs)).toEqual([false, false, false, false, false]);
 	});
 
-	it("ends the turn after the answer with the twelfth, however the calls are spread over answers", async () => {
+	it("ends the turn after the answer that contains the twelfth call, however the calls are spread over answers", async () => {
 		const many: ModelScript = [...Array.from({ length: 5 }, (_, index) => call(`c${index}`, "Look")), done()];
 		const { outcome, outputs } = await run(Array.from({ length: 9 }, () => many));
 		expect(outcome).toEqual({ status: "finished", stoppedBy: "repetition" });
 		expect(outputs).toHaveLength(15);
 	});
 
-	it("does not count in an attempt that was given up", async () => {
+	it("does not count calls of an abandoned attempt", async () => {
 		const broken: ModelScript = [call("c", "Look", '{"a":1,"b":2}'), say("x"), modelFailure("connection", "gone")];
 		const { outputs } = await run([same, broken, same, end]);
 		expect(reminded(outputs)).toEqual([false, false]);
 	});
 
-	it("is reminded of behind parts as well", async () => {
+	it("adds the reminder after output parts too", async () => {
 		const result = toolSuccess({ output: [{ type: "text", text: "seen" }] });
 		const { outputs } = await run([same, same, same, end], createToolDouble("Look", { result }));
 		expect(outputs[2]).toEqual([

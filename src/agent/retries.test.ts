@@ -6,13 +6,13 @@ import { errorClass, retryableErrorType, retryDelay, toTurnError, withRetries } 
 const failure = (kind: ModelFailure["kind"], statusCode: number | null = null) => createFailure(kind, "m", statusCode);
 
 describe("retries", () => {
-	it.each([429, 500, 502, 503, 504, 529])("tries %i again", (status) =>
+	it.each([429, 500, 502, 503, 504, 529])("retries %i", (status) =>
 		expect(retryableErrorType(failure("status", status))).toBe("APIStatusError"),
 	);
-	it.each([400, 401, 403, 404, 409, 422, 501, null])("does not try %s again", (status) =>
+	it.each([400, 401, 403, 404, 409, 422, 501, null])("does not retry %s", (status) =>
 		expect(retryableErrorType(failure("status", status))).toBeNull(),
 	);
-	it("names the other failures", () => {
+	it("names the failures that are not retried", () => {
 		expect(
 			(["connection", "timeout", "empty", "overflow", "provider", "login", "defect"] as const).map((kind) =>
 				retryableErrorType(failure(kind)),
@@ -20,7 +20,7 @@ describe("retries", () => {
 		).toEqual(["APIConnectionError", "APITimeoutError", "APIEmptyResponseError", null, null, null, null]);
 	});
 
-	it("gives every failure a class, the same for one that is tried again", () => {
+	it("gives every failure an error class, retried or not", () => {
 		const kinds = ["connection", "timeout", "empty", "status", "overflow", "login", "provider", "defect"] as const;
 		expect(kinds.map((kind) => errorClass(failure(kind)))).toEqual([
 			"APIConnectionError",
@@ -34,12 +34,12 @@ describe("retries", () => {
 		]);
 	});
 
-	it("tells a provider that answered with a status from one that did not", () => {
+	it("distinguishes failures with an HTTP status from others", () => {
 		expect(errorClass(failure("provider", 429))).toBe("APIStatusError");
 		expect(retryableErrorType(failure("provider", 429))).toBeNull();
 	});
 
-	it("waits twice as long each time, with jitter, five seconds at most", () => {
+	it("doubles the wait each time, with jitter, up to five seconds", () => {
 		expect([1, 2, 3, 4, 5, 6, 60].map((failed) => retryDelay(failed, () => 0))).toEqual([
 			0.3, 0.6, 1.2, 2.4, 4.8, 5, 5,
 		]);
@@ -56,11 +56,11 @@ describe("retries", () => {
 		[failure("provider"), undefined],
 		[failure("login", 401), undefined],
 		[failure("defect"), undefined],
-	])("says of %j whether the turn may succeed later", (fault, retryable) =>
+	])("decides for %j whether the turn may succeed later", (fault, retryable) =>
 		expect(toTurnError(fault).retryable).toBe(retryable),
 	);
 
-	it("gives the provider's own text, but nothing of a defect", () => {
+	it("shows the text of the provider, but nothing of an internal error", () => {
 		expect(toTurnError(failure("status", 400))).toEqual({ code: "provider-failed", message: "m", data: null });
 		expect(toTurnError(failure("login", 401))).toEqual({ code: "login-expired", message: "m", data: null });
 		expect(toTurnError(failure("defect"))).toEqual({
@@ -71,7 +71,7 @@ describe("retries", () => {
 	});
 });
 
-describe("a provider that asks to wait", () => {
+describe("a provider that requests a wait", () => {
 	const started = Date.parse("2026-11-20T21:00:00Z");
 	const busy = (retryAfter: number | null) =>
 		({ kind: "failed", failure: createFailure("status", "Too busy", 429, retryAfter) }) as const;
@@ -98,7 +98,7 @@ describe("a provider that asks to wait", () => {
 		[12_000, 12],
 		[60_000, 60],
 		[null, 0.3],
-	])("for %s ms is waited for", async (asked, wait) => {
+	])("of %s ms is waited for", async (asked, wait) => {
 		expect(await tryAll([busy(asked), answered])).toEqual({ outcome: answered, waits: [wait], attempts: 2 });
 	});
 
@@ -107,7 +107,7 @@ describe("a provider that asks to wait", () => {
 		[119_000, "119 s", "2026-11-20T21:01:59Z"],
 		[600_000, "10 min", "2026-11-20T21:10:00Z"],
 		[86_400_000, "1440 min", "2026-11-21T21:00:00Z"],
-	])("for %i ms is not waited for, and is told when to come again", async (asked, duration, time) => {
+	])("of %i ms is not waited for: the message says when to retry", async (asked, duration, time) => {
 		const { outcome, waits, attempts } = await tryAll([busy(asked), answered]);
 		expect([waits, attempts]).toEqual([[], 1]);
 		expect(outcome).toMatchObject({
@@ -118,17 +118,17 @@ describe("a provider that asks to wait", () => {
 		});
 	});
 
-	it("for ever is told as well as can be", async () => {
+	it("without end is reported with the latest possible date", async () => {
 		const { outcome } = await tryAll([busy(Number.MAX_VALUE)]);
 		expect(outcome).toMatchObject({ failure: { message: expect.stringContaining("+275760-09-13T00:00:00Z") } });
 	});
 
-	it("is not waited for behind the last attempt", async () => {
+	it("is not waited for after the last attempt", async () => {
 		const { outcome, waits, attempts } = await tryAll([busy(1000), busy(2000), busy(3000)]);
 		expect([outcome, waits, attempts]).toEqual([busy(3000), [1, 2], 3]);
 	});
 
-	it("with a failure that no attempt mends is not waited for", async () => {
+	it("is not waited for when no retry can succeed", async () => {
 		const failure = { kind: "failed", failure: createFailure("status", "no", 401, 1000) } as const;
 		const clock = createFakeClock();
 		const settings = { limits: { maxAttempts: 3 }, clock, random: () => 0 };

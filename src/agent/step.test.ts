@@ -10,7 +10,7 @@ const usage = { input_other: 80, output: 7, input_cache_read: 15, input_cache_cr
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("retries of a turn", () => {
-	it("tells each, waits by the clock, and starts no step anew", async () => {
+	it("emits each retry, waits by the clock, and begins no new step", async () => {
 		const clock = createFakeClock();
 		const model = createScriptedModel([
 			[say("par"), modelFailure("status", "busy", 503)],
@@ -65,12 +65,12 @@ describe("retries of a turn", () => {
 		["a stream that breaks off", [say("a")], "APIConnectionError"],
 		["an empty answer", [done()], "APIEmptyResponseError"],
 		["a refusal", [modelFailure("status", "bad key", 401)], "APIStatusError"],
-		["a login that has run out", [modelFailure("login", "sign in", 401)], "APIStatusError"],
-		["an answer that never came", [modelFailure("timeout", "slow")], "APITimeoutError"],
-		["a provider that says no more", [modelFailure("provider", "exhausted")], "ChatProviderError"],
-		["a fault of ours", [modelFailure("defect", "nonsense")], "InternalError"],
-		["an image it cannot take in", [call("c1", "Look"), done()], "LLMNotSupported"],
-	])("gives %s its class", async (_name, script, errorType) => {
+		["an expired sign-in", [modelFailure("login", "sign in", 401)], "APIStatusError"],
+		["a timeout", [modelFailure("timeout", "slow")], "APITimeoutError"],
+		["a provider's failure without a status", [modelFailure("provider", "exhausted")], "ChatProviderError"],
+		["an internal error", [modelFailure("defect", "nonsense")], "InternalError"],
+		["an image that the model does not accept", [call("c1", "Look"), done()], "LLMNotSupported"],
+	])("gives %s its error class", async (_name, script, errorType) => {
 		const failures: unknown[] = [];
 		const image = { type: "image_url", image_url: { url: "data:image/png;base64,AA", id: null } } as const;
 		const look = createToolDouble("Look", { result: toolSuccess({ output: [image] }) });
@@ -82,7 +82,7 @@ describe("retries of a turn", () => {
 		expect(failures).toEqual([[outcome.status === "failed" ? outcome.error : outcome, errorType]]);
 	});
 
-	it("gives a window that is too small for the request even when compacted the class of its retry", async () => {
+	it("gives a request that exceeds the window after compaction the error class of its retry", async () => {
 		const failures: unknown[] = [];
 		const overflow = modelFailure("overflow", "too long", 400);
 		const subject = createTurnSubject(createScriptedModel([[overflow], [overflow]]), [], {
@@ -93,7 +93,7 @@ describe("retries of a turn", () => {
 		expect([retries, failures]).toEqual([["APIStatusError"], ["APIStatusError"]]);
 	});
 
-	it("ends the calls of the failed attempt before it tells the retry, and tells nothing of them", async () => {
+	it("ends the calls of a failed attempt before it emits the retry, and emits nothing of them", async () => {
 		const clock = createFakeClock();
 		const order: string[] = [];
 		const executing = createDeferred<void>();
@@ -185,7 +185,7 @@ describe("cancelling a turn", () => {
 		if (point === "started c1") expect(order).not.toContain("execute");
 	});
 
-	it("while it waits for a retry ends it at once", async () => {
+	it("ends the turn at once while it waits for a retry", async () => {
 		const clock = createFakeClock();
 		const subject = createTurnSubject(createScriptedModel([[modelFailure("timeout", "slow")]]), [], { clock });
 		const running = subject.run();
@@ -195,7 +195,7 @@ describe("cancelling a turn", () => {
 		expect(clock.waiting()).toBe(0);
 	});
 
-	it("while the step is being kept lets that be completed", async () => {
+	it("lets a step that is being persisted complete", async () => {
 		const subject = createTurnSubject(createScriptedModel([[parts({ type: "text", text: "a" }), done()]]), [], {
 			commit: async () => {
 				if (subject.rows.some((row) => row.type === "message" && row.message.role === "assistant"))

@@ -17,7 +17,7 @@ describe("tools in a turn", () => {
 			[say("ok"), done()],
 		]);
 
-	it("starts a call once it is complete, the last after the status, and keeps results in the order of the calls", async () => {
+	it("starts a call once it is complete, the last after the status, and stores results in the order of the calls", async () => {
 		const slow = createDeferred<void>();
 		const tools = [
 			createToolDouble("Slow", {
@@ -59,7 +59,7 @@ describe("tools in a turn", () => {
 		]);
 	});
 
-	it("starts a complete call while the model still speaks", async () => {
+	it("starts a complete call while the model still streams", async () => {
 		const gate = createModelGate();
 		const executed = createDeferred<void>();
 		const tool = createToolDouble("T", {
@@ -77,7 +77,7 @@ describe("tools in a turn", () => {
 		expect(await running).toEqual({ status: "finished" });
 	});
 
-	it("runs identical calls once and tells each", async () => {
+	it("executes identical calls once and emits a result for each", async () => {
 		let runs = 0;
 		const tool = createToolDouble("T", { execute: async () => toolSuccess({ output: `run ${++runs}` }) });
 		const model = twoSteps(
@@ -109,14 +109,19 @@ describe("tools in a turn", () => {
 			"Invalid arguments",
 		],
 		["a tool that crashes", call("c1", "Crash"), "Error running tool: boom", "Tool runtime error"],
-		["a tool that crashes while it looks", call("c1", "CrashEarly"), "Error running tool: early", "Tool runtime error"],
+		[
+			"a tool that crashes while it prepares",
+			call("c1", "CrashEarly"),
+			"Error running tool: early",
+			"Tool runtime error",
+		],
 		[
 			"arguments of endless depth",
 			call("c1", "Picky", `${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`),
 			/too few/,
 			"Invalid arguments",
 		],
-	])("gives the model a result for %s and goes on", async (_name, chunk, message, brief) => {
+	])("gives the model a result for %s and continues", async (_name, chunk, message, brief) => {
 		const tools = [
 			createToolDouble("T"),
 			createToolDouble("Picky", { open: async () => ({ ok: false, issue: "too few." }) }),
@@ -135,7 +140,7 @@ describe("tools in a turn", () => {
 		["executes", { execute: () => Promise.reject(notPersisted) }],
 		["opens", { open: () => Promise.reject(notPersisted) }],
 	] as const)(
-		"rejects when the session cannot be kept while a tool %s, and tells the model nothing",
+		"rejects when the session cannot be persisted while a tool %s, and sends the model nothing",
 		async (_when, behaviour) => {
 			const subject = createTurnSubject(twoSteps(call("c1", "Keep")), [createToolDouble("Keep", behaviour)]);
 			await expect(subject.run()).rejects.toBe(notPersisted);
@@ -143,7 +148,7 @@ describe("tools in a turn", () => {
 		},
 	);
 
-	it("stops after a refusal without a word, once the others are over", async () => {
+	it("ends the turn silently after a rejection, once the other calls have ended", async () => {
 		const tools = [createToolDouble("E", { approval: editNeed }), createToolDouble("T")];
 		const subject = createTurnSubject(createScriptedModel([[call("c1", "E"), call("c2", "T"), done()]]), tools, {
 			approve: approveBy({ c1: { kind: "rejected", feedback: "" } }),
@@ -160,7 +165,7 @@ describe("tools in a turn", () => {
 		expect(subject.order).toContain("tool.result c2");
 	});
 
-	it("goes on after a refusal with feedback, also beside one without", async () => {
+	it("continues after a rejection with feedback, also next to one without", async () => {
 		const tools = [createToolDouble("E", { approval: editNeed })];
 		const subject = createTurnSubject(twoSteps(call("c1", "E", '{"n":1}'), call("c2", "E", '{"n":2}')), tools, {
 			approve: approveBy({ c1: { kind: "rejected", feedback: "F" }, c2: { kind: "rejected", feedback: "" } }),
@@ -174,7 +179,7 @@ describe("tools in a turn", () => {
 		});
 	});
 
-	it("fails when a result holds what the model cannot take, and keeps nothing of the step", async () => {
+	it("fails when a result has content that the model does not accept, and stores nothing of the step", async () => {
 		const image = { type: "image_url", image_url: { url: "u", id: null } } as const;
 		const tool = createToolDouble("T", { result: toolSuccess({ output: [image] }) });
 		const subject = createTurnSubject(twoSteps(call("c1", "T")), [tool]);
@@ -183,7 +188,7 @@ describe("tools in a turn", () => {
 		expect(subject.rows.filter((row) => row.type === "message")).toHaveLength(1);
 	});
 
-	it("ends at the limit of steps without a further step", async () => {
+	it("ends at the step limit without a further step", async () => {
 		const step = [call("c1", "T"), done()];
 		const subject = createTurnSubject(createScriptedModel([step, step, step]), [createToolDouble("T")], {
 			limits: { maxSteps: 2, maxAttempts: 1 },
@@ -192,7 +197,7 @@ describe("tools in a turn", () => {
 		expect(subject.order.at(-1)).toBe("commit");
 	});
 
-	it("rejects when a result cannot be told, once the other calls are over", async () => {
+	it("rejects when a result cannot be emitted, once the other calls have ended", async () => {
 		let isOver = false;
 		const tools = [
 			createToolDouble("T"),
@@ -216,7 +221,7 @@ describe("tools in a turn", () => {
 	});
 });
 
-describe("calls that change the same thing", () => {
+describe("calls that change the same file", () => {
 	/** A file whose edits are prepared against what it holds, and refused when it changed since. */
 	function createEditor(slowest: string) {
 		const file = { text: "" };
@@ -252,7 +257,7 @@ describe("calls that change the same thing", () => {
 		]);
 
 	it.each([["a"], ["b"]])(
-		"are carried out in order when nobody is asked, even if %s is slow to prepare",
+		"are executed in order when no approval is needed, even if %s is slow to prepare",
 		async (slowest) => {
 			const { file, tool } = createEditor(slowest);
 			const subject = createTurnSubject(model(), [tool], {
@@ -269,7 +274,7 @@ describe("calls that change the same thing", () => {
 		},
 	);
 
-	it("are refused when what a person was shown has changed", async () => {
+	it("are refused when the change that a person approved no longer applies", async () => {
 		const { file, tool } = createEditor("nothing");
 		const subject = createTurnSubject(model(), [tool], {
 			approve: async (_need, { id }) => {

@@ -38,8 +38,8 @@ async function watched(
 	return { seen: seen.slice(1), first: seen[0], subject };
 }
 
-describe("a watched call", () => {
-	it("is shown before it is opened, with its arguments as the model gave them", async () => {
+describe("a call with tool hooks", () => {
+	it("reaches the hooks before it is requested, with the arguments that the model sent", async () => {
 		const order: string[] = [];
 		const tool = createToolDouble("Tool", {
 			async open() {
@@ -56,7 +56,7 @@ describe("a watched call", () => {
 		expect(order).toEqual(["opened"]);
 	});
 
-	it("that is forbidden is neither opened nor approved nor run, and nothing is watched behind it", async () => {
+	it("that a hook blocks is neither approved nor executed, and reaches no later hook", async () => {
 		const reached: string[] = [];
 		const tool = createToolDouble("Tool", {
 			approval: editNeed,
@@ -92,7 +92,7 @@ describe("a watched call", () => {
 			createToolDouble("Tool", { execute: async () => ({ kind: "refusal", result: toolError("no", "b") }) }),
 			"no",
 		],
-	])("that %s has a result like others", async (_name, tool, message) => {
+	])("that %s is reported to the hooks as a result", async (_name, tool, message) => {
 		const { seen } = await watched(tool, "{}");
 		expect(seen.slice(0, 2)).toEqual([
 			["after", "c1", message],
@@ -100,7 +100,7 @@ describe("a watched call", () => {
 		]);
 	});
 
-	it("that a person rejected has a result like others", async () => {
+	it("that a person rejected is reported to the hooks as a result", async () => {
 		const tool = createToolDouble("Tool", { approval: editNeed });
 		const { seen } = await watched(tool, "{}", { approve: approveBy({ c1: { kind: "rejected", feedback: "" } }) });
 		expect(seen).toEqual([
@@ -126,21 +126,21 @@ describe("a watched call", () => {
 				},
 			}),
 		],
-	])("that crashes while it %s is watched as crashed alone", async (_name, tool) => {
+	])("that crashes while it %s is reported to the hooks as crashed alone", async (_name, tool) => {
 		expect((await watched(tool, "{}")).seen).toEqual([
 			["crashed", "c1", "out of order"],
 			["told", true],
 		]);
 	});
 
-	it("is none when there is no such tool, or no arguments that can be read", async () => {
+	it("reaches no hook when the tool is unknown or the arguments are unreadable", async () => {
 		const other = createToolDouble("Other");
 		expect((await watched(other, "{}")).first).toEqual(["told", true]);
 		expect((await watched(createToolDouble("Tool"), "{")).first).toEqual(["told", true]);
 	});
 });
 
-describe("a refusal in a tool", () => {
+describe("a rejection in a tool", () => {
 	const refusing = createToolDouble("Tool", {
 		execute: async () => ({ kind: "refusal", result: toolError("The user rejected the plan.", "Plan rejected") }),
 	});
@@ -150,7 +150,7 @@ describe("a refusal in a tool", () => {
 			[say("ok"), done()],
 		]);
 
-	it("stops the turn of the session's own agent, not that of a subagent", async () => {
+	it("ends the turn of the session's own agent, but not that of a subagent", async () => {
 		for (const isSubagent of [false, true]) {
 			const subject = createTurnSubject(scripts(), [refusing], { isSubagent });
 			expect(await subject.run()).toEqual({ status: "finished", ...(isSubagent ? {} : { stoppedBy: "refusal" }) });
@@ -160,7 +160,7 @@ describe("a refusal in a tool", () => {
 });
 
 describe("plan mode in a step", () => {
-	it("is told again when it is not what was told, however early a tool switched it", async () => {
+	it("is emitted again when it differs from the emitted state, however early a tool switched it", async () => {
 		let isOn = false;
 		const tool = createToolDouble("Tool", {
 			async execute() {

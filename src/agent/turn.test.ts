@@ -5,7 +5,7 @@ import { createTurnSubject } from "../../test/support/turn-subject.ts";
 const usage = { input_other: 80, output: 7, input_cache_read: 15, input_cache_creation: 5 };
 
 describe("a turn of text", () => {
-	it("keeps the input first, then tells the step, and keeps its message last", async () => {
+	it("persists the input first, then emits the step, and persists its message last", async () => {
 		const subject = createTurnSubject(createScriptedModel([[say("Hel"), say("lo"), done(usage, "m1")]]));
 		expect(await subject.run()).toEqual({ status: "finished" });
 		expect(subject.order).toEqual([
@@ -40,7 +40,7 @@ describe("a turn of text", () => {
 		});
 	});
 
-	it("tells no context counts without usage", async () => {
+	it("emits no context usage when the model reports none", async () => {
 		const subject = createTurnSubject(createScriptedModel([[say("a"), done()]]));
 		await subject.run();
 		expect(subject.events.at(-1)).toMatchObject({
@@ -51,7 +51,7 @@ describe("a turn of text", () => {
 		});
 	});
 
-	it("fails at once without a model, naming what was asked for", async () => {
+	it("fails at once without a model, and names the requested one", async () => {
 		const subject = createTurnSubject(null, [], { unsetModelAlias: "k3" });
 		expect(await subject.run()).toEqual({
 			status: "failed",
@@ -63,7 +63,7 @@ describe("a turn of text", () => {
 	it.each([
 		[["image_url"], "capability: image_in"],
 		[["image_url", "video_url", "image_url"], "capabilities: image_in, video_in"],
-	] as const)("fails at once for input the model cannot take: %j", async (types, missing) => {
+	] as const)("fails at once for input that the model does not accept: %j", async (types, missing) => {
 		const subject = createTurnSubject(createScriptedModel([]));
 		const media = { url: "u", id: null };
 		const input = types.map((type) =>
@@ -80,7 +80,7 @@ describe("a turn of text", () => {
 		expect(subject.order).toEqual([]);
 	});
 
-	it("lets audio through, and thoughts to models that always think", async () => {
+	it("accepts audio, and reasoning for models that always think", async () => {
 		const audio = { type: "audio_url", audio_url: { url: "u", id: null } } as const;
 		const think = { type: "think", think: "a", encrypted: null } as const;
 		const model = () => createScriptedModel([[say("a"), done()]], ["always_thinking"]);
@@ -89,7 +89,7 @@ describe("a turn of text", () => {
 });
 
 describe("steers", () => {
-	it("enter the context between steps and keep a turn going that wants to end", async () => {
+	it("enter the context between steps and continue a turn that would end", async () => {
 		const gate = createModelGate();
 		const model = createScriptedModel([
 			[say("a"), gate, done()],
@@ -116,7 +116,7 @@ describe("steers", () => {
 		expect(subject.steers.isEmpty()).toBe(true);
 	});
 
-	it("fail the turn when the model cannot take one, without an interrupted step", async () => {
+	it("fail the turn when the model does not accept one, without an interrupted step", async () => {
 		const gate = createModelGate();
 		const subject = createTurnSubject(createScriptedModel([[say("a"), gate, done()]]));
 		const running = subject.run();
@@ -129,13 +129,13 @@ describe("steers", () => {
 	});
 });
 
-describe("news for the model", () => {
+describe("notifications for the model", () => {
 	const notice = (text: string, retained: string[]) => ({
 		text,
 		retained: async () => void retained.push(text),
 	});
 
-	it("comes at the beginning of a step, each a message of its own, and is settled once it is kept", async () => {
+	it("are added at the beginning of a step, each as its own message, and settled once persisted", async () => {
 		const retained: string[] = [];
 		const waiting = [[notice("<notification one>", retained), notice("<notification two>", retained)], []];
 		const model = createScriptedModel([[say("ok"), done()]]);
@@ -156,7 +156,7 @@ describe("news for the model", () => {
 		expect(retained).toEqual(["<notification one>", "<notification two>"]);
 	});
 
-	it("that could not be kept is not settled", async () => {
+	it("that could not be persisted are not settled", async () => {
 		const retained: string[] = [];
 		const subject = createTurnSubject(createScriptedModel([[say("ok"), done()]]), [], {
 			notices: async () => [notice("<notification one>", retained)],

@@ -4,13 +4,13 @@ import { aborted, orAbort, unlessAborted, unlessLate } from "./abort.ts";
 import { createDeferred } from "./deferred.ts";
 
 describe("unlessAborted", () => {
-	it("passes the work on", async () => {
+	it("resolves with the result of the work", async () => {
 		const { signal } = new AbortController();
 		expect(await unlessAborted(Promise.resolve(5), signal)).toBe(5);
 		await expect(unlessAborted(Promise.reject(new Error("no")), signal)).rejects.toThrow("no");
 	});
 
-	it("does not wait behind an abort, nor mind what becomes of the work", async () => {
+	it("stops waiting at an abort, and ignores how the work ends", async () => {
 		const stopping = new AbortController();
 		const work = createDeferred<number>();
 		const waiting = unlessAborted(work.promise, stopping.signal);
@@ -22,7 +22,7 @@ describe("unlessAborted", () => {
 });
 
 describe("aborted", () => {
-	it("resolves with the abort, also with one that was before", async () => {
+	it("resolves at the abort, also at an earlier one", async () => {
 		const stopping = new AbortController();
 		let isOver = false;
 		const waiting = aborted(stopping.signal).then(() => {
@@ -37,13 +37,13 @@ describe("aborted", () => {
 });
 
 describe("orAbort", () => {
-	it("passes the work on", async () => {
+	it("resolves with the result of the work", async () => {
 		const { signal } = new AbortController();
 		expect(await orAbort(Promise.resolve(5), signal)).toBe(5);
 		await expect(orAbort(Promise.reject(new Error("no")), signal)).rejects.toThrow("no");
 	});
 
-	it("fails with the reason of an abort, and does not mind what becomes of the work", async () => {
+	it("rejects with the reason of an abort, and ignores how the work ends", async () => {
 		const stopping = new AbortController();
 		const work = createDeferred<number>();
 		const waiting = orAbort(work.promise, stopping.signal);
@@ -55,7 +55,7 @@ describe("orAbort", () => {
 });
 
 describe("unlessLate", () => {
-	it("passes the work on, also when it ends in time behind an abort", async () => {
+	it("resolves with the result of the work, also when it ends in time after an abort", async () => {
 		const clock = createFakeClock();
 		const stopping = new AbortController();
 		expect(await unlessLate(Promise.resolve(5), stopping.signal, 100, clock)).toBe(5);
@@ -70,7 +70,7 @@ describe("unlessLate", () => {
 		await expect(unlessLate(Promise.reject(new Error("no")), stopping.signal, 100, clock)).rejects.toThrow("no");
 	});
 
-	it("gives up what does not end, nor minds what becomes of it", async () => {
+	it("abandons work that does not end, and ignores how it ends", async () => {
 		const clock = createFakeClock();
 		const stopping = new AbortController();
 		const work = createDeferred<number>();

@@ -22,7 +22,7 @@ describe("systemClock", () => {
 		expect(callback).not.toHaveBeenCalled();
 	});
 
-	it("keeps no process alive for what is in the background", () => {
+	it("does not keep the process alive for background timers", () => {
 		vi.useRealTimers();
 		const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
 		const before = timers();
@@ -31,7 +31,7 @@ describe("systemClock", () => {
 		for (const withdraw of withdrawals) withdraw();
 	});
 
-	it("waits for longer than a timer of the platform can", () => {
+	it("waits longer than a timer of the platform can", () => {
 		const thirtyDays = 30 * 24 * 3600 * 1000;
 		const callback = vi.fn();
 		const withdrawn = vi.fn();
@@ -65,7 +65,7 @@ describe("sleep", () => {
 		expect(clock.waiting()).toBe(0);
 	});
 
-	it("does not begin once aborted", async () => {
+	it("does not start once aborted", async () => {
 		const clock = createFakeClock();
 		await sleep(clock, 1000, AbortSignal.abort());
 		expect(clock.waiting()).toBe(0);

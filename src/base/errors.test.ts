@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { errorText, KernelError, systemErrorCode, toKernelError } from "./errors.ts";
 
 describe("toKernelError", () => {
-	it("passes kernel errors on", () => {
+	it("returns kernel errors unchanged", () => {
 		const error = new KernelError("busy", "no", { data: { a: 1 } });
 		expect(toKernelError(error)).toBe(error);
 		expect({ ...error, message: error.message }).toMatchObject({ code: "busy", message: "no", data: { a: 1 } });
 	});
 
 	it.each([[new Error("secret path /x")], ["secret"], [null], [undefined]])(
-		"hides what else is thrown, but keeps it as the cause",
+		"hides other thrown values, but preserves them as the cause",
 		(thrown) => {
 			const error = toKernelError(thrown);
 			expect(error.code).toBe("internal");
@@ -21,13 +21,13 @@ describe("toKernelError", () => {
 });
 
 describe("texts and codes of what is thrown", () => {
-	it("gives the text of anything", () => {
+	it("gives a text for any value", () => {
 		expect(errorText(new Error("a"))).toBe("a");
 		expect(errorText(5)).toBe("5");
 		expect(errorText(null)).toBe("null");
 	});
 
-	it("gives the system's code where there is one", () => {
+	it("gives the system's code when there is one", () => {
 		expect(systemErrorCode(Object.assign(new Error("x"), { code: "ENOENT" }))).toBe("ENOENT");
 		expect(systemErrorCode(Object.assign(new Error("x"), { code: 5 }))).toBeNull();
 		expect(systemErrorCode(new Error("x"))).toBeNull();

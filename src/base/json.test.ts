@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { isRecord, parseJsonFile, toJsonLine } from "./json.ts";
 
 describe("toJsonLine", () => {
-	it("is compact and leaves other characters as they are", () => {
+	it("is compact and preserves other characters", () => {
 		expect(toJsonLine({ a: [1, null, "ä€𝄞"], b: { c: 0.5 } })).toBe('{"a":[1,null,"ä€𝄞"],"b":{"c":0.5}}');
 	});
 
-	it("escapes what some readers take for line ends", () => {
+	it("escapes characters that some readers take for line ends", () => {
 		expect(toJsonLine("a\u2028b\u2029\nc")).toBe('"a\\u2028b\\u2029\\nc"');
 		expect(JSON.parse(toJsonLine({ "\u2028": "\u2029" }))).toEqual({ "\u2028": "\u2029" });
 	});
@@ -24,7 +24,7 @@ describe("isRecord", () => {
 describe("parseJsonFile", () => {
 	const nested = (depth: number) => Buffer.from(`{"a":"[\\"[{","b":${"[".repeat(depth)}${"]".repeat(depth)}}`);
 
-	it("reads JSON, brackets in strings and side by side included", () => {
+	it("parses JSON with brackets in strings and many adjacent lists", () => {
 		expect(parseJsonFile(nested(1))).toEqual({ a: '["[{', b: [] });
 		expect(parseJsonFile(Buffer.from(`[${"[[]],".repeat(2000)}"["]`))).toHaveLength(2001);
 		expect(parseJsonFile(nested(999))).toMatchObject({ a: '["[{' });
@@ -33,7 +33,7 @@ describe("parseJsonFile", () => {
 	it.each([
 		["too many levels", nested(1000), "The JSON nests more than 1000 levels deep."],
 		["five million levels", nested(5_000_000), "The JSON nests more than 1000 levels deep."],
-		["a string that does not end", Buffer.from('{"a'), expect.stringContaining("JSON")],
+		["an unterminated string", Buffer.from('{"a'), expect.stringContaining("JSON")],
 		["nothing", Buffer.alloc(0), expect.stringContaining("JSON")],
 	])("refuses %s", (_, bytes, message) => {
 		expect(() => parseJsonFile(bytes)).toThrow(expect.objectContaining({ name: "SyntaxError", message }));

@@ -3,7 +3,7 @@ import { createDeferred } from "./deferred.ts";
 import { createKeyedQueue } from "./keyed-queue.ts";
 
 describe("createKeyedQueue", () => {
-	it("runs work of one key in line and of other keys at once", async () => {
+	it("runs work of one key in order, and of different keys concurrently", async () => {
 		const queue = createKeyedQueue();
 		const gate = createDeferred<void>();
 		const order: string[] = [];
@@ -28,7 +28,7 @@ describe("createKeyedQueue", () => {
 		expect(order).toEqual(["a1 begins", "b", "a1 ends", "a2"]);
 	});
 
-	it("goes on behind work that failed, and fails only its own caller", async () => {
+	it("continues after failed work, and rejects only for its own caller", async () => {
 		const queue = createKeyedQueue();
 		const failing = queue.run("a", () => Promise.reject(new Error("no")));
 		const next = queue.run("a", async () => "yes");
@@ -37,7 +37,7 @@ describe("createKeyedQueue", () => {
 		expect(await queue.run("a", async () => "again")).toBe("again");
 	});
 
-	it("keeps the line when work is added while the last of it runs", async () => {
+	it("preserves the order when work is added while the last item runs", async () => {
 		const queue = createKeyedQueue();
 		const order: number[] = [];
 		const add = (n: number) => queue.run("a", async () => void order.push(n));

@@ -22,18 +22,18 @@ describe("createLineSplitter", () => {
 		}
 	});
 
-	it("keeps a lone CR and NUL bytes inside a line", () => {
+	it("preserves a lone CR and NUL bytes inside a line", () => {
 		expect(texts(split(["a\rb\u0000c\n"]))).toEqual(["a\rb\u0000c"]);
 	});
 
-	it("counts a last line without newline, and no line when there is nothing behind the last newline", () => {
+	it("counts a last line without newline, and no line after the last newline", () => {
 		expect(texts(split(["a\nb"]))).toEqual(["a", "b"]);
 		expect(texts(split(["a\n"]))).toEqual(["a"]);
 		expect(texts(split([]))).toEqual([]);
 		expect(texts(split(["\n"]))).toEqual([""]);
 	});
 
-	it("joins a character whose bytes come in different chunks", () => {
+	it("joins a character whose bytes are in different chunks", () => {
 		const euro = Buffer.from("€");
 		expect(texts(split([euro.subarray(0, 1), euro.subarray(1, 2), euro.subarray(2), "\n"]))).toEqual(["€"]);
 	});
@@ -44,11 +44,11 @@ describe("createLineSplitter", () => {
 		expect(texts(split([Buffer.from([0xe2, 0x82, 0x0a, 0x62])]))).toEqual(["\ufffd", "b"]);
 	});
 
-	it("keeps a byte order mark", () => {
+	it("preserves a byte order mark", () => {
 		expect(texts(split([Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d, 0x0a])]))).toEqual(["\ufeff{}"]);
 	});
 
-	it("takes a line of exactly the limit", () => {
+	it("accepts a line of exactly the limit", () => {
 		expect(texts(split(["12345\n"], 5))).toEqual(["12345"]);
 		expect(texts(split(["123", "45", "\n"], 5))).toEqual(["12345"]);
 		expect(texts(split(["12345"], 5))).toEqual(["12345"]);

@@ -7,11 +7,11 @@ const piece = 64 * 1024;
 const long = "😀".repeat(600_000);
 
 describe("toLineText", () => {
-	it("gives short values as one text", () => {
+	it("returns short values as one text", () => {
 		expect(toLineText({ text: "x", list: [1, null] })).toBe('{"text":"x","list":[1,null]}');
 	});
 
-	it("gives long ones in pieces that make the same line", () => {
+	it("splits long values into pieces that join to the same line", () => {
 		const strange = fc.constantFrom("😀", '"', "\\", "\n", "\u2028", "\ud83d", "\ude00", "é", "a");
 		const text = fc
 			.tuple(fc.nat(3), fc.array(strange, { maxLength: 5 }), fc.integer({ min: -4, max: 4 }))
@@ -39,14 +39,14 @@ describe("toLineText", () => {
 		);
 	});
 
-	it("keeps every piece short", () => {
+	it("limits the length of every piece", () => {
 		const line = toLineText({ long, parts: Array.from({ length: 1000 }, () => ({ text: "x".repeat(5000) })) });
 		expect(Math.max(...Array.from(line, ({ length }) => length))).toBeLessThan(piece + 100);
 	});
 });
 
 describe("joinLines", () => {
-	it("ends every text", () => {
+	it("adds a newline to every text", () => {
 		expect(joinLines(["a", "b"], "\n")).toBe("a\nb\n");
 		expect(wholeText(joinLines(["a", toLineText(long), "b"], "\n")) === `a\n${toJsonLine(long)}\nb\n`).toBe(true);
 	});

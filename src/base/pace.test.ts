@@ -20,7 +20,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
 	return turns;
 }
 
-it("gives others a turn in a long loop, and none in a short one", async () => {
+it("yields to other work in a long loop, but not in a short one", async () => {
 	const loop = (rounds: number) => async () => {
 		const pace = createPace();
 		for (let round = 0; round < rounds; round += 1) {
@@ -32,13 +32,13 @@ it("gives others a turn in a long loop, and none in a short one", async () => {
 	expect(await turnsDuring(loop(0))).toBe(0);
 });
 
-it("gives others a turn between pieces of work, also where all were asked for at once", async () => {
+it("yields to other work between pieces, also when all were requested at once", async () => {
 	const paced = createPacedWork();
 	const results = await turnsDuring(() => Promise.all([1, 2, 3, 4, 5].map(() => paced(() => workFor(21)))));
 	expect(results).toBeGreaterThanOrEqual(4);
 });
 
-it("gives on what the work gives or throws", async () => {
+it("returns or throws what the work does", async () => {
 	const paced = createPacedWork();
 	expect(await paced(() => 1)).toBe(1);
 	const failing = paced(() => {

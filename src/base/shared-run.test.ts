@@ -13,7 +13,7 @@ function createSubject() {
 }
 
 describe("a shared run", () => {
-	it("serves whoever asks while it runs with the next one, all of them with one", async () => {
+	it("serves all callers that arrive during a run with one next run", async () => {
 		const { runs, ask } = createSubject();
 		const first = ask();
 		const others = [ask(), ask(), ask()];
@@ -25,7 +25,7 @@ describe("a shared run", () => {
 		expect(await Promise.all(others)).toEqual(["behind", "behind", "behind"]);
 	});
 
-	it("begins anew when nothing runs", async () => {
+	it("starts anew when nothing runs", async () => {
 		const { runs, ask } = createSubject();
 		const first = ask();
 		runs[0]?.resolve("one");
@@ -36,7 +36,7 @@ describe("a shared run", () => {
 		expect(await second).toBe("two");
 	});
 
-	it("fails those it was for, and no one else", async () => {
+	it("fails only its own callers", async () => {
 		const { runs, ask } = createSubject();
 		const first = ask();
 		const second = ask();

@@ -4,7 +4,7 @@ import { longestPause, shortestPause } from "../../test/support/pauses.ts";
 import { createTextSearch } from "./text-search.ts";
 
 describe("createTextSearch", () => {
-	it("finds what indexOf finds, however long the piece is", () => {
+	it("finds what indexOf finds, however long the search text is", () => {
 		const text = fc.array(fc.constantFrom("a", "b", "ab"), { maxLength: 40 }).map((parts) => parts.join(""));
 		fc.assert(
 			fc.property(text, text, fc.nat(20), fc.nat(600), (before, core, from, repeats) => {
@@ -15,14 +15,14 @@ describe("createTextSearch", () => {
 		);
 	});
 
-	it("does not find what is not there", () => {
+	it("finds nothing that is absent", () => {
 		const piece = `${"a".repeat(400)}b`;
 		expect(createTextSearch(piece)("a".repeat(1000), 0)).toBe(-1);
 		expect(createTextSearch(piece)(`${"a".repeat(1000)}b`, 601)).toBe(-1);
 		expect(createTextSearch(piece)(`${"a".repeat(1000)}b`, 600)).toBe(600);
 	});
 
-	it("takes linear time for a piece that almost fits everywhere", async () => {
+	it("takes linear time for a search text with many near matches", async () => {
 		const half = "a".repeat(50_000);
 		const search = createTextSearch(`${half}b${half}`);
 		const text = "a".repeat(1_000_000);
