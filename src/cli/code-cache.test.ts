@@ -33,7 +33,7 @@ const cachedNames = async () => (await readdir(cacheDirectory)).sort();
 const cachedMain = async () => path.join(cacheDirectory, (await cachedNames())[0] ?? "");
 
 describe("createCodeCache", () => {
-	it("loads chunks with their parts, once each, and writes the cache only when told", async () => {
+	it("loads chunks and their parts once each, and writes the cache only on save", async () => {
 		const { cache, exports } = load();
 		expect(exports).toEqual({ value: `partobject${path.sep}` });
 		expect(cache.require(main)).toBe(exports);
@@ -45,7 +45,7 @@ describe("createCodeCache", () => {
 		]);
 	});
 
-	it("loads from the cache and leaves it as it is", async () => {
+	it("loads from the cache and leaves it unchanged", async () => {
 		load().cache.save();
 		const before = await readFile(await cachedMain());
 		const { cache, exports } = load();
@@ -54,7 +54,7 @@ describe("createCodeCache", () => {
 		expect(await readFile(await cachedMain())).toEqual(before);
 	});
 
-	it("never runs the code of another source, even one of the same length", async () => {
+	it("never runs the code of another source, even one of equal length", async () => {
 		load().cache.save();
 		await writeFile(
 			path.join(root, "part.cjs"),
@@ -68,16 +68,16 @@ describe("createCodeCache", () => {
 
 	it.each([
 		["empty", () => Buffer.alloc(0)],
-		["cut off", (content: Buffer) => content.subarray(0, content.length - 100)],
+		["truncated", (content: Buffer) => content.subarray(0, content.length - 100)],
 		["without code", (content: Buffer) => content.subarray(0, 90)],
-	])("does without a cache file that is %s", async (_name, damage) => {
+	])("loads the source when the cache file is %s", async (_name, damage) => {
 		load().cache.save();
 		const cached = await cachedMain();
 		await writeFile(cached, damage(await readFile(cached)));
 		expect(load().exports).toEqual({ value: `partobject${path.sep}` });
 	});
 
-	it("keeps the code of two sources of one name beside each other", async () => {
+	it("caches two sources of the same name separately", async () => {
 		load().cache.save();
 		await writeFile(main, 'exports.value = "other – not ASCII";\n');
 		const { cache, exports } = load();
@@ -87,21 +87,21 @@ describe("createCodeCache", () => {
 		expect(load().exports).toEqual({ value: "other \u2013 not ASCII" });
 	});
 
-	it("does without a directory it could write to", async () => {
+	it("loads the source when the cache directory cannot be written", async () => {
 		await writeFile(path.join(root, "cache"), "in the way");
 		const { cache, exports } = load();
 		expect(exports).toEqual({ value: `partobject${path.sep}` });
 		cache.save();
 	});
 
-	it("passes on what a chunk throws and what is missing", async () => {
+	it("rethrows the error of a chunk, and reports a missing chunk", async () => {
 		await writeFile(main, 'throw new Error("at load");\n');
 		expect(load).toThrow("at load");
 		await rm(main);
 		expect(load).toThrow("ENOENT");
 	});
 
-	it("tries a chunk again that could not be loaded", async () => {
+	it("loads a chunk again after a failed attempt", async () => {
 		const part = path.join(root, "part.cjs");
 		const cache = createCodeCache(cacheDirectory);
 		await rm(part);

@@ -52,7 +52,7 @@ describe("parseCommandLine", () => {
 		expect(serve("--")).toEqual(defaults);
 	});
 
-	it("reads what known clients pass", () => {
+	it("accepts the arguments of known clients", () => {
 		expect(serve("--session 0d5c --work-dir /w --wire --no-thinking --model k2 --yolo")).toEqual({
 			...defaults,
 			mode: "wire",
@@ -207,7 +207,7 @@ describe("parseCommandLine", () => {
 		["mcp --help", { kind: "help", command: "mcp" }],
 		["mcp test --help", { kind: "help", command: "mcp" }],
 		["mcp add -h", { kind: "help", command: "mcp" }],
-	])("%s is its own command", (line, expected) => {
+	])("parses the command %s", (line, expected) => {
 		expect(parseCommandLine(words(line))).toEqual(expected);
 	});
 
@@ -362,14 +362,14 @@ describe("parseCommandLine", () => {
 });
 
 describe("__web-worker", () => {
-	it("serves a session wherever it belongs, in Kimi's dialects", () => {
+	it("serves a session of any work directory in the dialects of Kimi", () => {
 		const plain = parseCommandLine(["--wire"]);
 		if (plain.kind !== "serve") throw new Error("It does not serve.");
 		const session = { kind: "anywhere", id: "some-id" };
 		expect(parseCommandLine(["__web-worker", "some-id"])).toEqual({ ...plain, options: { ...plain.options, session } });
 	});
 
-	it.each(["", "one two", "one --wire"])("refuses %j behind it", (rest) => {
+	it.each(["", "one two", "one --wire"])("refuses %j after it", (rest) => {
 		expect(() => parseCommandLine(["__web-worker", ...words(rest)])).toThrow(UsageError);
 	});
 
@@ -389,13 +389,13 @@ describe("the worker of a background command", () => {
 	} as const;
 
 	it.each([[flags], [{ ...flags, keep: false, contain: "off" } as const]])(
-		"is started with what it reads: %j",
+		"parses the arguments that start it: %j",
 		(given) => {
 			expect(parseCommandLine(toTaskWorkerArguments(given))).toEqual({ kind: "task-worker", flags: given });
 		},
 	);
 
-	it("has the intervals of the reference unless told otherwise", () => {
+	it("has the default intervals of the reference", () => {
 		expect(parseCommandLine(["__background-task-worker", "--task-dir", "/t"])).toEqual({
 			kind: "task-worker",
 			flags: {
@@ -417,13 +417,13 @@ describe("the worker of a background command", () => {
 		["--task-dir /t --heartbeat-interval-ms 0", "--heartbeat-interval-ms"],
 		["--task-dir /t --control-poll-interval-ms x", "--control-poll-interval-ms"],
 		["--task-dir /t --kill-grace-period-ms", "--kill-grace-period-ms"],
-	])("refuses %j, naming what is wrong", (rest, named) => {
+	])("refuses %j, and names the fault", (rest, named) => {
 		expect(() => parseCommandLine(["__background-task-worker", ...words(rest)])).toThrow(named);
 	});
 });
 
 describe("the table of flags", () => {
-	it("uses every key and every name once", () => {
+	it("has every key and every name once", () => {
 		const keys = flags.map(({ key }) => key);
 		const names = flags.flatMap(({ names: all }) => all);
 		expect(new Set(keys).size).toBe(keys.length);
@@ -432,11 +432,11 @@ describe("the table of flags", () => {
 });
 
 describe("usageErrorText", () => {
-	it("points to the help", () => {
+	it("refers to the help", () => {
 		expect(usageErrorText(new UsageError("No."), "kimi")).toBe("Error: No.\nTry 'kimi --help' for help.\n");
 	});
 
-	it("leaves out what was typed to drive a terminal", () => {
+	it("removes terminal control characters from typed arguments", () => {
 		const text = usageErrorText(new UsageError(refusal(["--\u001b[2J\u009bred\nx"])), "kimi");
 		expect(text).toBe("Error: Unknown flag --\ufffd[2J\ufffdred x.\nTry 'kimi --help' for help.\n");
 	});

@@ -17,20 +17,20 @@ function refusal(settings: Partial<typeof nothing>, environment: Record<string, 
 	throw new Error("was accepted");
 }
 
-describe("what is asked for the sake of older clients", () => {
-	it("is nothing by default", () => {
+describe("compatibility with older clients", () => {
+	it("is off by default", () => {
 		expect(toCompatibility(nothing, file, {})).toEqual(noCompatibility);
 		const empty = { AGENTWIRE_EVENTS: "", AGENTWIRE_TYPED_PARTS: "", AGENTWIRE_FORMER_NAMES: "" };
 		expect(toCompatibility(nothing, file, empty)).toEqual(noCompatibility);
 	});
 
-	it.each(wireVersions.map((version) => [version]))("may be a cap of %s, by setting or variable", (version) => {
+	it.each(wireVersions.map((version) => [version]))("can cap the events at %s, by setting or variable", (version) => {
 		const capped = { ...noCompatibility, maxEvents: version };
 		expect(toCompatibility({ ...nothing, maxEvents: version }, file, {})).toEqual(capped);
 		expect(toCompatibility(nothing, file, { AGENTWIRE_EVENTS: version })).toEqual(capped);
 	});
 
-	it("is what the variables say, where they say something", () => {
+	it("prefers the variables to the settings", () => {
 		const settings = { maxEvents: "1.0", typedParts: true, formerNames: true };
 		expect(toCompatibility(settings, file, {})).toEqual(settings);
 		const environment = { AGENTWIRE_EVENTS: "1.7", AGENTWIRE_TYPED_PARTS: "0", AGENTWIRE_FORMER_NAMES: "Off" };
@@ -43,7 +43,7 @@ describe("what is asked for the sake of older clients", () => {
 		expect(toCompatibility(nothing, file, on)).toEqual({ maxEvents: null, typedParts: true, formerNames: true });
 	});
 
-	it("names the setting that is no version, and where it stands", () => {
+	it("names a setting that is no version, and its file", () => {
 		expect(refusal({ maxEvents: "1.11" }, {})).toEqual({
 			category: "schema",
 			message: `Invalid configuration file ${file}:\n  agentwire.max_events: must be a version: ${wireVersions.join(", ")}`,
@@ -51,7 +51,7 @@ describe("what is asked for the sake of older clients", () => {
 		expect(refusal({ maxEvents: "one" }, { AGENTWIRE_EVENTS: "1.2" }, null)).toMatchObject({ category: "text" });
 	});
 
-	it("names every variable that does not fit", () => {
+	it("names every invalid variable", () => {
 		const environment = { AGENTWIRE_EVENTS: "2", AGENTWIRE_TYPED_PARTS: "maybe", AGENTWIRE_FORMER_NAMES: "1.0" };
 		expect(refusal({}, environment)).toEqual({
 			category: "environment",

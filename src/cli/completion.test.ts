@@ -15,7 +15,7 @@ const levelAt = (...path: readonly string[]) => {
 const namesAt = (...path: readonly string[]) => levelAt(...path).flags.flatMap(({ names }) => names);
 
 describe("completionLevels", () => {
-	it("has every flag that exists and every command", () => {
+	it("has every existing flag and every command", () => {
 		expect(namesAt()).toEqual(flags.filter(({ exists }) => exists).flatMap(({ names }) => names));
 		expect(levelAt().words.map(({ name }) => name)).toEqual([...commandNames]);
 	});
@@ -31,7 +31,7 @@ describe("completionLevels", () => {
 		}
 	});
 
-	it("puts the flags of an action behind it", () => {
+	it("offers the flags of an action after it", () => {
 		expect(namesAt("mcp", "add")).toContain("--transport");
 		expect(namesAt("mcp", "list")).toEqual(["--help", "-h"]);
 		expect(namesAt("info")).toEqual(["--json", "--show-completion", "--help", "-h"]);
@@ -41,13 +41,13 @@ describe("completionLevels", () => {
 		levelAt("rpc")
 			.flags.filter(({ value }) => value === null)
 			.flatMap(({ names }) => names[0] ?? []),
-	)("offers nothing behind rpc that rpc refuses: %s", (name) =>
+	)("offers nothing after rpc that rpc refuses: %s", (name) =>
 		expect(() => parseCommandLine(["rpc", name])).not.toThrow(),
 	);
 });
 
 describe("completionText", () => {
-	it.each(shells)("is a script for %s, made for the name and with every word", (shell) => {
+	it.each(shells)("is a script for %s with the name of the executable and every word", (shell) => {
 		const script = completionText(shell, "", "my-kimi 'x'");
 		expect(script).toContain("my_kimi__x_");
 		for (const { names } of levels.flatMap((level) => level.flags)) {
@@ -56,11 +56,11 @@ describe("completionText", () => {
 		for (const { name } of levels.flatMap((level) => level.words)) expect(script).toContain(name);
 	});
 
-	it.each(shells)("is for the person's own shell %s when none is named", (shell) => {
+	it.each(shells)("defaults to the person's own shell %s", (shell) => {
 		expect(completionText(null, `/usr/local/bin/${shell}`, "kimi")).toBe(completionText(shell, "", "kimi"));
 	});
 
-	it.each(["", "/bin/csh"])("refuses when that is %j", (userShell) => {
+	it.each(["", "/bin/csh"])("is refused when the shell is %j", (userShell) => {
 		expect(() => completionText(null, userShell, "kimi")).toThrow(UsageError);
 		expect(() => completionText(null, userShell, "kimi")).toThrow(/one of bash, zsh, fish: \$SHELL is /);
 	});

@@ -10,7 +10,7 @@ const hook = (matcher: string, failClosed = false): Configuration["hooks"][numbe
 	failClosed,
 });
 
-it("names file, key and reason of each matcher that cannot be used", async () => {
+it("names file, key and fault of each unusable matcher", async () => {
 	const hooks = [hook(""), hook("Shell"), hook("*"), hook("^(?!Read).*$"), hook("(?<=a)b", true)];
 	expect(await describeUnusableMatchers(hooks, "/home/me/.kimi/config.toml")).toEqual([
 		'/home/me/.kimi/config.toml: hooks[2].matcher: `*` cannot be used: there is nothing before "*" that it could repeat. The hook never runs.',

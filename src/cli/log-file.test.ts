@@ -27,7 +27,7 @@ const lines = async (name = file): Promise<Record<string, unknown>[]> =>
 const modeOf = async (name: string) => (await stat(name)).mode & 0o777;
 
 describe("createLogFile", () => {
-	it("touches nothing until it is opened, then writes what waited and what follows, in order", async () => {
+	it("touches nothing until it is opened, then writes queued and later lines in order", async () => {
 		const log = createLogFile(file, false);
 		log.info("one", { n: 1 });
 		expect(await readdir(root)).toEqual([]);
@@ -42,7 +42,7 @@ describe("createLogFile", () => {
 		expect(JSON.stringify(written)).not.toContain("0123456789abcdef");
 	});
 
-	it("leaves out the finest lines unless wanted", async () => {
+	it("omits debug lines unless they are enabled", async () => {
 		for (const includeDebug of [false, true]) {
 			const log = createLogFile(`${file}-${includeDebug}`, includeDebug);
 			log.debug("fine");
@@ -55,7 +55,7 @@ describe("createLogFile", () => {
 		}
 	});
 
-	it("keeps a bounded number of lines while it waits", async () => {
+	it("queues a bounded number of lines before it is opened", async () => {
 		const log = createLogFile(file, false);
 		for (let n = 0; n < 5000; n += 1) log.info(`${n}`);
 		await log.open();
@@ -63,7 +63,7 @@ describe("createLogFile", () => {
 		expect((await lines()).length).toBeLessThan(5000);
 	});
 
-	it("is no reason to fail when it cannot be written", async () => {
+	it("throws nothing when it cannot be written", async () => {
 		await writeFile(path.join(root, "logs"), "in the way");
 		const log = createLogFile(file, false);
 		log.info("one");
@@ -83,13 +83,13 @@ describe("createLogWriter", () => {
 		await writer.flush();
 	};
 
-	it("goes on with a log that is there and small", async () => {
+	it("appends to an existing small log", async () => {
 		await write("one");
 		await write("two");
 		expect((await lines()).map(({ msg }) => msg)).toEqual(["one", "two"]);
 	});
 
-	it("sets a full log aside and keeps five", async () => {
+	it("rotates a full log and retains five", async () => {
 		for (let n = 1; n <= 7; n += 1) {
 			await write(`${n}`);
 			await truncate(file, size);
@@ -108,7 +108,7 @@ describe("createLogWriter", () => {
 		expect(JSON.parse(oldest ?? "")).toMatchObject({ msg: "3" });
 	});
 
-	it("sets it aside as well when it becomes full while it is written", async () => {
+	it("rotates a log that becomes full while it writes", async () => {
 		const writer = createLogWriter(file, createDiskFiles(), systemClock);
 		const text = "x".repeat(900_000);
 		for (let n = 1; n <= 13; n += 1) {
@@ -118,7 +118,7 @@ describe("createLogWriter", () => {
 		expect(await names()).toEqual(["agentwire.log", "agentwire.log.1"]);
 	});
 
-	it("does not bring a directory back that somebody removes", async () => {
+	it("does not recreate a removed directory", async () => {
 		const writer = createLogWriter(file, createDiskFiles(), systemClock);
 		writer.write("info", "one", {});
 		await writer.flush();
@@ -128,7 +128,7 @@ describe("createLogWriter", () => {
 		expect(await readdir(root)).toEqual([]);
 	});
 
-	it("goes on with a full log that cannot be set aside, without trying at every line", async () => {
+	it("continues a full log that cannot be rotated, without retrying at every line", async () => {
 		const disk = createDiskFiles();
 		await disk.makeDirectory(path.dirname(file));
 		await disk.replace(file, Buffer.alloc(size));
@@ -146,7 +146,7 @@ describe("createLogWriter", () => {
 		expect(renames).toBe(1);
 	});
 
-	it("waits a moment and no longer for a disk that does not answer, and keeps no more than a bound", async () => {
+	it("waits only briefly for a disk that does not answer, and queues a bounded number of lines", async () => {
 		const disk = createDiskFiles();
 		const stuck = createDeferred<void>();
 		const makeDirectory = (directory: string) => stuck.promise.then(() => disk.makeDirectory(directory));
@@ -160,7 +160,7 @@ describe("createLogWriter", () => {
 		expect((await lines()).find(({ count }) => count !== undefined)).toMatchObject({ count: 89 });
 	});
 
-	it("says how many lines a disk that took none has cost, once it takes some again", async () => {
+	it("reports the number of lost lines once the disk accepts some again", async () => {
 		const disk = createDiskFiles();
 		let isFull = true;
 		const openAppend = async (target: string) => {
@@ -184,7 +184,7 @@ describe("createLogWriter", () => {
 		expect(written[1]).toMatchObject({ count: 2 });
 	});
 
-	it("is for its owner alone, with what was set aside and what was there before", async () => {
+	it("makes the log and the rotated files accessible to the owner only", async () => {
 		const write = async (text: string) => {
 			const writer = createLogWriter(file, createDiskFiles(privateWithin(path.dirname(file))), systemClock);
 			writer.write("info", text, {});
@@ -204,7 +204,7 @@ describe("createLogWriter", () => {
 		expect(await modes()).toEqual([0o600, 0o600, 0o600]);
 	});
 
-	it("leaves what a link leads to as it is", async () => {
+	it("does not change the target of a link", async () => {
 		const elsewhere = path.join(root, "elsewhere.log");
 		await writeFile(elsewhere, "", { mode: 0o644 });
 		await mkdir(path.dirname(file));

@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 describe("checkWorkDir", () => {
-	it("gives the absolute, normalised path and keeps links", async () => {
+	it("returns the absolute, normalised path and preserves links", async () => {
 		const at = (name: string) => path.join(place.currentDir, name);
 		expect(await checkWorkDir(null, place, files)).toBe(place.currentDir);
 		expect(await checkWorkDir(".//home/../link/project/", place, files)).toBe(at("link/project"));
@@ -29,7 +29,7 @@ describe("checkWorkDir", () => {
 		expect(await checkWorkDir("~", place, files)).toBe(place.home);
 	});
 
-	it("refuses what is no directory", async () => {
+	it("refuses a path that is no directory", async () => {
 		const missing = path.join(place.currentDir, "none");
 		await expect(checkWorkDir("none", place, files)).rejects.toEqual(
 			new UsageError(`--work-dir: there is no directory ${missing}`),
@@ -39,7 +39,7 @@ describe("checkWorkDir", () => {
 });
 
 describe("checkFile", () => {
-	it("wants an existing file", async () => {
+	it("requires an existing file", async () => {
 		const file = path.join(place.currentDir, "settings.toml");
 		expect(await checkFile("--config-file", "settings.toml", place, files)).toBe(file);
 		await expect(checkFile("--config-file", "none", place, files)).rejects.toEqual(
@@ -61,7 +61,7 @@ describe("shareDirectory", () => {
 });
 
 describe("toAbsolutePath", () => {
-	it("leaves other users' homes alone", () => {
+	it("does not expand the homes of other users", () => {
 		expect(toAbsolutePath("~other/x", place)).toBe(path.join(place.currentDir, "~other/x"));
 	});
 });

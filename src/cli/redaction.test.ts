@@ -28,7 +28,7 @@ describe("redactSecrets", () => {
 		[`refresh_token: '${secret}'`],
 		[`"{\\"client_secret\\":\\"${secret}\\"}"`],
 		[`password = ${secret}`],
-	])("takes the secret out of %s", (text) => expect(redactSecrets(text)).not.toContain(secret));
+	])("redacts the secret in %s", (text) => expect(redactSecrets(text)).not.toContain(secret));
 
 	it.each([
 		["bearer".padEnd(1_000_000)],
@@ -43,7 +43,7 @@ describe("redactSecrets", () => {
 		["eyJaaaaaaaa.a".repeat(80_000)],
 		["a".repeat(1_000_000)],
 		["sk-".repeat(300_000)],
-	])("keeps nobody waiting for it: %#", async (text) => {
+	])("takes bounded time: %#", async (text) => {
 		expect(await shortestPause(async () => redactSecrets(text))).toBeLessThan(longestPause);
 	});
 
@@ -51,9 +51,9 @@ describe("redactSecrets", () => {
 		"providers.p.api_key: must be a string, found a number",
 		"mcpServers.web.headers.Authorization: must be a string, found a list",
 		"headers.authorization: is required",
-	])("leaves what is said about a key: %s", (text) => expect(redactSecrets(text)).toBe(text));
+	])("preserves text about a key: %s", (text) => expect(redactSecrets(text)).toBe(text));
 
-	it("leaves other text as it is", () => {
+	it("preserves other text", () => {
 		const text = "The task-risk of desk-work: skip tokens 5, passwordless, bearer of news; key=value /home/a/sk.txt";
 		expect(redactSecrets(text)).toBe(text);
 	});
@@ -63,7 +63,7 @@ describe("toLoggable", () => {
 	const text = (fields: Record<string, unknown>) => JSON.stringify(toLoggable(fields));
 
 	it.each([
-		["a field named for it", { apiKey: secret }],
+		["a field with the name of a secret", { apiKey: secret }],
 		["a field with underscores", { access_token: secret }],
 		["a nested field", { request: { headers: { authorization: `Basic ${secret}` } } }],
 		["a list", { keys: [{ api_key: secret }] }],
@@ -71,9 +71,9 @@ describe("toLoggable", () => {
 		["an error", { error: new Error(`bad key sk-${secret}`) }],
 		["the cause of an error", { error: new Error("a", { cause: new Error("b", { cause: { api_key: secret } }) }) }],
 		["an error in a nested field", { detail: { error: new Error(`bad key sk-${secret}`) } }],
-	])("takes secrets out of %s", (_name, fields) => expect(text(fields)).not.toContain(secret));
+	])("redacts secrets in %s", (_name, fields) => expect(text(fields)).not.toContain(secret));
 
-	it("keeps name, message and causes of errors, nested ones too", () => {
+	it("preserves name, message and causes of errors, nested ones too", () => {
 		const error = new TypeError("outer", { cause: new Error("inner", { cause: "root" }) });
 		expect(toLoggable({ error })).toEqual({
 			error: {
@@ -89,17 +89,17 @@ describe("toLoggable", () => {
 
 	it.each([
 		[
-			"values that hold each other",
+			"circular values",
 			Array.from({ length: 30 }).reduce<object>((inner) => ({ a: [inner, inner, inner], b: inner }), {}),
 		],
 		["a long list", Array.from({ length: 500_000 }, (_, index) => ({ index }))],
 		["many fields", Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`k${index}`, index]))],
-	])("keeps nobody waiting for %s", async (_name, value) => {
+	])("takes bounded time for %s", async (_name, value) => {
 		expect(JSON.stringify(toLoggable({ value })).length).toBeLessThan(1_000_000);
 		expect(await shortestPause(async () => toLoggable({ value }))).toBeLessThan(longestPause);
 	});
 
-	it("survives what is no JSON", () => {
+	it("survives values that are no JSON", () => {
 		const circle: Record<string, unknown> = { a: 1 };
 		circle["self"] = circle;
 		const error = new Error("x");

@@ -12,16 +12,19 @@ function serveOptions(...argv: readonly string[]): ServeOptions {
 }
 
 describe.each(names)("%s", (name) => {
-	it.each([[[]], [["--yolo"]], [["--session", "s"]]])("with %j never waits on a terminal without a word", (argv) => {
-		expect(toServerStart(serveOptions(...argv), name, true)).toEqual({ kind: "explain" });
-	});
+	it.each([[[]], [["--yolo"]], [["--session", "s"]]])(
+		"with %j explains the start on a terminal and does not wait",
+		(argv) => {
+			expect(toServerStart(serveOptions(...argv), name, true)).toEqual({ kind: "explain" });
+		},
+	);
 
-	it("serves on a terminal when it is told to", () => {
+	it("serves on a terminal when a flag requests it", () => {
 		const options = serveOptions("--wire");
 		expect(toServerStart(options, name, true)).toEqual({ kind: "serve", options });
 	});
 
-	it("lists sessions for a flag without an id, on a terminal", () => {
+	it("lists the sessions for a flag without an id on a terminal", () => {
 		expect(toServerStart(serveOptions("-S"), name, true)).toEqual({ kind: "list-sessions", flag: "-S" });
 	});
 
@@ -36,7 +39,7 @@ it.each([
 	["agentwire", null],
 	["kimi", "wire"],
 	["kimi-agent", "wire"],
-] as const)("%s without a mode serves whoever is no terminal, restricted to %j", (name, mode) => {
+] as const)("%s without a mode serves when there is no terminal, restricted to %j", (name, mode) => {
 	const options = serveOptions();
 	expect(toServerStart(options, name, false)).toEqual({ kind: "serve", options: { ...options, mode } });
 });

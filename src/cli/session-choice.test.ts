@@ -8,7 +8,7 @@ const sessions = [
 ];
 
 describe("sessionListText", () => {
-	it("numbers the sessions, and leaves out what would drive a terminal", () => {
+	it("numbers the sessions, and removes terminal control characters", () => {
 		expect(sessionListText("/w", sessions)).toBe(
 			["Sessions of /w, the last used first:", "", "  1  b-2  Mend the\ufffd[31m tests", "  2  a-1  Untitled", ""].join(
 				"\n",
@@ -16,7 +16,7 @@ describe("sessionListText", () => {
 		);
 	});
 
-	it("shows so many and says how many more there are", () => {
+	it("shows a limited number and counts the others", () => {
 		const many = Array.from({ length: 60 }, (_, index) => ({ id: `s${index}`, workDir: "/w", title: "t" }));
 		const lines = sessionListText("/w", many).split("\n");
 		expect(lines).toHaveLength(54);
@@ -39,23 +39,23 @@ describe("chooseSession", () => {
 		["1", "b-2"],
 		[" 2 ", "a-1"],
 		["a-1", "a-1"],
-	])("takes %j as %s", async (answer, id) => {
+	])("reads %j as %s", async (answer, id) => {
 		const { chosen, shown } = choose([answer]);
 		expect(await chosen).toBe(id);
 		expect(shown.join("")).toContain("  2  a-1  Untitled");
 	});
 
-	it("asks again for what is not in the list", async () => {
+	it("repeats the question for an answer that is not in the list", async () => {
 		const { chosen, shown } = choose(["0", "3", "c", "2"]);
 		expect(await chosen).toBe("a-1");
 		expect(shown.filter((text) => text.includes("is not in the list"))).toHaveLength(3);
 	});
 
-	it.each([[["", "1"]], [[" "]], [[null, "1"]]])("is null when nothing is chosen: %j", async (answers) => {
+	it.each([[["", "1"]], [[" "]], [[null, "1"]]])("returns null when nothing is chosen: %j", async (answers) => {
 		expect(await choose(answers).chosen).toBeNull();
 	});
 
-	it("refuses when there is none", async () => {
+	it("throws when there is no session", async () => {
 		await expect(choose([], []).chosen).rejects.toThrow(UsageError);
 		await expect(choose([], []).chosen).rejects.toThrow("-S: there is no earlier session in /w.");
 	});

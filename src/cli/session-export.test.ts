@@ -52,7 +52,7 @@ describe("exportSession", () => {
 	const manifest = async () => JSON.parse(Buffer.from((await archive())["manifest.json"] ?? []).toString());
 	const sessionFiles = ["context.jsonl", "state.json", "wire.jsonl"];
 
-	it("writes the last session with a manifest, for its owner alone", async () => {
+	it("writes the last session with a manifest, readable by the owner only", async () => {
 		expect(await run()).toBe(0);
 		expect([printed, complaints]).toEqual([[archivePath()], []]);
 		expect(await readdir(outDir)).toEqual([path.basename(archivePath())]);
@@ -75,12 +75,12 @@ describe("exportSession", () => {
 		});
 	});
 
-	it("finds a session of another work dir by its id", async () => {
+	it("finds a session of another work directory by its id", async () => {
 		expect(await run({ sessionId: place.id }, { currentDir: "/" })).toBe(0);
 		expect(await manifest()).toMatchObject({ work_dir: place.workDir });
 	});
 
-	it("adds the plan and the program's logs", async () => {
+	it("adds the plan and the logs of the program", async () => {
 		for (const name of ["plans", "logs/old"]) await mkdir(path.join(place.shareDir, name), { recursive: true });
 		const put = (name: string) => writeFile(path.join(place.shareDir, name), name);
 		for (const name of ["plans/blue-moon.md", "plans/other.md", "logs/agentwire.log", "logs/notes", "logs/old/x.log"]) {
@@ -98,7 +98,7 @@ describe("exportSession", () => {
 		expect(Buffer.from(entries["plans/blue-moon.md"] ?? []).toString()).toBe("plans/blue-moon.md");
 	});
 
-	it("takes the plan of an older version from its place", async () => {
+	it("finds the plan at the path of an older version", async () => {
 		const shareDir = path.join(path.dirname(place.shareDir), "elsewhere");
 		await disk.rename(place.shareDir, shareDir);
 		await mkdir(path.join(place.shareDir, "plans"), { recursive: true });
@@ -109,7 +109,7 @@ describe("exportSession", () => {
 		expect(Object.keys(await archive())).toContain("plans/blue-moon.md");
 	});
 
-	it("gives every file a name of its own", async () => {
+	it("gives every file a unique name", async () => {
 		await writeFile(path.join(place.directory, "manifest.json"), "mine");
 		for (const directory of [place.shareDir, place.directory]) {
 			await mkdir(path.join(directory, "logs"));
@@ -135,7 +135,7 @@ describe("exportSession", () => {
 		expect(Object.keys(await archive(target))).toContain("wire.jsonl");
 	});
 
-	it("writes over an earlier archive, and over nothing else", async () => {
+	it("replaces an earlier archive, and nothing else", async () => {
 		expect(await run()).toBe(0);
 		expect(await run()).toBe(0);
 		for (const content of ["mine", ""]) {
@@ -149,12 +149,12 @@ describe("exportSession", () => {
 	it.each([
 		["none/x.zip", "There is no directory ROOT/work/none."],
 		["none/", "There is no directory ROOT/work/none."],
-	])("says why it cannot write to %s", async (output, complaint) => {
+	])("reports why it cannot write to %s", async (output, complaint) => {
 		expect(await run({ output })).toBe(1);
 		expect([printed, complaints]).toEqual([[], [complaint]]);
 	});
 
-	it("asks first, unless told not to", async () => {
+	it("asks for confirmation unless --yes is given", async () => {
 		const questions: string[] = [];
 		const ask = (answer: boolean) => async (question: string) => {
 			questions.push(question);
@@ -185,7 +185,7 @@ describe("exportSession", () => {
 		await expect(run({ sessionId: "../x" })).rejects.toThrow(UsageError);
 	});
 
-	it("names what it leaves out", async () => {
+	it("names the files that it leaves out", async () => {
 		await symlink("/etc", path.join(place.directory, "etc"));
 		const failing: Files = {
 			...disk,
@@ -208,7 +208,7 @@ describe("exportSession", () => {
 		]);
 	});
 
-	it("tells a file that went away while it looked", async () => {
+	it("reports a file that disappeared meanwhile", async () => {
 		const vanishing: Files = {
 			...disk,
 			readRange: async (file, offset, length) =>
@@ -218,7 +218,7 @@ describe("exportSession", () => {
 		expect(complaints).toEqual(["Left out: state.json (removed meanwhile)"]);
 	});
 
-	it("takes of a file that grows for ever what there was", async () => {
+	it("archives an endlessly growing file as it was at the start", async () => {
 		const log = path.join(place.directory, "wire.jsonl");
 		const size = (await stat(log)).size;
 		const growing: Files = {
@@ -233,7 +233,7 @@ describe("exportSession", () => {
 		expect((await archive())["wire.jsonl"]).toHaveLength(size);
 	});
 
-	it("writes nothing when a file cannot be read to its end, or the disk is full", async () => {
+	it("writes nothing when a file cannot be read to its end or the disk is full", async () => {
 		const failing: Files = {
 			...disk,
 			async *readPieces(file) {
@@ -256,7 +256,7 @@ describe("exportSession", () => {
 		expect(await readdir(outDir)).toEqual([]);
 	});
 
-	it("leaves nothing behind when it is stopped", async () => {
+	it("leaves no files when it is interrupted", async () => {
 		const stopping = new AbortController();
 		stopping.abort(new Error("stopped"));
 		expect(await run({}, { signal: stopping.signal })).toBe(1);

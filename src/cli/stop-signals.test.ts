@@ -12,7 +12,7 @@ const program = (module: string) => `
 	setTimeout(() => { console.log("lost"); process.exit(0); }, 3000);
 `;
 
-it("a signal that came before somebody else took over is not lost", async () => {
+it("a signal before the handover is not lost", async () => {
 	const module = new URL("./stop-signals.ts", import.meta.url).href;
 	const { stdout } = await promisify(execFile)(process.execPath, [
 		...["--import", "tsx", "--input-type=module", "--eval"],

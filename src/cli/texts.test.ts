@@ -7,7 +7,7 @@ import { infoText } from "./info.ts";
 import { versionText } from "./version.ts";
 
 describe("versionText", () => {
-	it("is that of kimi under its names", () => {
+	it("is the version of kimi under its names", () => {
 		expect(versionText("/usr/bin/kimi")).toBe("kimi, version 1.49.0");
 		expect(versionText("/usr/bin/kimi-agent")).toBe("kimi-agent, version 1.49.0");
 		expect(versionText("/opt/agentwire")).toBe(
@@ -41,7 +41,7 @@ describe("infoText", () => {
 });
 
 describe("helpText", () => {
-	it("shows every spelling of a flag that exists, and names the others apart", () => {
+	it("shows every spelling of each existing flag, and names the others separately", () => {
 		const [existing, missing] = helpText("kimi", null).split("Not available in this version:\n");
 		const shown = (existing ?? "").split(/[\s,:']+/);
 		const named = (missing ?? "").split("\n")[0]?.trim().split(" ");
@@ -52,7 +52,7 @@ describe("helpText", () => {
 		expect(existing?.startsWith("Usage: kimi [flags]\n")).toBe(true);
 	});
 
-	it("shows every command, and every way to call it in its own text", () => {
+	it("shows every command, and every usage in the command's own text", () => {
 		const all = helpText("kimi", null).split("Commands:\n")[1] ?? "";
 		for (const name of commandNames) {
 			expect(all).toContain(`  ${name}  `);
@@ -66,7 +66,7 @@ describe("helpText", () => {
 		expect(helpText("kimi", "info")).toMatch(/^Usage: kimi info \[--json\]\n/);
 	});
 
-	it("has a text for a bare start", () => {
+	it("has a text for a start without arguments", () => {
 		expect(startText("kimi")).toMatch(/^agentwire is .*\n\n {2}kimi -p TEXT [\s\S]*\n {2}kimi --wire /);
 	});
 });

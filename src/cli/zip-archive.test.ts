@@ -22,7 +22,7 @@ const texts = (archive: Uint8Array) =>
 	Object.entries(unzipSync(archive)).map(([name, bytes]) => [name, Buffer.from(bytes).toString()]);
 
 describe("zipPieces", () => {
-	it("makes an archive of files in pieces, empty ones and names of all kinds included", async () => {
+	it("archives files in pieces, empty ones and names of all kinds included", async () => {
 		const archive = await zipped(entry("a/ü.txt", "one", "", "two"), entry("empty"), entry("b", "x".repeat(300_000)));
 		expect(texts(archive)).toEqual([
 			["a/ü.txt", "onetwo"],
@@ -32,15 +32,15 @@ describe("zipPieces", () => {
 		expect(archive.length).toBeLessThan(3000);
 	});
 
-	it("makes an archive of nothing", async () => {
+	it("writes an empty archive", async () => {
 		expect(texts(await zipped())).toEqual([]);
 	});
 
-	it.each([0, -1, Date.UTC(3000, 0, 1), 1_700_000_000_000.5])("manages the time %d", async (modifiedAt) => {
+	it.each([0, -1, Date.UTC(3000, 0, 1), 1_700_000_000_000.5])("handles the time %d", async (modifiedAt) => {
 		expect(texts(await zipped({ ...entry("a", "x"), modifiedAt }))).toEqual([["a", "x"]]);
 	});
 
-	it("holds no file whole: a piece is read once what came of those before was taken", async () => {
+	it("reads a piece only after the earlier ones were consumed", async () => {
 		let read = 0;
 		async function* noise() {
 			let state = 1;
@@ -62,7 +62,7 @@ describe("zipPieces", () => {
 		expect(mostHeld).toBeLessThan(500_000);
 	});
 
-	it("fails as the reading of a file fails", async () => {
+	it("fails when a file cannot be read", async () => {
 		async function* failing() {
 			yield Buffer.from("x");
 			throw new Error("EIO");

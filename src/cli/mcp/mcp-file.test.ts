@@ -21,7 +21,7 @@ const add = (name: string, entry: object = { command: "new" }) =>
 const content = () => readFileSync(file, "utf8");
 
 describe("mcp.json", () => {
-	it("has no entries when there is no file, and is then made for its owner alone", async () => {
+	it("has no entries without a file, and is then created for the owner only", async () => {
 		expect(await readMcpEntries(place())).toEqual({});
 		expect(existsSync(file)).toBe(false);
 		await add("new");
@@ -29,13 +29,13 @@ describe("mcp.json", () => {
 		expect(statSync(file).mode & 0o777).toBe(0o600);
 	});
 
-	it("is made together with the share directory", async () => {
+	it("is created together with the share directory", async () => {
 		const shareDir = path.join(root, "not/yet");
 		await editMcpEntries({ ...place(), shareDir }, () => ({ a: { command: "a" } }));
 		expect(await readMcpEntries({ ...place(), shareDir })).toEqual({ a: { command: "a" } });
 	});
 
-	it("keeps everything that is not meant, its order and its mode", async () => {
+	it("preserves unrelated content, order and file mode", async () => {
 		const other = { url: "https://a", headers: { K: "V" }, extra: [1, { deep: null }], timeout: 1.5 };
 		const before = { inputs: [{ id: "x" }], mcpServers: { other, "": 7 }, $schema: "s" };
 		writeFileSync(file, `\ufeff${JSON.stringify(before)}`, { mode: 0o640 });
@@ -49,14 +49,14 @@ describe("mcp.json", () => {
 		["at the root", { a: { command: "a" }, note: "x" }, { a: { command: "a" }, note: "x", new: { command: "new" } }],
 		["nowhere", { note: "x" }, { note: "x", mcpServers: { new: { command: "new" } } }],
 		["under a key that is null", { mcpServers: null }, { mcpServers: { new: { command: "new" } } }],
-	])("gets a server where the others are: %s", async (_, before, after) => {
+	])("gets a server next to the others: %s", async (_, before, after) => {
 		writeFileSync(file, JSON.stringify(before));
 		await add("new");
 		expect(JSON.parse(content())).toEqual(after);
 		expect(Object.keys(await readMcpEntries(place()))).not.toContain("note");
 	});
 
-	it("takes any name", async () => {
+	it("accepts any name", async () => {
 		for (const name of ["__proto__", "constructor", "a b", "7"]) await add(name);
 		expect(Object.keys(await readMcpEntries(place())).sort()).toEqual(["7", "__proto__", "a b", "constructor"]);
 	});
@@ -68,13 +68,13 @@ describe("mcp.json", () => {
 		expect(JSON.parse(readFileSync(target, "utf8"))).toEqual({ mcpServers: { new: { command: "new" } } });
 	});
 
-	it("loses nothing when several edit it at once", async () => {
+	it("loses nothing in concurrent edits", async () => {
 		const names = Array.from({ length: 8 }, (_, n) => `server-${n}`);
 		await Promise.all(names.map((name) => add(name)));
 		expect(Object.keys(await readMcpEntries(place())).sort()).toEqual(names);
 	});
 
-	it("stays as it is when the edit is refused", async () => {
+	it("stays unchanged when the edit is refused", async () => {
 		writeFileSync(file, "{}");
 		const refused = editMcpEntries(place(), () => {
 			throw new McpError("no");
@@ -89,7 +89,7 @@ describe("mcp.json", () => {
 		["[]", "holds no JSON object"],
 		["null", "holds no JSON object"],
 		['{"mcpServers": []}', "mcpServers is no object"],
-	])("is not touched when it holds %j", async (broken, reason) => {
+	])("is not changed when it contains %j", async (broken, reason) => {
 		writeFileSync(file, broken);
 		for (const attempt of [() => add("new"), () => readMcpEntries(place())]) {
 			const thrown = await attempt().catch((error: unknown) => error);

@@ -90,7 +90,7 @@ async function startOpenServer(tools: readonly object[], onRequest: (() => void)
 const tool = (name: string, description?: string) => ({ name, description, inputSchema: { type: "object" } });
 
 describe("mcp list", () => {
-	it("shows every kind of server, and what is wrong with others on stderr", async () => {
+	it("shows every kind of server, and reports invalid ones on stderr", async () => {
 		const mcp = await createCommands({
 			local: { command: "npx", args: ["a", "b\nc\u001b[31m"] },
 			streamable: { url: "https://a/mcp", transport: "streamable-http" },
@@ -115,7 +115,7 @@ describe("mcp list", () => {
 });
 
 describe("mcp test", () => {
-	it("shows the tools, one a line, with the beginnings of their descriptions", async () => {
+	it("shows the tools, one per line, with the beginnings of their descriptions", async () => {
 		const { url } = await startOpenServer([
 			tool("fits", "🎉".repeat(50)),
 			tool("long", "🎉".repeat(51)),
@@ -139,7 +139,7 @@ describe("mcp test", () => {
 		});
 	});
 
-	it("lists no tools of a server that has none", async () => {
+	it("lists nothing for a server without tools", async () => {
 		const { url } = await startOpenServer([]);
 		const mcp = await createCommands({ a: { url } });
 		expect((await mcp({ name: "test", server: "a" })).stdout).toEqual([
@@ -166,7 +166,7 @@ describe("mcp test", () => {
 		});
 	});
 
-	it("refuses an entry that cannot be used", async () => {
+	it("refuses an invalid entry", async () => {
 		const mcp = await createCommands({ a: { url: "nowhere" } });
 		expect(await mcp({ name: "test", server: "a" })).toEqual({
 			code: 1,
@@ -175,7 +175,7 @@ describe("mcp test", () => {
 		});
 	});
 
-	it.each(["http", "sse"])("is stopped while a server over %s keeps silent", async (transport) => {
+	it.each(["http", "sse"])("can be aborted while a server over %s does not answer", async (transport) => {
 		const stopping = new AbortController();
 		const { url } = await startOpenServer([], () => stopping.abort());
 		const mcp = await createCommands({ a: { url, transport } });
@@ -183,7 +183,7 @@ describe("mcp test", () => {
 		expect(await running).toMatchObject({ code: 1, stderr: ["✗ Connection failed: Interrupted: it was stopped"] });
 	});
 
-	it("does not wait for ever, and ends what has begun", async () => {
+	it("has a time limit, after which it ends the server", async () => {
 		const directory = await mkdtemp(path.join(tmpdir(), "agentwire-mcp-"));
 		onTestFinished(() => rm(directory, { recursive: true }));
 		const clock = createFakeClock();
@@ -205,7 +205,7 @@ describe("mcp test", () => {
 });
 
 describe("mcp auth", () => {
-	it("says so when a server asks nobody to sign in", async () => {
+	it("says when a server requires no sign-in", async () => {
 		const { url } = await startOpenServer([tool("one")]);
 		const mcp = await createCommands({ a: { url, auth: "oauth" } });
 		expect(await mcp({ name: "auth", server: "a" })).toEqual({
@@ -215,7 +215,7 @@ describe("mcp auth", () => {
 		});
 	});
 
-	it("says so when there is nobody there", async () => {
+	it("reports a failed connection", async () => {
 		const mcp = await createCommands({ a: { url: "http://127.0.0.1:9/mcp", auth: "oauth" } });
 		expect(await mcp({ name: "auth", server: "a" })).toEqual({
 			code: 1,

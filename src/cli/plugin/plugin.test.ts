@@ -81,7 +81,7 @@ const bytes = (content: string | object) =>
 	new TextEncoder().encode(typeof content === "string" ? content : JSON.stringify(content));
 
 describe("plugin install from a directory", () => {
-	it("copies everything with its modes, and notes who installed it", async () => {
+	it("copies everything with its modes, and records the installer", async () => {
 		const manifest = { ...demo, tools: [{ name: "say", command: ["./bin/say"] }], other: [1] };
 		put("source", { "plugin.json": manifest, "bin/say": "#!/bin/sh\n", "data/a": "a", ".git/HEAD": "ref" });
 		chmodSync(at("source/bin/say"), 0o775);
@@ -96,7 +96,7 @@ describe("plugin install from a directory", () => {
 		expect(await readdir(installed())).toEqual(["demo"]);
 	});
 
-	it("says when a file is where plugins are kept", async () => {
+	it("reports a file in place of the directory of plugins", async () => {
 		put("source", { "plugin.json": demo });
 		put("share", { plugins: "mine" });
 		expect(await refusal(install("source"))).toBe(
@@ -105,7 +105,7 @@ describe("plugin install from a directory", () => {
 		expect(readFileSync(installed(), "utf8")).toBe("mine");
 	});
 
-	it("knows the home directory and absolute paths", async () => {
+	it("accepts paths of the home directory and absolute paths", async () => {
 		put("home/source", { "plugin.json": demo });
 		expect((await install("~/source")).results).toEqual(["Installed demo 1.0.0, no tools."]);
 		expect((await install(at("home/source"))).results).toEqual(["Installed demo 1.0.0 in place of 1.0.0, no tools."]);
@@ -119,7 +119,7 @@ describe("plugin install from a directory", () => {
 		expect(await readdir(installed("demo"))).toEqual(["plugin.json"]);
 	});
 
-	it("refuses few directories that links make many of", async () => {
+	it("refuses few directories that links multiply", async () => {
 		put("source", { "plugin.json": demo });
 		for (let level = 0; level < 40; level += 1) {
 			put(`source/d${level}`, { file: "" });
@@ -129,7 +129,7 @@ describe("plugin install from a directory", () => {
 		expect(await refusal(install("source"))).toBe("The plugin has more than 20000 files and directories.");
 	});
 
-	it("copies what links inside lead to, and refuses all others", async () => {
+	it("copies the targets of inner links, and refuses all other links", async () => {
 		put("source", { "plugin.json": demo, "a/file": "x" });
 		symlinkSync("a/file", at("source/link"));
 		symlinkSync("a", at("source/b"));
@@ -151,7 +151,7 @@ describe("plugin install from a directory", () => {
 		expect(await refusal(install("source"))).toBe(`${at("source/lost")} is a link that leads out of the plugin.`);
 	});
 
-	it("may be the directory in which plugins are installed", async () => {
+	it("accepts the directory of installed plugins itself", async () => {
 		put("share/plugins", { "plugin.json": demo });
 		await install(installed());
 		expect(await readdir(installed("demo"))).toEqual(["plugin.json"]);
@@ -168,7 +168,7 @@ describe("plugin install from a zip file", () => {
 			"in one directory, made on a Mac",
 			{ "demo/plugin.json": bytes(demo), "demo/bin/run": run, "__MACOSX/demo/._plugin.json": bytes("") },
 		],
-	])("takes a plugin %s", async (_name, files) => {
+	])("accepts a plugin %s", async (_name, files) => {
 		putZip("demo.zip", files);
 		expect((await install("demo.zip")).results).toEqual(["Installed demo 1.0.0, no tools."]);
 		expect((await readdir(installed("demo"))).sort()).toEqual(["bin", "plugin.json"]);
@@ -177,7 +177,7 @@ describe("plugin install from a zip file", () => {
 
 	it.each<[string, Zippable, RegExp]>([
 		[
-			"entries that lead out",
+			"entries with paths outside",
 			{ "plugin.json": bytes(demo), "../../x": bytes("") },
 			/demo\.zip cannot be unpacked: "\.\.\/\.\.\/x" leads out/,
 		],
@@ -193,17 +193,17 @@ describe("plugin install from a zip file", () => {
 
 	it.each<[string, Zippable, RegExp]>([
 		[
-			"a file that is a directory as well",
+			"a path that is both file and directory",
 			{ a: bytes(""), "a/b": bytes("") },
 			/^"a" .* both a file and a directory\. \S/,
 		],
 		["a long name", { ["n".repeat(300)]: bytes("") }, /^"n{79}…" .* name of more than 255 bytes\. \S/],
 		["a long name of few characters", { ["é".repeat(128)]: bytes("") }, /^"é{79}…" .* name of more than 255 bytes/],
-		["many levels", { [`${"a/".repeat(3000)}x`]: bytes("") }, /^"(a\/)+a…" .* path of more than 1024 bytes\. \S/],
-		["a file twice", { "./a": bytes("1"), a: bytes("2") }, /^"a" .* there twice\. \S/],
+		["too many levels", { [`${"a/".repeat(3000)}x`]: bytes("") }, /^"(a\/)+a…" .* path of more than 1024 bytes\. \S/],
+		["a duplicate file", { "./a": bytes("1"), a: bytes("2") }, /^"a" .* there twice\. \S/],
 		["a file without a name", { ".": bytes("") }, /^"\." .* no name of a file\. \S/],
-		["a long name that leads out", { [`../${"n".repeat(3000)}`]: bytes("") }, /"\.\.\/n{76}…" leads out/],
-	])("refuses %s before it writes any", async (_name, files, message) => {
+		["a long path outside", { [`../${"n".repeat(3000)}`]: bytes("") }, /"\.\.\/n{76}…" leads out/],
+	])("refuses %s before it writes any file", async (_name, files, message) => {
 		putZip("demo.zip", { "plugin.json": bytes(demo), ...files });
 		const { files: counted, effects } = createFailingFiles(disk);
 		const reported = await refusal(install("demo.zip", { files: counted }));
@@ -214,7 +214,7 @@ describe("plugin install from a zip file", () => {
 		expect(await readdir(installed())).toEqual([]);
 	});
 
-	it("refuses what is larger than 100 MiB unpacked, before it unpacks any", async () => {
+	it("refuses more than 100 MiB of unpacked files before it unpacks any", async () => {
 		const archive = Buffer.from(zipSync({ a: bytes("a"), "plugin.json": bytes(demo) }));
 		// The size in the directory is all that is looked at.
 		archive.writeUInt32LE(100 * 1024 * 1024, archive.indexOf("PK\x01\x02", 0, "latin1") + 24);
@@ -224,7 +224,7 @@ describe("plugin install from a zip file", () => {
 		expect(effects.filter(({ kind }) => kind === "replace")).toEqual([]);
 	});
 
-	it("refuses a file that is none", async () => {
+	it("refuses a file that is no zip file", async () => {
 		put("", { "demo.zip": "no archive" });
 		expect(await refusal(install("demo.zip"))).toBe(
 			`${at("demo.zip")} cannot be unpacked: it is no zip file, or cut off.`,
@@ -239,7 +239,7 @@ describe("plugin install from a git URL", () => {
 			env: { PATH: process.env["PATH"], HOME: root, GIT_CONFIG_NOSYSTEM: "1" },
 		});
 
-	it("clones it, and keeps nothing of git", async () => {
+	it("clones it, and stores nothing of git", async () => {
 		put("repository", { "plugin.json": demo, run: "" });
 		chmodSync(at("repository/run"), 0o755);
 		git("init", "--quiet");
@@ -263,7 +263,7 @@ describe("plugin install from a git URL", () => {
 	};
 
 	it.each(["https://example.com/a.git", "http://example.com/a", "ssh://git@example.com/a", "git@example.com:me/a.git"])(
-		"hands %s to git, which may ask nothing",
+		"passes %s to git, which may not prompt",
 		async (url) => {
 			const { requests, processes } = ran({ kind: "exited", exitCode: 128 }, "fatal: no such repository\n");
 			expect(await refusal(install(url, { processes }))).toContain("fatal: no such repository");
@@ -280,7 +280,7 @@ describe("plugin install from a git URL", () => {
 		[{ kind: "not-started", reason: "spawn git ENOENT" }, /^git could not be started: spawn git ENOENT\.$/],
 		[{ kind: "aborted" }, /interrupted/],
 		[{ kind: "exited", exitCode: 1 }, /^git could not clone/],
-	])("tells how git ended: %j, and no password", async (ended, message) => {
+	])("reports how git ended: %j, without passwords", async (ended, message) => {
 		const url = "https://me:hush@example.com/a";
 		const reported = await refusal(install(url, { processes: ran(ended, `fatal: ${url}`).processes }));
 		expect(reported).toMatch(message);
@@ -288,17 +288,17 @@ describe("plugin install from a git URL", () => {
 		expect(await readdir(installed())).toEqual([]);
 	});
 
-	it("refuses what is neither there nor a URL", async () => {
+	it("refuses what is neither a path nor a URL", async () => {
 		expect(await refusal(install("ext::sh -c x"))).toBe(
 			`There is no directory or zip file ${at("ext::sh -c x")}, and 'ext::sh -c x' is no git URL.`,
 		);
 	});
 });
 
-describe("a plugin that asks for values", () => {
+describe("a plugin with injected values", () => {
 	const asking = { ...demo, config_file: "conf/settings.json", inject: { "search.key": "api_key", url: "base_url" } };
 
-	it("finds them in its config file, which others cannot read", async () => {
+	it("finds them in its config file, which only the owner can read", async () => {
 		put("source", { "plugin.json": asking, "conf/settings.json": { search: { engine: "x", key: "" }, n: 1 } });
 		expect(await install("source")).toMatchObject({ faults: [] });
 		expect(json(installed("demo/conf/settings.json"))).toEqual({
@@ -319,7 +319,7 @@ describe("a plugin that asks for values", () => {
 		});
 	});
 
-	it("is installed without those that there are none of, which is said", async () => {
+	it("is installed without missing values, and names them", async () => {
 		put("source", { "plugin.json": asking });
 		const { results, faults } = await install("source", { values: async () => ({ api_key: "", base_url: "u" }) });
 		expect(results).toEqual(["Installed demo 1.0.0, no tools."]);
@@ -337,7 +337,7 @@ describe("a plugin that asks for values", () => {
 		expect(await readdir(installed())).toEqual([]);
 	});
 
-	it("is the only one for which settings are read", async () => {
+	it("is the only reason to read the settings", async () => {
 		put("source", { "plugin.json": demo });
 		const values = () => Promise.reject(new Error("not needed"));
 		expect((await install("source", { values })).faults).toEqual([]);
@@ -356,18 +356,18 @@ describe("an installation that fails", () => {
 		expect(readFileSync(installed("demo/data"), "utf8")).toBe("old");
 	};
 
-	it("leaves the earlier version when the manifest is broken", async () => {
+	it("preserves the earlier version when the manifest is invalid", async () => {
 		put("next", { "plugin.json": { name: "demo" } });
 		expect(await refusal(install("next"))).toBe("plugin.json cannot be used: version: is required.");
 		await untouched();
 	});
 
-	it("leaves the earlier version when it is interrupted", async () => {
+	it("preserves the earlier version when it is interrupted", async () => {
 		expect(await refusal(install("next", { signal: AbortSignal.abort() }))).toBe("The installation was interrupted.");
 		await untouched();
 	});
 
-	it("leaves the earlier version at whichever effect the disk fails", async () => {
+	it("preserves the earlier version whichever file effect fails", async () => {
 		const counting = createFailingFiles(disk);
 		await install("next", { files: counting.files });
 		const placed = counting.effects.findLastIndex(({ kind }) => kind === "rename");
@@ -379,7 +379,7 @@ describe("an installation that fails", () => {
 		}
 	});
 
-	it("brings back a version that a killed installation had moved aside, and clears up behind it", async () => {
+	it("restores a version that a killed installation had moved away, and removes its files", async () => {
 		const counting = createFailingFiles(disk);
 		await install("next", { files: counting.files });
 		await install("source");
@@ -400,7 +400,7 @@ describe("an installation that fails", () => {
 		expect(readFileSync(installed("demo/data"), "utf8")).toBe("old");
 	});
 
-	it("leaves a fresh workspace of another one alone", async () => {
+	it("leaves the recent workspace of another installation alone", async () => {
 		const [old, fresh] = [installed(temporaryName()), installed(temporaryName())];
 		for (const directory of [old, fresh]) mkdirSync(directory);
 		utimesSync(old, 1, 1);
@@ -425,13 +425,13 @@ describe("the installed plugins", () => {
 	});
 	const broken = () => `${installed("broken/plugin.json")} cannot be used: name: is required; version: is required.`;
 
-	it("are listed by name, the broken ones apart", async () => {
+	it("are listed by name, the broken ones separately", async () => {
 		expect(await list()).toEqual({ results: ["ant 0", "demo 1.0.0: Says things."], faults: [broken()] });
 		await rm(installed(), { recursive: true });
 		expect(await list()).toEqual({ results: ["There are no plugins."], faults: [] });
 	});
 
-	it("are shown with all that they bring, a line each", async () => {
+	it("are shown with all their contents, one line each", async () => {
 		expect((await info("demo")).results).toEqual([
 			"name: demo",
 			"version: 1.0.0",
@@ -451,13 +451,13 @@ describe("the installed plugins", () => {
 		expect(await refusal(info("broken"))).toBe(broken());
 	});
 
-	it("are removed by name, the broken ones by that of their directory", async () => {
+	it("are removed by name, the broken ones by directory name", async () => {
 		expect(await remove("ant")).toEqual({ results: ["Removed ant."], faults: [] });
 		expect(await remove("broken")).toEqual({ results: ["Removed broken."], faults: [] });
 		expect(await readdir(installed())).toEqual(["demo"]);
 	});
 
-	it("are removed as links where they are links", async () => {
+	it("are removed as links when they are links", async () => {
 		put("elsewhere", { "plugin.json": { ...demo, name: "linked" } });
 		symlinkSync(at("elsewhere"), installed("linked"));
 		await remove("linked");

@@ -32,7 +32,7 @@ const centralEntry = "PK\x01\x02";
 const localHeader = "PK\x03\x04";
 
 describe("readZip", () => {
-	it("gives files with contents and modes, packed or stored", async () => {
+	it("returns files with contents and modes, packed or stored", async () => {
 		const bytes = zip({
 			"demo/": entry("", 0o040755),
 			"demo/run": entry("#!/bin/sh\n", 0o100755),
@@ -59,7 +59,7 @@ describe("readZip", () => {
 		]);
 	});
 
-	it("gives none of an empty archive, and reads one with a comment", async () => {
+	it("returns no files for an empty archive, and reads one with a comment", async () => {
 		expect(await readZip(zip({}))).toEqual([]);
 		const bytes = zip({ a: text("x") });
 		bytes.writeUInt16LE(7, bytes.length - 2);
@@ -68,11 +68,11 @@ describe("readZip", () => {
 	});
 
 	it.each<[string, Zippable, string]>([
-		["a path upwards", { "../a": text("x") }, '"../a" leads out of the directory'],
-		["a path upwards inside", { "a/../../b": text("x") }, '"a/../../b" leads out of the directory'],
-		["a directory upwards", { "../": text("") }, '"../" leads out of the directory'],
+		["a path that goes up", { "../a": text("x") }, '"../a" leads out of the directory'],
+		["a path that goes up in the middle", { "a/../../b": text("x") }, '"a/../../b" leads out of the directory'],
+		["a directory that goes up", { "../": text("") }, '"../" leads out of the directory'],
 		["an absolute path", { "/etc/x": text("x") }, '"/etc/x" leads out of the directory'],
-		["a path of other systems", { "..\\a": text("x") }, '"..\\\\a" is no usable name'],
+		["a path of another system", { "..\\a": text("x") }, '"..\\\\a" is no usable name'],
 		["a null character", { "a\0b": text("x") }, '"a\\u0000b" is no usable name'],
 		["a link", { a: entry("/etc/passwd", 0o120777) }, '"a" is a link'],
 		["a link made on a Mac", { a: entry("/etc/passwd", 0o120777, 19) }, '"a" is a link'],
@@ -93,17 +93,17 @@ describe("readZip", () => {
 		["another checksum", patched(sound, centralEntry, 16, [1, 2, 3, 4]), '"long" is damaged'],
 		["more than it declares", patched(sound, centralEntry, 24, [9, 0, 0, 0]), /^"long" is damaged: /],
 		["less than it declares", patched(sound, centralEntry, 24, [0, 0, 2, 0]), '"long" is damaged'],
-		["data that are none", patched(sound, localHeader, 34, [255, 255, 255]), /^"long" is damaged: /],
-		["a header that is none", patched(sound, localHeader, 0, [0]), '"long" is damaged'],
-		["a header elsewhere", patched(sound, centralEntry, 42, [255, 255, 255, 127]), '"long" is damaged'],
-		["sizes of a larger format", patched(sound, centralEntry, 24, [255, 255, 255, 255]), /^"long" is damaged: /],
+		["invalid compressed data", patched(sound, localHeader, 34, [255, 255, 255]), /^"long" is damaged: /],
+		["an invalid header", patched(sound, localHeader, 0, [0]), '"long" is damaged'],
+		["a header at another offset", patched(sound, centralEntry, 42, [255, 255, 255, 127]), '"long" is damaged'],
+		["sizes of ZIP64", patched(sound, centralEntry, 24, [255, 255, 255, 255]), /^"long" is damaged: /],
 		["encryption", patched(sound, centralEntry, 8, [1]), '"long" is encrypted'],
-		["another packing", patched(sound, centralEntry, 10, [14]), '"long" is packed in an unusual way'],
+		["another compression method", patched(sound, centralEntry, 10, [14]), '"long" is packed in an unusual way'],
 	])("refuses %s", async (_name, bytes, message) => {
 		expect(await refusal(bytes)).toMatch(message);
 	});
 
-	it("never fails otherwise, whatever is cut off", async () => {
+	it("never throws other errors, wherever the file is truncated", async () => {
 		for (let length = 0; length < sound.length; length += 1) {
 			expect(await refusal(sound.subarray(0, length))).toMatch(/./);
 		}

@@ -81,14 +81,14 @@ function createSubject(tasks: TaskView[], outcome: TurnOutcome = { status: "fini
 }
 
 describe("the wait for background work", () => {
-	it("is none without any", async () => {
+	it("returns at once without tasks", async () => {
 		const subject = createSubject([]);
 		expect(await subject.wait(10)).toBeNull();
 		expect(subject.ran).toEqual([]);
 		expect(subject.clock.waiting()).toBe(0);
 	});
 
-	it("calls the agent back for each task that ends, with a word of the program's own", async () => {
+	it("prompts the agent for each task that ends, with a reminder of the program", async () => {
 		const subject = createSubject([task("a", 5), task("b", 8)]);
 		const waiting = subject.wait(10);
 		await subject.end();
@@ -116,7 +116,7 @@ describe("the wait for background work", () => {
 		});
 	});
 
-	it("begins anew for what the agent starts when it is called back", async () => {
+	it("continues for tasks that the agent starts when prompted", async () => {
 		const tasks = [task("a", 3)];
 		const subject = createSubject(tasks);
 		subject.onTurn(() => tasks.push(task("b", 60)));
@@ -130,14 +130,14 @@ describe("the wait for background work", () => {
 		expect(subject.endedTasks()).toBe(0);
 	});
 
-	it("calls the agent back for news of a task that ended during its last answer", async () => {
+	it("prompts the agent about a task that ended during its last answer", async () => {
 		const subject = createSubject([]);
 		subject.report();
 		expect(await subject.wait(10)).toBeNull();
 		expect(subject.ran).toHaveLength(1);
 	});
 
-	it("ends the tasks that take too long", async () => {
+	it("stops tasks that exceed the time limit", async () => {
 		const subject = createSubject([task("a", 5), task("b", 5)]);
 		const waiting = subject.wait(10);
 		await new Promise((resolve) => setImmediate(resolve));
@@ -146,7 +146,7 @@ describe("the wait for background work", () => {
 		expect(subject.endedTasks()).toBe(2);
 	});
 
-	it("ends with a turn that fails", async () => {
+	it("ends with a failed turn", async () => {
 		const subject = createSubject([task("a", 5), task("b", 5)], { status: "max-steps", limit: "steps", steps: 3 });
 		const waiting = subject.wait(10);
 		await subject.end();

@@ -22,7 +22,7 @@ const play = (...events: readonly PlayedEvent[]) => ({
 });
 
 describe("createFinalPrinter", () => {
-	it("gives the last message and nothing before it", () => {
+	it("prints the last message and nothing before it", () => {
 		const events: PlayedEvent[] = [
 			turnBegins,
 			step(1),
@@ -42,40 +42,40 @@ describe("createFinalPrinter", () => {
 		});
 	});
 
-	it("does not add to a line that is ended", () => {
+	it("adds no newline to a complete line", () => {
 		expect(play(turnBegins, step(1), text("a\nb\n"), turnEnds).text).toBe("a\nb\n");
 	});
 
-	it("discards what a failed attempt said", () => {
+	it("discards the output of a failed attempt", () => {
 		expect(play(turnBegins, step(1), text("half"), retry, text("whole"), turnEnds).text).toBe("whole\n");
 	});
 
-	it("gives one message for a turn of several turns", () => {
+	it("prints one message for nested turns", () => {
 		const innerEnds: EventBody = { type: "turn.ended", outcome: null };
 		const events = [turnBegins, turnBegins, step(1), text("a"), innerEnds, turnBegins, step(1), text("b"), innerEnds];
 		expect(play(...events, turnEnds).text).toBe("b\n");
 	});
 
-	it("gives one message for each turn", () => {
+	it("prints one message for each turn", () => {
 		const turns = play(turnBegins, step(1), text("a"), turnEnds, turnBegins, text("b"), turnEnds);
 		expect(turns.text).toBe("a\nb\n");
 	});
 
-	it("gives an object also for an empty message, and no text", () => {
+	it("prints an object for an empty message, but no text", () => {
 		expect(play(turnBegins, step(1), text("a"), step(2), callCompleted("c1", "T", null), turnEnds)).toEqual({
 			text: "",
 			json: '{"role":"assistant","content":""}\n',
 		});
 	});
 
-	it("gives no message of a turn that did not finish", () => {
+	it("prints no message of a turn that did not finish", () => {
 		expect(play(turnBegins, step(1), text("half"), turnIsCancelled)).toEqual({ text: "", json: "" });
 	});
 
 	it.each([
 		["text", "Error: No.\n"],
 		["stream-json", "No.\n"],
-	] as const)("tells a failure as %s", (format, expected) => {
+	] as const)("prints a failure as %s", (format, expected) => {
 		const { printer, written } = playEvents((write) => createFinalPrinter(format, write));
 		printer.fail({ message: "No.", exitCode: 1 });
 		expect(written).toEqual([expected]);

@@ -6,12 +6,12 @@ import { readMessage, readMessages, readPrompt } from "./print-input.ts";
 describe("readPrompt", () => {
 	const refuse = () => Promise.reject(new Error("not to be read"));
 
-	it("takes what was typed and leaves stdin alone", async () => {
+	it("uses the argument and leaves stdin alone", async () => {
 		expect(await readPrompt("do it", false, refuse)).toBe("do it");
 		expect(await readPrompt("do it", true, refuse)).toBe("do it");
 	});
 
-	it("takes all of stdin as one prompt", async () => {
+	it("reads all of stdin as one prompt", async () => {
 		expect(await readPrompt(null, false, async () => "  first\nsecond\n\n")).toBe("first\nsecond");
 	});
 
@@ -34,7 +34,7 @@ describe("readMessage", () => {
 		['{"role":"user","content":"hi"}', "hi"],
 		['{"role":"user","content":" hi ","name":"x"}', " hi "],
 		['{"role":"user","content":[{"type":"text","text":"hi"}]}', [{ type: "text", text: "hi" }]],
-	])("takes %s", (line, input) => expect(readMessage(line)).toEqual({ input }));
+	])("accepts %s", (line, input) => expect(readMessage(line)).toEqual({ input }));
 
 	it.each([
 		["hello", /no JSON/],
@@ -48,13 +48,13 @@ describe("readMessage", () => {
 		['{"role":"user","content":[{"type":"text"}]}', /neither a text nor a list/],
 		['{"role":"user","content":" "}', /empty/],
 		['{"role":"user","content":[]}', /empty/],
-	])("says why it does not take %s", (line, why) => {
+	])("reports why it does not accept %s", (line, why) => {
 		expect(readMessage(line)).toEqual({ problem: expect.stringMatching(why) });
 	});
 });
 
 describe("readMessages", () => {
-	it("gives the user's messages in order and complains of the others", async () => {
+	it("returns the user's messages in order and reports the others", async () => {
 		async function* lines(): AsyncGenerator<Line> {
 			yield { kind: "line", text: '{"role":"user","content":"one"}' };
 			yield { kind: "line", text: " " };

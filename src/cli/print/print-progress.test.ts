@@ -47,7 +47,7 @@ function createSubject({ columns = 80 } = {}) {
 }
 
 describe("createProgress", () => {
-	it("shows what the turn does, its step and its seconds", () => {
+	it("shows the state of the turn, its step and its seconds", () => {
 		const { take, shown } = createSubject();
 		take(turnBegins);
 		expect(shown()).toBe("waiting for the model, 0 s");
@@ -71,13 +71,13 @@ describe("createProgress", () => {
 		["summarising the context", [{ type: "compaction.started" }]],
 		["connecting to tool servers", [{ type: "mcp.loading-started" }]],
 		["waiting for the model", [{ type: "mcp.loading-started" }, { type: "mcp.loading-ended" }]],
-	])("says %s", (expected, events) => {
+	])("shows %s", (expected, events) => {
 		const { take, shown } = createSubject();
 		for (const event of [turnBegins, step(1), ...events]) take(event);
 		expect(shown()).toBe(`${expected}, step 1, 0 s`);
 	});
 
-	it("does not follow subagents", () => {
+	it("ignores subagents", () => {
 		const { take, shown } = createSubject();
 		take(turnBegins);
 		take(step(1));
@@ -86,14 +86,14 @@ describe("createProgress", () => {
 		expect(shown()).toBe("waiting for the model, step 1, 0 s");
 	});
 
-	it("draws only what changed", () => {
+	it("redraws only changes", () => {
 		const { take, clock, written } = createSubject();
 		take(turnBegins);
 		clock.advance(1999);
 		expect(written).toEqual([`${erase}waiting for the model, 0 s`, `${erase}waiting for the model, 1 s`]);
 	});
 
-	it("is taken away for other output, and comes back", () => {
+	it("is erased before other output, and redrawn after it", () => {
 		const { take, shown, progress, written } = createSubject();
 		take(turnBegins);
 		shown();
@@ -103,7 +103,7 @@ describe("createProgress", () => {
 		expect(shown()).toBe("waiting for the model, 0 s");
 	});
 
-	it("waits while it would fall into other output", () => {
+	it("is not drawn within other output", () => {
 		const { take, shown, allowDrawing, written } = createSubject();
 		allowDrawing(false);
 		take(turnBegins);
@@ -113,7 +113,7 @@ describe("createProgress", () => {
 		expect(shown()).toBe("waiting for the model, 1 s");
 	});
 
-	it("is gone behind the turn, and starts anew with the next", () => {
+	it("is erased after the turn, and starts anew with the next", () => {
 		const { take, shown, clock, written } = createSubject();
 		take(turnBegins);
 		take(step(3));
@@ -125,7 +125,7 @@ describe("createProgress", () => {
 		expect(shown()).toBe("waiting for the model, 0 s");
 	});
 
-	it("stays through turns within the turn", () => {
+	it("persists through nested turns", () => {
 		const { take, shown } = createSubject();
 		take(turnBegins);
 		take(turnBegins);
@@ -137,7 +137,7 @@ describe("createProgress", () => {
 		expect(shown(1000)).toBe("waiting for the model, step 1, 2 s");
 	});
 
-	it("ends for good, also within a turn", () => {
+	it("ends permanently, also within a turn", () => {
 		const { take, shown, progress, clock, written } = createSubject();
 		take(turnBegins);
 		shown();
@@ -158,7 +158,7 @@ describe("createProgress", () => {
 		expect(shown()).toBe(expected);
 	});
 
-	it("counts wide letters twice", () => {
+	it("counts wide characters as two columns", () => {
 		const { take, shown } = createSubject({ columns: 21 });
 		take(turnBegins);
 		take(callCompleted("c1", "日本日本日本日本日本", null));

@@ -43,11 +43,11 @@ const assistant = (content: unknown, ...calls: readonly (readonly [string, strin
 });
 
 describe("createStreamJsonPrinter", () => {
-	it("gives one message for an answer, a plain text as a string", () => {
+	it("prints one message for an answer, and plain text as a string", () => {
 		expect(play(turnBegins, step(1), text("Hel"), text("lo"), answered, turnEnds)).toEqual([assistant("Hello")]);
 	});
 
-	it("gives thoughts and several parts as a list", () => {
+	it("prints reasoning and several parts as a list", () => {
 		expect(play(step(1), thought("h"), thought("m"), text("so"), turnEnds)).toEqual([
 			assistant([
 				{ type: "think", think: "hm", encrypted: null },
@@ -56,7 +56,7 @@ describe("createStreamJsonPrinter", () => {
 		]);
 	});
 
-	it("gives results behind their calls, as the model reads them", () => {
+	it("prints results after their calls, as the model sees them", () => {
 		const lines = play(
 			step(1),
 			text("I look."),
@@ -88,14 +88,14 @@ describe("createStreamJsonPrinter", () => {
 		]);
 	});
 
-	it("tells an answer as soon as it is complete, and a result as soon as it is there", () => {
+	it("prints an answer as soon as it is complete, and a result as soon as it arrives", () => {
 		const call = callBegins("c1", "T", null);
 		expect(play(step(1), call)).toEqual([]);
 		expect(play(step(1), call, answered)).toHaveLength(1);
 		expect(play(step(1), call, answered, result("c1", toolSuccess({})))).toHaveLength(2);
 	});
 
-	it("holds a result that comes while the answer still streams", () => {
+	it("holds back a result that arrives while the answer still streams", () => {
 		const lines = play(
 			step(1),
 			callBegins("c1", "T", null),
@@ -111,7 +111,7 @@ describe("createStreamJsonPrinter", () => {
 		]);
 	});
 
-	it("discards what a failed attempt said and did", () => {
+	it("discards the answer and the calls of a failed attempt", () => {
 		const lines = play(
 			step(1),
 			text("half"),
@@ -131,15 +131,15 @@ describe("createStreamJsonPrinter", () => {
 		["the next step", step(2)],
 		["the end of the turn", turnEnds],
 		["the end of a cancelled turn", turnIsCancelled],
-	])("tells at %s what was held", (_name, event) => {
+	])("prints at %s what was held back", (_name, event) => {
 		expect(play(step(1), text("half"), event)).toEqual([assistant("half")]);
 	});
 
-	it("tells a command's answer, which has no step", () => {
+	it("prints the answer of a command, which has no step", () => {
 		expect(play(turnBegins, text("Plan mode is on."), answered, turnEnds)).toEqual([assistant("Plan mode is on.")]);
 	});
 
-	it("tells news as messages of the wire", () => {
+	it("prints notifications and plans as messages of the wire", () => {
 		expect(play(notification, plan)).toEqual([
 			{
 				type: "Notification",
@@ -160,11 +160,11 @@ describe("createStreamJsonPrinter", () => {
 		]);
 	});
 
-	it("leaves subagents out", () => {
+	it("ignores subagents", () => {
 		expect(play(...allSamples.map((body) => ({ of: coder, body })))).toEqual([]);
 	});
 
-	it("takes every event there is, and gives a line for each message among them", () => {
+	it("accepts every event type, and prints a line for each message", () => {
 		const call = (name: string) => ({ type: "function", id: "c1", function: { name: "Shell", arguments: name } });
 		const image = { type: "image_url", image_url: { url: "data:image/png;base64,AA==", id: null } };
 		const returned = (...content: readonly unknown[]) => ({ role: "tool", content, tool_call_id: "c1" });
@@ -197,7 +197,7 @@ describe("createStreamJsonPrinter", () => {
 		]);
 	});
 
-	it("gives no line for anything else", () => {
+	it("prints no line for other events", () => {
 		const shown: readonly EventType[] = [
 			"notification.raised",
 			"plan.displayed",
@@ -212,7 +212,7 @@ describe("createStreamJsonPrinter", () => {
 		expect(play(...others, turnEnds)).toEqual([]);
 	});
 
-	it("prints a failure as kimi does: its sentence on a line of its own, no JSON", () => {
+	it("prints a failure as kimi does: its sentence on its own line, no JSON", () => {
 		const { printer, written } = playEvents(createStreamJsonPrinter);
 		printer.fail({ message: "a\u2028b\nc", exitCode: 75 });
 		expect(written).toEqual(["a b c\n"]);

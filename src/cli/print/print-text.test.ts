@@ -25,12 +25,12 @@ import { createTextPrinter } from "./print-text.ts";
 const play = (...events: readonly PlayedEvent[]) => playEvents(createTextPrinter, ...events).written.join("");
 
 describe("createTextPrinter", () => {
-	it("gives the answer as it streams, without thoughts", () => {
+	it("prints the answer as it streams, without reasoning", () => {
 		const { written } = playEvents(createTextPrinter, turnBegins, step(1), thought("hm"), text("Hel"), text("lo"));
 		expect(written).toEqual(["Hel", "lo"]);
 	});
 
-	it("ends the last line of a turn, once", () => {
+	it("ends the last line of a turn exactly once", () => {
 		expect(play(turnBegins, step(1), text("a"), answered, turnEnds)).toBe("a\n");
 		expect(play(turnBegins, step(1), text("a\n"), answered, turnEnds)).toBe("a\n");
 		expect(play(turnBegins, turnEnds)).toBe("");
@@ -40,12 +40,12 @@ describe("createTextPrinter", () => {
 		["tokens", 8, 10, "* The turn has used 8 of its 10 tokens.\n"],
 		["time", 2.402, 3, "* The turn has used 2.402 of its 3 s.\n"],
 		["tool-calls", 5, 5, "* The turn has used 5 of its 5 tool calls.\n"],
-	] as const)("shows that the budget of %s is nearly used up", (budget, used, limit, line) => {
+	] as const)("reports that the budget of %s is nearly exhausted", (budget, used, limit, line) => {
 		const warning: EventBody = { type: "budget.warning", budget, scope: "turn", used, limit };
 		expect(play(turnBegins, step(1), text("a"), warning, turnEnds)).toBe(`a\n${line}`);
 	});
 
-	it("shows calls and results on lines of their own", () => {
+	it("prints calls and results on their own lines", () => {
 		const printed = play(
 			turnBegins,
 			step(1),
@@ -85,8 +85,8 @@ describe("createTextPrinter", () => {
 		["the brief of a failure", toolError("long story", "Bad\nluck"), "< T failed: Bad luck\n"],
 		["the message of a failure without one", toolError("long story", ""), "< T failed: long story\n"],
 		["no control characters", toolSuccess({ output: "\u001b[2Jx" }), "< T: [2Jx\n"],
-		["no more than a line holds", toolSuccess({ output: "y".repeat(500) }), `< T: ${"y".repeat(159)}…\n`],
-	])("of a result shows %s", (_name, value, expected) => {
+		["at most one line", toolSuccess({ output: "y".repeat(500) }), `< T: ${"y".repeat(159)}…\n`],
+	])("of a result prints %s", (_name, value, expected) => {
 		expect(play(callCompleted("c1", "T", null), result("c1", value))).toBe(`> T\n${expected}`);
 	});
 
@@ -96,13 +96,13 @@ describe("createTextPrinter", () => {
 		);
 	});
 
-	it("shows news and plans", () => {
+	it("prints notifications and plans", () => {
 		expect(play(text("a"), notification, plan)).toBe(
 			"a\n* success: Build done: exit code 0 in 3 s\n* The plan in /plans/a.md:\n# Plan\n\n1. Do it.\n",
 		);
 	});
 
-	it("shows of subagents what they do, under their names, and not what they say", () => {
+	it("prints what subagents do, under their names, but not their answers", () => {
 		const of = (body: EventBody) => ({ of: coder, body });
 		const printed = play(
 			callCompleted("c1", "Agent", "{}"),
@@ -124,17 +124,17 @@ describe("createTextPrinter", () => {
 		);
 	});
 
-	it("tells a failure on a line of its own", () => {
+	it("prints a failure on its own line", () => {
 		const { printer, written } = playEvents(createTextPrinter, turnBegins, step(1), text("so far"), interrupted);
 		printer.fail({ message: "out of \u001bluck", exitCode: 1 });
 		expect(written.join("")).toBe("so far\nError: out of luck\n");
 	});
 
-	it("keeps control characters of the model from the terminal", () => {
+	it("removes control characters from the model's output", () => {
 		expect(play(text("a\u001b]0;title\u0007b"), turnEnds)).toBe("a]0;titleb\n");
 	});
 
-	it("takes every event there is, leaving no line open behind a turn", () => {
+	it("accepts every event type, and ends the last line after a turn", () => {
 		expect(play(...allSamples, turnEnds)).toBe(
 			[
 				"* The model failed (APIStatusError 429); attempt 2 of 3 starts its answer anew in 0.5 s.",

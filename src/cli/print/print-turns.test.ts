@@ -8,7 +8,7 @@ import { createTurns } from "./print-turns.ts";
 const ready = () => Promise.resolve();
 
 describe("createTurns", () => {
-	it("runs turns one after the other, each once its end was passed on", async () => {
+	it("runs turns one after the other, each after the end of the last was printed", async () => {
 		const model = createScriptedModel([[say("a"), done()], [modelFailure("status", "no", 400)]]);
 		const { session } = await createSessionSubject(model);
 		const types: string[] = [];
@@ -26,7 +26,7 @@ describe("createTurns", () => {
 		expect(types.at(-1)).toBe("turn.ended");
 	});
 
-	it("lets the model be answered no faster than its output is taken", async () => {
+	it("applies backpressure of the output to the model", async () => {
 		const { session } = await createSessionSubject(
 			createScriptedModel([[...Array.from({ length: 2000 }, () => say("a")), done()]]),
 		);
@@ -50,7 +50,7 @@ describe("createTurns", () => {
 		expect(taken).toBeGreaterThan(2000);
 	});
 
-	it("refuses what is asked, with a word that lets the turn go on", async () => {
+	it("rejects approvals with feedback that lets the turn continue", async () => {
 		const model = createScriptedModel([
 			[call("c1", "E"), done()],
 			[say("ok"), done()],
@@ -81,7 +81,7 @@ describe("createTurns", () => {
 		expect(await running).toEqual({ status: "cancelled" });
 	});
 
-	it("rejects when the session is closing, and when what is told cannot be taken", async () => {
+	it("rejects when the session is closing, and when an event cannot be printed", async () => {
 		const stopped = await createSessionSubject(createScriptedModel([]));
 		const turns = createTurns(stopped.session, () => {}, ready);
 		await stopped.session.stop();

@@ -9,7 +9,7 @@ const failed = (error: Partial<Failed>): TurnOutcome => ({
 });
 
 describe("toFailure", () => {
-	it("is none of a finished turn", () => expect(toFailure({ status: "finished" })).toBeNull());
+	it("is null for a finished turn", () => expect(toFailure({ status: "finished" })).toBeNull());
 
 	it.each<[TurnOutcome, string, number]>([
 		[{ status: "cancelled" }, "Interrupted by user", 1],
@@ -20,7 +20,7 @@ describe("toFailure", () => {
 		[failed({ code: "model-not-set", message: "LLM is not set" }), "LLM not set", 1],
 		[failed({ code: "storage-failed" }), "m", 1],
 		[failed({ code: "budget-exhausted" }), "m", 1],
-	])("of %j begins as scripts know it from kimi, and has an exit code", (outcome, start, exitCode) => {
+	])("of %j begins as in kimi, and has an exit code", (outcome, start, exitCode) => {
 		const failure = toFailure(outcome);
 		expect(failure?.message.startsWith(start)).toBe(true);
 		expect(failure?.exitCode).toBe(exitCode);
@@ -30,13 +30,13 @@ describe("toFailure", () => {
 		["steps", /reached: 3\. .*--max-steps-per-turn/, "ralph"],
 		["loop", /reached: 3\. .*gone over.*--max-ralph-iterations/, "--max-steps-per-turn"],
 		["flow", /reached: 3\. .*flow/, "--max"],
-	] as const)("says how many steps there were, and which limit it was: %s", (limit, expected, unsaid) => {
+	] as const)("says how many steps there were, and which limit was reached: %s", (limit, expected, unsaid) => {
 		const message = toFailure({ status: "max-steps", limit, steps: 3 })?.message;
 		expect(message).toMatch(expected);
 		expect(message).not.toContain(unsaid);
 	});
 
-	it("says which model is missing", () => {
+	it("names the missing model", () => {
 		const unset = { code: "model-not-set", message: "LLM is not set" } as const;
 		expect(toFailure(failed({ ...unset, data: { model: "k" } }))?.message).toBe(
 			'LLM not set: the settings have no model "k"',
