@@ -262,19 +262,19 @@ const full: Configuration = {
 };
 
 describe("settings as text", () => {
-	it("gives the defaults for an empty table", async () => {
+	it("have the defaults for an empty table", async () => {
 		expect(await readConfiguration({ kind: "text", text: "{}" }, files, silentLog)).toEqual({
 			configuration: defaults,
 			path: null,
 		});
 	});
 
-	it("reads every section from TOML and the same from JSON", async () => {
+	it("are read completely from TOML, with the same result from JSON", async () => {
 		expect(await readText(fullToml)).toEqual(full);
 		expect(await readText(JSON.stringify(parse(fullToml)))).toEqual(full);
 	});
 
-	it("reads the settings of the scripted model as tests pass them", async () => {
+	it("have the settings of the scripted model as tests pass them", async () => {
 		const text =
 			'{"default_model":"m","models":{"m":{"provider":"p","model":"scripted_echo","max_context_size":100000}},' +
 			'"providers":{"p":{"type":"_scripted_echo","base_url":"","api_key":"","env":{"KIMI_SCRIPTED_ECHO_SCRIPTS":"/s.json"}}}}';
@@ -289,7 +289,7 @@ describe("settings as text", () => {
 		expect(providers["p"]?.env).toEqual({ KIMI_SCRIPTED_ECHO_SCRIPTS: "/s.json" });
 	});
 
-	it("takes the old name of the step limit, the new one first", async () => {
+	it("may have the old name of the step limit, which the new one overrides", async () => {
 		expect((await readText('{"loop_control":{"max_steps_per_run":5}}')).loopControl.maxStepsPerTurn).toBe(5);
 		expect(
 			(await readText('{"loop_control":{"max_steps_per_run":5,"max_steps_per_turn":6}}')).loopControl.maxStepsPerTurn,
@@ -299,7 +299,7 @@ describe("settings as text", () => {
 		]);
 	});
 
-	it("takes capabilities as an object: the keys that are true", async () => {
+	it("may have capabilities as an object: the keys that are true", async () => {
 		const settings = (capabilities: unknown) => ({
 			models: { m: { provider: "p", model: "x", max_context_size: 1, capabilities } },
 			providers: { p: { type: "kimi", base_url: "", api_key: "" } },
@@ -321,7 +321,7 @@ describe("settings as text", () => {
 		]);
 	});
 
-	it("reads null as absent where a key may be absent", async () => {
+	it("treat null as absent for optional keys", async () => {
 		const provider = { type: "kimi", base_url: "", api_key: "", env: null, custom_headers: null, oauth: null };
 		const read = await readText(JSON.stringify({ providers: { p: provider }, services: { moonshot_search: null } }));
 		expect(read.providers["p"]).toEqual({
@@ -335,13 +335,13 @@ describe("settings as text", () => {
 		});
 	});
 
-	it("knows thirteen hook events", async () => {
+	it("may have thirteen hook events", async () => {
 		expect(hookEvents).toHaveLength(13);
 		const hooks = hookEvents.map((event) => ({ event, command: "true" }));
 		expect((await readText(JSON.stringify({ hooks }))).hooks.map(({ event }) => event)).toEqual(hookEvents);
 	});
 
-	it("says both reasons when the text is neither JSON nor TOML, without quoting it", async () => {
+	it("are refused with both reasons when they are neither JSON nor TOML, without quotation", async () => {
 		const error = await configurationFailure(readText('{"api_key":sk-secret-secret-secret'));
 		expect(error).toMatchObject({
 			category: "text",
@@ -358,7 +358,7 @@ describe("settings as text", () => {
 		expect((await configurationFailure(readText('{"a":'))).problems[0]?.reason).toMatch(/^not JSON.*: \S/);
 	});
 
-	it("refuses text that is empty or no table", async () => {
+	it("are refused when they are empty or no table", async () => {
 		expect((await configurationFailure(readText(" \n"))).message).toBe(
 			"Invalid configuration text (--config):\n  is empty",
 		);
@@ -497,12 +497,12 @@ describe("problems", () => {
 		expect(problems).toContainEqual({ key, reason });
 	});
 
-	it("names hook events it does not know", async () => {
+	it("name unknown hook events", async () => {
 		const [problem] = await problemsOf({ hooks: [{ event: "Nap", command: "x" }] });
 		expect(problem).toMatchObject({ key: "hooks[0].event", reason: expect.stringMatching(/found "Nap"$/) });
 	});
 
-	it("are listed as far as anybody reads on", async () => {
+	it("are listed up to a limit", async () => {
 		const models = Object.fromEntries(Array.from({ length: 80 }, (_, index) => [`m${index}`, 1]));
 		const error = await configurationFailure(readText(JSON.stringify({ models })));
 		const lines = error.message.split("\n");
@@ -519,12 +519,12 @@ describe("problems", () => {
 			`{"hooks":${"[".repeat(120_000)}${"]".repeat(120_000)}}`,
 			"not settings: they nest more than 100 levels deep",
 		],
-	])("are found in text that is too long or too deep: %s", async (_name, text, reason) => {
+	])("are reported for text that is too long or too deep: %s", async (_name, text, reason) => {
 		expect((await configurationFailure(readText(text))).message).toContain(reason);
 		expect(await shortestPause(() => configurationFailure(readText(text)))).toBeLessThan(longestPause);
 	});
 
-	it("are listed all at once, those between tables included", async () => {
+	it("are listed all at once, inconsistencies between tables included", async () => {
 		const text = 'default_model = "x"\ntheme = 1\n[models."a/b"]\nprovider = "q"\nmodel = "m"\n';
 		const error = await configurationFailure(readText(text));
 		expect(error.message).toBe(
@@ -543,7 +543,7 @@ describe("a settings file", () => {
 	const readFileAt = (name: string) =>
 		readConfiguration({ kind: "file", path: path.join(folder, name) }, files, silentLog);
 
-	it("is JSON or TOML by its name", async () => {
+	it("is JSON or TOML according to its extension", async () => {
 		await writeFile(path.join(folder, "a.JSON"), '\ufeff{"theme":"light"}');
 		await writeFile(path.join(folder, "b.conf"), 'theme = "light"\n');
 		const light = { ...defaults, theme: "light" };
@@ -551,7 +551,7 @@ describe("a settings file", () => {
 		expect(await readFileAt("b.conf")).toEqual({ configuration: light, path: path.join(folder, "b.conf") });
 	});
 
-	it("that cannot be understood is named", async () => {
+	it("that is invalid is named", async () => {
 		await writeFile(path.join(folder, "a.json"), "theme = 1");
 		await writeFile(path.join(folder, "b.toml"), 'a = 1\napi_key = sk-secret"');
 		await writeFile(path.join(folder, "c.toml"), "theme = 1");
@@ -565,7 +565,7 @@ describe("a settings file", () => {
 		expect(schema.message).toContain(`Invalid configuration file ${folder}/c.toml:\n  theme: must`);
 	});
 
-	it("must be there and be a file", async () => {
+	it("must exist and be a file", async () => {
 		await mkdir(path.join(folder, "d.toml"));
 		expect(await configurationFailure(readFileAt("none.toml"))).toMatchObject({
 			category: "unreadable",
@@ -593,7 +593,7 @@ describe("the default file", () => {
 		expect(await readDefault()).toEqual({ configuration: defaults, path: shared("config.toml") });
 	});
 
-	it("is read when it is there, and config.json left alone", async () => {
+	it("is read when it exists, and config.json is left alone", async () => {
 		await mkdir(shared(""));
 		await writeFile(shared("config.toml"), 'theme = "light"');
 		await writeFile(shared("config.json"), "{}");
@@ -601,7 +601,7 @@ describe("the default file", () => {
 		expect((await readdir(shared(""))).sort()).toEqual(["config.json", "config.toml"]);
 	});
 
-	it("is made from an old config.json, which is kept as config.json.bak", async () => {
+	it("is converted from an old config.json, which is renamed to config.json.bak", async () => {
 		await mkdir(shared(""));
 		const old = JSON.stringify(parse(fullToml));
 		await writeFile(shared("config.json"), old);
@@ -612,7 +612,7 @@ describe("the default file", () => {
 		expect((await readDefault()).configuration).toEqual(full);
 	});
 
-	it("is not made from an old config.json that is invalid", async () => {
+	it("is not converted from an invalid old config.json", async () => {
 		await mkdir(shared(""));
 		await writeFile(shared("config.json"), '{"theme":1}');
 		expect(await configurationFailure(readDefault())).toMatchObject({
@@ -622,7 +622,7 @@ describe("the default file", () => {
 		expect(await readdir(shared(""))).toEqual(["config.json"]);
 	});
 
-	it("may be impossible to make: the defaults hold and the log says why", async () => {
+	it("is optional when it cannot be created: the defaults hold, and a line is logged", async () => {
 		await writeFile(path.join(folder, "share"), "a file where the directory should be");
 		const warnings: unknown[] = [];
 		const log: Log = { ...silentLog, warn: (message, fields) => warnings.push([message, fields]) };

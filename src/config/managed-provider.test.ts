@@ -75,7 +75,7 @@ describe("addManagedProvider", () => {
 		});
 	});
 
-	it("leaves everything else as it is", async () => {
+	it("preserves everything else", async () => {
 		expect(await add(mine)).toEqual({ text: mine + added, defaultModel: "mine" });
 	});
 
@@ -84,7 +84,7 @@ describe("addManagedProvider", () => {
 		expect((await add(text)).text).toBe(text.replace('""', '"kimi-code/k2"') + added);
 	});
 
-	it("changes nothing when done again, nor what was written in another way", async () => {
+	it("is idempotent, and preserves the person's own changes", async () => {
 		const { text } = await add(mine);
 		expect((await add(text)).text).toBe(text);
 		const other = text
@@ -94,7 +94,7 @@ describe("addManagedProvider", () => {
 		expect((await add(other)).text).toBe(other);
 	});
 
-	it("takes up what the platform says now, and keeps keys of the person's", async () => {
+	it("updates the data of the platform, and preserves the person's own keys", async () => {
 		const others = `
 [models."kimi-code/own"]
 provider = "p"
@@ -161,7 +161,7 @@ oauth = { storage = "file", key = "oauth/kimi-code" }
 	});
 
 	it.each([
-		["no TOML", "default_model = \n", "syntax", "Invalid TOML in configuration file /c:\n  not TOML at line 1"],
+		["invalid TOML", "default_model = \n", "syntax", "Invalid TOML in configuration file /c:\n  not TOML at line 1"],
 		[
 			"models in one line",
 			'models = { m = { provider = "p", model = "x", max_context_size = 1 } }\n',
@@ -169,7 +169,7 @@ oauth = { storage = "file", key = "oauth/kimi-code" }
 			"Cannot edit configuration file /c in place:\n  write models and providers as tables with headings like [models.name]",
 		],
 		["a provider with dots", 'providers."managed:kimi-code".type = "kimi"\n', "uneditable", "Cannot edit"],
-		["models that are none", "models = 5\n", "uneditable", "Cannot edit"],
+		["models that are no tables", "models = 5\n", "uneditable", "Cannot edit"],
 	])("refuses %s", async (_, text, category, message) => {
 		const error = await configurationFailure(add(text));
 		expect(error.category).toBe(category);
@@ -182,17 +182,17 @@ describe("removeManagedProvider", () => {
 		["of a person", mine],
 		["without a default model", 'default_model = ""\n'],
 		["with the line ends of Windows", 'default_model = ""\r\ntheme = "dark"\r\n'],
-	])("takes back a sign-in from the file %s, byte for byte", async (_, text) => {
+	])("removes a sign-in from the file %s, byte for byte", async (_, text) => {
 		const signedIn = (await add(text)).text;
 		expect(signedIn).not.toBe(text);
 		expect((await remove(signedIn)).text).toBe(text);
 	});
 
-	it("leaves a file alone that knows no sign-in", async () => {
+	it("leaves a file without a sign-in unchanged", async () => {
 		expect(await remove(mine)).toEqual({ text: mine, defaultModel: "mine" });
 	});
 
-	it("keeps the provider, without its sign-in, for a model of the person's own", async () => {
+	it("retains the provider, without its sign-in, for the person's own model", async () => {
 		const own = '\n[models.own]\nprovider = "managed:kimi-code"\nmodel = "k2"\nmax_context_size = 5\n';
 		const { text } = await remove((await add(`default_model = "own"\n${own}`)).text);
 		expect(text).toBe(
@@ -205,7 +205,7 @@ api_key = ""
 		);
 	});
 
-	it("refuses a file that is no TOML", async () => {
+	it("refuses a file that is not TOML", async () => {
 		expect((await configurationFailure(remove("[models\n"))).category).toBe("syntax");
 	});
 });

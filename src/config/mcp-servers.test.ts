@@ -72,17 +72,21 @@ describe("the servers of a source", () => {
 	});
 
 	it.each<[string, unknown, object]>([
-		["null for what is not set", { command: "c", args: null, env: null, cwd: null, timeout: null }, local],
-		["keys that mean nothing here", { command: "c", disabled: false, description: "d", icon: 1 }, local],
-		["a transport that says what it is", { command: "c", transport: "stdio" }, local],
-		["a type that does", { command: "c", type: "stdio" }, local],
+		["null for an absent value", { command: "c", args: null, env: null, cwd: null, timeout: null }, local],
+		["unknown keys", { command: "c", disabled: false, description: "d", icon: 1 }, local],
+		["a matching transport", { command: "c", transport: "stdio" }, local],
+		["a matching type", { command: "c", type: "stdio" }, local],
 		[
 			"numbers and switches in an environment",
 			{ command: "c", env: { P: 80, D: true } },
 			{ environment: { P: "80", D: "true" } },
 		],
-		["a url beside a command", { command: "c", url: "http://h/" }, local],
-		["a url beside a command that is meant", { command: "c", url: "http://h/", transport: "http" }, remote],
+		["a url next to a command", { command: "c", url: "http://h/" }, local],
+		[
+			"a url next to a command, with an explicit transport",
+			{ command: "c", url: "http://h/", transport: "http" },
+			remote,
+		],
 		["the old name of the transport", { url: "http://h/", transport: "streamable-http" }, remote],
 		["a bearer token", { url: "http://h/", auth: "t" }, { authorization: { kind: "bearer", token: "t" } }],
 		[
@@ -91,19 +95,19 @@ describe("the servers of a source", () => {
 			{ authorization: { kind: "oauth", client: { id: "i", secret: "s", callbackPort: 8976 } } },
 		],
 		[
-			"one with nothing but its name",
+			"a client with nothing but its name",
 			{ url: "http://h/", auth: "oauth", oauth_client: { id: "i" } },
 			{ authorization: { kind: "oauth", client: { id: "i", secret: null, callbackPort: null } } },
 		],
-		["what other programs know of clients", { url: "http://h/", oauth: { clientId: "i" } }, remote],
+		["keys of other programs about clients", { url: "http://h/", oauth: { clientId: "i" } }, remote],
 		["events by the transport", { url: "http://h/", transport: "sse" }, { transport: "sse" }],
 		["events by the type", { url: "http://h/", type: "sse" }, { transport: "sse" }],
-		["a type that says nothing", { url: "http://h/", type: "remote" }, remote],
+		["an empty type", { url: "http://h/", type: "remote" }, remote],
 		["events by a segment of the path", { url: "http://h/a/sse/?b" }, { transport: "sse" }],
 		["no events by a part of a segment", { url: "http://h/sse-like" }, remote],
 		["a list of tools", { command: "c", tools: ["a"] }, { filter: { ...everything, names: ["a"] } }],
 		[
-			"tools switched off",
+			"disabled tools",
 			{ command: "c", tools: { a: false, b: { enabled: false }, c: true, d: { name: "e" } } },
 			{ filter: { ...everything, hidden: ["a", "b"] } },
 		],
@@ -112,7 +116,7 @@ describe("the servers of a source", () => {
 			{ command: "c", include_tags: ["a"], exclude_tags: ["b"] },
 			{ filter: { ...everything, includeTags: ["a"], excludeTags: ["b"] } },
 		],
-	])("take %s", (_, entry, expected) => {
+	])("accept %s", (_, entry, expected) => {
 		expect(parseEntry(entry)).toMatchObject(expected);
 	});
 
@@ -123,7 +127,7 @@ describe("the servers of a source", () => {
 	});
 });
 
-describe("a source that does not fit", () => {
+describe("an invalid source", () => {
 	it.each<[unknown, string, RegExp]>([
 		[[], "", /must be an object with the key mcpServers/],
 		[
@@ -157,20 +161,20 @@ describe("a source that does not fit", () => {
 			/must be an integer from 1 to 65535, found 0/,
 		],
 		[{ s: { command: "c", tools: 1 } }, "s.tools", /must be a list of names or a table/],
-	])("is told with its key: %j", (value, key, reason) => {
+	])("is reported with its key: %j", (value, key, reason) => {
 		const { category, source, problems } = failureOf(() => parse(value));
 		expect({ category, source }).toEqual({ category: "mcp-schema", source: "mcp.json" });
 		expect(problems).toEqual([{ key, reason: expect.stringMatching(reason) }]);
 	});
 
-	it("is told with all that is wrong, and nothing of the values", () => {
+	it("is reported with all faults, and without any values", () => {
 		const value = { s: { command: 1 }, t: { url: "secret", auth: 2 } };
 		const { message } = failureOf(() => parse(value));
 		expect(message).toMatch(/^Invalid MCP configuration mcp.json:\n {2}s.command: .*\n {2}t.url: .*\n {2}t.auth: /);
 		expect(message).not.toContain("secret");
 	});
 
-	it("may be no JSON at all", () => {
+	it("may be invalid JSON", () => {
 		const error = failureOf(() => parseMcpServers('{"a":', "--mcp-config"));
 		expect(error.category).toBe("mcp-syntax");
 		expect(error.message).toMatch(/^Invalid JSON in MCP configuration --mcp-config:\n {2}not JSON/);
@@ -195,12 +199,12 @@ describe("sources", () => {
 		expect(await read({ texts: [text("b", "2"), text("a", "3")] }, given)).toEqual(["a=3", "b=2"]);
 	});
 
-	it("are the named files in place of the default one", async () => {
+	it("are the named files instead of the default one", async () => {
 		const given = { "/share/mcp.json": text("a", "1"), "/x.json": text("b", "2"), "/y.json": text("b", "3") };
 		expect(await read({ files: ["/x.json", "/y.json"] }, given)).toEqual(["b=3"]);
 	});
 
-	it("may be none, but not a named file that is not there", async () => {
+	it("may be none, but a named file must exist", async () => {
 		expect(await read({}, {})).toEqual([]);
 		await expect(read({ files: ["/none.json"] }, {})).rejects.toThrow(/none\.json/);
 	});

@@ -37,7 +37,7 @@ async function configuration(text = settings) {
 	return (await readConfiguration({ kind: "text", text }, createMemoryFiles(), silentLog)).configuration;
 }
 
-describe("the model a client means", () => {
+describe("the model that a client names", () => {
 	it.each([
 		[null, null, { kind: "listed", alias: null }],
 		["first", null, { kind: "listed", alias: "first" }],
@@ -55,7 +55,7 @@ describe("the model a client means", () => {
 		["gemini-3", null, { kind: "none", reason: "API key not set for provider 'gemini'" }],
 		["kimi-k2", "anthropic", { kind: "unlisted", model: { provider: "maker", name: "kimi-k2" } }],
 		["x", "nobody", { kind: "none", reason: "API key not set for provider 'nobody'" }],
-	])("for model %s of provider %s", async (model, provider, found) => {
+	])("is resolved for model %s of provider %s", async (model, provider, found) => {
 		expect(findModel(await configuration(), { model, provider })).toEqual(found);
 	});
 

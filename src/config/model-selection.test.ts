@@ -64,7 +64,7 @@ function selected(selection: ModelSelection): Extract<ModelSelection, { kind: "m
 }
 
 describe("selectModel", () => {
-	it("takes the default model with everything it needs", () => {
+	it("selects the default model with all its settings", () => {
 		expect(select(null)).toEqual({
 			kind: "model",
 			alias: "k",
@@ -111,7 +111,7 @@ describe("selectModel", () => {
 		expect(select("nope", { KIMI_BASE_URL: "https://e" })).toEqual({ kind: "none", alias: "nope" });
 	});
 
-	it("lets variables beat the file for kimi only", () => {
+	it("lets variables override the file for kimi only", () => {
 		const environment = {
 			KIMI_BASE_URL: "https://e",
 			KIMI_API_KEY: "e-key",
@@ -134,14 +134,14 @@ describe("selectModel", () => {
 		expect(select("k", { KIMI_BASE_URL: "", KIMI_API_KEY: "", KIMI_MODEL_NAME: "" })).toEqual(select("k"));
 	});
 
-	it("takes a key from a variable for the one of a sign-in, and no other variable", () => {
+	it("lets a variable override the key of a sign-in, but nothing else of it", () => {
 		const oauth = { storage: "file", key: "oauth/kimi-code" };
 		const providerWith = (environment: Environment) => selected(select("managed", environment)).provider;
 		expect(providerWith({ KIMI_BASE_URL: "https://e" })).toMatchObject({ baseUrl: "https://e", apiKey: "", oauth });
 		expect(providerWith({ KIMI_API_KEY: "e-key" })).toMatchObject({ apiKey: "e-key", oauth: null });
 	});
 
-	it("lets OPENAI variables beat the file for both OpenAI types only", () => {
+	it("lets OPENAI variables override the file for both OpenAI types only", () => {
 		const environment = { OPENAI_BASE_URL: "https://o", OPENAI_API_KEY: "o-key" };
 		const overridden = { baseUrl: "https://o", apiKey: "o-key" };
 		expect(selected(select("old", environment)).provider).toMatchObject(overridden);
@@ -157,7 +157,7 @@ describe("selectModel", () => {
 		["claude", { KIMI_API_KEY: "e-key" }, "providers.anthropic.api_key"],
 		["managed", {}, "providers.managed.api_key"],
 		["unknown", { KIMI_BASE_URL: "https://e", KIMI_MODEL_NAME: "m" }, "KIMI_API_KEY"],
-	])("says what holds the key of %j with %j", (alias, environment, source) => {
+	])("names the source of the key of %j with %j", (alias, environment, source) => {
 		expect(selected(select(alias, environment)).provider.apiKeySource).toBe(source);
 	});
 
@@ -171,7 +171,7 @@ describe("selectModel", () => {
 		expect(cap({ KIMI_MODEL_MAX_COMPLETION_TOKENS: "many" })).toBe("automatic");
 	});
 
-	it("names variables that hold no number", () => {
+	it("names variables that are not numbers", () => {
 		const environment = {
 			KIMI_MODEL_MAX_CONTEXT_SIZE: "big",
 			KIMI_MODEL_TEMPERATURE: "warm",
@@ -196,7 +196,7 @@ describe("selectModel", () => {
 		expect(select("claude", environment)).toEqual(select("claude"));
 	});
 
-	it("derives capabilities from the model's name, an overriding one included", () => {
+	it("derives capabilities from the name of the model, an overriding name included", () => {
 		const of = (alias: string, environment: Environment = {}) =>
 			[...selected(select(alias, environment)).model.capabilities].sort();
 		expect(of("plain")).toEqual([]);
@@ -206,7 +206,7 @@ describe("selectModel", () => {
 		expect(of("plain", { KIMI_MODEL_NAME: "k2-thinking" })).toEqual(["always_thinking", "thinking"]);
 	});
 
-	it("decides on thinking", () => {
+	it("chooses the thinking mode", () => {
 		const mode = (alias: string, thinking: boolean | null) => selected(select(alias, {}, thinking)).thinking;
 		expect(mode("reasoner", false)).toBe("on");
 		expect(mode("k", true)).toBe("on");
@@ -219,12 +219,12 @@ describe("selectModel", () => {
 		expect(selected(selectModel({ ...request, thinking: false })).thinking).toBe("off");
 	});
 
-	it("names the field for reasoning", () => {
+	it("returns the field for reasoning", () => {
 		expect(selected(select("old")).provider.reasoningKey).toBe("reasoning_content");
 		expect(selected(select("silent")).provider.reasoningKey).toBeNull();
 	});
 
-	it("needs no address for the test providers and gives the scripted one its variables, its own first", () => {
+	it("requires no address for the test providers, and merges the variables of the scripted one", () => {
 		const environment = { KIMI_SCRIPTED_ECHO_SCRIPTS: "/outer", KIMI_SCRIPTED_ECHO_TRACE: "1", OTHER: "x" };
 		expect(selected(select("echo")).model.name).toBe("");
 		expect(selected(select("echo", environment)).provider.env).toEqual({});
@@ -243,16 +243,16 @@ describe("selectDefaultProvider", () => {
 	it.each([
 		["the default model's", configuration, {}, "https://kimi.example.com", "file-key"],
 		[
-			"a variable instead",
+			"a variable that overrides it",
 			configuration,
 			{ KIMI_API_KEY: "from-variable" },
 			"https://kimi.example.com",
 			"from-variable",
 		],
-		["the variables of its kind only", other, { KIMI_API_KEY: "k", OPENAI_BASE_URL: "o" }, "o", "file-key"],
+		["only the variables of its kind", other, { KIMI_API_KEY: "k", OPENAI_BASE_URL: "o" }, "o", "file-key"],
 		["nothing without a model", none, {}, "", ""],
 		["variables without a model", none, { KIMI_API_KEY: "k", KIMI_BASE_URL: "b" }, "b", "k"],
-	])("gives %s", (_name, settingsOf, environment, baseUrl, apiKey) => {
+	])("returns %s", (_name, settingsOf, environment, baseUrl, apiKey) => {
 		expect(selectDefaultProvider(settingsOf, environment)).toMatchObject({ baseUrl, apiKey });
 	});
 });

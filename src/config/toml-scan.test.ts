@@ -11,7 +11,7 @@ const seen = (text: string) =>
 	]);
 
 describe("scanToml", () => {
-	it("finds headings, items of lists and pairs with their whole lines", () => {
+	it("finds headings, list items and pairs with their whole lines", () => {
 		const text = [
 			"# a comment with [a] and b = 1\n",
 			"a = 1 # with a comment\n",
@@ -45,8 +45,8 @@ describe("scanToml", () => {
 		["a literal string", "'a # \\'"],
 		["a long string", '"""a\n[b]\nc = \\""" d""""'],
 		["a long literal string", "'''a\n[b]''\nc\\''''"],
-		["a string of nothing", '""'],
-		["a list over lines", '[1, # ]\n  [2, "]"],\n]'],
+		["an empty string", '""'],
+		["a multi-line list", '[1, # ]\n  [2, "]"],\n]'],
 		["an inline table", '{ a = "}", b = { c = [1, 2] } }'],
 		["a number", "1_000.5e-3"],
 	])("skips %s", (_, value) => {
@@ -57,14 +57,14 @@ describe("scanToml", () => {
 		]);
 	});
 
-	it("knows a byte order mark and the line ends of Windows", () => {
+	it("accepts a byte order mark and CR LF", () => {
 		expect(seen('\ufeffa = "b"\r\n\r\n[c]\r\n')).toEqual([
 			["pair", "a", 'a = "b"\r\n', '"b"'],
 			["table", "c", "[c]\r\n", ""],
 		]);
 	});
 
-	it("ends for text that is no TOML", () => {
+	it("terminates for text that is not TOML", () => {
 		const text = '= "\n[[[\n{ ] = \n"""';
 		expect(seen(text)).toEqual([["pair", "", text, text.slice(2, -2)]]);
 	});

@@ -82,21 +82,21 @@ describe("isDue", () => {
 	});
 
 	it.each([
-		["half of a long life", 3600, 1800],
-		["five minutes of a short one", 400, 300],
-		["five minutes of one of unknown length", 0, 300],
+		["half of a long lifetime", 3600, 1800],
+		["the last five minutes of a short one", 400, 300],
+		["the last five minutes of an unknown one", 0, 300],
 	])("from %s on", (_, expiresIn, rest) => {
 		expect(isDue(tokens(expiresIn), (10_000 - rest) * 1000)).toBe(false);
 		expect(isDue(tokens(expiresIn), (10_000 - rest) * 1000 + 1)).toBe(true);
 	});
 
-	it("never when the end is not known", () => {
+	it("never when the expiry is unknown", () => {
 		expect(isDue({ ...tokens(3600), expiresAt: 0 }, 1e15)).toBe(false);
 	});
 });
 
 describe("the token", () => {
-	it("is read anew each time", async () => {
+	it("is read again on each use", async () => {
 		const { open, signIn, files } = await createSubject();
 		const access = open();
 		expect(await access.current()).toEqual(nobody);
@@ -113,14 +113,14 @@ describe("the token", () => {
 		});
 	});
 
-	it("is renewed first when it has ended", async () => {
+	it("is renewed before use when it has expired", async () => {
 		const { open, signIn, server } = await createSubject();
 		await signIn(3600);
 		expect(await open().current()).toEqual({ ok: true, key: "access-token-2" });
 		expect(server.refreshes).toBe(1);
 	});
 
-	it("is used all the same when it has ended and cannot be renewed: a clock may be wrong", async () => {
+	it("is used although expired when it cannot be renewed: a clock may be wrong", async () => {
 		const { open, signIn, server, clock } = await createSubject();
 		await signIn(3600);
 		server.refreshFailure = { status: 503, body: {} };
@@ -135,7 +135,7 @@ describe("the token", () => {
 });
 
 describe("a renewal", () => {
-	it("comes with half the time over, and keeps what the platform gives", async () => {
+	it("starts when half of the lifetime is left, and stores the new tokens", async () => {
 		const { open, signIn, server, clock, persisted } = await createSubject();
 		await signIn();
 		const access = open();
@@ -160,7 +160,7 @@ describe("a renewal", () => {
 		expect(server.requests).toHaveLength(1);
 	});
 
-	it("keeps the refresh token when the platform gives no other", async () => {
+	it("retains the refresh token when the platform sends none", async () => {
 		const { open, signIn, server, persisted } = await createSubject();
 		await signIn(3000);
 		server.grant = { refresh_token: null, expires_in: "7200" };
@@ -172,7 +172,7 @@ describe("a renewal", () => {
 		});
 	});
 
-	it("is made at once for a token that was refused, and not for one that another has renewed", async () => {
+	it("happens at once for a refused token, but not for one that was already renewed", async () => {
 		const { open, signIn, server } = await createSubject();
 		await signIn();
 		const access = open();
@@ -181,7 +181,7 @@ describe("a renewal", () => {
 		expect(server.refreshes).toBe(1);
 	});
 
-	it("is one for all who want it, in one process and in several", async () => {
+	it("is shared by all concurrent callers, in one process and in several", async () => {
 		const { open, signIn, server } = await createSubject();
 		await signIn(3000);
 		const processes = [1, 2, 3].map(() => open({ clock: systemClock }));
@@ -192,7 +192,7 @@ describe("a renewal", () => {
 		expect(server).toMatchObject({ refreshes: 1, reuses: 0 });
 	});
 
-	it("takes what a program has kept that does not know the lock", async () => {
+	it("accepts tokens that a program without the lock has stored", async () => {
 		const { open, signIn, server } = await createSubject();
 		await signIn();
 		server.beforeRefresh = () => signIn();
@@ -200,7 +200,7 @@ describe("a renewal", () => {
 		expect(server).toMatchObject({ refreshes: 0, reuses: 1 });
 	});
 
-	it("is not asked for again when the platform has refused it, until somebody signs in", async () => {
+	it("is not requested again after the platform refused it, until the next sign-in", async () => {
 		const { open, signIn, server, logged } = await createSubject();
 		await signIn(3000);
 		server.refreshFailure = { status: 400, body: { error: "invalid_grant", error_description: "gone" } };
@@ -218,7 +218,7 @@ describe("a renewal", () => {
 		expect(await access.current()).toEqual({ ok: true, key: "access-token-3" });
 	});
 
-	it("is tried again a minute behind a failure that may pass, and at once for a token that was refused", async () => {
+	it("is retried a minute after a transient error, and at once for a refused token", async () => {
 		const { open, signIn, server, clock } = await createSubject();
 		await signIn(3000);
 		server.refreshFailure = { status: 502, body: "<html>" };
@@ -237,7 +237,7 @@ describe("a renewal", () => {
 		expect(await access.current()).toEqual({ ok: true, key: "access-token-2" });
 	});
 
-	it("cannot be without a refresh token, and is not asked for", async () => {
+	it("needs a refresh token, and sends no request without one", async () => {
 		const { open, signIn, server } = await createSubject();
 		await signIn(3000, { refreshToken: "" });
 		const access = open();
@@ -246,7 +246,7 @@ describe("a renewal", () => {
 		expect(server.requests).toEqual([]);
 	});
 
-	it("does not bring back a sign-in that was given up meanwhile", async () => {
+	it("does not restore a sign-in that was removed meanwhile", async () => {
 		const { open, signIn, server, files, persisted } = await createSubject();
 		await signIn(3000);
 		let removed: Promise<boolean> | null = null;
@@ -260,7 +260,7 @@ describe("a renewal", () => {
 		expect(await open().renewed("access-token-1")).toEqual(nobody);
 	});
 
-	it("is used although it cannot be kept, and kept as soon as it can be", async () => {
+	it("is used although it cannot be persisted, and persisted as soon as possible", async () => {
 		const { open, signIn, server, files, persisted } = await createSubject();
 		await signIn(3000);
 		const access = open({ files: fullDisk(files) });
@@ -272,7 +272,7 @@ describe("a renewal", () => {
 		expect(server).toMatchObject({ refreshes: 1, reuses: 0 });
 	});
 
-	it("that cannot be kept gives way to a new sign-in, and to none", async () => {
+	it("that cannot be persisted does not overwrite a new sign-in or a removed one", async () => {
 		const { open, signIn, files, persisted } = await createSubject();
 		for (const change of [() => signIn(), () => files.remove(file)]) {
 			await signIn(3000);
@@ -287,7 +287,7 @@ describe("a renewal", () => {
 		}
 	});
 
-	it("says when it is over", async () => {
+	it("reports its end", async () => {
 		const { open, signIn, server } = await createSubject();
 		await signIn(3000);
 		const access = open();
@@ -301,7 +301,7 @@ describe("a renewal", () => {
 		await access.settled();
 	});
 
-	it("tells no token to the log", async () => {
+	it("writes no token to the log", async () => {
 		const { open, signIn, server, logged, files } = await createSubject();
 		await signIn(3000);
 		const access = open({ files: fullDisk(files) });
@@ -313,8 +313,8 @@ describe("a renewal", () => {
 	});
 });
 
-describe("keeping a sign-in", () => {
-	it("makes the directory, and removing it leaves nothing behind", async () => {
+describe("storing a sign-in", () => {
+	it("creates the directory, and removing the sign-in leaves no files", async () => {
 		const files = createMemoryFiles();
 		const port = { files, clock: createFakeClock(), file };
 		const tokens = { accessToken: "a", refreshToken: "r", expiresAt: 0, expiresIn: 0, scope: "", tokenType: "" };

@@ -91,7 +91,7 @@ describe("the platform", () => {
 });
 
 describe("requestDeviceCode", () => {
-	it("asks for a code in the name of the program", async () => {
+	it("requests a code in the name of the program", async () => {
 		const { server, platform, port } = await createSubject();
 		expect(await requestDeviceCode(port, platform, never)).toEqual({
 			secret: "device-secret-1",
@@ -110,7 +110,7 @@ describe("requestDeviceCode", () => {
 		]);
 	});
 
-	it("does with the least that the standard asks for", async () => {
+	it("accepts the minimal answer of the standard", async () => {
 		const { server, platform, port } = await createSubject();
 		server.device = { verification_uri_complete: undefined, interval: undefined, expires_in: "soon" };
 		expect(await requestDeviceCode(port, { ...platform, oauthHost: `${server.url}/` }, never)).toMatchObject({
@@ -122,7 +122,7 @@ describe("requestDeviceCode", () => {
 
 	it.each([
 		["without a code", { user_code: undefined }],
-		["with a code that a terminal would act on", { user_code: "\u001b[2J" }],
+		["with terminal control characters in the code", { user_code: "\u001b[2J" }],
 		["without an address", { verification_uri: undefined, verification_uri_complete: undefined }],
 		["with an address that is no web address", { verification_uri: "file:///etc", verification_uri_complete: "x" }],
 	])("refuses an answer %s", async (_, more) => {
@@ -132,14 +132,14 @@ describe("requestDeviceCode", () => {
 	});
 
 	it.each([
-		["an address that is none", "auth.example.com", "Cannot sign in: the sign-in server is not an http(s) URL"],
+		["an invalid address", "auth.example.com", "Cannot sign in: the sign-in server is not an http(s) URL"],
 		[
 			"an address with a password",
 			"https://me:secret@example.com",
 			"Cannot sign in: the sign-in server is not an http(s) URL",
 		],
 		["a port where nobody listens", "http://127.0.0.1:9", "The sign-in server cannot be reached: 127.0.0.1:9: "],
-	])("says what is wrong with %s", async (_, oauthHost, message) => {
+	])("reports the fault of %s", async (_, oauthHost, message) => {
 		const { platform, port } = await createSubject();
 		const reported = await failure(requestDeviceCode(port, { ...platform, oauthHost }, never));
 		expect(reported).toContain(message);
@@ -160,7 +160,7 @@ describe("requestDeviceCode", () => {
 		[403, { message: "Not for you." }, /refuses: Not for you\. The platform may admit /],
 		[503, {}, /refuses: 127\.0\.0\.1:\d+ answered with HTTP 503\.$/],
 		[302, {}, /answered with HTTP 302\.$/],
-	])("tells of an answer with HTTP %i", async (status, body, message) => {
+	])("reports an answer with HTTP %i", async (status, body, message) => {
 		const { platform, port } = await createSubject();
 		const fetch = async () => new Response(JSON.stringify(body), { status });
 		const reported = await failure(requestDeviceCode({ ...port, fetch }, platform, never));
@@ -170,7 +170,7 @@ describe("requestDeviceCode", () => {
 });
 
 describe("waitForTokens", () => {
-	it("asks in the interval until the person has confirmed", async () => {
+	it("polls in the interval until the person has confirmed", async () => {
 		const { server, platform, port, waited } = await createSubject();
 		server.beforeGrant.push("authorization_pending", "authorization_pending");
 		expect(await waitForTokens(device, port, platform, never)).toEqual({
@@ -194,14 +194,14 @@ describe("waitForTokens", () => {
 		});
 	});
 
-	it("asks more slowly when it is told to", async () => {
+	it("polls more slowly when the platform requests it", async () => {
 		const { server, platform, port, waited } = await createSubject();
 		server.beforeGrant.push("slow_down", "authorization_pending", "slow_down");
 		await waitForTokens({ ...device, interval: 1 }, port, platform, never);
 		expect(waited()).toBe(1000 + 6000 + 6000 + 11_000);
 	});
 
-	it("goes on behind what may pass", async () => {
+	it("continues after transient errors", async () => {
 		const { server, platform, port } = await createSubject();
 		server.beforeGrant.push(500, 429);
 		let isFirst = true;
@@ -228,7 +228,7 @@ describe("waitForTokens", () => {
 		expect(server.requests).toHaveLength(2);
 	});
 
-	it("ends with HTTP 403, and says that it may be for the client's name", async () => {
+	it("ends with HTTP 403, and says that the platform may admit clients by name", async () => {
 		const { server, platform, port } = await createSubject();
 		server.beforeGrant.push(403);
 		expect(await failure(waitForTokens(device, port, platform, never))).toMatch(
@@ -236,7 +236,7 @@ describe("waitForTokens", () => {
 		);
 	});
 
-	it("ends when the time of the code is over, and says what stood in the way", async () => {
+	it("ends when the code has expired, and reports the last error", async () => {
 		const { server, platform, port, waited } = await createSubject();
 		server.beforeGrant.push(...Array.from({ length: 20 }, () => 502));
 		expect(await failure(waitForTokens(device, port, platform, never))).toMatch(
@@ -245,7 +245,7 @@ describe("waitForTokens", () => {
 		expect(waited()).toBe(60_000);
 	});
 
-	it("ends when it is stopped, between two questions and within one", async () => {
+	it("ends when it is aborted, between two requests and within one", async () => {
 		const { server, platform, port } = await createSubject();
 		expect(await failure(waitForTokens(device, port, platform, AbortSignal.abort()))).toBe("The sign-in was stopped.");
 		expect(server.requests).toEqual([]);
@@ -260,7 +260,7 @@ describe("waitForTokens", () => {
 		);
 	});
 
-	it("takes an answer without tokens for one that may pass", async () => {
+	it("retries after an answer without tokens", async () => {
 		const { server, platform, port } = await createSubject();
 		server.grant = { access_token: "not a token\n" };
 		expect(await failure(waitForTokens({ ...device, expiresIn: 10 }, port, platform, never))).toContain(

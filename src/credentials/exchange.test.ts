@@ -45,10 +45,10 @@ describe("ask", () => {
 	});
 
 	it.each([
-		["no JSON", "<html>"],
+		["invalid JSON", "<html>"],
 		["nothing", ""],
-		["more than is reasonable", JSON.stringify("x".repeat(2 * 1024 * 1024))],
-	])("gives no body for %s", async (_, text) => {
+		["an oversized body", JSON.stringify("x".repeat(2 * 1024 * 1024))],
+	])("returns no body for %s", async (_, text) => {
 		expect(
 			await ask(
 				portWith(async () => new Response(text)),
@@ -62,7 +62,7 @@ describe("ask", () => {
 		});
 	});
 
-	it("gives up a platform that says nothing", async () => {
+	it("has a time limit for the answer", async () => {
 		const fake = createFakeClock();
 		const asked = ask({ fetch: silent, clock: fake, version: "1" }, { url }, never);
 		fake.advance(requestTimeout - 1);
@@ -72,7 +72,7 @@ describe("ask", () => {
 		expect(fake.waiting()).toBe(0);
 	});
 
-	it("gives up when it is told to", async () => {
+	it("ends at an abort", async () => {
 		const stopping = new AbortController();
 		const asked = ask(portWith(silent), { url }, stopping.signal);
 		stopping.abort();
@@ -80,7 +80,7 @@ describe("ask", () => {
 		expect(await ask(portWith(silent), { url }, AbortSignal.abort())).toMatchObject({ kind: "unreachable" });
 	});
 
-	it("names the cause of a connection that failed, without what looks like a secret", async () => {
+	it("names the cause of a failed connection, without secrets", async () => {
 		const cause = new Error("refused for sk-0123456789abcdef");
 		const asked = ask(
 			portWith(() => Promise.reject(new TypeError("fetch failed", { cause }))),
@@ -90,7 +90,7 @@ describe("ask", () => {
 		expect(await asked).toEqual({ kind: "unreachable", reason: "auth.example.com: refused for [redacted]" });
 	});
 
-	it("closes the connection of an answer that breaks off", async () => {
+	it("closes the connection when an answer breaks off", async () => {
 		const server = createServer((_request, response) => {
 			response.writeHead(200, { "content-length": "100" });
 			response.write("{");

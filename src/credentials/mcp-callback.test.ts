@@ -24,7 +24,7 @@ describe("the callback of a sign-in", () => {
 		expect(new Set(urls).size).toBe(2);
 	});
 
-	it("hands on the answer, and shows a page that tells nobody about it", async () => {
+	it("returns the answer, and shows a page without its contents", async () => {
 		const { callback, get } = await listen();
 		const { status, headers, page } = await get("?code=the-code&state=the-state&iss=https%3A%2F%2Fas.example");
 		expect(Object.fromEntries(await callback.answer)).toMatchObject({ code: "the-code", iss: "https://as.example" });
@@ -34,7 +34,7 @@ describe("the callback of a sign-in", () => {
 		expect([headers.get("referrer-policy"), headers.get("cache-control")]).toEqual(["no-referrer", "no-store"]);
 	});
 
-	it("hands on a refusal", async () => {
+	it("returns a refusal", async () => {
 		const { callback, get } = await listen();
 		expect((await get("?error=access_denied&state=the-state")).page).toContain("Permission was not given.");
 		expect((await callback.answer).get("error")).toBe("access_denied");
@@ -45,28 +45,28 @@ describe("the callback of a sign-in", () => {
 		["without a state", "?code=x", {}, 400],
 		["to another page", "/more?code=x&state=the-state", {}, 404],
 		["without a query", "", {}, 404],
-		["that is no visit", "?code=x&state=the-state", { method: "POST" }, 404],
-	])("goes on waiting after a request %s", async (_, query, init, status) => {
+		["with another method", "?code=x&state=the-state", { method: "POST" }, 404],
+	])("continues to wait after a request %s", async (_, query, init, status) => {
 		const { callback, get } = await listen();
 		expect(await get(query, init)).toMatchObject({ status });
 		await get("?code=right&state=the-state");
 		expect((await callback.answer).get("code")).toBe("right");
 	});
 
-	it("gives up after five minutes", async () => {
+	it("ends after five minutes", async () => {
 		const clock = createSteppingClock(0);
 		const { callback } = await listen(clock);
 		await expect(callback.answer).rejects.toThrow(new McpSignInError("nobody signed in within 5 minutes"));
 		expect(clock.waited).toBe(300_000);
 	});
 
-	it("gives up when it is stopped", async () => {
+	it("ends when it is aborted", async () => {
 		const { callback, stop } = await listen();
 		stop();
 		await expect(callback.answer).rejects.toThrow(new McpSignInError("it was interrupted"));
 	});
 
-	it("lets go of its port", async () => {
+	it("closes its port", async () => {
 		const { callback } = await listen();
 		callback.close();
 		const socket = createConnection({ host: "127.0.0.1", port: Number(new URL(callback.redirectUrl).port) });

@@ -89,7 +89,7 @@ const outcomes = ({ grants }: McpOAuthServer) => grants.map(({ type, error }) =>
 const signedInOnce = "authorization_code";
 
 describe("signing in", () => {
-	it("registers a client for the machine, proves who asked, and keeps what renewal needs", async () => {
+	it("registers a client, uses PKCE, and stores what a renewal needs", async () => {
 		const { server, provider } = await signedIn();
 		expect(server.registrations).toMatchObject([
 			{
@@ -115,7 +115,7 @@ describe("signing in", () => {
 	});
 
 	it.each(["client_secret_basic", "client_secret_post"] as const)(
-		"uses a secret with servers that want %s",
+		"sends the client secret as the server requires: %s",
 		async (authMethod) => {
 			const { server, provider } = await signedIn({ authMethod });
 			server.expireTokens();
@@ -125,7 +125,7 @@ describe("signing in", () => {
 	);
 
 	it.each(["none", "client_secret_basic", "client_secret_post"] as const)(
-		"uses a client that was registered before, by %s",
+		"uses an already registered client, identified by %s",
 		async (authMethod) => {
 			const server = await startMcpOAuthServer({ authMethod });
 			const callbackPort = await freePort();
@@ -141,7 +141,7 @@ describe("signing in", () => {
 		},
 	);
 
-	it("says so when the port of such a client is taken", async () => {
+	it("reports that the port of such a client is in use", async () => {
 		const { server, authorization } = await signedIn();
 		const callbackPort = Number(new URL(server.origin).port);
 		const attempt = authorization.authorize(server.url, interaction(), {}, { id: "i", secret: null, callbackPort });
@@ -149,7 +149,7 @@ describe("signing in", () => {
 		await expect(attempt).rejects.toThrow(/^the browser's answer cannot be waited for: .*EADDRINUSE/);
 	});
 
-	it("takes the place of an earlier one", async () => {
+	it("replaces an earlier sign-in", async () => {
 		const { server, authorization, provider } = await signedIn();
 		const before = await provider.token();
 		await authorization.authorize(server.url, interaction());
@@ -157,9 +157,9 @@ describe("signing in", () => {
 	});
 
 	it.each<[string, (server: McpOAuthServer) => void, string]>([
-		["the person says no", ({ conduct }) => Object.assign(conduct, { denies: true }), "permission was not given"],
-		["the tokens are not given out", ({ conduct }) => Object.assign(conduct, { tokenStatus: 500 }), "HTTP 500"],
-		["the answer is another server's", ({ conduct }) => Object.assign(conduct, { mixesUp: true }), "other.example"],
+		["the person refuses", ({ conduct }) => Object.assign(conduct, { denies: true }), "permission was not given"],
+		["the server refuses the tokens", ({ conduct }) => Object.assign(conduct, { tokenStatus: 500 }), "HTTP 500"],
+		["the answer is from another server", ({ conduct }) => Object.assign(conduct, { mixesUp: true }), "other.example"],
 	])("fails, and changes nothing, when %s", async (_, spoil, reason) => {
 		const { server, authorization } = await signedIn();
 		const before = tokenFile();
@@ -170,7 +170,7 @@ describe("signing in", () => {
 		expect(tokenFile()).toBe(before);
 	});
 
-	it.each(["file:///etc/passwd", "ms-calculator:run"])("opens nothing but web pages: not %s", async (page) => {
+	it.each(["file:///etc/passwd", "ms-calculator:run"])("opens only web pages: not %s", async (page) => {
 		const server = await startMcpOAuthServer({ authorizationEndpoint: page });
 		const opened: URL[] = [];
 		const attempt = authorizationWith().authorize(
@@ -186,7 +186,7 @@ describe("signing in", () => {
 		await expect(attempt).rejects.toThrow(/^fetch failed: (connect ECONNREFUSED|bad port)/);
 	});
 
-	it("can be stopped while the person is away", async () => {
+	it("can be aborted while it waits for the person", async () => {
 		const server = await startMcpOAuthServer();
 		const stopping = new AbortController();
 		const attempt = authorizationWith().authorize(server.url, {
@@ -196,7 +196,7 @@ describe("signing in", () => {
 		await expect(attempt).rejects.toThrow(new McpSignInError("it was interrupted"));
 	});
 
-	it("is forgotten", async () => {
+	it("can be removed", async () => {
 		const { server, authorization, provider } = await signedIn();
 		await authorization.forget(`${server.url}/`);
 		expect(await authorization.provider(server.url)).toBeNull();
@@ -204,7 +204,7 @@ describe("signing in", () => {
 	});
 });
 
-describe("permissions that a server wants beside those of the sign-in", () => {
+describe("permissions that a server requires beyond those of the sign-in", () => {
 	const options = { furtherScope: "weather:history" };
 	const pageOf = async (authorization: ReturnType<typeof authorizationWith>, url: string) => {
 		const pages: URL[] = [];
@@ -221,7 +221,7 @@ describe("permissions that a server wants beside those of the sign-in", () => {
 	};
 
 	it.each([true, false])(
-		"are asked for with the others, and kept until then (tokens tell: %s)",
+		"are requested with the others, and stored until then (scope in the token answer: %s)",
 		async (reportsScope) => {
 			const { server, authorization, provider } = await signedIn({ ...options, reportsScope });
 			expect(await authorization.wanted(server.url)).toBeNull();
@@ -240,7 +240,7 @@ describe("permissions that a server wants beside those of the sign-in", () => {
 		},
 	);
 
-	it("are no reason to fail when the disk does not take them", async () => {
+	it("are no reason to fail when the disk is full", async () => {
 		const reported: string[] = [];
 		const log: Log = { ...silentLog, error: (message) => reported.push(message) };
 		const { server } = await signedIn(options);
@@ -253,7 +253,7 @@ describe("permissions that a server wants beside those of the sign-in", () => {
 		expect(reported).toEqual(["What an MCP server wants a sign-in to allow cannot be stored"]);
 	});
 
-	it("are no longer asked for once they were given up, and the sign-in stays", async () => {
+	it("are no longer requested once they were discarded, and the sign-in remains", async () => {
 		const { server, authorization, provider } = await signedIn(options);
 		await authorization.needs(server.url, { scope: "weather:history" });
 		await authorization.giveUpWanted(server.url);
@@ -263,7 +263,7 @@ describe("permissions that a server wants beside those of the sign-in", () => {
 		expect(await authorization.wanted(server.url)).toEqual({ scope: "weather:read weather:history" });
 	});
 
-	it("are kept up to a bound, whatever a server goes on to ask for", async () => {
+	it("are stored up to a limit", async () => {
 		const { server, authorization } = await signedIn(options);
 		for (let n = 0; n < 40; n += 1) {
 			await authorization.needs(server.url, { scope: `${"x".repeat(100)}${n}` });
@@ -273,7 +273,7 @@ describe("permissions that a server wants beside those of the sign-in", () => {
 		expect((await authorization.wanted(server.url))?.scope).not.toContain("y");
 	});
 
-	it("are of no interest where nobody has signed in, or the sign-in has them", async () => {
+	it("are not stored without a sign-in, or when the sign-in includes them", async () => {
 		const server = await startMcpOAuthServer(options);
 		const authorization = authorizationWith();
 		await authorization.needs(server.url, { scope: "weather:history" });
@@ -285,7 +285,7 @@ describe("permissions that a server wants beside those of the sign-in", () => {
 });
 
 describe("renewal", () => {
-	it("comes before a request when the time of the token is over", async () => {
+	it("precedes a request when the token has expired", async () => {
 		const { server, provider } = await signedIn();
 		server.expireTokens();
 		ahead = 3_580_000;
@@ -295,7 +295,7 @@ describe("renewal", () => {
 		expect(outcomes(server)).toEqual([signedInOnce, "refresh_token"]);
 	});
 
-	it("comes after a rejection when nobody knows the time of the token", async () => {
+	it("follows a rejection when the expiry of the token is unknown", async () => {
 		const { server, provider } = await signedIn({ lifetime: null });
 		ahead = 1_000_000_000;
 		server.expireTokens();
@@ -314,7 +314,7 @@ describe("renewal", () => {
 		expect(outcomes(server)).toEqual([signedInOnce, "refresh_token"]);
 	});
 
-	it("of a sign-in by the Rust agent finds the authorization server first, and is kept as our own", async () => {
+	it("of a sign-in by the Rust agent discovers the authorization server first, and is stored as our own", async () => {
 		const { server } = await signedIn();
 		const { access_token, refresh_token, client } = JSON.parse(tokenFile());
 		rmSync(path.join(shareDir, "mcp-oauth"), { recursive: true });
@@ -344,7 +344,7 @@ describe("renewal", () => {
 		expect(readFileSync(foreignFile, "utf8")).toBe(content);
 	});
 
-	it("of such a sign-in keeps a permission that was found lacking", async () => {
+	it("of such a sign-in preserves a missing permission", async () => {
 		const { server, authorization } = await signedIn();
 		const { access_token, client } = JSON.parse(tokenFile());
 		rmSync(path.join(shareDir, "mcp-oauth"), { recursive: true });
@@ -360,7 +360,7 @@ describe("renewal", () => {
 		expect(await authorization.provider(server.url)).toBeNull();
 	});
 
-	it("that is refused asks for a new sign-in and deletes nothing", async () => {
+	it("that is refused requires a new sign-in, and deletes nothing", async () => {
 		const { server, provider } = await signedIn();
 		const before = tokenFile();
 		server.revokeAll();
@@ -370,7 +370,7 @@ describe("renewal", () => {
 		expect(tokenFile()).toBe(before);
 	});
 
-	it("that fails for now is no reason to sign in again", async () => {
+	it("that fails transiently requires no new sign-in", async () => {
 		const { server, provider } = await signedIn();
 		const before = tokenFile();
 		server.expireTokens();
@@ -383,14 +383,14 @@ describe("renewal", () => {
 		expect(await request(server, provider)).toBe(200);
 	});
 
-	it("is not waited for by a token that may still be good", async () => {
+	it("is not waited for while the token may still be valid", async () => {
 		const { server, provider } = await signedIn();
 		ahead = 3_580_000;
 		server.conduct.tokenStatus = 503;
 		expect(await request(server, provider)).toBe(200);
 	});
 
-	it("is of use although the disk does not take the tokens, and says so", async () => {
+	it("is used although the tokens cannot be persisted, and reports that", async () => {
 		const reported: string[] = [];
 		const log: Log = { ...silentLog, error: (message) => reported.push(message) };
 		const { server } = await signedIn();

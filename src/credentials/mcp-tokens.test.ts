@@ -30,7 +30,7 @@ const tokens: McpTokens = {
 };
 
 describe("the tokens of MCP servers", () => {
-	it("are kept for their owner alone, by URL without a slash at the end", async () => {
+	it("are stored for the owner only, by URL without a trailing slash", async () => {
 		const store = createStore();
 		expect(await store.read("https://a.example/mcp")).toBeNull();
 		await store.write("https://a.example/mcp/", tokens);
@@ -51,12 +51,12 @@ describe("the tokens of MCP servers", () => {
 	});
 
 	it.each([
-		["no JSON", "secret-token"],
+		["invalid JSON", "secret-token"],
 		[
 			"other JSON",
 			JSON.stringify({ ...tokens, server_url: "https://a.example", access_token: 7, note: "secret-token" }),
 		],
-	])("count as missing when their file holds %s, and the log does not tell what", async (_, content) => {
+	])("count as missing when their file contains %s, and the log shows no content", async (_, content) => {
 		const reported: unknown[] = [];
 		const store = createStore({ ...silentLog, warn: (...entry) => reported.push(entry) });
 		await store.write("https://a.example", tokens);
@@ -101,7 +101,7 @@ describe("the tokens of MCP servers", () => {
 			expect(await store.read("https://b.example/mcp")).toBeNull();
 		});
 
-		it("are taken without what older versions of it do not keep", async () => {
+		it("are accepted without the keys that older versions do not write", async () => {
 			const { access_token, token_type } = signIn.token_response;
 			servers({
 				"https://a.example/": { client_id: "c", token_response: { access_token, token_type, expires_in: 60 } },
@@ -120,7 +120,7 @@ describe("the tokens of MCP servers", () => {
 			});
 		});
 
-		it("give way to our own", async () => {
+		it("are overridden by our own", async () => {
 			servers({ "https://a.example": signIn });
 			const store = createStore();
 			await store.write("https://a.example", tokens);
@@ -134,10 +134,10 @@ describe("the tokens of MCP servers", () => {
 				0,
 			],
 			["nothing", "{}", 0],
-			["no JSON", "secret-token", 1],
+			["invalid JSON", "secret-token", 1],
 			["another shape", '{"servers":["secret-token"]}', 1],
 			["a broken entry", '{"servers":{"https://a.example":{"token_response":{"access_token":"secret-token"}}}}', 1],
-		])("count as missing where there is %s, and the log does not tell what", async (what, content, warnings) => {
+		])("count as missing for %s, and the log shows no content", async (what, content, warnings) => {
 			const reported: unknown[] = [];
 			write(content);
 			const store = createStore({ ...silentLog, warn: (...entry) => reported.push(entry) });
@@ -150,7 +150,7 @@ describe("the tokens of MCP servers", () => {
 			expect(readFileSync(foreignFile(), "utf8")).toBe(left);
 		});
 
-		it("are deleted with our own, and the others stay", async () => {
+		it("are deleted with our own, and the other servers' remain", async () => {
 			const other = { anything: [1, { deep: null }] };
 			write(JSON.stringify({ note: 1, servers: { "https://a.example/": signIn, "https://b.example": other } }));
 			const store = createStore();
@@ -165,7 +165,7 @@ describe("the tokens of MCP servers", () => {
 		});
 	});
 
-	it("are worked on by one at a time for each server", async () => {
+	it("are used exclusively, one caller at a time for each server", async () => {
 		const order: string[] = [];
 		const work = (name: string) => async () => {
 			order.push(`${name} begins`);

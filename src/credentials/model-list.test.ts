@@ -25,7 +25,7 @@ function list(answer: () => Promise<Response>, seen: (url: string, init: Request
 const listing = (data: unknown) => async () => new Response(JSON.stringify({ data }));
 
 describe("listModels", () => {
-	it("reads the models that the platform names", async () => {
+	it("returns the models that the platform lists", async () => {
 		const models = await list(
 			listing([
 				{ id: "k2", display_name: "K2", context_length: 262_144, supports_reasoning: true, supports_image_in: true },
@@ -48,8 +48,8 @@ describe("listModels", () => {
 
 	it.each([
 		["no models", listing([]), "api.example.com lists no models for this account."],
-		["what is no list", listing("k2"), "api.example.com lists no models for this account."],
-		["no JSON", async () => new Response("<html>"), "api.example.com lists no models for this account."],
+		["something else than a list", listing("k2"), "api.example.com lists no models for this account."],
+		["invalid JSON", async () => new Response("<html>"), "api.example.com lists no models for this account."],
 		[
 			"a refusal",
 			async () => new Response('{"error":{"message":"bad access-token-1"}}', { status: 403 }),
@@ -60,7 +60,7 @@ describe("listModels", () => {
 			() => Promise.reject(new TypeError("fetch failed", { cause: new Error("getaddrinfo ENOTFOUND") })),
 			"The list of models cannot be fetched: api.example.com: getaddrinfo ENOTFOUND.",
 		],
-	])("says so when it is answered with %s", async (_, answer, message) => {
+	])("reports %s", async (_, answer, message) => {
 		await expect(list(answer)).rejects.toThrow(new SignInError(message));
 	});
 });

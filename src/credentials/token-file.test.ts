@@ -30,8 +30,8 @@ describe("tokenFileOf", () => {
 	])("of %j is %j", (key, file) => expect(tokenFileOf("/share", key)).toBe(file));
 });
 
-describe("the file of the tokens", () => {
-	it("has the keys that kimi knows, for its owner alone, from its first byte on", async () => {
+describe("the token file", () => {
+	it("has the keys of kimi, and is accessible to the owner only from its first byte on", async () => {
 		const directory = await mkdtemp(path.join(tmpdir(), "agentwire-tokens-"));
 		onTestFinished(() => rm(directory, { recursive: true, force: true }));
 		const file = path.join(directory, "kimi-code.json");
@@ -58,7 +58,7 @@ describe("the file of the tokens", () => {
 		return await readTokens(files, file);
 	};
 
-	it("is read as far as it goes", async () => {
+	it("is read as far as possible", async () => {
 		expect(await read('{"access_token":"a","refresh_token":null,"expires_at":"soon","later":1}')).toEqual({
 			kind: "tokens",
 			tokens: { accessToken: "a", refreshToken: "", expiresAt: 0, expiresIn: 0, scope: "", tokenType: "" },
@@ -66,16 +66,16 @@ describe("the file of the tokens", () => {
 	});
 
 	it.each([
-		["no JSON", "secret", "it is not JSON"],
+		["invalid JSON", "secret", "it is not JSON"],
 		["no tokens", "{}", "it has no access_token that can be used"],
-		["no object", "[]", "it has no access_token that can be used"],
-		["a token of nothing", '{"access_token":""}', "it has no access_token that can be used"],
+		["another value than an object", "[]", "it has no access_token that can be used"],
+		["an empty token", '{"access_token":""}', "it has no access_token that can be used"],
 		["a token with a line end", '{"access_token":"secret\\n"}', "it has no access_token that can be used"],
 	])("is damaged with %s", async (_, content, reason) => {
 		expect(await read(content)).toEqual({ kind: "damaged", reason });
 	});
 
-	it("may not be there, or be no file", async () => {
+	it("may be absent, or no file", async () => {
 		const files = createMemoryFiles();
 		expect(await readTokens(files, "/share/credentials/a.json")).toEqual({ kind: "absent" });
 		await files.makeDirectory("/share/credentials/a.json");
