@@ -52,7 +52,7 @@ const agent = (...lines: string[]) => `version: 1\nagent:\n${lines.map((line) =>
 const whole = ["name: mine", "system_prompt_path: ./system.md", "tools: [t:Shell, t:Read]"];
 
 describe("an agent file", () => {
-	it("is what it says", async () => {
+	it("defines every property of an agent", async () => {
 		const definition = await load({
 			"agent.yaml": agent(...whole, "system_prompt_args: { GREETING: hello, WORDS: [a, b], DEPTH: 2 }", "unknown: 1"),
 			"system.md":
@@ -68,7 +68,7 @@ describe("an agent file", () => {
 		expect(definition.prompt?.(variables)).toBe("hello ab 2");
 	});
 
-	it("gives its prompt what is known of time and place", async () => {
+	it("fills its prompt with time, place and environment", async () => {
 		const names = ["NOW", "WORK_DIR", "WORK_DIR_LS", "AGENTS_MD", "SKILLS", "ADDITIONAL_DIRS_INFO", "OS", "SHELL"];
 		const { prompt } = await load({
 			"agent.yaml": agent(...whole, "system_prompt_args: { KIMI_OS: Plan 9 }"),
@@ -84,7 +84,7 @@ describe("an agent file", () => {
 		expect(await load({ "agent.yaml": source })).toMatchObject({ name: "mine" });
 	});
 
-	it("names its tools three ways", async () => {
+	it("selects its tools with tools, allowed_tools and exclude_tools", async () => {
 		const paths = async (...lines: string[]) => (await load({ "agent.yaml": agent(...lines) })).toolPaths;
 		expect(await paths(...whole, "allowed_tools: [t:Think]")).toEqual(["t:Think"]);
 		expect(await paths(...whole, "exclude_tools: [t:Shell, t:Unknown]")).toEqual(["t:Read"]);
@@ -94,7 +94,7 @@ describe("an agent file", () => {
 		expect(await paths("extend: default", "tools: [t:Read, t:Read]")).toEqual(["t:Read"]);
 	});
 
-	it("leaves out tools that are not here, and logs them", async () => {
+	it("omits unknown tools, and logs them", async () => {
 		const logged: unknown[] = [];
 		const log: Log = { ...silentLog, info: (message, fields) => logged.push([message, fields]) };
 		expect((await load({ "agent.yaml": agent("extend: default", "tools: [t:Web, t:Read]") }, log)).toolPaths).toEqual([
@@ -105,7 +105,7 @@ describe("an agent file", () => {
 });
 
 describe("inheritance", () => {
-	it("has the default agent to begin with", async () => {
+	it("can extend the default agent", async () => {
 		expect(await load({ "agent.yaml": agent("extend: default") })).toEqual({
 			name: "default",
 			toolPaths: tools.defaults,
@@ -120,7 +120,7 @@ describe("inheritance", () => {
 		).toMatchObject({ name: "mine", prompt: null, role: "Be kind." });
 	});
 
-	it("goes from file to file, paths being those of the file that declares them", async () => {
+	it("follows a chain of files, with paths relative to the declaring file", async () => {
 		const definition = await load({
 			"agent.yaml": agent(
 				"extend: sub/middle.yaml",
@@ -136,7 +136,7 @@ describe("inheritance", () => {
 		expect(definition.prompt?.(variables)).toBe("123");
 	});
 
-	it("replaces lists and keeps what is not said", async () => {
+	it("replaces lists and inherits absent keys", async () => {
 		const base = agent(...whole, "allowed_tools: [t:Read]", "subagents: { s: { path: s.yaml, description: d } }");
 		const tree = { "base.yaml": base, "s.yaml": agent("extend: default") };
 		expect(await load({ ...tree, "agent.yaml": agent("extend: base.yaml") })).toMatchObject({
@@ -150,7 +150,7 @@ describe("inheritance", () => {
 });
 
 describe("subagents", () => {
-	it("are types with tools, model and prompt of their own", async () => {
+	it("are types with their own tools, model and prompt", async () => {
 		const { types } = await load({
 			"agent.yaml": agent(...whole, "subagents:", "  reviewer: { path: sub/reviewer.yaml, description: reviews. }"),
 			"sub/reviewer.yaml": agent(
@@ -176,7 +176,7 @@ describe("subagents", () => {
 		expect(types[0]?.prompt?.(variables)).toBe("Review /work.");
 	});
 
-	it("may have our own prompt and a role", async () => {
+	it("can have our own prompt and a role", async () => {
 		const { types } = await load({
 			"agent.yaml": agent(...whole, "subagents: { s: { path: s.yaml, description: d } }"),
 			"s.yaml": agent("extend: default", "system_prompt_args: { ROLE_ADDITIONAL: You look. }"),
@@ -188,7 +188,7 @@ describe("subagents", () => {
 });
 
 describe("faults", () => {
-	it("of the file itself", async () => {
+	it("in the file itself", async () => {
 		expect(await problems({})).toEqual(["/a/agent.yaml||there is no such file"]);
 		expect(await problems({ "agent.yaml": "" })).toEqual(["/a/agent.yaml|agent|is required"]);
 		expect(await problems({ "agent.yaml": "- 1" })).toEqual(["/a/agent.yaml|agent|is required"]);
@@ -202,13 +202,13 @@ describe("faults", () => {
 		]);
 	});
 
-	it.each(["2", '"1.1"', "[1]", "true"])("version %s", async (version) => {
+	it.each(["2", '"1.1"', "[1]", "true"])("in version %s", async (version) => {
 		expect(await problems({ "agent.yaml": `version: ${version}\nagent: {}` })).toEqual([
 			`/a/agent.yaml|version|${JSON.stringify(JSON.parse(version))} is not supported, only 1 is`,
 		]);
 	});
 
-	it("of required keys, all at once", async () => {
+	it("in required keys are all reported at once", async () => {
 		expect(await problems({ "agent.yaml": agent("model: m") })).toEqual([
 			"/a/agent.yaml|agent.name|is required",
 			"/a/agent.yaml|agent.system_prompt_path|is required",
@@ -216,7 +216,7 @@ describe("faults", () => {
 		]);
 	});
 
-	it("of values, all at once", async () => {
+	it("in values are all reported at once", async () => {
 		const source = agent(
 			"name: 5",
 			"tools: t:Shell",
@@ -233,7 +233,7 @@ describe("faults", () => {
 		]);
 	});
 
-	it("of tools, all at once", async () => {
+	it("in tools are all reported at once", async () => {
 		expect(await problems({ "agent.yaml": agent(...whole.slice(0, 2), "tools: [t:Nope, t:Shell, x]") })).toEqual([
 			"/a/agent.yaml|agent.tools|Invalid tools: ['t:Nope', 'x']",
 		]);
@@ -242,7 +242,7 @@ describe("faults", () => {
 		]);
 	});
 
-	it("of what it extends", async () => {
+	it("in the extended file", async () => {
 		expect(await problems({ "agent.yaml": agent("extend: none.yaml") })).toEqual([
 			"/a/agent.yaml|agent.extend|there is no such file (/a/none.yaml)",
 		]);
@@ -260,7 +260,7 @@ describe("faults", () => {
 		]);
 	});
 
-	it("of the prompt", async () => {
+	it("in the prompt", async () => {
 		expect(
 			await problems({
 				"agent.yaml": agent(...whole, "system_prompt_path: x.md").replace("  system_prompt_path: ./system.md\n", ""),
@@ -271,7 +271,7 @@ describe("faults", () => {
 		]);
 	});
 
-	it("once, however often a file is read", async () => {
+	it("are reported once, however often a file is read", async () => {
 		const subagents = "subagents: { a: { path: sub/a.yaml, description: d }, b: { path: sub/a.yaml, description: d } }";
 		expect(
 			await problems({
@@ -281,14 +281,14 @@ describe("faults", () => {
 		).toEqual(["/a/sub/a.yaml|agent.name|must be a text"]);
 	});
 
-	it("of values that hold themselves", async () => {
+	it("in circular values", async () => {
 		const circle = agent(...whole, "system_prompt_args: &a { x: [*a] }");
 		expect(await problems({ "agent.yaml": circle })).toEqual([
 			"/a/agent.yaml||its values nest too deeply, or hold themselves",
 		]);
 	});
 
-	it("of subagents, beside its own", async () => {
+	it("in subagents are reported together with its own", async () => {
 		expect(
 			await problems({
 				"agent.yaml": agent(

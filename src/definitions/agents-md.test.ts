@@ -26,13 +26,13 @@ const load = (workDir: string) => loadAgentsMd(files, path.join(root, workDir), 
 const from = (name: string, text: string) => `<!-- From: ${path.join(root, name)} -->\n${text}`;
 
 describe("loadAgentsMd", () => {
-	it("is empty without instructions, blank ones included", async () => {
+	it("returns nothing without instructions, or with blank ones", async () => {
 		expect(await load("")).toBe("");
 		await put("AGENTS.md", " \n\t\n");
 		expect(await load("")).toBe("");
 	});
 
-	it("goes from the nearest directory with .git down to the work dir, .kimi first", async () => {
+	it("reads from the nearest directory with .git down to the work directory, .kimi first", async () => {
 		await put("AGENTS.md", "outside");
 		await put("repo/.git/HEAD", "");
 		await put("repo/.kimi/AGENTS.md", "hidden\n");
@@ -51,7 +51,7 @@ describe("loadAgentsMd", () => {
 		);
 	});
 
-	it("takes a .git file for a project root, and stays in the work dir without one", async () => {
+	it("recognizes a .git file as a project root, and reads only the work directory without one", async () => {
 		await put("AGENTS.md", "outside");
 		await put("tree/AGENTS.md", "top");
 		await put("tree/a/AGENTS.md", "inner");
@@ -60,7 +60,7 @@ describe("loadAgentsMd", () => {
 		expect(await load("tree/a")).toBe(`${from("tree/AGENTS.md", "top")}\n\n${from("tree/a/AGENTS.md", "inner")}`);
 	});
 
-	it("gives the budget to the deepest file and cuts the shallower one, annotations counted", async () => {
+	it("gives the budget to the deepest file and truncates the shallower one, annotations counted", async () => {
 		await put(".git/HEAD", "");
 		await put("AGENTS.md", "t".repeat(agentsMdBudget));
 		await put("a/AGENTS.md", "i".repeat(30_000));
@@ -70,7 +70,7 @@ describe("loadAgentsMd", () => {
 		expect(text.startsWith(from("AGENTS.md", "ttt"))).toBe(true);
 	});
 
-	it("leaves out a shallower file for which nothing is left", async () => {
+	it("omits a shallower file when the budget is exhausted", async () => {
 		await put(".git/HEAD", "");
 		await put("AGENTS.md", "top");
 		await put("a/AGENTS.md", "i".repeat(2 * agentsMdBudget));
@@ -87,7 +87,7 @@ describe("loadAgentsMd", () => {
 		expect(Buffer.byteLength(text)).toBeLessThanOrEqual(agentsMdBudget);
 	});
 
-	it("leaves out what is no file or cannot be read, and says so", async () => {
+	it("omits what is no file or unreadable, and logs it", async () => {
 		await mkdir(path.join(root, "AGENTS.md"));
 		await put("agents.md", "lower");
 		await put(".kimi/AGENTS.md", "hidden");

@@ -39,7 +39,7 @@ describe("the built-in skills", () => {
 		expect(files).toContain("skills");
 	});
 
-	it.each(skills)("name only files and flags that exist: $name", ({ path: file }) => {
+	it.each(skills)("name only existing files and flags: $name", ({ path: file }) => {
 		const text = textOf(path.relative(root, file));
 		const files = [...text.matchAll(/`(\.\.\/[^`]*)`/g)].map(([, name = ""]) => name);
 		expect(files.length).toBeGreaterThan(0);
@@ -50,12 +50,12 @@ describe("the built-in skills", () => {
 	});
 });
 
-describe("the examples of flows", () => {
+describe("the example flows", () => {
 	const blocks = ["docs/skills.md", "skills/skill-creator/SKILL.md"].flatMap((name) =>
 		[...textOf(name).matchAll(/^```(?:mermaid|d2)\n[\s\S]*?^```$/gm)].map(([block]) => block),
 	);
 
-	it.each(blocks)("are flows: %s", (block) => {
+	it.each(blocks)("are valid flows: %s", (block) => {
 		const parsed = parseFlow(block);
 		expect(parsed).toMatchObject({ ok: true });
 		if (!parsed.ok) return;
@@ -70,7 +70,7 @@ describe("the examples of flows", () => {
 		});
 	});
 
-	it("are there in both languages", () => {
+	it("exist in both languages", () => {
 		expect(blocks).toHaveLength(3);
 	});
 });

@@ -26,7 +26,7 @@ const numbered = (prefix: string, count: number) =>
 	Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(2, "0")}`);
 
 describe("listDirectoryTree", () => {
-	it("draws two levels, directories first, by name", async () => {
+	it("lists two levels, directories first, by name", async () => {
 		await put("b.txt", "B.txt", "src/z.ts", "src/deep/hidden.ts", "docs/a.md");
 		await mkdir(path.join(root, "empty"));
 		expect(await listDirectoryTree(files, root)).toBe(
@@ -43,14 +43,14 @@ describe("listDirectoryTree", () => {
 		);
 	});
 
-	it("shows 30 entries at the root and 10 below, and counts the rest", async () => {
+	it("shows 30 entries at the root and 10 below, and counts the others", async () => {
 		await put(...numbered("dir/f", 13), ...numbered("g", 31));
 		const lines = (await listDirectoryTree(files, root)).split("\n");
 		expect(lines.slice(0, 13)).toEqual(["├── dir/", ...numbered("│   ├── f", 10), "│   └── ... and 3 more", "├── g00"]);
 		expect(lines.slice(-2)).toEqual(["├── g28", "└── ... and 2 more"]);
 	});
 
-	it("shows exactly 30 and exactly 10 without a remainder", async () => {
+	it("shows exactly 30 and exactly 10 without a count of others", async () => {
 		await put(...numbered("dir/f", 10), ...numbered("g", 29));
 		const text = await listDirectoryTree(files, root);
 		expect(text).not.toContain("more");
@@ -63,7 +63,7 @@ describe("listDirectoryTree", () => {
 		expect(await listDirectoryTree(files, root)).toBe("└── only/\n    ├── a\n    └── b");
 	});
 
-	it("marks what is empty or cannot be read", async () => {
+	it("marks empty and unreadable directories", async () => {
 		expect(await listDirectoryTree(files, root)).toBe("(empty directory)");
 		expect(await listDirectoryTree(files, path.join(root, "nowhere"))).toBe("(not readable)");
 		await put("locked/a", "z");

@@ -68,7 +68,7 @@ describe("a flow in D2", () => {
 		'"a" -> z',
 		"a -> 'z' { style.stroke: red }",
 		"a; z; a -> z",
-	])("takes '%s' for an edge without label", (line) => {
+	])("reads '%s' as an edge without a label", (line) => {
 		expect(parse(line).nodes.get("a")).toEqual({ kind: "task", text: "a", next: "z" });
 	});
 
@@ -137,7 +137,7 @@ describe("a flow in D2", () => {
 		}
 	});
 
-	it.each(["größe-2", "two words", "a.b", '"a -> b: c"', "steps"])("takes '%s' for an id", (id) => {
+	it.each(["größe-2", "two words", "a.b", '"a -> b: c"', "steps"])("reads '%s' as an id", (id) => {
 		const name = id.replaceAll('"', "");
 		expect(parse(`a -> ${id}`, `${id} -> z`).nodes.get(name)).toEqual({ kind: "task", text: name, next: "z" });
 	});
@@ -157,12 +157,12 @@ describe("a flow in D2", () => {
 		"classes: { x.style.fill: red }",
 		"",
 		";",
-	])("passes over '%s'", (line) => {
+	])("ignores '%s'", (line) => {
 		expect(parse(line, "a -> z")).toEqual(parse("a -> z"));
 		expect(parse(line, "a -> z").nodes.size).toBe(4);
 	});
 
-	it("takes a quoted property for a node", () => {
+	it("reads a quoted property name as a node", () => {
 		expect(parse('"steps": Do them', "a -> steps -> z").nodes.get("steps")).toMatchObject({ text: "Do them" });
 	});
 
@@ -195,7 +195,7 @@ describe("a flow in D2", () => {
 		expect(refusal(source)).toBe(reason);
 	});
 
-	it("fails only with a reason, whatever the text", () => {
+	it("throws only errors with a reason, whatever the text", () => {
 		const piece = fc.oneof(
 			fc.constantFrom("a", "b", "BEGIN", "END", " ", "\n", "->", "-", ":", ";", '"', "'", '"""', "\\", "x", ".", "<"),
 			fc.constantFrom("{", "}", "|", "|md ", "[", "]", "(", "#", "style", "shape: x", "\r", "\t"),
@@ -236,7 +236,7 @@ describe("a flow in D2", () => {
 		"->",
 		"\n",
 		'"->',
-	])("reads a long run of %j at once", (sign) => {
+	])("reads a long repetition of %j in bounded time", (sign) => {
 		const run = sign.repeat(200_000 / sign.length);
 		for (const source of [run, `a${run}`, `a: ${run}`, `a: {${run}`, `a: |md ${run}`, `a: "${run}`, `a: [${run}`])
 			expect(refusal(source)).not.toBe("");

@@ -65,7 +65,7 @@ describe("a flow in Mermaid", () => {
 		"a --> z;",
 		"  a\t-->\tz ; ",
 		"a:::loud --> z:::quiet",
-	])("takes '%s' for an edge without label", (line) => {
+	])("reads '%s' as an edge without a label", (line) => {
 		expect(parse(line).nodes.get("a")).toEqual({ kind: "task", text: "a", next: "z" });
 	});
 
@@ -118,7 +118,7 @@ describe("a flow in Mermaid", () => {
 		}
 	});
 
-	it.each(["größe-2.b", "a-b", "END_", "1"])("takes '%s' for an id", (id) => {
+	it.each(["größe-2.b", "a-b", "END_", "1"])("reads '%s' as an id", (id) => {
 		expect(parse(`a --> ${id}`, `${id}-->z`).nodes.get(id)).toEqual({ kind: "task", text: id, next: "z" });
 	});
 
@@ -134,36 +134,36 @@ describe("a flow in Mermaid", () => {
 		"direction LR",
 		"end",
 		"",
-	])("passes over '%s'", (line) => {
+	])("ignores '%s'", (line) => {
 		expect(parse(line, "a --> z")).toEqual(parse("a --> z"));
 		expect(parse(line, "a --> z").nodes.size).toBe(4);
 	});
 
 	it.each(["flowchart", "graph", "flowchart LR", "graph TD;", "%% note\nflowchart TB"])(
-		"may be headed '%s'",
+		"may start with '%s'",
 		(line) => {
 			expect(parseMermaid(`${line}\n${around("a --> z")}`, 1)).toEqual(parse("a --> z"));
 		},
 	);
 
-	it("takes words of the looks for ids where an arrow follows", () => {
+	it("reads keywords of styles as ids when an arrow follows", () => {
 		expect(parse("a --> style", "style --> class", "class -.-> z").nodes.size).toBe(6);
 	});
 
-	it("takes the begin and the end by their labels, in any case", () => {
+	it("identifies begin and end by their labels, in any case", () => {
 		const { begin, nodes } = parseMermaid("x[begin] --> y\ny --> z(End)", 1);
 		expect(begin).toBe("x");
 		expect(nodes.get("z")).toEqual({ kind: "end" });
 		expect(refusal("BEGIN[Start] --> END")).toBe("there is no node BEGIN");
 	});
 
-	it("ends behind a node that leads nowhere, and does not mind edges out of the end", () => {
+	it("ends after a node without edges, and ignores edges from the end", () => {
 		const { nodes } = parse("a -->|x| z", "a -->|y| b", "END --> a", "END --> b");
 		expect(nodes.get("b")).toEqual({ kind: "task", text: "b", next: "END" });
 		expect(nodes.get("END")).toEqual({ kind: "end" });
 	});
 
-	it("takes the same label twice", () => {
+	it("accepts a repeated identical label", () => {
 		expect(parse("a[A] --> z", "a[A]", "a").nodes.get("a")).toEqual({ kind: "task", text: "A", next: "z" });
 	});
 
@@ -208,7 +208,7 @@ describe("a flow in Mermaid", () => {
 		expect(refusal(source)).toBe(reason);
 	});
 
-	it("fails only with a reason, whatever the text", () => {
+	it("throws only errors with a reason, whatever the text", () => {
 		const piece = fc.oneof(
 			fc.constantFrom(
 				"a",
@@ -246,7 +246,7 @@ describe("a flow in Mermaid", () => {
 	});
 
 	it.each(["-", "=", ".", " ", "|", '"', "[", "(", "{", "a", "a-", ":", ";", "-.", "a ", "--a", "%", "\n"])(
-		"reads a long run of %j at once",
+		"reads a long repetition of %j in bounded time",
 		(sign) => {
 			const run = sign.repeat(200_000 / sign.length);
 			for (const source of [

@@ -17,9 +17,9 @@ describe("parseFlow", () => {
 	it.each([
 		["Mermaid", mermaid, "BEGIN m END"],
 		["D2", d2, "BEGIN d END"],
-		["what stands in a text", `---\na: b\n---\n# Title\n\ntext\n${mermaid}text`, "BEGIN m END"],
+		["a block within text", `---\na: b\n---\n# Title\n\ntext\n${mermaid}text`, "BEGIN m END"],
 		["the first of several", `${d2}${mermaid}`, "BEGIN d END"],
-		["the first one behind other blocks", `\`\`\`sh\nls\n\`\`\`\n${mermaid}`, "BEGIN m END"],
+		["the first one after other blocks", `\`\`\`sh\nls\n\`\`\`\n${mermaid}`, "BEGIN m END"],
 		["no block within another one", `\`\`\`\`markdown\n${d2}\`\`\`\`\n${mermaid}`, "BEGIN m END"],
 		["no block within one of tildes", `~~~\n${d2}~~~\n${mermaid}`, "BEGIN m END"],
 		["tildes", "~~~ D2 title\nBEGIN -> END\n~~~", "BEGIN END"],
@@ -28,7 +28,7 @@ describe("parseFlow", () => {
 		["a longer closing line", "```d2\nBEGIN -> END\n`````\nx -> y", "BEGIN END"],
 		["a block that is not closed", "```d2\nBEGIN -> END\n", "BEGIN END"],
 		["no code within a line", `\`\`\`d2 a -> b\`\`\`\n${mermaid}`, "BEGIN m END"],
-	])("takes %s", (_, markdown, expected) => {
+	])("finds %s", (_, markdown, expected) => {
 		expect(read(markdown)).toBe(expected);
 	});
 
@@ -46,7 +46,7 @@ describe("parseFlow", () => {
 		expect(parseFlow(markdown)).toEqual({ ok: false, reason });
 	});
 
-	it("fails for no text, and gives only flows that can be walked", () => {
+	it("throws only errors with a reason for any text, and returns only complete flows", () => {
 		const line = fc.constantFrom(
 			"BEGIN",
 			"END",
@@ -90,7 +90,7 @@ describe("parseFlow", () => {
 		);
 	});
 
-	it.each(["mermaid", "d2"])("keeps nobody waiting for a large diagram in %s", async (language) => {
+	it.each(["mermaid", "d2"])("parses a large diagram in %s in bounded time", async (language) => {
 		const arrow = language === "d2" ? "->" : "-->";
 		const draw = (count: number) =>
 			[

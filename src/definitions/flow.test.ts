@@ -23,13 +23,13 @@ describe("decisionPrompt", () => {
 		expect(prompt).not.toMatch(/undefined|\\|END|again/);
 	});
 
-	it("says more when the last answer was none of them", () => {
+	it("adds a note when the last answer matched no label", () => {
 		const hinted = decisionPrompt(node, true);
 		expect(hinted.startsWith(`${decisionPrompt(node, false)}\n\n`)).toBe(true);
 		expect(hinted.length).toBeGreaterThan(decisionPrompt(node, false).length + 20);
 	});
 
-	it("begins with the labels where there is no text", () => {
+	it("begins with the labels when there is no text", () => {
 		expect(`Is it right?\n\n${decisionPrompt({ ...node, text: "" }, false)}`).toBe(decisionPrompt(node, false));
 	});
 });
@@ -57,7 +57,7 @@ describe("readChoice", () => {
 		expect(readChoice(text, node.branches.keys())).toBe(expected);
 	});
 
-	it("finds the label that is asked for, whatever stands before it", () => {
+	it("finds the requested label after any other text", () => {
 		fc.assert(
 			fc.property(fc.string(), (text) => {
 				expect(readChoice(`${text}<choice>yes</choice>`, ["yes", "no"])).toBe("yes");

@@ -12,13 +12,13 @@ describe("splitFrontmatter", () => {
 		["no keys", "---\n---\nbody", { source: "", body: "body" }],
 		["no body", "---\na: b\n---", { source: "a: b", body: "" }],
 		["line ends of Windows", "---\r\na: b\r\n---\r\nbody", { source: "a: b", body: "body" }],
-		["blank space behind the marks", "--- \na: b\n---\t\nbody", { source: "a: b", body: "body" }],
-		["the first closing mark", "---\na: b\n---\nc\n---\nd", { source: "a: b", body: "c\n---\nd" }],
-		["a longer line for none", "----\na: b\n---\n", { source: null, body: "----\na: b\n---\n" }],
-		["a mark that is not at the beginning", "\n---\na: b\n---\n", { source: null, body: "\n---\na: b\n---\n" }],
-		["keys that are not closed", "---\na: b\n ---\n----\n", null],
-		["a lone mark", "---", null],
-	])("takes %s", (_, text, expected) => {
+		["blank space after the markers", "--- \na: b\n---\t\nbody", { source: "a: b", body: "body" }],
+		["the first closing marker", "---\na: b\n---\nc\n---\nd", { source: "a: b", body: "c\n---\nd" }],
+		["no marker with extra characters", "----\na: b\n---\n", { source: null, body: "----\na: b\n---\n" }],
+		["a marker that is not at the beginning", "\n---\na: b\n---\n", { source: null, body: "\n---\na: b\n---\n" }],
+		["keys without a closing marker", "---\na: b\n ---\n----\n", null],
+		["a single marker", "---", null],
+	])("handles %s", (_, text, expected) => {
 		expect(splitFrontmatter(text)).toEqual(expected);
 	});
 });
@@ -67,7 +67,7 @@ describe("parseFrontmatter", () => {
 		["a: *b", /^Invalid YAML: .*alias/],
 		["- a", /^its frontmatter is not a map of keys$/],
 		["just words", /^its frontmatter is not a map of keys$/],
-	])("says what is wrong with %j", async (source, reason) => {
+	])("reports the fault of %j", async (source, reason) => {
 		expect(await parseFrontmatter(source)).toEqual({ ok: false, reason: expect.stringMatching(reason) });
 	});
 
@@ -83,7 +83,7 @@ describe("parseFrontmatter", () => {
 	);
 	const source = fc.array(line, { maxLength: 4 }).map((lines) => lines.join("\n"));
 
-	it("reads without the library what the library reads the same", async () => {
+	it("agrees with the library on what it reads without it", async () => {
 		await fc.assert(
 			fc.asyncProperty(source, async (text) => {
 				const fields = parsePlainFrontmatter(text);
@@ -96,7 +96,7 @@ describe("parseFrontmatter", () => {
 		);
 	});
 
-	it("fails for no text", async () => {
+	it("throws no error for any text", async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.oneof(source, fc.string()), async (text) => {
 				splitFrontmatter(text);

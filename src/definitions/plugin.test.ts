@@ -25,7 +25,7 @@ async function reasonOf(manifest: unknown): Promise<string | null> {
 }
 
 describe("readPlugin", () => {
-	it("reads what every key says", async () => {
+	it("reads every key", async () => {
 		const parameters = { type: "object", properties: { text: { type: "string" } } };
 		await put("demo", {
 			...least,
@@ -51,13 +51,13 @@ describe("readPlugin", () => {
 		});
 	});
 
-	it("refuses a manifest that is too long, and names no more problems than anybody reads", async () => {
+	it("refuses a manifest that is too long, and limits the number of reported faults", async () => {
 		expect(await reasonOf({ ...least, description: "x".repeat(300_000) })).toBe("has more than 262144 bytes");
 		const tools = Array.from({ length: 5000 }, () => ({}));
 		expect((await reasonOf({ ...least, tools }))?.split("; ")).toHaveLength(20);
 	});
 
-	it("needs no more than name and version, and minds no byte order mark", async () => {
+	it("requires only name and version, and accepts a byte order mark", async () => {
 		await put("demo", `\ufeff${JSON.stringify({ ...least, tools: [tool] })}`);
 		expect(await readPlugin("/share/plugins/demo", files)).toEqual({
 			ok: true,
@@ -108,24 +108,24 @@ describe("readPlugin", () => {
 	});
 
 	it.each([".hidden", "-flag", "a/b", "..", "a b", "a\n", "a\\b", "", "x".repeat(201)])(
-		"takes no name that is no plain file name: %j",
+		"refuses a name that is no plain file name: %j",
 		async (name) => {
 			expect(await reasonOf({ ...least, name })).toMatch(/^name: must /);
 		},
 	);
 
-	it.each(["a", "a.b-c_d", "2048", "搜索"])("takes a plain file name: %j", async (name) => {
+	it.each(["a", "a.b-c_d", "2048", "搜索"])("accepts a plain file name: %j", async (name) => {
 		expect(await reasonOf({ ...least, name })).toBeNull();
 	});
 
 	it.each(["", "1st", "with space", "a.b", "x".repeat(65)])(
-		"takes no tool name that providers refuse: %j",
+		"refuses a tool name that providers refuse: %j",
 		async (name) => {
 			expect(await reasonOf({ ...least, tools: [{ ...tool, name }] })).toMatch(/^tools\.0\.name: must be /);
 		},
 	);
 
-	it("tells a missing, a broken and an endless manifest", async () => {
+	it("reports a missing, an invalid and an endless manifest", async () => {
 		expect(await readPlugin("/share/plugins/none", files)).toEqual({ ok: false, reason: "there is no such file" });
 		expect(await reasonOf("{")).toMatch(/^is not JSON: /);
 		expect(await reasonOf(`{"tools":${"[".repeat(5000)}${"]".repeat(5000)}}`)).toBe("its values nest too deeply");
@@ -143,7 +143,7 @@ describe("discoverPlugins", () => {
 		warnings.length = 0;
 	});
 
-	it("finds them by name, and says which cannot be used and why", async () => {
+	it("finds them by name, and reports which are invalid and why", async () => {
 		await put("one", { ...least, name: "zebra" });
 		await put("two", { ...least, name: "ant" });
 		await put("three", { name: "broken" });
@@ -160,7 +160,7 @@ describe("discoverPlugins", () => {
 		expect(directories).toEqual(["/share/plugins/one", "/share/plugins/three", "/share/plugins/two"]);
 	});
 
-	it("costs one listing when there are none", async () => {
+	it("reads one directory when there are none", async () => {
 		const asked: string[] = [];
 		const refuse = () => {
 			throw new Error("not needed");
@@ -184,7 +184,7 @@ describe("discoverPlugins", () => {
 		expect(warnings).toEqual([]);
 	});
 
-	it("logs a directory that cannot be listed, and goes on without", async () => {
+	it("logs a directory that cannot be listed, and continues without it", async () => {
 		const denied = async () => {
 			throw Object.assign(new Error("EACCES: denied"), { code: "EACCES" });
 		};
@@ -194,7 +194,7 @@ describe("discoverPlugins", () => {
 });
 
 describe("chooseInjected", () => {
-	it("gives the values under the plugin's keys, and none that there is not", () => {
+	it("returns the values under the keys of the plugin, and omits missing ones", () => {
 		const inject = { "a.key": "api_key", again: "api_key", url: "base_url" } as const;
 		expect(chooseInjected(inject, { api_key: "k", base_url: "" })).toEqual({ "a.key": "k", again: "k" });
 		expect(chooseInjected({}, { api_key: "k", base_url: "u" })).toEqual({});

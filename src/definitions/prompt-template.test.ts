@@ -54,7 +54,7 @@ describe("rendering", () => {
 		expect(await render(source)).toBe(text);
 	});
 
-	it("leaves no line for a tag that has one to itself", async () => {
+	it("removes a line that has nothing but a tag", async () => {
 		const source =
 			"Tools:\n  {% for item in LIST %}\n- ${item}\n  {% endfor %}\n{# note #}\n\t{% if NAME %}\nend\n{% endif %}\n.";
 		expect(await render(source)).toBe("Tools:\n- a\n- b\nend\n.");
@@ -62,7 +62,7 @@ describe("rendering", () => {
 		expect(await render("x\n  {%+ if NAME +%}\ny{% endif %}")).toBe("x\n  \ny");
 	});
 
-	it("includes files beside the prompt, whoever includes them", async () => {
+	it("includes files relative to the prompt, whichever file includes them", async () => {
 		const others = { "parts/a.md": "A ${NAME} {% include 'parts/b.md' %}", "parts/b.md": "B" };
 		expect(await render('{% include "parts/a.md" %}, {% include "parts/b.md" %}', others)).toBe("A kim B, B");
 		expect(await render('{% for NAME in LIST %}{% include "parts/a.md" %};{% endfor %}', others)).toBe("A a B;A b B;");
@@ -91,7 +91,7 @@ describe("faults", () => {
 		expect(await refusal(source)).toEqual(["/p/main.md", line, reason]);
 	});
 
-	it("names the included file", async () => {
+	it("name the included file", async () => {
 		expect(await refusal('{% include "a.md" %}', { "a.md": "1\n${MISSING}" })).toEqual([
 			"/p/a.md",
 			2,
@@ -104,7 +104,7 @@ describe("faults", () => {
 		]);
 	});
 
-	it("sees circles", async () => {
+	it("include circular includes", async () => {
 		expect(await refusal('{% include "a.md" %}', { "a.md": '{% include "main.md" %}' })).toEqual([
 			"/p/a.md",
 			1,
@@ -112,7 +112,7 @@ describe("faults", () => {
 		]);
 	});
 
-	it("wants a file", async () => {
+	it("include a missing file", async () => {
 		const files = createMemoryFiles();
 		await files.makeDirectory("/p");
 		const load = (file: string) => loadPromptTemplate(file, files).catch((error: unknown) => String(error));
@@ -135,28 +135,28 @@ const doubled = (text: string): Record<string, string> => {
 	return { ...Object.fromEntries(names), "40.md": text };
 };
 
-describe("a template that asks for too much", () => {
+describe("a template that exceeds the limits", () => {
 	it.each<[string, string, Record<string, string>, unknown[]]>([
-		["loops in loops", `\n${"{% for a in LIST %}".repeat(30)}${"{% endfor %}".repeat(30)}`, {}, ["main.md", 2, steps]],
+		["nested loops", `\n${"{% for a in LIST %}".repeat(30)}${"{% endfor %}".repeat(30)}`, {}, ["main.md", 2, steps]],
 		[
-			"loops with a text",
+			"loops with text",
 			`\n${"{% for a in LIST %}".repeat(10)}${many("x", 2000)}${"{% endfor %}".repeat(10)}`,
 			{},
 			["main.md", 2, grown],
 		],
-		["a variable again and again", `a\n${many("${LONG}", 700)}`, {}, ["main.md", 2, grown]],
-		["a condition again and again", `a\n${many("{% if 'b' in LONG %}{% endif %}")}`, {}, ["main.md", 2, steps]],
-		["includes that double", '{% include "0.md" %}', doubled(""), ["39.md", 2, steps]],
-		["includes that double a text", '{% include "0.md" %}', doubled(many("x", 2000)), ["40.md", 1, grown]],
-		["blocks in each other", `a\n${many("{% if NAME %}\n")}`, {}, ["main.md", 102, nested]],
+		["a repeated variable", `a\n${many("${LONG}", 700)}`, {}, ["main.md", 2, grown]],
+		["a repeated condition", `a\n${many("{% if 'b' in LONG %}{% endif %}")}`, {}, ["main.md", 2, steps]],
+		["includes that multiply", '{% include "0.md" %}', doubled(""), ["39.md", 2, steps]],
+		["includes that multiply a text", '{% include "0.md" %}', doubled(many("x", 2000)), ["40.md", 1, grown]],
+		["nested blocks", `a\n${many("{% if NAME %}\n")}`, {}, ["main.md", 102, nested]],
 		[
-			"blocks in each other in an include",
+			"nested blocks in an include",
 			'a\n{% include "b.md" %}',
 			{ "b.md": many("{% if NAME %}\n") },
 			["b.md", 101, nested],
 		],
 		[
-			"blocks and includes in each other",
+			"nested blocks and includes",
 			`${"{% if NAME %}".repeat(60)}{% include "b.md" %}${"{% endif %}".repeat(60)}`,
 			{ "b.md": `\n\n${"{% if NAME %}".repeat(60)}x${"{% endif %}".repeat(60)}` },
 			["b.md", 3, "more than 100 blocks and includes lie in each other"],
@@ -183,7 +183,7 @@ describe("a template that asks for too much", () => {
 		["many alternatives", `{% if EMPTY %}${many("{% elif EMPTY %}")}{% endif %}`, {}, []],
 		["many comments", many("{##}"), {}, []],
 		["many values", many("${NAME}", 100_000), {}, []],
-	])("is refused where it does, and keeps nobody waiting: %s", async (_name, source, others, [name, ...rest]) => {
+	])("is refused in bounded time: %s", async (_name, source, others, [name, ...rest]) => {
 		const result = await render(source, others).then(
 			() => [],
 			(error: unknown) => (error instanceof TemplateError ? [error.file, error.line, error.reason] : [error]),

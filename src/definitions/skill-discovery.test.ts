@@ -54,8 +54,8 @@ const places = [
 const extraSkillDirs = ["/more/one", "~/two", "three"];
 const below = (index: number, name: string) => places.slice(index).map(([, root]) => `${root}/${name}.md`);
 
-describe("the places of skills", () => {
-	it("hold a thousand skills at most", async () => {
+describe("the directories of skills", () => {
+	it("hold up to a thousand skills", async () => {
 		const warned: unknown[] = [];
 		const log: Log = { ...silentLog, warn: (_message, fields) => warned.push(fields) };
 		const many = Array.from({ length: 1100 }, (_, index) => `/home/me/.kimi/skills/s${index}.md`);
@@ -64,7 +64,7 @@ describe("the places of skills", () => {
 	});
 
 	it.each(places.map(([scope, root], index) => [index, scope, root] as const))(
-		"count in their order: %i, %s %s",
+		"override later ones in their order: %i, %s %s",
 		async (index, scope, root) => {
 			expect(await find(["/repo/.git/HEAD", ...below(index, "same")], { extraSkillDirs })).toEqual([
 				`${scope} ${root}/same.md`,
@@ -72,7 +72,7 @@ describe("the places of skills", () => {
 		},
 	);
 
-	it("are all looked at, and listed where they are there", async () => {
+	it("are all searched, and listed when they exist", async () => {
 		const files = await plant(["/repo/.git/HEAD", ...places.map(([, root], index) => `${root}/s${index + 10}.md`)]);
 		const { skills, roots } = await discoverSkills({ ...standard, files, extraSkillDirs });
 		expect(skills.map(({ name }) => name)).toEqual(places.map((_, index) => `s${index + 10}`));
@@ -80,13 +80,13 @@ describe("the places of skills", () => {
 		expect(await discoverSkills({ ...standard, files: createMemoryFiles() })).toEqual({ skills: [], roots: [] });
 	});
 
-	it("begin at the work dir when there is no project", async () => {
+	it("begin at the work directory when there is no project", async () => {
 		expect(await find(["/repo/.kimi/skills/a.md", "/repo/a/b/.kimi/skills/b.md"])).toEqual([
 			"project /repo/a/b/.kimi/skills/b.md",
 		]);
 	});
 
-	it("are for one program only when the settings say so", async () => {
+	it("are only those of one program when the settings say so", async () => {
 		const paths = ["/repo/.git/HEAD", ...places.map(([, root], index) => `${root}/s${index + 10}.md`)];
 		const without = (...roots: string[]) => paths.filter((name) => !roots.some((root) => name.startsWith(root)));
 		const names = async (tree: string[]) =>
@@ -101,7 +101,7 @@ describe("the places of skills", () => {
 		expect(await names([...without("/repo/.kimi"), "/repo/.kimi/skills/"])).toEqual(["s13", "s14", ...rest]);
 	});
 
-	it("have one of two common directories in the home", async () => {
+	it("include one of two common directories in the home directory", async () => {
 		const [first, second] = ["/home/me/.config/agents/skills/a.md", "/home/me/.agents/skills/b.md"];
 		expect(await find([first, second])).toEqual([`user ${first}`]);
 		expect(await find([second])).toEqual([`user ${second}`]);
@@ -116,7 +116,7 @@ describe("the places of skills", () => {
 		expect(await find(["/share/plugins/p/SKILL.md"], { shareDir })).toEqual(["extra /share/plugins/p/SKILL.md"]);
 	});
 
-	it("are others when some are given", async () => {
+	it("are replaced by given ones", async () => {
 		const paths = ["/repo/.git/HEAD", "/given/a.md", "/also/b.md", "/also/a.md", ...below(0, "c"), "/more/one/a.md"];
 		expect(await find(paths, { skillsDirs: ["/given", "/also"], extraSkillDirs })).toEqual([
 			"extra /given/a.md",
@@ -125,18 +125,18 @@ describe("the places of skills", () => {
 		]);
 	});
 
-	it("may be without any of the program", async () => {
+	it("need not include any of the program", async () => {
 		expect(await find(["/program/skills/a.md"], { builtInDir: null })).toEqual([]);
 	});
 
-	it("are missed aloud only if somebody named them", async () => {
+	it("are logged as missing only if a person named them", async () => {
 		const logged: unknown[] = [];
 		const log: Log = { ...silentLog, warn: (_, fields) => logged.push(fields?.["path"]) };
 		await find(["/more/file"], { log, skillsDirs: ["/given"], extraSkillDirs: ["/more/file", "none", ""] });
 		expect(logged.toSorted()).toEqual(["/given", "/more/file", "/repo/a/b/none"]);
 	});
 
-	it("are left out when they cannot be read", async () => {
+	it("are omitted when they cannot be read", async () => {
 		const logged: unknown[] = [];
 		const log: Log = { ...silentLog, warn: (_, fields) => logged.push(fields) };
 		const files = await plant(["/repo/a/b/.kimi/skills/a.md", "/repo/a/b/.claude/skills/b.md"]);
@@ -152,7 +152,7 @@ describe("the places of skills", () => {
 });
 
 describe("the names of skills", () => {
-	it("are those of directory or file, in any depth of one", async () => {
+	it("are those of the directory or the file, at any depth of a directory", async () => {
 		expect(
 			await find([
 				"/repo/a/b/.kimi/skills/flat.md",
@@ -174,7 +174,7 @@ describe("the names of skills", () => {
 		expect(await find([`${root}/one.md`, `${user}/ONE/SKILL.md`])).toEqual([`project ${root}/one.md`]);
 	});
 
-	it("are what the files say they are", async () => {
+	it("come from the frontmatter, else from the path", async () => {
 		const root = "/repo/a/b/.kimi/skills";
 		const files = await plant([`${root}/b/SKILL.md`, `${root}/c.md`], "---\nname: Zeta\n---\nText.");
 		await files.replace(`${root}/d.md`, "Text.");
@@ -185,7 +185,7 @@ describe("the names of skills", () => {
 		]);
 	});
 
-	it("are not taken by what cannot be used", async () => {
+	it("remain free when a skill is invalid", async () => {
 		const root = "/repo/a/b/.kimi/skills";
 		const files = await plant([`${root}/one/SKILL.md`], "---\nname: [\n---\n");
 		await files.replace(`${root}/one.md`, "Text.");
@@ -198,7 +198,7 @@ describe("on a disk", () => {
 	let base = "";
 	afterEach(() => rm(base, { recursive: true, force: true }));
 
-	it("takes the same directory once and follows links, with paths as spelled", async () => {
+	it("reads the same directory once and follows links, with paths as spelled", async () => {
 		base = await realpath(await mkdtemp(path.join(tmpdir(), "agentwire-skills-")));
 		const skills = path.join(base, "repo/.kimi/skills");
 		await mkdir(path.join(base, "repo/.git"), { recursive: true });

@@ -54,7 +54,7 @@ describe("a skill's file", () => {
 		[`---\ndescription: ${"d".repeat(300)}\n---\n`, skill("stem", "d".repeat(300))],
 		["x".repeat(241), skill("stem", "x".repeat(240))],
 		["😀".repeat(241), skill("stem", "😀".repeat(240))],
-	])("is read from %j", async (text, expected) => {
+	])("is parsed: %j", async (text, expected) => {
 		expect(await read(text)).toMatchObject({ skill: expected, logged: [] });
 	});
 
@@ -71,13 +71,13 @@ describe("a skill's file", () => {
 		["---\nname: a:b\n---\n", '"a:b" cannot be its name: only letters, digits, "-" and "_" can be in one'],
 		["---\nname: größe\n---\n", '"größe" cannot be its name: only letters, digits, "-" and "_" can be in one'],
 		["x".repeat(mebibyte + 1), "has 1048577 bytes, more than 1 MiB"],
-	])("is left out with a line in the log: %j", async (text, reason) => {
+	])("is omitted and logged: %j", async (text, reason) => {
 		const { skill: none, logged } = await read(text);
 		expect(none).toBeNull();
 		expect(logged).toEqual([{ path: "/stem.md", reason }]);
 	});
 
-	it("is left out when it cannot be read, is none, or is gone", async () => {
+	it("is omitted when it is unreadable, no file, or missing", async () => {
 		const refusing = await read("Text.", () => ({ readRange: () => Promise.reject(new Error("EACCES: no")) }));
 		expect(refusing).toMatchObject({ skill: null, logged: [{ path: "/stem.md", reason: "EACCES: no" }] });
 		const other = { kind: "other", size: 0, modifiedAt: 0, mode: 0 } as const;
@@ -86,7 +86,7 @@ describe("a skill's file", () => {
 		expect(await read("Text.", () => ({ status: async () => null }))).toMatchObject({ skill: null, logged: [] });
 	});
 
-	it("is read no further than needed", async () => {
+	it("is read only as far as needed", async () => {
 		const long = "x".repeat(mebibyte - 1000);
 		expect((await read(`---\nname: a\n---\nText.\n${long}`)).taken).toBe(16 * 1024);
 		expect((await read("Text.")).taken).toBe(5);
@@ -94,16 +94,20 @@ describe("a skill's file", () => {
 
 	it.each([
 		["a long frontmatter", `---\nother: ${"x".repeat(20_000)}\nname: a\n---\nText.`, skill("a", "Text.")],
-		["a first line far below", `${"\n".repeat(20_000)}Text.`, skill("stem", "Text.")],
-		["a first line at the edge", `${"\n".repeat(16 * 1024 - 2)}Text.`, skill("stem", "Text.")],
-		["a first line over the edge", `${"\n".repeat(16 * 1024 - 500)}${"€".repeat(300)}`, skill("stem", "€".repeat(240))],
+		["a first line after many blank lines", `${"\n".repeat(20_000)}Text.`, skill("stem", "Text.")],
+		["a first line at the read limit", `${"\n".repeat(16 * 1024 - 2)}Text.`, skill("stem", "Text.")],
+		[
+			"a first line across the read limit",
+			`${"\n".repeat(16 * 1024 - 500)}${"€".repeat(300)}`,
+			skill("stem", "€".repeat(240)),
+		],
 	])("is read whole for %s", async (_, text, expected) => {
 		expect((await read(text)).skill).toEqual(expected);
 	});
 });
 
 describe("a skill's own name and description", () => {
-	it("are cut to what a list can show", async () => {
+	it("are truncated to what a list can show", async () => {
 		const { skill: found } = await read(`---\ndescription: ${"😀".repeat(5000)}\n---\nText.`);
 		expect(found?.description).toBe("😀".repeat(1000));
 		const { skill, logged } = await read(`---\ndescription: ${"x".repeat(100_000)}\n---\nText.`);
@@ -123,7 +127,7 @@ describe("a skill's flow", () => {
 		}
 	});
 
-	it("is only looked for in a flow", async () => {
+	it("is read only for the type flow", async () => {
 		expect((await read(`Text.\n${goodFlow}`)).skill?.flow).toBeNull();
 		expect((await read(`---\ntype: standard\n---\n${flow}`)).logged).toEqual([]);
 	});
@@ -131,13 +135,13 @@ describe("a skill's flow", () => {
 	it.each([
 		[flow, 'line 5: "--> END" is not expected here: write one edge per line'],
 		["Text.", "there is no fenced mermaid or d2 block"],
-	])("that cannot be read leaves an ordinary skill and a line in the log", async (text, reason) => {
+	])("that is invalid leaves an ordinary skill and a line in the log", async (text, reason) => {
 		const { skill: found, logged } = await read(`---\ntype: flow\n---\n${text}`);
 		expect(found).toMatchObject({ name: "stem", flow: null });
 		expect(logged).toEqual([{ path: "/stem.md", reason }]);
 	});
 
-	it("has no other types beside it", async () => {
+	it("is not read for an unknown type, which is logged", async () => {
 		const { skill: found, logged } = await read(`---\ntype: Flow\n---\n${goodFlow}`);
 		expect(found).toMatchObject({ name: "stem", flow: null });
 		expect(logged).toEqual([{ path: "/stem.md", type: "Flow" }]);

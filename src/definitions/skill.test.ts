@@ -54,14 +54,14 @@ describe("describeSkills", () => {
 });
 
 describe("loadSkillText", () => {
-	it("is the whole file, trimmed, frontmatter included", async () => {
+	it("returns the whole file, trimmed, frontmatter included", async () => {
 		const files = createMemoryFiles();
 		await files.makeDirectory("/user");
 		await files.replace("/user/a.md", "\ufeff\n---\nname: a\n---\n\nText.\n\n");
 		expect(await loadSkillText(skill("a", "user"), files)).toBe("---\nname: a\n---\n\nText.");
 	});
 
-	it("is null when there is nothing to read", async () => {
+	it("returns null when there is nothing to read", async () => {
 		const files = createMemoryFiles();
 		expect(await loadSkillText(skill("a", "user"), files)).toBeNull();
 		const read = () => Promise.reject(new Error("EACCES"));

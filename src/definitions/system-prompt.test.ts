@@ -29,7 +29,7 @@ const variables: PromptVariables = {
 };
 
 describe("renderSystemPrompt", () => {
-	it("holds every value as it is, the changing ones last", () => {
+	it("contains every value unchanged, the variable ones last", () => {
 		const text = renderSystemPrompt(variables);
 		const places = [
 			"AGENTS.md -->\nUse tabs.",
@@ -48,7 +48,7 @@ describe("renderSystemPrompt", () => {
 		expect(text).not.toMatch(/undefined|\\/);
 	});
 
-	it("does without instructions, skills and additional directories", () => {
+	it("works without instructions, skills and additional directories", () => {
 		const text = renderSystemPrompt({ ...variables, agentsMd: "", skills: describeSkills([]), additionalDirsInfo: "" });
 		expect(text).not.toMatch(/skill/i);
 		expect(text).not.toContain("Additional directories that");
@@ -57,7 +57,7 @@ describe("renderSystemPrompt", () => {
 });
 
 describe("loadPromptVariables", () => {
-	it("gathers time, place, listing, instructions and skills", async () => {
+	it("collects time, place, listing, instructions and skills", async () => {
 		const more = path.join(root, "more");
 		await createDiskFiles().makeDirectory(more);
 		await writeFile(path.join(root, "AGENTS.md"), "Use tabs.");
