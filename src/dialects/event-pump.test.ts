@@ -42,7 +42,7 @@ async function createSubject(model: Model) {
 }
 
 describe("EventPump", () => {
-	it("resolves a turn's end once it was sent, also when asked later", async () => {
+	it("resolves turnEnded once the end was sent, also for a later call", async () => {
 		const { session, sent, pump, attach } = await createSubject(createScriptedModel([[say("a"), done()]]));
 		attach();
 		const { turnId } = await session.send({ type: "turn.start", input: "hi" });
@@ -51,7 +51,7 @@ describe("EventPump", () => {
 		expect(await pump.turnEnded(turnId)).toEqual({ status: "finished" });
 	});
 
-	it("sends nothing while the peer has no room, and everything in order afterwards", async () => {
+	it("sends nothing while the peer applies backpressure, and everything in order afterwards", async () => {
 		const gate = createModelGate();
 		const { session, sent, room, pump, attach } = await createSubject(
 			createScriptedModel([[say("a"), gate, say("b"), done()]]),
@@ -74,7 +74,7 @@ describe("EventPump", () => {
 		expect(sent.at(-1)).toContain("TurnEnd");
 	});
 
-	it("lets a request told again replace the earlier one, under the same id", async () => {
+	it("replaces a request that is sent again, under the same id", async () => {
 		const model = createScriptedModel([
 			[call("c1", "E"), done()],
 			[say("ok"), done()],
@@ -94,7 +94,7 @@ describe("EventPump", () => {
 		expect(requests[0]).toBe(requests[1]);
 	});
 
-	it("takes an answer that is no reply, if it is one to an open request of that kind", async () => {
+	it("accepts an answer outside a reply only for an open interaction of its kind", async () => {
 		const model = createScriptedModel([
 			[call("c1", "E"), done()],
 			[say("ok"), done()],
@@ -130,7 +130,7 @@ describe("EventPump", () => {
 		await drained;
 	});
 
-	it("resolves the end of a side question once it was sent, also when asked later", async () => {
+	it("resolves the end of a side question once it was sent, also for a later call", async () => {
 		const { session, sent, pump, attach } = await createSubject(
 			createScriptedModel([
 				[say("a"), done()],

@@ -30,7 +30,7 @@ describe("content parts", () => {
 		[null],
 	])("refuses %j", (part) => expect(read(contentPartSchema, part)).toBe("refused"));
 
-	it("keeps strings strings and lists lists, empty ones too", () => {
+	it("distinguishes strings from lists, empty ones too", () => {
 		expect([read(userInputSchema, ""), read(userInputSchema, [])]).toEqual(["", []]);
 		expect(read(userInputSchema, [{ type: "nothing" }])).toBe("refused");
 		expect(read(userInputSchema, { type: "text", text: "a" })).toBe("refused");
@@ -45,7 +45,7 @@ describe("content parts", () => {
 });
 
 describe("display blocks", () => {
-	it("fills in what old diffs lacked", () => {
+	it("fills in the fields that old diffs lack", () => {
 		expect(read(displayBlockSchema, { type: "diff", path: "p", old_text: "a", new_text: "b" })).toEqual({
 			type: "diff",
 			path: "p",
@@ -57,20 +57,20 @@ describe("display blocks", () => {
 		});
 	});
 
-	it("keeps all other keys of an unknown block under data, and its own form as it is", () => {
+	it("stores all other keys of an unknown block under data, and leaves that form unchanged", () => {
 		const read1 = read(displayBlockSchema, { type: "chart", points: [1], title: "t" });
 		expect(read1).toEqual({ type: "chart", data: { points: [1], title: "t" } });
 		expect(read(displayBlockSchema, read1)).toEqual(read1);
 	});
 
-	it("does not take a broken known block for an unknown one", () => {
+	it("does not treat an invalid known block as an unknown one", () => {
 		expect(read(displayBlockSchema, { type: "brief" })).toBe("refused");
 		expect(read(displayBlockSchema, { text: "a" })).toBe("refused");
 	});
 });
 
 describe("tool returns", () => {
-	it("needs all but extras", () => {
+	it("requires all fields but extras", () => {
 		const value = { is_error: false, output: "x", message: "", display: [] };
 		expect(read(toolReturnSchema, value)).toEqual({ ...value, extras: null });
 		for (const key of Object.keys(value)) {

@@ -37,7 +37,7 @@ function merged(...events: readonly EventBody[]): EventBody[] {
 }
 
 describe("createDeltaMerger", () => {
-	it("does not cut a run where a budget is warned of", () => {
+	it("merges across a budget warning", () => {
 		const warning: EventBody = { type: "budget.warning", budget: "time", scope: "turn", used: 8, limit: 10 };
 		expect(merged(text("a"), warning, text("b"), end)).toEqual([completedText("ab")]);
 	});
@@ -46,14 +46,14 @@ describe("createDeltaMerger", () => {
 		expect(merged(text("Hel"), text(""), text("lo"))).toEqual([completedText("Hello")]);
 	});
 
-	it("merges thoughts until one is signed", () => {
+	it("merges reasoning until a part is signed", () => {
 		expect(merged(think("a"), think("b", "s1"), think("c"), think("d", "s2"))).toEqual([
 			completedThink("ab", "s1"),
 			completedThink("cd", "s2"),
 		]);
 	});
 
-	it("does not merge text with thoughts", () => {
+	it("does not merge text with reasoning", () => {
 		expect(merged(think("a"), text("b"), think("c"))).toEqual([
 			completedThink("a"),
 			completedText("b"),
@@ -66,7 +66,7 @@ describe("createDeltaMerger", () => {
 		expect(merged(image, image, text("a"))).toEqual([completed, completed, completedText("a")]);
 	});
 
-	it("gives a call the parts behind it, nulls counting as empty", () => {
+	it("adds the following argument parts to a call, nulls counting as empty", () => {
 		expect(merged(started("c1", '{"a":'), piece(null), piece("1"), piece("}"))).toEqual([
 			completedCall("c1", '{"a":1}'),
 		]);
@@ -82,7 +82,7 @@ describe("createDeltaMerger", () => {
 		]);
 	});
 
-	it("merges stray parts among themselves", () => {
+	it("merges stray argument parts with each other", () => {
 		expect(merged(text("a"), piece("x"), piece(null), piece("y"), text("b"))).toEqual([
 			completedText("a"),
 			{ type: "tool-call.fragment", arguments_part: "xy" },
@@ -91,7 +91,7 @@ describe("createDeltaMerger", () => {
 		expect(merged(piece(null))).toEqual([{ type: "tool-call.fragment", arguments_part: null }]);
 	});
 
-	it("ends a run at any other event, before it", () => {
+	it("completes the merged event before any other event", () => {
 		const merger = createDeltaMerger();
 		expect(merger.push(text("a"))).toBeNull();
 		expect(merger.push(end)).toEqual(completedText("a"));
@@ -102,7 +102,7 @@ describe("createDeltaMerger", () => {
 });
 
 describe("withArguments", () => {
-	it("does not change the call it is given", () => {
+	it("does not change its input", () => {
 		const original = call("c1", "{");
 		expect(withArguments(original, ["}"])).toEqual(call("c1", "{}"));
 		expect(original).toEqual(call("c1", "{"));

@@ -31,7 +31,7 @@ describe("parseSlashCommand", () => {
 		"//comment",
 		"/btw? no",
 		"/bü x",
-	])("takes %j for a prompt", (text) => {
+	])("treats %j as a prompt", (text) => {
 		expect(parseSlashCommand(text)).toBeNull();
 	});
 });

@@ -41,7 +41,7 @@ const outcome = (work: Promise<unknown>) =>
 	);
 
 describe("bounded files", () => {
-	it("give up a call that is not answered, and say which", async () => {
+	it("abandon a call that is not answered, and say which", async () => {
 		const { files, clock } = await createSubject();
 		const asked = outcome(files.status("/stuck/a"));
 		clock.advance(29_999);
@@ -50,7 +50,7 @@ describe("bounded files", () => {
 		await expect(files.status("/stuck/a")).rejects.toMatchObject({ code: "ETIMEDOUT", path: "/stuck/a" });
 	});
 
-	it("leave places for others: a path that is stuck takes one, and all that are stuck no more than there are", async () => {
+	it("leave slots for others: a stuck path occupies one slot", async () => {
 		const { files, clock, pending } = await createSubject(2);
 		const first = outcome(files.status("/stuck/a"));
 		clock.advance(30_000);
@@ -68,7 +68,7 @@ describe("bounded files", () => {
 		expect(pending).toHaveLength(2);
 	});
 
-	it("leave some of the places for what lies in other directories", async () => {
+	it("leave some slots for other directories", async () => {
 		const { files, clock, pending } = await createSubject(4);
 		const sameDirectory = ["a", "b", "c", "d", "e"].map((name) => outcome(files.status(`/stuck/${name}`)));
 		expect((await files.read("/file"))?.toString()).toBe("text");
@@ -81,7 +81,7 @@ describe("bounded files", () => {
 		expect((await files.read("/file"))?.toString()).toBe("text");
 	});
 
-	it("go on when the file system answers after all", async () => {
+	it("continue when the file system answers again", async () => {
 		const { files, clock, pending } = await createSubject(1);
 		const first = outcome(files.status("/stuck/a"));
 		clock.advance(30_000);
@@ -92,7 +92,7 @@ describe("bounded files", () => {
 		expect(await outcome(files.read("/file"))).toBe("answered");
 	});
 
-	it("carry out what waits in its order", async () => {
+	it("run queued calls in order", async () => {
 		const { files, pending } = await createSubject(1);
 		const order: string[] = [];
 		const note = (name: string) => () => void order.push(name);
@@ -108,7 +108,7 @@ describe("bounded files", () => {
 		expect(order).toEqual(["a", "b", "file"]);
 	});
 
-	it("give up a file whose next piece does not come", async () => {
+	it("abandon a file whose next piece does not arrive", async () => {
 		const { files, clock } = await createSubject();
 		const seen: string[] = [];
 		const read = outcome(
@@ -123,7 +123,7 @@ describe("bounded files", () => {
 		expect(seen).toEqual(["text"]);
 	});
 
-	it("pass on what the file system says", async () => {
+	it("return the errors of the file system", async () => {
 		const root = await mkdtemp(path.join(tmpdir(), "bounded-"));
 		onTestFinished(() => rm(root, { recursive: true, force: true }));
 		const files = boundFiles(createDiskFiles(), { places: 1, clock: createFakeClock() });

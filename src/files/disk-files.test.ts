@@ -43,12 +43,12 @@ describe("files on disk", () => {
 	const text = (name: string): Promise<string> => readFile(at(name), "utf8");
 	const mode = async (name: string): Promise<number> => (await stat(at(name))).mode & 0o7777;
 
-	describe("reading what is admitted", () => {
+	describe("reading with admission", () => {
 		const refuseSecrets = files.admitting(async (resolved) => {
 			if (resolved.endsWith("secret")) throw new Error(`no: ${resolved}`);
 		});
 
-		it("judges the file that a path leads to, whichever way it is read", async () => {
+		it("checks the target file of a path, whichever way it is read", async () => {
 			await mkdir(at("dir"));
 			await writeFile(at("dir/secret"), "x");
 			await writeFile(at("dir/plain"), "y");
@@ -82,7 +82,7 @@ describe("files on disk", () => {
 			await replacing;
 		});
 
-		it.runIf(process.platform === "linux")("does not read what has no place any more", async () => {
+		it.runIf(process.platform === "linux")("refuses a deleted file", async () => {
 			await writeFile(at("gone"), "x");
 			const handle = await open(at("gone"));
 			await rm(at("gone"));
@@ -90,7 +90,7 @@ describe("files on disk", () => {
 			await handle.close();
 		});
 
-		it("reads no file but the one that was judged, however fast links are changed", async () => {
+		it("reads only the file that was checked, however fast links change", async () => {
 			await mkdir(at("a"));
 			await mkdir(at("b"));
 			await writeFile(at("a/file"), "plain");
@@ -115,7 +115,7 @@ describe("files on disk", () => {
 		});
 	});
 
-	it("replaces nothing through a link that was put in the way", async () => {
+	it("replaces nothing through a link that appeared meanwhile", async () => {
 		await mkdir(at("dir"));
 		await writeFile(at("dir/file"), "old");
 		await symlink("dir", at("to-dir"));
@@ -130,7 +130,7 @@ describe("files on disk", () => {
 	});
 
 	describe("reading", () => {
-		it("gives null, or nothing, for what is not there", async () => {
+		it("returns null, or nothing, for a missing file", async () => {
 			await writeFile(at("file"), "x");
 			for (const missing of [at("none"), at("file/below")]) {
 				expect(await files.read(missing)).toBeNull();
@@ -141,14 +141,14 @@ describe("files on disk", () => {
 			await expect(files.list(at("none"))).rejects.toMatchObject({ code: "ENOENT" });
 		});
 
-		it("reads a range as far as the file goes", async () => {
+		it("reads a range up to the end of the file", async () => {
 			await writeFile(at("file"), "0123456789");
 			expect((await files.readRange(at("file"), 2, 3))?.toString()).toBe("234");
 			expect((await files.readRange(at("file"), 8, 30))?.toString()).toBe("89");
 			expect((await files.readRange(at("file"), 30, 3))?.length).toBe(0);
 		});
 
-		it("reads in pieces that join to the whole", async () => {
+		it("reads pieces that join to the whole file", async () => {
 			const whole = Buffer.from(Array.from({ length: 200_000 }, (_, n) => n % 251));
 			await writeFile(at("file"), whole);
 			const pieces = await collect(files.readPieces(at("file")));
@@ -156,7 +156,7 @@ describe("files on disk", () => {
 			expect(Buffer.concat(pieces).equals(whole)).toBe(true);
 		});
 
-		it.skipIf(process.platform !== "linux")("waits for nobody who might write to what is no file", async () => {
+		it.skipIf(process.platform !== "linux")("refuses pipes and devices at once", async () => {
 			execFileSync("mkfifo", [at("fifo")]);
 			await symlink("/dev/zero", at("endless"));
 			for (const special of [at("fifo"), at("endless")]) {
@@ -169,25 +169,25 @@ describe("files on disk", () => {
 			expect(await files.read(at("masked"))).toEqual(Buffer.alloc(0));
 		});
 
-		it.skipIf(process.platform !== "linux")("reads what the kernel shows as an empty file", async () => {
+		it.skipIf(process.platform !== "linux")("reads a file of the kernel whose size is 0", async () => {
 			const whole = await files.read("/proc/self/status");
 			expect(whole?.toString()).toContain(`Pid:\t${process.pid}`);
 			expect(Buffer.concat(await collect(files.readPieces("/proc/self/status"))).toString()).toContain("Pid:");
 			expect((await files.readRange("/proc/self/status", 0, 5))?.toString()).toBe("Name:");
 		});
 
-		it.skipIf(!canReadKernelLog)("comes to the end of the kernel's log, which gives more only later", async () => {
+		it.skipIf(!canReadKernelLog)("ends at the present end of the kernel's log", async () => {
 			expect(await files.read("/proc/kmsg")).toBeInstanceOf(Buffer);
 			expect(await collect(files.readPieces("/proc/kmsg"))).toEqual([]);
 		});
 
-		it.skipIf(process.platform !== "linux")("refuses what is larger than any memory", async () => {
+		it.skipIf(process.platform !== "linux")("refuses a file larger than any memory", async () => {
 			await writeFile(at("sparse"), "");
 			await truncate(at("sparse"), 2 ** 40);
 			await expect(files.read(at("sparse"))).rejects.toMatchObject({ code: "EFBIG" });
 		});
 
-		it("tells kinds, following links", async () => {
+		it("reports the kind of a file, following links", async () => {
 			await mkdir(at("dir"));
 			await writeFile(at("file"), "abc", { mode: 0o640 });
 			await symlink("dir", at("to-dir"));
@@ -203,7 +203,7 @@ describe("files on disk", () => {
 			expect(await files.status(at("to-nothing"))).toBeNull();
 		});
 
-		it("resolves links, keeping a missing tail as spelled", async () => {
+		it("resolves links, with a missing tail as spelled", async () => {
 			await mkdir(at("dir"));
 			await symlink("dir", at("link"));
 			await symlink("dir/later", at("to-nothing"));
@@ -214,7 +214,7 @@ describe("files on disk", () => {
 	});
 
 	describe("replacing", () => {
-		it("writes new and old files, leaving nothing beside them", async () => {
+		it("writes new and existing files, and leaves no temporary files", async () => {
 			await files.replace(at("file"), "one");
 			expect(await text("file")).toBe("one");
 			await files.replace(at("file"), Buffer.from([0, 255]), { sync: true });
@@ -222,7 +222,7 @@ describe("files on disk", () => {
 			expect(await readdir(root)).toEqual(["file"]);
 		});
 
-		it("keeps the mode of the file replaced, or sets the one given", async () => {
+		it("preserves the mode of the replaced file, or sets the given one", async () => {
 			await writeFile(at("file"), "one");
 			await chmod(at("file"), 0o751);
 			await files.replace(at("file"), "two");
@@ -233,7 +233,7 @@ describe("files on disk", () => {
 			expect(await mode("other")).toBe(0o666 & ~process.umask());
 		});
 
-		it("replaces what a link points to, not the link", async () => {
+		it("replaces the target of a link, not the link", async () => {
 			await mkdir(at("dir"));
 			await writeFile(at("dir/file"), "one");
 			await symlink("dir/file", at("near"));
@@ -246,13 +246,13 @@ describe("files on disk", () => {
 			for (const link of ["far", "near", "dangling"]) expect((await lstat(at(link))).isSymbolicLink()).toBe(true);
 		});
 
-		it("refuses a ring of links", async () => {
+		it("refuses circular links", async () => {
 			await symlink("b", at("a"));
 			await symlink("a", at("b"));
 			await expect(files.replace(at("a"), "x")).rejects.toMatchObject({ code: "ELOOP" });
 		});
 
-		it("leaves nothing behind when it fails", async () => {
+		it("leaves no temporary files when it fails", async () => {
 			await mkdir(at("dir"));
 			await writeFile(at("dir/in"), "x");
 			await expect(files.replace(at("dir"), "x")).rejects.toMatchObject({ code: "EISDIR" });
@@ -260,7 +260,7 @@ describe("files on disk", () => {
 			await expect(files.replace(at("none/file"), "x")).rejects.toMatchObject({ code: "ENOENT" });
 		});
 
-		it("manages names as long as they may be", async () => {
+		it("handles names of the maximum length", async () => {
 			const name = "n".repeat(255);
 			await files.replace(at(name), "x");
 			expect(await text(name)).toBe("x");
@@ -276,7 +276,7 @@ describe("files on disk", () => {
 			throw new Error("no more");
 		}
 
-		it("writes them in order, with the mode asked for", async () => {
+		it("writes them in order, with the given mode", async () => {
 			await files.replaceByPieces(at("file"), pieces("one", "", "two"), { mode: 0o600, sync: true });
 			expect(await text("file")).toBe("onetwo");
 			expect(await mode("file")).toBe(0o600);
@@ -284,7 +284,7 @@ describe("files on disk", () => {
 			expect(await text("file")).toBe("");
 		});
 
-		it("asks for a piece when the one before is written", async () => {
+		it("requests a piece after the one before is written", async () => {
 			async function* watched() {
 				for (const text of ["one", "two"]) {
 					const names = await readdir(root);
@@ -295,7 +295,7 @@ describe("files on disk", () => {
 			expect(await text("file")).toBe("one:1:0 two:1:8 ");
 		});
 
-		it("leaves the old file alone, and nothing beside it, when a piece cannot be had", async () => {
+		it("preserves the old file, without temporary files, when a piece fails", async () => {
 			await writeFile(at("file"), "old");
 			await expect(files.replaceByPieces(at("file"), failing())).rejects.toThrow("no more");
 			expect(await text("file")).toBe("old");
@@ -304,7 +304,7 @@ describe("files on disk", () => {
 	});
 
 	describe("appending", () => {
-		it("appends in the order of the calls, making the file", async () => {
+		it("appends in the order of the calls, and creates the file", async () => {
 			const file = await files.openAppend(at("log"));
 			await Promise.all(Array.from({ length: 50 }, (_, n) => file.append(`${n}\n`)));
 			await file.sync();
@@ -316,14 +316,14 @@ describe("files on disk", () => {
 			expect((await text("log")).endsWith("49\né\n")).toBe(true);
 		});
 
-		it("goes on after a failed call", async () => {
+		it("continues after a failed call", async () => {
 			const file = await files.openAppend(at("log"));
 			await file.close();
 			await expect(file.append("x")).rejects.toMatchObject({ code: "EBADF" });
 			await expect(file.append("y")).rejects.toMatchObject({ code: "EBADF" });
 		});
 
-		it("appends pieces in order, with nothing in between", async () => {
+		it("appends pieces in order, without interleaving", async () => {
 			const file = await files.openAppend(at("log"));
 			await Promise.all([file.append("a\n"), file.appendPieces(["b", "ä", "c\n"]), file.append("d\n")]);
 			await file.close();
@@ -331,7 +331,7 @@ describe("files on disk", () => {
 		});
 
 		it.each(['append("x".repeat(4000))', 'appendPieces(Array.from({ length: 40 }, () => "x".repeat(100)))'])(
-			"cuts off the part of a line that a limit let through: %s",
+			"truncates a partially written line: %s",
 			async (append) => {
 				// A size limit on files makes a write partial first, then fail: as a disk that fills up does.
 				const program = `
@@ -364,18 +364,18 @@ describe("files on disk", () => {
 		expect(await text("file")).toBe("one");
 	});
 
-	it.runIf(process.platform === "linux")("comes to an end where no directory can be made", async () => {
+	it.runIf(process.platform === "linux")("terminates when no directory can be created", async () => {
 		await expect(files.makeDirectory("/proc/none/such/directory")).rejects.toMatchObject({ code: "ENOENT" });
 	});
 
-	it("makes a directory for its owner alone, where asked to, and leaves one that is there", async () => {
+	it("creates a directory for the owner only when requested, and leaves an existing one unchanged", async () => {
 		await files.makeDirectory(at("a/private"), 0o700);
 		await files.makeDirectory(at("a"), 0o700);
 		const modes = await Promise.all(["a", "a/private"].map(async (name) => (await stat(at(name))).mode & 0o777));
 		expect(modes).toEqual([0o777 & ~process.umask(), 0o700]);
 	});
 
-	it("makes, renames, truncates and removes", async () => {
+	it("creates, renames, truncates and removes", async () => {
 		await files.makeDirectory(at("a/b"));
 		await files.makeDirectory(at("a/b"));
 		await writeFile(at("a/b/file"), "012345");

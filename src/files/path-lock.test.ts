@@ -25,7 +25,7 @@ describe("withLock", () => {
 	const hold = (owner: unknown): Promise<void> =>
 		writeFile(`${target}.lock`, typeof owner === "string" ? owner : JSON.stringify(owner));
 
-	it("lets one at a time do its work and leaves nothing behind", async () => {
+	it("lets one caller at a time work, and removes its file", async () => {
 		let inside = 0;
 		const port = { files, clock: systemClock };
 		const results = await Promise.all(
@@ -43,7 +43,7 @@ describe("withLock", () => {
 		expect(await readdir(root)).toEqual([]);
 	});
 
-	it("gives the lock up when the work fails", async () => {
+	it("releases the lock when the work fails", async () => {
 		const port = { files, clock: createSteppingClock(start) };
 		await expect(withLock(port, target, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
 		expect(await readdir(root)).toEqual([]);
@@ -64,21 +64,21 @@ describe("withLock", () => {
 
 	it.each([
 		["fresh", start, 1_000],
-		["almost too old", start - 3_500, 510],
-		["older than the work may take", start - 4_001, 0],
-	])("respects a lock for as long as it is told to: one that is %s", async (_, at, waited) => {
+		["almost stale", start - 3_500, 510],
+		["stale", start - 4_001, 0],
+	])("waits as long as its options say for a lock that is %s", async (_, at, waited) => {
 		await hold({ pid: process.pid, at });
 		const clock = createSteppingClock(start);
 		await withLock({ files, clock }, target, async () => {}, { staleAfter: 4_000, patience: 1_000 });
 		expect(clock.waited).toBe(waited);
 	});
 
-	it("leaves a lock alone that was taken over from it", async () => {
+	it("does not remove a lock that another process took over", async () => {
 		await withLock({ files, clock: createSteppingClock(start) }, target, () => hold({ pid: 1, at: start }));
 		expect(await readdir(root)).toEqual(["file.lock"]);
 	});
 
-	it("works without a lock where none can be made", async () => {
+	it("works without a lock when none can be created", async () => {
 		const port = { files, clock: createSteppingClock(start) };
 		expect(await withLock(port, path.join(root, "none/file"), async () => "done")).toBe("done");
 	});

@@ -47,17 +47,17 @@ describe.skipIf(process.platform === "win32")("a pipe that a person names", () =
 		onTestFinished(() => rm(made, { recursive: true, force: true }));
 	});
 
-	it("is read as it is written, also when that begins later", async () => {
+	it("is read as it is written, also when the writer starts later", async () => {
 		const reading = read(pipe, [pipe]);
 		spawn("/bin/sh", ["-c", 'printf one > "$1"', "sh", pipe], { stdio: "ignore" });
 		expect(await reading).toBe("one");
 	});
 
-	it("is given up when nothing comes", async () => {
+	it("has a time limit", async () => {
 		expect(await read(pipe, [pipe], "hasty")).toBe("ETIMEDOUT");
 	});
 
-	it("leaves everything else as it is", async () => {
+	it("leaves other files to the ordinary reader", async () => {
 		const file = path.join(directory, "file");
 		await writeFile(file, "text");
 		expect(await read(file, [file])).toBe("text");

@@ -22,7 +22,7 @@ async function* pieces(...texts: string[]) {
 	for (const text of texts) yield Buffer.from(text);
 }
 
-describe("what is kept in a share directory", () => {
+describe("the contents of a share directory", () => {
 	const privacyOf = privateBelow("/s", "/s", "/home/u/.kimi");
 
 	it.each([
@@ -54,7 +54,7 @@ describe("what is kept in a share directory", () => {
 		expect(privacyOf(target)).toBe(privacy);
 	});
 
-	it("is all of a directory of the program's own", () => {
+	it("are private in a whole directory of the program's own", () => {
 		const within = privateWithin("/s/tasks/a");
 		expect(["/s/tasks/a", "/s/tasks/a/b/c", "/s/tasks/ab", "/s/tasks"].map(within)).toEqual([
 			"private",
@@ -65,8 +65,8 @@ describe("what is kept in a share directory", () => {
 	});
 });
 
-describe("files that are made in it", () => {
-	it("are for their owner alone, with the directories that lead to them", async () => {
+describe("files that are created in it", () => {
+	it("are for the owner only, with the directories above them", async () => {
 		await files.makeDirectory(at("share/sessions/h/i"));
 		await files.replace(at("share/sessions/h/i/state.json"), "{}");
 		await files.replaceByPieces(at("share/sessions/h/i/pieces"), pieces("a", "b"));
@@ -84,7 +84,7 @@ describe("files that are made in it", () => {
 		expect(await modeOf("share/config.toml")).toBe("600");
 	});
 
-	it("keep what their owner may do with them", async () => {
+	it("retain the owner's permissions", async () => {
 		await files.makeDirectory(at("share/plugins/demo"));
 		await files.replace(at("share/plugins/demo/run"), "#!", { mode: 0o755 });
 		expect(await modeOf("share/plugins/demo/run")).toBe("700");
@@ -92,7 +92,7 @@ describe("files that are made in it", () => {
 		expect(await modeOf("share/plugins/demo/run")).toBe("700");
 	});
 
-	it("are as the umask has them elsewhere", async () => {
+	it("follow the umask elsewhere", async () => {
 		await files.makeDirectory(at("work/dir"));
 		await files.replace(at("work/dir/file"), "x");
 		await files.create(at("work/dir/other"), "x");
@@ -105,7 +105,7 @@ describe("files that are made in it", () => {
 	});
 });
 
-describe("files that are found in it", () => {
+describe("existing files in it", () => {
 	beforeEach(async () => {
 		await mkdir(at("share/sessions/h/i"), { recursive: true, mode: 0o755 });
 		await writeFile(at("share/sessions/h/i/wire.jsonl"), "1\n", { mode: 0o644 });
@@ -133,7 +133,7 @@ describe("files that are found in it", () => {
 		["create", () => files.create(at("share/sessions/h/i/new"), "")],
 		["makeDirectory", () => files.makeDirectory(at("share/sessions/h/i"))],
 		["makeDirectory of a new one", () => files.makeDirectory(at("share/sessions/h/i/j"))],
-	])("have the directories above them closed by %s, but for the share directory", async (_name, use) => {
+	])("have the directories above them closed by %s, except the share directory", async (_name, use) => {
 		await use();
 		for (const directory of ["share/sessions", "share/sessions/h", "share/sessions/h/i"]) {
 			expect(await modeOf(directory), directory).toBe("700");
@@ -141,7 +141,7 @@ describe("files that are found in it", () => {
 		expect(await modeOf("share")).toBe("755");
 	});
 
-	it("are left as they are where a link leads elsewhere", async () => {
+	it("are left unchanged where a link leads elsewhere", async () => {
 		await mkdir(at("elsewhere/sub"), { recursive: true, mode: 0o755 });
 		await writeFile(at("elsewhere/config.toml"), "a = 1", { mode: 0o644 });
 		await symlink(at("elsewhere/config.toml"), at("share/config.toml"));
@@ -155,7 +155,7 @@ describe("files that are found in it", () => {
 		expect(await modeOf("elsewhere/sub/a.md")).toBe("600");
 	});
 
-	it("are left as they are where they are the person's", async () => {
+	it("are left unchanged where they belong to the person", async () => {
 		await mkdir(at("share/skills/mine"), { recursive: true, mode: 0o755 });
 		await writeFile(at("share/skills/mine/SKILL.md"), "# Mine", { mode: 0o644 });
 		await files.read(at("share/skills/mine/SKILL.md"));

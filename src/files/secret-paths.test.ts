@@ -10,7 +10,7 @@ const places = (parts: Partial<Parameters<typeof createSecretPaths>[0]> = {}) =>
 		...parts,
 	});
 
-describe("what is not read", () => {
+describe("secret files", () => {
 	it.each([
 		["/w/.env", "name"],
 		["/w/.ENV.Local", "name"],
@@ -51,13 +51,13 @@ describe("what is not read", () => {
 		else await expect(admitted).rejects.toMatchObject({ name: "SecretFileError", code: "EACCES", kind, path: file });
 	});
 
-	it("is known by its name where links cannot be followed, as in somebody else's home", async () => {
+	it("are recognized by name when links cannot be followed, as in another home directory", async () => {
 		const resolve = () => Promise.reject(new Error("EACCES"));
 		expect(await places({ files: { resolve } }).kindOf("/share/mcp.json")).toBe("own");
 		expect(await places({ files: { resolve } }).kindOf("/w/a.txt")).toBeNull();
 	});
 
-	it("asks for the files of plugins only below the plugins, and once for many", async () => {
+	it("list the files of plugins only for paths below the plugins, and once for many", async () => {
 		let count = 0;
 		const pluginFiles = async () => {
 			count += 1;
@@ -70,7 +70,7 @@ describe("what is not read", () => {
 		expect(count).toBe(1);
 	});
 
-	it("is for ourselves what is called like secrets alone", async () => {
+	it("include, for the program's own reads, only files with secret names", async () => {
 		await admitByName("/share/config.toml");
 		await expect(admitByName("/w/.env")).rejects.toThrow(SecretFileError);
 		await expect(admitByName("/proc/1/environ")).rejects.toThrow(SecretFileError);

@@ -31,7 +31,7 @@ const output = (value: unknown) => `cat <<'END'\n${JSON.stringify(value)}\nEND`;
 const permission = (fields: object) => output({ hookSpecificOutput: fields });
 
 describe("a command hook", () => {
-	it("gets its input as JSON on stdin, and runs in the work dir with the environment", async () => {
+	it("gets its input as JSON on stdin, and runs in the work directory with the environment", async () => {
 		const input = { hook_event_name: "PreToolUse", tool_input: { command: "é 'x'" } };
 		expect(await run("cat >&2; exit 2", {}, input)).toEqual(deny(JSON.stringify(input)));
 		expect(await run('printf "%s %s" "$PWD" "$GREETING" >&2; exit 2')).toEqual(deny(`${workDir} hello`));
@@ -45,7 +45,7 @@ describe("a command hook", () => {
 			"echo ignored; printf '\\n  not this way \\n\\n' >&2; exit 2",
 			deny("not this way"),
 		],
-		["exit code 2 without a word", "exit 2", deny("")],
+		["exit code 2 without output", "exit 2", deny("")],
 		["exit code 1", "echo no >&2; exit 1", allow],
 		["exit code 127", "no-such-command-anywhere", allow],
 		["a signal", "kill -9 $$", allow],
@@ -71,7 +71,7 @@ describe("a command hook", () => {
 		expect(await run(command)).toEqual(decision);
 	});
 
-	it("allows when it takes too long", async () => {
+	it("allows when it exceeds its time", async () => {
 		expect(await run("sleep 30", { timeout: 0.2 })).toEqual(allow);
 	});
 
@@ -80,7 +80,7 @@ describe("a command hook", () => {
 		expect(await runCommandHook(hook("exit 2"), {}, place, new AbortController().signal)).toEqual(allow);
 	});
 
-	it("does not mind input it does not read", async () => {
+	it("may ignore its input", async () => {
 		expect(await run("exit 0", {}, { tool_input: "x".repeat(1_000_000) })).toEqual(allow);
 	});
 });
@@ -90,7 +90,7 @@ describe("a command hook that fails closed", () => {
 		["exits with another code", "exit 1", 30],
 		["does not exist", "no-such-command-anywhere", 30],
 		["is killed", "kill -9 $$", 30],
-		["takes too long", "sleep 30", 0.2],
+		["exceeds its time", "sleep 30", 0.2],
 	])("blocks and names itself when it %s", async (_name, command, timeout) => {
 		const decision = await run(command, { failClosed: true, timeout });
 		expect(decision.action).toBe("block");
@@ -102,7 +102,7 @@ describe("a command hook that fails closed", () => {
 		expect(await run("echo no >&2; exit 2", { failClosed: true })).toEqual(deny("no"));
 	});
 
-	it("blocks nothing once nobody waits for it", async () => {
+	it("blocks nothing after an abort", async () => {
 		expect(await run("sleep 30", { failClosed: true }, {}, AbortSignal.timeout(50))).toEqual(allow);
 	});
 });

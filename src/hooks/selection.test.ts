@@ -47,7 +47,7 @@ describe("selectHooks", () => {
 		expect(await select([subscription("s", { matcher })], shell)).toHaveLength(isSelected ? 1 : 0);
 	});
 
-	it("says which matchers cannot be used, and selects what is to block then", async () => {
+	it("reports unusable matchers, and selects the hooks that then block", async () => {
 		const open = command("a", { matcher: "*" });
 		const closed = command("b", { matcher: "(a)\\1", failClosed: true });
 		const client = subscription("s", { matcher: "(" });
@@ -65,7 +65,7 @@ describe("selectHooks", () => {
 		]);
 	});
 
-	it.each(["^(a+)+$", "(a|a)*b", "(.*)*x", "^(\\w+\\s?)*$"])("takes no longer for %j", async (matcher) => {
+	it.each(["^(a+)+$", "(a|a)*b", "(.*)*x", "^(\\w+\\s?)*$"])("searches %j in bounded time", async (matcher) => {
 		const point: HookPoint = { event: "UserPromptSubmit", target: `${"a".repeat(100_000)}!`, input: {} };
 		await select([command("x", { event: "UserPromptSubmit", matcher })], point);
 		const started = performance.now();
@@ -73,7 +73,7 @@ describe("selectHooks", () => {
 		expect(performance.now() - started).toBeLessThan(250);
 	});
 
-	it("looks for many plain words no longer than for any other matcher", async () => {
+	it("searches many plain words in the time of any other matcher", async () => {
 		const words = Array.from({ length: 180 }, (_, index) => `ab${index % 90}`).join("|");
 		const hook = command("x", { event: "UserPromptSubmit", matcher: words });
 		expect(await select([hook], { event: "UserPromptSubmit", target: "a".repeat(1_000_000), input: {} })).toEqual([
@@ -82,39 +82,39 @@ describe("selectHooks", () => {
 		expect(await select([hook], { event: "UserPromptSubmit", target: "a".repeat(10_000), input: {} })).toEqual([]);
 	});
 
-	it("counts a matcher as found that would take too long to look for", async () => {
+	it("treats a matcher that would take too long as a match", async () => {
 		const hook = command("x", { event: "UserPromptSubmit", matcher: "^[b-z ]{1,500}$" });
 		const target = "a".repeat(1_000_000);
 		expect(await select([hook], { event: "UserPromptSubmit", target, input: {} })).toEqual([hook]);
 		expect(await select([hook], { event: "UserPromptSubmit", target: "a", input: {} })).toEqual([]);
 	});
 
-	it("matches nothing but the empty matcher against an empty target", async () => {
+	it("matches only the empty matcher against an empty target", async () => {
 		const stop: HookPoint = { event: "Stop", target: "", input: {} };
 		const hooks = [command("a", { event: "Stop" }), command("b", { event: "Stop", matcher: "x" })];
 		expect(await select(hooks, stop)).toEqual([hooks[0]]);
 	});
 
-	it("takes hooks of the event alone", async () => {
+	it("selects only hooks of the event", async () => {
 		expect(await select([command("a", { event: "PostToolUse" }), subscription("s", { event: "Stop" })], shell)).toEqual(
 			[],
 		);
 	});
 
-	it("runs identical commands once, and every subscription", async () => {
+	it("selects identical commands once, and every subscription", async () => {
 		const first = command("a");
 		const hooks = [first, subscription("s"), command("b"), command("a", { matcher: "Sh" }), subscription("s")];
 		expect(await select(hooks, shell)).toEqual([first, hooks[1], hooks[2], hooks[4]]);
 	});
 
-	it("does not count a command that does not match as the first of its kind", async () => {
+	it("ignores a command that does not match when it removes duplicates", async () => {
 		const second = command("a", { matcher: "Shell" });
 		expect(await select([command("a", { matcher: "Grep" }), second], shell)).toEqual([second]);
 	});
 });
 
 describe("combineDecisions", () => {
-	it("lets the first block in the order of the hooks win", () => {
+	it("returns the first block in the order of the hooks", () => {
 		expect(combineDecisions([allowed, blocked("one"), blocked("two")])).toEqual({ action: "block", reason: "one" });
 		expect(combineDecisions([blocked(""), blocked("two")])).toEqual({ action: "block", reason: "" });
 	});

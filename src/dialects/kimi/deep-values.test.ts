@@ -39,7 +39,7 @@ const isToolResult = ({ params }: Received): boolean => params?.type === "ToolRe
 const isResponse = ({ id, method }: Received): boolean => id === "p" && method === undefined;
 
 describe("values nested too deep", () => {
-	it("make the result of a client's tool malformed", async () => {
+	it("are a malformed answer in the result of a client's tool", async () => {
 		const { server, readUntil, write } = await startTurn({ name: "ClientTool", arguments: "{}" });
 		await readUntil(({ method }) => method === "request");
 		write(
@@ -54,7 +54,7 @@ describe("values nested too deep", () => {
 		await server.close();
 	});
 
-	it("make the arguments of a model's call a failed call", async () => {
+	it("are a failed call in the arguments of a model's call", async () => {
 		const { server, readUntil } = await startTurn({ name: "Look", arguments: deepArray });
 		const { params } = await readUntil(isToolResult);
 		expect(params?.payload["return_value"]).toMatchObject({ is_error: true });

@@ -10,13 +10,13 @@ const withParameters = (parameters: unknown) => ({
 });
 
 describe("the params of initialize", () => {
-	it("take objects and nulls", () => {
+	it("accept objects and nulls", () => {
 		expect(fits({ protocol_version: "1.10", client: null, external_tools: null, capabilities: null })).toBe(true);
 		expect(fits({ protocol_version: "1.10", client: { name: "c" }, capabilities: {} })).toBe(true);
 		expect(fits(withParameters({ type: "object" }))).toBe(true);
 	});
 
-	it("refuse arrays in the place of objects", () => {
+	it("refuse arrays instead of objects", () => {
 		expect(fits({ protocol_version: "1.10", capabilities: [] })).toBe(false);
 		expect(fits({ protocol_version: "1.10", client: [] })).toBe(false);
 		expect(fits(withParameters([]))).toBe(false);

@@ -17,7 +17,7 @@ const approved: EventBody = {
 };
 
 describe("the cap on events", () => {
-	it("leaves everything as it is when there is none", () => {
+	it("changes nothing when it is absent", () => {
 		for (const body of allSamples) {
 			expect(delivered(body, {})?.type).not.toBe("ApprovalRequestResolved");
 		}
@@ -30,20 +30,17 @@ describe("the cap on events", () => {
 		]);
 	});
 
-	it.each(wireVersions.map((version) => [version]))(
-		"of %s tells of subagents what it tells of the session",
-		(version) => {
-			for (const body of allSamples) {
-				const own = delivered(body, { maxEvents: version });
-				const wrapped = delivered(body, { maxEvents: version }, path);
-				expect(wrapped).toEqual(
-					own === null ? null : { type: "SubagentEvent", payload: expect.objectContaining({ event: own }) },
-				);
-			}
-		},
-	);
+	it.each(wireVersions.map((version) => [version]))("of %s applies to subagents as to the session", (version) => {
+		for (const body of allSamples) {
+			const own = delivered(body, { maxEvents: version });
+			const wrapped = delivered(body, { maxEvents: version }, path);
+			expect(wrapped).toEqual(
+				own === null ? null : { type: "SubagentEvent", payload: expect.objectContaining({ event: own }) },
+			);
+		}
+	});
 
-	it("goes by numbers and not by letters", () => {
+	it("compares versions by number", () => {
 		const [retry] = sampleEvents["step.retrying"];
 		const [steer] = sampleEvents["steer.consumed"];
 		if (retry === undefined || steer === undefined) throw new Error("no samples");
@@ -53,13 +50,13 @@ describe("the cap on events", () => {
 		expect(delivered(steer, { maxEvents: "1.4" })).toBeNull();
 	});
 
-	it("leaves out what no document names, whatever the version", () => {
+	it("omits events that no document names, whatever the version", () => {
 		for (const type of ["notification.raised", "mcp.loading-started", "mcp.loading-ended"] as const) {
 			for (const body of sampleEvents[type]) expect(delivered(body, { maxEvents: "1.10" })).toBeNull();
 		}
 	});
 
-	it("tells the answer to an approval under the name of the version", () => {
+	it("sends the answer to an approval under the name in that version", () => {
 		expect(wireVersions.map((version) => delivered(approved, { maxEvents: version })?.type)).toEqual([
 			"ApprovalRequestResolved",
 			...wireVersions.slice(1).map(() => "ApprovalResponse"),
@@ -67,19 +64,19 @@ describe("the cap on events", () => {
 	});
 });
 
-describe("other names", () => {
-	it("are not taken for the parts of a conversation unless asked for", () => {
+describe("former names", () => {
+	it("are used for content parts only when requested", () => {
 		expect(delivered(text, { maxEvents: "1.0", formerNames: true })?.type).toBe("ContentPart");
 		expect(delivered(text, { typedParts: true })).toEqual({ type: "TextPart", payload: { type: "text", text: "Hi" } });
 	});
 
-	it("are those of each kind of part, merged or not, and in what a subagent says", () => {
+	it("cover every kind of part, merged or not, and subagents' parts", () => {
 		const names = sampleEvents["content.completed"].map((body) => delivered(body, { typedParts: true })?.type);
 		expect(names.every((name) => /^(Text|Think|ImageURL|AudioURL|VideoURL)Part$/.test(name ?? ""))).toBe(true);
 		expect(delivered(text, { typedParts: true }, path)?.payload).toMatchObject({ event: { type: "TextPart" } });
 	});
 
-	it("are the former ones of what was renamed, whatever the cap", () => {
+	it("are used for renamed messages, whatever the cap", () => {
 		const payload = { request_id: "U", response: "approve", feedback: "" };
 		for (const maxEvents of [null, ...wireVersions]) {
 			expect(delivered(approved, { maxEvents, formerNames: true })).toEqual({
@@ -111,7 +108,7 @@ describe("the former field of a subagent's event", () => {
 		expect(keys(audience)).toEqual(isThere ? [...fields, "task_tool_call_id"] : fields);
 	});
 
-	it("names the call that each level was started by", () => {
+	it("names the call that started each level", () => {
 		const inner = { parentToolCallId: null, agentId: null, subagentType: null };
 		expect(delivered(text, { declared: "1.1" }, [...path, inner])?.payload).toMatchObject({
 			parent_tool_call_id: "P",

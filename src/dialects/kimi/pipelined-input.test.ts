@@ -20,7 +20,7 @@ function line(id: string, method: string, params: object): string {
 }
 
 describe("Kimi Wire with pipelined input", () => {
-	it("refuses a replay while the end of a turn is not told yet", async () => {
+	it("refuses a replay until the end of a turn was sent", async () => {
 		const server = await createCampaignServer({ outboxLimit: 100 });
 		server.gate.open();
 		server.client.pause();
@@ -42,7 +42,7 @@ describe("Kimi Wire with pipelined input", () => {
 		await server.close();
 	});
 
-	it("answers a handshake with tools before anything of the prompt behind it, and cancels that prompt", async () => {
+	it("answers a handshake with tools before the prompt that follows it, and cancels that prompt", async () => {
 		await compileJsonSchema(tool.parameters);
 		const server = await createCampaignServer();
 		server.client.write(

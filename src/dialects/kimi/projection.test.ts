@@ -20,7 +20,7 @@ const delivered = (body: EventBody, agentPath = path.slice(0, 0)) =>
 	project(at(body, agentPath)).map((outgoing) => (outgoing.kind === "notification" ? outgoing.params : outgoing.kind));
 
 describe("events of Kimi Wire", () => {
-	it("tells the session's own agent as it streams, subagents merged", () => {
+	it("has deltas of the session's own agent, and merged parts of subagents", () => {
 		const streamed: readonly EventType[] = ["content.delta", "tool-call.started", "tool-call.delta"];
 		const merged: readonly EventType[] = ["content.completed", "tool-call.completed", "tool-call.fragment"];
 		for (const type of streamed)
@@ -29,7 +29,7 @@ describe("events of Kimi Wire", () => {
 			expect([delivered(sample(type)).length, delivered(sample(type), path).length]).toEqual([0, 1]);
 	});
 
-	it("wraps what a subagent does, but not its asks and their answers", () => {
+	it("wraps the events of a subagent, but not its interactions", () => {
 		expect(delivered(sample("step.started"), path)).toEqual([
 			{
 				type: "SubagentEvent",
@@ -48,7 +48,7 @@ describe("events of Kimi Wire", () => {
 		]);
 	});
 
-	it("does not tell a cancelled step, nor how questions, client tools and hooks were settled", () => {
+	it("omits cancelled steps and the resolution of questions, client tools and hooks", () => {
 		expect(delivered(sample("step.interrupted", 0))).toEqual([{ type: "StepInterrupted", payload: {} }]);
 		expect(delivered(sample("step.interrupted", 1))).toEqual([]);
 		expect(delivered(sample("interaction.resolved", 1))).toEqual(["settled"]);
@@ -56,7 +56,7 @@ describe("events of Kimi Wire", () => {
 		expect(delivered(sample("interaction.resolved", 3))).toEqual(["settled"]);
 	});
 
-	it("gives every field of a status", () => {
+	it("sends every field of a status", () => {
 		expect(delivered(sample("status.changed"))).toEqual([
 			{
 				type: "StatusUpdate",
@@ -81,7 +81,7 @@ describe("requests of Kimi Wire", () => {
 		),
 	);
 
-	it("names them by the id in their payload, a client tool by the model's call", () => {
+	it("have the id of their payload, and a client tool the id of the model's call", () => {
 		expect(requests.map(({ id, params }) => [id, params(id)])).toMatchObject([
 			["U", { type: "ApprovalRequest", payload: { id: "U" } }],
 			["c9", { type: "ToolCallRequest", payload: { id: "c9", name: "open_in_ide", arguments: '{"path":"a"}' } }],
@@ -102,7 +102,7 @@ describe("requests of Kimi Wire", () => {
 		]);
 	});
 
-	it("gives all eleven fields of an approval in their order", () => {
+	it("sends all eleven fields of an approval in order", () => {
 		const params = requests[0]?.params("U");
 		expect(JSON.stringify(params)).toBe(
 			'{"type":"ApprovalRequest","payload":{"id":"U","tool_call_id":"c1","sender":"Shell","action":"run command",' +
@@ -112,7 +112,7 @@ describe("requests of Kimi Wire", () => {
 		);
 	});
 
-	it("asks for a client tool without arguments with an empty object", () => {
+	it("sends an empty object for a client tool without arguments", () => {
 		const interaction = { kind: "client-tool", id: "A", toolCallId: "c9", name: "t", arguments: null } as const;
 		const [outgoing] = project(at({ type: "interaction.requested", interaction }));
 		expect(outgoing?.kind === "interaction" ? outgoing.params("c9") : null).toEqual({
@@ -121,7 +121,7 @@ describe("requests of Kimi Wire", () => {
 		});
 	});
 
-	it("reads good answers, with what may be left out", () => {
+	it("accepts valid answers, without their optional fields too", () => {
 		const display = [{ type: "chart", points: [1] }];
 		const answers = [
 			{ request_id: "x", response: "reject", feedback: "F" },
@@ -146,7 +146,7 @@ describe("requests of Kimi Wire", () => {
 		]);
 	});
 
-	it("fills in what a hook's answer leaves out", () => {
+	it("fills in the optional fields of a hook's answer", () => {
 		expect(requests[3]?.readResult({ request_id: "x" })).toEqual({
 			kind: "hook",
 			action: "allow",
@@ -168,7 +168,7 @@ describe("requests of Kimi Wire", () => {
 		[3, { request_id: "x", action: "deny" }],
 		[3, { request_id: "x", action: null }],
 		[3, { request_id: "x", reason: 1 }],
-	])("finds the answer to request %d malformed: %j", (index, result) => {
+	])("reports the answer to request %d as malformed: %j", (index, result) => {
 		expect(requests[index]?.readResult(result)).toBeNull();
 	});
 });

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { createCampaignServer } from "../../../test/support/campaign-server.ts";
 
-it("answers the prompt of a turn that could not be begun, and tells nothing of it", async () => {
+it("answers the prompt of a turn that could not be started, and emits no event of it", async () => {
 	const server = await createCampaignServer({ failsWrite: (n) => n === 1 });
 	server.client.write('{"id":"p","method":"prompt","params":{"user_input":"hi"}}\n');
 	expect(JSON.parse((await server.client.read()) ?? "")).toEqual({

@@ -9,7 +9,7 @@ const read = (schema: v.GenericSchema, value: unknown) => {
 const tool = { name: "t", description: "", parameters: {} };
 
 describe("params of initialize", () => {
-	it("needs a version as text and fills in the rest", () => {
+	it("requires a version as text and has defaults for the rest", () => {
 		expect(read(initializeParamsSchema, { protocol_version: "9.9", more: 1 })).toEqual({
 			protocol_version: "9.9",
 			client: null,
@@ -45,7 +45,7 @@ describe("params of initialize", () => {
 		[{ protocol_version: "1.1", hooks: [{ id: "h", event: "Stop", timeout: "soon" }] }],
 	])("refuses %j", (params) => expect(read(initializeParamsSchema, params)).toBe("refused"));
 
-	it("takes null for what may be absent", () => {
+	it("accepts null for optional fields", () => {
 		const params = { protocol_version: "1.1", client: null, external_tools: null, capabilities: null, hooks: null };
 		expect(read(initializeParamsSchema, params)).toEqual(params);
 		expect(
@@ -55,7 +55,7 @@ describe("params of initialize", () => {
 });
 
 describe("hooks of a handshake", () => {
-	it("have defaults, and whole seconds as leniently as the reference reads them", () => {
+	it("have defaults, and whole seconds as lenient as in the reference", () => {
 		const hooks = [
 			{ id: "a", event: "Stop" },
 			{ id: "b", event: "Whatever", matcher: "x", timeout: "5", more: 1 },
@@ -72,16 +72,16 @@ describe("hooks of a handshake", () => {
 });
 
 describe("other params", () => {
-	it.each([[true], ["true"], [1], ["1"], ["Yes"], ["ON"]])("takes %j for true", (enabled) =>
+	it.each([[true], ["true"], [1], ["1"], ["Yes"], ["ON"]])("accepts %j as true", (enabled) =>
 		expect(read(setPlanModeParamsSchema, { enabled })).toEqual({ enabled: true }),
 	);
-	it.each([[false], ["false"], [0], ["0"]])("takes %j for false", (enabled) =>
+	it.each([[false], ["false"], [0], ["0"]])("accepts %j as false", (enabled) =>
 		expect(read(setPlanModeParamsSchema, { enabled })).toEqual({ enabled: false }),
 	);
-	it.each([["maybe"], [2], [null], [{}], [""]])("takes %j for neither", (enabled) =>
+	it.each([["maybe"], [2], [null], [{}], [""]])("accepts %j as neither", (enabled) =>
 		expect(read(setPlanModeParamsSchema, { enabled })).toBe("refused"),
 	);
-	it("needs a plan mode and an input", () => {
+	it("requires a plan mode and an input", () => {
 		expect(read(setPlanModeParamsSchema, {})).toBe("refused");
 		expect(read(inputParamsSchema, {})).toBe("refused");
 		expect(read(inputParamsSchema, undefined)).toBe("refused");

@@ -12,7 +12,7 @@ const result = (value: Extract<EventBody, { type: "tool.result" }>["result"]) =>
 	delivered({ type: "tool.result", toolCallId: "c1", result: value });
 
 describe("events of the legacy dialect", () => {
-	it("has nothing to say of what it does not know", () => {
+	it("ignores events that it does not know", () => {
 		const silent: readonly EventType[] = [
 			"turn.started",
 			"turn.ended",
@@ -31,14 +31,14 @@ describe("events of the legacy dialect", () => {
 		for (const type of silent) expect([type, ...sampleEvents[type].flatMap((body) => delivered(body))]).toEqual([type]);
 	});
 
-	it("leaves the payload out where there is none", () => {
+	it("omits an absent payload", () => {
 		expect(delivered({ type: "step.interrupted", reason: "cancelled" })).toEqual([{ type: "step_interrupted" }]);
 		expect(delivered({ type: "compaction.started" })).toEqual([{ type: "compaction_begin" }]);
 		expect(delivered({ type: "compaction.ended" })).toEqual([{ type: "compaction_end" }]);
 		expect(delivered({ type: "step.started", n: 2 })).toEqual([{ type: "step_begin", payload: { n: 2 } }]);
 	});
 
-	it("tells a status only with a context usage", () => {
+	it("sends a status only with a context usage", () => {
 		expect(sampleEvents["status.changed"].map((body) => delivered(body))).toEqual([
 			[],
 			[{ type: "status_update", payload: { context_usage: 0.5 } }],
@@ -64,7 +64,7 @@ describe("events of the legacy dialect", () => {
 		]);
 	});
 
-	it("tells results with their brief; an error carries text alone", () => {
+	it("sends results with their brief, and only the text of an error", () => {
 		const image = { type: "image_url", image_url: { url: "u", id: null } } as const;
 		expect(result(toolSuccess({ output: "a\n", message: "ok" }))).toEqual([
 			{
@@ -90,7 +90,7 @@ describe("events of the legacy dialect", () => {
 		]);
 	});
 
-	it("wraps subagents under the name of their time, recursively", () => {
+	it("wraps subagents under the former name, recursively", () => {
 		const twice = [...path, { parentToolCallId: "P2", agentId: null, subagentType: null }];
 		expect(delivered({ type: "step.started", n: 1 }, twice)).toEqual([
 			{
@@ -112,7 +112,7 @@ describe("approvals of the legacy dialect", () => {
 		project(at({ type: "interaction.requested", interaction })),
 	);
 
-	it("asks for approvals alone", () => {
+	it("requests only approvals", () => {
 		expect(
 			interactions.map((interaction) => (interaction.kind === "interaction" ? interaction.params("U") : interaction)),
 		).toEqual([
@@ -129,7 +129,7 @@ describe("approvals of the legacy dialect", () => {
 		]);
 	});
 
-	it("needs no request_id and knows no feedback", () => {
+	it("requires no request_id and ignores feedback", () => {
 		const [interaction] = interactions;
 		expect(
 			interaction?.kind === "interaction" ? interaction.readResult({ response: "reject", feedback: "F" }) : null,

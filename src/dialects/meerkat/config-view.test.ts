@@ -25,7 +25,7 @@ describe("a merge patch", () => {
 		[{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
 	])("of %j with %j is %j", (target, patch, merged) => expect(mergePatch(target, patch)).toEqual(merged));
 
-	it("is refused when it nests too deeply to be merged", () => {
+	it("is refused when it nests too deeply", () => {
 		const deep: unknown = JSON.parse(`${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`);
 		expect(() => mergePatch({}, deep)).toThrow("it nests more than 100 levels deep");
 	});
@@ -37,14 +37,14 @@ describe("a merge patch", () => {
 });
 
 describe("the configuration", () => {
-	it("has defaults, of which none is kept", () => {
+	it("has defaults, none of which is stored", () => {
 		const defaults = { system_prompt: null, model: null, max_tokens_per_turn: 16_384, max_turns: null };
 		expect(toConfig({})).toEqual({ agent: defaults, max_tokens: 16_384 });
 		expect(toConfig({ agent: { max_tokens_per_turn: 5 } }).max_tokens).toBe(5);
 		expect(toPersisted({ agent: { model: null }, max_tokens: null })).toEqual({});
 	});
 
-	it("keeps what was set, and drops what it does not know", () => {
+	it("stores what was set, and drops unknown keys", () => {
 		const set = { agent: { model: "m", max_turns: 3, colour: "red" }, max_tokens: 7, shell: {} };
 		expect(toPersisted(set)).toEqual({ agent: { model: "m", max_turns: 3 }, max_tokens: 7 });
 	});

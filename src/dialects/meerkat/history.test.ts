@@ -84,7 +84,7 @@ describe("the history of a session", () => {
 	const times = async (messages: readonly HistoryEntry[], events: AsyncIterable<AgentEvent>) =>
 		(await toHistory({ systemPrompt: null, messages }, events, begun)).map(({ created_at }) => created_at);
 
-	it("passes by model calls of which nothing came, and what subagents did", async () => {
+	it("ignores model calls without an answer, and events of subagents", async () => {
 		const messages = [said("user", "one"), said("user", "two"), said("assistant", "yes"), said("user", "three")];
 		const events = log(
 			[1, started("one")],
@@ -98,13 +98,13 @@ describe("the history of a session", () => {
 		expect(await times(messages, events)).toEqual([at(1), at(3), at(4), at(6)]);
 	});
 
-	it("gives reminders the time of what comes behind them, and a running answer takes no other's time", async () => {
+	it("gives reminders the time of what follows, and a running answer its own time", async () => {
 		const messages = [said("user", "one"), said("user", "<system-reminder>"), calling("a"), answered("a", "yes")];
 		const events = log([1, started("one")], [2, step], [3, result("a")], [4, step]);
 		expect(await times(messages, events)).toEqual([at(1), at(2), at(2), at(3)]);
 	});
 
-	it("tells calls of one id in several turns apart", async () => {
+	it("distinguishes calls with the same id in several turns", async () => {
 		const turn = [said("user", "go"), calling("a"), answered("a", "yes")];
 		const entries = [0, 10].flatMap((base) => [
 			[base + 1, started("go")] as const,
@@ -114,7 +114,7 @@ describe("the history of a session", () => {
 		expect(await times([...turn, ...turn], log(...entries))).toEqual([1, 2, 3, 11, 12, 13].map(at));
 	});
 
-	it("takes no result of an earlier turn for one that a crash kept out of the log", async () => {
+	it("ignores a result of an earlier turn when a crash lost the right one", async () => {
 		const turn = [said("user", "go"), calling("a"), answered("a", "yes")];
 		const events = log([1, started("go")], [2, step], [3, result("a", true)], [11, started("go")], [12, step]);
 		const history = await toHistory({ systemPrompt: null, messages: [...turn, ...turn] }, events, begun);
@@ -123,18 +123,18 @@ describe("the history of a session", () => {
 		expect(results.map(({ is_error }) => is_error)).toEqual([true, false]);
 	});
 
-	it("keeps a conversation that was cut short at its beginning with the end of the log", async () => {
+	it("matches a compacted history with the end of the log", async () => {
 		const messages = [said("user", "summary"), said("user", "two"), said("assistant", "yes")];
 		const events = log([1, started("one")], [2, step], [3, started("two")], [4, step]);
 		expect(await times(messages, events)).toEqual([at(3), at(3), at(4)]);
 	});
 
-	it("has the session's own time where the log has none", async () => {
+	it("uses the session's own time when the log has none", async () => {
 		expect(await times([said("user", "one"), answered("x", "?")], log())).toEqual([at(0), at(0)]);
 		expect(await toHistory({ systemPrompt: null, messages: [] }, log(), begun)).toEqual([]);
 	});
 
-	it("names media, and keeps several parts of a prompt apart", async () => {
+	it("names media, and separates several parts of a prompt", async () => {
 		const image: ContentPart = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA", id: null } };
 		const messages: HistoryEntry[] = [{ role: "user", content: [textPart("look"), image] }];
 		const [message] = await toHistory({ systemPrompt: null, messages }, log(), begun);

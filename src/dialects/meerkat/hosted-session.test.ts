@@ -10,7 +10,7 @@ import type { EventType } from "../../events/event.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
 import type { SessionStore, StoredSession } from "../../store/session-store.ts";
 
-it("answers each run with its own result, also when the next has ended before the answer is told", async () => {
+it("answers each run with its own result, also when the next run ended before the answer is sent", async () => {
 	const provider = createGatedProvider(false);
 	const gate = provider.gate("m");
 	const { client, serving, close } = await createHostedServer({
@@ -110,7 +110,7 @@ const ran = { outputBytes: 0, truncated: false, spilledTo: null, output: "" };
 it.each<{ readonly blocks: readonly boolean[]; readonly what: string }>([
 	{ blocks: [true, false, false], what: "the run before was refused by a hook" },
 	{ blocks: [true, true, false], what: "it was refused by a hook as well" },
-])("answers a run that could not be begun with the reason for that, when $what", async ({ blocks }) => {
+])("answers a run that could not be started with the reason when $what", async ({ blocks }) => {
 	const full = createFullStore("turn.started");
 	const verdicts = [...blocks];
 	const { ask, end } = await createServer({
@@ -137,7 +137,7 @@ it.each<{ readonly blocks: readonly boolean[]; readonly what: string }>([
 	await end();
 });
 
-it("does not list a session that could not be made to be there later", async () => {
+it("does not list a session that could not be persisted as deferred", async () => {
 	const full = createFullStore("turn.started");
 	full.isFull = true;
 	const { ask, end } = await createServer({ store: full.store });

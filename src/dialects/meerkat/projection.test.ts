@@ -54,7 +54,7 @@ const failed: EventBody = {
 const typesOf = (events: readonly { readonly type: string }[]) => events.map(({ type }) => type);
 
 describe("the events of a run", () => {
-	it("tells results in the order of the calls, when all are there, though one was done before the answer was", () => {
+	it("has results in the order of the calls, once all are complete, even if one was early", () => {
 		const { take, all } = createSubject();
 		expect(typesOf(all(begin, step, text("a"), called("1"), called("2"), result("2")))).toEqual([
 			"run_started",
@@ -78,7 +78,7 @@ describe("the events of a run", () => {
 		]);
 	});
 
-	it("counts model calls from 0, and gives the session's usage at the end", () => {
+	it("counts model calls from 0, and reports the session's usage at the end", () => {
 		const { projection, all } = createSubject();
 		const events = all(begin, step, called("1"), answered, result("1"), step, text("b"), answered, finished);
 		expect(events.filter(({ type }) => type === "turn_started")).toEqual([
@@ -94,7 +94,7 @@ describe("the events of a run", () => {
 		expect(projection.report()).toEqual({ text: "b", turns: 2, toolCalls: 1, denial: null });
 	});
 
-	it("tells of calls without a result that they were cut off", () => {
+	it("reports calls without a result as interrupted", () => {
 		const { all } = createSubject();
 		const events = all(begin, step, called("1"), called("2"), answered, result("1"), cancelled);
 		expect(events.slice(-5)).toMatchObject([
@@ -106,7 +106,7 @@ describe("the events of a run", () => {
 		]);
 	});
 
-	it("lets what was streamed of a broken answer stand without completing it", () => {
+	it("leaves the streamed part of a broken answer incomplete", () => {
 		const { all } = createSubject();
 		expect(typesOf(all(begin, step, text("Hel"), called("1"), failed))).toEqual([
 			"run_started",
@@ -116,7 +116,7 @@ describe("the events of a run", () => {
 		]);
 	});
 
-	it("starts over with an answer that is tried again", () => {
+	it("starts over with a retried answer", () => {
 		const { all } = createSubject();
 		const retrying: EventBody = {
 			type: "step.retrying",
@@ -149,7 +149,7 @@ describe("the events of a run", () => {
 		duration_ms: 1,
 	});
 
-	it("tells what hooks say of a call behind the call, though they were asked before the answer was done", () => {
+	it("reports hooks of a call after the call, even if they ran before the end of the answer", () => {
 		const { take, all, projection } = createSubject();
 		expect(typesOf(all(begin, step, called("1"), triggered, resolved(""), called("2")))).toEqual([
 			"run_started",
@@ -168,7 +168,7 @@ describe("the events of a run", () => {
 		expect(typesOf(all(triggered, resolved("")))).toEqual(["hook_started", "hook_completed"]);
 	});
 
-	it("loses nothing that hooks said when the answer broke off", () => {
+	it("reports hooks of an answer that broke off", () => {
 		const again = createSubject();
 		again.all(begin, step, called("1"), triggered);
 		const retrying: EventBody = {
@@ -194,7 +194,7 @@ describe("the events of a run", () => {
 		]);
 	});
 
-	it("names the hook in the result of the call that it refused, and in no other", () => {
+	it("names the hook in the result of the call that it blocked, and in no other", () => {
 		const { all } = createSubject();
 		const refused = (toolCallId: string, reason: string): EventBody => ({
 			type: "tool.result",
@@ -220,7 +220,7 @@ describe("the events of a run", () => {
 		]);
 	});
 
-	it("keeps a turn within a turn to its run", () => {
+	it("reports a nested turn as a part of its run", () => {
 		const { all } = createSubject();
 		const inner: EventBody = { type: "turn.ended", outcome: null };
 		const events = typesOf(
@@ -229,7 +229,7 @@ describe("the events of a run", () => {
 		expect(events.filter((type) => type.startsWith("run_"))).toEqual(["run_started", "run_completed"]);
 	});
 
-	it("says nothing of subagents, but counts their tokens", () => {
+	it("ignores the events of subagents, but counts their tokens", () => {
 		const { projection, take, all } = createSubject();
 		all(begin, step);
 		for (const body of allSamples) expect(take(body, path)).toEqual([]);
@@ -241,7 +241,7 @@ describe("the events of a run", () => {
 		});
 	});
 
-	it("gives the text of a command that no model said", () => {
+	it("sends the text of a command that no model generated", () => {
 		const { all } = createSubject();
 		expect(all(begin, text("Cleared."), finished).slice(1)).toMatchObject([
 			{ type: "text_delta", delta: "Cleared." },
@@ -250,7 +250,7 @@ describe("the events of a run", () => {
 		]);
 	});
 
-	it("passes arguments that are no JSON on as text, and a failure as an object in text", () => {
+	it("sends invalid JSON arguments as text, and a failure as an object in text", () => {
 		const { all } = createSubject();
 		const refused: EventBody = { type: "tool.result", toolCallId: "1", result: toolError("Not so.", "no") };
 		const events = all(begin, step, called("1", "{oops"), answered, refused);
@@ -260,7 +260,7 @@ describe("the events of a run", () => {
 		);
 	});
 
-	it("makes nothing of any event that has not its own shape", () => {
+	it("creates only events with their documented shape", () => {
 		const { take, all } = createSubject();
 		const shown: Record<string, MeerkatEvent> = {};
 		const takeAll = () => {
@@ -278,7 +278,7 @@ describe("the events of a run", () => {
 		expect(Object.keys(shown)).toHaveLength(6);
 	});
 
-	it("has in the first protocol what that had, and in the present contract what came later", () => {
+	it("omits in the first protocol what only the present contract has", () => {
 		const { all } = createSubject();
 		const thought: EventBody = { type: "content.delta", part: { type: "think", think: "Hm.", encrypted: null } };
 		const events = all(begin, step, thought, called("1", "[1]"), answered, result("1"), cancelled);
