@@ -82,7 +82,7 @@ async function asking(subject: Awaited<ReturnType<typeof createSubject>>) {
 const agentEvents = ({ events }: SubagentSubject) => events.filter(({ agentPath }) => agentPath.length > 0);
 
 describe("a subagent in the background", () => {
-	it("returns a task at once; of its work nothing is told, and its end is news in the next turn", async () => {
+	it("returns a task at once; its events are not emitted, and its end is a notification in the next turn", async () => {
 		const gate = createModelGate();
 		const subject = await createSubject(createScriptedModel([[gate, say(longReport), done()]]));
 		const { P } = await subject.run();
@@ -123,7 +123,7 @@ describe("a subagent in the background", () => {
 		expect(delivered).toContain(`[summary]\n${longReport}`);
 	});
 
-	it("leaves an output that can be read while it works", async () => {
+	it("writes an output that can be read while it works", async () => {
 		const gate = createModelGate();
 		const tool = createToolDouble("E");
 		const subject = await createSubject(createScriptedModel([touch, [gate, ...report]]), { tool });
@@ -135,7 +135,7 @@ describe("a subagent in the background", () => {
 		expect(await subject.output()).toBe(`I touch it.\n[E] {"x":1}\n${longReport}\n[summary]\n${longReport}\n`);
 	});
 
-	it("keeps its events in its own log, and not in the session's", async () => {
+	it("stores its events in its own log, and not in the session's", async () => {
 		const double = await createSessionDouble();
 		const persisted: string[] = [];
 		const watched = {
@@ -168,7 +168,7 @@ describe("a subagent in the background", () => {
 		expect(logged.every((length) => length === 0)).toBe(true);
 	});
 
-	it("that fails says why", async () => {
+	it("that fails reports why", async () => {
 		const subject = await createSubject(createScriptedModel([[modelFailure("status", "the model is broken", 400)]]));
 		await subject.run();
 		await subject.over();
@@ -183,7 +183,7 @@ describe("a subagent in the background", () => {
 	it.each([
 		[{}, backgroundSettings.agentTaskTimeoutS],
 		[{ timeout: 60 }, 60],
-	])("runs out of its time: %j", async (changes, seconds) => {
+	])("exceeds its time limit: %j", async (changes, seconds) => {
 		const gate = createModelGate();
 		const subject = await createSubject(createScriptedModel([[gate, ...report]]), {}, changes);
 		await subject.run();
@@ -197,7 +197,7 @@ describe("a subagent in the background", () => {
 		expect(await subject.news()).toEqual(["task.timed_out"]);
 	});
 
-	it("that cannot keep its work fails alone", async () => {
+	it("that cannot be persisted fails alone", async () => {
 		const double = await createSessionDouble();
 		const stored = {
 			...double.stored,
@@ -215,8 +215,8 @@ describe("a subagent in the background", () => {
 	});
 });
 
-describe("what it asks", () => {
-	it("is asked between turns, in its name, while the task waits", async () => {
+describe("an interaction of a subagent in the background", () => {
+	it("is requested between turns, in the name of the subagent, while the task waits", async () => {
 		const subject = await createSubject(createScriptedModel([touch, report]));
 		const interaction = await asking(subject);
 		const task = await subject.task();
@@ -244,7 +244,7 @@ describe("what it asks", () => {
 		]);
 	});
 
-	it("goes on with another way when it is refused", async () => {
+	it("lets the subagent continue after a rejection", async () => {
 		const small = createScriptedModel([touch, report]);
 		const subject = await createSubject(small);
 		const interaction = await asking(subject);
@@ -258,7 +258,7 @@ describe("what it asks", () => {
 		expect(texts(small.requests[1]).at(-1)).toContain("another way");
 	});
 
-	it("stays open when a turn ends and when one is cancelled, and is told again to a client that attaches", async () => {
+	it("stays open when a turn ends or is cancelled, and is sent again to a client that attaches", async () => {
 		const subject = await createSubject(createScriptedModel([touch, report]));
 		const interaction = await asking(subject);
 		await subject.run();
@@ -274,7 +274,7 @@ describe("what it asks", () => {
 		expect((await subject.runtime())?.status).toBe("completed");
 	});
 
-	it("is settled when the task is stopped, and told so", async () => {
+	it("is resolved when the task is stopped, and its resolution is delivered", async () => {
 		const subject = await createSubject(createScriptedModel([touch, report]));
 		const interaction = await asking(subject);
 		const { id } = (await subject.task()).spec;
@@ -287,7 +287,7 @@ describe("what it asks", () => {
 		expect(await subject.runtime()).toMatchObject({ status: "killed", interrupted: true, failureReason: "enough" });
 	});
 
-	it("is settled when the session ends, and the effect never happens", async () => {
+	it("is resolved when the session ends, and the effect never happens", async () => {
 		let effects = 0;
 		const tool = createToolDouble("E", {
 			approval: { action: "edit file", description: "Edit it", display: [] },
@@ -314,7 +314,7 @@ describe("what it asks", () => {
 		expect([effects, await subject.news()]).toEqual([0, ["task.killed"]]);
 	});
 
-	it("of hooks is asked, but that they ran is not told", async () => {
+	it("with a hook of the client is requested, but no hook event is emitted", async () => {
 		const hook = (event: ClientHook["event"]): ClientHook => ({
 			kind: "client",
 			event,
@@ -346,7 +346,7 @@ describe("what it asks", () => {
 	});
 });
 
-it("is named to the model behind a summary of its past, as long as it is at work", async () => {
+it("a subagent at work is named to the model after a compaction", async () => {
 	const gate = createModelGate();
 	const subject = await createSubject(createScriptedModel([[gate, ...report]]));
 	await subject.run();
@@ -362,7 +362,7 @@ it("is named to the model behind a summary of its past, as long as it is at work
 	await subject.over();
 });
 
-it("that the model is given news is shown to hooks beside the turn", async () => {
+it("a notification for the model is passed to hooks while the turn continues", async () => {
 	const hook: ClientHook = {
 		kind: "client",
 		event: "Notification",
@@ -411,7 +411,7 @@ describe("a start in the background", () => {
 		expect(await subject.double.stored.tasks.list()).toEqual([]);
 	});
 
-	it("is refused beyond the limit", async () => {
+	it("is refused above the limit", async () => {
 		const quiet = createQuietParts();
 		const background = { ...quiet.background, settings: { ...backgroundSettings, maxRunningTasks: 1 } };
 		const gate = createModelGate();
@@ -427,7 +427,7 @@ describe("a start in the background", () => {
 		gate.open();
 	});
 
-	it("is refused for a subagent that still works, in the foreground too; later it can be resumed", async () => {
+	it("is refused for a subagent at work, in the foreground too, which can be resumed later", async () => {
 		const gate = createModelGate();
 		const small = createScriptedModel([[gate, ...report], report]);
 		const scripts: ModelScript[] = [[inBackground(), done()], answer("started")];
@@ -454,7 +454,7 @@ describe("a start in the background", () => {
 		expect(S?.output).toContain(`agent_id: ${resume}\nresumed: true\n`);
 	});
 
-	it("needs no free place among those that run for their callers", async () => {
+	it("takes no slot of subagents in the foreground", async () => {
 		const gate = createModelGate();
 		const subject = await createSubject(createScriptedModel([[gate, ...report]]), { parallel: 1 });
 		await subject.run();
@@ -465,7 +465,7 @@ describe("a start in the background", () => {
 	});
 });
 
-it("a subagent that worked when its process went is lost, and told as that", async () => {
+it("a subagent of a killed process is lost, and reported as lost", async () => {
 	const store = createMemoryStore();
 	const gate = createModelGate();
 	const first = await createSubject(createScriptedModel([[gate]]), { double: await createSessionDouble(store) });

@@ -112,7 +112,7 @@ describe("the background tasks of a session", () => {
 	};
 
 	describe("a command", () => {
-		it("starts with a worker that works as the settings say", async () => {
+		it("starts with a worker and the options of the settings", async () => {
 			const tasks = create({ keepAliveOnExit: true, workerHeartbeatIntervalMs: 7 });
 			const started = await tasks.startCommand(request, "c1");
 			expect(started).toMatchObject({
@@ -135,7 +135,7 @@ describe("the background tasks of a session", () => {
 			});
 		});
 
-		it("is over when its worker has gone, and then there is news of it", async () => {
+		it("ends with its worker, and then raises a notification", async () => {
 			const tasks = create();
 			const id = idOf(await tasks.startCommand(request, "c1"));
 			expect(await activeIds(tasks)).toEqual([id]);
@@ -146,7 +146,7 @@ describe("the background tasks of a session", () => {
 			expect([await activeIds(tasks), await news()]).toEqual([[], ["task.completed"]]);
 		});
 
-		it("whose worker has gone without a word is lost, or killed when that was asked for", async () => {
+		it("whose worker ended without an outcome is lost, or killed when a kill was requested", async () => {
 			const tasks = create();
 			const [lost, killed] = [
 				idOf(await tasks.startCommand(request, "c1")),
@@ -168,7 +168,7 @@ describe("the background tasks of a session", () => {
 			expect((await news()).sort()).toEqual(["task.killed", "task.lost"]);
 		});
 
-		it("does not start beyond the limit, and does when one is over", async () => {
+		it("does not start above the limit, and starts when another one has ended", async () => {
 			const tasks = create({ maxRunningTasks: 2 });
 			const started = await Promise.all([1, 2, 3].map((n) => tasks.startCommand(request, `c${n}`)));
 			expect(started.map(({ ok }) => ok)).toEqual([true, true, false]);
@@ -181,7 +181,7 @@ describe("the background tasks of a session", () => {
 			expect((await tasks.startCommand(request, "c4")).ok).toBe(true);
 		});
 
-		it("that cannot be started leaves nothing", async () => {
+		it("that cannot be started leaves no files", async () => {
 			const tasks = create(
 				{ maxRunningTasks: 1 },
 				{ startWorker: () => Promise.reject(new Error("no more processes")) },
@@ -194,13 +194,13 @@ describe("the background tasks of a session", () => {
 			expect((await tasks.startCommand(request, "c2")).ok).toBe(false);
 		});
 
-		it("needs a session on disk", async () => {
+		it("requires a session on disk", async () => {
 			const tasks = create({}, { stored: { ...stored, directory: null } });
 			const refused = await tasks.startCommand(request, "c1");
 			expect(refused.ok ? null : briefOf(refused.result)).toBe("Start failed");
 		});
 
-		it("is waited for as long as there is time", async () => {
+		it("is waited for up to the time limit", async () => {
 			const tasks = create();
 			const id = idOf(await tasks.startCommand(request, "c1"));
 			const never = new AbortController();
@@ -227,8 +227,8 @@ describe("the background tasks of a session", () => {
 		});
 	});
 
-	describe("found again", () => {
-		it("there is news once of what ended while nobody looked", async () => {
+	describe("after a restart", () => {
+		it("a task that ended meanwhile raises its notification once", async () => {
 			await leave({ status: "failed", exitCode: 1 });
 			await create().find();
 			expect(await news()).toEqual(["task.failed"]);
@@ -236,7 +236,7 @@ describe("the background tasks of a session", () => {
 			expect(await news()).toEqual(["task.failed"]);
 		});
 
-		it("a command that goes on is followed by its files to its end", async () => {
+		it("a running command is followed through its files to its end", async () => {
 			const id = await leave({ status: "running", workerPid: process.pid, heartbeatAt: clock.now() });
 			const tasks = create();
 			expect(await activeIds(tasks)).toEqual([id]);
@@ -250,7 +250,7 @@ describe("the background tasks of a session", () => {
 			expect(clock.waiting()).toBe(0);
 		});
 
-		it("a command whose worker is no more is lost, or killed when that was asked for", async () => {
+		it("a command without a worker is lost, or killed when a kill was requested", async () => {
 			const lost = await leave({ status: "running", workerPid: deadProcess });
 			const killed = await leave({ status: "running", workerPid: deadProcess }, { id: "bash-0000000e" });
 			await (await stored.tasks.find(killed))?.setControl({ killRequestedAt: 1, killReason: "enough", force: false });
@@ -261,7 +261,7 @@ describe("the background tasks of a session", () => {
 			expect((await news()).sort()).toEqual(["task.killed", "task.lost"]);
 		});
 
-		it("a worker without a sign of life is lost after a while, but one that slept with the machine is not", async () => {
+		it("a worker without a heartbeat is lost after a while, but not one that slept with the machine", async () => {
 			const old = clock.now() - 86_400_000;
 			const id = await leave({ status: "running", workerPid: process.pid, heartbeatAt: old });
 			const tasks = create();
@@ -285,14 +285,14 @@ describe("the background tasks of a session", () => {
 		it.each([
 			["long ago", 16_000, "lost"],
 			["just now", 1000, "starting"],
-		])("a command whose worker never said a word, started %s, is %s", async (_when, age, status) => {
+		])("a command whose worker wrote no state, started %s, is %s", async (_when, age, status) => {
 			const id = await leave({ status: "starting", updatedAt: clock.now() - age });
 			await create().find();
 			await settle();
 			expect((await runtimeOf(id))?.status).toBe(status);
 		});
 
-		it("a subagent is lost with the process that ran it", async () => {
+		it("a subagent is lost with its process", async () => {
 			const agent = { agentId: "a00000001", subagentType: "coder", prompt: "x", modelOverride: null };
 			const id = await leave(
 				{ status: "awaiting_approval" },
@@ -303,34 +303,37 @@ describe("the background tasks of a session", () => {
 			expect(await news()).toEqual(["task.lost"]);
 		});
 
-		it.each(["", "{", '{"status":"odd"}'])("a task whose state is %j is told as lost, and listed", async (content) => {
-			const files = createMemoryFiles();
-			const tasks = createTaskFiles("/s", {
-				files,
-				log,
-				replace: async (file, text) => {
-					await files.makeDirectory(path.dirname(file));
-					await files.replace(file, text);
-				},
-				change: (_directory, work) => work(),
-				now: () => clock.now(),
-			});
-			stored = { ...stored, tasks };
-			const id = await leave({ status: "running" });
-			const file = `/s/tasks/${id}/runtime.json`;
-			await files.replace(file, content);
-			const subject = create();
-			await subject.find();
-			expect([await activeIds(subject), await news()]).toEqual([[], ["task.lost"]]);
-			const operations = createTaskOperations(subject, tasks);
-			expect(await operations.list(false)).toMatchObject([{ id, status: "lost", reason: expect.any(String) }]);
-			expect(await operations.list(true)).toEqual([]);
-			await create().find();
-			expect(await news()).toEqual(["task.lost"]);
-			expect(String(await files.read(file))).toBe(content);
-		});
+		it.each(["", "{", '{"status":"odd"}'])(
+			"a task with the state %j is reported as lost, and listed",
+			async (content) => {
+				const files = createMemoryFiles();
+				const tasks = createTaskFiles("/s", {
+					files,
+					log,
+					replace: async (file, text) => {
+						await files.makeDirectory(path.dirname(file));
+						await files.replace(file, text);
+					},
+					change: (_directory, work) => work(),
+					now: () => clock.now(),
+				});
+				stored = { ...stored, tasks };
+				const id = await leave({ status: "running" });
+				const file = `/s/tasks/${id}/runtime.json`;
+				await files.replace(file, content);
+				const subject = create();
+				await subject.find();
+				expect([await activeIds(subject), await news()]).toEqual([[], ["task.lost"]]);
+				const operations = createTaskOperations(subject, tasks);
+				expect(await operations.list(false)).toMatchObject([{ id, status: "lost", reason: expect.any(String) }]);
+				expect(await operations.list(true)).toEqual([]);
+				await create().find();
+				expect(await news()).toEqual(["task.lost"]);
+				expect(String(await files.read(file))).toBe(content);
+			},
+		);
 
-		it("a command is stopped by its control file, and forced at the end of the session", async () => {
+		it("a command is stopped through its control file, and killed at the end of the session", async () => {
 			const id = await leave({ status: "running", workerPid: process.pid, heartbeatAt: clock.now() });
 			const tasks = create();
 			await tasks.find();
@@ -346,7 +349,7 @@ describe("the background tasks of a session", () => {
 			expect((await runtimeOf(id))?.status).toBe("running");
 		});
 
-		it("what cannot be kept is logged, and the rest goes on", async () => {
+		it("a storage error is logged, and the rest continues", async () => {
 			await leave({ status: "completed" });
 			await leave({ status: "completed" }, { id: "bash-0000000e", createdAt: 2 });
 			let failures = 1;
@@ -361,14 +364,14 @@ describe("the background tasks of a session", () => {
 	});
 
 	describe("at the end of the session", () => {
-		it("nothing is to be done without tasks", async () => {
+		it("nothing happens without tasks", async () => {
 			const tasks = create();
 			await tasks.end();
 			await tasks.end();
 			expect(clock.waiting()).toBe(0);
 		});
 
-		it("commands are asked to end, and that they did is kept", async () => {
+		it("commands are stopped, and their end is stored", async () => {
 			const tasks = create();
 			const id = idOf(await tasks.startCommand(request, "c1"));
 			const ended = tasks.end();
@@ -382,7 +385,7 @@ describe("the background tasks of a session", () => {
 			expect(clock.waiting()).toBe(0);
 		});
 
-		it("what does not end in time is let go of, which ends it in haste", async () => {
+		it("a command that does not end in time is released, which kills it", async () => {
 			const tasks = create();
 			await tasks.startCommand(request, "c1");
 			const ended = tasks.end();
@@ -395,7 +398,7 @@ describe("the background tasks of a session", () => {
 			expect(await news()).toEqual([]);
 		});
 
-		it("what is to be kept is let go of and left alone", async () => {
+		it("a command that outlives the session is released and left alone", async () => {
 			const tasks = create({ keepAliveOnExit: true });
 			const id = idOf(await tasks.startCommand(request, "c1"));
 			await tasks.end();

@@ -84,8 +84,8 @@ async function check(files: MemoryFiles, deliveredBefore: readonly string[], whe
 	expect([where, count(await text(files, "context.jsonl"), /<notification id=/g)]).toEqual([where, 1]);
 }
 
-describe("news of a task", () => {
-	it("is told once, to client and model, when nothing goes wrong", async () => {
+describe("the notification of a task", () => {
+	it("reaches client and model once, when nothing fails", async () => {
 		const files = await createLeft();
 		expect(await live(files)).toHaveLength(1);
 		expect(await live(files)).toEqual([]);

@@ -65,7 +65,7 @@ describe("the notifications of a session", () => {
 	/** Lets all pending promises settle. */
 	const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-	it("wait for a turn, are told when it begins, then as they come, and once more before it ends", async () => {
+	it("wait for a turn, are emitted at its begin, then immediately, and once more before its end", async () => {
 		const notifications = create();
 		const { delivered, deliver } = createDelivered();
 		await notifications.publish((id, now) => about(id, now));
@@ -91,7 +91,7 @@ describe("the notifications of a session", () => {
 		]);
 	});
 
-	it("that are just being kept are waited for by a turn that begins", async () => {
+	it("that are being persisted are waited for when a turn begins", async () => {
 		const hold = createDeferred<void>();
 		const slow: StoredNotifications = {
 			...stored,
@@ -110,7 +110,7 @@ describe("the notifications of a session", () => {
 		expect(delivered).toEqual(["n00000001"]);
 	});
 
-	it("are told as they are", async () => {
+	it("are emitted with all fields", async () => {
 		const notifications = create();
 		const bodies: EventBody[] = [];
 		await notifications.publish((id, now) => about(id, now, { payload: { exit_code: 0 } }));
@@ -132,7 +132,7 @@ describe("the notifications of a session", () => {
 		]);
 	});
 
-	it("of one key there is one, in a later run too", async () => {
+	it("are unique for each key, in a later run too", async () => {
 		const keyed = (id: string, now: number) => about(id, now, { dedupeKey: "once" });
 		const notifications = create();
 		await notifications.publish(keyed);
@@ -141,7 +141,7 @@ describe("the notifications of a session", () => {
 		expect(await acknowledged()).toHaveLength(1);
 	});
 
-	it("that could not be told wait for the next turn", async () => {
+	it("that could not be emitted wait for the next turn", async () => {
 		const notifications = create();
 		const { delivered, deliver } = createDelivered();
 		await notifications.publish((id, now) => about(id, now));
@@ -152,7 +152,7 @@ describe("the notifications of a session", () => {
 		expect(delivered).toEqual(["n00000001"]);
 	});
 
-	it("go to the model four at a step, each with what is known of its source, and once", async () => {
+	it("go to the model once, up to four per step, each with the state of its source", async () => {
 		const notifications = create();
 		for (let n = 1; n <= 5; n += 1) await notifications.publish((id, now) => about(id, now));
 		await notifications.publish((id, now) => about(id, now, { sourceId: "silent" }));
@@ -181,14 +181,14 @@ describe("the notifications of a session", () => {
 		expect(await create().notices([])).toEqual([]);
 	});
 
-	it("are given again until they were kept", async () => {
+	it("are added again until they were persisted", async () => {
 		const notifications = create();
 		await notifications.publish((id, now) => about(id, now));
 		expect(await notifications.notices([])).toHaveLength(1);
 		expect(await notifications.notices([])).toHaveLength(1);
 	});
 
-	it("that a context has already are noted and not repeated", async () => {
+	it("that are already in a context are acknowledged and not repeated", async () => {
 		const before = create();
 		await before.publish((id, now) => about(id, now));
 		await before.publish((id, now) => about(id, now));
@@ -201,7 +201,7 @@ describe("the notifications of a session", () => {
 		]);
 	});
 
-	it("are for their targets alone", async () => {
+	it("reach only their targets", async () => {
 		const notifications = create();
 		const { delivered, deliver } = createDelivered();
 		await notifications.publish((id, now) => about(id, now, { targets: ["llm"] }));
@@ -211,7 +211,7 @@ describe("the notifications of a session", () => {
 		expect(await notifications.notices([])).toHaveLength(1);
 	});
 
-	it("that another program has claimed are left to it for a while", async () => {
+	it("that another program has claimed remain claimed for a while", async () => {
 		const claimed = { status: "claimed", claimedAt: clock.now(), ackedAt: null } as const;
 		await stored.add({ notification: about("n00000009", 1), delivery: { wire: claimed, llm: claimed } });
 		const notifications = create();
@@ -224,7 +224,7 @@ describe("the notifications of a session", () => {
 		expect(await notifications.notices([])).toHaveLength(1);
 	});
 
-	it("whose arrival cannot be noted have arrived all the same, which is logged", async () => {
+	it("whose delivery cannot be recorded count as delivered, which is logged", async () => {
 		const failing: StoredNotifications = {
 			...stored,
 			setDelivery: () => Promise.reject(new Error("disk full")),
@@ -236,7 +236,7 @@ describe("the notifications of a session", () => {
 		expect(log.lines).toMatchObject([{ level: "warn", fields: { sink: "llm", cause: "disk full" } }]);
 	});
 
-	it("that cannot be read are none for now, and nothing is added blindly", async () => {
+	it("that cannot be read are not delivered, and no duplicate is added", async () => {
 		let isBroken = true;
 		const failing: StoredNotifications = {
 			...stored,

@@ -32,7 +32,7 @@ const completed: TaskRuntime = {
 const notify = (runtime: TaskRuntime) => toNotification(spec, runtime, "n6d998101", finishedAt + 2000);
 
 describe("the notification of a task", () => {
-	it("is that of the reference", () => {
+	it("is the same as in the reference", () => {
 		expect(notify(completed)).toEqual({
 			id: "n6d998101",
 			category: "task",
@@ -74,27 +74,30 @@ describe("the notification of a task", () => {
 		expect(notification?.dedupeKey).toBe(`background_task:bash-qu2h3z8r:${type.slice(5)}`);
 	});
 
-	it.each(["created", "starting", "running", "awaiting_approval"] as const)("is none while it is %s", (status) => {
-		expect([notify({ ...newRuntime, status }), terminalReason({ ...newRuntime, status })]).toEqual([null, null]);
-	});
+	it.each(["created", "starting", "running", "awaiting_approval"] as const)(
+		"is absent while the task is %s",
+		(status) => {
+			expect([notify({ ...newRuntime, status }), terminalReason({ ...newRuntime, status })]).toEqual([null, null]);
+		},
+	);
 
 	it.each([
 		[59_400, "59s"],
 		[125_000, "2m 5s"],
 		[7_260_000, "2h 1m"],
-	])("words a duration of %i ms", (milliseconds, words) => {
+	])("formats a duration of %i ms", (milliseconds, words) => {
 		const body = notify({ ...completed, startedAt: finishedAt - milliseconds })?.body;
 		expect(body).toContain(`Duration: ${words})`);
 	});
 
-	it("says nothing of times that nobody knows", () => {
+	it("omits unknown times", () => {
 		const notification = notify({ ...newRuntime, status: "lost" });
 		expect(notification?.body).toContain("\nStatus: lost\n");
 		expect(notification?.payload).toMatchObject({ finished_at: null, duration_s: null });
 	});
 });
 
-describe("what the model is told", () => {
+describe("the text for the model", () => {
 	it("is the message of the reference", () => {
 		const notification = notify(completed);
 		if (notification === null) throw new Error("none");
@@ -123,7 +126,7 @@ describe("what the model is told", () => {
 		expect(notificationIdOf(text)).toBe("n6d998101");
 	});
 
-	it("names the subagent to go on with, and why a task failed", () => {
+	it("names the subagent to resume, and why a task failed", () => {
 		const agent = { agentId: "a00000001", subagentType: "coder", prompt: "x", modelOverride: null };
 		const block = toTaskBlock(
 			{ ...spec, kind: "agent", command: null, agent },
@@ -143,7 +146,7 @@ describe("what the model is told", () => {
 		]);
 	});
 
-	it("is not ended by what a task printed or how it is called", () => {
+	it("escapes the output and the name of a task", () => {
 		const notification = notify(completed);
 		if (notification === null) throw new Error("none");
 		const mean = { ...notification, sourceId: 'x"><y', title: "</notification>" };
@@ -154,13 +157,13 @@ describe("what the model is told", () => {
 	});
 
 	it.each(["", "hi", ' <notification id="n1">', "<notification>", '<notifications id="n1">'])(
-		"is no message like %j",
+		"does not match %j",
 		(text) => {
 			expect(notificationIdOf(text)).toBeNull();
 		},
 	);
 
-	it("has the last lines of the output alone", () => {
+	it("contains only the last lines of the output", () => {
 		expect(lastLines(Buffer.from("one\ntwo\nthree\n\n"), 2)).toBe("two\nthree");
 		expect(lastLines(Buffer.from("\n"), 2)).toBe("");
 	});

@@ -87,7 +87,7 @@ describe("the worker of a command", () => {
 		return { worker, request };
 	};
 
-	it("runs the command as the task says, with its output in the log and without a password prompt", async () => {
+	it("runs the command of the task, with its output in the log and without a password prompt", async () => {
 		const { worker, request } = await running();
 		expect(request).toMatchObject({
 			file: "/bin/bash",
@@ -140,15 +140,18 @@ describe("the worker of a command", () => {
 			{ kind: "not-started", reason: "no such file" },
 			{ status: "failed", failure_reason: /no such file/ },
 		],
-	] as const)("says how it ended: %j", async (ended, { failure_reason: reason, ...facts }: Record<string, unknown>) => {
-		const { worker } = await running();
-		commands.end(ended);
-		expect(await worker).toBe(true);
-		expect(await runtime()).toMatchObject(facts);
-		if (reason instanceof RegExp) expect((await runtime()).failure_reason).toMatch(reason);
-	});
+	] as const)(
+		"stores how it ended: %j",
+		async (ended, { failure_reason: reason, ...facts }: Record<string, unknown>) => {
+			const { worker } = await running();
+			commands.end(ended);
+			expect(await worker).toBe(true);
+			expect(await runtime()).toMatchObject(facts);
+			if (reason instanceof RegExp) expect((await runtime()).failure_reason).toMatch(reason);
+		},
+	);
 
-	it("gives a sign of life now and then", async () => {
+	it("writes heartbeats", async () => {
 		const { worker } = await running();
 		const beats: number[] = [];
 		for (let beat = 1; beat <= 2; beat += 1) {
@@ -161,7 +164,7 @@ describe("the worker of a command", () => {
 		await worker;
 	});
 
-	it("ends the command when that is asked for, with the reason", async () => {
+	it("stops the command on request, with the reason", async () => {
 		const { worker, request } = await running();
 		await put("control.json", { kill_requested_at: 1, kill_reason: "enough", force: false });
 		clock.advance(500);
@@ -170,7 +173,7 @@ describe("the worker of a command", () => {
 		expect(request.abortPending?.aborted).toBe(false);
 	});
 
-	it("looks at once when it is nudged, and does not wait when it is forced", async () => {
+	it("checks its control file at once when it is nudged, and does not wait for a forced stop", async () => {
 		const { worker, request } = await running();
 		await put("control.json", { kill_requested_at: 1, kill_reason: null, force: true });
 		nudge.resolve();
@@ -179,20 +182,20 @@ describe("the worker of a command", () => {
 		expect(request.abortPending?.aborted).toBe(true);
 	});
 
-	it("starts nothing that was to be ended before it began", async () => {
+	it("starts nothing when a stop was already requested", async () => {
 		await put("control.json", { kill_requested_at: 1, kill_reason: "enough", force: false });
 		await start();
 		expect(await runtime()).toMatchObject({ status: "killed", child_pid: null, failure_reason: "enough" });
 	});
 
-	it("ends the command soon after whoever started it is gone", async () => {
+	it("stops the command soon after the starting process has ended", async () => {
 		const { worker } = await running();
 		cut.abort("The program is gone.");
 		await worker;
 		expect(await runtime()).toMatchObject({ status: "killed", failure_reason: "The program is gone." });
 	});
 
-	it("hurries a command that does not end by itself then", async () => {
+	it("then kills a command that does not end by itself", async () => {
 		const request = createDeferred<RunRequest>();
 		const over = createDeferred<void>();
 		commands.processes = {
@@ -223,7 +226,7 @@ describe("the worker of a command", () => {
 		await worker;
 	});
 
-	it("ends the command when the files of the task are taken away", async () => {
+	it("stops the command when the files of the task are removed", async () => {
 		const { worker } = await running();
 		await files.remove(directory);
 		clock.advance(500);
@@ -232,8 +235,8 @@ describe("the worker of a command", () => {
 	});
 
 	it.each([
-		["there is none", null],
-		["it is of a subagent", { ...spec, kind: "agent", kind_payload: { agent_id: "a1", subagent_type: "coder" } }],
+		["there is no task", null],
+		["the task is a subagent", { ...spec, kind: "agent", kind_payload: { agent_id: "a1", subagent_type: "coder" } }],
 	])("runs nothing when %s", async (_why, content) => {
 		await files.remove(`${directory}/spec.json`);
 		if (content !== null) await put("spec.json", { ...content, command: null });
@@ -241,7 +244,7 @@ describe("the worker of a command", () => {
 		expect(commands.runs()).toBe(0);
 	});
 
-	it("fails the task when its output cannot be kept", async () => {
+	it("fails the task when its output cannot be stored", async () => {
 		await files.makeDirectory(`${directory}/output.log`);
 		await start();
 		expect(await runtime()).toMatchObject({ status: "failed", failure_reason: expect.stringContaining("EISDIR") });

@@ -8,7 +8,7 @@ function createMeter(limits: Partial<Limits>, used: Amounts | null = null, warni
 }
 
 describe("a budget meter", () => {
-	it("never warns of what has no limit, and is never exhausted by it", () => {
+	it("is never warned about or exhausted without a limit", () => {
 		const meter = createMeter({});
 		meter.add("tokens", Number.MAX_SAFE_INTEGER);
 		meter.add("time", Number.MAX_SAFE_INTEGER);
@@ -20,7 +20,7 @@ describe("a budget meter", () => {
 		["tokens", 100, [79, 1, 19, 1], { used: 80, limit: 100 }, { used: 100, limit: 100 }],
 		["tool-calls", 5, [3, 1, 0, 1], { used: 4, limit: 5 }, { used: 5, limit: 5 }],
 		["time", 2000, [1599, 1, 399, 1], { used: 1.6, limit: 2 }, { used: 2, limit: 2 }],
-	] as const)("warns of %s once at 80 %% and is exhausted at the limit", (budget, limit, steps, warned, spent) => {
+	] as const)("warns about %s once at 80 %% and is exhausted at the limit", (budget, limit, steps, warned, spent) => {
 		const meter = createMeter({ [budget]: limit });
 		const seen = steps.map((amount) => {
 			meter.add(budget, amount);
@@ -35,28 +35,28 @@ describe("a budget meter", () => {
 		]);
 	});
 
-	it("warns of a budget that is passed in one go", () => {
+	it("warns when an amount passes the limit at once", () => {
 		const meter = createMeter({ tokens: 10 });
 		meter.add("tokens", 25);
 		const state = { budget: "tokens", scope: "turn", used: 25, limit: 10 };
 		expect([meter.takeWarnings(), meter.exhausted()]).toEqual([[state], state]);
 	});
 
-	it("does not warn again of what was passed before", () => {
+	it("does not warn again about an amount that was already exceeded", () => {
 		const meter = createMeter({ tokens: 10, "tool-calls": 10 }, { tokens: 9, time: 0, "tool-calls": 7 });
 		meter.add("tokens", 1);
 		meter.add("tool-calls", 1);
 		expect(meter.takeWarnings()).toEqual([{ budget: "tool-calls", scope: "turn", used: 8, limit: 10 }]);
 	});
 
-	it("looks at the budgets that are asked for", () => {
+	it("checks only the given budgets", () => {
 		const meter = createMeter({ tokens: 1, "tool-calls": 1 });
 		meter.add("tokens", 1);
 		expect(meter.exhausted(["tool-calls"])).toBeNull();
 		expect(meter.exhausted()).toMatchObject({ budget: "tokens" });
 	});
 
-	it("knows when time has news: the warning, the end, and nothing more", () => {
+	it("returns the time until the warning and until the end, then nothing", () => {
 		const meter = createMeter({ time: 1000 }, null, 0.5);
 		const untilNews = [200, 300, 500].map((amount) => {
 			const wait = meter.untilNews();

@@ -11,7 +11,7 @@ const settings = {
 	warningRatio: 0.9,
 };
 
-it("takes the budgets of the settings, times in milliseconds", () => {
+it("reads the budgets of the settings, times in milliseconds", () => {
 	expect(composeBudgets(settings, {})).toEqual({
 		session: { tokens: 1000, time: 60_000, "tool-calls": null },
 		turn: { tokens: null, time: 500, "tool-calls": 5 },
@@ -19,7 +19,7 @@ it("takes the budgets of the settings, times in milliseconds", () => {
 	});
 });
 
-it("puts what is asked for in their place, but leaves to them what is null", () => {
+it("overrides them with the options, except those that are null", () => {
 	const asked = { sessionTokens: 2000, sessionSeconds: null, sessionToolCalls: 3, turnTokens: 10, turnSeconds: 2 };
 	expect(composeBudgets(settings, asked)).toEqual({
 		session: { tokens: 2000, time: 60_000, "tool-calls": 3 },

@@ -27,7 +27,7 @@ async function createSubject() {
 }
 
 describe("Emitter", () => {
-	it("keeps journal rows, then the event, syncs, and only then tells", async () => {
+	it("persists journal rows, then the event, syncs, and only then delivers", async () => {
 		const { double, delivered, emit } = await createSubject();
 		double.hold = createDeferred();
 		const record = { type: "finished", toolCallId: "c1", isError: false } as const;
@@ -40,7 +40,7 @@ describe("Emitter", () => {
 		expect([double.writes, delivered]).toEqual([["finished", "step.started", "sync"], ["step.started"]]);
 	});
 
-	it("tells in the order of emission, a merged run before what ends it", async () => {
+	it("delivers in the order of emission, a merged event before the event that ends it", async () => {
 		const { double, delivered, emit } = await createSubject();
 		await emit(delta("a"));
 		await emit(delta("b"));
@@ -62,7 +62,7 @@ describe("Emitter", () => {
 		]);
 	});
 
-	it("tells nothing that could not be kept, nor anything later of that turn but its end", async () => {
+	it("delivers nothing that could not be persisted, and nothing later of that turn except its end", async () => {
 		const { double, delivered, emit } = await createSubject();
 		double.hold = createDeferred();
 		double.failEvents = true;
@@ -87,7 +87,7 @@ describe("Emitter", () => {
 		expect(delivered).toEqual(["turn.ended", "turn.started"]);
 	});
 
-	it("waits for room while a client is slow, but not beyond the signal", async () => {
+	it("waits for a slow client, but not beyond the signal", async () => {
 		const { emitter, emit } = await createSubject();
 		const slow = new EventFeed();
 		emitter.add(slow);
@@ -107,7 +107,7 @@ describe("Emitter", () => {
 		await other;
 	});
 
-	it("tells every client the same", async () => {
+	it("delivers the same to every client", async () => {
 		const { emitter, emit } = await createSubject();
 		const feeds = [new EventFeed(), new EventFeed()];
 		for (const feed of feeds) emitter.add(feed);
@@ -119,7 +119,7 @@ describe("Emitter", () => {
 		expect(seen).toEqual([[event], [event]]);
 	});
 
-	it("does not let a turn continue with a gap because an event outside it failed as well", async () => {
+	it("ends a turn with a gap, even if an event outside it failed as well", async () => {
 		const { double, emitter, delivered, emit } = await createSubject();
 		double.failEvents = true;
 		await expect(emit(step(1))).rejects.toBe(storageFailure);
@@ -132,7 +132,7 @@ describe("Emitter", () => {
 		expect(delivered).toEqual(["step.started"]);
 	});
 
-	it("keeps the events of a subagent in its own log too, while it runs", async () => {
+	it("stores the events of a subagent in its own log too, while it runs", async () => {
 		const { emitter } = await createSubject();
 		const own: unknown[] = [];
 		const path = [{ parentToolCallId: "P", agentId: "a1", subagentType: "coder" }];

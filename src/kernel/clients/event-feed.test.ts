@@ -11,7 +11,7 @@ const event = (n: number): AgentEvent => ({
 });
 
 describe("EventFeed", () => {
-	it("hands what is held to its reader as one batch, in order, and ends after it", async () => {
+	it("delivers queued events to its reader as one batch, in order, and then ends", async () => {
 		const feed = new EventFeed();
 		feed.push(event(1));
 		feed.push(event(2));
@@ -33,7 +33,7 @@ describe("EventFeed", () => {
 		expect(await second).toEqual({ done: true, value: undefined });
 	});
 
-	it("is full at its limit until read, and never again once ended", async () => {
+	it("is full at its limit until it is read, and never again once ended", async () => {
 		const feed = new EventFeed();
 		for (let n = 0; n < 255; n += 1) feed.push(event(n));
 		expect(feed.isFull()).toBe(false);

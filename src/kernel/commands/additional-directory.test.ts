@@ -52,19 +52,19 @@ describe("checkAdditionalDirectory", () => {
 		expect(await check(typed)).toBe(expected);
 	});
 
-	it("follows the links of the workspace, too", async () => {
+	it("follows the links of the workspace too", async () => {
 		workspace = { ...workspace, workDir: place.at("link-out"), additionalDirs: [place.at("gone")] };
 		expect(await check("ROOT/outside")).toMatch(/it is in the work directory/);
 	});
 
-	it("refuses what cannot be read", async () => {
+	it("refuses an unreadable directory", async () => {
 		const list = () => Promise.reject(new Error("EACCES: permission denied"));
 		workspace = { ...workspace, files: { ...workspace.files, list } };
 		expect(await check("ROOT/outside")).toBe("ROOT/outside cannot be read: EACCES: permission denied");
 	});
 });
 
-it("tells the model of an added directory", () => {
+it("informs the model about an added directory", () => {
 	const message = additionalDirectoryMessage("/srv/lib", "└── a.ts");
 	expect(message).toMatch(/^<system>.*\/srv\/lib.*\n\n└── a\.ts\n<\/system>$/s);
 });

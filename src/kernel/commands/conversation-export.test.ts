@@ -40,7 +40,7 @@ const facts = {
 };
 
 describe("toMarkdown", () => {
-	it("begins with its mark, the title and the facts", () => {
+	it("begins with its marker, the title and the metadata", () => {
 		const text = toMarkdown({ ...facts, messages: [say("user", "Hi")] });
 		expect(text.split("\n").slice(0, 12)).toEqual([
 			"<!-- A conversation, exported by agentwire -->",
@@ -59,14 +59,14 @@ describe("toMarkdown", () => {
 		expect(text.endsWith("Hi\n")).toBe(true);
 	});
 
-	it("does without title, model and messages", () => {
+	it("works without title, model and messages", () => {
 		const text = toMarkdown({ ...facts, title: " ", modelName: null, messages: [] });
 		expect(text).toContain("\n# Conversation\n");
 		expect(text).not.toContain("Model");
 		expect(text.endsWith("*Nothing has been said yet.*\n")).toBe(true);
 	});
 
-	it("shows turns, thoughts, calls and results", () => {
+	it("shows turns, reasoning, calls and results", () => {
 		const answer = say("assistant", { type: "think", think: "First\n\nlook", encrypted: "x" }, "I look.");
 		const text = body(
 			say("user", "Look"),
@@ -87,7 +87,7 @@ describe("toMarkdown", () => {
 		);
 	});
 
-	it("keeps what was said into a running turn in it, and begins another one behind a turn without an answer", () => {
+	it("adds steers to the running turn, and starts a new turn after one without an answer", () => {
 		const text = body(
 			say("user", "Start"),
 			calling("c1", "Shell", "{}"),
@@ -103,7 +103,7 @@ describe("toMarkdown", () => {
 		);
 	});
 
-	it("leaves reminders and notifications out, and marks what the program said to the model", () => {
+	it("omits reminders and notifications, and marks texts of the program for the model", () => {
 		const text = body(
 			say("user", "<system-reminder>\nPlan mode is on.\n</system-reminder>"),
 			say("user", '<notification id="n1">\nTitle\n</notification>'),
@@ -120,7 +120,7 @@ describe("toMarkdown", () => {
 		);
 	});
 
-	it("fences arguments and results with more backticks than they have, whatever they are", () => {
+	it("fences arguments and results with more backticks than they contain", () => {
 		const text = body(
 			calling("c1", "WriteFile", '{"content":"```\\n````"}'),
 			result("c1", "````js"),
@@ -142,7 +142,7 @@ describe("toMarkdown", () => {
 		).toBe(true);
 	});
 
-	it("shows first and last lines of a long result, and cuts long lines", () => {
+	it("shows first and last lines of a long result, and truncates long lines", () => {
 		const lines = Array.from({ length: 100 }, (_, n) => `line ${n + 1}`);
 		const text = body(result("c1", [...lines, "x".repeat(10_000)].join("\n")));
 		expect(text).toContain("line 30\n[... 61 lines left out ...]\nline 92\n");
@@ -153,7 +153,7 @@ describe("toMarkdown", () => {
 		expect(body(result("c1", whole))).toContain(`\`\`\`\n${whole}\n\`\`\``);
 	});
 
-	it("says which media there were, without their data", () => {
+	it("names media without their data", () => {
 		const text = body(
 			say("user", "See", image("data:image/png;base64,AAAA"), image("data:,AAAA"), image("https://example.org/a.png")),
 			result("c1", { type: "video_url", video_url: { url: "DATA:video/mp4;base64,AAAA", id: null } }),
@@ -165,19 +165,19 @@ describe("toMarkdown", () => {
 		expect(text).not.toContain("AAAA");
 	});
 
-	it("shortens what was imported", () => {
+	it("shortens imported text", () => {
 		const text = body(say("user", `<imported_context source="a">\n${"more\n".repeat(1000)}</imported_context>`));
 		expect(text.startsWith("### Note to the model\n\n```\n<imported_context")).toBe(true);
 		expect(text.length).toBeLessThan(500);
 	});
 
-	it("lets no message swallow the next one", () => {
+	it("prevents a message from swallowing the next one", () => {
 		expect(body(say("user", "```\nopen"), say("assistant", "~~~\nopen"))).toContain(
 			"```\nopen\n```\n\n### Assistant\n\n~~~\nopen\n~~~",
 		);
 	});
 
-	it("passes over messages with nothing in them", () => {
+	it("omits empty messages", () => {
 		expect(
 			body(say("user"), say("assistant", ""), say("assistant", { type: "think", think: " ", encrypted: "x" })),
 		).toBe("*Nothing has been said yet.*");
@@ -206,18 +206,18 @@ describe("exportConversation", () => {
 		["../outside", ["outside", name]],
 		["~/talk", ["home", "talk"]],
 		["~", ["home", name]],
-	])("%j leads to %j", async (target, expected) => {
+	])("writes %j to %j", async (target, expected) => {
 		const done = await exportConversation(target, exportPlace, markdown);
 		expect(done).toEqual({ ok: true, path: place.at(...expected) });
 		expect(await read(...expected)).toBe(markdown);
 	});
 
-	it("takes an absolute path", async () => {
+	it("accepts an absolute path", async () => {
 		expect(await exportConversation(place.at("outside", "x.md"), exportPlace, markdown)).toMatchObject({ ok: true });
 		expect(await read("outside", "x.md")).toBe(markdown);
 	});
 
-	it("writes over an earlier export, and over nothing else", async () => {
+	it("replaces an earlier export, and nothing else", async () => {
 		await exportConversation("talk.md", exportPlace, markdown);
 		expect(await exportConversation("talk.md", exportPlace, `${markdown}more\n`)).toMatchObject({ ok: true });
 		expect(await read("work", "talk.md")).toBe(`${markdown}more\n`);
@@ -236,7 +236,7 @@ describe("exportConversation", () => {
 		expect(await exportConversation("link.md", exportPlace, markdown)).toMatchObject({ ok: false });
 	});
 
-	it("makes nothing through a link, and says where an earlier export is that a link leads to", async () => {
+	it("creates nothing through a link, and names the target of a link to an earlier export", async () => {
 		await symlink(place.at("home", ".bashrc"), place.at("work", "new.md"));
 		expect(await exportConversation("new.md", exportPlace, markdown)).toEqual({
 			ok: false,
@@ -254,13 +254,13 @@ describe("exportConversation", () => {
 		["none/talk.md", "There is no directory ROOT/work/none."],
 		["none/", "There is no directory ROOT/work/none."],
 		["a\0b", "A file path has no NUL character."],
-	])("says why not: %j", async (target, reason) => {
+	])("reports why not: %j", async (target, reason) => {
 		const done = await exportConversation(target, exportPlace, markdown);
 		expect(done).toEqual({ ok: false, reason: reason.replace("ROOT", place.root) });
 		expect(await exportPlace.files.list(place.at("work"))).toEqual([]);
 	});
 
-	it("says what the disk says", async () => {
+	it("reports the error of the disk", async () => {
 		const failing = { ...exportPlace.files, replace: () => Promise.reject(new Error("ENOSPC: no space")) };
 		expect(await exportConversation("", { ...exportPlace, files: failing }, markdown)).toEqual({
 			ok: false,

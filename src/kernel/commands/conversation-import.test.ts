@@ -45,13 +45,13 @@ describe("readImport", () => {
 		},
 	);
 
-	it("reads from the home and by absolute paths, without a byte order mark", async () => {
+	it("reads from the home directory and by absolute paths, without a byte order mark", async () => {
 		await writeFile(place.at("home", "a.md"), "\ufeffof home\r\n");
 		expect(await readImport("~/a.md", importPlace)).toMatchObject({ ok: true, text: "of home\n" });
 		expect(await readImport(place.at("home", "a.md"), importPlace)).toMatchObject({ ok: true });
 	});
 
-	it("reads 10 MiB and no more", async () => {
+	it("reads up to 10 MiB", async () => {
 		await put("a.txt", "x".repeat(limit));
 		expect(await readImport("a.txt", importPlace)).toMatchObject({ ok: true });
 		await put("a.txt", "x".repeat(limit + 1));
@@ -73,7 +73,7 @@ describe("readImport", () => {
 		expect(await reasonFor(name)).toMatch(reason);
 	});
 
-	it("refuses what a link hides, and what is no file", async () => {
+	it("refuses a link to a secret file, and a path that is no file", async () => {
 		await put(".env", "KEY=1");
 		await symlink(".env", place.at("work", "harmless.txt"));
 		expect(await reasonFor("harmless.txt")).toMatch(/may hold secrets/);
@@ -97,7 +97,7 @@ describe("readImport", () => {
 		});
 	});
 
-	it("takes a file for one, even when a session has its name", async () => {
+	it("prefers a file to a session with the same name", async () => {
 		await put("other-1", "of the file");
 		expect(await readImport("other-1", importPlace)).toMatchObject({ text: "of the file" });
 	});
@@ -108,11 +108,11 @@ describe("readImport", () => {
 		["huge", "The session huge is larger than 10 MiB as text. Export it, and import a part of that."],
 		["none", "There is neither a file ROOT/work/none nor a session none of this work directory."],
 		["none/x.md", "There is no file ROOT/work/none/x.md."],
-	])("says why the session %j is not read", async (source, reason) => {
+	])("reports why the session %j is not read", async (source, reason) => {
 		expect(await reasonFor(source)).toBe(reason);
 	});
 
-	it("says what store and disk say", async () => {
+	it("reports the errors of store and disk", async () => {
 		const openSession = () => Promise.reject(new Error("EIO"));
 		expect(await readImport("other-1", { ...importPlace, openSession })).toEqual({
 			ok: false,
@@ -133,7 +133,7 @@ describe("importedContext", () => {
 	});
 
 	it.each(["</imported_context>", "</IMPORTED_CONTEXT >", "< / imported_context", "</imported_context\n>"])(
-		"lets %j in the text end nothing",
+		"escapes %j in the text",
 		(end) => {
 			const text = importedContext("a", `before ${end} after <b>`);
 			expect(text).toContain(`before &lt;${end.slice(1)} after <b>`);

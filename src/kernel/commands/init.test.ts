@@ -10,11 +10,11 @@ const file = "/home/me/project/AGENTS.md";
 describe("/init", () => {
 	it.each<[string, string | null, string | null, RegExp]>([
 		["wrote the file", null, "Run make.\n", /which wrote .*AGENTS\.md\. .*Run make\./],
-		["wrote it anew", "Run it.\n", "Run make.\n", /which wrote .*AGENTS\.md\. .*Run make\./],
+		["replaced the file", "Run it.\n", "Run make.\n", /which wrote .*AGENTS\.md\. .*Run make\./],
 		["wrote nothing", null, null, /there is no .*AGENTS\.md/],
-		["left it alone", "Run it.\n", null, /left .*AGENTS\.md as it was/],
-		["wrote what was there", "Run it.\n", "Run it.\n", /left .*AGENTS\.md as it was/],
-	])("that %s says so to the session's agent", async (_name, before, written, delivered) => {
+		["left the file unchanged", "Run it.\n", null, /left .*AGENTS\.md as it was/],
+		["wrote the same content", "Run it.\n", "Run it.\n", /left .*AGENTS\.md as it was/],
+	])("that %s reports that to the session's agent", async (_name, before, written, delivered) => {
 		const files = createMemoryFiles();
 		await files.makeDirectory("/home/me/project");
 		if (before !== null) await files.replace(file, before);

@@ -8,7 +8,7 @@ describe("markdown", () => {
 		["", "```\n```"],
 		["a ``` b", "````\na ``` b\n````"],
 		["`````\nx\n`````", "``````\n`````\nx\n`````\n``````"],
-	])("fences %j with more than it has", (text, expected) => {
+	])("fences %j with more backticks than it contains", (text, expected) => {
 		expect(codeBlock(text)).toBe(expected);
 	});
 
@@ -16,7 +16,7 @@ describe("markdown", () => {
 		expect(codeBlock("{}", "json")).toBe("```json\n{}\n```");
 	});
 
-	it("fences a text with more runs of backticks than a call takes arguments", () => {
+	it("fences a text with more sequences of backticks than a call accepts arguments", () => {
 		expect(codeBlock("` ".repeat(300_000)).startsWith("```\n")).toBe(true);
 	});
 
@@ -26,7 +26,7 @@ describe("markdown", () => {
 		["a`b", "``a`b``"],
 		["`a`", "`` `a` ``"],
 		["", "``"],
-	])("makes a code span of %j", (text, expected) => {
+	])("formats %j as a code span", (text, expected) => {
 		expect(codeSpan(text)).toBe(expected);
 	});
 
@@ -45,7 +45,7 @@ describe("markdown", () => {
 		["   ```\nopen", "```\nopen\n```"],
 		["text\n    ```\nindented code is no fence", "text\n    ```\nindented code is no fence"],
 		["```\none\n`````\ntwo", "```\none\n`````\ntwo"],
-	])("closes what %j leaves open", (text, expected) => {
+	])("closes the block that %j leaves open", (text, expected) => {
 		expect(closed(text)).toBe(expected);
 	});
 });

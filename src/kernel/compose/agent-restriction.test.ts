@@ -15,19 +15,19 @@ const variables = {
 	shell: "",
 };
 
-it("leaves an agent without any tools", () => {
+it("removes all tools of an agent", () => {
 	const narrowed = narrowAgent(agent, "none", null);
 	expect([narrowed.toolPaths, narrowed.types]).toEqual([[], []]);
 });
 
-it("takes commands from the agent and from its subagents", () => {
+it("removes commands from the agent and its subagents", () => {
 	const narrowed = narrowAgent(agent, "without-commands", null);
 	expect(narrowed.toolPaths).toEqual(agent.toolPaths.filter((path) => path !== shell));
 	expect(narrowed.types.map(({ name }) => name)).toEqual(agent.types.map(({ name }) => name));
 	expect(narrowed.types.flatMap(({ toolPaths }) => toolPaths)).not.toContain(shell);
 });
 
-it("leaves it all as it is, but for a prompt that takes the place of its own", () => {
+it("changes nothing else, except a replaced prompt", () => {
 	expect(narrowAgent(agent, "all", null)).toEqual(agent);
 	const { prompt, role } = narrowAgent({ ...agent, role: "A role." }, "all", "Be brief.");
 	expect(role).toBe("");

@@ -51,13 +51,13 @@ function nextRefresh(server: PlatformServer): Promise<void> {
 }
 
 describe("the key of a provider", () => {
-	it("is that of the settings when they have no sign-in", async () => {
+	it("comes from the settings when they have no sign-in", async () => {
 		const { keys } = await createSubject();
 		expect(await keys.source(plain)).toBeNull();
 		expect(await keys.keyOf(plain)).toBe("sk-plain");
 	});
 
-	it.each(["file", "keyring"] as const)("is the token kept in the file with storage %s", async (storage) => {
+	it.each(["file", "keyring"] as const)("is the stored token of a sign-in with storage %s", async (storage) => {
 		const { keys, signIn } = await createSubject();
 		const holder = { apiKey: "", oauth: { ...oauth, storage } };
 		expect(await keys.keyOf(holder)).toBe("");
@@ -69,7 +69,7 @@ describe("the key of a provider", () => {
 		expect(await source?.renewed("access-token-1")).toEqual({ ok: true, key: "access-token-2" });
 	});
 
-	it("is that of the settings while nobody is signed in", async () => {
+	it("comes from the settings while nobody is signed in", async () => {
 		const { keys, signIn } = await createSubject();
 		const holder = { apiKey: "sk-spare", oauth };
 		expect(await keys.keyOf(holder)).toBe("sk-spare");
@@ -81,7 +81,7 @@ describe("the key of a provider", () => {
 		expect(await keys.keyOf(holder)).toBe("access-token-1");
 	});
 
-	it("is none when the settings name no sign-in that can be", async () => {
+	it("is empty when the settings name an impossible sign-in", async () => {
 		const { keys } = await createSubject();
 		const holder = { apiKey: "", oauth: { ...oauth, key: "../other" } };
 		expect(await keys.keyOf(holder)).toBe("");
@@ -93,7 +93,7 @@ describe("the key of a provider", () => {
 });
 
 describe("sign-ins in use", () => {
-	it("are looked at every minute, while the session lives", async () => {
+	it("are checked every minute while the session lives", async () => {
 		const { keys, server, clock, signIn } = await createSubject();
 		await signIn(0);
 		keys.start();
@@ -112,7 +112,7 @@ describe("sign-ins in use", () => {
 		expect(clock.waiting()).toBe(0);
 	});
 
-	it("need no timer when there are none, before the start and behind the end", async () => {
+	it("require no timer when there are none, before the start and after the end", async () => {
 		const { keys, clock } = await createSubject();
 		await keys.keyOf(plain);
 		keys.start();
@@ -123,7 +123,7 @@ describe("sign-ins in use", () => {
 		expect(clock.waiting()).toBe(0);
 	});
 
-	it("are not waited for behind an abort, and not given up for it", async () => {
+	it("are not waited for after an abort, and still renewed", async () => {
 		const { keys, server, signIn } = await createSubject();
 		await signIn(3000);
 		await keys.source(signedIn);
@@ -157,7 +157,7 @@ describe("the session", () => {
 		close: async () => void seen.push("close"),
 	});
 
-	it("keeps its sign-ins up from start to end, and looks at them before a turn is told", async () => {
+	it("renews its sign-ins from start to end, and checks them before a turn is emitted", async () => {
 		const seen: string[] = [];
 		const renewed = createDeferred<void>();
 		const model = createScriptedModel([[say("ok"), done()]]);

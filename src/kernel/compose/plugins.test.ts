@@ -38,7 +38,7 @@ const load = () =>
 	}));
 
 describe("loadPluginTools", () => {
-	it("gives the tools of all plugins in the order of their names", async () => {
+	it("returns the tools of all plugins in the order of their names", async () => {
 		await put("b", { tools: [tool("three")] });
 		await put("a", { tools: [tool("two"), tool("one")] });
 		await put("c", {});
@@ -46,11 +46,11 @@ describe("loadPluginTools", () => {
 		expect(warnings).toEqual([]);
 	});
 
-	it("gives none without plugins", async () => {
+	it("returns none without plugins", async () => {
 		expect(await load()).toEqual([]);
 	});
 
-	it("leaves out and logs what has another tool's name or cannot be used", async () => {
+	it("omits and logs a tool with the name of another one or with a fault", async () => {
 		await put("a", { tools: [tool("Shell"), tool("say"), tool("odd", { parameters: { type: "string" } })] });
 		await put("b", { tools: [tool("say"), tool("last")] });
 		const tools = await load();
@@ -62,7 +62,7 @@ describe("loadPluginTools", () => {
 		]);
 	});
 
-	it("gives a tool its plugin's directory and values, as they are at the call", async () => {
+	it("passes a tool its plugin's directory and values, as of the call", async () => {
 		await put("a", { config_file: "c.json", inject: { "x.key": "api_key", url: "base_url" }, tools: [tool("say")] });
 		await put("b", { tools: [tool("other")] });
 		const [say, other] = await load();

@@ -35,7 +35,7 @@ describe("describeRepository", () => {
 		}
 	});
 
-	it("cuts what is long", async () => {
+	it("truncates long texts", async () => {
 		const status = Array.from({ length: 25 }, (_, n) => `?? file${n}`).join("\n");
 		const { place } = createPlace({ status, log: "" });
 		const text = await describeRepository("/work", place, live);
@@ -48,7 +48,7 @@ describe("describeRepository", () => {
 		expect(await describeRepository("/work", place, live)).toContain("## No commits yet on main");
 	});
 
-	it("is empty where there is no repository", async () => {
+	it("is empty without a repository", async () => {
 		expect(await describeRepository("/work", createPlace({}).place, live)).toBe("");
 	});
 });

@@ -36,16 +36,19 @@ const full: CreationOptions = {
 	},
 };
 
-it.each([[plain], [full], [{ ...plain, maxAnswerTokens: 0 }]])("reads again what it keeps", (creationOptions) => {
-	const persisted: unknown = JSON.parse(JSON.stringify(toPersistedCreationOptions(creationOptions)));
-	expect(readCreationOptions(persisted)).toEqual(creationOptions);
-});
+it.each([[plain], [full], [{ ...plain, maxAnswerTokens: 0 }]])(
+	"restores persisted creation options",
+	(creationOptions) => {
+		const persisted: unknown = JSON.parse(JSON.stringify(toPersistedCreationOptions(creationOptions)));
+		expect(readCreationOptions(persisted)).toEqual(creationOptions);
+	},
+);
 
-it("keeps nothing of what was left open", () => {
+it("persists no absent options", () => {
 	expect(toPersistedCreationOptions(plain)).toEqual({ tools: "none", budgets: {} });
 });
 
-it("reads what lacks everything but the tools, and what has more", () => {
+it("has defaults for all but the tools, and ignores unknown keys", () => {
 	expect(readCreationOptions({ tools: "all", colour: "red" })).toEqual({ ...plain, tools: "all" });
 });
 
@@ -59,4 +62,4 @@ it.each([
 	{ tools: "all", max_steps: 0 },
 	{ tools: "all", budgets: { turn_tokens: -1 } },
 	{ tools: "all", budgets: { turn_seconds: "5" } },
-])("takes %j for nothing", (value) => expect(readCreationOptions(value)).toBeNull());
+])("returns null for %j", (value) => expect(readCreationOptions(value)).toBeNull());

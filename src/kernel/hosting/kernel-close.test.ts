@@ -14,7 +14,7 @@ vi.mock("../../mcp/server-pool.ts", () => {
 	throw new Error("too many open files");
 });
 
-it("ends its children also when no MCP server could be loaded", async () => {
+it("ends its children even if no MCP server could be loaded", async () => {
 	const files = createMemoryFiles();
 	await files.makeDirectory("/work");
 	const { configuration } = await readConfiguration({ kind: "text", text: "{}" }, files, silentLog);

@@ -90,7 +90,7 @@ async function used(handle: SessionHandle): Promise<SessionApi> {
 }
 
 describe("a host of sessions", () => {
-	it("gives the session that is loaded to all who hold it", async () => {
+	it("returns the same loaded session to all front ends", async () => {
 		const { host } = await createSubject();
 		const first = await host.create(plainRequest);
 		const second = await host.acquire(first.session.id);
@@ -99,7 +99,7 @@ describe("a host of sessions", () => {
 		expect(host.list()).toEqual([first.info]);
 	});
 
-	it("unloads what nobody has held for a while, and loads it again", async () => {
+	it("unloads a session that was released a while ago, and loads it again", async () => {
 		const { host, clock } = await createSubject({ unload_after: 60 });
 		const handle = await host.create(plainRequest);
 		const { id } = handle.session;
@@ -118,7 +118,7 @@ describe("a host of sessions", () => {
 		expect(host.list()).toHaveLength(1);
 	});
 
-	it("takes the place of the session that was used the longest ago", async () => {
+	it("evicts the least recently used session", async () => {
 		const { host } = await createSubject({ loaded_sessions: 2 });
 		const one = await used(await host.create(plainRequest));
 		const two = await used(await host.create(plainRequest));
@@ -128,7 +128,7 @@ describe("a host of sessions", () => {
 		expect((await host.acquire(two.id)).session).not.toBe(two);
 	});
 
-	it("leaves as the last session the one that began a turn last, whatever is unloaded and ended behind it", async () => {
+	it("remembers as the last session the one that started a turn last, whatever is unloaded or ended later", async () => {
 		const { host, kernel } = await createSubject({ loaded_sessions: 2 });
 		const one = await used(await host.create(plainRequest));
 		const two = await used(await host.create(plainRequest));
@@ -140,7 +140,7 @@ describe("a host of sessions", () => {
 		expect(await kernel.lastSessionId("/work")).toBe(one.id);
 	});
 
-	it("unloads several side by side when several need their places", async () => {
+	it("unloads several sessions in parallel when several slots are needed", async () => {
 		const { host, kernel } = await createSubject({ loaded_sessions: 2 });
 		const idle = [await used(await host.create(plainRequest)), await used(await host.create(plainRequest))];
 		const unload = kernel.unload.bind(kernel);
@@ -158,7 +158,7 @@ describe("a host of sessions", () => {
 		for (const { release } of newcomers) release();
 	});
 
-	it("passes over idle sessions that cannot be unloaded", async () => {
+	it("skips idle sessions that cannot be unloaded", async () => {
 		const { host } = await createSubject({ loaded_sessions: 2 });
 		const busy = await used(await host.create(plainRequest));
 		const other = await used(await host.create(plainRequest));
@@ -172,7 +172,7 @@ describe("a host of sessions", () => {
 		await host.create(plainRequest);
 	});
 
-	it("passes over idle sessions of which it is not known whether they have work in the background", async () => {
+	it("skips idle sessions whose background work is unknown", async () => {
 		const { host } = await createSubject({ loaded_sessions: 2 });
 		const unknown = await used(await host.create(plainRequest));
 		await used(await host.create(plainRequest));
@@ -181,7 +181,7 @@ describe("a host of sessions", () => {
 		expect((await host.acquire(unknown.id)).session).toBe(unknown);
 	});
 
-	it("refuses a session for which there is no place, and has room again when one is released", async () => {
+	it("refuses a session without a free slot, and accepts one after a release", async () => {
 		const { host } = await createSubject({ loaded_sessions: 2 });
 		const one = await host.create(plainRequest);
 		await host.create(plainRequest);
@@ -195,7 +195,7 @@ describe("a host of sessions", () => {
 		await expect(host.acquire(one.session.id)).rejects.toMatchObject({ code: "overloaded" });
 	});
 
-	it("finds places for many at once, as long as some are idle", async () => {
+	it("finds slots for many concurrent requests, as long as some sessions are idle", async () => {
 		const { host } = await createSubject({ loaded_sessions: 4 });
 		const ids: string[] = [];
 		for (let n = 0; n < 12; n += 1) ids.push((await used(await host.create(plainRequest))).id);
@@ -206,7 +206,7 @@ describe("a host of sessions", () => {
 		expect(four.map(({ id }) => id)).toEqual(ids.slice(4, 8));
 	});
 
-	it("refuses a turn too many, but a second one of a session as busy", async () => {
+	it("refuses a turn above the limit, but a second turn of a session as busy", async () => {
 		const { host } = await createSubject({ running_turns: 1 });
 		const one = await host.create(plainRequest);
 		const two = await host.create(plainRequest);
@@ -216,7 +216,7 @@ describe("a host of sessions", () => {
 		expect(host.list().map(({ isRunning }) => isRunning)).toEqual([true, false]);
 	});
 
-	it("knows a new session no more that was discarded, unless it has had a turn", async () => {
+	it("forgets a discarded new session, unless it has had a turn", async () => {
 		const { host } = await createSubject({ loaded_sessions: 1 });
 		const handle = await host.create(plainRequest);
 		await handle.discard();
@@ -228,7 +228,7 @@ describe("a host of sessions", () => {
 		expect(host.list()).toHaveLength(1);
 	});
 
-	it("knows an archived session no more, here or on disk", async () => {
+	it("forgets an archived session, in memory and on disk", async () => {
 		const { host, kernel } = await createSubject();
 		const { id } = await used(await host.create(plainRequest));
 		await host.archive(id, async () => {});
@@ -240,7 +240,7 @@ describe("a host of sessions", () => {
 		expect(opened.isArchived).toBe(true);
 	});
 
-	it("gives up the place of a session also when it was to be archived twice, and could not be", async () => {
+	it("frees the slot of a session also when archiving fails or happens twice", async () => {
 		const { host } = await createSubject({ loaded_sessions: 1 });
 		const { id } = await used(await host.create(plainRequest));
 		const over = createDeferred<void>();
@@ -251,7 +251,7 @@ describe("a host of sessions", () => {
 		await host.create(plainRequest);
 	});
 
-	it("interrupts what runs, and finds nothing to interrupt elsewhere", async () => {
+	it("interrupts a running turn, and reports that there is none elsewhere", async () => {
 		const { host } = await createSubject();
 		const handle = await host.create(plainRequest);
 		const { id } = handle.session;
@@ -263,14 +263,14 @@ describe("a host of sessions", () => {
 		});
 	});
 
-	it("stops also what was on its way when everything was stopped", async () => {
+	it("rejects a creation that is under way when it stops", async () => {
 		const { host } = await createSubject();
 		const creating = host.create(plainRequest);
 		await host.stop();
 		await expect(creating).rejects.toMatchObject({ code: "closed" });
 	});
 
-	it("ends the events of a client that comes when everything was stopped", async () => {
+	it("ends the events of a client that attaches after the stop", async () => {
 		const { host } = await createSubject();
 		const { session } = await host.create(plainRequest);
 		await host.stop();
@@ -278,7 +278,7 @@ describe("a host of sessions", () => {
 		expect(await events[Symbol.asyncIterator]().next()).toMatchObject({ done: true });
 	});
 
-	it("gives nothing any more once it was stopped", async () => {
+	it("refuses everything after the stop", async () => {
 		const { host } = await createSubject();
 		const handle = await host.create(plainRequest);
 		await handle.startTurn("text: hello");
@@ -289,7 +289,7 @@ describe("a host of sessions", () => {
 	});
 });
 
-describe("a session that an earlier process made", () => {
+describe("a session of an earlier process", () => {
 	const both = {
 		m: { provider: "p", model: "echo", max_context_size: 1000 },
 		other: { provider: "p", model: "other-echo", max_context_size: 1000 },
@@ -305,13 +305,13 @@ describe("a session that an earlier process made", () => {
 		return { store, id };
 	}
 
-	it("has the model it was made with", async () => {
+	it("has its model of the creation options", async () => {
 		const { store, id } = await stored(request);
 		const { host } = await createSubject({}, { store, models: both });
 		expect((await host.acquire(id)).info).toEqual({ id, model: "other-echo", provider: "p", isRunning: false });
 	});
 
-	it("is let go of when it cannot be loaded", async () => {
+	it("is released when it cannot be loaded", async () => {
 		const { store, id } = await stored(request);
 		let open = 0;
 		const watched: SessionStore = {
@@ -337,7 +337,7 @@ describe("a session that an earlier process made", () => {
 		expect(open).toBe(0);
 	});
 
-	it("has the default model when its own is not to be had any more, and the log says so", async () => {
+	it("has the default model when its own is unavailable, which is logged", async () => {
 		const { store, id } = await stored(request);
 		const log = createMemoryLog();
 		const { host } = await createSubject({}, { store, log });
@@ -347,7 +347,7 @@ describe("a session that an earlier process made", () => {
 		]);
 	});
 
-	it.each([5, "all", { tools: "every" }])("has nothing but the default model for %j", async (creationOptions) => {
+	it.each([5, "all", { tools: "every" }])("has only the default model for %j", async (creationOptions) => {
 		const { store, id } = await stored(request);
 		const session = await store.openOrCreate("/work", id);
 		await session.updateState({ creationOptions });

@@ -15,7 +15,7 @@ async function createSubject(files: Readonly<Record<string, string>> = {}) {
 }
 
 describe("a settings document", () => {
-	it("is empty until something is kept, which is done in the home directory", async () => {
+	it("is empty until something is stored, which happens in the home directory", async () => {
 		const { memory, document } = await createSubject();
 		expect(await document.read()).toEqual({});
 		await document.update(() => ({ a: 1, table: { b: "x" } }));
@@ -23,7 +23,7 @@ describe("a settings document", () => {
 		expect(String(await memory.read("/home/me/.rkat/config.toml"))).toBe('a = 1\n\n[table]\nb = "x"\n');
 	});
 
-	it("is the nearest of the work directory and its parents", async () => {
+	it("is the nearest one in the work directory and its parents", async () => {
 		const { memory, document } = await createSubject({ "/a/.rkat/config.toml": "a = 1\n", "/a/b/.rkat/other": "" });
 		expect(await document.read()).toEqual({});
 		await document.update((current) => ({ ...current, n: 2 }));
@@ -31,14 +31,14 @@ describe("a settings document", () => {
 		expect(String(await memory.read("/a/.rkat/config.toml"))).toBe("a = 1\n");
 	});
 
-	it("loses none of two changes at once", async () => {
+	it("loses neither of two concurrent changes", async () => {
 		const { document } = await createSubject();
 		const add = (key: string) => document.update((current) => ({ ...(current as Record<string, number>), [key]: 1 }));
 		await Promise.all([add("a"), add("b"), add("c")]);
 		expect(await document.read()).toEqual({ a: 1, b: 1, c: 1 });
 	});
 
-	it("is left as it is by a change that makes it longer than it is read again", async () => {
+	it("is not changed when the result would be too long to read again", async () => {
 		const { document } = await createSubject({ "/a/b/c/.rkat/config.toml": "a = 1\n" });
 		await expect(document.update(() => ({ a: "x".repeat(300_000) }))).rejects.toThrow(
 			"/a/b/c/.rkat/config.toml may have 262144 characters, not 300007.",
@@ -46,7 +46,7 @@ describe("a settings document", () => {
 		expect(await document.read()).toEqual({ a: 1 });
 	});
 
-	it("is left as it is by a change that throws, or when it cannot be read", async () => {
+	it("is not changed when the change throws or the document cannot be read", async () => {
 		const { memory, document } = await createSubject({ "/a/b/c/.rkat/config.toml": "a = = 1\n" });
 		await expect(document.read()).rejects.toThrow("Cannot read /a/b/c/.rkat/config.toml: it is not TOML at line 1");
 		await expect(document.update(() => ({}))).rejects.toThrow("Cannot read");

@@ -37,7 +37,7 @@ function createSubject(capacity: number, evictAfter = 0) {
 }
 
 describe("a cache of slots", () => {
-	it("opens a value once, and gives it to all who load it", async () => {
+	it("loads a value once, and returns it to all callers", async () => {
 		const { cache, load } = createSubject(1);
 		const [first, second] = await Promise.all([load("a"), load("a")]);
 		expect(first).toBe(second);
@@ -77,7 +77,7 @@ describe("a cache of slots", () => {
 		expect((await load("b")).id).toBe("b");
 	});
 
-	it("has a free slot again when a value cannot be opened, and knows nothing of its id", async () => {
+	it("has a free slot again when a value cannot be loaded, and forgets its id", async () => {
 		const { cache, load } = createSubject(1);
 		const failing = cache.serialize("a", () => cache.load("a", () => Promise.reject(new Error("torn"))));
 		await expect(failing).rejects.toThrow("torn");
@@ -85,7 +85,7 @@ describe("a cache of slots", () => {
 		expect((await load("b")).id).toBe("b");
 	});
 
-	it("has a free slot again when the end of a value fails, and logs why", async () => {
+	it("has a free slot again when unloading fails, and logs why", async () => {
 		const { load, failing, log } = createSubject(1);
 		await load("a");
 		failing.add("a");
@@ -93,7 +93,7 @@ describe("a cache of slots", () => {
 		expect(JSON.stringify(log.lines)).toContain("could not be unloaded");
 	});
 
-	it("waits for an eviction that is under way rather than refuse", async () => {
+	it("waits for an eviction that is under way instead of refusing", async () => {
 		const { cache, load } = createSubject(1);
 		const value = await load("a");
 		const busy = createDeferred<void>();
@@ -105,7 +105,7 @@ describe("a cache of slots", () => {
 		expect(value.id).toBe("a");
 	});
 
-	it("evicts an idle value after its time, counted from its last release, and none that is held or was stopped for", async () => {
+	it("evicts an idle value after its time since the last release, but no acquired value and none after a stop", async () => {
 		const { cache, clock, load, unloaded, settled } = createSubject(3, 1000);
 		for (const id of ["a", "b"]) {
 			await load(id);
@@ -128,7 +128,7 @@ describe("a cache of slots", () => {
 		expect(unloaded).toEqual(["a"]);
 	});
 
-	it("forgets what is removed, and loads it anew", async () => {
+	it("forgets a removed value, and loads it again", async () => {
 		const { cache, load, unloaded } = createSubject(1);
 		const first = await load("a");
 		await cache.serialize("a", () => cache.remove("a"));

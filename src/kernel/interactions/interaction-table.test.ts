@@ -20,8 +20,8 @@ const live = () => new AbortController().signal;
 const reject = { kind: "approval", decision: "reject", feedback: "" } as const;
 const approve = { kind: "approval", decision: "approve", feedback: "" } as const;
 
-describe("AskTable", () => {
-	it("lets the first answer win", async () => {
+describe("InteractionTable", () => {
+	it("accepts only the first answer", async () => {
 		const table = new InteractionTable(none, createFakeClock());
 		const settlement = table.wait(approval, "approval", live());
 		expect(table.interactions()).toEqual([approval]);
@@ -31,12 +31,12 @@ describe("AskTable", () => {
 		expect(table.interactions()).toEqual([]);
 	});
 
-	it("knows nothing of other ids", () => {
+	it("ignores answers to unknown ids", () => {
 		const table = new InteractionTable(none, createFakeClock());
 		expect(table.answer("X", approve, "client")).toBe(false);
 	});
 
-	it("arms the deadline before anything else and withdraws it when settled", async () => {
+	it("starts the deadline first and withdraws it when the interaction is resolved", async () => {
 		const clock = createFakeClock();
 		const table = new InteractionTable({ approval: 60, question: 30, "client-tool": 600 }, clock);
 		const settlements = [
@@ -70,7 +70,7 @@ describe("AskTable", () => {
 	it.each([
 		["malformed", { kind: "malformed" }, toolError("Invalid tool result payload from client.", "Invalid tool result")],
 		["an error reply", { kind: "error-reply", message: "no hands" }, toolError("no hands", "External tool error")],
-	] as const)("takes stand-ins for %s", async (_name, failure, result) => {
+	] as const)("uses fallback answers for %s", async (_name, failure, result) => {
 		const table = new InteractionTable(none, createFakeClock());
 		const settlements = Promise.all([
 			table.wait(approval, "approval", live()),
@@ -85,14 +85,14 @@ describe("AskTable", () => {
 		]);
 	});
 
-	it("takes an answer of another kind for malformed", async () => {
+	it("treats an answer of another kind as malformed", async () => {
 		const table = new InteractionTable(none, createFakeClock());
 		const settlement = table.wait(approval, "approval", live());
 		expect(table.answer("U", { kind: "question", answers: {} }, "client")).toBe(true);
 		expect(await settlement).toEqual({ answer: reject, by: { kind: "malformed" } });
 	});
 
-	it("keeps approvals open when the last client goes, and settles the rest", async () => {
+	it("keeps approvals open when the last client detaches, and resolves the others", async () => {
 		const table = new InteractionTable(none, createFakeClock());
 		const approving = table.wait(approval, "approval", live());
 		const asking = table.wait(question, "question", live());
@@ -108,7 +108,7 @@ describe("AskTable", () => {
 		table.settleAll();
 	});
 
-	it("allows what a hook was asked for, whatever stands in for its answer", async () => {
+	it("allows as the fallback answer of every hook", async () => {
 		const hook = sample("hook");
 		const allow = { kind: "hook", action: "allow", reason: "" };
 		const table = new InteractionTable(none, createFakeClock());
@@ -127,7 +127,7 @@ describe("AskTable", () => {
 		}
 	});
 
-	it("gives a hook the time of its own, and no answer counts behind it", async () => {
+	it("uses the timeout of the hook, and ignores later answers", async () => {
 		const hook = sample("hook");
 		const clock = createFakeClock();
 		const table = new InteractionTable(none, clock);
@@ -140,7 +140,7 @@ describe("AskTable", () => {
 		});
 	});
 
-	it("settles as cancelled at an abort, also at one that came before", async () => {
+	it("resolves as cancelled at an abort, also at an earlier one", async () => {
 		const clock = createFakeClock();
 		const table = new InteractionTable({ ...none, approval: 5 }, clock);
 		const controller = new AbortController();

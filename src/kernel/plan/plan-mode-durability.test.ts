@@ -4,7 +4,7 @@ import { createCampaignServer } from "../../../test/support/campaign-server.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
 
 describe("plan mode of a session without a turn", () => {
-	it("is on again when the session is opened again", async () => {
+	it("is on again when the session is reopened", async () => {
 		const store = createMemoryStore();
 		const first = await createCampaignServer({ store });
 		await first.session.send({ type: "plan-mode.set", enabled: true });
@@ -14,7 +14,7 @@ describe("plan mode of a session without a turn", () => {
 		await second.close();
 	});
 
-	it("is on again when a slash command switched it", async () => {
+	it("is on again when a slash command switched it on", async () => {
 		const store = createMemoryStore();
 		const first = await createCampaignServer({ store });
 		const attachment = first.session.attach({ client: null, tools: new Map(), capabilities: [], hooks: null });

@@ -59,10 +59,10 @@ async function write(files: MemoryFiles, file: string, text: string) {
 const said = (count: number): HistoryEntry[] =>
 	Array.from({ length: count }, () => ({ role: "assistant", content: [{ type: "text", text: "x" }] }));
 
-describe("plan mode of an agent without tools for it", () => {
+describe("plan mode of an agent without its tools", () => {
 	const refusal = { code: "unsupported", message: "Plan mode is not supported" };
 
-	it("is refused, on and off", async () => {
+	it("cannot be switched on or off", async () => {
 		const { plan, stored } = await createSubject({ isSupported: false });
 		let calls = 0;
 		for (const enabled of [true, false]) {
@@ -78,7 +78,7 @@ describe("plan mode of an agent without tools for it", () => {
 		expect(plan.isOn).toBe(false);
 	});
 
-	it("is left, where another agent was in it", async () => {
+	it("is switched off when another agent had switched it on", async () => {
 		const store = createMemoryStore();
 		const first = await createSubject({ store });
 		await first.plan.set(true, true);
@@ -93,7 +93,7 @@ describe("plan mode of an agent without tools for it", () => {
 });
 
 describe("plan mode that is on without a name for its plan", () => {
-	it("gets one at the start, which is kept", async () => {
+	it("gets a name at the start, which is persisted", async () => {
 		const { plan, stored } = await createSubject({ digits: ["000102"] });
 		await stored.updateState({ planMode: true, planSlug: null });
 		expect(plan.file).not.toBeNull();
@@ -103,7 +103,7 @@ describe("plan mode that is on without a name for its plan", () => {
 		expect(plan.file).toBe(`/share/plans/${planSlug}.md`);
 	});
 
-	it("has one all the same where it cannot be kept", async () => {
+	it("gets a name even if it cannot be persisted", async () => {
 		const { plan, stored } = await createSubject();
 		await stored.updateState({ planMode: true, planSlug: null });
 		const { file } = plan;
@@ -113,7 +113,7 @@ describe("plan mode that is on without a name for its plan", () => {
 });
 
 describe("plan mode", () => {
-	it("shows the beginning of a plan that has no end", async () => {
+	it("shows the beginning of an endless plan", async () => {
 		const { plan, files } = await createSubject({ startsOn: true });
 		await plan.start();
 		const file = plan.file ?? "";
@@ -121,7 +121,7 @@ describe("plan mode", () => {
 		expect((await plan.read())?.text === `${"x".repeat(262_144)}\n\n[The rest of the plan is in ${file}.]`).toBe(true);
 	});
 
-	it("keeps a name for the plan while it is on", async () => {
+	it("retains the name of the plan while it is on", async () => {
 		const { plan, stored } = await createSubject();
 		expect([plan.isOn, plan.file]).toEqual([false, null]);
 		await plan.set(true, false);
@@ -136,7 +136,7 @@ describe("plan mode", () => {
 		expect(stored.state()).toMatchObject({ planMode: false, planSlug: null, planSessionId: null });
 	});
 
-	it("is on again when the session is opened again", async () => {
+	it("is on again when the session is reopened", async () => {
 		const store = createMemoryStore();
 		const first = await createSubject({ store });
 		await first.plan.set(true, true);
@@ -148,14 +148,14 @@ describe("plan mode", () => {
 		expect([second.plan.isOn, second.plan.file]).toEqual([true, file]);
 	});
 
-	it("starts on when it is to", async () => {
+	it("starts on when the options say so", async () => {
 		const { plan } = await createSubject({ startsOn: true });
 		expect(plan.isOn).toBe(false);
 		await plan.start();
 		expect(plan.isOn).toBe(true);
 	});
 
-	it("ends in the state that was asked for last, and tells each in its turn", async () => {
+	it("ends in the last requested state, and calls back for each request in order", async () => {
 		const { plan } = await createSubject();
 		const seen: [boolean, boolean][] = [];
 		const set = (enabled: boolean) => plan.set(enabled, true, () => void seen.push([enabled, plan.isOn]));
@@ -170,7 +170,7 @@ describe("plan mode", () => {
 		]);
 	});
 
-	it("takes a name that no plan has yet", async () => {
+	it("chooses an unused name", async () => {
 		const taken = await createSubject();
 		await taken.plan.set(true, false);
 		await write(taken.files, taken.plan.file ?? "", "# An old plan");
@@ -180,7 +180,7 @@ describe("plan mode", () => {
 		expect(namesTried()).toBe(3);
 	});
 
-	it("puts an ending to a name when twenty were taken", async () => {
+	it("adds a suffix to the name when twenty names were in use", async () => {
 		const taken = await createSubject();
 		await taken.plan.set(true, false);
 		await write(taken.files, taken.plan.file ?? "", "# An old plan");
@@ -192,7 +192,7 @@ describe("plan mode", () => {
 });
 
 describe("the plan", () => {
-	it("is read from its place, or from the place of older versions, unless it is empty", async () => {
+	it("is read from its path, or from the path of older versions, unless it is empty", async () => {
 		const { plan, files, stored } = await createSubject();
 		expect(await plan.read()).toBeNull();
 		await plan.set(true, false);
@@ -208,7 +208,7 @@ describe("the plan", () => {
 	});
 });
 
-describe("a plan below the home directory, where the reference has it whatever the share directory is", () => {
+describe("a plan below the home directory, the path of the reference for any share directory", () => {
 	/** A session in plan mode, opened again after another program wrote its plan file. */
 	const reopened = async (write: (files: MemoryFiles, own: string, homes: string) => Promise<void>) => {
 		const store = createMemoryStore();
@@ -225,14 +225,14 @@ describe("a plan below the home directory, where the reference has it whatever t
 		return { plan, files, own, homes };
 	};
 
-	it("is gone on with where it is", async () => {
+	it("is continued at that path", async () => {
 		const { plan, homes } = await reopened((files, _own, home) => write(files, home, "# Old"));
 		expect(plan.file).toBe(homes);
 		expect(await plan.read()).toEqual({ file: homes, text: "# Old" });
 		expect((await plan.due([])).join()).toContain(homes);
 	});
 
-	it("gives way to one in the share directory, unless that is empty", async () => {
+	it("is overridden by one in the share directory, unless that is empty", async () => {
 		const { plan, own } = await reopened(async (files, mine, home) => {
 			await write(files, mine, "# New");
 			await write(files, home, "# Old");
@@ -245,7 +245,7 @@ describe("a plan below the home directory, where the reference has it whatever t
 		expect(other.plan.file).toBe(other.homes);
 	});
 
-	it("is not looked for once plan mode went off and on: the next plan is a new one", async () => {
+	it("is ignored once plan mode went off and on: the next plan is a new one", async () => {
 		const { plan } = await reopened((files, _own, home) => write(files, home, "# Old"));
 		await plan.set(false, true);
 		expect(plan.file).toBeNull();
@@ -253,7 +253,7 @@ describe("a plan below the home directory, where the reference has it whatever t
 		expect(plan.file).toMatch(/^\/share\/plans\//);
 	});
 
-	it("keeps its name from being taken", async () => {
+	it("reserves its name", async () => {
 		const files = createMemoryFiles();
 		const taken = await createSubject({ files });
 		await taken.plan.set(true, false);
@@ -273,13 +273,13 @@ describe("a plan below the home directory, where the reference has it whatever t
 		expect(await plan.read()).toBeNull();
 	});
 
-	it("is the only place where the share directory is the usual one", async () => {
+	it("is the only path for the usual share directory", async () => {
 		const { plan } = await createSubject({ shareDir: "/home/me/.kimi" });
 		await plan.set(true, false);
 		expect(plan.file).toMatch(/^\/home\/me\/\.kimi\/plans\//);
 	});
 
-	it("that cannot be looked for is none", async () => {
+	it("counts as absent when it cannot be read", async () => {
 		const { plan, own } = await reopened(async (files) => {
 			files.read = async () => {
 				throw Object.assign(new Error("EACCES"), { code: "EACCES" });
@@ -297,12 +297,12 @@ describe("reminders", () => {
 		return text.includes("plan from before") ? "re-entry" : "short";
 	};
 
-	it("are not given out of plan mode", async () => {
+	it("are absent outside plan mode", async () => {
 		const { plan } = await createSubject();
 		expect(await plan.due([])).toEqual([]);
 	});
 
-	it("come first in full, then shortly after five answers each, every fifth in full again", async () => {
+	it("come first in full, then briefly after five answers each, every fifth in full again", async () => {
 		const { plan } = await createSubject();
 		await plan.set(true, false);
 		const kinds: string[] = [];
@@ -319,7 +319,7 @@ describe("reminders", () => {
 		]);
 	});
 
-	it("count answers alone", async () => {
+	it("count only answers", async () => {
 		const { plan } = await createSubject();
 		await plan.set(true, false);
 		const message = (role: "user" | "assistant"): HistoryEntry => ({ role, content: [] });
@@ -339,7 +339,7 @@ describe("reminders", () => {
 		expect((await plan.due(said(25))).join()).toMatch(/already holds a plan/);
 	});
 
-	it("begin anew when plan mode is switched on again, and in a session opened again", async () => {
+	it("start again when plan mode is switched on again, and in a reopened session", async () => {
 		const store = createMemoryStore();
 		const { plan, stored } = await createSubject({ store });
 		await plan.set(true, false);
@@ -353,7 +353,7 @@ describe("reminders", () => {
 		expect(kindOf(await again.plan.due(said(4)))).toBe("full");
 	});
 
-	it("point at the plan that is there when a person switched plan mode on", async () => {
+	it("name the existing plan when a person switched plan mode on", async () => {
 		const { plan, files } = await createSubject();
 		await plan.set(true, true);
 		await write(files, plan.file ?? "", "# Plan");

@@ -68,7 +68,7 @@ describe("a budget of tokens", () => {
 		expect(client.bodies.map(({ type }) => type)).not.toContain("step.interrupted");
 	});
 
-	it("warns before the end, while there is something left", async () => {
+	it("warns before the end, while some of it is left", async () => {
 		const model = createScriptedModel([callOnce("a"), callOnce("b"), callOnce("c"), callOnce("d"), answer]);
 		const { client, run } = await createSubject(model, { turn: { tokens: 50 } });
 		expect(await run()).toEqual({ status: "finished" });
@@ -77,21 +77,21 @@ describe("a budget of tokens", () => {
 		]);
 	});
 
-	it("leaves an answer that is complete as it is", async () => {
+	it("preserves a complete answer", async () => {
 		const { client, run } = await createSubject(createScriptedModel([answer, answer]), { session: { tokens: 10 } });
 		expect(await run()).toEqual({ status: "finished" });
 		expect(warnings(client)).toHaveLength(1);
 		expect(await run()).toMatchObject({ status: "failed" });
 	});
 
-	it("of the turn is new in each turn, that of the session is not", async () => {
+	it("of the turn starts anew in each turn, that of the session does not", async () => {
 		const model = createScriptedModel([answer, answer, answer]);
 		const { run } = await createSubject(model, { turn: { tokens: 11 }, session: { tokens: 25 } });
 		expect([await run(), await run(), await run()]).toEqual(Array(3).fill({ status: "finished" }));
 		expect(await run()).toEqual(spent({ budget: "tokens", scope: "session", used: 30, limit: 25 }));
 	});
 
-	it("does not count requests of which the provider says nothing", async () => {
+	it("does not count requests without reported usage", async () => {
 		const model = createScriptedModel([[call("a", "E"), done()], answer]);
 		const { run } = await createSubject(model, { turn: { tokens: 1 } });
 		expect(await run()).toEqual({ status: "finished" });
@@ -99,7 +99,7 @@ describe("a budget of tokens", () => {
 });
 
 describe("a budget of tool calls", () => {
-	it.each(["session", "turn"] as const)("of the %s leaves calls beyond it undone", async (scope) => {
+	it.each(["session", "turn"] as const)("of the %s refuses calls above it", async (scope) => {
 		const three = parts(...["a", "b", "c"].map((id) => toolCall(id, "E", JSON.stringify({ id }))));
 		const model = createScriptedModel([[three, done()], answer]);
 		const { client, run, double } = await createSubject(model, { [scope]: { "tool-calls": 2 } });
@@ -117,7 +117,7 @@ describe("a budget of tool calls", () => {
 		expect(model.requests).toHaveLength(1);
 	});
 
-	it("does not count calls of no tool", async () => {
+	it("does not count calls of unknown tools", async () => {
 		const model = createScriptedModel([[call("a", "Nothing"), done()], [call("b", "E"), done()], answer]);
 		const { run } = await createSubject(model, { turn: { "tool-calls": 2 } });
 		expect(await run()).toEqual({ status: "finished" });
@@ -125,7 +125,7 @@ describe("a budget of tool calls", () => {
 });
 
 describe("a budget of time", () => {
-	it.each(["session", "turn"] as const)("of the %s warns, then ends what runs", async (scope) => {
+	it.each(["session", "turn"] as const)("of the %s warns, then ends the running turn", async (scope) => {
 		const gate = createModelGate();
 		const { client, session, clock } = await createSubject(createScriptedModel([[say("a"), gate, done()]]), {
 			[scope]: { time: 10_000 },
@@ -143,7 +143,7 @@ describe("a budget of time", () => {
 		expect(clock.waiting()).toBe(0);
 	});
 
-	it("settles what a client was asked", async () => {
+	it("resolves an open interaction", async () => {
 		const model = createScriptedModel([[call("c1", "A"), done()]]);
 		const asking = createToolDouble("A", { approval: editNeed, hasEffect: true });
 		const { session, attach, clock } = await createSessionSubject(model, [asking], {
@@ -157,7 +157,7 @@ describe("a budget of time", () => {
 		expect((await client.next("turn.ended")).outcome).toMatchObject(spent({ budget: "time" }));
 	});
 
-	it("is not taken for a cancel that came before, nor the other way round", async () => {
+	it("is distinguished from an earlier cancel", async () => {
 		const gate = createModelGate();
 		const { client, session, clock } = await createSubject(createScriptedModel([[gate, done()]]), {
 			turn: { time: 1000 },
@@ -169,7 +169,7 @@ describe("a budget of time", () => {
 		expect((await client.next("turn.ended")).outcome).toEqual({ status: "cancelled" });
 	});
 
-	it("passes only while a turn runs", async () => {
+	it("is metered only while a turn runs", async () => {
 		const model = createScriptedModel([answer, answer]);
 		const { run, clock, client } = await createSubject(model, { session: { time: 1000 } });
 		expect(await run()).toEqual({ status: "finished" });
@@ -179,10 +179,10 @@ describe("a budget of time", () => {
 	});
 });
 
-describe("an exhausted session", () => {
+describe("a session with an exhausted budget", () => {
 	const exhausted = { session: { tokens: 10 } };
 
-	it("ends each turn before its first step, keeps the input, and still runs commands", async () => {
+	it("ends each turn before its first step, persists the input, and still runs commands", async () => {
 		const model = createScriptedModel([answer]);
 		const store = createMemoryStore();
 		const { client, run } = await createSubject(model, exhausted, await createSessionDouble(store));
@@ -196,7 +196,7 @@ describe("an exhausted session", () => {
 		expect(model.requests).toHaveLength(1);
 	});
 
-	it("counts a side question that has a turn towards that, and fails the next", async () => {
+	it("meters a side question with its own turn, and fails the next", async () => {
 		const model = createScriptedModel([answer, answer]);
 		const { client, run } = await createSubject(model, { session: { tokens: 15 }, turn: { tokens: 10 } });
 		expect(await run("/btw why?")).toEqual({ status: "finished" });
@@ -220,8 +220,8 @@ describe("an exhausted session", () => {
 	});
 });
 
-describe("what was used", () => {
-	it("is counted on when the session is opened again, as far as it was kept", async () => {
+describe("usage", () => {
+	it("is restored when the session is reopened, as far as it was persisted", async () => {
 		const store = createMemoryStore();
 		const limits = { session: { tokens: 35, time: 10_000, "tool-calls": 3 } };
 		const first = await createSubject(
@@ -253,7 +253,7 @@ describe("what was used", () => {
 		expect(await raised.run()).toEqual({ status: "finished" });
 	});
 
-	it("is kept with every step, so that a crash loses the running one alone", async () => {
+	it("is persisted with every step, so that a crash loses only the running one", async () => {
 		const store = createMemoryStore();
 		const gate = createModelGate();
 		const { session } = await createSubject(
@@ -267,7 +267,7 @@ describe("what was used", () => {
 		expect(stored.used).toEqual({ tokens: 10, milliseconds: 0, toolCalls: 1 });
 	});
 
-	it("is kept with the end of a turn that was cut off", async () => {
+	it("is persisted with the end of an interrupted turn", async () => {
 		const store = createMemoryStore();
 		const gate = createModelGate();
 		const { session, client, clock } = await createSubject(
@@ -283,13 +283,13 @@ describe("what was used", () => {
 		expect((await createSessionDouble(store)).stored.used).toEqual({ tokens: 0, milliseconds: 1500, toolCalls: 0 });
 	});
 
-	it("is kept by no session without a budget of its own", async () => {
+	it("is not persisted without a budget of the session", async () => {
 		const { run, double } = await createSubject(createScriptedModel([answer]), { turn: { tokens: 1000 } });
 		await run();
 		expect(double.writes).not.toContain("used");
 	});
 
-	it("contains side questions and compaction", async () => {
+	it("includes side questions and compaction", async () => {
 		const model = createScriptedModel([answer, answer, answer, answer]);
 		const store = createMemoryStore();
 		const limits = { session: { tokens: 1000 } };
@@ -308,7 +308,7 @@ describe("subagents", () => {
 	const agentCall = (id: string, more: object = {}) =>
 		call(id, "Agent", JSON.stringify({ description: "look", prompt: "Look.", ...more }));
 
-	it("count towards session and turn of their caller, and end like it", async () => {
+	it("are metered for session and turn of their caller, and end like it", async () => {
 		const model = createScriptedModel([
 			[agentCall("a"), done(ten)],
 			callOnce("b"),
@@ -332,7 +332,7 @@ describe("subagents", () => {
 		expect(subject.events.filter(({ body }) => body.type === "budget.warning")).toMatchObject([{ agentPath: [] }]);
 	});
 
-	it("count in the background towards the session alone, and end at their next step", async () => {
+	it("are metered in the background for the session alone, and end at their next step", async () => {
 		const small = createScriptedModel([callOnce("b"), callOnce("c"), [say(longReport), done(ten)]]);
 		const background = { subagent_type: "small", run_in_background: true };
 		const model = createScriptedModel([[agentCall("a", background), done(ten)], answer, answer]);

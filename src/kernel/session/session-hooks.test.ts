@@ -42,7 +42,7 @@ async function answerHook(
 const start = ({ session }: SessionSubject, input = "hi") => session.send({ type: "turn.start", input });
 
 describe("a hook before the prompt", () => {
-	it("comes before the turn is told, and leaves nothing of a blocked one in the context", async () => {
+	it("runs before the turn is emitted, and a blocked prompt leaves nothing in the context", async () => {
 		const model = createScriptedModel([[say("ok"), done()]]);
 		const subject = await createSessionSubject(model);
 		const client = subject.attach(subscriptions(on("UserPromptSubmit")));
@@ -67,7 +67,7 @@ describe("a hook before the prompt", () => {
 		expect(subject.double.stored.state().customTitle).toBe("open");
 	});
 
-	it("is shown no text of an input of parts", async () => {
+	it("gets no text for an input of parts", async () => {
 		const subject = await createSessionSubject(createScriptedModel([[say("ok"), done()]]));
 		const client = subject.attach(subscriptions(on("UserPromptSubmit")));
 		await subject.session.send({ type: "turn.start", input: [{ type: "text", text: "hi" }] });
@@ -75,7 +75,7 @@ describe("a hook before the prompt", () => {
 		await client.next("turn.ended");
 	});
 
-	it("gives way to a cancel", async () => {
+	it("ends with a cancel", async () => {
 		const model = createScriptedModel([[say("ok"), done()]]);
 		const subject = await createSessionSubject(model);
 		const client = subject.attach(subscriptions(on("UserPromptSubmit")));
@@ -87,8 +87,8 @@ describe("a hook before the prompt", () => {
 	});
 });
 
-describe("a hook behind the turn", () => {
-	it("sends the agent back to work once, its reason being the next input", async () => {
+describe("a hook after the turn", () => {
+	it("makes the agent continue once, with its reason as the next input", async () => {
 		const model = createScriptedModel([
 			[say("one"), done()],
 			[say("two"), done()],
@@ -109,7 +109,7 @@ describe("a hook behind the turn", () => {
 		expect(subject.double.stored.state().customTitle).toBe("hi");
 	});
 
-	it("takes steers again in the second run", async () => {
+	it("is followed by a second run that accepts steers", async () => {
 		const model = createScriptedModel([
 			[say("one"), done()],
 			[call("c1", "Wait"), done()],
@@ -130,7 +130,7 @@ describe("a hook behind the turn", () => {
 		expect(client.bodies.filter(({ type }) => type === "steer.consumed")).toHaveLength(1);
 	});
 
-	it("is followed by what was added while it ran", async () => {
+	it("is followed by a run for steers that arrived meanwhile", async () => {
 		const model = createScriptedModel([
 			[say("one"), done()],
 			[say("two"), done()],
@@ -153,7 +153,7 @@ describe("a hook behind the turn", () => {
 		});
 	});
 
-	it("leaves a cancelled turn cancelled", async () => {
+	it("does not change the outcome of a cancelled turn", async () => {
 		const subject = await createSessionSubject(createScriptedModel([[say("one"), done()]]));
 		const client = subject.attach(subscriptions(on("Stop")));
 		await start(subject);
@@ -162,7 +162,7 @@ describe("a hook behind the turn", () => {
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "cancelled" } });
 	});
 
-	it("is not run behind a turn that failed or was cut short", async () => {
+	it("does not run after a failed or interrupted turn", async () => {
 		const subject = await createSessionSubject(createScriptedModel([]));
 		const client = subject.attach(subscriptions(on("Stop")));
 		await start(subject);
@@ -171,8 +171,8 @@ describe("a hook behind the turn", () => {
 	});
 });
 
-describe("hooks beside the turn", () => {
-	it("are waited for before it ends, but not for ever", async () => {
+describe("hooks in parallel with the turn", () => {
+	it("are waited for before it ends, up to a limit", async () => {
 		const subject = await createSessionSubject(createScriptedModel([]));
 		const client = subject.attach(subscriptions(on("StopFailure", 600)));
 		await start(subject);
@@ -223,7 +223,7 @@ describe("hooks beside the turn", () => {
 		},
 	);
 
-	it("are shown at most 2000 characters of a result, or its message", async () => {
+	it("get at most 2000 characters of a result, or its message", async () => {
 		const outputs = [
 			{ output: "x".repeat(3000), message: "m" },
 			{ output: "", message: "only this" },
@@ -266,7 +266,7 @@ describe("questions of a session", () => {
 		return { subject, model };
 	}
 
-	it("are offered to a client that can ask alone", async () => {
+	it("are offered only to a client that supports them", async () => {
 		for (const capabilities of [[], ["questions"] as const]) {
 			const { subject, model } = await askingSubject();
 			const client = subject.attach({ capabilities });
@@ -286,7 +286,7 @@ describe("questions of a session", () => {
 		}
 	});
 
-	it("count as dismissed when the client goes while it is asked", async () => {
+	it("count as dismissed when the client detaches meanwhile", async () => {
 		const { subject, model } = await askingSubject();
 		const client = subject.attach({ capabilities: ["questions"] });
 		await start(subject);
@@ -306,7 +306,7 @@ describe("plan mode of a session", () => {
 		[["questions"], ["AskUserQuestion"]],
 		[["plan-mode"], ["EnterPlanMode", "ExitPlanMode"]],
 		[["questions", "plan-mode"], tools],
-	] as const)("offers to a client with %j: %j", async (capabilities, offered) => {
+	] as const)("is offered to a client with %j: %j", async (capabilities, offered) => {
 		const place = await createToolPlace();
 		const model = createScriptedModel([[say("ok"), done()]]);
 		const subject = await createSessionSubject(model, [], {
@@ -322,7 +322,7 @@ describe("plan mode of a session", () => {
 		expect(model.requests[0]?.tools.map(({ name }) => name)).toEqual(offered);
 	});
 
-	it("leaves nothing behind when the agent has no tools for it", async () => {
+	it("persists nothing when the agent has no tools for it", async () => {
 		const planPlace = { ...createQuietParts().planPlace, isSupported: false, startsOn: true };
 		const subject = await createSessionSubject(createScriptedModel([]), [], { planPlace });
 		const client = subject.attach();
@@ -358,7 +358,7 @@ describe("plan mode of a session", () => {
 		expect(texts[0]?.[1]).toMatch(/hi[\s\S]*<system-reminder>\nPlan mode is on[\s\S]*\n<\/system-reminder>$/);
 	});
 
-	it("is as it was asked for last, and told so, when switches follow one another at once", async () => {
+	it("has the last requested state, and emits every change, after concurrent requests", async () => {
 		const subject = await createSessionSubject(createScriptedModel([]));
 		const client = subject.attach();
 		const set = (enabled: boolean) => subject.session.send({ type: "plan-mode.set", enabled });

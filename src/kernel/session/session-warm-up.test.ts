@@ -24,7 +24,7 @@ function createColdModel(warmUp: () => Promise<void> = async () => {}) {
 }
 
 describe("warming up", () => {
-	it("waits until the first client has its answer, and happens once", async () => {
+	it("starts once, after the first client has its answer", async () => {
 		const { model, calls } = createColdModel();
 		const { attach, clock } = await createSessionSubject(model);
 		clock.advance(1000);
@@ -38,7 +38,7 @@ describe("warming up", () => {
 		expect(calls).toEqual(["warm-up"]);
 	});
 
-	it("is left out when a turn has begun, or the session is over", async () => {
+	it("is skipped when a turn has begun or the session is closed", async () => {
 		const busy = createColdModel();
 		const subject = await createSessionSubject(busy.model);
 		const client = subject.attach();
@@ -56,7 +56,7 @@ describe("warming up", () => {
 		expect(ended.calls).toEqual([]);
 	});
 
-	it("that fails is for the log alone", async () => {
+	it("logs a failure, and nothing else", async () => {
 		const lines: [string, LogFields | undefined][] = [];
 		const log = { ...silentLog, debug: (...line: [string, LogFields?]) => void lines.push([line[0], line[1]]) };
 		const { model } = createColdModel(() => Promise.reject(new Error("no way")));
@@ -69,7 +69,7 @@ describe("warming up", () => {
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
 	});
 
-	it("that could not make the tools leaves it to the turns, the first that can", async () => {
+	it("that could not create the tools is repeated by the turns until one succeeds", async () => {
 		const appended: ContextRow[] = [];
 		const { stored, ...double } = await createSessionDouble();
 		const watched = {
@@ -96,7 +96,7 @@ describe("warming up", () => {
 		expect(appended.filter(({ type }) => type === "system-prompt")).toHaveLength(1);
 	});
 
-	it("is nothing for a session without a model, or with one that is always warm", async () => {
+	it("is skipped without a model, or with one that needs none", async () => {
 		for (const model of [null, createScriptedModel([])]) {
 			const { attach, clock } = await createSessionSubject(model);
 			attach();

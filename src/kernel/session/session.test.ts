@@ -17,7 +17,7 @@ const approve = { kind: "approval", decision: "approve", feedback: "" } as const
 const edit = () => createToolDouble("E", { approval: editNeed, hasEffect: true });
 
 describe("commands", () => {
-	it("are refused when idle, but for a turn and an answer to nothing", async () => {
+	it("are refused without a turn, except a turn and an answer to no interaction", async () => {
 		const { session } = await createSessionSubject(createScriptedModel([]));
 		await expect(session.send({ type: "turn.steer", input: "a" })).rejects.toEqual(noTurn);
 		await expect(session.send({ type: "turn.cancel" })).rejects.toEqual(noTurn);
@@ -27,7 +27,7 @@ describe("commands", () => {
 		expect(session.snapshot()).toMatchObject({ turnId: null, hasHistory: false });
 	});
 
-	it("steer and cancel a running turn, and find it busy", async () => {
+	it("steer and cancel a running turn, and refuse another one as busy", async () => {
 		const gate = createModelGate();
 		const { session, attach } = await createSessionSubject(createScriptedModel([[say("a"), gate, done()]]));
 		const client = attach();
@@ -49,7 +49,7 @@ describe("commands", () => {
 		]);
 	});
 
-	it("take no more input for a running turn than can wait", async () => {
+	it("limit the queued input of a running turn", async () => {
 		const gate = createModelGate();
 		const { session, attach } = await createSessionSubject(createScriptedModel([[say("a"), gate, done()]]));
 		const client = attach();
@@ -62,7 +62,7 @@ describe("commands", () => {
 		await client.next("turn.ended");
 	});
 
-	it("log why a turn failed, with the model that was asked for and is not there", async () => {
+	it("log why a turn failed, with the requested missing model", async () => {
 		const log = createMemoryLog();
 		const { session, attach } = await createSessionSubject(null, [], { unsetModelAlias: "k3", log });
 		const client = attach();
@@ -77,7 +77,7 @@ describe("commands", () => {
 		]);
 	});
 
-	it("can start a turn as soon as the end of the last one was told", async () => {
+	it("can start a turn as soon as the end of the last one was delivered", async () => {
 		const { session, attach } = await createSessionSubject(
 			createScriptedModel([
 				[say("a"), done()],
@@ -95,7 +95,7 @@ describe("commands", () => {
 		expect(await second.promise).toEqual({ turnId: expect.any(String) });
 	});
 
-	it("are refused once the session stops; stopping settles asks and ends the turn", async () => {
+	it("are refused once the session stops, which resolves interactions and ends the turn", async () => {
 		const { session, attach } = await createSessionSubject(createScriptedModel([[call("c1", "E"), done()]]), [edit()]);
 		const client = attach();
 		await session.send(start());
@@ -119,7 +119,7 @@ describe("approvals", () => {
 			[say("ok"), done()],
 		]);
 
-	it("are journalled before they are told, and told before they take effect", async () => {
+	it("are journalled before they are delivered, and delivered before they take effect", async () => {
 		const { session, attach, double } = await createSessionSubject(
 			createScriptedModel([
 				[call("c1", "E"), done()],
@@ -164,7 +164,7 @@ describe("approvals", () => {
 		]);
 	});
 
-	it("for the session settle the open ones of the same action and spare the later ones", async () => {
+	it("for the session resolve open ones of the same action, and later ones are not requested", async () => {
 		const { session, attach, double } = await createSessionSubject(
 			createScriptedModel([
 				[call("c1", "E", '{"n":1}'), call("c2", "E", '{"n":2}'), done()],
@@ -195,7 +195,7 @@ describe("approvals", () => {
 		expect(double.stored.state().approval.autoApproveActions).toEqual(["edit file"]);
 	});
 
-	it("honour feedback only with a refusal", async () => {
+	it("accept feedback only with a rejection", async () => {
 		const { session, attach } = await createSessionSubject(twoEdits(), [edit()]);
 		const client = attach();
 		await session.send(start());
@@ -218,7 +218,7 @@ describe("approvals", () => {
 		]);
 	});
 
-	it("are refused when nobody is connected, with the reason for the model", async () => {
+	it("are rejected when no client is attached, with the reason for the model", async () => {
 		const model = createScriptedModel([
 			[call("c1", "E"), done()],
 			[say("ok"), done()],
@@ -229,7 +229,7 @@ describe("approvals", () => {
 		expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain("no client is connected");
 	});
 
-	it("are not asked under yolo, but journalled; two edits of one answer both take effect", async () => {
+	it("are not requested under yolo, but journalled; two edits of one answer both take effect", async () => {
 		const { session, attach, double } = await createSessionSubject(twoEdits(), [edit()], { yolo: true });
 		const client = attach();
 		await session.send(start());
@@ -249,7 +249,7 @@ describe("approvals", () => {
 	it.each([
 		["yolo", { yolo: true }, "yolo"],
 		["nobody at the keyboard", { afk: true }, "rule"],
-	] as const)("journal by whom they were given: %s", async (_name, flags, by) => {
+	] as const)("journal who decided: %s", async (_name, flags, by) => {
 		const persisted = await createSessionDouble();
 		const records: CallRecord[] = [];
 		const stored: StoredSession = {
@@ -266,7 +266,7 @@ describe("approvals", () => {
 		expect(records.flatMap((record) => (record.type === "decided" ? [record.by] : []))).toEqual([by, by]);
 	});
 
-	it("run into their deadline", async () => {
+	it("have a deadline", async () => {
 		const { session, attach, clock } = await createSessionSubject(
 			createScriptedModel([
 				[call("c1", "E"), done()],
@@ -285,7 +285,7 @@ describe("approvals", () => {
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
 	});
 
-	it("stay open when the client goes and are told again to the next", async () => {
+	it("stay open when the client detaches, and are sent again to the next", async () => {
 		const { session, attach } = await createSessionSubject(
 			createScriptedModel([
 				[call("c1", "E"), done()],
@@ -331,7 +331,7 @@ describe("tools of a client", () => {
 		]);
 	});
 
-	it("are a thousand at most", async () => {
+	it("are limited to a thousand", async () => {
 		const { session } = await createSessionSubject(null, []);
 		const names = Array.from({ length: 1001 }, (_, index) => `t${index}`);
 		const { tools, rejected } = await session.checkTools(
@@ -341,7 +341,7 @@ describe("tools of a client", () => {
 		expect(rejected).toEqual([{ name: "t1000", reason: "more than 1000 tools" }]);
 	});
 
-	it("are asked of it, and settled when it goes", async () => {
+	it("are requested of it, and resolved when it detaches", async () => {
 		const { session, attach } = await createSessionSubject(model());
 		const client = attach({ tools: (await session.checkTools([declaration])).tools });
 		const rest = attach();
@@ -362,7 +362,7 @@ describe("tools of a client", () => {
 		expect(await rest.next("tool.result")).toMatchObject({ result: toolSuccess({ output: "o" }) });
 	});
 
-	it("have an error for a result when the client goes while it is asked", async () => {
+	it("have an error as their result when the client detaches meanwhile", async () => {
 		const scripted = model();
 		const { session, attach } = await createSessionSubject(scripted);
 		const client = attach({ tools: (await session.checkTools([declaration])).tools });
@@ -373,7 +373,7 @@ describe("tools of a client", () => {
 		expect(JSON.stringify(scripted.requests[1]?.messages.at(-1))).toContain(closed.message);
 	});
 
-	it("have an error for a result when the client went before it could be asked", async () => {
+	it("have an error as their result when the client detached before the request", async () => {
 		const scripted = model();
 		const { session, attach, double } = await createSessionSubject(scripted);
 		const client = attach({ tools: (await session.checkTools([declaration])).tools });
@@ -388,8 +388,8 @@ describe("tools of a client", () => {
 	});
 });
 
-describe("storage that fails", () => {
-	it("ends the turn with path and cause, tells nothing later of it, and leaves the session usable", async () => {
+describe("a storage error", () => {
+	it("ends the turn with path and cause, delivers nothing later of it, and leaves the session usable", async () => {
 		const gate = createModelGate();
 		const model = createScriptedModel([
 			[call("c1", "T"), say("x"), gate, say("y"), done()],
@@ -419,8 +419,8 @@ describe("storage that fails", () => {
 	});
 });
 
-describe("a session's records", () => {
-	it("title it once and tell its log", async () => {
+describe("a stored session", () => {
+	it("is titled once, and returns its stored events", async () => {
 		const { session, attach, double } = await createSessionSubject(
 			createScriptedModel([
 				[say("a"), say("b"), done()],
@@ -436,7 +436,7 @@ describe("a session's records", () => {
 		expect(types).toEqual(["turn.started", "step.started", "content.completed", "status.changed", "turn.ended"]);
 	});
 
-	it("are not titled by what is the program's own", async () => {
+	it("gets no title from a prompt of the program itself", async () => {
 		const { session, attach, double } = await createSessionSubject(createScriptedModel([[say("a"), done()]]));
 		const client = attach();
 		await session.send({ type: "turn.start", input: "A task is over.", isOwn: true });

@@ -32,7 +32,7 @@ async function createSubject(model: Model | null, tools: Parameters<typeof creat
 }
 
 describe("a side question", () => {
-	it("is answered when idle, in no turn, and is not in the context", async () => {
+	it("is answered without a turn, outside of the context", async () => {
 		const model = createScriptedModel([plain("first"), plain(" aside "), plain("second")]);
 		const { session, client, askAside, double } = await createSubject(model);
 		await session.send(start("one"));
@@ -55,7 +55,7 @@ describe("a side question", () => {
 		expect(rows).not.toContain("why?");
 	});
 
-	it("is answered in a session that was never prompted, which goes on with one context", async () => {
+	it("is answered in a session without prompts, which then continues with one context", async () => {
 		const model = createScriptedModel([plain("aside"), plain("first"), plain("second")]);
 		const { session, client, askAside } = await createSubject(model);
 		await askAside("why?");
@@ -66,7 +66,7 @@ describe("a side question", () => {
 		expect(model.requests[2]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
 	});
 
-	it("asked in one breath with the first prompt shares its context", async () => {
+	it("concurrent with the first prompt shares its context", async () => {
 		const byKind = { turn: 0 };
 		const seen: number[] = [];
 		const model: Model = {
@@ -91,7 +91,7 @@ describe("a side question", () => {
 		expect(prompts).toHaveLength(2);
 	});
 
-	it("is answered while a turn runs, which does not notice", async () => {
+	it("is answered while a turn runs, without effect on it", async () => {
 		const gate = createModelGate();
 		const model = createScriptedModel([[say("a"), gate, say("b"), done()], plain("aside")]);
 		const { session, client, askAside } = await createSubject(model);
@@ -116,7 +116,7 @@ describe("a side question", () => {
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
 	});
 
-	it("leaves thoughts out of its answer", async () => {
+	it("has an answer without reasoning", async () => {
 		const thought = parts({ type: "think", think: "hm", encrypted: null });
 		const { askAside } = await createSubject(createScriptedModel([[thought, say("so"), done()]]));
 		expect(await askAside("why?")).toMatchObject({ response: "so" });
@@ -132,7 +132,7 @@ describe("a side question", () => {
 		expect(await askAside(question)).toMatchObject({ response: null, error });
 	});
 
-	it("beside a turn tells nothing of what went wrong inside, which is logged", async () => {
+	it("during a turn reports no internal error, which is logged", async () => {
 		const log = createMemoryLog();
 		const broken: Model = {
 			...createScriptedModel([]),
@@ -147,7 +147,7 @@ describe("a side question", () => {
 		expect(String(log.lines.find(({ level }) => level === "error")?.fields["error"])).toContain("inside");
 	});
 
-	it("ends when the session does, and none is taken after", async () => {
+	it("ends with the session, and is refused afterwards", async () => {
 		const gate = createModelGate();
 		const { session, client } = await createSubject(createScriptedModel([[say("half"), gate, done()]]));
 		await session.send(ask("why?"));
@@ -162,13 +162,13 @@ describe("a side question", () => {
 		await expect(session.send(ask("more?"))).rejects.toMatchObject({ code: "closed" });
 	});
 
-	it("ends for whoever asked when it cannot be kept", async () => {
+	it("ends for its client when it cannot be persisted", async () => {
 		const { double, askAside } = await createSubject(createScriptedModel([plain("aside")]));
 		double.failEvents = true;
 		expect(await askAside("why?")).toMatchObject({ response: null, error: "Cannot write /s/wire.jsonl: disk full" });
 	});
 
-	it("does not hold the end of the session up while a client reads nothing", async () => {
+	it("does not delay the end of the session while a client reads nothing", async () => {
 		const gate = createModelGate();
 		const model = createScriptedModel([[gate, say("aside"), done()]]);
 		const { session } = await createSessionSubject(model);
@@ -184,8 +184,8 @@ describe("a side question", () => {
 	});
 });
 
-describe("a side question that is a prompt of its own", () => {
-	it("is answered in its turn, and neither question nor answer is in the context", async () => {
+describe("a side question as its own prompt", () => {
+	it("is answered in its own turn, and neither question nor answer is in the context", async () => {
 		const model = createScriptedModel([plain("first"), plain(" aside "), plain("second")]);
 		const { session, client, double } = await createSubject(model);
 		await session.send(start("one"));
@@ -211,7 +211,7 @@ describe("a side question that is a prompt of its own", () => {
 		expect(JSON.stringify(model.requests[2]?.messages)).not.toMatch(/aside|why\?/);
 	});
 
-	it("that is cancelled ends, and its turn with it", async () => {
+	it("ends together with its turn when it is cancelled", async () => {
 		const gate = createModelGate();
 		const { session, client } = await createSubject(createScriptedModel([[say("half"), gate, done()]]));
 		await session.send(start("/btw why?"));
@@ -230,14 +230,14 @@ describe("a side question that is a prompt of its own", () => {
 	it.each([
 		["when the provider fails", [modelFailure("provider", "no credit")], "provider-failed", "no credit"],
 		["when the answer is empty", [say(" "), done()], "provider-failed", "The model sent an empty answer."],
-	])("fails %s, and the end of the question says why", async (_, script: ModelScript, code, message) => {
+	])("fails %s, and its end has the reason", async (_, script: ModelScript, code, message) => {
 		const { session, client } = await createSubject(createScriptedModel([script]));
 		await session.send(start("/btw why?"));
 		expect(await client.next("side-question.ended")).toMatchObject({ response: null, error: message });
 		expect((await client.next("turn.ended")).outcome).toMatchObject({ status: "failed", error: { code, message } });
 	});
 
-	it("is ended for its client when its answer cannot be kept", async () => {
+	it("ends for its client when its answer cannot be persisted", async () => {
 		const gate = createModelGate();
 		const { double, session, client } = await createSubject(createScriptedModel([[say("a"), gate, done()]]));
 		await session.send(start("/btw why?"));
@@ -253,7 +253,7 @@ describe("a side question that is a prompt of its own", () => {
 		expect(client.bodies.filter(({ type }) => type === "side-question.ended")).toHaveLength(1);
 	});
 
-	it("tells nothing of what went wrong inside", async () => {
+	it("reports no internal error", async () => {
 		const broken: Model = {
 			...createScriptedModel([]),
 			stream: () => {
@@ -266,7 +266,7 @@ describe("a side question that is a prompt of its own", () => {
 		expect((await client.next("turn.ended")).outcome).toMatchObject({ status: "failed", error: { code: "internal" } });
 	});
 
-	it("is listed with the other commands", async () => {
+	it("is listed with the other slash commands", async () => {
 		const { session } = await createSubject(createScriptedModel([]));
 		expect(session.slashCommands.map(({ name }) => name)).toContain("btw");
 	});

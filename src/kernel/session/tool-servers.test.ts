@@ -107,7 +107,7 @@ describe("a turn", () => {
 		expect(client.bodies.map(toWord)).toEqual([...begun, "mcp loaded connected", "mcp.loading-ended", ...plain]);
 	});
 
-	it("tells nothing of servers that connected before", async () => {
+	it("emits nothing about servers that connected before", async () => {
 		const { servers, run } = await createSubject([answer, answer]);
 		servers.become("connected");
 		servers.finish();
@@ -115,7 +115,7 @@ describe("a turn", () => {
 		expect(await run()).toEqual(["turn.started", ...plain]);
 	});
 
-	it.each(["failed", "connecting"] as const)("tells once of a server that was %s before", async (status) => {
+	it.each(["failed", "connecting"] as const)("emits once that a server was %s before", async (status) => {
 		const { servers, run } = await createSubject([answer, answer]);
 		servers.become(status);
 		servers.finish();
@@ -123,14 +123,14 @@ describe("a turn", () => {
 		expect(await run()).toEqual(["turn.started", ...plain]);
 	});
 
-	it("tells nothing of a server to sign in to", async () => {
+	it("emits nothing about a server that requires a sign-in", async () => {
 		const { servers, run } = await createSubject();
 		servers.become("unauthorized");
 		servers.finish();
 		expect(await run()).toEqual(["turn.started", ...plain]);
 	});
 
-	it("tells of what became of servers since it was told", async () => {
+	it("emits changes of the servers since the last event", async () => {
 		const { servers, run } = await createSubject([answer, answer, answer, answer]);
 		servers.become("connected");
 		servers.finish();
@@ -142,7 +142,7 @@ describe("a turn", () => {
 		expect(await run()).toEqual(["turn.started", ...plain]);
 	});
 
-	it("tries servers again that failed before, once, and tells what came of it in the next", async () => {
+	it("retries failed servers once, and emits the result in the next turn", async () => {
 		const { servers, run } = await createSubject([[call("c1", "T"), done()], answer, answer, answer]);
 		servers.become("failed");
 		servers.finish();
@@ -159,7 +159,7 @@ describe("a turn", () => {
 		expect(servers.retries).toBe(3);
 	});
 
-	it("that waited for servers does not try them again", async () => {
+	it("that waited for servers does not retry them", async () => {
 		const { servers, session, client } = await createSubject();
 		await session.send({ type: "turn.start", input: "hi" });
 		await client.next("mcp.loading-started");
@@ -169,7 +169,7 @@ describe("a turn", () => {
 		expect(servers.retries).toBe(0);
 	});
 
-	it("that is cancelled waits no longer, and closes what it opened", async () => {
+	it("that is cancelled stops waiting, and emits the end of the loading", async () => {
 		const { session, client } = await createSubject();
 		await session.send({ type: "turn.start", input: "hi" });
 		await client.next("mcp.loading-started");
@@ -178,7 +178,7 @@ describe("a turn", () => {
 		expect(client.bodies.map(toWord)).toEqual([...begun, "mcp loading connecting", "mcp.loading-ended", "turn.ended"]);
 	});
 
-	it("goes on when the servers cannot be loaded at all", async () => {
+	it("continues when no server can be loaded", async () => {
 		const { session, attach } = await createSessionSubject(createScriptedModel([answer]), [], {
 			loadServers: () => Promise.reject(new Error("no such chunk")),
 		});
@@ -189,7 +189,7 @@ describe("a turn", () => {
 });
 
 describe("servers", () => {
-	it("begin behind the first client's answer, or with the first turn", async () => {
+	it("start after the first client's answer, or with the first turn", async () => {
 		const { servers, clock, attach } = await createSubject();
 		attach();
 		clock.advance(19);
@@ -200,7 +200,7 @@ describe("servers", () => {
 		expect(servers.begins).toBe(1);
 	});
 
-	it("begin with a turn that takes its time to come to its first step", async () => {
+	it("start with a turn that has not reached its first step", async () => {
 		const submitted = createDeferred<void>();
 		const servers = createServers();
 		const { session, attach, clock } = await createSessionSubject(createScriptedModel([answer]), [], {
@@ -223,7 +223,7 @@ describe("servers", () => {
 		expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "finished" } });
 	});
 
-	it("are given up when the session stops", async () => {
+	it("are closed when the session stops", async () => {
 		const { servers, session, run } = await createSubject();
 		servers.become("connected");
 		servers.finish();
@@ -232,7 +232,7 @@ describe("servers", () => {
 		expect(servers.ends).toBe(1);
 	});
 
-	it("do not begin behind the end", async () => {
+	it("do not start after the end", async () => {
 		const { servers, session, clock } = await createSubject();
 		await session.stop();
 		clock.advance(1000);
@@ -242,7 +242,7 @@ describe("servers", () => {
 });
 
 describe("the tools of servers", () => {
-	it("are offered and called, also those that come late", async () => {
+	it("are offered and called, also those that connect late", async () => {
 		const model = createScriptedModel([[call("c1", "T"), done()], answer]);
 		const servers = createServers();
 		servers.finish();
@@ -261,7 +261,7 @@ describe("the tools of servers", () => {
 		]);
 	});
 
-	it("learn which names are taken, by the session and by clients", async () => {
+	it("do not get names that the session or clients use", async () => {
 		const { servers, session, attach, run } = await createSubject([answer], [createToolDouble("Own")]);
 		servers.finish();
 		await run();
@@ -275,7 +275,7 @@ describe("the tools of servers", () => {
 		expect(isTaken("Theirs")).toBe(false);
 	});
 
-	it("have names that a client cannot take any more", async () => {
+	it("have names that a client cannot use", async () => {
 		const { servers, session, run } = await createSubject();
 		servers.become("connected", createToolDouble("T"));
 		servers.finish();

@@ -79,7 +79,7 @@ async function createSubject(
 const guard = on("UserPromptSubmit", "^do it");
 
 describe("a hook before the prompt of a subagent", () => {
-	it("is asked with the prompt as target, before its turn begins", async () => {
+	it("runs with the prompt as target, before its turn begins", async () => {
 		const { run, interactions, inside } = await createSubject(
 			createCallingModel([agentCall("P")], report),
 			[guard],
@@ -105,7 +105,7 @@ describe("a hook before the prompt of a subagent", () => {
 		});
 	});
 
-	it("keeps a blocked prompt from the model, and the result says so", async () => {
+	it("withholds a blocked prompt from the model, and the result reports the block", async () => {
 		const model = createCallingModel([agentCall("P")]);
 		const { run, inside } = await createSubject(model, [guard], () => block("Keep it."));
 		const { P } = await run();
@@ -127,13 +127,13 @@ describe("a hook before the prompt of a subagent", () => {
 		expect(inside()[4]).toEqual({ type: "content.completed", part: { type: "text", text: "Keep it." } });
 	});
 
-	it("needs no reason to block", async () => {
+	it("can block without a reason", async () => {
 		const { run, inside } = await createSubject(createCallingModel([agentCall("P")]), [guard], () => block(""));
 		expect((await run())["P"]?.message).toMatch(/^A hook blocked the prompt of the subagent a[0-9a-f]{8}[^:]*\.$/);
 		expect(inside()[4]).toMatchObject({ part: { text: "Prompt blocked by hook." } });
 	});
 
-	it("is run of the settings as well: exit code 2 blocks", async () => {
+	it("can come from the settings: exit code 2 blocks", async () => {
 		const inputs: string[] = [];
 		const processes: Processes = {
 			endAll: async () => {},
@@ -169,21 +169,21 @@ describe("a hook before the prompt of a subagent", () => {
 		expect(model.requests).toHaveLength(2);
 	});
 
-	it("sees what a repository adds to the prompt", async () => {
+	it("gets the prompt with the description of the repository", async () => {
 		const model = createCallingModel([agentCall("P", { subagent_type: "explore" })], report);
 		const { run, interactions } = await createSubject(model, [on("UserPromptSubmit", "do it$")], () => allow);
 		await run();
 		expect(interactions.map(({ target }) => target)).toEqual(["<git-repository>clean</git-repository>\n\ndo it"]);
 	});
 
-	it("does not see what the program asks for a short report", async () => {
+	it("does not run for the program's request for a longer report", async () => {
 		const model = createCallingModel([agentCall("P")], [say("Done."), done()], report);
 		const { run, interactions } = await createSubject(model, [on("UserPromptSubmit")], () => allow);
 		await run();
 		expect(interactions.map(({ target }) => target)).toEqual(["go", "do it"]);
 	});
 
-	it("sees the prompt of a subagent that goes on, which a block leaves as it was", async () => {
+	it("gets the prompt of a resumed subagent, which a block leaves unchanged", async () => {
 		const id = "a00000002";
 		const model = createScriptedModel([
 			[agentCall("P"), done()],
@@ -202,7 +202,7 @@ describe("a hook before the prompt of a subagent", () => {
 		expect(textsOf(model.requests[6]).map(([, text]) => text)).toEqual(["do it", longReport, "and now"]);
 	});
 
-	it("is followed by no hook of its end", async () => {
+	it("prevents the hook at its end", async () => {
 		const hooks = [guard, on("Stop"), on("SubagentStart"), on("SubagentStop")];
 		const model = createCallingModel([agentCall("P")]);
 		const { run, interactions } = await createSubject(model, hooks, ({ event }) =>
@@ -213,7 +213,7 @@ describe("a hook before the prompt of a subagent", () => {
 		expect(interactions.map(({ event }) => event)).toEqual(["SubagentStart", "UserPromptSubmit", "Stop"]);
 	});
 
-	it("gives way to a cancel", async () => {
+	it("ends with a cancel", async () => {
 		const model = createCallingModel([agentCall("P")]);
 		const { run, session, client } = await createSubject(model, [guard], () => null);
 		const running = run();
@@ -223,7 +223,7 @@ describe("a hook before the prompt of a subagent", () => {
 		expect(model.requests).toHaveLength(1);
 	});
 
-	it("is kept as a failure, with its reason for the output", async () => {
+	it("stores a block as a failure, with its reason as the output", async () => {
 		const double = await createSessionDouble();
 		const written: string[] = [];
 		const createAgent = double.stored.createAgent.bind(double.stored);
@@ -243,8 +243,8 @@ describe("a hook before the prompt of a subagent", () => {
 	});
 });
 
-describe("a hook behind the work of a subagent", () => {
-	it("sends it back once, with the reason as input, within the same turn", async () => {
+describe("a hook after the work of a subagent", () => {
+	it("makes it continue once, with the reason as input, within the same turn", async () => {
 		const better = `Better. ${longReport}`;
 		const model = createCallingModel([agentCall("P")], report, [say(better), done()]);
 		let stops = 0;
@@ -283,14 +283,14 @@ describe("a hook behind the work of a subagent", () => {
 		expect(model.requests).toHaveLength(3);
 	});
 
-	it("is not asked of work that failed", async () => {
+	it("does not run after failed work", async () => {
 		const model = createCallingModel([agentCall("P")], [modelFailure("status", "no credit", 402)]);
 		const { run, interactions } = await createSubject(model, [on("Stop")], () => allow);
 		await run();
 		expect(interactions).toHaveLength(1);
 	});
 
-	it("gives way to a cancel", async () => {
+	it("ends with a cancel", async () => {
 		const model = createCallingModel([agentCall("P")], report);
 		const { run, session, client } = await createSubject(model, [on("Stop")], () => null);
 		const running = run();
@@ -301,7 +301,7 @@ describe("a hook behind the work of a subagent", () => {
 		expect(model.requests).toHaveLength(2);
 	});
 
-	it("does not take from a subagent what it reported in time", async () => {
+	it("does not invalidate a report that was in time", async () => {
 		const model = createCallingModel([agentCall("P", { timeout: 30 })], report);
 		let stops = 0;
 		const { run, clock, client } = await createSubject(model, [on("Stop")], () => {
@@ -315,7 +315,7 @@ describe("a hook behind the work of a subagent", () => {
 		expect((await running)["P"]?.output).toContain(longReport);
 	});
 
-	it("leaves it the time it has for what it sends it back to", async () => {
+	it("leaves the remaining time for the continuation", async () => {
 		const gate = createModelGate();
 		const model = createCallingModel([agentCall("P", { timeout: 30 })], report, [gate]);
 		const { run, clock } = await createSubject(model, [on("Stop")], () => block("Look again."));
@@ -346,7 +346,7 @@ describe("the hooks of a subagent in the background", () => {
 		return { ...subject, runtime: await task?.runtime(), output: String((await task?.outputTail(10_000))?.bytes) };
 	};
 
-	it("keep a blocked prompt from its model: the task has failed, and says why", async () => {
+	it("withhold a blocked prompt from its model: the task fails with the reason", async () => {
 		const small = createScriptedModel([report]);
 		const { runtime, output, interactions, events } = await background(small, [guard], () => block("Keep it."));
 		expect(interactions).toMatchObject([{ event: "UserPromptSubmit", target: "do it" }]);
@@ -356,7 +356,7 @@ describe("the hooks of a subagent in the background", () => {
 		expect(events.filter(({ body }) => body.type.startsWith("hook."))).toEqual([]);
 	});
 
-	it("send it back to work", async () => {
+	it("make it continue", async () => {
 		const small = createScriptedModel([report, [say(`Better. ${longReport}`), done()]]);
 		let stops = 0;
 		const { runtime, output } = await background(small, [on("Stop")], () => {

@@ -41,7 +41,7 @@ const outputOf = (id: string, text: string, resumed = false, type = "coder") =>
 	`agent_id: ${id}\nresumed: ${resumed}\nactual_subagent_type: ${type}\nstatus: completed\n\n[summary]\n${text}`;
 
 describe("a subagent", () => {
-	it("works with a context and a prompt of its own, and what it reports is the result", async () => {
+	it("works with its own context and prompt, and its report is the result", async () => {
 		const model = createCallingModel([agentCall("P")], report);
 		const { run } = await createSubagentSubject(model);
 		const { P } = await run();
@@ -64,7 +64,7 @@ describe("a subagent", () => {
 		]);
 	});
 
-	it("is asked once more for a report that is too short, and no third time", async () => {
+	it("is asked once more for a short report, but not a third time", async () => {
 		const model = createCallingModel([agentCall("P")], [say("Done."), done()], [say("Really."), done()]);
 		const { run } = await createSubagentSubject(model);
 		const { P } = await run();
@@ -77,14 +77,14 @@ describe("a subagent", () => {
 		expect(asked[2]?.[1]).toContain("very short");
 	});
 
-	it("is told of the repository before its first task, where its type wants that", async () => {
+	it("gets the repository before its first task, when its type requires that", async () => {
 		const model = createCallingModel([agentCall("P", { subagent_type: "explore" })], report);
 		const { run } = await createSubagentSubject(model);
 		await run();
 		expect(textsOf(model.requests[1])).toEqual([["user", "<git-repository>clean</git-repository>\n\ndo it"]]);
 	});
 
-	it("uses the model of the call before that of its type before the session's", async () => {
+	it("prefers the model of the call to that of its type, and that to the session's", async () => {
 		const [small, other] = [createReportingModel(), createReportingModel()];
 		const calls = [
 			agentCall("P", { subagent_type: "small" }),
@@ -97,7 +97,7 @@ describe("a subagent", () => {
 		expect([small.requests.length, other.requests.length, model.requests.length]).toEqual([1, 1, 2]);
 	});
 
-	it("has the tools that go with its own model", async () => {
+	it("has the tools that its own model supports", async () => {
 		const uploadVideo = async () => ({ ok: true, url: "ms://1" }) as const;
 		const seeing = { ...createScriptedModel([[say(longReport), done()]], ["image_in", "video_in"]), uploadVideo };
 		const calls = [agentCall("P"), agentCall("Q", { model: "seeing" })];
@@ -121,7 +121,7 @@ describe("a subagent", () => {
 });
 
 describe("events of a subagent", () => {
-	it("carry all ids and come merged, in its turn's order", async () => {
+	it("carry all ids and are delivered merged, in the order of its turn", async () => {
 		const reasoning = parts(
 			{ type: "think", think: "h", encrypted: null },
 			{ type: "think", think: "m", encrypted: null },
@@ -151,7 +151,7 @@ describe("events of a subagent", () => {
 		expect(root.filter((type) => type === "turn.started" || type === "turn.ended")).toHaveLength(2);
 	});
 
-	it("of two at once do not run into each other", async () => {
+	it("of two concurrent subagents are not mixed", async () => {
 		const [gateA, gateB] = [createModelGate(), createModelGate()];
 		const models = {
 			a: createScriptedModel([[say("a1"), gateA, say(`a2 ${longReport}`), done()]]),
@@ -182,7 +182,7 @@ describe("events of a subagent", () => {
 describe("approvals of a subagent", () => {
 	const asking = () => createCallingModel([agentCall("P")], [say("look"), call("c1", "E"), done()], report);
 
-	it("name it, and stand behind its call", async () => {
+	it("name it, and follow its call", async () => {
 		const { start, client, events, session } = await createSubagentSubject(asking());
 		await start();
 		const { interaction } = await client.next("interaction.requested");
@@ -199,7 +199,7 @@ describe("approvals of a subagent", () => {
 		while (session.snapshot().turnId !== null) await new Promise((resolve) => setImmediate(resolve));
 	});
 
-	it("refused, let it look for another way, and the session's own turn goes on", async () => {
+	it("when rejected, let it continue, and the session's own turn too", async () => {
 		const model = asking();
 		const { start, client, session, events } = await createSubagentSubject(model);
 		await start();
@@ -215,7 +215,7 @@ describe("approvals of a subagent", () => {
 		expect(events.at(-1)?.body).toEqual({ type: "turn.ended", outcome: { status: "finished" } });
 	});
 
-	it("given for the session, settle those of another agent", async () => {
+	it("for the session resolve those of another agent", async () => {
 		const models = {
 			a: createScriptedModel([[call("c1", "E", '{"n":1}'), done()], report]),
 			b: createScriptedModel([[call("c2", "E", '{"n":2}'), done()], report]),
@@ -233,7 +233,7 @@ describe("approvals of a subagent", () => {
 	});
 });
 
-describe("a subagent that does not report", () => {
+describe("a subagent without a report", () => {
 	const failing = (chunk: ReturnType<typeof modelFailure>): ModelScript => [chunk];
 	const imagePart = { type: "image_url", image_url: { url: "data:image/png;base64,AA==", id: null } } as const;
 	const textless: ModelScript = [parts(imagePart), done()];
@@ -255,7 +255,7 @@ describe("a subagent that does not report", () => {
 		expect(P === undefined ? null : briefOf(P)).toBe(brief);
 	});
 
-	it("ends at the limit of steps", async () => {
+	it("ends at the step limit", async () => {
 		const step: ModelScript = [call("c", "E"), done()];
 		const model = createCallingModel([agentCall("P")], step, step);
 		const limits = { maxSteps: 2, maxAttempts: 1 };
@@ -283,7 +283,7 @@ describe("a subagent that does not report", () => {
 		expect(P === undefined ? null : briefOf(P)).toBe("Invalid arguments");
 	});
 
-	it("ends when its time is over; what it said before is told, and the session's turn goes on", async () => {
+	it("ends when its time is over; earlier events are delivered, and the session's turn continues", async () => {
 		const gate = createModelGate();
 		const model = createCallingModel([agentCall("P", { timeout: 30 })], [say("half"), gate, done()]);
 		const { run, clock, events } = await createSubagentSubject(model);
@@ -297,7 +297,7 @@ describe("a subagent that does not report", () => {
 		expect(clock.waiting()).toBe(0);
 	});
 
-	it("whose time is over while it asks has its approval rejected", async () => {
+	it("whose time is over during an approval has it rejected", async () => {
 		const model = createCallingModel([agentCall("P", { timeout: 30 })], [call("c1", "E"), done()]);
 		const subject = await createSubagentSubject(model);
 		const running = subject.run();
@@ -309,7 +309,7 @@ describe("a subagent that does not report", () => {
 		expect(answers).toEqual([{ ...approval, decision: "reject" }]);
 	});
 
-	it("has reported in time although a hook behind it takes longer", async () => {
+	it("has reported in time even if a later hook takes longer", async () => {
 		const gate = createModelGate();
 		const model = createCallingModel([agentCall("P", { timeout: 30 })], [say(longReport), gate, done()]);
 		const hook = { kind: "client", event: "SubagentStop", matcher: "", timeout: 30, subscriptionId: "s" } as const;
@@ -332,7 +332,7 @@ describe("a subagent that does not report", () => {
 });
 
 describe("hooks around a subagent", () => {
-	it("see its type, its prompt and its report, cut to 500 characters", async () => {
+	it("get its type, its prompt and its report, truncated to 500 characters", async () => {
 		const prompt = "p".repeat(600);
 		const text = "r".repeat(600);
 		const model = createCallingModel([agentCall("P", { prompt })], [say(text), done()]);
@@ -362,7 +362,7 @@ describe("hooks around a subagent", () => {
 	});
 });
 
-describe("a subagent resumed", () => {
+describe("a resumed subagent", () => {
 	/** Runs one subagent, then one more turn whose call names it. */
 	const runTwice = async (
 		changes: Readonly<Record<string, unknown>>,
@@ -381,7 +381,7 @@ describe("a subagent resumed", () => {
 		return { Q: (await subject.run())["Q"], model, id };
 	};
 
-	it("knows what it did, and keeps its type", async () => {
+	it("has its earlier context and type", async () => {
 		const { Q, model, id } = await runTwice(
 			{ subagent_type: "coder", prompt: "and now" },
 			{ subagent_type: "explore" },
@@ -397,14 +397,14 @@ describe("a subagent resumed", () => {
 		expect(model.requests[4]?.systemPrompt).toBe(model.requests[1]?.systemPrompt);
 	});
 
-	it("keeps the model it was started with", async () => {
+	it("has its earlier model", async () => {
 		const small = createScriptedModel([report, report]);
 		const { Q } = await runTwice({}, { model: "small" }, { models: { small } });
 		expect(Q?.is_error).toBe(false);
 		expect(small.requests).toHaveLength(2);
 	});
 
-	it("twice at once, runs once", async () => {
+	it("runs once for two concurrent calls", async () => {
 		const id = "a00000002";
 		const both = [agentCall("Q", { resume: id }), agentCall("R", { resume: id, prompt: "other" })];
 		const model = createScriptedModel([
@@ -429,7 +429,7 @@ describe("a subagent resumed", () => {
 		expect(R?.message).toBe(`The subagent ${id} is still running.`);
 	});
 
-	it("answers calls whose results a crash cut off", async () => {
+	it("answers calls whose results a crash lost", async () => {
 		const model = createCallingModel([agentCall("P", { resume: "a1" })], report);
 		const { run, double } = await createSubagentSubject(model);
 		const description = {
@@ -453,8 +453,8 @@ describe("a subagent resumed", () => {
 	});
 });
 
-describe("several subagents", () => {
-	it("wait for their turn beyond the limit", async () => {
+describe("concurrent subagents", () => {
+	it("wait for a slot above the limit", async () => {
 		const gate = createModelGate();
 		const models = {
 			a: createScriptedModel([[gate, say(longReport), done()]]),
@@ -471,7 +471,7 @@ describe("several subagents", () => {
 		expect([P?.is_error, Q?.is_error]).toEqual([false, false]);
 	});
 
-	it("that wait are not begun when the turn is cancelled", async () => {
+	it("that wait are not started when the turn is cancelled", async () => {
 		const gate = createModelGate();
 		const models = { a: createScriptedModel([[gate, done()]]), b: createReportingModel() };
 		const model = createCallingModel([agentCall("P", { model: "a" }), agentCall("Q", { model: "b" })]);
@@ -491,7 +491,7 @@ describe("several subagents", () => {
 	});
 });
 
-describe("what is kept of a subagent", () => {
+describe("the stored files of a subagent", () => {
 	/** A session that records what is written for its subagents, and fails the given write. */
 	const createNotingDouble = async (fails: keyof StoredAgent | null = null) => {
 		const double = await createSessionDouble();
@@ -521,7 +521,7 @@ describe("what is kept of a subagent", () => {
 	};
 	const failure: ModelScript = [modelFailure("provider", "no credit")];
 
-	it("is its prompt, its events, its report and that it is over", async () => {
+	it("are its prompt, its events, its report and its end", async () => {
 		const { double, only } = await createNotingDouble();
 		const { run } = await createSubagentSubject(createCallingModel([agentCall("P")], report), { double });
 		await run();
@@ -536,7 +536,7 @@ describe("what is kept of a subagent", () => {
 		]);
 	});
 
-	it("is that it failed, and why", async () => {
+	it("record that it failed, and why", async () => {
 		const { double, only } = await createNotingDouble();
 		const { run } = await createSubagentSubject(createCallingModel([agentCall("P")], failure), { double });
 		await run();
@@ -544,7 +544,7 @@ describe("what is kept of a subagent", () => {
 		expect(String(only("appendOutput"))).toContain("no credit");
 	});
 
-	it("is that it was killed", async () => {
+	it("record that it was killed", async () => {
 		const { double, only } = await createNotingDouble();
 		const gate = createModelGate();
 		const { run, session } = await createSubagentSubject(createCallingModel([agentCall("P")], [gate]), { double });
@@ -555,7 +555,7 @@ describe("what is kept of a subagent", () => {
 		expect(only("setStatus")).toEqual([["setStatus", "killed"]]);
 	});
 
-	it("is that it failed when it could not be made", async () => {
+	it("record that it failed when it could not be created", async () => {
 		const { double, only } = await createNotingDouble();
 		const model = createCallingModel([agentCall("P")]);
 		const { session, ...subject } = await createSubagentSubject(model, {
@@ -579,7 +579,7 @@ describe("what is kept of a subagent", () => {
 	});
 
 	it.each(["begin", "appendContext", "appendEvents", "appendOutput", "setStatus"] as const)(
-		"ends the turn when %s fails, and nothing of it is told after that",
+		"end the turn when %s fails, and nothing of it is delivered afterwards",
 		async (fails) => {
 			const { double } = await createNotingDouble(fails);
 			const { run, events } = await createSubagentSubject(createCallingModel([agentCall("P")], report), { double });

@@ -12,8 +12,8 @@ async function outcomeOf(model: ReturnType<typeof createScriptedModel>, turns: n
 	return (await client.next("turn.ended")).outcome;
 }
 
-describe("a flow that is stopped by a limit says by which", () => {
-	it("a prompt gone over too often", async () => {
+describe("a flow that reaches a limit reports which one", () => {
+	it("the Ralph loop", async () => {
 		const model = createScriptedModel([
 			[say("Half."), done()],
 			[say("<choice>CONTINUE</choice>"), done()],
@@ -21,12 +21,12 @@ describe("a flow that is stopped by a limit says by which", () => {
 		expect(await outcomeOf(model, 3)).toEqual({ status: "max-steps", limit: "loop", steps: 2 });
 	});
 
-	it("a turn within it with too many steps", async () => {
+	it("the steps of a turn within it", async () => {
 		const model = createScriptedModel(["1", "2", "3", "4", "5"].map((id) => [call(id, "T", `{"n":${id}}`), done()]));
 		expect(await outcomeOf(model, 2)).toEqual({ status: "max-steps", limit: "steps", steps: 5 });
 	});
 
-	it("the flow of a skill", () => {
+	it("the moves of a skill's flow", () => {
 		expect(skillFlow({ begin: "begin", nodes: new Map() }, "")).toMatchObject({ limit: "flow", moveLimit: 1000 });
 	});
 });

@@ -76,7 +76,7 @@ const id = (n: number) => `${n}`.padStart(12, "0");
 const rest = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("HookRunner", () => {
-	it("tells a batch, asks the client, and tells the decision with its duration", async () => {
+	it("emits a batch, requests the client's answer, and emits the decision with its duration", async () => {
 		const { runner, emit, delivered, interactions, clock } = createSubject([], {
 			hooks: [subscription("s1")],
 			areAnnounced: true,
@@ -104,7 +104,7 @@ describe("HookRunner", () => {
 		]);
 	});
 
-	it("runs all of a batch at once; the first block in the order of the hooks gives the reason", async () => {
+	it("runs a batch in parallel; the first block in the order of the hooks gives the reason", async () => {
 		const { runner, emit, delivered, interactions, ends, requests } = createSubject(
 			[command("a"), command("b"), command("a")],
 			{
@@ -127,7 +127,7 @@ describe("HookRunner", () => {
 		expect(await run).toEqual({ action: "block", reason: "second" });
 	});
 
-	it("allows at once and tells nothing when no hook matches", async () => {
+	it("allows at once and emits nothing when no hook matches", async () => {
 		const { runner, emit, delivered } = createSubject([command("a")], { hooks: [], areAnnounced: true });
 		expect(await runner.run({ ...point, event: "Stop", target: "" }, emit, live)).toEqual({
 			action: "allow",
@@ -136,7 +136,7 @@ describe("HookRunner", () => {
 		expect(delivered).toEqual([]);
 	});
 
-	it("runs commands untold before a handshake", async () => {
+	it("runs commands without events before a handshake", async () => {
 		const { runner, emit, delivered, ends } = createSubject([command("a")], { hooks: [], areAnnounced: false });
 		const run = runner.run(point, emit, live);
 		await rest();
@@ -145,7 +145,7 @@ describe("HookRunner", () => {
 		expect(delivered).toEqual([]);
 	});
 
-	it("asks no client outside of its events", async () => {
+	it("requests no client hook outside of its events", async () => {
 		const { runner, ends } = createSubject([command("a")], { hooks: [subscription("s1")], areAnnounced: true });
 		const run = runner.run(point, null, live);
 		await rest();
@@ -157,7 +157,7 @@ describe("HookRunner", () => {
 		["an error reply", { kind: "error-reply", message: "no" }],
 		["a malformed answer", { kind: "malformed" }],
 		["an answer to another kind of request", { kind: "question", answers: {} }],
-	] as const)("takes %s for allow", async (_name, given) => {
+	] as const)("treats %s as allow", async (_name, given) => {
 		const { runner, emit, interactions } = createSubject([], { hooks: [subscription("s1")], areAnnounced: true });
 		const run = runner.run(point, emit, live);
 		await rest();
@@ -165,7 +165,7 @@ describe("HookRunner", () => {
 		expect(await run).toEqual({ action: "allow", reason: "" });
 	});
 
-	it("gives an allowing answer no reason", async () => {
+	it("ignores the reason of an allowing answer", async () => {
 		const { runner, emit, interactions } = createSubject([], { hooks: [subscription("s1")], areAnnounced: true });
 		const run = runner.run(point, emit, live);
 		await rest();
@@ -173,7 +173,7 @@ describe("HookRunner", () => {
 		expect(await run).toEqual({ action: "allow", reason: "" });
 	});
 
-	it("allows at the deadline of the subscription, after which an answer changes nothing", async () => {
+	it("allows at the deadline of the subscription, and ignores later answers", async () => {
 		const { runner, emit, interactions, clock } = createSubject([], {
 			hooks: [subscription("s1", { timeout: 5 }), subscription("s2")],
 			areAnnounced: true,
@@ -186,7 +186,7 @@ describe("HookRunner", () => {
 		expect(await run).toEqual({ action: "allow", reason: "" });
 	});
 
-	it.each([[0], [-5]])("never waits for ever: a timeout of %d s is one second", async (timeout) => {
+	it.each([[0], [-5]])("limits the wait: a timeout of %d s is one second", async (timeout) => {
 		const { runner, emit, clock } = createSubject([], { hooks: [subscription("s1", { timeout })], areAnnounced: true });
 		const run = runner.run(point, emit, live);
 		await rest();

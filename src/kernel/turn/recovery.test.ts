@@ -21,14 +21,14 @@ async function crash(...names: readonly string[]): Promise<SessionStore> {
 }
 
 describe("recoverCalls", () => {
-	it("does nothing when nothing was left open", async () => {
+	it("does nothing without open calls", async () => {
 		const stored = await open(await crash());
 		const context = contextOf(stored);
 		expect(await recoverCalls(stored, context)).toBeNull();
 		expect(context.messages).toHaveLength(1);
 	});
 
-	it("answers every open call in a history a provider takes, and tells the person", async () => {
+	it("answers every open call so that providers accept the history, and informs the person", async () => {
 		const store = await crash("Shell", "WriteFile");
 		const stored = await open(store);
 		const context = contextOf(stored);
@@ -49,7 +49,7 @@ describe("recoverCalls", () => {
 		expect(await recoverCalls(again, contextOf(again))).toBeNull();
 	});
 
-	it("closes the context once when it crashes before the journal says so", async () => {
+	it("closes the context once when it crashes before the journal is written", async () => {
 		const store = await crash("Shell");
 		const first = await open(store);
 		const dying = { ...first, appendCalls: () => Promise.reject(new Error("killed")) };
@@ -60,7 +60,7 @@ describe("recoverCalls", () => {
 		expect(context.messages).toHaveLength(3);
 	});
 
-	it("tells the person until the notice is settled, and closes the context once", async () => {
+	it("informs the person until the notice is settled, and closes the context once", async () => {
 		const store = await crash("Shell");
 		for (const _ of [1, 2]) {
 			const stored = await open(store);
@@ -74,7 +74,7 @@ describe("recoverCalls", () => {
 		expect((await open(store)).unfinishedCalls).toEqual([]);
 	});
 
-	it("answers the calls whose results were cut off with the end of a write", async () => {
+	it("answers the calls whose results a partial write lost", async () => {
 		const store = await crash();
 		const stored = await open(store);
 		const toolCalls = [toolCall("c1", "T", "{}"), toolCall("c2", "T", "{}")];

@@ -53,7 +53,7 @@ describe("a cancelled turn", () => {
 		await expectNextTurnWorks(subject, client);
 	});
 
-	it("leaves a call that runs some time to end its effects, and then goes on without it", async () => {
+	it("gives a running call time to end its effects, and then continues without it", async () => {
 		const executing = createDeferred<void>();
 		const late = createDeferred<void>();
 		const tool = createToolDouble("Stuck", {
@@ -81,7 +81,7 @@ describe("a cancelled turn", () => {
 		expect(client.bodies.filter(({ type }) => type === "tool.result")).toEqual([]);
 	});
 
-	it("does not wait for what comes before its first step", async () => {
+	it("does not wait for work before its first step", async () => {
 		const asked = createDeferred<void>();
 		let isFirst = true;
 		const systemPrompt = () => {
@@ -112,8 +112,8 @@ describe("a cancelled turn", () => {
 	});
 });
 
-describe("a session in whose work something was thrown that nobody caught", () => {
-	it("ends its turn as failed, without what was thrown, and goes on", async () => {
+describe("a session with an uncaught error in its work", () => {
+	it("ends its turn as failed, without the error text, and continues", async () => {
 		const tool = createToolDouble("Stuck", { execute: () => never });
 		const subject = await createSessionSubject(twoTurns(), [tool]);
 		const client = await startTurn(subject);
