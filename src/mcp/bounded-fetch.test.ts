@@ -25,8 +25,8 @@ async function read(contentType: string, pieces: readonly string[], bounds: Part
 
 const half = "x".repeat(size / 2);
 
-describe("the bounds of an answer", () => {
-	it("let through what is within them", async () => {
+describe("the limits of an answer", () => {
+	it("pass an answer within them", async () => {
 		expect((await read("application/json", [half, half])).text).toBe(half + half);
 		expect((await read("text/event-stream", [`${half}\n`, half, `${half}\n${half}`, half])).text).toHaveLength(
 			size * 2.5 + 2,
@@ -36,7 +36,7 @@ describe("the bounds of an answer", () => {
 	it.each([
 		["application/json", [half, "\n", half]],
 		["text/event-stream", ["a\n", half, half, "x"]],
-	])("break off what exceeds them: %s", async (contentType, pieces) => {
+	])("break off an answer that exceeds them: %s", async (contentType, pieces) => {
 		await expect(read(contentType, pieces)).rejects.toThrow("The answer has more than 1 MiB.");
 	});
 
@@ -65,7 +65,7 @@ describe("the silence of a stream of events", () => {
 		};
 	}
 
-	it("ends it when it is too long", async () => {
+	it("ends it when it lasts too long", async () => {
 		const { clock, say, reader } = open(30);
 		const stream = await reader();
 		say("a");
@@ -79,7 +79,7 @@ describe("the silence of a stream of events", () => {
 		await expect(last).rejects.toThrow("Nothing came for 30 s.");
 	});
 
-	it("is no matter once it has ended", async () => {
+	it("needs no timer once it has ended", async () => {
 		const { clock, end, reader } = open(30);
 		const stream = await reader();
 		end();

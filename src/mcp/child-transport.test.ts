@@ -28,12 +28,12 @@ async function createSubject() {
 const ping = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`;
 const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
 
-describe("what a program prints", () => {
+describe("the output of a server's program", () => {
 	it.each([
-		["no messages", "x\n".repeat(500_000)],
-		["nearly messages", "{x\n".repeat(200_000)],
+		["invalid messages", "x\n".repeat(500_000)],
+		["nearly valid messages", "{x\n".repeat(200_000)],
 		["messages", ping(1).repeat(200_000)],
-	])("lets others have their turn: %s", { timeout: 60_000 }, async (_, text) => {
+	])("is read without blocking the event loop: %s", { timeout: 60_000 }, async (_, text) => {
 		const pause = await shortestPause(async () => {
 			const { run, transport } = await createSubject();
 			const last = createDeferred<void>();
@@ -51,7 +51,7 @@ describe("what a program prints", () => {
 		expect(pause).toBeLessThan(longestPause);
 	});
 
-	it("is heard in its order, though others have their turn in between", async () => {
+	it("is read in order, even though the reader yields", async () => {
 		const { run, transport } = await createSubject();
 		const ids: unknown[] = [];
 		const last = createDeferred<void>();
@@ -67,7 +67,7 @@ describe("what a program prints", () => {
 		expect(ids).toEqual(Array.from({ length: 50_003 }, (_, id) => id));
 	});
 
-	it("becomes an error where an answer nests too deeply", async () => {
+	it("becomes an error for an answer that nests too deeply", async () => {
 		const { run, heard } = await createSubject();
 		run.print(`{"jsonrpc":"2.0","id":7,"result":${deep}}\n`);
 		expect(heard).toEqual([
@@ -75,7 +75,7 @@ describe("what a program prints", () => {
 		]);
 	});
 
-	it("is refused where a request nests too deeply or is too long", async () => {
+	it("is answered with an error for a request that nests too deeply or is too long", async () => {
 		const { run, transport, heard } = await createSubject();
 		const last = createDeferred<void>();
 		transport.onmessage = (message) => {

@@ -87,7 +87,7 @@ async function until(condition: () => boolean): Promise<void> {
 const answered = (said: unknown) => ({ kind: "answered", result: { content: text(said).content } });
 
 describe("connecting", () => {
-	it("starts the program in its place, and asks for its tools", async () => {
+	it("starts the program in its directory, and requests its tools", async () => {
 		const { connection, program, reported } = createSubject();
 		expect([connection.state, connection.tools]).toEqual(["pending", []]);
 		await Promise.all([connection.connect(), connection.connect()]);
@@ -106,7 +106,7 @@ describe("connecting", () => {
 		});
 	});
 
-	it("reads all pages of the list, leaving out what is wrong", async () => {
+	it("reads all pages of the list, and omits invalid tools", async () => {
 		const pages: Record<string, object> = {
 			"": { tools: [tool, { name: 3 }, { ...tool, name: "bad", inputSchema: { type: "string" } }], nextCursor: "2" },
 			"2": {
@@ -137,7 +137,7 @@ describe("connecting", () => {
 		]);
 	});
 
-	it("takes the first thousand tools of a list", async () => {
+	it("reads the first thousand tools of a list", async () => {
 		const tools = Array.from({ length: 200_000 }, (_, index) => ({ ...tool, name: `t${index}` }));
 		const { connection, warnings } = createSubject({
 			handle({ id, method }, run) {
@@ -151,7 +151,7 @@ describe("connecting", () => {
 		expect(warnings).toEqual([["An MCP server lists too many tools.", { server: "srv", read: 1000 }]]);
 	});
 
-	it("ends with a list that never ends", async () => {
+	it("limits the pages of an endless list", async () => {
 		let pages = 0;
 		const { connection } = createSubject({
 			handle({ id, method }, run) {
@@ -165,7 +165,7 @@ describe("connecting", () => {
 		expect([connection.state, connection.tools.length]).toEqual(["connected", 64]);
 	});
 
-	it("does not ask a server without tools for any", async () => {
+	it("requests no tools from a server without tools", async () => {
 		const { connection, program } = createSubject({
 			handle({ id, method }, run) {
 				if (method !== "initialize") return false;
@@ -179,7 +179,7 @@ describe("connecting", () => {
 		expect(program.run().received.map(({ method }) => method)).not.toContain("tools/list");
 	});
 
-	it("fails with a program that ends, and says what it said", async () => {
+	it("fails when the program exits, and reports its last output", async () => {
 		const { connection, program, warnings, reported } = createSubject({
 			handle(_, run) {
 				run.print("I am lost.\n", "error");
@@ -194,7 +194,7 @@ describe("connecting", () => {
 		expect(program.run().isOver).toBe(true);
 	});
 
-	it("says the same of a program that read no more before it ended", async () => {
+	it("fails the same when the program exits without reading", async () => {
 		const { connection, program } = createSubject({ isDeaf: true });
 		const connecting = connection.connect();
 		await until(() => program.runs.length > 0);
@@ -204,7 +204,7 @@ describe("connecting", () => {
 		expect(connection.failure).toMatchObject({ reason: "it exited with code 3" });
 	});
 
-	it("does not wait long for the end of a program that reads nothing", async () => {
+	it("has a time limit when the program reads nothing", async () => {
 		const { connection, program, clock } = createSubject({ isDeaf: true });
 		const connecting = connection.connect();
 		await until(() => clock.waiting() > 0);
@@ -214,7 +214,7 @@ describe("connecting", () => {
 		expect(program.run().isOver).toBe(true);
 	});
 
-	it("fails with a list that cannot be read, and ends the program", async () => {
+	it("fails for an invalid list, and ends the program", async () => {
 		const { connection, program } = createSubject({
 			handle({ id, method }, run) {
 				if (method === "tools/list") run.send({ id, result: { tools: "none" } });
@@ -225,7 +225,7 @@ describe("connecting", () => {
 		expect([connection.state, program.run().isOver]).toEqual(["failed", true]);
 	});
 
-	it("ignores what is no message", async () => {
+	it("ignores lines that are no messages", async () => {
 		const { connection, program } = createSubject({
 			handle({ method }, run) {
 				if (method === "initialize") run.print('Hello!\n\n{"a":\nnull\n7\n{}\n[]\n[1]\n{"jsonrpc":"2.0"}\n');
@@ -237,7 +237,7 @@ describe("connecting", () => {
 		expect(program.runs).toHaveLength(1);
 	});
 
-	it("takes several messages of a line", async () => {
+	it("reads several messages on a line", async () => {
 		const { connection } = createSubject({
 			handle({ id, method }, run) {
 				if (method !== "tools/list") return false;
@@ -250,7 +250,7 @@ describe("connecting", () => {
 		expect(connection.tools).toHaveLength(1);
 	});
 
-	it("goes on in the new way with a server that knows no other", async () => {
+	it("uses the new protocol with a server that knows no other", async () => {
 		const version = "2026-07-28";
 		const { connection, program, call } = createSubject({
 			handle({ id, method }, run) {
@@ -276,20 +276,20 @@ describe("connecting", () => {
 });
 
 describe("a call", () => {
-	it("gives what the server answers, whatever that is", async () => {
+	it("returns the answer of the server, whatever it is", async () => {
 		const { connection, call } = createSubject({ call: () => ({ content: [{ type: "odd" }, 1], isError: "no" }) });
 		await connection.connect();
 		expect(await call()).toEqual({ kind: "answered", result: { content: [{ type: "odd" }, 1], isError: "no" } });
 	});
 
-	it("gives an error of the server, which stays connected", async () => {
+	it("returns an error of the server, which stays connected", async () => {
 		const { connection, call } = createSubject({ call: () => new Error("No such thing.") });
 		await connection.connect();
 		expect(await call()).toEqual({ kind: "failed", reason: "No such thing", isUncertain: false });
 		expect(connection.state).toBe("connected");
 	});
 
-	it("takes too long, and is cancelled with the server", async () => {
+	it("has a time limit, and is cancelled at the server", async () => {
 		const { connection, program, clock, call } = createSubject({
 			call({ _meta: meta }, run) {
 				const { progressToken } = meta as { progressToken: number };
@@ -310,7 +310,7 @@ describe("a call", () => {
 		await until(() => program.run().received.at(-1)?.method === "notifications/cancelled");
 	});
 
-	it("is cancelled", async () => {
+	it("can be cancelled", async () => {
 		const { connection, program, clock, call } = createSubject({ call: () => null });
 		await connection.connect();
 		const cancel = new AbortController();
@@ -322,7 +322,7 @@ describe("a call", () => {
 		expect([connection.state, clock.waiting()]).toEqual(["connected", 0]);
 	});
 
-	it("is lost with the server; the next one starts it anew", async () => {
+	it("fails when the server exits; the next call restarts it", async () => {
 		let isDeadly = true;
 		const { connection, program, reported, warnings, call } = createSubject({
 			call(_, run) {
@@ -343,7 +343,7 @@ describe("a call", () => {
 		expect(reported).toEqual(["connecting 0", "connected 1", "failed 1", "connected 1"]);
 	});
 
-	it("starts a server that ended in between", async () => {
+	it("restarts a server that exited meanwhile", async () => {
 		const { connection, program, call } = createSubject();
 		await connection.connect();
 		program.run().exit();
@@ -355,7 +355,7 @@ describe("a call", () => {
 		expect(program.runs).toHaveLength(2);
 	});
 
-	it("fails when the server does not start again, and only then", async () => {
+	it("fails when the server does not restart, and only then", async () => {
 		let isGone = false;
 		const { connection, program, call } = createSubject({
 			handle(_, run) {
@@ -373,7 +373,7 @@ describe("a call", () => {
 		expect(await call()).toMatchObject({ kind: "answered" });
 	});
 
-	it("waits for a server that starts again no longer than for an answer", async () => {
+	it("limits the wait for a restart to the timeout of the call", async () => {
 		let isSlow = false;
 		const { connection, program, clock, call } = createSubject({ handle: () => isSlow });
 		await connection.connect();
@@ -387,7 +387,7 @@ describe("a call", () => {
 	});
 });
 
-describe("a server that could not be connected", () => {
+describe("a failed connection", () => {
 	/** One that starts only when it is mended; `tries` are those to start it. */
 	const createBroken = () => {
 		let isMended = false;
@@ -414,7 +414,7 @@ describe("a server that could not be connected", () => {
 		};
 	};
 
-	it("is tried again, and counts as failed until it is there", async () => {
+	it("is retried, and counts as failed until it is connected", async () => {
 		const { connection, mend, retry, reported, tries, warnings } = createBroken();
 		await connection.connect();
 		await retry();
@@ -426,7 +426,7 @@ describe("a server that could not be connected", () => {
 		expect(tries()).toBe(2);
 	});
 
-	it("is tried again at once, and then ever less often", async () => {
+	it("is retried at once, and then with a growing interval", async () => {
 		const { connection, clock, retry, tries } = createBroken();
 		await connection.connect();
 		await retry();
@@ -441,7 +441,7 @@ describe("a server that could not be connected", () => {
 		}
 	});
 
-	it("is taken in when it starts, and begins anew when it is lost", async () => {
+	it("becomes connected when the server starts, and retries anew when it is lost", async () => {
 		const { connection, clock, mend, program, retry, reported, tries } = createBroken();
 		await connection.connect();
 		await retry();
@@ -459,7 +459,7 @@ describe("a server that could not be connected", () => {
 		expect(tries()).toBe(4);
 	});
 
-	it("is tried once at a time, and never behind the end", async () => {
+	it("is retried once at a time, and never after the end", async () => {
 		const { connection, program, retry } = createBroken();
 		connection.retry();
 		expect(program.runs).toHaveLength(0);
@@ -485,7 +485,7 @@ describe("a changed list of tools", () => {
 		expect(connection.tools.map(({ name }) => name)).toEqual(["echo", "new"]);
 	});
 
-	it("that cannot be read leaves what there was", async () => {
+	it("that is invalid leaves the present tools", async () => {
 		let isBroken = false;
 		const { connection, program, warnings } = createSubject({
 			handle({ id, method }, run) {
@@ -505,7 +505,7 @@ describe("a changed list of tools", () => {
 	});
 });
 
-describe("a question of the server", () => {
+describe("an elicitation", () => {
 	const requestedSchema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
 	const params = { mode: "form", message: "Who?", requestedSchema };
 	/** A server that asks during a call, and returns the answer it got. */
@@ -521,7 +521,7 @@ describe("a question of the server", () => {
 		},
 	};
 
-	it("is put to the person of the call, whose time it does not take", async () => {
+	it("is put to the person of the call, whose timeout is suspended", async () => {
 		const { connection, clock, call } = createSubject(asking);
 		await connection.connect();
 		const asked: unknown[] = [];
@@ -536,13 +536,13 @@ describe("a question of the server", () => {
 		expect(asked).toEqual([["The MCP server srv asks: Who?\nname", "c"]]);
 	});
 
-	it("is declined where nobody can be asked", async () => {
+	it("is declined when nobody can be asked", async () => {
 		const { connection, call } = createSubject(asking);
 		await connection.connect();
 		expect(await call()).toEqual(answered('{"action":"decline"}'));
 	});
 
-	it("is declined while it is not clear whom it is for", async () => {
+	it("is declined while several calls are running", async () => {
 		const { connection, program, warnings, call } = createSubject({ ...asking, call: () => null });
 		await connection.connect();
 		const cancel = new AbortController();
@@ -557,7 +557,7 @@ describe("a question of the server", () => {
 		await Promise.all(calls);
 	});
 
-	it("outside of any call is declined", async () => {
+	it("outside any call is declined", async () => {
 		const { connection, program } = createSubject();
 		await connection.connect();
 		program.run().send({ id: "ask-x", method: "elicitation/create", params });
@@ -565,7 +565,7 @@ describe("a question of the server", () => {
 		expect(program.run().received.at(-1)).toMatchObject({ result: { action: "decline" } });
 	});
 
-	it("for a page to open is none that is understood", async () => {
+	it("with a URL is answered with an error", async () => {
 		const { connection, program } = createSubject();
 		await connection.connect();
 		const page = { mode: "url", message: "Go", url: "https://h/", elicitationId: "e" };
@@ -576,7 +576,7 @@ describe("a question of the server", () => {
 });
 
 describe("closing", () => {
-	it("ends the program by its stdin, and what runs", async () => {
+	it("ends the program by its stdin, and fails running calls", async () => {
 		const { connection, program, warnings, call } = createSubject({ call: () => null });
 		await connection.connect();
 		const outcome = call();

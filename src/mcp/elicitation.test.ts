@@ -31,7 +31,7 @@ async function fill(
 }
 
 describe("a form", () => {
-	it("is asked field by field", async () => {
+	it("is a question for each field", async () => {
 		const { result, asked, labels } = await fill(
 			{
 				name: { type: "string", title: "Name", description: "All of it", maxLength: 20 },
@@ -56,22 +56,22 @@ describe("a form", () => {
 		["a whole number", { type: "integer" }, " 42 ", 42],
 		["a number", { type: "number" }, "-1.5e3", -1500],
 		["a default", { type: "number", default: 3.5 }, "3.5", 3.5],
-		["a switch", { type: "boolean", default: true }, "no", false],
-		["a switch by its value", { type: "boolean" }, "true", true],
-		["one of some", { type: "string", enum: ["s", "m"] }, "M", "m"],
-		["one of some with titles", { type: "string", oneOf: [{ const: "s", title: "Small" }] }, "Small", "s"],
+		["a boolean", { type: "boolean", default: true }, "no", false],
+		["a boolean by its value", { type: "boolean" }, "true", true],
+		["one of several values", { type: "string", enum: ["s", "m"] }, "M", "m"],
+		["one of several values with titles", { type: "string", oneOf: [{ const: "s", title: "Small" }] }, "Small", "s"],
 		["several", { type: "array", items: { enum: ["a", "b", "c"] } }, "a,c", ["a", "c"]],
 		[
-			"several with titles",
+			"several values with titles",
 			{ type: "array", items: { anyOf: [{ const: "x", title: "X, the first" }, { const: "y" }] } },
 			"X; the first, y",
 			["x", "y"],
 		],
-	])("takes %s", async (_, field, answer, value) => {
+	])("accepts %s", async (_, field, answer, value) => {
 		expect((await fill({ f: field }, [answer])).result).toEqual({ action: "accept", content: { f: value } });
 	});
 
-	it("goes without what may be left out, unless the server has something to put there", async () => {
+	it("omits optional fields, unless they have a default", async () => {
 		const properties = { a: { type: "string" }, b: { type: "string", default: "x" } };
 		const { result, labels } = await fill(properties, ["Leave out", "x"]);
 		expect(result).toEqual({ action: "accept", content: { b: "x" } });
@@ -89,13 +89,13 @@ describe("a form", () => {
 		[{ type: "string", enum: ["s", "m"] }, "l", "it must be among s, m"],
 		[{ type: "array", items: { enum: ["a", "b"] } }, "a, z", "it must be among a, b"],
 		[{ type: "array", items: { enum: ["a", "b"] }, minItems: 2 }, "a", "from 2 to 2 are wanted"],
-	])("says what does not fit, and asks again: %j", async (field, answer, issue) => {
+	])("reports the fault and repeats the question: %j", async (field, answer, issue) => {
 		const { result, asked } = await fill({ f: field }, [answer, "Decline"]);
 		expect(result).toEqual({ action: "decline" });
 		expect(asked[1]?.question).toMatch(new RegExp(`\n"${answer}" does not fit: ${issue}\\.$`));
 	});
 
-	it("is given up when nothing fits", async () => {
+	it("ends when no answer fits", async () => {
 		const { result, asked } = await fill({ f: { type: "integer" } }, ["a", "b", "c", "4"]);
 		expect([result, asked.length]).toEqual([{ action: "cancel" }, 3]);
 	});
@@ -110,7 +110,7 @@ describe("a form", () => {
 		expect([result, asked.length]).toEqual([{ action }, 2]);
 	});
 
-	it("without fields asks for consent", async () => {
+	it("without fields requests consent", async () => {
 		expect((await fill({}, ["Accept"])).result).toEqual({ action: "accept", content: {} });
 		expect((await fill({}, ["no way"])).result).toEqual({ action: "decline" });
 		expect((await fill({}, ["dismissed"])).result).toEqual({ action: "cancel" });

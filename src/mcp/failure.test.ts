@@ -17,38 +17,38 @@ const withCode = (code: string) => Object.assign(new Error(`connect ${code}`), {
 
 describe("a failure", () => {
 	it.each<[string, unknown, Omit<LinkFailure, "name">]>([
-		["nobody signed in", new NotSignedIn(), { kind: "unauthorized", reason: "nobody has signed in to it" }],
+		["no sign-in", new NotSignedIn(), { kind: "unauthorized", reason: "nobody has signed in to it" }],
 		[
 			"a refused sign-in",
 			new UnauthorizedError("x"),
 			{ kind: "unauthorized", reason: "it does not accept the sign-in" },
 		],
 		[
-			"a sign-in that new tokens do not mend",
+			"a sign-in refused after a renewal",
 			new SdkHttpError(SdkErrorCode.ClientHttpAuthentication, "401", { status: 401, statusText: "" }),
 			{ kind: "unauthorized", reason: "it does not accept the sign-in" },
 		],
 		["an error of the server", new ProtocolError(-32602, "No such tool."), { kind: "answer", reason: "No such tool" }],
 		[
-			"an answer nobody understands",
+			"an invalid answer",
 			new SdkError(SdkErrorCode.InvalidResult, "Invalid result"),
 			{ kind: "answer", reason: "Invalid result" },
 		],
-		["an error of HTTP", http(500, "Oh no."), { kind: "answer", reason: "Error POSTing: Oh no" }],
-		["a session nobody knows", http(404, "Gone"), { kind: "untaken", reason: "Error POSTing: Gone" }],
-		["a session that is missing", http(400, "None"), { kind: "untaken", reason: "Error POSTing: None" }],
+		["an HTTP error", http(500, "Oh no."), { kind: "answer", reason: "Error POSTing: Oh no" }],
+		["an unknown session", http(404, "Gone"), { kind: "untaken", reason: "Error POSTing: Gone" }],
+		["a missing session", http(400, "None"), { kind: "untaken", reason: "Error POSTing: None" }],
 		[
-			"nobody there",
+			"a refused connection",
 			new TypeError("fetch failed", { cause: withCode("ECONNREFUSED") }),
 			{ kind: "untaken", reason: "fetch failed: connect ECONNREFUSED" },
 		],
 		[
-			"nobody there at any address",
+			"a refused connection at every address",
 			new TypeError("fetch failed", { cause: new AggregateError([withCode("ENETUNREACH"), withCode("ECONNREFUSED")]) }),
 			{ kind: "untaken", reason: "fetch failed: connect ENETUNREACH" },
 		],
 		[
-			"a proxy that will not",
+			"a refusing proxy",
 			new TypeError("fetch failed", { cause: new NetworkError("proxy", "the proxy refuses") }),
 			{ kind: "untaken", reason: "fetch failed: the proxy refuses" },
 		],
@@ -68,19 +68,19 @@ describe("a failure", () => {
 			{ kind: "lost", reason: "the server broke its answer off" },
 		],
 		["anything else", "who knows", { kind: "lost", reason: "who knows" }],
-	])("is told apart: %s", async (_, thrown, failure) => {
+	])("is classified: %s", async (_, thrown, failure) => {
 		const name = thrown instanceof Error ? thrown.name : "Error";
 		expect(await toLinkFailure(thrown)).toEqual({ ...failure, name });
 	});
 
-	it("is told without secrets, on one line, and not at length", async () => {
+	it("is reported without secrets, on one line, and truncated", async () => {
 		const { reason } = await toLinkFailure(new Error(`Bearer abcdefghijkl is\nno good. ${"x".repeat(1000)}`));
 		expect(reason).toMatch(/^Bearer \[redacted\] is no good\. x+$/);
 		expect(reason).toHaveLength(500);
 	});
 });
 
-describe("a server of the new versions alone", () => {
+describe("a server with only the new protocol", () => {
 	const rpc = (code: number) => JSON.stringify({ jsonrpc: "2.0", id: 0, error: { code, message: "m" } });
 
 	it.each<[unknown, boolean]>([
@@ -94,7 +94,7 @@ describe("a server of the new versions alone", () => {
 		[new Error("Server's protocol version is not supported: 2026-07-28"), true],
 		[new SseError(undefined, "closed", new Event("error") as never), false],
 		[new SdkError(SdkErrorCode.ConnectionClosed, "Connection closed"), false],
-	])("is known by its answer: %s", async (thrown, expected) => {
+	])("is recognized by its answer: %s", async (thrown, expected) => {
 		expect(await isOfNewEra(thrown)).toBe(expected);
 	});
 });

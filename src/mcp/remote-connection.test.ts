@@ -117,7 +117,7 @@ const done = { kind: "answered", result: { content: [{ type: "text", text: "done
 const calls = ({ seen }: ServerDouble) => seen.filter(({ rpc }) => rpc === "tools/call").length;
 
 describe("a remote server", () => {
-	it("is asked with its headers, and left with a word", async () => {
+	it("gets its headers, and a request to end its session", async () => {
 		const double = createServer();
 		const { connection, call } = connect(double);
 		await connection.connect();
@@ -131,14 +131,14 @@ describe("a remote server", () => {
 	it.each<[RemoteMcpServer["headers"], string]>([
 		[{}, "Bearer secret"],
 		[{ authorization: "Basic mine" }, "Basic mine"],
-	])("is given a token, unless its headers have one: %j", async (headers, authorization) => {
+	])("gets a token, unless its headers have one: %j", async (headers, authorization) => {
 		const double = createServer();
 		const { connection } = connect(double, { headers, authorization: { kind: "bearer", token: "secret" } });
 		await connection.connect();
 		expect(new Set(double.seen.map((request) => request.authorization))).toEqual(new Set([authorization]));
 	});
 
-	it("that does not know the session any more is asked anew", async () => {
+	it("that forgot the session gets a new one, and the request again", async () => {
 		const double = createServer();
 		const { connection, call } = connect(double);
 		await connection.connect();
@@ -148,7 +148,7 @@ describe("a remote server", () => {
 		expect([connection.state, double.seen.at(-1)?.session]).toEqual(["connected", "session-2"]);
 	});
 
-	it("that was not there is asked anew, once", async () => {
+	it("that was unreachable gets the request again, once", async () => {
 		const double = createServer();
 		const { connection, call } = connect(double);
 		await connection.connect();
@@ -160,7 +160,7 @@ describe("a remote server", () => {
 		expect(await call()).toEqual(done);
 	});
 
-	it("that breaks its answer off may have done it, and is not asked again", async () => {
+	it("that breaks off its answer leaves the outcome uncertain, and gets no second request", async () => {
 		const double = createServer();
 		const { connection, call } = connect(double);
 		await connection.connect();
@@ -174,7 +174,7 @@ describe("a remote server", () => {
 		expect(await call()).toEqual(done);
 	});
 
-	it("that answers with an error of HTTP stays connected", async () => {
+	it("that answers with an HTTP error stays connected", async () => {
 		const double = createServer();
 		const { connection, call } = connect(double);
 		await connection.connect();
@@ -189,8 +189,8 @@ describe("a remote server", () => {
 
 	it.each([
 		["refuses", () => refuse(403)],
-		["answers rubbish", () => new Response("<html>", { headers: { "content-type": "text/html" } })],
-		["is not there", refused],
+		["answers garbage", () => new Response("<html>", { headers: { "content-type": "text/html" } })],
+		["is unreachable", refused],
 	] as const)("that %s at the beginning has failed", async (_, answer) => {
 		const double = createServer();
 		double.instead.set("initialize", answer);
@@ -200,17 +200,17 @@ describe("a remote server", () => {
 	});
 });
 
-describe("a server to sign in to", () => {
+describe("a server that requires a sign-in", () => {
 	const oauth = { authorization: { kind: "oauth", client: null } } as const;
 
-	it("is not asked at all while nobody has", async () => {
+	it("gets no request without a sign-in", async () => {
 		const double = createServer();
 		const { connection } = connect(double, oauth);
 		await connection.connect();
 		expect([connection.state, double.seen]).toEqual(["unauthorized", []]);
 	});
 
-	it("is asked with the token of whoever has", async () => {
+	it("gets the token of the sign-in", async () => {
 		const double = createServer();
 		const asked: string[] = [];
 		const { connection } = connect(double, oauth, {
@@ -225,7 +225,7 @@ describe("a server to sign in to", () => {
 		expect(new Set(double.seen.map(({ authorization }) => authorization))).toEqual(new Set(["Bearer granted"]));
 	});
 
-	it("is there with the first try behind the sign-in", async () => {
+	it("is connected by the first retry after the sign-in", async () => {
 		const double = createServer();
 		let isSignedIn = false;
 		const { connection } = connect(double, oauth, {
@@ -242,7 +242,7 @@ describe("a server to sign in to", () => {
 		await expect.poll(() => connection.state).toBe("connected");
 	});
 
-	it("may want a permission for a call, which is kept for the next sign-in", async () => {
+	it("can require a permission for a call, which is stored for the next sign-in", async () => {
 		const double = createServer();
 		const challenge = 'Bearer error="insufficient_scope", scope="a:write b", resource_metadata="http://h/meta"';
 		double.instead.set(
@@ -266,7 +266,7 @@ describe("a server to sign in to", () => {
 		expect(await call()).toEqual(done);
 	});
 
-	it("may want a permission that no sign-in gives", async () => {
+	it("can require a permission that no sign-in grants", async () => {
 		const double = createServer();
 		const challenge = 'Bearer error="insufficient_scope"';
 		double.instead.set(
@@ -280,7 +280,7 @@ describe("a server to sign in to", () => {
 		expect([connection.state, needs]).toEqual(["connected", []]);
 	});
 
-	it("may refuse the token", async () => {
+	it("can refuse the token", async () => {
 		const double = createServer();
 		double.instead.set("initialize", () => refuse(401));
 		const { connection } = connect(double, oauth, {

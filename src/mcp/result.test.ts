@@ -10,8 +10,8 @@ function convert(...content: unknown[]) {
 const media = (url: string) => ({ url, id: null });
 const note = (losses: string) => textPart(`[The result was cut at 100000 characters: ${losses} left out.]`);
 
-describe("the parts of a result", () => {
-	it("are a thousand at most, and keep nobody waiting", async () => {
+describe("the content of a result", () => {
+	it("is limited to a thousand parts, and is read without blocking the event loop", async () => {
 		const many = Array.from({ length: 50_000 }, (_, index) => ({ type: "nonsense", index }));
 		const parts = convert(...many);
 		expect(parts).toHaveLength(1001);
@@ -38,12 +38,12 @@ describe("the parts of a result", () => {
 			{ type: "image_url", image_url: media("data:image/gif;base64,aGk=") },
 		],
 		[
-			"a film within a resource",
+			"a video within a resource",
 			{ type: "resource", resource: { uri: "u:1", mimeType: "video/mp4", blob: "aGk=" } },
 			{ type: "video_url", video_url: media("data:video/mp4;base64,aGk=") },
 		],
 		[
-			"a link to sound",
+			"a link to audio",
 			{ type: "resource_link", uri: "https://h/a.mp3", name: "a", mimeType: "audio/mpeg" },
 			{ type: "audio_url", audio_url: media("https://h/a.mp3") },
 		],
@@ -53,12 +53,12 @@ describe("the parts of a result", () => {
 			textPart("[Unsupported content: resource link file:///a.txt (text/plain)]"),
 		],
 		[
-			"a link to who knows what",
+			"a link of unknown type",
 			{ type: "resource_link", uri: "file:///a", name: "a" },
 			textPart("[Unsupported content: resource link file:///a]"),
 		],
 		[
-			"bytes of no medium",
+			"bytes of another type",
 			{ type: "resource", resource: { uri: "u:1", mimeType: "application/zip", blob: "aGk=" } },
 			textPart("[Unsupported content: resource u:1 (application/zip)]"),
 		],
@@ -68,13 +68,13 @@ describe("the parts of a result", () => {
 			textPart("[Unsupported content: resource u:1 (text/plain), as plain text:]\nhello"),
 		],
 		["an unknown kind", { type: "hologram", data: 1 }, textPart("[Unsupported content: hologram]")],
-		["a kind with a part missing", { type: "image" }, textPart("[Unsupported content: image]")],
-		["no object", 7, textPart("[Unsupported content: no content block]")],
-	])("are read: %s", (_, block, part) => {
+		["a part with a missing field", { type: "image" }, textPart("[Unsupported content: image]")],
+		["a value that is no object", 7, textPart("[Unsupported content: no content block]")],
+	])("is converted: %s", (_, block, part) => {
 		expect(convert(block)).toEqual([part]);
 	});
 
-	it("are the structured form where there is no other", () => {
+	it("is the structured form when there is no other", () => {
 		expect(toToolReturn({ structuredContent: { a: 1 } }).output).toEqual([textPart('{"a":1}')]);
 		expect(toToolReturn({ content: [{ type: "text", text: "t" }], structuredContent: { a: 1 } }).output).toEqual([
 			textPart("t"),
@@ -83,17 +83,17 @@ describe("the parts of a result", () => {
 	});
 });
 
-describe("the budget", () => {
+describe("the size limit of a result", () => {
 	const text = (length: number, letter = "x") => ({ type: "text", text: letter.repeat(length) });
 	const image = (length: number) => ({ type: "image", data: "A".repeat(length), mimeType: "image/png" });
 	/** Characters of an image's URL other than the data. */
 	const head = "data:image/png;base64,".length;
 
-	it("holds a hundred thousand characters", () => {
+	it("allows a hundred thousand characters", () => {
 		expect(convert(text(100_000))).toEqual([textPart("x".repeat(100_000))]);
 	});
 
-	it("is shared, and cuts the text that exceeds it", () => {
+	it("is shared by all parts, and truncates the text that exceeds it", () => {
 		expect(convert(text(60_000), text(50_000, "y"), text(7, "z"))).toEqual([
 			textPart("x".repeat(60_000)),
 			textPart("y".repeat(40_000)),
@@ -101,7 +101,7 @@ describe("the budget", () => {
 		]);
 	});
 
-	it("drops media that do not fit, and goes on with what does", () => {
+	it("drops media that exceed it, and continues with parts that do not", () => {
 		const parts = convert(image(60_000 - head), image(60_000), image(10), text(5));
 		expect(Array.isArray(parts) && parts.map(({ type }) => type)).toEqual(["image_url", "image_url", "text", "text"]);
 		expect(parts.at(-1)).toEqual(note("1 media item"));
@@ -111,7 +111,7 @@ describe("the budget", () => {
 		]);
 	});
 
-	it("does not cut a character in two", () => {
+	it("does not split a character", () => {
 		expect(convert(text(99_999), { type: "text", text: "😀" })).toEqual([
 			textPart("x".repeat(99_999)),
 			note("2 characters of text"),
@@ -119,7 +119,7 @@ describe("the budget", () => {
 	});
 });
 
-describe("what a server says of a call", () => {
+describe("the outcome of a call", () => {
 	it("is a success without a message", () => {
 		expect(toToolReturn({ content: [{ type: "text", text: "t" }] })).toEqual({
 			is_error: false,
@@ -130,7 +130,7 @@ describe("what a server says of a call", () => {
 		});
 	});
 
-	it("may be an error, whose words are the output", () => {
+	it("can be an error with its text as the output", () => {
 		expect(toToolReturn({ content: [{ type: "text", text: "no" }], isError: true })).toEqual({
 			is_error: true,
 			output: [textPart("no")],

@@ -11,8 +11,8 @@ function start(timeout = 1000) {
 	return { clock, outer, call };
 }
 
-describe("the time of a call", () => {
-	it("runs out", () => {
+describe("the timeout of a call", () => {
+	it("expires", () => {
 		const { clock, call } = start();
 		clock.advance(999);
 		expect([call.signal.aborted, call.isLate()]).toEqual([false, false]);
@@ -20,7 +20,7 @@ describe("the time of a call", () => {
 		expect([call.signal.aborted, call.isLate()]).toEqual([true, true]);
 	});
 
-	it("stands still while a person is asked, however many questions there are at once", async () => {
+	it("is suspended during questions, however many there are at once", async () => {
 		const { clock, call } = start();
 		clock.advance(600);
 		const answers = [createDeferred<string>(), createDeferred<string>()] as const;
@@ -37,7 +37,7 @@ describe("the time of a call", () => {
 		expect(call.isLate()).toBe(true);
 	});
 
-	it("is no matter any more when the call is over", async () => {
+	it("ends with the call", async () => {
 		const { clock, outer, call } = start();
 		const answer = createDeferred<void>();
 		const asked = call.untimed(() => answer.promise);
@@ -50,14 +50,14 @@ describe("the time of a call", () => {
 	});
 });
 
-describe("the cancel of a call", () => {
-	it("is not for lack of time", () => {
+describe("cancelling a call", () => {
+	it("is distinguished from its timeout", () => {
 		const { outer, call } = start();
 		outer.abort();
 		expect([call.signal.aborted, call.isLate()]).toEqual([true, false]);
 	});
 
-	it("may come before the call", () => {
+	it("can precede the call", () => {
 		const outer = new AbortController();
 		outer.abort();
 		const asker = { questions: nobodyToAsk, toolCallId: "c" };

@@ -10,8 +10,8 @@ function createSubject() {
 	return { clock, logged, log: createServerLog("s", clock, log), texts: () => logged.map(({ text }) => text) };
 }
 
-describe("what a server says", () => {
-	it("is logged by lines, from whatever pieces they come in", () => {
+describe("the log output of a server", () => {
+	it("is logged by lines, whatever chunks it arrives in", () => {
 		const { log, logged, texts } = createSubject();
 		log.hear(Buffer.from("one\ntw"));
 		log.hear(Buffer.from("o\r\n\nthr"));
@@ -21,14 +21,14 @@ describe("what a server says", () => {
 		expect(texts()).toEqual(["one", "two", "thr"]);
 	});
 
-	it("is shortened where it is long", () => {
+	it("is truncated when it is long", () => {
 		const { log, texts } = createSubject();
 		log.hear(Buffer.from(`${"x".repeat(2000)}\n${"y".repeat(100_000)}\n`));
 		expect(texts()).toEqual([`${"x".repeat(1000)}…`, "[a line of more than 65536 bytes]"]);
 		expect(log.end()).toBe("x".repeat(300));
 	});
 
-	it("is logged within bounds, by the minute", () => {
+	it("has a limit per minute", () => {
 		const { log, clock, logged, texts } = createSubject();
 		for (let n = 0; n < 100; n += 1) log.note("stdout", "x".repeat(1000));
 		expect(logged).toHaveLength(65);

@@ -31,7 +31,7 @@ function createPool() {
 }
 
 describe("connections", () => {
-	it("are shared by all who want the same server in the same place", async () => {
+	it("are shared by all acquirers of the same server in the same directory", async () => {
 		const { program, pool } = createPool();
 		const leases = [pool.acquire(server, place), pool.acquire({ ...server }, { ...place })] as const;
 		await Promise.all(leases.map(({ connection }) => connection.connect()));
@@ -48,13 +48,13 @@ describe("connections", () => {
 		["command", { ...server, command: "other" }, place],
 		["work dir", server, { ...place, workDir: "/other" }],
 		["environment", server, { ...place, environment: { A: "2" } }],
-	])("are apart for another %s", (_, other, elsewhere) => {
+	])("are separate for another %s", (_, other, elsewhere) => {
 		const { pool } = createPool();
 		const { connection } = pool.acquire(server, place);
 		expect(pool.acquire(other, elsewhere).connection).not.toBe(connection);
 	});
 
-	it("begin anew once nobody held them", async () => {
+	it("start anew after the last release", async () => {
 		const { program, pool } = createPool();
 		const first = pool.acquire(server, place);
 		await first.connection.connect();

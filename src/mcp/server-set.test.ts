@@ -92,7 +92,7 @@ const never = new AbortController().signal;
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("the servers of a session", () => {
-	it("connect all at once, and are waited for", async () => {
+	it("connect concurrently, and are waited for", async () => {
 		const { set, of, names } = createSubject([settings("a"), settings("b")]);
 		expect(set.status()).toEqual({
 			loading: true,
@@ -127,7 +127,7 @@ describe("the servers of a session", () => {
 		});
 	});
 
-	it("are waited for no longer than allowed, and taken in when they come", async () => {
+	it("are waited for up to a limit, and added when they connect later", async () => {
 		const { set, of, clock, names } = createSubject([settings("a"), settings("b")]);
 		set.begin();
 		of("a").become("connected", "x");
@@ -142,14 +142,14 @@ describe("the servers of a session", () => {
 		expect(names()).toEqual(["x", "y"]);
 	});
 
-	it("are waited for as long as it takes, when that is wanted", () => {
+	it("are waited for without a limit when the settings say so", () => {
 		const { set, clock } = createSubject([settings("a")], { startTimeout: null });
 		set.begin();
 		clock.advance(1_000_000_000);
 		expect([set.isLoading, clock.waiting()]).toEqual([true, 0]);
 	});
 
-	it("are not waited for by a turn that is cancelled", async () => {
+	it("are not waited for by a cancelled turn", async () => {
 		const { set } = createSubject([settings("a")]);
 		set.begin();
 		const cancel = new AbortController();
@@ -160,7 +160,7 @@ describe("the servers of a session", () => {
 		await set.loaded(cancel.signal);
 	});
 
-	it("are tried again", () => {
+	it("are retried", () => {
 		const { set, of } = createSubject([settings("a"), settings("b")]);
 		set.retry();
 		set.begin();
@@ -168,7 +168,7 @@ describe("the servers of a session", () => {
 		expect([of("a").retries, of("b").retries]).toEqual([1, 1]);
 	});
 
-	it("are given up", async () => {
+	it("are released at the end", async () => {
 		const { set, of, clock, names } = createSubject([settings("a")]);
 		set.begin();
 		of("a").become("connected", "x");
@@ -180,7 +180,7 @@ describe("the servers of a session", () => {
 });
 
 describe("the tools of servers", () => {
-	it("pass the filter, and take the time of their server", async () => {
+	it("pass the filter, and have the timeout of their server", async () => {
 		const filter = { ...everything, names: ["x"] };
 		const { set, of } = createSubject([settings("a", { filter, callTimeout: 5 }), settings("b")]);
 		set.begin();
@@ -195,7 +195,7 @@ describe("the tools of servers", () => {
 		expect(of("b").calls).toMatchObject([{ tool: { name: "z" }, timeout: 60_000 }]);
 	});
 
-	it("do not take a name that somebody else has, and have it when they have not", () => {
+	it("omit a name that is in use, until it is free", () => {
 		const taken = new Set(["x"]);
 		const { set, of, warnings, names } = createSubject([settings("a")], { isTaken: (name) => taken.has(name) });
 		set.begin();
@@ -207,7 +207,7 @@ describe("the tools of servers", () => {
 		expect(names()).toEqual(["x", "y"]);
 	});
 
-	it("of one name are the first server's, whichever connects first", () => {
+	it("with the same name are the first server's, whichever connects first", () => {
 		const { set, of, warnings, names } = createSubject([settings("a"), settings("b")]);
 		set.begin();
 		of("b").become("connected", "x", "y");
@@ -217,7 +217,7 @@ describe("the tools of servers", () => {
 		expect(warnings).toEqual([{ server: "b", tool: "x" }]);
 	});
 
-	it("stay with the server that had the name when turns began", async () => {
+	it("remain those of the server that had the name when the turn began", async () => {
 		const { set, of, clock } = createSubject([settings("a"), settings("b")]);
 		set.begin();
 		of("b").become("connected", "x");
@@ -229,7 +229,7 @@ describe("the tools of servers", () => {
 		expect(set.status().servers.map(({ tools }) => tools)).toEqual([["w"], []]);
 	});
 
-	it("stay while their server is away", () => {
+	it("remain while their server is disconnected", () => {
 		const { set, of, names } = createSubject([settings("a")]);
 		set.begin();
 		of("a").become("connected", "x");

@@ -35,14 +35,14 @@ async function run(outcome: CallOutcome) {
 }
 
 describe("a tool of a server", () => {
-	it("is shown with its server, and without the name of its draft", async () => {
+	it("is described with its server, and without its JSON Schema draft", async () => {
 		const { tool } = createSubject({ $schema: draft7, type: "object", properties: { a: {} } });
 		expect(tool.description).toBe("A tool of the MCP server srv.\n\nDoes it.");
 		expect(await tool.parameters()).toEqual({ type: "object", properties: { a: {} } });
 		expect(createSubject({}, undefined, "").tool.description).toMatch(/\n\nNo description provided\.$/);
 	});
 
-	it("asks for approval before it calls with what was checked", async () => {
+	it("requests approval, and then calls with the checked arguments", async () => {
 		const { open, calls } = createSubject({ type: "object" });
 		const opened = await open({ a: 1 });
 		expect(opened).toMatchObject({
@@ -80,14 +80,14 @@ describe("a tool of a server", () => {
 		expect(await createSubject(parameters).open(value)).toEqual({ ok: false, issue: expect.stringMatching(issue) });
 	});
 
-	it("leaves the check to its server when its schema is none", async () => {
+	it("leaves the check to its server when its schema is invalid", async () => {
 		const { open, warnings } = createSubject({ type: "object", properties: { a: { type: "nonsense" } } });
 		expect((await open({ a: 1 })).ok).toBe(true);
 		expect(warnings).toMatchObject([{ server: "srv", tool: "t" }]);
 	});
 });
 
-describe("what comes of a call", () => {
+describe("the outcome of a call", () => {
 	it.each<[CallOutcome, object]>([
 		[
 			{ kind: "answered", result: { content: [{ type: "text", text: "hi" }] } },
@@ -118,7 +118,7 @@ describe("what comes of a call", () => {
 			{ kind: "failed", reason: "it is gone", isUncertain: true },
 			{ message: "Error running tool: MCP server srv: it is gone. Whether the call had an effect is not known." },
 		],
-	])("is a result: %j", async (outcome, expected) => {
+	])("becomes a result: %j", async (outcome, expected) => {
 		expect(await run(outcome)).toMatchObject(expected);
 	});
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { passes, readTool } from "./tool-list.ts";
 
 describe("a listed tool", () => {
-	it("is read as it is", () => {
+	it("is parsed completely", () => {
 		const inputSchema = { $schema: "https://json-schema.org/draft/2020-12/schema", type: "object", properties: {} };
 		expect(readTool({ name: "a-b_c.d/e", description: "Does it.", inputSchema, annotations: {} })).toEqual({
 			ok: true,
@@ -12,7 +12,7 @@ describe("a listed tool", () => {
 
 	it.each<[string, object, object]>([
 		["no description", {}, { description: "" }],
-		["a title in place of one", { title: "T" }, { description: "T" }],
+		["a title instead of a description", { title: "T" }, { description: "T" }],
 		[
 			"no type of its parameters",
 			{ inputSchema: { properties: {} } },
@@ -20,8 +20,8 @@ describe("a listed tool", () => {
 		],
 		["no parameters", { inputSchema: undefined }, { parameters: { type: "object" } }],
 		["tags", { _meta: { fastmcp: { tags: ["x"] } } }, { tags: ["x"] }],
-		["tags in the old place", { _meta: { _fastmcp: { tags: ["x"] } } }, { tags: ["x"] }],
-		["other notes", { _meta: { fastmcp: 3 } }, { tags: [] }],
+		["tags under the old key", { _meta: { _fastmcp: { tags: ["x"] } } }, { tags: ["x"] }],
+		["other annotations", { _meta: { fastmcp: 3 } }, { tags: [] }],
 	])("may have %s", (_, more, expected) => {
 		const read = readTool({ name: "t", inputSchema: { type: "object" }, ...more });
 		expect(read).toMatchObject({ ok: true, tool: expected });
@@ -36,7 +36,7 @@ describe("a listed tool", () => {
 		[{ name: "t", description: 1 }, "t", /description/],
 		[{ name: "t", inputSchema: [] }, "t", /not "object"|no JSON Schema/],
 		[{ name: "t", inputSchema: { type: "string" } }, "t", /not "object"/],
-	])("is refused for what is wrong: %j", (value, name, reason) => {
+	])("is refused with the fault: %j", (value, name, reason) => {
 		expect(readTool(value)).toEqual({ ok: false, name, reason: expect.stringMatching(reason) });
 	});
 });
@@ -56,7 +56,7 @@ describe("a filter", () => {
 		[{ includeTags: ["z"] }, false],
 		[{ excludeTags: ["x"] }, false],
 		[{ includeTags: ["x"], excludeTags: ["y"] }, false],
-	])("%j lets a tool through: %s", (filter, expected) => {
+	])("%j admits a tool: %s", (filter, expected) => {
 		expect(passes({ ...all, ...filter }, tool)).toBe(expected);
 	});
 });
