@@ -7,7 +7,7 @@ import { protocolVersion } from "./protocol-version.ts";
 const types = Object.keys(messageDeclarations).flatMap((name) => toMessageType(name) ?? []);
 
 describe("the history of Kimi Wire", () => {
-	it("goes from the first version to ours, each newer than the one before", () => {
+	it("lists the versions from the first to ours, in ascending order", () => {
 		expect(wireVersions[0]).toBe("1.0");
 		expect(wireVersions.at(-1)).toBe(protocolVersion);
 		for (const [index, version] of wireVersions.entries()) {
@@ -17,7 +17,7 @@ describe("the history of Kimi Wire", () => {
 		}
 	});
 
-	it("names every message once, or calls it undocumented", () => {
+	it("contains every message exactly once, or lists it as undocumented", () => {
 		const named = history.flatMap(({ messages }): readonly string[] => messages);
 		for (const type of types) {
 			const listed = [...named, ...undocumented].filter((name) => name === type);
@@ -39,9 +39,9 @@ describe("the history of Kimi Wire", () => {
 		[-32004, "1.8"],
 		["Notification", null],
 		["constructor", null],
-	])("says since when there is %s: %s", (what, since) => expect(sinceOf(what)).toBe(since));
+	])("returns the first version of %s: %s", (what, since) => expect(sinceOf(what)).toBe(since));
 
-	it("knows what was renamed", () => {
+	it("knows the renamed messages and fields", () => {
 		expect(renamedTo("ApprovalRequestResolved")).toBe("ApprovalResponse");
 		expect(renamedTo("SubagentEvent.task_tool_call_id")).toBe("SubagentEvent.parent_tool_call_id");
 		expect([renamedTo("ApprovalResponse"), renamedTo("__proto__"), renamedTo("toString")]).toEqual([null, null, null]);
@@ -51,7 +51,7 @@ describe("the history of Kimi Wire", () => {
 describe("the messages of a version", () => {
 	const known = (version: (typeof wireVersions)[number]) => types.flatMap((type) => nameIn(version, type) ?? []);
 
-	it("are those of the table of Wire 1.0 there, under the names they had", () => {
+	it("are those of the table for Wire 1.0, under their former names", () => {
 		expect(known("1.0").sort()).toEqual(
 			[
 				...["ApprovalRequest", "ApprovalRequestResolved", "CompactionBegin", "CompactionEnd", "ContentPart"],
@@ -66,7 +66,7 @@ describe("the messages of a version", () => {
 		expect(added.sort()).toEqual(["ApprovalResponse", "ToolCallRequest", "TurnEnd"]);
 	});
 
-	it("only become more", () => {
+	it("only grow from version to version", () => {
 		for (const type of types) {
 			const first = wireVersions.findIndex((version) => nameIn(version, type) !== null);
 			const later = wireVersions.slice(first === -1 ? wireVersions.length : first);
@@ -74,13 +74,13 @@ describe("the messages of a version", () => {
 		}
 	});
 
-	it("are all of them in the newest, but for the undocumented", () => {
+	it("are all documented ones in the newest version", () => {
 		const missing = types.filter((type: MessageType) => nameIn(protocolVersion, type) !== type);
 		expect(missing).toEqual(["MCPLoadingBegin", "MCPLoadingEnd", "Notification"]);
 	});
 });
 
-describe("the age of a version that a client declares", () => {
+describe("the age of a client's declared version", () => {
 	it.each<[string, boolean]>([
 		["1", true],
 		["1.0", true],
@@ -99,7 +99,7 @@ describe("the age of a version that a client declares", () => {
 		expect(predates(version, "SubagentEvent.parent_tool_call_id")).toBe(isOlder);
 	});
 
-	it("is not compared with what no version lists", () => expect(predates("1.0", "Notification")).toBe(false));
+	it("is irrelevant for a message that no version lists", () => expect(predates("1.0", "Notification")).toBe(false));
 });
 
 /** Something that this version brought. */

@@ -30,25 +30,25 @@ const asRead = (body: EventBody): EventBody => {
 };
 
 describe("records of the log", () => {
-	it.each(persisted.map((body) => [body.type, body] as const))("read %s back", (_type, body) => {
+	it.each(persisted.map((body) => [body.type, body] as const))("restore %s", (_type, body) => {
 		const record = JSON.parse(JSON.stringify(toRecord({ body, agentPath: [] })));
 		expect(fromRecord(record)).toEqual({ agentPath: [], body: asRead(body) });
 	});
 
-	it("read events of subagents back, nested ones too", () => {
+	it("restore events of subagents, nested ones too", () => {
 		const body = sampleEvents["content.completed"][0];
 		if (body === undefined) throw new Error("no sample");
 		const agentPath = [...path, { parentToolCallId: "P2", agentId: null, subagentType: null }];
 		expect(fromRecord(JSON.parse(JSON.stringify(toRecord({ body, agentPath }))))).toEqual({ agentPath, body });
 	});
 
-	it("are not made of approvals, hooks, deltas and cancelled steps", () => {
+	it("omit approvals, hooks, deltas and cancelled steps", () => {
 		expect(allSamples.filter((body) => !isPersisted(body)).map((body) => toRecord({ body, agentPath: [] }))).toEqual(
 			allSamples.filter((body) => !isPersisted(body)).map(() => null),
 		);
 	});
 
-	it("do not wrap the asks of subagents", () => {
+	it("do not wrap the interactions of subagents", () => {
 		const interaction = sampleInteractions[2];
 		if (interaction === undefined) throw new Error("no sample");
 		expect(toRecord({ body: { type: "interaction.requested", interaction }, agentPath: path })?.type).toBe(
@@ -60,7 +60,7 @@ describe("records of the log", () => {
 describe("records of older versions", () => {
 	const read = (type: string, payload: unknown) => fromRecord({ type, payload })?.body ?? null;
 
-	it("knows ApprovalRequestResolved and approval requests without source or display", () => {
+	it("can be ApprovalRequestResolved and approval requests without source or display", () => {
 		expect(read("ApprovalRequestResolved", { request_id: "U", response: "approve" })).toEqual({
 			type: "interaction.resolved",
 			interactionId: "U",
@@ -82,7 +82,7 @@ describe("records of older versions", () => {
 		});
 	});
 
-	it("knows task_tool_call_id", () => {
+	it("can have task_tool_call_id", () => {
 		const event = { type: "StepBegin", payload: { n: 1 } };
 		expect(fromRecord({ type: "SubagentEvent", payload: { task_tool_call_id: "P", event } })).toEqual({
 			agentPath: [{ parentToolCallId: "P", agentId: null, subagentType: null }],
@@ -90,7 +90,7 @@ describe("records of older versions", () => {
 		});
 	});
 
-	it("fills in a status of 0.59", () => {
+	it("can have a status of 0.59", () => {
 		expect(read("StatusUpdate", { context_usage: 0.5 })).toEqual({
 			type: "status.changed",
 			context_usage: 0.5,
@@ -111,12 +111,12 @@ describe("records of older versions", () => {
 		["a payload that does not fit", { type: "StepBegin", payload: { n: "1" } }],
 		["a subagent's unknown event", { type: "SubagentEvent", payload: { event: { type: "Nothing", payload: {} } } }],
 		["a subagent without event", { type: "SubagentEvent", payload: {} }],
-		["a type that is no text", { type: 5, payload: {} }],
+		["a type that is no string", { type: 5, payload: {} }],
 		["a list", []],
 		["null", null],
-	])("passes over %s", (_name, record) => expect(fromRecord(record)).toBeNull());
+	])("are ignored: %s", (_name, record) => expect(fromRecord(record)).toBeNull());
 
-	it("ignores unknown keys", () => {
+	it("can have unknown keys", () => {
 		expect(read("StepBegin", { n: 1, more: true })).toEqual({ type: "step.started", n: 1 });
 	});
 });

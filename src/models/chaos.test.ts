@@ -35,17 +35,17 @@ describe("chaos", () => {
 		expect(await play([], 0.79, chance)).toMatchObject([{ type: "failed", failure: { kind: "status", statusCode } }]);
 	});
 
-	it("lets the rest through", async () => {
+	it("passes the other answers", async () => {
 		const parts: ModelPart[] = [{ type: "text", text: "a" }, call(null), piece('{"a":1}')];
 		expect(await play(parts, 0.8, 0.1)).toEqual([{ type: "parts", parts }, done]);
 	});
 
-	it("garbles one call of ten, whole or in pieces", async () => {
+	it("corrupts one call of ten, whole or in pieces", async () => {
 		const chunks = await play([call('{"a":1}'), call(null), piece('{"a":1'), piece("}")], 0.8, 0.09, 0.09);
 		expect(chunks[0]).toEqual({ type: "parts", parts: [call('{"a":1'), call(null), piece('{"a":'), piece("")] });
 	});
 
-	it("asks for nothing once aborted", async () => {
+	it("requests nothing once aborted", async () => {
 		const stream = withChaos(async function* () {
 			yield done;
 		}, chances(0));

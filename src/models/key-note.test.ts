@@ -5,7 +5,7 @@ import { createFailure } from "./model.ts";
 const refused = createFailure("status", "Invalid key", 401);
 const keyHolder = { provider: "mine", setting: "providers.mine.api_key" };
 
-describe("a refusal for want of rights", () => {
+describe("a refusal of the key", () => {
 	it.each([
 		["key", keyHolder, 'Invalid key. The key for the provider "mine" is that of providers.mine.api_key.'],
 		["", keyHolder, 'Invalid key. There is no key for the provider "mine": put it into providers.mine.api_key.'],
@@ -15,7 +15,7 @@ describe("a refusal for want of rights", () => {
 			"Invalid key. The key for the provider is that of KIMI_API_KEY.",
 		],
 		["key", null, "Invalid key"],
-	])("with the key %j of %j says whose it was", (apiKey, holder, message) => {
+	])("with the key %j of %j names the source of the key", (apiKey, holder, message) => {
 		expect(withKeyNote(refused, { apiKey, keyHolder: holder, providerType: "openai_legacy" })).toEqual({
 			...refused,
 			message,
@@ -25,7 +25,7 @@ describe("a refusal for want of rights", () => {
 	it.each([
 		[keyHolder, 'No. The key for the provider "mine" is that of providers.mine.api_key. The platform may admit '],
 		[null, "No. The platform may admit "],
-	])("with 403 of Kimi's platform says that it may go by the client's name, for %j", (holder, start) => {
+	])("with 403 of Kimi's platform says that it may admit clients by name, for %j", (holder, start) => {
 		const settings = { apiKey: "key", keyHolder: holder, providerType: "kimi" } as const;
 		const { message } = withKeyNote(createFailure("status", "No.", 403), settings);
 		expect(message.startsWith(start)).toBe(true);
@@ -33,7 +33,7 @@ describe("a refusal for want of rights", () => {
 		expect(withKeyNote(refused, settings).message).not.toContain("admit");
 	});
 
-	it("is told apart from other failures", () => {
+	it("is distinguished from other failures", () => {
 		const settings = { apiKey: "key", keyHolder, providerType: "openai_legacy" } as const;
 		const forbidden = createFailure("status", "No.", 403);
 		expect(withKeyNote(forbidden, settings).message).toMatch(/^No\. The key .*api_key\.$/);

@@ -32,7 +32,7 @@ describe("the registry", () => {
 		["vertexai", "kimi-k2.6"],
 		["_chaos", "kimi-k2.6"],
 		["_echo", "echo"],
-	] as const)("makes a model of type %s without a request", async (providerType, name) => {
+	] as const)("creates a model of type %s without a request", async (providerType, name) => {
 		const model = await createModel({ ...plainModelSettings, providerType });
 		expect(model).toMatchObject({ name, maxContextSize: 100_000, capabilities: new Set() });
 	});
@@ -43,7 +43,7 @@ describe("the registry", () => {
 		["openai_responses", 1],
 		["anthropic", 1],
 		["gemini", 1],
-	] as const)("warms a model of type %s up with a connection, and sends nothing", async (providerType, connections) => {
+	] as const)("warms up a model of type %s with a connection, and sends nothing", async (providerType, connections) => {
 		const origin = await startOrigin();
 		onTestFinished(() => origin.close());
 		const baseUrl = `http://127.0.0.1:${origin.port}/v1`;
@@ -55,7 +55,7 @@ describe("the registry", () => {
 		expect([origin.connections(), origin.requests.length]).toEqual([connections, 1]);
 	});
 
-	it("warms up what cannot be reached as far as that goes", async () => {
+	it("warms up nothing for an invalid URL, and rejects for an unreachable host", async () => {
 		const nowhere = await createModel({ ...plainModelSettings, baseUrl: "nowhere" });
 		await expect(nowhere.warmUp?.()).resolves.toBeUndefined();
 		const origin = await startOrigin();
@@ -64,11 +64,11 @@ describe("the registry", () => {
 		await expect(gone.warmUp?.()).rejects.toThrow("ECONNREFUSED");
 	});
 
-	it("has nothing to warm up for scripted models", async () => {
+	it("has no warm-up for scripted models", async () => {
 		expect((await createModel(scripted)).warmUp).toBeUndefined();
 	});
 
-	it("gives each scripted model a queue of its own", async () => {
+	it("gives each scripted model its own queue", async () => {
 		const models = [await createModel(scripted), await createModel(scripted)];
 		for (const model of models) {
 			const chunks = await collectChunks(model.stream(plainRequest, new AbortController().signal));
@@ -76,7 +76,7 @@ describe("the registry", () => {
 		}
 	});
 
-	it("refuses unusable scripts when the model is made", async () => {
+	it("refuses invalid scripts when it creates the model", async () => {
 		await expect(createModel({ ...scripted, environment: {} })).rejects.toThrow(ModelConfigurationError);
 	});
 

@@ -50,8 +50,8 @@ async function stream(provider: ProviderServer, keys: KeySource, signal = never)
 
 const sentKeys = ({ requests }: ProviderServer) => requests.map(({ headers }) => headers.authorization);
 
-describe("a model that one signs in to", () => {
-	it("sends the key of the moment", async () => {
+describe("a model with a sign-in", () => {
+	it("sends the current key", async () => {
 		const provider = await startProvider();
 		const keys = createKeys("key-1-secret");
 		provider.answerNext(answer);
@@ -67,7 +67,7 @@ describe("a model that one signs in to", () => {
 		expect(sentKeys(provider)).toEqual(["Bearer key-1-secret", "Bearer key-2-secret"]);
 	});
 
-	it("asks once for another key when one is refused, and tells nothing of it", async () => {
+	it("retries once with another key when one is refused, without events of the first attempt", async () => {
 		const provider = await startProvider();
 		const keys = createKeys("key-1-secret", "key-2-secret");
 		provider.answerNext(refused);
@@ -99,7 +99,7 @@ describe("a model that one signs in to", () => {
 		expect(provider.requests).toHaveLength(2);
 	});
 
-	it("says why there is no other key", async () => {
+	it("reports why there is no other key", async () => {
 		const provider = await startProvider();
 		provider.answerNext(refused);
 		expect(await stream(provider, createKeys("key-1-secret"))).toEqual([
@@ -115,7 +115,7 @@ describe("a model that one signs in to", () => {
 		]);
 	});
 
-	it("asks no provider while nobody is signed in", async () => {
+	it("sends no request without a sign-in", async () => {
 		const provider = await startProvider();
 		const nobody: KeyAnswer = { ok: false, reason: "Nobody is signed in." };
 		const keys = { ...createKeys(), current: async () => nobody };
@@ -133,7 +133,7 @@ describe("a model that one signs in to", () => {
 		expect(provider.requests).toEqual([]);
 	});
 
-	it("leaves HTTP 403 to whoever asked, and says that it may be for the client's name", async () => {
+	it("returns HTTP 403, and says that the platform may admit clients by name", async () => {
 		const provider = await startProvider();
 		const keys = createKeys("key-1-secret", "key-2-secret");
 		provider.answerNext(sendJson(403, {}, { error: { message: "no" } }));
@@ -144,7 +144,7 @@ describe("a model that one signs in to", () => {
 		expect(keys.refusals).toEqual([]);
 	});
 
-	it.each([400, 429, 500])("leaves HTTP %i to whoever asked", async (status) => {
+	it.each([400, 429, 500])("returns HTTP %i", async (status) => {
 		const provider = await startProvider();
 		const keys = createKeys("key-1-secret", "key-2-secret");
 		provider.answerNext(sendJson(status, {}, { error: { message: "no" } }));
@@ -154,7 +154,7 @@ describe("a model that one signs in to", () => {
 		expect(keys.refusals).toEqual([]);
 	});
 
-	it("does not repeat an answer that has begun", async () => {
+	it("does not retry an answer that has begun", async () => {
 		const provider = await startProvider();
 		const keys = createKeys("key-1-secret", "key-2-secret");
 		provider.answerNext(
@@ -178,7 +178,7 @@ describe("a model that one signs in to", () => {
 		expect(provider.requests).toHaveLength(1);
 	});
 
-	it("does not wait for a key behind an abort", async () => {
+	it("stops waiting for a key at an abort", async () => {
 		const provider = await startProvider();
 		const keys = createKeys("key-1-secret");
 		const hanging = new Promise<KeyAnswer>(() => {});
@@ -201,7 +201,7 @@ describe("a model that one signs in to", () => {
 		}
 	});
 
-	it("hands over videos with the key of the moment, and with another one when it is refused", async () => {
+	it("uploads videos with the current key, and with another one when it is refused", async () => {
 		const provider = await startProvider();
 		const keys = createKeys("key-1-secret", "key-2-secret");
 		const model = await createSignedInModel({ ...plainModelSettings, baseUrl: provider.url }, keys);
@@ -213,12 +213,12 @@ describe("a model that one signs in to", () => {
 		expect(keys.refusals).toEqual(["key-1-secret"]);
 	});
 
-	it("hands over no videos where the provider takes them in messages", async () => {
+	it("uploads no videos when the provider accepts them in messages", async () => {
 		const settings = { ...plainModelSettings, providerType: "openai_legacy" } as const;
 		expect((await createSignedInModel(settings, createKeys("key-1-secret"))).uploadVideo).toBeUndefined();
 	});
 
-	it("cannot be made of settings that no model can be made of", async () => {
+	it("cannot be created with invalid settings", async () => {
 		const settings = { ...plainModelSettings, providerType: "_scripted_echo" } as const;
 		await expect(createSignedInModel(settings, createKeys("k"))).rejects.toThrow(ModelConfigurationError);
 	});

@@ -102,7 +102,7 @@ const failure = (kind: string, message: string, statusCode: number | null = null
 });
 
 describe("a request through a package", () => {
-	it("is sent as the adapter mends it, once", async () => {
+	it("is sent once, as changed by the adapter", async () => {
 		const { sent } = await stream(data("a", "end"));
 		expect(sent).toHaveLength(1);
 		expect(sent[0]).toMatchObject({
@@ -112,7 +112,7 @@ describe("a request through a package", () => {
 		expect(new Headers(sent[0]?.init?.headers).get("beta")).toBe("b");
 	});
 
-	it("is answered by the events that the adapter lets pass, up to its end mark", async () => {
+	it("returns the events that the adapter accepts, up to its end marker", async () => {
 		const { chunks } = await stream(data("ping", "a", "ping", "two\ndata: lines", "end", "b"));
 		expect(textOf(chunks)).toBe("data: a\n\ndata: two\ndata: lines\n\ndata: .\n\n");
 		expect(chunks.at(-1)).toEqual({
@@ -124,28 +124,28 @@ describe("a request through a package", () => {
 
 	it.each([
 		[
-			"ends without its end mark",
+			"ends without its end marker",
 			data("a"),
 			failure("connection", "The provider's stream ended before the answer was complete."),
 		],
 		["has an error in it", data("a", "bad", "end"), failure("status", "bad", 529)],
-	])("fails when the stream %s, whatever the package makes of it", async (_name, events, expected) => {
+	])("fails when the stream %s, whatever the package reports", async (_name, events, expected) => {
 		const { chunks } = await stream(events);
 		expect([textOf(chunks), chunks.at(-1)]).toEqual(["data: a\n\n", expected]);
 	});
 
-	it("fails when the package ends the answer without a word", async () => {
+	it("fails when the package ends the answer without a finish part", async () => {
 		const { chunks } = await stream(data("end"), {}, { doStream: async () => ({ stream: streamOf([]) }) });
 		expect(chunks).toEqual([failure("provider", "The provider ended the answer without saying how.")]);
 	});
 
-	it("says why an answer is empty, where the adapter knows", async () => {
+	it("reports why an answer is empty, when the adapter knows", async () => {
 		const doStream = async () => ({ stream: streamOf([finish]) });
 		const { chunks } = await stream("", { whyEmpty: ({ finishReason }) => finishReason.unified }, { doStream });
 		expect(chunks).toEqual([failure("provider", "other")]);
 	});
 
-	it("fails, and does not throw, when the package or the adapter throws", async () => {
+	it("fails without throwing when the package or the adapter throws", async () => {
 		const refuse = () => Promise.reject(new PackageError("AI_UnsupportedFunctionalityError", "No films."));
 		expect((await stream("", {}, { doStream: refuse })).chunks).toEqual([failure("provider", "No films.")]);
 		const toRequest = () => {
@@ -164,7 +164,7 @@ function streamOf(parts: readonly LanguageModelV3StreamPart[]): ReadableStream<L
 	});
 }
 
-describe("what a package throws", () => {
+describe("an error of a package", () => {
 	it.each([
 		["a status", new PackageError("AI_APICallError", "busy", { statusCode: 503 }), ["status", "busy", 503]],
 		[
@@ -175,7 +175,7 @@ describe("what a package throws", () => {
 		["a refusal", new PackageError("AI_InvalidPromptError", "no"), ["provider", "no", null]],
 		["anything else", new TypeError("x is undefined"), ["defect", "x is undefined", null]],
 		["no error at all", "text", ["defect", "text", null]],
-	])("is told: %s", (_name, thrown, [kind, message, statusCode]) => {
+	])("is reported: %s", (_name, thrown, [kind, message, statusCode]) => {
 		expect(toModelFailure(thrown)).toEqual({ kind, message, statusCode, retryAfter: null });
 	});
 });

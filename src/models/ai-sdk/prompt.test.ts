@@ -30,7 +30,7 @@ function promptOf(messages: readonly HistoryEntry[], media: readonly MediaKind[]
 }
 
 describe("the prompt", () => {
-	it("begins with the system prompt, and marks what a system message says later", () => {
+	it("begins with the system prompt, and marks later system messages", () => {
 		const later: HistoryEntry = { role: "system", content: [text("b"), text("c")] };
 		expect(promptOf([user(text("a")), later], [], "Be brief.")).toEqual([
 			{ role: "system", content: "Be brief." },
@@ -39,13 +39,13 @@ describe("the prompt", () => {
 		]);
 	});
 
-	it("has no blank text, and no message that is left without content", () => {
+	it("has no blank text and no empty message", () => {
 		expect(promptOf([user(text(" \n")), assistant([text("")]), user(text(""), text("a"))])).toEqual([
 			{ role: "user", content: [{ type: "text", text: "a" }] },
 		]);
 	});
 
-	it("gives back to each origin its own, in order", () => {
+	it("returns provider data to its origin only, in order", () => {
 		const message = assistant(
 			[
 				thought("one", memory),
@@ -86,7 +86,7 @@ describe("the prompt", () => {
 		expect(promptOf([assistant([], [call("c1", given)])])).toMatchObject([{ content: [{ input }] }]);
 	});
 
-	it("has results that follow each other in one message, with the names and ids of their calls", () => {
+	it("merges consecutive results into one message, with the names and ids of their calls", () => {
 		const messages = [
 			assistant([], [call("f:0", "{}"), call("f_0", "{}")]),
 			toolResult("f:0", text("a"), text("b")),
@@ -127,22 +127,22 @@ describe("media", () => {
 		["data with parameters", image("data:IMAGE/PNG;name=a.png;base64,AAAA"), file("image/png", "AAAA")],
 		["data without a type", image("data:;base64,AAAA"), file("image/*", "AAAA")],
 		["encoded text", image("data:image/svg+xml,%3Csvg%2F%3E"), file("image/svg+xml", "PHN2Zy8+")],
-		["text that is badly encoded", image("data:image/svg+xml,%"), file("image/svg+xml", "JQ==")],
+		["text with invalid encoding", image("data:image/svg+xml,%"), file("image/svg+xml", "JQ==")],
 		["an address", video("https://h/a.mp4"), file("video/*", new URL("https://h/a.mp4"))],
 		["a file of another provider", video("ms://abc"), note("video")],
 		["no address at all", image("data:image/png"), note("image")],
-		["what the model does not take", audio("data:audio/wav;base64,AAAA"), note("audio")],
-	])("go to the model from a user: %s", (_name, part, expected) => {
+		["a type that the model does not accept", audio("data:audio/wav;base64,AAAA"), note("audio")],
+	])("are sent to the model from a user: %s", (_name, part, expected) => {
 		expect(promptOf([user(part)], ["image", "video"])).toEqual([{ role: "user", content: [expected] }]);
 	});
 
 	it.each([
-		["a picture", image("data:image/png;base64,AAAA"), { type: "image-data", mediaType: "image/png", data: "AAAA" }],
+		["an image", image("data:image/png;base64,AAAA"), { type: "image-data", mediaType: "image/png", data: "AAAA" }],
 		["an address", image("https://h/a.png"), { type: "image-url", url: "https://h/a.png" }],
-		["a film", video("data:video/mp4;base64,AAAA"), { type: "file-data", mediaType: "video/mp4", data: "AAAA" }],
-		["the address of a film", video("https://h/a.mp4"), { type: "file-url", url: "https://h/a.mp4" }],
-		["what the model does not take", audio("https://h/a.wav"), note("audio")],
-	])("go to the model from a tool: %s", (_name, part, expected) => {
+		["a video", video("data:video/mp4;base64,AAAA"), { type: "file-data", mediaType: "video/mp4", data: "AAAA" }],
+		["the address of a video", video("https://h/a.mp4"), { type: "file-url", url: "https://h/a.mp4" }],
+		["a type that the model does not accept", audio("https://h/a.wav"), note("audio")],
+	])("are sent to the model from a tool: %s", (_name, part, expected) => {
 		const value = [{ type: "text", text: "a" }, expected];
 		expect(promptOf([toolResult("c1", text("a"), text(" "), part)], ["image", "video"])).toMatchObject([
 			{ role: "tool", content: [{ output: { type: "content", value } }] },
@@ -151,7 +151,7 @@ describe("media", () => {
 });
 
 describe("ids of calls", () => {
-	it("are never empty and never twice the same", () => {
+	it("are never empty and always unique", () => {
 		const ids = createCallIds((id) => id.trim());
 		expect(["", " ", "a", "a_2", "a"].map((id) => ids.ofCall(id))).toEqual(["call", "call_2", "a", "a_2", "a_3"]);
 		expect(["a", " ", "b"].map((id) => ids.ofResult(id))).toEqual(["a_3", "call_2", "b"]);

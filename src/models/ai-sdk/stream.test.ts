@@ -56,12 +56,12 @@ function readAll(parts: readonly LanguageModelV3StreamPart[]): ModelPart[][] {
 describe("the parts of a stream", () => {
 	it.each<[string, LanguageModelV3StreamPart[], ModelPart[][]]>([
 		[
-			"text goes out as it comes",
+			"text is passed on as it arrives",
 			[{ type: "text-start", id: "t" }, textDelta("a"), textDelta(""), textDelta("b"), { type: "text-end", id: "t" }],
 			[[], [text("a")], [], [text("b")], []],
 		],
 		[
-			"a thought is sealed where it ends",
+			"reasoning is signed at its end",
 			[
 				{ type: "reasoning-start", id: "0", providerMetadata: { maker: { itemId: "i", signature: null } } },
 				reasoningDelta("0", "a"),
@@ -71,7 +71,7 @@ describe("the parts of a stream", () => {
 			[[], [think("a")], [], [sealed("thought", { itemId: "i", signature: "s" })]],
 		],
 		[
-			"a thought that is not ended is sealed by what follows, and only once",
+			"unended reasoning is signed by the next part, and only once",
 			[
 				{ ...reasoningDelta("0", "a"), ...signed("s") },
 				textDelta("b"),
@@ -88,27 +88,27 @@ describe("the parts of a stream", () => {
 			],
 		],
 		[
-			"a thought without anything to keep has no seal",
+			"reasoning without metadata has no signature",
 			[reasoningDelta("0", "a"), textDelta("b")],
 			[[think("a")], [text("b")]],
 		],
 		[
-			"what belongs to a text follows it",
+			"the metadata of a text follows it",
 			[textDelta("a"), { ...textDelta(""), ...signed("s") }],
 			[[text("a")], [sealed("text", { signature: "s" })]],
 		],
 		[
-			"what belongs to a call goes out with it",
+			"the metadata of a call is sent with it",
 			[{ ...begin("c1"), ...signed("s") }, whole("c1", "{}")],
 			[[call("c1", null, { from: "maker:m1", kept: { signature: "s" } })], []],
 		],
 		[
-			"a call that comes whole has its arguments",
+			"a complete call has its arguments",
 			[whole("c1", '{"a":1}'), whole("c2", "{}")],
 			[[call("c1", '{"a":1}')], [call("c2")]],
 		],
 		[
-			"arguments are told once",
+			"arguments are emitted once",
 			[
 				begin("c1"),
 				input("c1", '{"a"'),
@@ -119,7 +119,7 @@ describe("the parts of a stream", () => {
 			[[call("c1")], [piece('{"a"')], [piece(":1}")], [], []],
 		],
 		[
-			"calls that interleave come one after the other, and what follows them waits",
+			"interleaved calls are emitted one after the other, and later parts wait",
 			[
 				begin("c1"),
 				begin("c2"),
@@ -137,22 +137,22 @@ describe("the parts of a stream", () => {
 			[[call("c1")], [], [call("c1")], [piece("{}")], []],
 		],
 		[
-			"the end lets go what waited",
+			"the end releases waiting parts",
 			[begin("c1"), begin("c2"), textDelta("a"), finish()],
 			[[call("c1")], [], [], [call("c2"), text("a")]],
 		],
 		[
-			"a last call cut off before its arguments is not left without any",
+			"a last call without its arguments has invalid ones",
 			[begin("c1"), whole("c1", "{}"), begin("c2"), whole("c2", "{}"), finish("length")],
 			[[call("c1")], [], [call("c2")], [], [piece("{")]],
 		],
 		[
-			"a call that text follows was not cut off",
+			"a call before text is complete",
 			[begin("c1"), whole("c1", "{}"), textDelta("a"), finish("length")],
 			[[call("c1")], [], [text("a")], []],
 		],
 		[
-			"what the provider runs itself is none of ours",
+			"tools that the provider runs are ignored",
 			[
 				{ type: "tool-input-start", id: "s1", toolName: "f", providerExecuted: true },
 				input("s1", "{}"),
@@ -165,13 +165,13 @@ describe("the parts of a stream", () => {
 		expect(readAll(parts)).toEqual(expected);
 	});
 
-	it("fails at an event that the package could not read", () => {
+	it("fails at an event that the package could not parse", () => {
 		expect(() => readAll([{ type: "error", error: new Error('Value: {"secret":1}') }])).toThrow(
 			"The provider sent an event that does not fit its protocol.",
 		);
 	});
 
-	it("tells the id, the end, and whether anything was said", () => {
+	it("reports the id, the end, and whether the answer is empty", () => {
 		const reader = createPartReader(memory);
 		expect(reader.answer).toEqual({ finish: null, messageId: null, isEmpty: true });
 		reader.read({ type: "response-metadata", id: "m" });

@@ -107,7 +107,7 @@ describe("the second request", () => {
 		return { ...body, output_config: { effort: "high" }, metadata: { user_id: "session-41" } };
 	}
 
-	it("is the recorded one, but for our effort and the session's id", async () => {
+	it("is the recorded one, except for our effort and the session's id", async () => {
 		const first = await ask(sendEvents(recordedStream), thinking, asked);
 		await ask(sendEvents(start + finish("end_turn")), thinking, afterTools(first));
 		expect(tested.server.requests.map(({ body }) => body)).toEqual([
@@ -116,7 +116,7 @@ describe("the second request", () => {
 		]);
 	});
 
-	it("has a budget for a model that knows no other", async () => {
+	it("has a budget for a model without adaptive thinking", async () => {
 		const older = { ...thinking, model: "claude-sonnet-4-5", sampling: plainModelSettings.sampling };
 		await ask(sendEvents(recordedStream), older, asked);
 		const { output_config: _, ...body } = recorded("anthropic-request.json");
@@ -129,7 +129,7 @@ describe("the second request", () => {
 		expect(tested.server.requests[0]?.headers["anthropic-beta"]).toBe("interleaved-thinking-2025-05-14");
 	});
 
-	it("has no thoughts of another model, and none while thinking is off", async () => {
+	it("omits the reasoning of another model, and all of it while thinking is off", async () => {
 		const first = await ask(sendEvents(recordedStream), thinking, asked);
 		const second = afterTools(first);
 		await ask(sendEvents(start + finish("end_turn")), { ...thinking, model: "claude-opus-5" }, second);
@@ -142,13 +142,13 @@ describe("the second request", () => {
 		expect(tested.server.requests[2]?.body).toMatchObject({ thinking: { type: "disabled" } });
 	});
 
-	it("does not think on about a turn that began without a thought it could send", async () => {
+	it("switches thinking off in a turn that began without reasoning of this model", async () => {
 		const second = afterTools(await ask(sendEvents(recordedStream), thinking, asked));
 		await ask(sendEvents(start + finish("end_turn")), { ...thinking, model: "claude-opus-4-5" }, second);
 		expect(tested.server.requests[1]?.body).not.toHaveProperty("thinking");
 	});
 
-	it("goes to the right place with the right headers", async () => {
+	it("has the documented path and headers", async () => {
 		await ask(sendEvents(recordedStream), { customHeaders: { "X-Team": "blue" }, clientName: () => "ide 2.0" });
 		const { path, headers } = tested.server.requests[0] ?? {};
 		expect(path).toBe("/v1/messages");
@@ -163,10 +163,10 @@ describe("the second request", () => {
 	});
 });
 
-describe("what other versions and other servers send", () => {
+describe("events of other versions and compatible servers", () => {
 	it.each([
 		[
-			"a silent thought, which is kept for its signature",
+			"empty reasoning, stored for its signature",
 			block(0, { type: "thinking", thinking: "", signature: "" }) +
 				delta(0, { type: "signature_delta", signature: "s" }) +
 				stop(0) +
@@ -189,7 +189,7 @@ describe("what other versions and other servers send", () => {
 			[text("a")],
 		],
 		[
-			"text and thought in the start of their blocks",
+			"text and reasoning in the start of their blocks",
 			block(0, { type: "thinking", thinking: "t" }) + stop(0) + block(1, { type: "text", text: "a" }) + stop(1),
 			[think("t"), text("a")],
 		],
@@ -205,13 +205,13 @@ describe("what other versions and other servers send", () => {
 				stop(0),
 			[toolCall("c", "f")],
 		],
-		["the mark of another protocol", `${textBlock(0, "a")}data: [DONE]\n\n`, [text("a")]],
-	])("is read: %s", async (_name, events, parts) => {
+		["the end marker of another protocol", `${textBlock(0, "a")}data: [DONE]\n\n`, [text("a")]],
+	])("are parsed: %s", async (_name, events, parts) => {
 		const chunks = await ask(sendEvents(start + events + finish("end_turn")));
 		expect([partsOf(chunks), chunks.at(-1)]).toEqual([parts, done]);
 	});
 
-	it("puts the pieces of calls that interleave behind their calls", async () => {
+	it("orders the pieces of interleaved calls after their calls", async () => {
 		const tool = (index: number) => block(index, { type: "tool_use", id: `c${index}`, name: "f", input: {} });
 		const input = (index: number, partial_json: string) => delta(index, { type: "input_json_delta", partial_json });
 		const events =
@@ -227,16 +227,16 @@ describe("what other versions and other servers send", () => {
 	});
 
 	it.each([
-		["cut off inside its arguments", [delta(0, { type: "input_json_delta", partial_json: '{"a":' })], '{"a":'],
-		["cut off before its arguments", [], "{"],
-	])("leaves a call unreadable that was %s", async (_name, deltas, given) => {
+		["interrupted within its arguments", [delta(0, { type: "input_json_delta", partial_json: '{"a":' })], '{"a":'],
+		["interrupted before its arguments", [], "{"],
+	])("leaves the arguments invalid for a call that was %s", async (_name, deltas, given) => {
 		const tool = block(0, { type: "tool_use", id: "c", name: "f", input: {} });
 		const chunks = await ask(sendEvents(start + tool + deltas.join("") + stop(0) + finish("max_tokens")));
 		expect(partsOf(chunks)).toEqual([toolCall("c", "f"), piece(given)]);
 		expect(chunks.at(-1)).toEqual(done);
 	});
 
-	it("says that the window is full when it leaves no room for an answer, so that room is made", async () => {
+	it("reports an overflow when the full window leaves no answer, so that a compaction follows", async () => {
 		const message = "The conversation leaves no room for an answer in the model's context window.";
 		const end = finish("model_context_window_exceeded");
 		expect(await ask(sendEvents(start + end))).toEqual([modelFailure("overflow", message)]);
@@ -249,9 +249,9 @@ describe("what other versions and other servers send", () => {
 			finish("refusal", { stop_details: { type: "refusal", category: "x", explanation: "Not that." } }),
 			"The provider refused to answer: Not that.",
 		],
-		["a refusal without a word", finish("refusal"), "The provider refused to answer."],
-		["spent tokens", finish("max_tokens"), "The model used up all tokens of its answer before it said anything."],
-	])("says why there is no answer: %s", async (_name, end, message) => {
+		["a refusal without an explanation", finish("refusal"), "The provider refused to answer."],
+		["exhausted tokens", finish("max_tokens"), "The model used up all tokens of its answer before it said anything."],
+	])("reports why there is no answer: %s", async (_name, end, message) => {
 		expect(await ask(sendEvents(start + end))).toEqual([modelFailure("provider", message)]);
 		const chunks = await ask(sendEvents(start + textBlock(0, "a") + end));
 		expect([partsOf(chunks), chunks.at(-1)]).toEqual([[text("a")], done]);
@@ -265,13 +265,13 @@ describe("usage", () => {
 
 	it.each([
 		[
-			"with what was read from the cache and written to it",
+			"with the tokens read from and written to the cache",
 			started({ input_tokens: 5, cache_creation_input_tokens: 30, cache_read_input_tokens: 20, output_tokens: 1 }) +
 				ended({ output_tokens: 9 }),
 			{ input_other: 5, output: 9, input_cache_read: 20, input_cache_creation: 30 },
 		],
 		[
-			"as it was counted last",
+			"from the last count",
 			started({ input_tokens: 5, cache_read_input_tokens: 1 }) +
 				event({ type: "message_delta", delta: {}, usage: { output_tokens: 4, input_tokens: 6 } }) +
 				ended({ output_tokens: 9, input_tokens: null, cache_read_input_tokens: 2 }),
@@ -282,7 +282,7 @@ describe("usage", () => {
 			started({ input_tokens: 5, output_tokens: 2 }) + ended(null),
 			{ input_other: 5, output: 2, input_cache_read: 0, input_cache_creation: 0 },
 		],
-		["as unknown where nothing was counted", started(null) + ended(null), null],
+		["as unknown without any count", started(null) + ended(null), null],
 	])("is read %s", async (_name, events, usage) => {
 		const chunks = await ask(sendEvents(events));
 		expect(chunks).toEqual([{ type: "done", usage, messageId: "m1" }]);

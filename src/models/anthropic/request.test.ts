@@ -56,7 +56,7 @@ describe("thinking", () => {
 		["claude-opus-4-20250514", budget(16_000)],
 		["claude-3-7-sonnet-20250219", budget(32_000)],
 		["kimi-k2.6", budget(32_000)],
-	])("of %s is asked for as %j", async (model, thinking) => {
+	])("of %s is requested as %j", async (model, thinking) => {
 		const body = await send({ model, thinking: "on" });
 		expect(body.thinking).toEqual(thinking);
 		expect(body.output_config).toEqual(thinking.type === "adaptive" ? { effort: "high" } : undefined);
@@ -72,7 +72,7 @@ describe("thinking", () => {
 		expect((await send({ model, thinking: "off" })).thinking).toEqual(thinking);
 	});
 
-	it("is left to a model that is told nothing", async () => {
+	it("is omitted when no mode is set", async () => {
 		expect(await send({})).not.toHaveProperty("thinking");
 	});
 
@@ -80,18 +80,18 @@ describe("thinking", () => {
 		[20_000, 16_000],
 		[9000, 4000],
 		[1280, 1024],
-	])("has a budget that leaves room within %d tokens", async (maxCompletionTokens, expected) => {
+	])("has a budget that leaves space for the answer within %d tokens", async (maxCompletionTokens, expected) => {
 		const sampling = { ...plainModelSettings.sampling, maxCompletionTokens };
 		const body = await send({ model: "claude-sonnet-4-5", thinking: "on", sampling });
 		expect([body.max_tokens, body.thinking]).toEqual([maxCompletionTokens, budget(expected)]);
 	});
 
-	it("has no budget where there is no room for one", async () => {
+	it("has no budget when it would leave no space for the answer", async () => {
 		const sampling = { ...plainModelSettings.sampling, maxCompletionTokens: 1200 };
 		expect(await send({ model: "claude-sonnet-4-5", thinking: "on", sampling })).not.toHaveProperty("thinking");
 	});
 
-	it("keeps the thoughts of a model that cannot stop, and of no other", async () => {
+	it("includes earlier reasoning for a model that always thinks, and for no other", async () => {
 		const messages = [user("a"), { ...user("b"), role: "assistant", content: [think("claude-opus-5-5")] }] as const;
 		const request = { messages: [...messages, user("c")] };
 		const types = ({ messages: sent }: SentBody) => sent.flatMap(({ content }) => content.map(({ type }) => type));
@@ -105,48 +105,48 @@ describe("thinking", () => {
 	});
 
 	it.each([
-		["a turn that began with a thought", [think("claude-sonnet-4-5")], [], true],
+		["a turn that began with reasoning", [think("claude-sonnet-4-5")], [], true],
 		["a turn that began without one", [], [], false],
 		["a turn of another model", [think("claude-opus-4-5")], [], false],
-		["such a turn with a reminder behind its results", [], [user("by the way")], false],
-		["a turn that is over", [], [{ ...user("done"), role: "assistant" as const }, user("next")], true],
-	])("with a budget goes on in %s", async (_name, content, more, thinks) => {
+		["such a turn with a reminder after its results", [], [user("by the way")], false],
+		["an ended turn", [], [{ ...user("done"), role: "assistant" as const }, user("next")], true],
+	])("with a budget continues in %s", async (_name, content, more, thinks) => {
 		const messages = [user("a"), { ...calls("c1"), content }, result("c1"), calls("c2"), result("c2"), ...more];
 		const body = await send({ model: "claude-sonnet-4-5", thinking: "on" }, { messages });
 		expect(body.thinking).toEqual(thinks ? budget(32_000) : undefined);
 	});
 });
 
-describe("tokens and sampling", () => {
+describe("max_tokens and sampling", () => {
 	const sampling = (changed: Partial<ModelSettings["sampling"]>) => ({
 		sampling: { ...plainModelSettings.sampling, ...changed },
 	});
 
 	it.each([
 		["50000 by default", {}, 50_000],
-		["what is configured", sampling({ maxCompletionTokens: 1000 }), 1000],
-		["the default where no cap is wanted, as the API has to be told one", sampling({ maxCompletionTokens: 0 }), 50_000],
-		["what a model can give at most", { model: "claude-opus-4-1" }, 32_000],
-		["what the window leaves", { maxContextSize: 10_000 }, 10_000 - 1024 - 5],
+		["the configured limit", sampling({ maxCompletionTokens: 1000 }), 1000],
+		["the default without a cap, as the API requires one", sampling({ maxCompletionTokens: 0 }), 50_000],
+		["the maximum of the model", { model: "claude-opus-4-1" }, 32_000],
+		["the rest of the window", { maxContextSize: 10_000 }, 10_000 - 1024 - 5],
 		["at least one", { maxContextSize: 10 }, 1],
 	])("are %s", async (_name, settings, expected) => {
 		expect((await send(settings)).max_tokens).toBe(expected);
 	});
 
-	it("count what the conversation was last known to have", async () => {
+	it("subtract the last known tokens of the conversation", async () => {
 		expect((await send({}, { knownTokens: 180_000 })).max_tokens).toBe(200_000 - 180_000 - 1024);
 	});
 
 	it.each([
-		["sends temperature", "claude-sonnet-4-5", { temperature: 0.3 }, { temperature: 0.3 }],
-		["sends top_p", "claude-sonnet-4-5", { topP: 0.8 }, { top_p: 0.8 }],
-		["sends neither to a model that refuses them", "claude-sonnet-5", { temperature: 0.3, topP: 0.8 }, {}],
+		["include temperature", "claude-sonnet-4-5", { temperature: 0.3 }, { temperature: 0.3 }],
+		["include top_p", "claude-sonnet-4-5", { topP: 0.8 }, { top_p: 0.8 }],
+		["include neither for a model that refuses them", "claude-sonnet-5", { temperature: 0.3, topP: 0.8 }, {}],
 	])("%s", async (_name, model, given, expected) => {
 		const { temperature, top_p } = await send({ model, ...sampling(given) });
 		expect({ temperature, top_p }).toEqual({ temperature: undefined, top_p: undefined, ...expected });
 	});
 
-	it("sends no temperature to a model that thinks", async () => {
+	it("include no temperature for a model that thinks", async () => {
 		const settings = { model: "claude-sonnet-4-5", thinking: "on", ...sampling({ temperature: 0.3 }) } as const;
 		expect(await send(settings)).not.toHaveProperty("temperature");
 	});
@@ -175,7 +175,7 @@ describe("cache marks", () => {
 		]);
 	});
 
-	it("are on what the request before ended with as well, when the API would not look that far back", async () => {
+	it("are also at the end of the previous request, when the API would not look that far back", async () => {
 		const ids = Array.from({ length: 10 }, (_, index) => `c${index}`);
 		const messages = [user("a"), calls(...ids), ...ids.map(result), user("by the way")];
 		expect(places(await send({}, { tools: [tool], messages }))).toEqual([
@@ -186,20 +186,20 @@ describe("cache marks", () => {
 		]);
 	});
 
-	it("need neither a system prompt nor tools", async () => {
+	it("require neither a system prompt nor tools", async () => {
 		expect(places(await send({}, { systemPrompt: "" }))).toEqual(["messages.0.content.0"]);
 	});
 });
 
-describe("the conversation", () => {
-	it("has ids that the API takes, the same in call and result", async () => {
+describe("the messages", () => {
+	it("have ids that the API accepts, the same in call and result", async () => {
 		const messages = [user("a"), calls("f:0"), result("f:0"), calls("f:0", "f_0"), result("f:0"), result("f_0")];
 		const { messages: sent } = await send({}, { messages });
 		const ids = sent.flatMap(({ content }) => content.flatMap((block) => block["id"] ?? block["tool_use_id"] ?? []));
 		expect(ids).toEqual(["f_0", "f_0", "f_0_2", "f_0_3", "f_0_2", "f_0_3"]);
 	});
 
-	it("has all results of a message first in the next, then what the user says", async () => {
+	it("have all results of a message first in the next, then the user's text", async () => {
 		const messages = [user("a"), calls("c1", "c2"), result("c1"), result("c2"), user("b")];
 		const { messages: sent } = await send({}, { messages });
 		expect(sent.map(({ role, content }) => [role, content.map(({ type }) => type)])).toEqual([
@@ -210,9 +210,9 @@ describe("the conversation", () => {
 	});
 
 	it.each([
-		["to a model that sees", ["image_in"] as const, "image"],
-		["not to one that does not", [], "text"],
-	])("has pictures: %s", async (_name, capabilities, type) => {
+		["with an image for a model that accepts images", ["image_in"] as const, "image"],
+		["without one for a model that does not", [], "text"],
+	])("handle images: %s", async (_name, capabilities, type) => {
 		const image = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA", id: null } } as const;
 		const messages: HistoryEntry[] = [
 			{ role: "user", content: [image] },
@@ -232,7 +232,7 @@ describe("the address", () => {
 		["https://api.anthropic.com/v1", "https://api.anthropic.com/v1/messages"],
 		["https://h/anthropic/v1/", "https://h/anthropic/v1/messages"],
 		["https://h/anthropic?key=x", "https://h/anthropic/v1/messages?key=x"],
-	])("goes from %s to %s", (base, address) => {
+	])("is derived from %s: %s", (base, address) => {
 		expect(toMessagesUrl(base).href).toBe(address);
 	});
 });
@@ -240,7 +240,7 @@ describe("the address", () => {
 describe("headers", () => {
 	afterEach(() => vi.unstubAllEnvs());
 
-	it("have nothing from the environment of the process", async () => {
+	it("contain nothing from the environment of the process", async () => {
 		vi.stubEnv("ANTHROPIC_API_KEY", "from-the-environment");
 		vi.stubEnv("ANTHROPIC_AUTH_TOKEN", "from-the-environment");
 		vi.stubEnv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9");
@@ -249,7 +249,7 @@ describe("headers", () => {
 		expect(JSON.stringify(tested.server.requests[0]?.headers)).not.toContain("from-the-environment");
 	});
 
-	it("are the user's where the user gives them", async () => {
+	it("can be overridden by the user", async () => {
 		const customHeaders = { "anthropic-beta": "mine-2026-01-01", Authorization: "Bearer token" };
 		await send({ model: "claude-sonnet-4-5", thinking: "on", apiKey: "", customHeaders });
 		expect(tested.server.requests[0]?.headers).toMatchObject({

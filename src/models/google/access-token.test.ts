@@ -33,7 +33,7 @@ async function startTokenService() {
 }
 
 describe("tokens for Vertex AI", () => {
-	it("come from the named credentials, once for as long as they last", async () => {
+	it("are requested with the named credentials, once for their lifetime", async () => {
 		const { url, asked } = await startTokenService();
 		const subject = path.join(mkdtempSync(path.join(tmpdir(), "token-")), "subject");
 		writeFileSync(subject, "subject-token");
@@ -54,7 +54,7 @@ describe("tokens for Vertex AI", () => {
 		expect(new URLSearchParams(asked[0]).get("scope")).toBe("https://www.googleapis.com/auth/cloud-platform");
 	});
 
-	it("of another account are asked for over our network alone, from the first request on", async () => {
+	it("of another account are requested through our network only, from the first request on", async () => {
 		const asked: string[] = [];
 		const fetch = async (input: unknown) => {
 			asked.push(String(input));
@@ -81,7 +81,7 @@ describe("tokens for Vertex AI", () => {
 		["no JSON", "oops", "JSON"],
 		["no credentials", "[]", "/keys.json holds no credentials"],
 		["an unknown kind", '{"type":"service_account"}', "No token for Vertex AI could be had"],
-	])("say what is wrong with %s, and read it again next time", async (_name, text, message) => {
+	])("report the fault for %s, and read the file again next time", async (_name, text, message) => {
 		let reads = 0;
 		const getToken = createAccessTokens({
 			...place,

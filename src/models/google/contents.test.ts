@@ -69,7 +69,7 @@ const tested = createModelSubject(settings);
 const { ask, sent } = tested;
 
 describe("answers", () => {
-	it("with a signature behind the text keep it with the text", async () => {
+	it("store a signature after the text with the text", async () => {
 		const parts = partsOf(await ask(sendEvents(readProviderFixture("gemini-text-end.sse"))));
 		expect(parts).toEqual([
 			text("Rain, 4 C; one red pixel."),
@@ -77,7 +77,7 @@ describe("answers", () => {
 		]);
 	});
 
-	it("name calls that came without an id, and do not send such ids back", async () => {
+	it("generate ids for calls without one, and do not send such ids back", async () => {
 		const given = event({ functionCall: { name: "f", args: { a: 1 } } }, { functionCall: { name: "g" } });
 		const chunks = await ask(sendEvents(given + finish("STOP")));
 		const ids = partsOf(chunks).flatMap((part) => (part.type === "function" ? [part.id] : []));
@@ -105,12 +105,12 @@ describe("answers", () => {
 			{ finishMessage: "print(f())" },
 			"The model made a tool call that cannot be read (MALFORMED_FUNCTION_CALL: print(f())).",
 		],
-	])("that say nothing say why: %s", async (reason, others, message) => {
+	])("without content report why: %s", async (reason, others, message) => {
 		expect(await ask(sendEvents(finish(reason, others)))).toEqual([modelFailure("provider", message)]);
 		expect((await ask(sendEvents(event({ text: "a" }) + finish(reason, others)))).at(-1)?.type).toBe("done");
 	});
 
-	it("that never come say that the prompt was refused", async () => {
+	it("without an answer report that the prompt was refused", async () => {
 		expect(await ask(sendEvents(readProviderFixture("gemini-blocked.sse")))).toMatchObject([
 			{ failure: { kind: "provider", message: "The provider refused the prompt (PROHIBITED_CONTENT)." } },
 		]);
@@ -122,7 +122,7 @@ describe("the request", () => {
 		["", "/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse"],
 		["/v1", "/v1/models/gemini-3-pro:streamGenerateContent?alt=sse"],
 		["/proxy/", "/proxy/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse"],
-	])("goes below the base URL %j", async (base, path) => {
+	])("is sent below the base URL %j", async (base, path) => {
 		await ask(sendEvents(recordedStream), { baseUrl: tested.server.url + base });
 		expect(tested.server.requests[0]).toMatchObject({ path, headers: { "x-goog-api-key": "test-key-0123456789" } });
 	});
@@ -136,7 +136,7 @@ describe("the request", () => {
 		["gemini-2.5-pro", "default", { includeThoughts: true }],
 		["gemini-2.0-flash", "on", undefined],
 		["gemma-3-27b-it", "on", undefined],
-	] as const)("tells %s how to think: %s", async (model, thinking, expected) => {
+	] as const)("has the thinking mode for %s: %s", async (model, thinking, expected) => {
 		await ask(sendEvents(recordedStream), { model, thinking });
 		const generation = sent("generationConfig");
 		expect(isRecord(generation) ? generation["thinkingConfig"] : undefined).toEqual(expected);
@@ -164,7 +164,7 @@ describe("the request", () => {
 		expect(tested.server.requests[1]?.body).toEqual(recorded);
 	});
 
-	it("puts pictures of results beside them for older models, one result for each call", async () => {
+	it("has images of results next to them for older models, one result for each call", async () => {
 		const changes: Partial<ModelSettings> = { model: "gemini-2.5-flash", capabilities: new Set(["image_in"]) };
 		const first = await ask(sendEvents(recordedStream), changes);
 		const results = [[text("a"), text("b"), imagePart], [imagePart]];
@@ -189,7 +189,7 @@ describe("Vertex AI", () => {
 		return await collectChunks(stream(plainRequest, new AbortController().signal));
 	}
 
-	it("is asked below the project, with a token and without ids", async () => {
+	it("gets requests below the project, with a token and without ids", async () => {
 		tested.server.answerNext(sendEvents(recordedStream));
 		const chunks = await askVertex({ environment: project });
 		expect(partsOf(chunks)).toEqual(recordedParts);
@@ -200,7 +200,7 @@ describe("Vertex AI", () => {
 		expect(tested.server.requests[0]?.headers["x-goog-api-key"]).toBeUndefined();
 	});
 
-	it("is asked by key alone where there is no project", async () => {
+	it("gets requests with the key alone when there is no project", async () => {
 		tested.server.answerNext(sendEvents(recordedStream));
 		await askVertex({ environment: {} });
 		expect(tested.server.requests[0]).toMatchObject({
@@ -209,7 +209,7 @@ describe("Vertex AI", () => {
 		});
 	});
 
-	it("says what it lacks", async () => {
+	it("names the missing settings", async () => {
 		expect(await askVertex({ environment: {}, apiKey: "" })).toMatchObject([
 			{ failure: { kind: "provider", message: expect.stringContaining("GOOGLE_CLOUD_PROJECT") } },
 		]);

@@ -27,7 +27,7 @@ describe("server-sent events", () => {
 		["data: a\n", [event("a", null, true)]],
 		["data: a\n\nevent: x", [event("a")]],
 		["data: a:b: c\n\n", [event("a:b: c")]],
-	])("of %j are these, however it is cut", (text, expected) => {
+	])("of %j are the same however the text is split", (text, expected) => {
 		expect(readAll([text])).toEqual(expected);
 		expect(readAll([...text])).toEqual(expected);
 		const random = createRandom(1);
@@ -54,14 +54,14 @@ describe("server-sent events", () => {
 			],
 		],
 		["in many lines", Array.from({ length: 400 }, () => "data: x\n")],
-		["in a line of nothing", ["x".repeat(2000)]],
-	])("have a bound: %s", (_name, pieces) => {
+		["in a line without a field", ["x".repeat(2000)]],
+	])("have a size limit: %s", (_name, pieces) => {
 		const reader = createEventReader(1000);
 		expect(pieces.map((piece) => reader.read(piece)).at(-1)).toBeNull();
 		expect(reader.read("\n\n")).toBeNull();
 	});
 
-	it("may be many, and what is between them is not counted", () => {
+	it("may be many, and the limit applies to each", () => {
 		const reader = createEventReader(1000);
 		for (let count = 0; count < 1000; count += 1) {
 			expect(reader.read(`: ${"x".repeat(900)}\nid: 1\ndata: ${"y".repeat(900)}\n\n`)).toHaveLength(1);
@@ -74,7 +74,7 @@ describe("server-sent events", () => {
 		["unknown fields", "a\n"],
 		["empty data", "data\n"],
 		["colons", ":\r\n"],
-	])("of nothing but %s take no time", (_name, line) => {
+	])("of nothing but %s are read in linear time", (_name, line) => {
 		const reader = createEventReader(64 * 1024 * 1024);
 		const text = `${line.repeat(Math.floor((4 * 1024 * 1024) / line.length))}\r`;
 		const began = performance.now();

@@ -4,7 +4,7 @@ import { readRetryAfter } from "./retry-after.ts";
 
 const now = Date.parse("2026-11-20T21:00:00Z");
 
-describe("headers that ask to wait", () => {
+describe("headers that request a wait", () => {
 	it.each([
 		[{ "retry-after": "2" }, 2000],
 		[{ "retry-after": "1.5" }, 1500],
@@ -27,7 +27,7 @@ describe("headers that ask to wait", () => {
 	])("%j: %s", (headers, expected) => expect(readRetryAfter(new Headers(headers), now)).toBe(expected));
 });
 
-describe("details that ask to wait", () => {
+describe("details that request a wait", () => {
 	it.each([
 		[[{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "34s" }], 34_000],
 		[[{ reason: "x" }, { retryDelay: "0.25s" }], 250],

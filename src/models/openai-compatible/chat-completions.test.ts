@@ -115,7 +115,7 @@ describe.each([
 	["openai_legacy", openai],
 ] as const)("the recorded stream of %s", (_name, { settings, stream, parts, last }) => {
 	it.each([
-		["names and waiting times of events", stream.replaceAll("data: ", "event: unknown\nretry: 10\ndata: ")],
+		["names and retry times of events", stream.replaceAll("data: ", "event: unknown\nretry: 10\ndata: ")],
 		["no [DONE]", stream.replace(/data: \[DONE\]\s*$/, "")],
 		["no [DONE] and no line end", stream.replace(/data: \[DONE\]\s*$/, "").trimEnd()],
 	])("is the same with %s", async (_variant, changed) => {
@@ -130,7 +130,7 @@ describe("usage", () => {
 	const last = (usage: unknown) => `data: ${JSON.stringify({ choices: [], usage })}\n\n`;
 
 	it.each([
-		["beside the reason", event({}, { finish_reason: "stop", usage: count }), counted],
+		["next to the finish reason", event({}, { finish_reason: "stop", usage: count }), counted],
 		["in a last chunk", finish + last(count), counted],
 		[
 			"in both, the last wins",
@@ -156,10 +156,10 @@ describe("usage", () => {
 	});
 });
 
-describe("what compatible servers send", () => {
+describe("answers of compatible servers", () => {
 	it.each([
 		[
-			"an empty finish reason while running",
+			"an empty finish reason before the end",
 			event({ content: "a" }, { finish_reason: "" }) + event({ content: "b" }),
 			"ab",
 		],
@@ -176,35 +176,35 @@ describe("what compatible servers send", () => {
 			}),
 			"<think>a",
 		],
-		["both names of thoughts", event({ reasoning: "t", reasoning_content: "t" }), "<think>"],
-		["the other name of thoughts", event({ reasoning: "t" }), "<think>"],
-	])("is read: %s", async (_name, events, expected) => {
+		["both keys of reasoning", event({ reasoning: "t", reasoning_content: "t" }), "<think>"],
+		["the other key of reasoning", event({ reasoning: "t" }), "<think>"],
+	])("are parsed: %s", async (_name, events, expected) => {
 		expect(await askForText(sendEvents(events + finish))).toEqual([expected, done]);
 	});
 
-	it("takes [DONE] without a reason for the end, and reads nothing behind it", async () => {
+	it("may end with [DONE] without a finish reason, after which nothing is read", async () => {
 		const answer = sendEvents(`${event({ content: "a" })}data: [DONE]\n\n${event({ content: "b" })}`);
 		expect(await askForText(answer)).toEqual(["a", done]);
 	});
 
-	it("takes reasoning under a configured key first", async () => {
+	it("may have reasoning under a configured key, which is read first", async () => {
 		const answer = sendEvents(event({ deliberation: "t", reasoning: "u" }) + finish);
 		const chunks = await ask(answer, { providerType: "openai_legacy", reasoningKey: "deliberation" });
 		expect(partsOf(chunks)).toEqual([think("t")]);
 	});
 
-	it("takes arguments that are an object, and makes up a missing id", async () => {
+	it("may have arguments as an object, and no id, which is generated", async () => {
 		const toolCalls = [{ index: 0, function: { name: "f", arguments: { a: 1 } } }];
 		const [made] = partsOf(await ask(sendEvents(event({ tool_calls: toolCalls }) + finish)));
 		expect(made).toEqual({ ...toolCall("", "f", '{"a":1}'), id: expect.stringMatching(/^call_[0-9a-f]{24}$/) });
 	});
 
-	it("ends well when only the tail of the stream is missing", async () => {
+	it("are complete when only the tail of the stream is missing", async () => {
 		const answer = sendEvents(event({ content: "a" }) + finish, { ending: "cut" });
 		expect(await askForText(answer)).toEqual(["a", done]);
 	});
 
-	it("says so when a filter left nothing, and keeps what it left", async () => {
+	it("report a filter that left no content, and otherwise include the rest", async () => {
 		const filtered = event({}, { finish_reason: "content_filter" });
 		expect(await ask(sendEvents(filtered))).toEqual([
 			modelFailure("provider", "The provider's content filter stopped the answer."),
@@ -223,7 +223,7 @@ describe("the second request", () => {
 		return tested.server.requests[1]?.body;
 	}
 
-	it("is the recorded one for kimi, but for the label before the picture", async () => {
+	it("is the recorded one for kimi, except for the label before the image", async () => {
 		const body = await askTwice(kimi.stream, {
 			...kimi.settings,
 			thinking: "on",
@@ -234,7 +234,7 @@ describe("the second request", () => {
 		expect(body).toEqual(recorded);
 	});
 
-	it("is the recorded one for openai_legacy, but for spellings that every compatible server knows", async () => {
+	it("is the recorded one for openai_legacy, except for more compatible spellings", async () => {
 		const body = await askTwice(openai.stream, {
 			...openai.settings,
 			sampling: { ...plainModelSettings.sampling, maxCompletionTokens: 4096 },
@@ -247,7 +247,7 @@ describe("the second request", () => {
 		expect(body).toEqual(recorded);
 	});
 
-	it("goes to the right place with the right headers", async () => {
+	it("has the documented path and headers", async () => {
 		await ask(sendEvents(finish), { customHeaders: { "X-Team": "blue" }, clientName: () => "ide 2.0" });
 		expect(tested.server.requests[0]).toMatchObject({
 			path: "/v1/chat/completions",
@@ -267,20 +267,24 @@ describe("errors", () => {
 			'error: {"code":503,"message":"Loading model"}\n\n',
 			modelFailure("status", "Loading model", 503),
 		],
-		["an event of plain text", "event: error\ndata: overloaded\n\n", modelFailure("provider", "overloaded")],
+		["an event with plain text", "event: error\ndata: overloaded\n\n", modelFailure("provider", "overloaded")],
 		[
 			"keys of a gateway",
 			'data: {"choices":null,"error_message":"no","error_type":"x"}\n\n',
 			modelFailure("provider", "no"),
 		],
-		["no object", "data: 5\n\n", modelFailure("provider", "The provider sent an event that is not an object.")],
+		[
+			"a value that is no object",
+			"data: 5\n\n",
+			modelFailure("provider", "The provider sent an event that is not an object."),
+		],
 	])("are found in a stream: %s", async (_name, events, expected) => {
 		expect(await ask(sendEvents(events))).toEqual([expected]);
 	});
 });
 
-describe("deadlines", () => {
-	it("wait only briefly for the tail of an answer that has ended", async () => {
+describe("timeouts", () => {
+	it("limit the wait for the tail of a complete answer", async () => {
 		const clock = createManualClock();
 		const timeouts = { response: 111_000, idle: 222_000 };
 		const asked = ask(sendEvents(event({ content: "a" }) + finish, { ending: "hang" }), { clock, timeouts });

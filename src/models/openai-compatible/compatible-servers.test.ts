@@ -175,8 +175,8 @@ function joined(chunks: readonly ModelChunk[]): ModelPart[] {
 
 const tested = createModelSubject({ providerType: "openai_legacy" }, "/v1");
 
-describe("a server one runs oneself", () => {
-	it.each(Object.entries(scenes))("is understood: %s", async (_name, scene) => {
+describe("a self-hosted server", () => {
+	it.each(Object.entries(scenes))("is supported: %s", async (_name, scene) => {
 		const chunks = await tested.ask(sendEvents(toStream(scene), { chunkSize: 11 }));
 		const made = (id: string | null) => id ?? expect.stringMatching(/^call_[0-9a-f]{24}$/);
 		expect(joined(chunks)).toEqual([
@@ -191,7 +191,7 @@ describe("a server one runs oneself", () => {
 		expect(isRecord(body) ? Object.keys(body).sort() : null).toEqual(["messages", "model", "stream", "stream_options"]);
 	});
 
-	it("is sent no key when there is none", async () => {
+	it("gets no key when there is none", async () => {
 		await tested.ask(sendEvents("data: [DONE]\n\n"), { apiKey: "" });
 		expect(tested.server.requests[0]?.headers.authorization).toBeUndefined();
 	});

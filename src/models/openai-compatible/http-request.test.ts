@@ -24,7 +24,7 @@ const openai = (messages: HistoryEntry[], settings: Partial<ModelSettings> = {})
 	toBody(request(...messages), { ...plainModelSettings, ...settings }, openaiLegacyFlavour);
 
 describe("messages", () => {
-	it("moves media of tool results behind all tool messages, into a following user message if there is one", () => {
+	it("have media of tool results after all tool messages, in a following user message if there is one", () => {
 		const asked: HistoryEntry = {
 			role: "assistant",
 			content: [],
@@ -61,7 +61,7 @@ describe("messages", () => {
 		]);
 	});
 
-	it("names tool messages for kimi, and leaves out empty content beside calls", () => {
+	it("have the tool name for kimi, and no empty content next to calls", () => {
 		expect(
 			kimi([
 				{ role: "assistant", content: [], toolCalls: [call("a", '{"x": 1}')] },
@@ -76,7 +76,7 @@ describe("messages", () => {
 		]);
 	});
 
-	it("sends one text as a string, media as blocks, and no thoughts of others", () => {
+	it("have a single text as a string, media as blocks, and no reasoning of other models", () => {
 		expect(openai([{ role: "user", content: [text("a"), think("t")] }])["messages"]).toEqual([
 			{ role: "user", content: "a" },
 		]);
@@ -96,12 +96,12 @@ describe("messages", () => {
 	});
 });
 
-describe("thoughts", () => {
+describe("reasoning", () => {
 	const silent: HistoryEntry = { role: "assistant", content: [text("x")], toolCalls: [call("a", "{}")] };
 	const thinking: HistoryEntry = { role: "assistant", content: [think("t1"), text("x"), think("t2")] };
 	const first = (body: ReturnType<typeof kimi>) => (Array.isArray(body["messages"]) ? body["messages"][0] : null);
 
-	it("go back under the configured key, and not at all under an empty one", () => {
+	it("is sent back under the configured key, and not at all under an empty one", () => {
 		expect(first(kimi([thinking]))).toEqual({ role: "assistant", reasoning_content: "t1t2", content: "x" });
 		expect(openai([thinking])).toMatchObject({
 			reasoning_effort: "medium",
@@ -117,7 +117,7 @@ describe("thoughts", () => {
 		expect(without).not.toHaveProperty("reasoning_effort");
 	});
 
-	it("have a stand-in where kimi insists on them", () => {
+	it("has a placeholder when kimi requires it", () => {
 		expect(first(kimi([silent], { thinking: "on" }))).toHaveProperty("reasoning_content", " ");
 		expect(first(kimi([silent], { capabilities: new Set(["thinking"]) }))).toHaveProperty("reasoning_content", " ");
 		expect(first(kimi([silent]))).not.toHaveProperty("reasoning_content");
@@ -127,7 +127,7 @@ describe("thoughts", () => {
 		expect(first(openai([silent], { thinking: "on" }))).not.toHaveProperty("reasoning_content");
 	});
 
-	it("that are empty stay empty", () => {
+	it("that is empty stays empty", () => {
 		expect(first(kimi([{ role: "assistant", content: [think(""), text("x")] }]))).toEqual({
 			role: "assistant",
 			reasoning_content: "",
@@ -135,7 +135,7 @@ describe("thoughts", () => {
 		});
 	});
 
-	it("are switched on and off as the provider knows it", () => {
+	it("is switched on and off as the provider documents", () => {
 		expect(kimi([], { thinking: "on" })["thinking"]).toEqual({ type: "enabled" });
 		const sampling = { ...plainModelSettings.sampling, thinkingKeep: "all" };
 		expect(kimi([], { thinking: "on", sampling })["thinking"]).toEqual({ type: "enabled", keep: "all" });
@@ -147,7 +147,7 @@ describe("thoughts", () => {
 });
 
 describe("the body", () => {
-	it("has only what is set", () => {
+	it("has only the configured fields", () => {
 		expect(openai([])).toEqual({
 			model: "kimi-k2.6",
 			stream: true,
@@ -158,7 +158,7 @@ describe("the body", () => {
 		expect(openai([], { sampling })).toMatchObject({ temperature: 0, top_p: 0.5, max_completion_tokens: 10 });
 	});
 
-	it("offers tools, kimi's own among them", () => {
+	it("contains the tools, kimi's own among them", () => {
 		const tools = [
 			{ name: "f", description: "d", parameters: { type: "object", properties: { a: {} } } },
 			{ name: "$web_search", description: "d", parameters: {} },
@@ -181,7 +181,7 @@ describe("the body", () => {
 	});
 });
 
-describe("the automatic cap", () => {
+describe("the automatic completion cap", () => {
 	const capped = (wanted: number | null, knownTokens?: number) => {
 		const sampling = { ...plainModelSettings.sampling, maxCompletionTokens: wanted };
 		const asked = { ...request({ role: "user", content: [text("abcde")] }), ...(knownTokens ? { knownTokens } : {}) };
@@ -190,7 +190,7 @@ describe("the automatic cap", () => {
 		];
 	};
 
-	it("leaves room for the input and a reserve", () => {
+	it("leaves space for the input and a reserve", () => {
 		expect(capped(null)).toBe(10_000 - 2 - 1024);
 		expect(capped(500)).toBe(500);
 		expect(capped(9_500)).toBe(10_000 - 2 - 1024);
@@ -221,15 +221,15 @@ describe("address and headers", () => {
 		["https://h/v1/", "https://h/v1/chat/completions"],
 		["http://h:8080", "http://h:8080/chat/completions"],
 		["https://h/x?api-version=1", "https://h/x/chat/completions?api-version=1"],
-	])("goes from %s to %s", (base, endpoint) => {
+	])("is derived from %s: %s", (base, endpoint) => {
 		expect(toEndpoint(base).href).toBe(endpoint);
 	});
 
-	it.each(["", "h/v1", "file:///x", "https://me:pass@h/v1"])("refuses the base %j", (base) => {
+	it.each(["", "h/v1", "file:///x", "https://me:pass@h/v1"])("is refused for the base %j", (base) => {
 		expect(() => toEndpoint(base)).toThrow(RequestFailure);
 	});
 
-	it("sends the key, the client's name and custom headers, which win", () => {
+	it("contain the key, the client's name and custom headers, which override the others", () => {
 		const settings = {
 			...plainModelSettings,
 			clientName: () => "ide (x)\u00e9 2.0",
@@ -249,7 +249,7 @@ describe("address and headers", () => {
 		});
 	});
 
-	it("does not quote a header that HTTP forbids", () => {
+	it("do not quote a header that HTTP forbids", () => {
 		const settings = { ...plainModelSettings, customHeaders: { "x-key": "secret\nvalue" } };
 		expect(() => toHeaders(settings)).toThrow(
 			"The provider's api_key or custom_headers hold what HTTP does not allow.",

@@ -23,7 +23,7 @@ function upload(changes: Partial<ChatSettings> = {}, signal = never): Promise<Vi
 }
 
 describe("uploading a video", () => {
-	it("sends it to the files of the provider and refers to it by its id", async () => {
+	it("posts it to the files of the provider and refers to it by its id", async () => {
 		const customHeaders = { "x-team": "blue", "content-type": "text/plain" };
 		expect(await upload({ customHeaders, clientName: () => "Editor 1.0" })).toEqual({ ok: true, url: "ms://file-7" });
 		const boundary = `agentwire-${"0".repeat(32)}`;
@@ -53,7 +53,7 @@ describe("uploading a video", () => {
 		]);
 	});
 
-	it("is what models of the type kimi do, and no others", async () => {
+	it("is available for models of the type kimi, and no others", async () => {
 		const create = (providerType: "kimi" | "openai_legacy") =>
 			createModel({ ...plainModelSettings, providerType, baseUrl: `${server.url}/v1` });
 		expect(await (await create("kimi")).uploadVideo?.(video, never)).toEqual({ ok: true, url: "ms://file-7" });
@@ -69,7 +69,7 @@ describe("uploading a video", () => {
 		[sendText(302, { location: "/" }, ""), { kind: "status", message: "HTTP 302 Found", statusCode: 302 }],
 		[sendJson(200, {}, { object: "file" }), { kind: "provider", message: noId, statusCode: null }],
 		[sendText(200, {}, "<html>"), { kind: "provider", message: noId, statusCode: null }],
-	])("tells how the provider refuses: %#", async (answer, failure) => {
+	])("reports how the provider refuses: %#", async (answer, failure) => {
 		server.answerNext(answer);
 		expect(await upload()).toEqual({ ok: false, failure: { ...failure, retryAfter: null } });
 	});
@@ -77,17 +77,17 @@ describe("uploading a video", () => {
 	it.each([
 		[{ baseUrl: "file:///v1" }, "The provider's base_url is not an http(s) URL without credentials."],
 		[{ apiKey: "a\nb" }, "The provider's api_key or custom_headers hold what HTTP does not allow."],
-	])("tells what is wrong with the settings %j", async (changes, message) => {
+	])("reports the fault of the settings %j", async (changes, message) => {
 		expect(await upload(changes)).toMatchObject({ ok: false, failure: { kind: "provider", message } });
 		expect(server.requests).toEqual([]);
 	});
 
-	it("tells that nothing listens", async () => {
+	it("reports a refused connection", async () => {
 		const uploaded = await upload({ baseUrl: "http://127.0.0.1:2/v1" });
 		expect(uploaded).toMatchObject({ ok: false, failure: { kind: "connection" } });
 	});
 
-	it("waits as long as a slow line needs", async () => {
+	it("waits as long as a slow connection needs", async () => {
 		server.answerNext(async () => {});
 		const clock = createManualClock();
 		const uploading = upload({ clock, timeouts: { response: 1000, idle: 1000 } });
@@ -95,7 +95,7 @@ describe("uploading a video", () => {
 		expect(await uploading).toMatchObject({ ok: false, failure: { kind: "timeout" } });
 	});
 
-	it("closes the connection with an abort", async () => {
+	it("closes the connection at an abort", async () => {
 		const controller = new AbortController();
 		server.answerNext(async () => controller.abort());
 		expect(await upload({}, controller.signal)).toMatchObject({ ok: false });

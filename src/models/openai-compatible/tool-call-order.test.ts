@@ -21,7 +21,7 @@ function play(...steps: readonly Step[]): ModelPart[][] {
 }
 
 describe("the order of parts", () => {
-	it("passes on calls that come one after the other as they stream", () => {
+	it("emits consecutive calls as they stream", () => {
 		expect(
 			play(
 				"a",
@@ -44,7 +44,7 @@ describe("the order of parts", () => {
 		]);
 	});
 
-	it("holds what comes before the call ahead of it is complete", () => {
+	it("holds back parts until the call before them is complete", () => {
 		expect(
 			play(
 				{ index: 0, id: "c0", name: "f" },
@@ -67,7 +67,7 @@ describe("the order of parts", () => {
 		]);
 	});
 
-	it("lets go of what waits behind a call without arguments at the end", () => {
+	it("emits at the end the parts after a call without arguments", () => {
 		expect(play({ index: 0, id: "c0", name: "f" }, { index: 1, id: "c1", name: "g", argumentsPiece: "{}" })).toEqual([
 			[toolCall("c0", "f")],
 			[],
@@ -77,7 +77,7 @@ describe("the order of parts", () => {
 
 	it.each<[string, Step[], ModelPart[]]>([
 		[
-			"one index for all calls, apart by id",
+			"one index for all calls, which differ by id",
 			[
 				{ index: 0, id: "c0", name: "f", argumentsPiece: "{}" },
 				{ index: 0, id: "c1", name: "g", argumentsPiece: "{}" },
@@ -99,7 +99,7 @@ describe("the order of parts", () => {
 			[toolCall("c0", "f", "{"), piece("}"), piece(" ")],
 		],
 		[
-			"a name that comes late",
+			"a late name",
 			[
 				{ index: 0, id: "c0", argumentsPiece: "{" },
 				{ index: 0, name: "f", argumentsPiece: "}" },
@@ -111,11 +111,11 @@ describe("the order of parts", () => {
 			[{ index: 0, id: "c0", name: "f", argumentsPiece: "{}" }, "a", { index: 0, argumentsPiece: "" }],
 			[toolCall("c0", "f", "{}"), text("a")],
 		],
-	])("takes %s", (_name, steps, parts) => {
+	])("accepts %s", (_name, steps, parts) => {
 		expect(play(...steps).flat()).toEqual(parts);
 	});
 
-	it("refuses a call without a name, and one that goes on after its end", () => {
+	it("refuses a call without a name, and one that continues after its end", () => {
 		expect(() => play({ index: 0, id: "c0" })).toThrow(
 			requestFailure("provider", "The provider sent a tool call without a name."),
 		);

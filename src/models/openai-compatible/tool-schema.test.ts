@@ -21,11 +21,11 @@ describe("filling in types", () => {
 		{ type: ["string", "null"] },
 		{ $ref: "#/$defs/a" },
 		{ type: "object", properties: { type: { type: "string" } } },
-	])("leaves %j alone", (schema) => {
+	])("leaves %j unchanged", (schema) => {
 		expect(fillTypes(schema)).toEqual(schema);
 	});
 
-	it("reaches every nested schema and nothing else", () => {
+	it("visits every nested schema and nothing else", () => {
 		expect(
 			fillTypes({
 				type: "object",

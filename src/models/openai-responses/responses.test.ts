@@ -74,12 +74,12 @@ describeProvider("responses", {
 const tested = createModelSubject(settings, "/v1");
 const { ask, sent } = tested;
 
-describe("what compatible servers send", () => {
+describe("events of compatible servers", () => {
 	it.each([
-		["a text that came whole", done({ ...message, content: [{ type: "output_text", text: "a" }] }), [text("a")]],
-		["a refusal in pieces", added(message) + delta("No.").replaceAll("output_text", "refusal"), [text("No.")]],
+		["a text in one event", done({ ...message, content: [{ type: "output_text", text: "a" }] }), [text("a")]],
+		["a refusal in several events", added(message) + delta("No.").replaceAll("output_text", "refusal"), [text("No.")]],
 		[
-			"the thought itself",
+			"plain reasoning",
 			added({ type: "reasoning", id: "r", summary: [] }) +
 				event({ type: "response.reasoning_text.delta", item_id: "r", output_index: 0, content_index: 0, delta: "t" }) +
 				done({ type: "reasoning", id: "r", summary: [] }) +
@@ -87,12 +87,12 @@ describe("what compatible servers send", () => {
 			[think("t"), seal(origin, "thought", { itemId: "r" }), text("a")],
 		],
 		[
-			"a call that came whole, without ids",
+			"a call in one event, without ids",
 			done({ type: "function_call", name: "f", arguments: '{"a":1}' }),
 			[toolCall("item_0", "f"), piece('{"a":1}')],
 		],
-		["an item of a kind nobody knows", done({ type: "hologram", id: "h" }) + added(message, 1), []],
-	])("is read: %s", async (_name, events, parts) => {
+		["an item of an unknown kind", done({ type: "hologram", id: "h" }) + added(message, 1), []],
+	])("are parsed: %s", async (_name, events, parts) => {
 		const filler = parts.length === 0 ? event({ type: "response.output_text.delta", output_index: 1, delta: "x" }) : "";
 		const chunks = await ask(sendEvents(created + events + filler + completed));
 		expect(partsOf(chunks)).toEqual(parts.length === 0 ? [text("x")] : parts);
@@ -102,14 +102,14 @@ describe("what compatible servers send", () => {
 	it.each([
 		["max_output_tokens", "The model used up all tokens of its answer before it said anything."],
 		["content_filter", "The provider's content filter held the answer back."],
-	])("says why there is no answer: %s", async (reason, expected) => {
+	])("report why there is no answer: %s", async (reason, expected) => {
 		const end = event({ type: "response.incomplete", response: { incomplete_details: { reason } } });
 		expect(await ask(sendEvents(created + end))).toEqual([modelFailure("provider", expected)]);
 		const chunks = await ask(sendEvents(created + added(message) + delta("a") + end));
 		expect(chunks.at(-1)?.type).toBe("done");
 	});
 
-	it("leaves the arguments of a call that was cut off unreadable", async () => {
+	it("leave the arguments of an interrupted call invalid", async () => {
 		const item = { type: "function_call", id: "f1", call_id: "c1", name: "f", arguments: "", status: "in_progress" };
 		const end = event({
 			type: "response.incomplete",
@@ -120,7 +120,7 @@ describe("what compatible servers send", () => {
 });
 
 describe("the request", () => {
-	it("names the tools and the settings", async () => {
+	it("contains the tools and the settings", async () => {
 		const parameters = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 		await ask(
 			sendEvents(created + added(message) + delta("a") + completed),
@@ -160,12 +160,12 @@ describe("the request", () => {
 		["gpt-4.1", "default", undefined],
 		["gpt-5.2", "default", { summary: "auto" }],
 		["qwen3", "on", { effort: "high", summary: "auto" }],
-	] as const)("tells %s how much to think: %s", async (model, thinking, reasoning) => {
+	] as const)("has the reasoning effort for %s: %s", async (model, thinking, reasoning) => {
 		await ask(sendEvents(recordedStream), { model, thinking });
 		expect([sent("model"), sent("reasoning")]).toEqual([model, reasoning]);
 	});
 
-	it("is, in the second step, the recorded one but for ids and states that may be left out", async () => {
+	it("is, in the second step, the recorded one except for optional ids and states", async () => {
 		const changes: Partial<ModelSettings> = {
 			thinking: "on",
 			capabilities: new Set(["image_in"]),
@@ -187,7 +187,7 @@ describe("the request", () => {
 		expect(tested.server.requests[1]?.body).toEqual(recorded);
 	});
 
-	it("leaves out thoughts of another model, and those that nothing came of", async () => {
+	it("omits the reasoning of another model, and reasoning without an answer", async () => {
 		const thought = (from: string) => ({
 			...seal(from, "thought", { itemId: "r", reasoningEncryptedContent: "e" }),
 			think: "t",

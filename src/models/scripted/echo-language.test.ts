@@ -33,7 +33,7 @@ const call = (
 });
 
 describe("lines", () => {
-	it("reads the minimal example", () => {
+	it("parses the minimal example", () => {
 		const script = [
 			"id: scripted-1",
 			"usage: input_other=5 output=2",
@@ -52,12 +52,12 @@ describe("lines", () => {
 		} satisfies EchoScript);
 	});
 
-	it("passes over blank lines, comments, fences and a lone echo", () => {
+	it("ignores blank lines, comments, fences and a lone echo", () => {
 		expect(parts("\n  \n# text: no\n```text\nECHO\n  echo \ntext: yes\n```")).toEqual([text("yes")]);
 	});
 
 	it.each(["\n", "\r\n", "\r", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])(
-		"takes %j for a line end",
+		"treats %j as a line end",
 		(lineEnd) => {
 			expect(parts(`text: a${lineEnd}text: b`)).toEqual([text("a"), text("b")]);
 		},
@@ -73,7 +73,7 @@ describe("lines", () => {
 		);
 	});
 
-	it("lets the last id and the last usage win, each as a whole", () => {
+	it("uses the last id and the last usage, each as a whole", () => {
 		const script = parseEchoScript(
 			"id: a\nid: ' b '\nusage: output=1 input_cache_read=3\nusage: input_other=2\ntext: x",
 		);
@@ -84,7 +84,7 @@ describe("lines", () => {
 		expect(parseEchoScript("text: x")).toMatchObject({ messageId: null, usage: null });
 	});
 
-	it("reads 20,000 lines quickly", () => {
+	it("parses 20,000 lines quickly", () => {
 		const script = Array.from({ length: 20_000 }, (_, index) => `text: piece ${index}`).join("\n");
 		const start = performance.now();
 		expect(parts(script)).toHaveLength(20_000);
@@ -128,7 +128,7 @@ describe("usage", () => {
 });
 
 describe("media", () => {
-	it("reads URLs, quoted or not, and objects", () => {
+	it("parses URLs, quoted or not, and objects", () => {
 		const script = [
 			"image_url: https://a/b.png",
 			'audio_url: "data:audio/wav;base64,AA"',
@@ -149,7 +149,7 @@ describe("media", () => {
 		);
 	});
 
-	it("refuses an id that is no string", () => {
+	it("refuses an id that is not a string", () => {
 		expect(failureOf('image_url: {"url":"u","id":1}').message).toContain("id must be a string");
 	});
 });
@@ -203,7 +203,7 @@ describe("tool calls", () => {
 		["5", "number"],
 		["true", "boolean"],
 		['{"arguments_part": 1.5}', "number"],
-	])("calls %s a defect", (payload, type) => {
+	])("treats %s as an internal error", (payload, type) => {
 		expect(failureOf(`text: x\ntool_call_part: ${payload}`)).toEqual({
 			kind: "defect",
 			message: `Invalid echo tool_call_part at line 2: the payload must not be a ${type}`,
@@ -221,7 +221,7 @@ describe("errors", () => {
 		["connection lost it", { kind: "connection", message: "lost it", statusCode: null }],
 		["TIMEOUT", { kind: "timeout", message: "Simulated timeout error", statusCode: null }],
 		["timeout too slow", { kind: "timeout", message: "too slow", statusCode: null }],
-	])("simulates %s, wherever the line stands", (payload, expected) => {
+	])("simulates %s, on whatever line", (payload, expected) => {
 		expect(failureOf(`text: never told\nerror: ${payload}\ntext: x`)).toEqual({ ...expected, retryAfter: null });
 	});
 

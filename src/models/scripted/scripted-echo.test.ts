@@ -48,7 +48,7 @@ const exhausted = (turn: number): ModelChunk[] => [
 ];
 
 describe("scripted echo", () => {
-	it("is called scripted_echo and has the configured window and capabilities", () => {
+	it("has the name scripted_echo, and the configured window and capabilities", () => {
 		expect(scripted()).toMatchObject({
 			name: "scripted_echo",
 			maxContextSize: 1000,
@@ -56,7 +56,7 @@ describe("scripted echo", () => {
 		});
 	});
 
-	it("takes one script for each request, then is exhausted for good", async () => {
+	it("uses one script for each request, and is then exhausted permanently", async () => {
 		const model = scripted("text: a", "text: b");
 		expect(await ask(model)).toEqual(answer("a"));
 		expect(await ask(model)).toEqual(answer("b"));
@@ -75,7 +75,7 @@ describe("scripted echo", () => {
 		expect(await ask(model)).toEqual(answer("c"));
 	});
 
-	it("shares one queue between requests that run at once", async () => {
+	it("shares one queue between concurrent requests", async () => {
 		const model = scripted("text: a", "text: b");
 		expect(await Promise.all([ask(model), ask(model)])).toEqual([answer("a"), answer("b")]);
 	});
@@ -101,7 +101,7 @@ describe("scripted echo", () => {
 		});
 	});
 
-	it("does not detect empty answers", async () => {
+	it("does not report empty answers", async () => {
 		expect(await ask(scripted("text:"))).toEqual(answer(""));
 		expect(await ask(scripted("think: only"))).toHaveLength(2);
 	});
@@ -125,7 +125,7 @@ describe("echo", () => {
 	const model = createEchoModel({ maxContextSize: 1000, capabilities: new Set() });
 	const signal = new AbortController().signal;
 
-	it("runs the script of the last message, part by part on lines of their own", async () => {
+	it("runs the script of the last message, with parts on lines of their own", async () => {
 		const messages = [
 			{
 				role: "user" as const,
