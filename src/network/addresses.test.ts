@@ -82,7 +82,7 @@ describe("ranges", () => {
 	])("%s in %s: %s", (address, range, expected) => expect(isInRange(address, range)).toBe(expected));
 });
 
-describe("the rule that lets requests go to the public internet alone", () => {
+describe("the address rule for public addresses only", () => {
 	const strict = createPublicOnlyRule([]);
 	const lenient = createPublicOnlyRule(["wiki.corp", "*.Lab.test", "10.1.0.0/16", "::1", "router"]);
 
@@ -96,11 +96,11 @@ describe("the rule that lets requests go to the public internet alone", () => {
 		"router",
 	])("refuses the name %s", (name) => expect(strict.checkName(name)).toMatch(/name of this machine/));
 
-	it.each(["example.test", "localhost.example.test", "internal.example.test"])("lets %s be asked for", (name) =>
+	it.each(["example.test", "localhost.example.test", "internal.example.test"])("admits %s", (name) =>
 		expect(strict.checkName(name)).toBeNull(),
 	);
 
-	it("says what is behind a name", () => {
+	it("names the address of a host in its refusal", () => {
 		expect(strict.checkAddress("10.0.0.1", "a.test")).toBe(
 			"a.test has the address 10.0.0.1, which is a private address",
 		);
@@ -118,11 +118,11 @@ describe("the rule that lets requests go to the public internet alone", () => {
 		["10.2.2.3", "a.test", false],
 		["::1", "a.test", true],
 		["192.168.0.1", "router", true],
-	])("lets %s of %s be connected to when that is allowed: %s", (address, host, expected) =>
+	])("admits %s of %s when it is allowed: %s", (address, host, expected) =>
 		expect(lenient.checkAddress(address, host) === null).toBe(expected),
 	);
 
-	it("lets names be asked for that are allowed", () => {
+	it("admits allowed names", () => {
 		expect(["router", "x.lab.test", "localhost"].map((name) => lenient.checkName(name) === null)).toEqual([
 			true,
 			true,

@@ -57,13 +57,13 @@ const framings = {
 	],
 };
 
-describe("a body that nobody reads while its connection is closed", () => {
+describe("an unread body whose connection is closed", () => {
 	const cases = Object.keys(framings).flatMap((framing) =>
 		[1000, 16_384, 32_768, 65_536, 200_000].flatMap((size) =>
 			(["at once", "later"] as const).map((end) => [framing, size, end] as const),
 		),
 	);
-	it.each(cases)("is whole for whoever reads it later: by %s, %i bytes, closed %s", async (framing, size, end) => {
+	it.each(cases)("is complete for a later reader: by %s, %i bytes, closed %s", async (framing, size, end) => {
 		const frame = framings[framing as keyof typeof framings];
 		let isSent = false;
 		const server = await startRawServer(async (socket) => {
@@ -90,11 +90,15 @@ describe("an answer", () => {
 	it.each([
 		["garbage", "oops\r\n\r\n", "Parse Error"],
 		["nothing", "", "socket hang up"],
-		["a head that is cut", `${ok}a: b`, "socket hang up"],
-		["a head without end", `${ok}${"a: b\r\n".repeat(10_000)}\r\n`, "Header overflow"],
+		["a truncated head", `${ok}a: b`, "socket hang up"],
+		["an endless head", `${ok}${"a: b\r\n".repeat(10_000)}\r\n`, "Header overflow"],
 		["one long header", `${ok}a: ${"b".repeat(20_000)}\r\n\r\n`, "Header overflow"],
-		["two lengths", `${ok}content-length: 1\r\ncontent-length: 2\r\n\r\nab`, "Content-Length"],
-		["a length and chunks", `${ok}content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`, "Parse Error"],
+		["two different lengths", `${ok}content-length: 1\r\ncontent-length: 2\r\n\r\nab`, "Content-Length"],
+		[
+			"a length and chunked encoding",
+			`${ok}content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+			"Parse Error",
+		],
 		["a bare line feed", "HTTP/1.1 200 OK\na: b\n\n", "Parse Error"],
 		["too many heads before it", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(200), "more than 100 heads"],
 		["another protocol", "HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\nab", "another protocol"],
@@ -106,25 +110,30 @@ describe("an answer", () => {
 	});
 
 	it.each([
-		["shorter than it says", `${ok}content-length: 9\r\n\r\nabc`, "abc", "ended"],
-		["chunked and cut", `${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n`, "abc", "aborted"],
-		["a chunk of no size", `${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n`, "abc", "Parse Error"],
+		["shorter than declared", `${ok}content-length: 9\r\n\r\nabc`, "abc", "ended"],
+		["chunked and truncated", `${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n`, "abc", "aborted"],
+		["a chunk without a size", `${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n`, "abc", "Parse Error"],
 		["a chunk too large", `${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n${"f".repeat(20)}\r\n`, "abc", "Parse"],
 		[
-			"notes on chunks without end",
+			"endless chunk extensions",
 			`${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n1;${"a".repeat(40_000)}`,
 			"abc",
 			"Parse Error",
 		],
 		[
-			"trailers without end",
+			"endless trailers",
 			`${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n${"a: b\r\n".repeat(10_000)}`,
 			"abc",
 			"Header overflow",
 		],
-		["no gzip", `${ok}content-encoding: gzip\r\ncontent-length: 3\r\n\r\nabc`, "", "incorrect header check"],
-		["encoded too often", `${ok}content-encoding: ${"gzip,".repeat(9)}\r\ncontent-length: 3\r\n\r\nabc`, "", "9 times"],
-	])("with a body that is %s is delivered as far as it is good", async (_name, bytes, text, message) => {
+		["invalid gzip", `${ok}content-encoding: gzip\r\ncontent-length: 3\r\n\r\nabc`, "", "incorrect header check"],
+		[
+			"encoded too many times",
+			`${ok}content-encoding: ${"gzip,".repeat(9)}\r\ncontent-length: 3\r\n\r\nabc`,
+			"",
+			"9 times",
+		],
+	])("with a body that is %s is delivered up to the fault", async (_name, bytes, text, message) => {
 		const server = await startRawServer((socket) => socket.end(bytes, "latin1"));
 		const response = await createFetch()(server.url).catch((thrown: unknown) => thrown);
 		const read =
@@ -135,7 +144,7 @@ describe("an answer", () => {
 		await server.requests[0]?.closed;
 	});
 
-	it("is not taken for that of the next request when it comes without one", async () => {
+	it("that arrives without a request does not answer the next one", async () => {
 		const server = await startRawServer((socket, _text, count) => {
 			socket.write(`${ok}content-length: 2\r\n\r\n0${count}`);
 			if (count === 1) setImmediate(() => socket.write(`${ok}content-length: 4\r\n\r\nevil`));
@@ -146,7 +155,7 @@ describe("an answer", () => {
 		expect(await (await fetch(server.url)).text()).toBe("02");
 	});
 
-	it("ends its connection when more comes after it", async () => {
+	it("closes its connection when more data follows it", async () => {
 		const server = await startRawServer((socket) => socket.write(`${ok}content-length: 2\r\n\r\nokrest`));
 		const fetch = createFetch();
 		for (const round of [0, 1]) {
@@ -155,7 +164,7 @@ describe("an answer", () => {
 		}
 	});
 
-	it.each([204, 304])("of status %i leaves its connection for the next", async (status) => {
+	it.each([204, 304])("with status %i leaves its connection to the next request", async (status) => {
 		const server = await startRawServer((socket) => socket.write(`HTTP/1.1 ${status} X\r\n\r\n`));
 		const fetch = createFetch();
 		for (let round = 0; round < 3; round += 1) {
@@ -165,7 +174,7 @@ describe("an answer", () => {
 		expect(server.connections()).toBe(1);
 	});
 
-	it("keeps its connection as long as the server says", async () => {
+	it("leaves its connection open for the time that the server declares", async () => {
 		const server = await startRawServer((socket) =>
 			socket.write(`${ok}keep-alive: timeout=2\r\ncontent-length: 2\r\n\r\nok`),
 		);
@@ -175,10 +184,10 @@ describe("an answer", () => {
 	});
 });
 
-describe("a bound", () => {
+describe("a limit", () => {
 	const ok = "HTTP/1.1 200 OK\r\n";
 
-	it("ends a request that gets no answer, and a body that falls silent", async () => {
+	it("ends a request without an answer, and a silent body", async () => {
 		const server = await startRawServer((socket, text) => {
 			if (text.includes("/begins")) socket.write(`${ok}content-length: 9\r\n\r\nabc`);
 		});
@@ -189,7 +198,7 @@ describe("a bound", () => {
 		for (const { closed } of server.requests) await closed;
 	});
 
-	it("is not on the patience of the reader", async () => {
+	it("does not apply while the reader waits", async () => {
 		const server = await startRawServer((socket) => socket.write(`${ok}content-length: 3\r\n\r\nabc`));
 		const response = await createFetch({ silenceTimeout: 10 })(server.url);
 		await pause(40);
@@ -198,7 +207,7 @@ describe("a bound", () => {
 
 	const tooLarge = { kind: "size", message: "the answer has more than 1 MiB, and was broken off" };
 
-	it("breaks off a body without end", async () => {
+	it("breaks off an endless body", async () => {
 		const piece = Buffer.alloc(65_536, "x");
 		const server = await startRawServer((socket) => {
 			socket.write(`${ok}\r\n`);
@@ -218,7 +227,7 @@ describe("a bound", () => {
 		["gzip", gzipSync],
 		["br", quickBrotli],
 		["deflate", deflateSync],
-	])("counts what is unpacked: %s", async (encoding, compress) => {
+	])("applies to decompressed bytes: %s", async (encoding, compress) => {
 		const bomb = compress(Buffer.alloc(64 * 1024 * 1024));
 		const server = await startRawServer((socket) => {
 			socket.write(`${ok}content-encoding: ${encoding}\r\ncontent-length: ${bomb.length}\r\n\r\n`);
@@ -241,7 +250,7 @@ describe("a bound", () => {
 		["gzip, br", (bytes: Buffer) => brotliCompressSync(gzipSync(bytes))],
 		["identity", (bytes: Buffer) => bytes],
 		["unknown", (bytes: Buffer) => bytes],
-	])("leaves what is encoded well as it was: %s", async (encoding, compress) => {
+	])("does not affect a valid encoded body: %s", async (encoding, compress) => {
 		const body = compress(Buffer.from("hello ".repeat(1000)));
 		const server = await startRawServer(async (socket) => {
 			socket.write(`${ok}content-encoding: ${encoding}\r\ncontent-length: ${body.length}\r\n\r\n`);
@@ -259,18 +268,18 @@ describe("a bound", () => {
 	});
 });
 
-describe("whoever stands before the server", () => {
+describe("a faulty proxy or TLS peer", () => {
 	const connected = "HTTP/1.1 200 OK\r\n\r\n";
 	it.each([
-		["a proxy that says nothing", "http", ""],
-		["a proxy that says garbage", "http", "oops"],
-		["a proxy with a head without end", "http", `HTTP/1.1 200 OK\r\n${"a: b\r\n".repeat(10_000)}`],
-		["a proxy with heads before its answer", "http", "HTTP/1.1 103 Early\r\n\r\n".repeat(10)],
+		["a silent proxy", "http", ""],
+		["a proxy that sends garbage", "http", "oops"],
+		["a proxy with an endless head", "http", `HTTP/1.1 200 OK\r\n${"a: b\r\n".repeat(10_000)}`],
+		["a proxy with informational heads", "http", "HTTP/1.1 103 Early\r\n\r\n".repeat(10)],
 		["a proxy that speaks before the server", "http", `${connected}garbage`],
-		["a proxy of SOCKS that says garbage", "socks5", "oops"],
-		["a proxy of SOCKS that goes", "socks5", "\x05\x00"],
-		["a proxy of SOCKS that speaks before the server", "socks5", "\x05\x00\x05\x00\x00\x01\0\0\0\0\0\0garbage"],
-	])("fails the request, whatever it does: %s", async (_name, scheme, bytes) => {
+		["a SOCKS proxy that sends garbage", "socks5", "oops"],
+		["a SOCKS proxy that closes", "socks5", "\x05\x00"],
+		["a SOCKS proxy that speaks before the server", "socks5", "\x05\x00\x05\x00\x00\x01\0\0\0\0\0\0garbage"],
+	])("fails the request: %s", async (_name, scheme, bytes) => {
 		const server = await startRawServer((socket) => socket.end(bytes, "latin1"));
 		const environment = { ALL_PROXY: server.url.replace("http:", `${scheme}:`) };
 		const { fetch } = createNetwork({ ...plainNetworkSettings, environment });

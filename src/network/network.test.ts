@@ -68,7 +68,7 @@ describe("a request", () => {
 		expect(origin.requests).toEqual([{ method: "POST", path: "/path?q", host: `a.test:${origin.port}` }]);
 	});
 
-	it("may carry a form of the platform's", async () => {
+	it("can have a form of the platform as its body", async () => {
 		let type = "";
 		const origin = await started(
 			startOrigin((request, response) => {
@@ -82,7 +82,7 @@ describe("a request", () => {
 		expect(type).toMatch(/^multipart\/form-data; boundary=/);
 	});
 
-	it("keeps its connection for the next", async () => {
+	it("leaves its connection to the next one", async () => {
 		const origin = await started(startOrigin());
 		const network = createSubject();
 		for (let count = 0; count < 4; count += 1) {
@@ -109,7 +109,7 @@ describe("a request", () => {
 		expect(await response.text()).toBe(text);
 	});
 
-	it("keeps the body of its answer whatever is cleared away meanwhile", async () => {
+	it("retains the body of its answer across garbage collection", async () => {
 		let finish = () => {};
 		const origin = await started(
 			startOrigin((_request, response) => {
@@ -128,11 +128,11 @@ describe("a request", () => {
 		expect(await response.text()).toBe("hello");
 	});
 
-	it("is refused when it is a Request", async () => {
+	it("is refused when it is a Request object", async () => {
 		await expect(createSubject().fetch(new Request("http://a.test"))).rejects.toThrow(TypeError);
 	});
 
-	it("tells what the system says when nobody listens", async () => {
+	it("reports the system's error for a refused connection", async () => {
 		const origin = await startOrigin();
 		await origin.close();
 		expect(await failureOf(createSubject().fetch(`http://a.test:${origin.port}`))).toEqual({
@@ -141,7 +141,7 @@ describe("a request", () => {
 		});
 	});
 
-	it("ends when there is no connection in time, whatever holds it up", async () => {
+	it("has a time limit for the connection, in every phase", async () => {
 		const clock = createFakeClock();
 		const network = createSubject({ clock, sockets: { ...systemSockets, resolve: () => new Promise(() => {}) } });
 		const failing = failureOf(network.fetch("http://a.test"));
@@ -151,7 +151,7 @@ describe("a request", () => {
 	});
 });
 
-describe("a connection opened ahead", () => {
+describe("a preconnection", () => {
 	it("serves the next request, and only one is opened", async () => {
 		const origin = await started(startOrigin());
 		const network = createSubject();
@@ -163,7 +163,7 @@ describe("a connection opened ahead", () => {
 		expect(origin.connections()).toBe(1);
 	});
 
-	it("is waited for by a request that comes meanwhile", async () => {
+	it("is waited for by a request that arrives meanwhile", async () => {
 		const origin = await started(startOrigin(undefined, true));
 		const network = createSubject({ caFile: authorityFile });
 		const url = `https://model.test:${origin.port}/`;
@@ -194,7 +194,7 @@ describe("a connection opened ahead", () => {
 		expect(proxy.requests).toHaveLength(1);
 	});
 
-	it("rejects when it cannot be had, and is then opened anew", async () => {
+	it("rejects when it fails, and is then opened again", async () => {
 		const origin = await started(startOrigin());
 		let fails = true;
 		const resolve = async () =>
@@ -208,7 +208,7 @@ describe("a connection opened ahead", () => {
 });
 
 describe("a proxy", () => {
-	it("is sent requests of http whole", async () => {
+	it("gets http requests in full", async () => {
 		const origin = await started(startOrigin());
 		const proxy = await started(startHttpProxy());
 		const network = createSubject({ environment: { http_proxy: `127.0.0.1:${proxy.port}` } });
@@ -224,7 +224,7 @@ describe("a proxy", () => {
 		["a SOCKS proxy", startSocksProxy, "socks", {}],
 		["a SOCKS proxy that wants a password", startSocksProxy, "socks5h", { credentials: "me:p@ss" }],
 		["an HTTP proxy that wants a password", startHttpProxy, "http", { credentials: "me:p@ss" }],
-	])("of the kind %s is asked for a way to hosts of https", async (_name, start, scheme, options) => {
+	])("of the kind %s gets a tunnel request for https hosts", async (_name, start, scheme, options) => {
 		const origin = await started(startOrigin(undefined, true));
 		const proxy = await started(start(options));
 		const user = "credentials" in options ? "me:p%40ss@" : "";
@@ -238,7 +238,7 @@ describe("a proxy", () => {
 		expect(proxy.requests[0]?.authorization === null).toBe(user === "");
 	});
 
-	it.each(["127.0.0.1", "[::1]"])("of the kind SOCKS is given the address %s as one", async (host) => {
+	it.each(["127.0.0.1", "[::1]"])("of the kind SOCKS gets the address %s in binary form", async (host) => {
 		const origin = await started(startOrigin());
 		const proxy = await started(startSocksProxy());
 		const network = createSubject({ environment: { ALL_PROXY: `socks5://127.0.0.1:${proxy.port}` } });
@@ -247,7 +247,7 @@ describe("a proxy", () => {
 		expect(proxy.requests).toMatchObject([{ target: `${bytes}:${origin.port}` }]);
 	});
 
-	it("is passed by for the hosts of NO_PROXY", async () => {
+	it("is bypassed for the hosts of NO_PROXY", async () => {
 		const origin = await started(startOrigin());
 		const proxy = await started(startHttpProxy());
 		const environment = { HTTP_PROXY: `http://127.0.0.1:${proxy.port}`, NO_PROXY: "model.test" };
@@ -258,7 +258,7 @@ describe("a proxy", () => {
 		expect(await network.proxyVariable(new URL("http://other.test"))).toBe("HTTP_PROXY");
 	});
 
-	it("is chosen anew for each hop of a redirect", async () => {
+	it("is chosen again for each hop of a redirect", async () => {
 		const target = await started(startOrigin());
 		const origin = await started(
 			startOrigin((_request, response) =>
@@ -282,7 +282,7 @@ describe("a proxy", () => {
 		["https", "socks5", () => startSocksProxy({ status: 5 }), /model.test:4443: the host refuses the connection/],
 		["https", "socks5", () => startSocksProxy({ status: 99 }), /model.test:4443: reply 99/],
 		["https", "socks5", () => startOrigin(), /does not speak SOCKS 5/],
-	])("for %s that refuses (%s) says so, and names its variable", async (scheme, kind, start, message) => {
+	])("for %s that refuses (%s) is named with its variable", async (scheme, kind, start, message) => {
 		const proxy = await started<WebServer>(start());
 		const variable = scheme === "http" ? "HTTP_PROXY" : "HTTPS_PROXY";
 		const prefix = kind.includes("//") ? `${kind}@` : `${kind}://`;
@@ -293,7 +293,7 @@ describe("a proxy", () => {
 		expect(failure?.message).not.toContain("secret");
 	});
 
-	it("that cannot be used is told", async () => {
+	it("that is unsupported is reported", async () => {
 		const network = createSubject({ environment: { ALL_PROXY: "socks4://p" } });
 		expect(await failureOf(network.fetch("http://a.test"))).toMatchObject({ kind: "configuration" });
 		expect(await failureOf(network.openConnection(new URL("http://a.test")))).toMatchObject({ kind: "configuration" });
@@ -307,7 +307,7 @@ describe("certificates", () => {
 		["agentwire.ca_file", { caFile: authorityFile }],
 		["SSL_CERT_FILE", named("SSL_CERT_FILE")],
 		["NODE_EXTRA_CA_CERTS", named("NODE_EXTRA_CA_CERTS")],
-	])("of an authority are trusted that %s names", async (_name, settings) => {
+	])("of an authority in %s are trusted", async (_name, settings) => {
 		const origin = await started(startOrigin(undefined, true));
 		expect(await textOf(createSubject(settings), `https://model.test:${origin.port}/`)).toBe("hello");
 	});
@@ -335,7 +335,7 @@ describe("certificates", () => {
 			async () => Buffer.from("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"),
 		],
 		["EACCES", () => Promise.reject(new Error("EACCES"))],
-	])("in a file that cannot be used: %s", async (reason, readFileOf) => {
+	])("in an unusable file are reported: %s", async (reason, readFileOf) => {
 		const origin = await started(startOrigin(undefined, true));
 		const url = `https://model.test:${origin.port}/`;
 		const fromSetting = createSubject({ caFile: "/ca.pem", readFile: readFileOf });
@@ -351,7 +351,7 @@ describe("certificates", () => {
 		expect(warnings).toEqual([["The certificates of SSL_CERT_FILE are not used.", { file: "/ca.pem", reason }]]);
 	});
 
-	it("are read again when the setting is mended", async () => {
+	it("are read again when the setting is corrected", async () => {
 		const origin = await started(startOrigin(undefined, true));
 		let text: Buffer | null = null;
 		const network = createSubject({ caFile: "/ca.pem", readFile: async () => text });
@@ -361,21 +361,21 @@ describe("certificates", () => {
 		expect(await textOf(network, url)).toBe("hello");
 	});
 
-	it("are not read for requests that need none", async () => {
+	it("are not read for requests without TLS", async () => {
 		const origin = await started(startOrigin());
 		const network = createSubject({ caFile: "/ca.pem", readFile: () => Promise.reject(new Error("read")) });
 		expect(await textOf(network, `http://a.test:${origin.port}/`)).toBe("hello");
 	});
 });
 
-describe("a rule on addresses", () => {
+describe("an address rule", () => {
 	const options = { connectTimeout: 1000, silenceTimeout: 1000, bodyLimit: null };
 	const rule: AddressRule = {
 		checkName: (name) => (name === "bad.test" ? "bad.test is bad" : null),
 		checkAddress: (address, host) => (address === "127.0.0.1" ? null : `${host} is at ${address}`),
 	};
 
-	it("is asked for every address behind a name, and nothing is connected to that it refuses", async () => {
+	it("is applied to every address of a name before a connection", async () => {
 		const dialled: string[] = [];
 		const sockets: Sockets = {
 			resolve: async () => [
@@ -397,7 +397,7 @@ describe("a rule on addresses", () => {
 		expect(dialled).toEqual([]);
 	});
 
-	it("pins the address that it was asked for", async () => {
+	it("pins the checked address", async () => {
 		const origin = await started(startOrigin());
 		let asked = 0;
 		const resolve = async () => {
@@ -409,7 +409,7 @@ describe("a rule on addresses", () => {
 		expect(asked).toBe(1);
 	});
 
-	it("is asked again behind a redirect", async () => {
+	it("is applied again after a redirect", async () => {
 		const origin = await started(
 			startOrigin((_request, response) => response.writeHead(302, { location: "http://10.0.0.1/" }).end()),
 		);
@@ -418,7 +418,7 @@ describe("a rule on addresses", () => {
 	});
 
 	it.each(["http", "socks5"])(
-		"is asked for what can be known of hosts that a proxy of the kind %s resolves",
+		"is applied to names and literal addresses that a proxy of the kind %s resolves",
 		async (kind) => {
 			const origin = await started(startOrigin());
 			const proxy = await started(kind === "http" ? startHttpProxy() : startSocksProxy());

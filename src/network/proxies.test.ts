@@ -6,23 +6,28 @@ const plain = { credentials: null, variable: "HTTPS_PROXY" };
 
 describe("the proxy of a URL", () => {
 	it.each([
-		["nothing is set", {}, "https://a.test", null],
-		["one for the scheme", { HTTPS_PROXY: "http://p:1" }, "https://a.test", "p:1 of HTTPS_PROXY"],
-		["one for the other scheme", { HTTP_PROXY: "http://p:1" }, "https://a.test", null],
-		["one for http", { HTTP_PROXY: "http://p:1" }, "http://a.test", "p:1 of HTTP_PROXY"],
-		["one for all", { ALL_PROXY: "http://p:1" }, "http://a.test", "p:1 of ALL_PROXY"],
+		["no variable", {}, "https://a.test", null],
+		["a variable for the scheme", { HTTPS_PROXY: "http://p:1" }, "https://a.test", "p:1 of HTTPS_PROXY"],
+		["a variable for the other scheme", { HTTP_PROXY: "http://p:1" }, "https://a.test", null],
+		["a variable for http", { HTTP_PROXY: "http://p:1" }, "http://a.test", "p:1 of HTTP_PROXY"],
+		["a variable for all schemes", { ALL_PROXY: "http://p:1" }, "http://a.test", "p:1 of ALL_PROXY"],
 		[
-			"one for all and one for the scheme",
+			"variables for all and for the scheme",
 			{ ALL_PROXY: "http://p:1", HTTP_PROXY: "http://q:2" },
 			"http://a.test",
 			"q:2 of HTTP_PROXY",
 		],
 		["both cases", { HTTP_PROXY: "http://p:1", http_proxy: "http://q:2" }, "http://a.test", "q:2 of http_proxy"],
-		["an empty lower case", { HTTP_PROXY: "http://p:1", http_proxy: " " }, "http://a.test", "p:1 of HTTP_PROXY"],
-		["lower case for all", { all_proxy: "http://p:1" }, "https://a.test", "p:1 of all_proxy"],
+		[
+			"an empty lower-case variable",
+			{ HTTP_PROXY: "http://p:1", http_proxy: " " },
+			"http://a.test",
+			"p:1 of HTTP_PROXY",
+		],
+		["a lower-case variable for all schemes", { all_proxy: "http://p:1" }, "https://a.test", "p:1 of all_proxy"],
 		["an exception", { HTTP_PROXY: "http://p:1", NO_PROXY: "a.test" }, "http://a.test", null],
 		["an exception in lower case", { HTTP_PROXY: "http://p:1", no_proxy: "a.test" }, "http://a.test", null],
-	])("is found when there is %s", (_name, environment, url, expected) => {
+	])("is found for %s", (_name, environment, url, expected) => {
 		const proxy = proxyOf(environment, url);
 		expect(proxy === null ? null : `${proxy.host}:${proxy.port} of ${proxy.variable}`).toBe(expected);
 	});
@@ -38,11 +43,11 @@ describe("the proxy of a URL", () => {
 		["socks://proxy.test", { protocol: "socks5", host: "proxy.test", port: 1080 }],
 		["socks5://proxy.test:9050", { protocol: "socks5", host: "proxy.test", port: 9050 }],
 		["socks5h://proxy.test:9050", { protocol: "socks5", host: "proxy.test", port: 9050 }],
-	])("is read from %s", (value, expected) => {
+	])("is parsed from %s", (value, expected) => {
 		expect(proxyOf({ HTTPS_PROXY: value }, "https://a.test")).toEqual({ ...plain, ...expected });
 	});
 
-	it("may want credentials, which may hold any character", () => {
+	it("can have credentials with any characters", () => {
 		const proxy = proxyOf({ HTTPS_PROXY: "http://me%40home:p%3Aw%2F%zz@proxy.test" }, "https://a.test");
 		expect(proxy?.credentials).toEqual({ user: "me@home", password: "p%3Aw%2F%zz" });
 		expect(proxyOf({ HTTPS_PROXY: "http://me@p.test" }, "https://a.test")?.credentials).toEqual({
@@ -95,7 +100,7 @@ describe("NO_PROXY", () => {
 		["localhost", "http://localhost:11434", true],
 		["", "http://a.test", false],
 		[".", "http://a.test", false],
-	])("%j makes an exception of %s: %s", (list, url, expected) => {
+	])("%j excludes %s: %s", (list, url, expected) => {
 		expect(proxyOf({ ALL_PROXY: "http://p:1", NO_PROXY: list }, url) === null).toBe(expected);
 	});
 });

@@ -44,7 +44,7 @@ describe("a redirect", () => {
 		[302, "DELETE", "DELETE", true],
 		[307, "POST", "POST", true],
 		[308, "POST", "POST", true],
-	])("of status %i makes of %s a %s", async (status, method, next, hasBody) => {
+	])("with status %i turns %s into %s", async (status, method, next, hasBody) => {
 		const server = await startRedirects(status);
 		const response = await createSubject().fetch(`${server.url}/start#part`, { method, body: "body" });
 		const text = await response.text();
@@ -53,7 +53,7 @@ describe("a redirect", () => {
 		expect([response.url, response.redirected, response.status]).toEqual([`${server.url}/end`, true, 200]);
 	});
 
-	it("takes credentials to the same origin, and to no other", async () => {
+	it("sends credentials to the same origin, and to no other", async () => {
 		const server = await startRedirects(307);
 		const elsewhere = await startRedirects(307, `${server.url.replace("127.0.0.1", "localhost")}/end`);
 		const headers = { authorization: "secret", cookie: "secret", "x-a": "b" };
@@ -64,7 +64,7 @@ describe("a redirect", () => {
 		expect(other).toMatch(/x-a: b/i);
 	});
 
-	it("is handed out, or refused, when the request wants that", async () => {
+	it("is returned, or refused, when the request says so", async () => {
 		const server = await startRedirects(302);
 		const { fetch } = createSubject();
 		const response = await fetch(`${server.url}/start`, { redirect: "manual" });
@@ -82,7 +82,7 @@ describe("a redirect", () => {
 		expect(await failureOf(createSubject().fetch(`${server.url}/start`))).toContain(message);
 	});
 
-	it("fails when the body cannot be sent twice", async () => {
+	it("fails when the body cannot be sent again", async () => {
 		const server = await startRedirects(307);
 		const body = new Blob(["x"]).stream();
 		const failing = createSubject().fetch(`${server.url}/start`, { method: "POST", body, duplex: "half" });
@@ -98,7 +98,7 @@ describe("a request", () => {
 		["a buffer", new Uint8Array([97, 98]).buffer, null],
 		["parameters", new URLSearchParams({ ab: "" }), "application/x-www-form-urlencoded;charset=UTF-8"],
 		["a blob", new Blob(["ab"], { type: "text/x" }), "text/x"],
-	])("carries %s with its length and its type", async (_name, body, type) => {
+	])("sends %s with its length and its type", async (_name, body, type) => {
 		const server = await startRawServer((socket) => socket.write(ok));
 		await createSubject().fetch(server.url, { method: "post", body });
 		const { text = "" } = server.requests[0] ?? {};
@@ -108,7 +108,7 @@ describe("a request", () => {
 		expect(text).toMatch(/\r\n\r\nab=?$/);
 	});
 
-	it("says who asks, and what it understands", async () => {
+	it("sends a user agent and the accepted encodings", async () => {
 		const server = await startRawServer((socket) => socket.write(ok));
 		await createSubject().fetch(server.url, { headers: { Accept: "x/y" } });
 		expect(server.requests[0]?.text.split("\r\n")).toEqual([
@@ -123,7 +123,7 @@ describe("a request", () => {
 		]);
 	});
 
-	it("streams a body as it comes, and lets go of what is left when the answer comes first", async () => {
+	it("streams a body, and cancels the rest when the answer arrives first", async () => {
 		let finish = () => {};
 		const finished = new Promise<void>((done) => {
 			finish = done;
@@ -164,7 +164,7 @@ describe("a request", () => {
 		["http://a.test/", { body: "x" }, /without a body/],
 		["http://a.test/", { headers: { "transfer-encoding": "chunked" } }, /transfer-encoding/],
 		["http://a.test/", { headers: { "content-length": "7" } }, /content-length/],
-	])("that nobody should make is not made: %s %j", async (url, init, message) => {
+	])("that is invalid is not sent: %s %j", async (url, init, message) => {
 		const dialled = { ...systemSockets, resolve: () => Promise.reject(new Error("asked for")) };
 		expect(await failureOf(createSubject({ sockets: dialled }).fetch(url, init))).toMatch(message);
 	});
@@ -175,11 +175,11 @@ describe("an abort", () => {
 	/** Milliseconds in which a socket is to be gone. */
 	const soon = 100;
 
-	it("before anything makes nothing", async () => {
+	it("before the request prevents it", async () => {
 		await expect(createSubject().fetch("http://a.test", { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
 	});
 
-	it("gives up a name that is being resolved", async () => {
+	it("cancels the resolution of a name", async () => {
 		const controller = new AbortController();
 		const sockets = { ...systemSockets, resolve: () => new Promise<never>(() => {}) };
 		const failing = createSubject({ sockets }).fetch("http://a.test", { signal: controller.signal });
@@ -226,7 +226,7 @@ describe("an abort", () => {
 		await expect(next ?? reader?.read()).rejects.toBe(reason);
 	});
 
-	it("leaves a connection whose answer was received whole to the next request", async () => {
+	it("leaves the connection of a completely received answer to the next request", async () => {
 		const server = await startRawServer((socket) => socket.write(ok));
 		const { fetch } = createSubject();
 		for (let round = 0; round < 3; round += 1) {
@@ -240,7 +240,7 @@ describe("an abort", () => {
 });
 
 describe("an answer", () => {
-	it("that nobody holds any more gives its connection back", async () => {
+	it("that is garbage-collected closes its connection", async () => {
 		const server = await startRawServer((socket) => {
 			socket.write("HTTP/1.1 200 OK\r\n\r\n");
 			socket.write(Buffer.alloc(1_000_000));
@@ -256,7 +256,7 @@ describe("an answer", () => {
 		expect([server.requests.length, server.open()]).toEqual([1, 0]);
 	});
 
-	it("is closed by its reader", async () => {
+	it("can be cancelled by its reader", async () => {
 		const server = await startRawServer((socket) => socket.write("HTTP/1.1 200 OK\r\n\r\nabc"));
 		const response = await createSubject().fetch(server.url);
 		await response.body?.cancel();
@@ -264,7 +264,7 @@ describe("an answer", () => {
 		expect([server.requests.length, server.open()]).toEqual([1, 0]);
 	});
 
-	it("over TLS begins with the session of the one before", async () => {
+	it("over TLS resumes the session of the previous one", async () => {
 		let resumed = 0;
 		const origin = await startOrigin((request, response) => {
 			if ("isSessionReused" in request.socket && typeof request.socket.isSessionReused === "function")
