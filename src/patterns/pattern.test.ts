@@ -45,7 +45,7 @@ describe("a pattern of ECMAScript", () => {
 		["a{,3}", ["a{,3}", "aaa"]],
 		["\\0\\cA\\x41", ["\0\u0001A", "A"]],
 		["^$", ["", "a"]],
-	])("%s is found where the platform finds it", (source, texts) => {
+	])("%s matches like the platform's", (source, texts) => {
 		// What is too loose for the strict form is read in the other.
 		const native = new RegExp(source, /^a\{,3\}|^\[\\s-x|\\-c$/.test(source) ? "" : "u");
 		for (const text of texts) expect([text, find(source, text)]).toEqual([text, native.test(text)]);
@@ -76,7 +76,7 @@ describe("a pattern of ECMAScript", () => {
 		expect(find(source, "a")).toBe(reason);
 	});
 
-	it("is refused beyond the greatest length", () => {
+	it("is refused above the maximum length", () => {
 		expect(find("a".repeat(4096), "a")).toBe(false);
 		expect(find("a".repeat(4097), "a")).toBe("it is longer than 4096 characters");
 	});
@@ -116,7 +116,7 @@ describe("a pattern of Python", () => {
 	});
 });
 
-it("finds what the platform finds, whatever the pattern", () => {
+it("matches like the platform for random patterns", () => {
 	const atom = fc.constantFrom(
 		"a",
 		"b",
@@ -147,7 +147,7 @@ it("finds what the platform finds, whatever the pattern", () => {
 	);
 });
 
-it("takes no longer than it says for what makes others go back and forth", () => {
+it("takes bounded time for patterns that make others backtrack", () => {
 	for (const source of ["^(a+)+$", "(a|a)*b", "(.*)*x", "^([a-z]+)*[0-9]$"]) {
 		const compiled = compile(source, "ecmascript");
 		if (!compiled.ok) throw new Error(compiled.reason);
@@ -165,11 +165,11 @@ describe("the cost of a pattern", () => {
 		return compiled.pattern.costIn(length) / 1_000_000;
 	};
 
-	it("is small for words, however many, and however long the text", () => {
+	it("is small for words, however many there are and however long the text is", () => {
 		expect(costOf("(?i)(?:secret|password|api key|token)", 400_000)).toBeLessThan(200);
 	});
 
-	it("says what following all steps of a program takes, of which no state comes twice", () => {
+	it("covers all steps of a program in which no state repeats", () => {
 		const source = "(?i)[ab]*a[ab]{900}c";
 		const compiled = compile(source, "python");
 		if (!compiled.ok) throw new Error(compiled.reason);

@@ -36,7 +36,7 @@ describe("a hostile schema", { retry: 2 }, () => {
 	it.each<[string, unknown, unknown, string | null]>([
 		["doubled 26 times", doubled(26), {}, tooManySteps],
 		["that refers to itself", { $ref: "#" }, {}, tooDeep],
-		["of nested values", { items: { $ref: "#" } }, nested(5000), tooDeep],
+		["for nested values", { items: { $ref: "#" } }, nested(5000), tooDeep],
 		[
 			"doubled by the depth of the value",
 			{
@@ -49,23 +49,23 @@ describe("a hostile schema", { retry: 2 }, () => {
 			nested(60),
 			tooManySteps,
 		],
-		["of unique items", { uniqueItems: true }, numbers(50_000), null],
-		["of patterns for many names", { patternProperties: { "^[a-z]{1,20}x": true } }, wide, tooMuchSearching],
+		["with unique items", { uniqueItems: true }, numbers(50_000), null],
+		["with patterns for many names", { patternProperties: { "^[a-z]{1,20}x": true } }, wide, tooMuchSearching],
 		[
-			"of a pattern that goes back and forth",
+			"with a backtracking pattern",
 			{ pattern: "^(a+)+$" },
 			`${"a".repeat(20_000)}!`,
 			'arguments must match pattern "^(a+)+$"',
 		],
-		["of a pattern for a megabyte", { pattern: "^(a+)+$" }, `${"a".repeat(1_000_000)}!`, tooMuchSearching],
+		["with a pattern for a megabyte", { pattern: "^(a+)+$" }, `${"a".repeat(1_000_000)}!`, tooMuchSearching],
 		[
-			"of a pattern with too many states to remember",
+			"with a pattern of too many states",
 			{ pattern: "(?:[aA]|[bB])*[aA][abAB]{900}c" },
 			"ab".repeat(5000),
 			tooMuchSearching,
 		],
 		[
-			"of many searches in short texts",
+			"with many searches in short texts",
 			{ items: { pattern: "[ab]c" } },
 			numbers(150_000).map(() => "ac"),
 			tooMuchSearching,
@@ -134,7 +134,7 @@ describe("a hostile schema", { retry: 2 }, () => {
 			1,
 			"refused: schema/allOf/10/pattern is one pattern too many: together they are too large",
 		],
-	])("%s is over soon", async (_, schema, value, expected) => {
+	])("%s is checked in bounded time", async (_, schema, value, expected) => {
 		// What is loaded for the first one is no work of it.
 		await check({ pattern: "a" }, "a");
 		let result: string | null = "";
@@ -145,12 +145,12 @@ describe("a hostile schema", { retry: 2 }, () => {
 		expect(pause).toBeLessThan(longestPause);
 	});
 
-	it("is refused where it is nested too deeply", async () => {
+	it("is refused when it nests too deeply", async () => {
 		const schema = Array.from({ length: 60 }).reduce<object>((inner) => ({ allOf: [inner] }), {});
 		expect(await check(schema, 1)).toMatch(/^refused: schema(\/allOf\/0){20}.*… is nested more than 100 levels deep$/);
 	});
 
-	it("does not stop others, however many there are", async () => {
+	it("does not block the event loop, however many run concurrently", async () => {
 		const pause = await shortestPause(() => Promise.all(numbers(8).map(() => check(doubled(26), {}))));
 		expect(pause).toBeLessThan(longestPause);
 	});
@@ -178,7 +178,7 @@ describe("a schema", () => {
 		[{ minLength: -1 }, "schema/minLength must be an integer >= 0"],
 		[{ anyOf: [] }, "schema/anyOf must be array of schemas, at least one"],
 		[{ items: [{}] }, "schema/items must be object,boolean"],
-	])("%j is refused with place and reason", async (schema, reason) => {
+	])("%j is refused with path and reason", async (schema, reason) => {
 		expect(await check(schema, {})).toBe(`refused: ${reason}`);
 	});
 
@@ -295,7 +295,7 @@ describe("any schema", () => {
 	it.each<[Draft, () => Ajv]>([
 		["newest", () => new Ajv2020({ strict: false, validateFormats: false, logger: false })],
 		["older", () => new Ajv({ strict: false, validateFormats: false, logger: false })],
-	])("of the %s draft is read as the reference implementation reads it", async (draft, create) => {
+	])("of the %s draft is checked like the reference implementation checks it", async (draft, create) => {
 		const validator = create();
 		await fc.assert(
 			fc.asyncProperty(schemaOf(draft), definitions, value, async (inner, defined, given) => {
