@@ -60,8 +60,8 @@ const isAlive = (processId: number) => {
 
 const modes: readonly NonNullable<ProcessesOptions["contain"]>[] = hasBubblewrap() ? ["off", "auto"] : ["off"];
 
-describe.each(modes)("a conversation with containment %s", (contain) => {
-	it("goes back and forth until the input is closed", async () => {
+describe.each(modes)("child stdio with containment %s", (contain) => {
+	it("sends and receives lines until the input is closed", async () => {
 		const { input, heard, hears, outcome } = speakTo(
 			'while read -r line; do echo "<$line>"; echo "!$line" >&2; done; echo over; exit 3',
 			createProcesses({ contain }),
@@ -77,7 +77,7 @@ describe.each(modes)("a conversation with containment %s", (contain) => {
 		await expect(child.write("three\n")).rejects.toThrow();
 	});
 
-	it("carries more than a pipe holds", async () => {
+	it("transfers more than a pipe buffers", async () => {
 		const { input, heard, outcome } = speakTo("cat", createProcesses({ contain }));
 		const child = await input;
 		await child.write(`${"x".repeat(3_000_000)}\n`);
@@ -86,7 +86,7 @@ describe.each(modes)("a conversation with containment %s", (contain) => {
 		expect(heard.output).toHaveLength(3_000_001);
 	});
 
-	it("ends with the abort, and with all that the child has started", async () => {
+	it("ends at an abort, with all descendants of the child", async () => {
 		const file = path.join(directory, "pid");
 		const { heard, hears, outcome, end } = speakTo(
 			`setsid bash -c 'echo $$ > ${file}; exec sleep 300' & until [ -s ${file} ]; do sleep 0.01; done; echo up; wait`,
@@ -107,7 +107,7 @@ describe.each(modes)("a conversation with containment %s", (contain) => {
 		expect((await outcome).ended).toEqual({ kind: "aborted" });
 	});
 
-	it("does not begin with what cannot be started", async () => {
+	it("rejects a child that cannot be started", async () => {
 		const processes = createProcesses({ contain });
 		const begun = createDeferred<void>();
 		const { ended } = await processes.run(

@@ -84,23 +84,23 @@ describe.each(modes)("with containment %s", (contain) => {
 			expect(outcome.output.split("\n").sort()).toEqual(["", "one", "two"]);
 		});
 
-		it("keeps stderr apart when asked", async () => {
+		it("returns stderr separately when requested", async () => {
 			const outcome = await createProcesses().run(bash("echo one; echo two >&2", { separateStderr: true }), never);
 			expect(outcome).toMatchObject({ output: "one\n", errorOutput: "two\n", outputBytes: 8 });
 		});
 
-		it("gives the input, or an ended stdin", async () => {
+		it("sends the input, or an ended stdin", async () => {
 			const processes = createProcesses();
 			expect((await processes.run(bash("cat", { input: "hellö" }), never)).output).toBe("hellö");
 			expect((await processes.run(bash("cat; echo done"), never)).output).toBe("done\n");
 		});
 
-		it("does not mind a child that leaves its input unread", async () => {
+		it("ignores a child that does not read its input", async () => {
 			const outcome = await createProcesses().run(bash("exit 0", { input: "x".repeat(1_000_000) }), never);
 			expect(outcome.ended).toEqual({ kind: "exited", exitCode: 0 });
 		});
 
-		it("uses the given directory and environment alone, and marks it", async () => {
+		it("uses only the given directory and environment, with its marker", async () => {
 			const outcome = await createProcesses({ identifiers: { uuid: () => "", hex: () => "c0ffee" } }).run(
 				bash(`pwd -P; echo $NAME; echo $${markerVariable}; echo "[$HOME]"`, {
 					environment: { NAME: "value", [markerVariable]: "outer" },
@@ -110,7 +110,7 @@ describe.each(modes)("with containment %s", (contain) => {
 			expect(outcome.output.split("\n").slice(1)).toEqual(["value", "outer:c0ffee", "[]", ""]);
 		});
 
-		it("tells a signal and a command that cannot be started", async () => {
+		it("reports a signal and a command that cannot be started", async () => {
 			const processes = createProcesses();
 			expect((await processes.run(bash("kill -9 $$"), never)).ended).toEqual({ kind: "signalled", signal: "SIGKILL" });
 			const missing = await processes.run(bash("", { file: path.join(directory, "missing") }), never);
@@ -127,7 +127,7 @@ describe.each(modes)("with containment %s", (contain) => {
 	});
 
 	describe("ending", () => {
-		it("ends the group at the deadline and returns what was printed", async () => {
+		it("ends the group at the timeout and returns the output", async () => {
 			const outcome = await createProcesses().run(
 				bash("sleep 60 & echo $! > child; echo begun; wait", { timeout: 1500 }),
 				never,
@@ -136,7 +136,7 @@ describe.each(modes)("with containment %s", (contain) => {
 			expect(await isAlive(await processIdIn("child"))).toBe(false);
 		});
 
-		it("kills a child that ignores TERM, on abort", async () => {
+		it("kills a child that ignores TERM at an abort", async () => {
 			const abort = new AbortController();
 			const run = createProcesses({ grace: 50 }).run(
 				bash("trap '' TERM; echo $$ > child; while true; do sleep 60; done"),
@@ -148,7 +148,7 @@ describe.each(modes)("with containment %s", (contain) => {
 			expect(await isAlive(child)).toBe(false);
 		});
 
-		it("gives a child no more time once there is haste", async () => {
+		it("gives a child no grace period after abortPending", async () => {
 			const [abort, abortPending] = [new AbortController(), new AbortController()];
 			const run = createProcesses({ grace: 60_000 }).run(
 				bash("trap '' TERM; echo $$ > child; while true; do sleep 60; done", { abortPending: abortPending.signal }),
@@ -162,7 +162,7 @@ describe.each(modes)("with containment %s", (contain) => {
 			expect(await isAlive(child)).toBe(false);
 		});
 
-		it("hastens an end that is under way", async () => {
+		it("shortens a grace period that has begun", async () => {
 			const [abort, abortPending] = [new AbortController(), new AbortController()];
 			const command = "trap 'echo > asked' TERM; echo $$ > child; while true; do sleep 0.05; done";
 			const run = createProcesses({ grace: 60_000 }).run(
@@ -177,7 +177,7 @@ describe.each(modes)("with containment %s", (contain) => {
 			expect(await isAlive(child)).toBe(false);
 		});
 
-		it("lets a child that takes TERM clean up", async () => {
+		it("gives a child that handles TERM time to clean up", async () => {
 			const abort = new AbortController();
 			const run = createProcesses({ grace: 5000 }).run(
 				bash("trap 'echo cleaned; exit 0' TERM; echo $$ > child; while true; do sleep 0.05; done"),
@@ -197,7 +197,7 @@ describe.each(modes)("with containment %s", (contain) => {
 			expect(await isAlive(child)).toBe(false);
 		});
 
-		it("does not wait for a background child that keeps the pipes open, and ends it", async () => {
+		it("does not wait for a background child that holds the pipes open, and ends it", async () => {
 			const outcome = await createProcesses({ drain: 50 }).run(
 				bash("sleep 60 & echo $! > child; echo done", { timeout: 30_000 }),
 				never,
@@ -213,7 +213,7 @@ describe.each(modes)("with containment %s", (contain) => {
 				"a double fork without pipes",
 				"(setsid bash -c '(echo $BASHPID > child; exec sleep 60) &' >/dev/null 2>&1 &) &",
 			],
-		])("sweeps what left the group by %s", async (_name, script) => {
+		])("sweeps processes that left the group by %s", async (_name, script) => {
 			const waiting = "while [ ! -s child ]; do sleep 0.01; done";
 			const normal = await createProcesses({ drain: 50 }).run(bash(`${script} ${waiting}`), never);
 			expect(normal.ended).toEqual({ kind: "exited", exitCode: 0 });
@@ -228,7 +228,7 @@ describe.each(modes)("with containment %s", (contain) => {
 			expect(await isAlive(child)).toBe(false);
 		});
 
-		it("ends all groups at once", async () => {
+		it("ends all groups concurrently", async () => {
 			const processes = createProcesses({ grace: 50 });
 			const runs = ["one", "two", "three"].map((name) =>
 				processes.run(bash(`trap '' TERM; echo $$ > ${name}; sleep 60; sleep 60`), never),
@@ -242,12 +242,12 @@ describe.each(modes)("with containment %s", (contain) => {
 	});
 
 	describe("output", () => {
-		it("keeps the first bytes and counts the rest", async () => {
+		it("is stored up to the limit, and the rest is counted", async () => {
 			const outcome = await createProcesses().run(bash("printf 'ab€cd\\nefgh\\n'", { outputLimit: 4 }), never);
 			expect(outcome).toMatchObject({ output: "ab", outputBytes: 13, truncated: true, spilledTo: null });
 		});
 
-		it("goes to a sink as it comes, whose child is told by its process id", async () => {
+		it("is forwarded to a sink, which gets the child's process id", async () => {
 			const file = path.join(directory, "out.log");
 			const started: number[] = [];
 			const outcome = await createProcesses().run(
@@ -271,7 +271,7 @@ describe.each(modes)("with containment %s", (contain) => {
 			expect(started).toEqual([expect.any(Number)]);
 		});
 
-		it("spills all of it, the first bytes included", async () => {
+		it("spills completely, the first bytes included", async () => {
 			const spillPath = path.join(directory, "spill.log");
 			const outcome = await createProcesses({ openSink }).run(
 				bash("seq 1 30000; printf 'é'", { outputLimit: 1000, spillPath }),
@@ -289,7 +289,7 @@ describe.each(modes)("with containment %s", (contain) => {
 			});
 		});
 
-		it("leaves no file when the output fits, and stops the file at its limit", async () => {
+		it("leaves no file when it fits, and ends the file at its limit", async () => {
 			const spillPath = path.join(directory, "spill.log");
 			const processes = createProcesses({ openSink });
 			expect((await processes.run(bash("echo hi", { spillPath }), never)).spilledTo).toBeNull();
@@ -299,7 +299,7 @@ describe.each(modes)("with containment %s", (contain) => {
 			expect((await readFile(spillPath, "utf8")).length).toBe(100);
 		});
 
-		it("goes on when the file cannot be written", async () => {
+		it("continues when the file cannot be written", async () => {
 			const failing: OpenOutputSink = async () => {
 				throw new Error("disk full");
 			};
@@ -330,7 +330,7 @@ describe.each(modes)("with containment %s", (contain) => {
 			expect(outcome.outputBytes).toBe(228_894);
 		});
 
-		it("replaces invalid UTF-8 and joins characters cut between writes", async () => {
+		it("has replacements for invalid UTF-8, and joins characters split between writes", async () => {
 			const outcome = await createProcesses().run(
 				bash("printf '\\xe2\\x82'; sleep 0.05; printf '\\xac \\xff\\n'"),
 				never,
@@ -341,7 +341,7 @@ describe.each(modes)("with containment %s", (contain) => {
 });
 
 describe("stragglers", () => {
-	it("finds nobody by a marker that nobody carries", async () => {
+	it("are not found by a marker that no process has", async () => {
 		expect(await findStragglers("0123456789abcdef-absent")).toEqual([]);
 		expect(await sweepStragglers("0123456789abcdef-absent", { now: () => 0, after: () => () => undefined })).toEqual(
 			[],
@@ -349,11 +349,16 @@ describe("stragglers", () => {
 	});
 
 	it.each([
-		["was forked by one that is gone by now", [[10], [11], [11]], { 10: [""], 11: ["marked"] }, [11]],
-		["is being executed", [[10], [10]], { 10: ["", "marked"] }, [10]],
-		["was forked by one that was forked meanwhile", [[10], [11], [12]], { 10: [""], 11: [""], 12: ["marked"] }, [12]],
+		["was forked by an ended process", [[10], [11], [11]], { 10: [""], 11: ["marked"] }, [11]],
+		["is in exec", [[10], [10]], { 10: ["", "marked"] }, [10]],
 		[
-			"is named once",
+			"was forked by a process that was forked meanwhile",
+			[[10], [11], [12]],
+			{ 10: [""], 11: [""], 12: ["marked"] },
+			[12],
+		],
+		[
+			"is listed once",
 			[
 				[10, 11],
 				[10, 11],
@@ -361,7 +366,7 @@ describe("stragglers", () => {
 			{ 10: ["other"], 11: ["marked"] },
 			[11],
 		],
-	] as const)("finds one that %s", async (_how, lists, environments, found) => {
+	] as const)("are found if one %s", async (_how, lists, environments, found) => {
 		const read: Readonly<Record<number, readonly string[]>> = environments;
 		const reads = new Map<number, number>();
 		let looks = 0;
@@ -377,7 +382,7 @@ describe("stragglers", () => {
 		expect(await findStragglers("marked", table)).toEqual(found);
 	});
 
-	it("does not read its own environment", async () => {
+	it("are not searched in the own environment", async () => {
 		await writeFile(path.join(directory, "x"), "");
 		const own = process.env["PATH"];
 		expect(own === undefined ? [] : (await findStragglers(own)).filter((id) => id === process.pid)).toEqual([]);

@@ -47,8 +47,8 @@ function keepWarnings(): { readonly log: Log; readonly warnings: string[] } {
 	return { log: { ...silentLog, warn: (message) => void warnings.push(message) }, warnings };
 }
 
-describe("looking up programs", () => {
-	it("finds them as exec does", async () => {
+describe("the lookup of programs", () => {
+	it("finds them like exec", async () => {
 		const file = await writeProgram("tool", "true");
 		await writeFile(path.join(directory, "text"), "");
 		expect(findProgram("tool", `/missing:${directory}`, "/")).toBe(file);
@@ -60,7 +60,7 @@ describe("looking up programs", () => {
 		expect(findProgram(".", directory, directory)).toBeNull();
 	});
 
-	it("takes no bwrap from a relative directory", async () => {
+	it("ignores bwrap in a relative directory", async () => {
 		const file = await writeProgram("bwrap", "true");
 		const relative = path.relative("/", directory);
 		expect(findBubblewrap(`${relative}:.::`)).toBeNull();
@@ -68,7 +68,7 @@ describe("looking up programs", () => {
 		expect(findBubblewrap(`${relative}:${directory}`)).toBe(file);
 	});
 
-	it("leaves to the system what it will refuse", () => {
+	it("leaves refusals to the system", () => {
 		expect(findContainable(request())).toBe("/bin/bash");
 		expect(findContainable(request({ workDir: "/missing" }))).toBeNull();
 		expect(findContainable(request({ file: "/missing" }))).toBeNull();
@@ -77,7 +77,7 @@ describe("looking up programs", () => {
 });
 
 describe("the command line", () => {
-	it("keeps the command's arguments apart from bwrap's", () => {
+	it("separates the command's arguments from bwrap's", () => {
 		const argv = toBubblewrapArguments("/bin/bash", request());
 		expect(argv.slice(0, argv.indexOf("--"))).toEqual(
 			"--dev-bind / / --proc /proc --unshare-pid --die-with-parent --new-session --json-status-fd 6".split(" "),
@@ -98,13 +98,13 @@ describe("the command line", () => {
 		["started\nexit 0", null],
 		["started\n", null],
 		["", null],
-	])("reads the status %j", (text, expected) => {
+	])("parses the status %j", (text, expected) => {
 		expect(parseStatus(text)).toEqual(expected);
 	});
 });
 
-describe("without a bwrap that works", () => {
-	it("runs uncontained, and says so once", async () => {
+describe("without a working bwrap", () => {
+	it("runs uncontained, and logs that once", async () => {
 		await writeProgram("bwrap", "echo 'No permissions to create new namespace' >&2; exit 1");
 		const { log, warnings } = keepWarnings();
 		const processes = createProcesses({ contain: "auto", log });
@@ -117,7 +117,7 @@ describe("without a bwrap that works", () => {
 		expect(warnings).toEqual(["Commands run without containment: bwrap does not work here"]);
 	});
 
-	it("says nothing when there is none", async () => {
+	it("logs nothing when bwrap is missing", async () => {
 		const { log, warnings } = keepWarnings();
 		const processes = createProcesses({ contain: "auto", log });
 		const outcome = await processes.run(request({ environment: { PATH: directory } }), never);
@@ -125,7 +125,7 @@ describe("without a bwrap that works", () => {
 		expect(warnings).toEqual([]);
 	});
 
-	it("does not look when it is off", async () => {
+	it("does not look for bwrap when containment is off", async () => {
 		await writeProgram("bwrap", `touch ${directory}/tried; exit 1`);
 		const outcome = await createProcesses({ contain: "off" }).run(
 			request({ environment: { PATH: `${directory}:${systemPath}` } }),
@@ -154,21 +154,21 @@ describe.runIf(hasBubblewrap())("with bwrap", () => {
 		["descriptors", { arguments: ["-c", "ls /proc/self/fd | head -n 4"] }],
 		["the directory", { arguments: ["-c", "pwd -P"] }],
 		["a name to look up", { file: "cat", arguments: ["/etc/hostname"] }],
-		["a name of the shell's own", { file: "cd", arguments: ["/"] }],
+		["a shell builtin", { file: "cd", arguments: ["/"] }],
 		["a missing program", { file: "/missing/program" }],
 		["a missing directory", { workDir: "/missing/directory" }],
-		["what writes after the end", { arguments: ["-c", "(sleep 0.05; echo late) & echo early"] }],
+		["output after the end", { arguments: ["-c", "(sleep 0.05; echo late) & echo early"] }],
 		["ignored signals", { arguments: ["-c", "grep -E 'Sig(Ign|Blk|Cgt)' /proc/self/status; trap -p"] }],
 		["empty arguments", { file: "/usr/bin/printf", arguments: ["[%s]", "", "$(x)", "a'b\"c\n"] }],
-	] satisfies readonly [string, Partial<RunRequest>][])("%s ends and prints as without", async (_name, extra) => {
+	] satisfies readonly [string, Partial<RunRequest>][])("%s ends and prints as without bwrap", async (_name, extra) => {
 		const [without, within] = await both(extra);
 		expect(within).toEqual(without);
 	});
 
 	it.each([
 		["plain", { NAME: "a  b\n", EMPTY: "", ünused: "" }],
-		["not plain", { "a.b": "dotted", "BASH_FUNC_hello%%": "() {  echo hello\n}" }],
-	])("a %s environment arrives", async (_name, variables) => {
+		["special", { "a.b": "dotted", "BASH_FUNC_hello%%": "() {  echo hello\n}" }],
+	])("a %s environment is passed on", async (_name, variables) => {
 		const environment = { PATH: systemPath, ...variables };
 		const outcomes = await both({ file: "/usr/bin/env", arguments: ["-0"], environment });
 		// bwrap sets PWD, and a shell counts its depth.
@@ -182,12 +182,12 @@ describe.runIf(hasBubblewrap())("with bwrap", () => {
 		expect(within).toEqual(without);
 	});
 
-	it("runs in a namespace of its own", async () => {
+	it("runs in its own namespace", async () => {
 		const [without, within] = await both({ arguments: ["-c", "readlink /proc/self/ns/pid"] });
 		expect(within?.output).not.toBe(without?.output);
 	});
 
-	it("ends what cleared its environment and left its group", async () => {
+	it("ends processes that cleared their environment and left the group", async () => {
 		const token = `token-${crypto.randomUUID()}`;
 		const script = `env -i setsid bash -c 'exec -a ${token} sleep 300' >/dev/null 2>&1 & sleep 0.1`;
 		await createProcesses({ contain: "auto" }).run(request({ arguments: ["-c", script] }), never);

@@ -20,7 +20,7 @@ const start = (script: string) =>
 const written = () => readFile(path.join(directory, "out"), "utf8");
 
 describe("a detached process", () => {
-	it("is told by lines, and hears when it is let go of", async () => {
+	it("receives lines, and an end of input at the release", async () => {
 		const started = await start("cat > out; echo over >> out; exit 3");
 		started.send("one");
 		started.send("two");
@@ -29,20 +29,20 @@ describe("a detached process", () => {
 		expect(await written()).toBe("one\ntwo\nover\n");
 	});
 
-	it("leads a session of its own", async () => {
+	it("leads its own session", async () => {
 		const started = await start("ps -o sid= -p $$ > out");
 		await started.gone;
 		expect(Number(await written())).toBe(started.processId);
 	});
 
-	it("gone by a signal has no exit code; lines to it are lost", async () => {
+	it("that was killed by a signal has no exit code, and lines to it are lost", async () => {
 		const started = await start("kill -9 $$");
 		expect(await started.gone).toBeNull();
 		started.send("one");
 		started.release();
 	});
 
-	it("that cannot be started rejects", async () => {
+	it("rejects when it cannot be started", async () => {
 		const request = { file: path.join(directory, "missing"), arguments: [], workDir: directory, environment: {} };
 		await expect(startDetached(request)).rejects.toThrow("ENOENT");
 	});

@@ -29,13 +29,13 @@ function shellsOf(pid: number): string[] {
 const noShellIsLeft = (pid: number) =>
 	vi.waitFor(() => expect(shellsOf(pid)).toEqual([]), { timeout: 2000, interval: 20 });
 
-it("ends a process whose event loop is stuck", async () => {
+it("kills a process whose event loop is stuck", async () => {
 	const { pid, signal } = await run(200, "for (;;);");
 	expect(signal).toBe("SIGKILL");
 	if (process.platform === "linux") await noShellIsLeft(pid);
 });
 
-it.skipIf(process.platform !== "linux")("leaves nothing behind when the process goes by itself", async () => {
+it.skipIf(process.platform !== "linux")("leaves nothing when the process exits by itself", async () => {
 	const { pid, exitCode } = await run(60_000, "setTimeout(() => process.exit(3), 50);");
 	expect(exitCode).toBe(3);
 	await noShellIsLeft(pid);

@@ -32,8 +32,8 @@ function createSubject(load: (processes: Processes) => Promise<Processes>) {
 	return { processes, done };
 }
 
-describe("processes that are loaded when wanted", () => {
-	it("are loaded with the first run, once, and not to be ended", async () => {
+describe("lazily loaded processes", () => {
+	it("are loaded once, with the first run, and not for an end", async () => {
 		const { processes, done } = createSubject(async (inner) => inner);
 		await processes.endAll();
 		expect(done).toEqual([]);
@@ -43,7 +43,7 @@ describe("processes that are loaded when wanted", () => {
 		expect(done).toEqual(["load", "run", "run", "end"]);
 	});
 
-	it("end what was to run while they were loaded", async () => {
+	it("end runs that were waiting for the loading", async () => {
 		const loaded = createDeferred<void>();
 		const { processes, done } = createSubject((inner) => loaded.promise.then(() => inner));
 		const over = Promise.all([processes.run(request, signal), processes.endAll()]);
@@ -52,7 +52,7 @@ describe("processes that are loaded when wanted", () => {
 		expect(done).toEqual(["load", "run", "end"]);
 	});
 
-	it("say so when they cannot be loaded, end in peace, and are loaded for the next", async () => {
+	it("report a failed loading, end without error, and are loaded by the next run", async () => {
 		let isFull = true;
 		const { processes, done } = createSubject(async (inner) => {
 			if (isFull) throw new Error("too many open files");

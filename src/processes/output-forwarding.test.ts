@@ -18,7 +18,7 @@ function createSink(fail: (n: number) => boolean = () => false) {
 }
 
 describe("forwarded output", () => {
-	it("goes on as it comes, whether or not a line is whole, and nothing is kept", async () => {
+	it("is forwarded immediately, whole lines or not, and not stored", async () => {
 		const { sink, taken } = createSink();
 		const capture = createOutputForwarding({ sink, limit: 1000 }, createMemoryLog());
 		await capture.push("output", Buffer.from("Password"));
@@ -34,7 +34,7 @@ describe("forwarded output", () => {
 		expect(taken).toEqual(["Password", ": no\n"]);
 	});
 
-	it("cuts no character in two, in either stream", async () => {
+	it("splits no character, in either stream", async () => {
 		const { sink, taken } = createSink();
 		const capture = createOutputForwarding({ sink, limit: 1000 }, createMemoryLog());
 		const euro = Buffer.from("€");
@@ -46,7 +46,7 @@ describe("forwarded output", () => {
 		expect(taken).toEqual(["x", "€", "\ufffd"]);
 	});
 
-	it("ends at the limit, and says so", async () => {
+	it("ends at the limit with a note", async () => {
 		const { sink, taken } = createSink();
 		const capture = createOutputForwarding({ sink, limit: 5 }, createMemoryLog());
 		await capture.push("output", Buffer.from("abc"));

@@ -8,7 +8,7 @@ const limits = { time: 20_000, memory: 40 };
 const never = new AbortController().signal;
 
 describe("runThread", () => {
-	it("gives what the thread posts, which has nothing of our environment", async () => {
+	it("returns what the thread posts, which has none of our environment", async () => {
 		expect(await runThread(file, { kind: "answer", given: new Uint8Array([1]) }, limits, never)).toEqual({
 			kind: "done",
 			value: { environment: [], given: new Uint8Array([1]) },
@@ -18,13 +18,13 @@ describe("runThread", () => {
 	it.each([
 		["loop", { time: 300 }, "timed-out"],
 		["memory", {}, "out-of-memory"],
-	])("ends a thread that would go on and on: %s", async (kind, own, outcome) => {
+	])("ends a thread that would never end: %s", async (kind, own, outcome) => {
 		const run = () => runThread(file, { kind }, { ...limits, ...own }, never);
 		expect(await run()).toEqual({ kind: outcome });
 		expect(await shortestPause(run)).toBeLessThan(longestPause);
 	});
 
-	it("ends it when the signal aborts", async () => {
+	it("ends the thread at an abort", async () => {
 		const controller = new AbortController();
 		const running = runThread(file, { kind: "loop" }, limits, controller.signal);
 		controller.abort();
@@ -35,12 +35,12 @@ describe("runThread", () => {
 	it.each([
 		["throw", /gone wrong/],
 		["nothing", /ended with code 0/],
-	])("says why there is nothing: %s", async (kind, message) => {
+	])("reports why there is no result: %s", async (kind, message) => {
 		const outcome = await runThread(file, { kind }, limits, never);
 		expect(outcome.kind === "failed" && outcome.error.message).toMatch(message);
 	});
 
-	it("says so when there is no such program", async () => {
+	it("reports a missing program", async () => {
 		expect((await runThread(`${file}.none`, null, limits, never)).kind).toBe("failed");
 	});
 });

@@ -61,7 +61,7 @@ async function startKernel(marker: string, command: string): Promise<ChildProces
 }
 
 describe.runIf(isLinux)("a watchdog", () => {
-	it("is there while a command runs and has gone when the run is over", async () => {
+	it("exists while a command runs, and exits after it", async () => {
 		const marker = newMarker();
 		const abort = new AbortController();
 		const run = createProcesses({ identifiers: { uuid: () => "", hex: () => marker } }).run(
@@ -77,7 +77,7 @@ describe.runIf(isLinux)("a watchdog", () => {
 		expect(processesWith(marker)).toEqual([]);
 	});
 
-	it("goes when the command cannot be started", async () => {
+	it("exits when the command cannot be started", async () => {
 		const marker = newMarker();
 		const processes = createProcesses({ identifiers: { uuid: () => "", hex: () => marker } });
 		const request = { file: "/missing", arguments: [], workDir: "/", environment: {}, outputLimit: 0 };
@@ -85,7 +85,7 @@ describe.runIf(isLinux)("a watchdog", () => {
 		expect(processesWith(marker)).toEqual([]);
 	});
 
-	it("holds none of our files open and leads a session of its own", async () => {
+	it("holds no files open and leads its own session", async () => {
 		const marker = newMarker();
 		const watchdog = startWatchdog(marker, silentLog);
 		const [id = 0] = processesWith(marker);
@@ -110,17 +110,21 @@ describe.runIf(isLinux)("a watchdog", () => {
 			"apart and forking",
 			"setsid bash -c 'echo up; while :; do setsid bash -c \"sleep 300; :\" TOKEN & sleep 0.02; done' TOKEN & wait",
 		],
-	])("ends what is %s when the kernel is killed, and then goes", { timeout: 20_000 }, async (_name, script) => {
-		const token = `token-${crypto.randomUUID()}`;
-		const marker = newMarker();
-		const kernel = await startKernel(marker, script.replaceAll("TOKEN", token));
-		expect(processesWith(token).length).toBeGreaterThan(1);
-		kernel.kill("SIGKILL");
-		await vi.waitFor(() => expect(processesWith(token).filter((id) => id !== kernel.pid)).toEqual([]), {
-			timeout: 3000,
-			interval: 20,
-		});
-		await vi.waitFor(() => expect(processesWith(marker)).toEqual([]), { timeout: 5000, interval: 50 });
-		expect(processesWith(token)).toEqual([]);
-	});
+	])(
+		"kills processes that are %s when the kernel is killed, and then exits",
+		{ timeout: 20_000 },
+		async (_name, script) => {
+			const token = `token-${crypto.randomUUID()}`;
+			const marker = newMarker();
+			const kernel = await startKernel(marker, script.replaceAll("TOKEN", token));
+			expect(processesWith(token).length).toBeGreaterThan(1);
+			kernel.kill("SIGKILL");
+			await vi.waitFor(() => expect(processesWith(token).filter((id) => id !== kernel.pid)).toEqual([]), {
+				timeout: 3000,
+				interval: 20,
+			});
+			await vi.waitFor(() => expect(processesWith(marker)).toEqual([]), { timeout: 5000, interval: 50 });
+			expect(processesWith(token)).toEqual([]);
+		},
+	);
 });

@@ -99,7 +99,7 @@ const error = (id: string | null, code: number, message: unknown) => ({
 });
 
 describe("requests", () => {
-	it("answers with result, error, unknown method and invalid params", async () => {
+	it("are answered with a result, an error, an unknown method or invalid params", async () => {
 		const { receive, request, take } = createSubject();
 		receive(
 			request("1", "echo", { text: "a", more: 1 }),
@@ -121,7 +121,7 @@ describe("requests", () => {
 	});
 
 	it.each([["event"], ["request"], [""], ["__proto__"], ["constructor"], ["toString"]])(
-		"does not know the method %j",
+		"are answered as an unknown method for %j",
 		async (method) => {
 			const { receive, request, take } = createSubject();
 			receive(request("1", method));
@@ -129,21 +129,21 @@ describe("requests", () => {
 		},
 	);
 
-	it("hides the cause of a defect, thrown at once or later", async () => {
+	it("hide the cause of an internal error, thrown at once or later", async () => {
 		const { receive, request, take } = createSubject();
 		receive(request("1", "crash"));
 		await settled();
 		expect(take()).toEqual([error("1", -32603, expect.not.stringContaining("secret"))]);
 	});
 
-	it("sends what was responded first and nothing more, even when the handler throws afterwards", async () => {
+	it("get the early response and nothing more, even when the handler throws afterwards", async () => {
 		const { receive, request, take, connection } = createSubject();
 		receive(request("1", "early"));
 		await connection.idle();
 		expect(take()).toEqual([result("1", { early: 1 })]);
 	});
 
-	it("never waits for a handler, and answers both of two requests with one id", async () => {
+	it("run concurrently, and both of two requests with one id are answered", async () => {
 		const { receive, request, take, gates } = createSubject();
 		receive(request("1", "wait", { text: "slow" }), request("1", "echo", { text: "quick" }));
 		await settled();
@@ -153,7 +153,7 @@ describe("requests", () => {
 		expect(take()).toEqual([result("1", "done")]);
 	});
 
-	it("refuses what goes beyond the limit of requests in flight, and takes more once one is over", async () => {
+	it("are refused above the limit of requests in flight, and accepted again after one ends", async () => {
 		const { receive, request, take, gates, connection } = createSubject();
 		for (let n = 0; n < 256; n += 1) receive(request(`w${n}`, "wait", { text: `${n}` }));
 		receive(request("over", "echo", { text: "a" }), request("odd", "nothing"));
@@ -171,7 +171,7 @@ describe("requests", () => {
 		await connection.idle();
 	});
 
-	it("is idle only when every request is over, failed ones included", async () => {
+	it("leave the connection idle only when all have ended, failed ones included", async () => {
 		const { receive, request, gates, connection } = createSubject();
 		await connection.idle();
 		receive(request("1", "wait", { text: "a" }), request("2", "wait", { text: "b" }));
@@ -188,7 +188,7 @@ describe("requests", () => {
 });
 
 describe("notifications", () => {
-	it("runs only what acts as one, and answers nothing", async () => {
+	it("run only methods for notifications, and are not answered", async () => {
 		const { receive, take, heard } = createSubject();
 		receive(
 			{ method: "note", params: { text: "a" } },
@@ -201,7 +201,7 @@ describe("notifications", () => {
 		expect(take()).toEqual([]);
 	});
 
-	it("does not know as a request what acts on notifications alone", async () => {
+	it("run methods that a request cannot call", async () => {
 		const { receive, request, take, heard } = createSubject();
 		receive(request("1", "told", { text: "a" }), { method: "told", params: { text: "b" } });
 		receive({ id: null, method: "told", params: { text: "c" } });
@@ -210,7 +210,7 @@ describe("notifications", () => {
 		expect(heard).toEqual([{ text: "b" }, { text: "c" }]);
 	});
 
-	it("survives a handler that throws at once", async () => {
+	it("survive a handler that throws at once", async () => {
 		const { receive, request, take, heard } = createSubject();
 		expect(() => receive({ method: "badnote" })).not.toThrow();
 		receive(request("1", "echo", { text: "still here" }));
@@ -221,7 +221,7 @@ describe("notifications", () => {
 });
 
 describe("unusable lines", () => {
-	it("answers with id null and goes on", async () => {
+	it("are answered with id null, and the connection continues", async () => {
 		const { receive, receiveOversized, request, take } = createSubject();
 		receive("{not", "", "[]");
 		receiveOversized();
@@ -239,7 +239,7 @@ describe("unusable lines", () => {
 });
 
 describe("requests to the peer", () => {
-	it("hands on the first reply only", () => {
+	it("return only the first reply", () => {
 		const { receive, connection, take } = createSubject();
 		const replies: RpcReply[] = [];
 		connection.call("a", "request", { x: 1 }, (reply) => replies.push(reply));
@@ -251,7 +251,7 @@ describe("requests to the peer", () => {
 		expect(take()).toEqual([]);
 	});
 
-	it("hands on errors", () => {
+	it("return errors", () => {
 		const { receive, connection } = createSubject();
 		const replies: RpcReply[] = [];
 		connection.call("a", "request", {}, (reply) => replies.push(reply));
@@ -259,7 +259,7 @@ describe("requests to the peer", () => {
 		expect(replies).toEqual([{ kind: "error", error: { code: 1, message: "no", data: [2] } }]);
 	});
 
-	it("ignores replies to unknown, withdrawn and unanswered requests", () => {
+	it("ignore replies to unknown, withdrawn and unanswered requests", () => {
 		const { receive, connection, take } = createSubject();
 		const replies: RpcReply[] = [];
 		connection.call("a", "request", {}, (reply) => replies.push(reply));
@@ -271,7 +271,7 @@ describe("requests to the peer", () => {
 		expect(take()).toEqual([]);
 	});
 
-	it("keeps the ids of the two directions apart", async () => {
+	it("have ids that are independent of the other direction", async () => {
 		const { receive, request, connection, take } = createSubject();
 		const replies: RpcReply[] = [];
 		connection.call("same", "request", {}, (reply) => replies.push(reply));
@@ -284,7 +284,7 @@ describe("requests to the peer", () => {
 });
 
 describe("the choice of settings", () => {
-	it("is asked of every line until it is made, and then serves for good", async () => {
+	it("is made once, after any number of undecided lines", async () => {
 		const harness = createLineHarness();
 		const named = (name: string): ConnectionSettings => ({
 			rules: name === "chosen" ? legacyRules : envelopeRules,

@@ -21,13 +21,13 @@ const request = (id: string, method: string, params?: unknown) => ({ kind: "requ
 
 describe("reading an envelope of 1.x", () => {
 	it.each([[""], ["   "], ["\t\r"], ["\u00a0\u2003"], ["{not-json}"], ["{}x"], ["\ufeff{}"], ["NaN"], ["Infinity"]])(
-		"cannot parse %j",
+		"refuses %j as a parse error",
 		(line) => expect(read(line)).toEqual(parseError),
 	);
 	it('cannot parse {"a":NaN}', () => expect(read('{"id":"a","method":"cancel","params":NaN}')).toEqual(parseError));
 
 	it.each([["[]"], ['[{"jsonrpc":"2.0","id":"1","method":"cancel"}]'], ["null"], ["1"], ['"x"'], ["true"]])(
-		"takes %s for no request",
+		"refuses %s as an invalid request",
 		(line) => expect(read(line)).toEqual(invalidRequest),
 	);
 
@@ -37,24 +37,24 @@ describe("reading an envelope of 1.x", () => {
 		['{"jsonrpc":"2.0","result":1}'],
 		['{"id":null,"error":{"code":1,"message":"x"}}'],
 		['{"method":null,"id":null,"result":1}'],
-	])("passes over %s in silence", (line) => expect(read(line)).toEqual(silence));
+	])("ignores %s", (line) => expect(read(line)).toEqual(silence));
 
 	it.each([["1"], ["1.5"], ["true"], ["[]"], ["{}"]])("refuses the id %s without echoing it", (id) =>
 		expect(read(`{"jsonrpc":"2.0","id":${id},"method":"cancel"}`)).toEqual(invalidRequest),
 	);
 
-	it("takes a null or absent id for a notification", () => {
+	it("treats a null or absent id as a notification", () => {
 		const notification = { kind: "notification", method: "cancel", params: undefined };
 		expect(read('{"id":null,"method":"cancel"}')).toEqual(notification);
 		expect(read('{"method":"cancel"}')).toEqual(notification);
 	});
 
-	it("takes an empty id and an empty method for what they are", () => {
+	it("preserves an empty id and an empty method", () => {
 		expect(read('{"id":"","method":"cancel"}')).toEqual(request("", "cancel"));
 		expect(read('{"id":"a","method":""}')).toEqual(request("a", ""));
 	});
 
-	it("does without jsonrpc, but not with another version", () => {
+	it("accepts an absent jsonrpc, but no other version", () => {
 		expect(read('{"id":"a","method":"cancel"}')).toEqual(request("a", "cancel"));
 		for (const version of ["null", "2.0", '"2.1"', '"2"', "[]"]) {
 			expect(read(`{"jsonrpc":${version},"id":"a","method":"cancel"}`)).toEqual(invalidRequest);
@@ -65,23 +65,23 @@ describe("reading an envelope of 1.x", () => {
 		expect(read(`{"id":"a","method":${method}}`)).toEqual(invalidRequest),
 	);
 
-	it.each([["[1]"], ['"x"'], ["null"], ["5"], ['{"a":{}}']])("lets any params through: %s", (params) =>
+	it.each([["[1]"], ['"x"'], ["null"], ["5"], ['{"a":{}}']])("accepts any params: %s", (params) =>
 		expect(read(`{"id":"a","method":"cancel","params":${params}}`)).toEqual(request("a", "cancel", JSON.parse(params))),
 	);
 
-	it("ignores unknown keys and takes the last of duplicate ones", () => {
+	it("ignores unknown keys and uses the last of duplicate ones", () => {
 		expect(read('{"id":"a","id":"b","method":"x","method":"cancel","more":1}')).toEqual(request("b", "cancel"));
 	});
 
-	it("lets a method decide over a result beside it", () => {
+	it("prefers a method to a result", () => {
 		expect(read('{"id":"a","method":"cancel","result":{}}')).toEqual(request("a", "cancel"));
 	});
 
-	it("trims white space around and takes a CR inside for white space", () => {
+	it("trims white space and treats an inner CR as white space", () => {
 		expect(read(' \u0085\u001c{"id":\r"a","method":"cancel"}\r')).toEqual(request("a", "cancel"));
 	});
 
-	it("reads results, null and beside a null error included", () => {
+	it("reads results, null and next to a null error included", () => {
 		const result = (value: unknown) => ({ kind: "response", id: "z", reply: { kind: "result", result: value } });
 		expect(read('{"id":"z","result":{"a":1}}')).toEqual(result({ a: 1 }));
 		expect(read('{"id":"z","result":null}')).toEqual(result(null));
@@ -100,7 +100,7 @@ describe("reading an envelope of 1.x", () => {
 	});
 
 	it.each([['{"id":"z"}'], ['{"id":"z","error":null}'], ['{"jsonrpc":"2.0","id":"z","method":null}']])(
-		"answers %s, which is neither result nor error",
+		"refuses %s, which is neither result nor error",
 		(line) => expect(read(line)).toEqual(invalidResponse),
 	);
 
@@ -114,7 +114,7 @@ describe("reading an envelope of 1.x", () => {
 		["5"],
 	])("refuses the error %s", (error) => expect(read(`{"id":"z","error":${error}}`)).toEqual(invalidRequest));
 
-	it("does not stumble over depth", () => {
+	it("handles deep nesting", () => {
 		const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
 		expect(read(`{"id":"a","method":"cancel","params":${deep}}`)).toMatchObject({ kind: "request", id: "a" });
 	});
@@ -134,7 +134,7 @@ describe("reading a legacy envelope", () => {
 		['{"jsonrpc":"2.0","id":"a","result":"approve"}'],
 		['{"jsonrpc":"2.0","id":"a","error":{}}'],
 		['{"jsonrpc":"2.0","id":"a"}'],
-	])("meets %s with silence", (line) => expect(read(line, legacy)).toEqual(silence));
+	])("ignores %s", (line) => expect(read(line, legacy)).toEqual(silence));
 
 	it("reads requests, notifications and replies", () => {
 		expect(read('{"jsonrpc":"2.0","id":"a","method":"run","params":{"input":"x"}}', legacy)).toEqual(
@@ -154,7 +154,7 @@ describe("reading a legacy envelope", () => {
 });
 
 describe("writing lines", () => {
-	it("keeps the key order of the reference", () => {
+	it("has the key order of the reference", () => {
 		expect(notificationLine("event", { type: "TurnEnd", payload: {} })).toBe(
 			'{"jsonrpc":"2.0","method":"event","params":{"type":"TurnEnd","payload":{}}}',
 		);
@@ -162,7 +162,7 @@ describe("writing lines", () => {
 		expect(resultLine("a", {})).toBe('{"jsonrpc":"2.0","id":"a","result":{}}');
 	});
 
-	it("always gives data in 1.x and never in legacy", () => {
+	it("always includes data in 1.x and never in legacy", () => {
 		const error = { code: -1, message: "m" };
 		expect(errorLine(null, error, kimi)).toBe(
 			'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"m","data":null}}',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { exactId } from "./exact-id.ts";
 
-describe("a numeric id as it is written", () => {
+describe("a numeric id with its exact digits", () => {
 	it.each<[string, number | bigint | null]>([
 		['{"id":1}', 1],
 		['{"id":-7}', -7],
@@ -29,7 +29,7 @@ describe("a numeric id as it is written", () => {
 		['{"method":"\\\\","id":14}', 14],
 		['{"method":"}{","id":15}', 15],
 		['{"method":"x"}', null],
-	])("is read off %s", (text, id) => {
+	])("is extracted from %s", (text, id) => {
 		expect(JSON.parse(text)).toBeTypeOf("object");
 		expect(exactId(text)).toBe(id);
 	});

@@ -45,7 +45,7 @@ const modernUnknown = (id: string, method: string) => ({
 });
 
 describe("the choice of the dialect", () => {
-	it("stays open over unusable lines, unknown methods and foreign handshakes", async () => {
+	it("stays open after invalid lines, unknown methods and foreign handshakes", async () => {
 		const { write, read } = await createSubject();
 		write("{bad", "", request("1", "nothing"), { id: "z", result: 1 }, { method: "prompt" }, request("2", "interrupt"));
 		expect(await read()).toMatchObject({ id: null, error: { code: -32700, data: null } });
@@ -73,7 +73,7 @@ describe("the choice of the dialect", () => {
 		["set_plan_mode", {}],
 		["initialize", { protocol_version: 1 }],
 		["initialize", { capabilities: {} }],
-	])("is Kimi Wire for %s %j, and stays so", async (method, params) => {
+	])("is Kimi Wire for %s %j, permanently", async (method, params) => {
 		const { write, read } = await createSubject();
 		write(request("1", method, params), request("2", "run", { input: "x" }));
 		const replies = [await read(), await read()];
@@ -82,7 +82,7 @@ describe("the choice of the dialect", () => {
 });
 
 describe("the end", () => {
-	it("of the input settles asks, ends the turn and writes all that is owed", async () => {
+	it("of the input resolves interactions, ends the turn and writes all pending output", async () => {
 		const { write, read, rest, client, serving } = await createSubject(
 			createScriptedModel([[call("c1", "E"), done()]]),
 		);
@@ -100,7 +100,7 @@ describe("the end", () => {
 		]);
 	});
 
-	it("comes by signal as well", async () => {
+	it("can be a signal", async () => {
 		const { serving, stop } = await createSubject();
 		stop.abort();
 		expect(await serving.ended).toBe("stopped");

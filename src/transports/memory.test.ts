@@ -29,7 +29,7 @@ describeTransportContract("memory", async () => {
 });
 
 describe("createMemoryTransport", () => {
-	it("keeps what is written before anybody receives", async () => {
+	it("queues what is written before anybody receives", async () => {
 		const { transport, client } = createMemoryTransport(100, 100);
 		client.write("a\nb");
 		client.end();
@@ -41,7 +41,7 @@ describe("createMemoryTransport", () => {
 		expect(seen).toEqual([{ kind: "line", text: "a" }, { kind: "line", text: "b" }, "end"]);
 	});
 
-	it("is gone once disconnected: waiters are released and readers told", async () => {
+	it("releases waiting writers and ends readers once disconnected", async () => {
 		const { transport, client } = createMemoryTransport(100, 4);
 		client.pause();
 		transport.send("long line");
@@ -55,7 +55,7 @@ describe("createMemoryTransport", () => {
 		await transport.flush();
 	});
 
-	it("lets what was sent be read after the close", async () => {
+	it("lets sent data be read after the close", async () => {
 		const { transport, client } = createMemoryTransport(100, 100);
 		transport.send("a");
 		await transport.flush();

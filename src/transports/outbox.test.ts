@@ -20,7 +20,7 @@ function createSubject(limit = 10) {
 }
 
 describe("createOutbox", () => {
-	it("joins what is sent at once and what comes during a write, in order", async () => {
+	it("joins concurrent writes and writes during a write, in order", async () => {
 		const { outbox, writes, texts } = createSubject();
 		outbox.send("a");
 		outbox.send("b");
@@ -34,7 +34,7 @@ describe("createOutbox", () => {
 		expect(texts()).toEqual(["a\nb\n", "c\nd\n"]);
 	});
 
-	it("puts nothing behind text that is to go out as it is", async () => {
+	it("appends nothing to text that must be written unchanged", async () => {
 		const texts: string[] = [];
 		const outbox = createOutbox((text) => void texts.push(text), 10, "");
 		outbox.send("a");
@@ -44,7 +44,7 @@ describe("createOutbox", () => {
 		expect(outbox.queued()).toBe(3);
 	});
 
-	it("is ready below its limit only, counting what is being written", async () => {
+	it("is ready only below its limit, the data being written included", async () => {
 		const { outbox, writes, isPending } = createSubject(6);
 		outbox.send("abc");
 		expect(await isPending(outbox.ready())).toBe(false);
@@ -56,7 +56,7 @@ describe("createOutbox", () => {
 		expect(await isPending(ready)).toBe(false);
 	});
 
-	it("stays unready while what came during a write fills it anew", async () => {
+	it("stays unready while writes during a write fill it again", async () => {
 		const { outbox, writes, isPending } = createSubject(4);
 		outbox.send("abcd");
 		await settled();
@@ -68,7 +68,7 @@ describe("createOutbox", () => {
 		expect(await isPending(ready)).toBe(false);
 	});
 
-	it("never drops a line over the limit", async () => {
+	it("drops no line above the limit", async () => {
 		const { outbox, writes, texts } = createSubject(2);
 		for (let n = 0; n < 5; n += 1) outbox.send(`line ${n}`);
 		await settled();
@@ -76,7 +76,7 @@ describe("createOutbox", () => {
 		expect(texts().join("")).toBe("line 0\nline 1\nline 2\nline 3\nline 4\n");
 	});
 
-	it("flushes when everything was handed on, what came meanwhile included", async () => {
+	it("is flushed when everything was written, later writes included", async () => {
 		const { outbox, writes, isPending } = createSubject();
 		await outbox.flush();
 		outbox.send("a");
@@ -89,7 +89,7 @@ describe("createOutbox", () => {
 		expect(await isPending(flushed)).toBe(false);
 	});
 
-	it.each([["a failing write"], ["being abandoned"]])("lets everybody go after %s", async (cause) => {
+	it.each([["a failing write"], ["being abandoned"]])("releases everybody after %s", async (cause) => {
 		const { outbox, writes } = createSubject(1);
 		outbox.send("a");
 		await settled();
@@ -109,14 +109,14 @@ describe("createOutbox", () => {
 		await Promise.all([outbox.ready(), outbox.flush()]);
 	});
 
-	it("is abandoned once", async () => {
+	it("can be abandoned once", async () => {
 		const { outbox } = createSubject();
 		outbox.abandon(new Error("first"));
 		outbox.abandon(new Error("second"));
 		expect(outbox.gone.reason).toEqual(new Error("first"));
 	});
 
-	it("writes a long line piece by piece, between what was sent before and after it", async () => {
+	it("writes a long line in pieces, between earlier and later writes", async () => {
 		const { outbox, writes, texts } = createSubject();
 		outbox.send("a");
 		outbox.send({
@@ -137,7 +137,7 @@ describe("createOutbox", () => {
 		expect(outbox.queued()).toBe(0);
 	});
 
-	it("lets others have their turn while a reader keeps up with much", { timeout: 30_000 }, async () => {
+	it("yields to other work while a reader consumes much output", { timeout: 30_000 }, async () => {
 		const line = toLineText({ text: '"\n'.repeat(2_000_000) });
 		const pause = await shortestPause(async () => {
 			// As a pipe does whose other end reads.

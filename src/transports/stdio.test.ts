@@ -69,7 +69,7 @@ async function createSubject(): Promise<TransportSubject> {
 describeTransportContract("stdio", createSubject);
 
 describe("createStdioTransport", () => {
-	it("still reads and turns its event loop while nobody reads its output", async () => {
+	it("reads and runs its event loop while nobody reads its output", async () => {
 		const { stdin, stdout, ask, exited } = startChild();
 		stdin.write("FLOOD 100000\n");
 		await once(stdout, "readable");
