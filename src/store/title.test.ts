@@ -22,12 +22,12 @@ describe("toTitle", () => {
 		["one word", "x".repeat(8_000_000), `${"x".repeat(49)}…`],
 		["many words", "x ".repeat(4_000_000), `${"x ".repeat(24)}x…`],
 		["blank lines", `a${"\n".repeat(8_000_000)}b`, "a b"],
-	])("looks at no more than the beginning of %s", async (_name, input, title) => {
+	])("reads only the beginning of %s", async (_name, input, title) => {
 		expect(toTitle(input)).toBe(title);
 		expect(await shortestPause(async () => toTitle(input))).toBeLessThan(longestPause);
 	});
 
-	it("joins the texts of a list by a space", () => {
+	it("joins the texts of a list with a space", () => {
 		expect(
 			toTitle([
 				{ type: "text", text: "What is" },

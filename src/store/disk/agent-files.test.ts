@@ -47,7 +47,7 @@ describe("the files of a subagent", () => {
 		return stored;
 	};
 
-	it("are those of the layout", async () => {
+	it("have the documented layout", async () => {
 		const session = await open();
 		const stored = await run(session);
 		expect(await status()).toBe("running_foreground");
@@ -87,7 +87,7 @@ describe("the files of a subagent", () => {
 		);
 	});
 
-	it("have the outcome of every run, one behind the other", async () => {
+	it("contain the outcome of every run, one after the other", async () => {
 		const session = await open();
 		const stored = await run(session);
 		await stored.appendOutput("Three.\n");
@@ -102,7 +102,7 @@ describe("the files of a subagent", () => {
 		expect(await text("output")).toBe("Three.\n\nStill three.\n\nFour.\n");
 	});
 
-	it("keep what another program has put into the output", async () => {
+	it("preserve the output of another program", async () => {
 		const session = await open();
 		const stored = await run(session);
 		await writeFile(at("output"), "[stage] run_soul_start\n\n[summary]\nThree.");
@@ -110,7 +110,7 @@ describe("the files of a subagent", () => {
 		expect(await text("output")).toBe("[stage] run_soul_start\n\n[summary]\nThree.\n\nFour.\n");
 	});
 
-	it("give back what the subagent is and knows", async () => {
+	it("return the description and the context of the subagent", async () => {
 		const session = await open();
 		await run(session);
 		await session.close();
@@ -139,10 +139,10 @@ describe("the files of a subagent", () => {
 	});
 
 	it.each([
-		["no JSON", "{"],
+		["invalid JSON", "{"],
 		["another shape", '{"agent_id":"a0d984db6"}'],
 		["an unknown status", '{"agent_id":"a","subagent_type":"coder","status":"odd","created_at":1}'],
-	])("that say %s are passed over", async (_name, content) => {
+	])("that contain %s are ignored", async (_name, content) => {
 		await mkdir(at("."), { recursive: true });
 		await writeFile(at("meta.json"), content);
 		const session = await open();
@@ -151,7 +151,7 @@ describe("the files of a subagent", () => {
 		expect(await text("meta.json")).toBe(content);
 	});
 
-	it("read those of other programs, which leave fields out", async () => {
+	it("of other programs may lack fields", async () => {
 		await mkdir(at("."), { recursive: true });
 		await writeFile(
 			at("meta.json"),
@@ -167,7 +167,7 @@ describe("the files of a subagent", () => {
 		});
 	});
 
-	it("of the reference are taken up, and keep every byte they had", async () => {
+	it("of the reference are opened, and every byte is preserved", async () => {
 		const fixture = await placeFixture("subagent");
 		try {
 			const own = path.join(fixture.directory, "subagents", agent.id);
@@ -203,7 +203,7 @@ describe("the files of a subagent", () => {
 		}
 	});
 
-	it("of a background task name it, and keep its name", async () => {
+	it("of a background task contain its name, also in later runs", async () => {
 		const session = await open();
 		const stored = await session.createAgent(agent);
 		await stored.begin("Count the lines", "agent-00000001");
@@ -217,7 +217,7 @@ describe("the files of a subagent", () => {
 	it.each([
 		["running_foreground", undefined],
 		["running_background", "agent-00000001"],
-	])("left as %s by a process that is gone say failed once the session is written to again", async (left, taskId) => {
+	])("left as %s by a killed process are marked as failed once the session is written again", async (left, taskId) => {
 		const crashed = await open();
 		await crashed.appendContext([promptRow]);
 		await (await crashed.createAgent(agent)).begin("Count the lines", taskId);
@@ -228,7 +228,7 @@ describe("the files of a subagent", () => {
 		expect(JSON.parse(await text("meta.json"))).toMatchObject({ description: "count lines", subagent_type: "coder" });
 	});
 
-	it("are left alone when the subagent came to an end", async () => {
+	it("are left unchanged when the subagent had ended", async () => {
 		const first = await open();
 		await (await run(first)).setStatus("killed");
 		await first.close();
@@ -237,7 +237,7 @@ describe("the files of a subagent", () => {
 		expect(await text("meta.json")).toBe(before);
 	});
 
-	it("are not held open once the subagent is over", async () => {
+	it("are closed when the subagent ends", async () => {
 		let open = 0;
 		const disk = createDiskFiles();
 		const counting: Files = {
@@ -273,7 +273,7 @@ describe("the files of a subagent", () => {
 		expect(open).toBe(0);
 	});
 
-	it("that cannot be written fail with their path, whichever effect fails, and go on later", async () => {
+	it("that cannot be written fail with their path, whichever effect fails, and work again later", async () => {
 		const counting = createFailingFiles(createDiskFiles());
 		const whole = async (session: StoredSession) => {
 			const stored = await run(session);

@@ -35,7 +35,7 @@ describe("sessions on disk", () => {
 		await writeFile(file(name), content);
 	};
 
-	it("makes nothing for a session that stays idle", async () => {
+	it("creates nothing for a session that stays idle", async () => {
 		const session = await open();
 		expect(session.directory).toBe(directory);
 		await session.appendContext([]);
@@ -62,7 +62,7 @@ describe("sessions on disk", () => {
 		expect(await readdir(path.dirname(directory))).toEqual([`${id}.jsonl`]);
 	});
 
-	it("says where a context lies that cannot be read", async () => {
+	it("names the file of an unreadable context", async () => {
 		const files = { ...createDiskFiles(), status: () => Promise.reject(new Error("EIO")) };
 		await expect(place.openStore({ files }).readContext(place.workDir, id)).rejects.toMatchObject({
 			code: "storage-failed",
@@ -70,7 +70,7 @@ describe("sessions on disk", () => {
 		});
 	});
 
-	it("keeps a session that another program prepared until something happens in it", async () => {
+	it("leaves a session that another program prepared unchanged until its first write", async () => {
 		await put("context.jsonl", "");
 		const listed = { work_dirs: [{ path: place.workDir, kaos: "local", last_session_id: null }] };
 		await writeFile(path.join(place.shareDir, "kimi.json"), JSON.stringify(listed));
@@ -86,7 +86,7 @@ describe("sessions on disk", () => {
 		expect(await text("context.jsonl")).toBe('{"role":"user","content":"Say hello"}\n');
 	});
 
-	it("passes over work directories of kimi.json that are no absolute paths", async () => {
+	it("ignores work directories of kimi.json that are not absolute paths", async () => {
 		await put("context.jsonl", "");
 		const paths = ["", ".", "../x", "a\0b", "/a\0b", place.workDir];
 		const listed = { work_dirs: paths.map((name) => ({ path: name, kaos: "local", last_session_id: "../../x" })) };
@@ -96,12 +96,12 @@ describe("sessions on disk", () => {
 		expect(await store.lastSessionId(place.workDir)).toBeNull();
 	});
 
-	it("knows no work dir of a session that kimi.json does not list", async () => {
+	it("returns no work directory of a session that kimi.json does not list", async () => {
 		await put("context.jsonl", "");
 		expect(await place.openStore().workDirOf(id)).toBeNull();
 	});
 
-	it("writes the files of the layout, and registers the work dir", async () => {
+	it("writes the files of the layout, and registers the work directory", async () => {
 		const session = await open();
 		await session.appendContext([
 			{ type: "system-prompt", content: "Né 😀\n" },
@@ -146,7 +146,7 @@ describe("sessions on disk", () => {
 		expect(await index()).toEqual({ work_dirs: [{ ...entry, last_session_id: id }] });
 	});
 
-	it("keeps a copy of each context that was replaced, under the first free number", async () => {
+	it("stores a copy of each replaced context, under the first free number", async () => {
 		await put("context_2.jsonl", "of somebody else\n");
 		const session = await open();
 		await session.appendContext([{ type: "system-prompt", content: "One" }]);
@@ -159,7 +159,7 @@ describe("sessions on disk", () => {
 		expect(await text("context.jsonl")).toBe('{"role":"user","content":"Say hello"}\n');
 	});
 
-	it("writes the header with the first record where the log is missing or empty, and nowhere else", async () => {
+	it("writes the header with the first record when the log is missing or empty, and at no other time", async () => {
 		await put("wire.jsonl", "");
 		await (await open()).appendEvents([eventAt({ type: "compaction.started" })]);
 		expect((await lines("wire.jsonl"))[0]).toBe(headerLine);
@@ -173,14 +173,14 @@ describe("sessions on disk", () => {
 		]);
 	});
 
-	it("keeps the call journal in a file of its own, with the time of each row", async () => {
+	it("stores the call journal in its own file, with the time of each row", async () => {
 		const session = await open();
 		await session.appendCalls([{ type: "finished", toolCallId: "a", isError: false }]);
 		const [line = ""] = await lines("calls.jsonl");
 		expect(JSON.parse(line)).toEqual({ at: expect.any(Number), type: "finished", toolCallId: "a", isError: false });
 	});
 
-	it("opens a session whose work dir is not listed, and changes nothing by opening", async () => {
+	it("opens a session of an unlisted work directory, and changes nothing by opening", async () => {
 		const content = '{"role":"user","content":"Hi"}\n{"role":"user","con';
 		await put("context.jsonl", content);
 		const log = createMemoryLog();
@@ -193,7 +193,7 @@ describe("sessions on disk", () => {
 		expect(log.lines).toMatchObject([{ level: "warn", fields: { skipped: 1 } }]);
 	});
 
-	it("cuts a half-written last line off before the first append and keeps its bytes in the log", async () => {
+	it("removes a partial last line before the first append and logs its bytes", async () => {
 		const rest = '{"role":"user","content":"ü';
 		const whole = `{"role":"user","content":"Hi"}\n${" ".repeat(70_000)}\n`;
 		await put("context.jsonl", whole + rest);
@@ -205,14 +205,14 @@ describe("sessions on disk", () => {
 		expect(Buffer.from(String(cut?.fields["base64"]), "base64").toString()).toBe(rest);
 	});
 
-	it("writes the header again where a crash left only a part of it", async () => {
+	it("writes the header again after a crash left only a part of it", async () => {
 		await put("wire.jsonl", headerLine.slice(0, 20));
 		await (await open()).appendEvents([eventAt({ type: "compaction.started" })]);
 		expect(await lines("wire.jsonl")).toHaveLength(2);
 		expect((await lines("wire.jsonl"))[0]).toBe(headerLine);
 	});
 
-	it("takes a last record that only lacks its newline for a record", async () => {
+	it("reads a last record without its newline as a record", async () => {
 		await put("context.jsonl", '{"role":"user","content":"Hi"}');
 		const session = await open();
 		expect(session.contextRows).toHaveLength(1);
@@ -220,7 +220,7 @@ describe("sessions on disk", () => {
 		expect(await text("context.jsonl")).toBe('{"role":"user","content":"Hi"}\n{"role": "_checkpoint", "id": 1}\n');
 	});
 
-	it("starts afresh in a directory without context and leaves what else is there", async () => {
+	it("starts afresh in a directory without a context and leaves other files alone", async () => {
 		await mkdir(path.join(directory, "baseline"), { recursive: true });
 		await put("wire.jsonl", `${headerLine}\n{"timestamp":1,"message":{"type":"CompactionBegin","payload":{}}}\n`);
 		const session = await open();
@@ -232,7 +232,7 @@ describe("sessions on disk", () => {
 		expect((await readdir(directory)).sort()).toEqual(["baseline", "context.jsonl", "wire.jsonl"]);
 	});
 
-	it("removes only its own files from a directory that others use", async () => {
+	it("removes only its own files from a shared directory", async () => {
 		await mkdir(path.join(directory, "baseline"), { recursive: true });
 		const session = await open();
 		await session.appendContext([{ type: "checkpoint", id: 0 }]);
@@ -240,7 +240,7 @@ describe("sessions on disk", () => {
 		expect(await readdir(directory)).toEqual(["baseline"]);
 	});
 
-	it("does not take unreadable content for an empty session", async () => {
+	it("does not treat unreadable content as an empty session", async () => {
 		await put("context.jsonl", "\0\0\0\n");
 		await (await open()).close();
 		expect(await text("context.jsonl")).toBe("\0\0\0\n");
@@ -260,7 +260,7 @@ describe("sessions on disk", () => {
 		await expect(stat(old)).rejects.toMatchObject({ code: "ENOENT" });
 	});
 
-	it("fails clearly when the session directory is deleted, and the program lives on", async () => {
+	it("fails with a clear error when the session directory is deleted", async () => {
 		const session = await open();
 		await session.appendContext([promptRow]);
 		await rm(directory, { recursive: true });
@@ -274,7 +274,7 @@ describe("sessions on disk", () => {
 		expect(await place.openStore().lastSessionId(place.workDir)).toBeNull();
 	});
 
-	it("does not bring a deleted session back half empty", async () => {
+	it("does not recreate a deleted session partially", async () => {
 		await put("context.jsonl", '{"role":"user","content":"Hi"}\n');
 		const session = await open();
 		await rm(directory, { recursive: true });
@@ -282,7 +282,7 @@ describe("sessions on disk", () => {
 		await expect(stat(directory)).rejects.toMatchObject({ code: "ENOENT" });
 	});
 
-	it("starts with a session that cannot be read, and says so at the first write", async () => {
+	it("opens an unreadable session, and reports the fault at the first write", async () => {
 		await put("context.jsonl", '{"role":"user","content":"Hi"}\n');
 		const files = createDiskFiles();
 		const failing = {
@@ -327,7 +327,7 @@ describe("sessions on disk", () => {
 		expect(largest).toBeLessThanOrEqual(64 * 1024);
 	});
 
-	it("appends behind what another writer has added meanwhile", async () => {
+	it("appends after the lines of another writer", async () => {
 		const session = await open();
 		await session.appendContext([promptRow]);
 		await appendFile(file("context.jsonl"), '{"role": "_usage", "token_count": 5}\n');

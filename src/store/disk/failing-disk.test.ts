@@ -82,10 +82,10 @@ describe("a failing disk", () => {
 		["one write fails", { kind: "fail", code: "EIO", once: true }],
 		["the disk is read-only from then on", { kind: "fail", code: "EROFS" }],
 		["permission is denied from then on", { kind: "fail", code: "EACCES" }],
-		["the disk is full and half a line stays", { kind: "fail", code: "ENOSPC", half: true }],
+		["the disk is full after half a line", { kind: "fail", code: "ENOSPC", half: true }],
 	];
 
-	it.each(mishaps)("is told and survived at every effect: %s", async (_, mishap) => {
+	it.each(mishaps)("is reported and survived at every effect: %s", async (_, mishap) => {
 		const total = await countEffects();
 		expect(total).toBeGreaterThan(15);
 		for (let n = 1; n <= total; n += 1) {
@@ -133,7 +133,7 @@ describe("a failing disk", () => {
 		}
 	});
 
-	it("leaves no whole line either of rows that were to be kept together, also when it cannot be cut off at once", async () => {
+	it("leaves no complete line of rows that belong together, even if it cannot be truncated at once", async () => {
 		const disk = createDiskFiles();
 		let fails = false;
 		const session = await open({
@@ -163,7 +163,7 @@ describe("a failing disk", () => {
 		await session.close();
 	});
 
-	it("lets an unwritable share directory open a session, whose first write says so", async () => {
+	it("lets an unwritable share directory open a session, whose first write reports it", async () => {
 		const failing = createFailingFiles(createDiskFiles(), { at: 1, mishap: { kind: "fail", code: "EACCES" } });
 		const session = await open(failing.files);
 		expect(session.existed).toBe(false);
@@ -176,7 +176,7 @@ describe("a failing disk", () => {
 	});
 
 	it.each(["before", "half-way", "after"] as const)(
-		"a process stopped %s any effect leaves every told record readable",
+		"a process stopped %s any effect leaves every delivered record readable",
 		async (when) => {
 			const total = await countEffects();
 			for (let n = 1; n <= total; n += 1) {

@@ -33,7 +33,7 @@ describe("the lease of a session", () => {
 	};
 	const leaseFile = async (): Promise<string> => path.join(leases, (await readdir(leases))[0] ?? "none");
 
-	it("is taken at the first write of a new session and given back at its end", async () => {
+	it("is acquired at the first write of a new session and released at its end", async () => {
 		const session = await open();
 		expect(existsSync(place.shareDir)).toBe(false);
 		await session.appendContext([promptRow]);
@@ -47,7 +47,7 @@ describe("the lease of a session", () => {
 		expect(await readdir(leases)).toEqual([]);
 	});
 
-	it("is taken before an existing session is read, and waits for the holder to let go", async () => {
+	it("is acquired before an existing session is read, and waits for its owner to release it", async () => {
 		await makeSession();
 		const holder = await open();
 		expect(await readdir(leases)).toHaveLength(1);
@@ -69,7 +69,7 @@ describe("the lease of a session", () => {
 		await newcomer.close();
 	});
 
-	it("passes to the newcomer after three seconds, and the one before stops writing for good", async () => {
+	it("passes to the new owner after three seconds, and the previous one stops writing permanently", async () => {
 		await makeSession();
 		const log = createMemoryLog();
 		const before = await open({ log });
@@ -105,7 +105,7 @@ describe("the lease of a session", () => {
 		await last.close();
 	});
 
-	it("is not kept by one that lost it unnoticed and closes: nothing of the session is removed", async () => {
+	it("is not released by a previous owner that closes: it removes nothing of the session", async () => {
 		const before = await open();
 		await before.updateState({ customTitle: null });
 		const newcomer = await open();
@@ -115,7 +115,7 @@ describe("the lease of a session", () => {
 		await newcomer.close();
 	});
 
-	it("is lost when its file is gone", async () => {
+	it("is lost when its file is missing", async () => {
 		await makeSession();
 		const session = await open();
 		await rm(leases, { recursive: true });
@@ -126,7 +126,7 @@ describe("the lease of a session", () => {
 		await session.close();
 	});
 
-	it("is not said to be another's when the share directory was removed", async () => {
+	it("is not reported as another owner's when the share directory was removed", async () => {
 		await makeSession();
 		const log = createMemoryLog();
 		const session = await open({ log });
@@ -142,7 +142,7 @@ describe("the lease of a session", () => {
 		expect(existsSync(place.shareDir)).toBe(false);
 	});
 
-	it("is found again when a directory that was moved away is back", async () => {
+	it("is valid again when a directory that was moved away is back", async () => {
 		await makeSession();
 		const session = await open();
 		await rename(place.shareDir, `${place.shareDir}-away`);
@@ -152,7 +152,7 @@ describe("the lease of a session", () => {
 		await session.close();
 	});
 
-	it("of a process that is gone is taken over at once", async () => {
+	it("of an ended process is taken over at once", async () => {
 		await makeSession();
 		const first = await open();
 		const file = await leaseFile();
@@ -166,7 +166,7 @@ describe("the lease of a session", () => {
 		expect(await readdir(leases)).toEqual([]);
 	});
 
-	it("that names nobody is waited for and then taken over", async () => {
+	it("without an owner is waited for and then taken over", async () => {
 		await makeSession();
 		const first = await open();
 		const file = await leaseFile();
@@ -177,7 +177,7 @@ describe("the lease of a session", () => {
 		expect(clock.waited).toBeGreaterThanOrEqual(3000);
 	});
 
-	it.each(["EROFS", "EACCES", "ENOSPC"] as const)("is done without where it cannot be written: %s", async (code) => {
+	it.each(["EROFS", "EACCES", "ENOSPC"] as const)("is optional when it cannot be written: %s", async (code) => {
 		await makeSession();
 		const log = createMemoryLog();
 		const failing = createFailingFiles(createDiskFiles(), {
@@ -192,7 +192,7 @@ describe("the lease of a session", () => {
 		expect(log.lines.map(({ message }) => message)).toContain("the session is held without a lease");
 	});
 
-	it("is given back when the session cannot be read", async () => {
+	it("is released when the session cannot be read", async () => {
 		await makeSession();
 		const disk = createDiskFiles();
 		const files = {
@@ -207,7 +207,7 @@ describe("the lease of a session", () => {
 	});
 });
 
-describe("what a killed process leaves behind", () => {
+describe("the remains of a killed process", () => {
 	let place: StoreDirectory;
 	beforeEach(async () => {
 		place = await createStoreDirectory();
@@ -215,7 +215,7 @@ describe("what a killed process leaves behind", () => {
 	afterEach(() => place.cleanUp());
 	const ours = ".0123456789abcdef01.tmp";
 
-	it("is swept at the first write: temporary files of ours that are older than the opening", async () => {
+	it("are removed at the first write: our temporary files from before the opening", async () => {
 		const first = await place.openStore().openOrCreate(place.workDir, id);
 		await first.appendContext([promptRow]);
 		await first.close();
@@ -238,7 +238,7 @@ describe("what a killed process leaves behind", () => {
 		await session.close();
 	});
 
-	it("is swept in the share directory too, once it is a minute old", async () => {
+	it("are removed in the share directory too, after a minute", async () => {
 		await mkdir(place.shareDir);
 		const names = [".0123456789abcdef02.tmp", ".0123456789abcdef03.tmp"];
 		for (const [index, name] of names.entries()) {
@@ -252,7 +252,7 @@ describe("what a killed process leaves behind", () => {
 		await session.close();
 	});
 
-	it("does not keep the directory of an empty session alive", async () => {
+	it("do not preserve the directory of an empty session", async () => {
 		const session = await place.openStore().openOrCreate(place.workDir, id);
 		await session.updateState({ planMode: true });
 		const directory = String(session.directory);
@@ -270,7 +270,7 @@ describe("a sync", () => {
 	});
 	afterEach(() => place.cleanUp());
 
-	it("also puts the names of new files and directories on stable storage, once", async () => {
+	it("also syncs the names of new files and directories, once", async () => {
 		const counting = createFailingFiles(createDiskFiles());
 		const session = await place.openStore({ files: counting.files }).openOrCreate(place.workDir, id);
 		await session.appendContext([promptRow]);

@@ -14,7 +14,7 @@ import { createLeftDirectories } from "./released-directories.ts";
 const id = "11111111-2222-4333-8444-555555555555";
 const event = eventAt(statusChanged({ plan_mode: true }));
 
-describe("a session taken up again", () => {
+describe("the directory of a reopened session", () => {
 	let place: StoreDirectory;
 	beforeEach(async () => {
 		place = await createStoreDirectory();
@@ -39,7 +39,7 @@ describe("a session taken up again", () => {
 		return String(session.directory);
 	};
 
-	it("is not gone over again", async () => {
+	it("is not swept and synced again when it is unchanged", async () => {
 		const { store, synced } = openCounting();
 		const directory = await use(store);
 		expect(synced()).toContain(directory);
@@ -48,7 +48,7 @@ describe("a session taken up again", () => {
 		expect(synced()).toHaveLength(before);
 	});
 
-	it("is swept and synced when somebody was there", async () => {
+	it("is swept and synced when another process used it", async () => {
 		const { store, synced } = openCounting();
 		const directory = await use(store);
 		const before = synced().length;
@@ -62,7 +62,7 @@ describe("a session taken up again", () => {
 		expect(await readdir(directory)).toEqual(["context.jsonl", "wire.jsonl"]);
 	});
 
-	it("is synced when names had not been, or too little time had gone by to tell", async () => {
+	it("is synced when names were not synced, or when too little time has passed to detect a change", async () => {
 		const { store, synced } = openCounting();
 		const directory = await use(store, (session) =>
 			session.appendCalls([{ type: "finished", toolCallId: "a", isError: false }]),
@@ -80,7 +80,7 @@ describe("a session taken up again", () => {
 		expect(effects.slice(count).map((effect) => effect.path)).toContain(directory);
 	});
 
-	it("is told to have failed subagents that another process left running", async () => {
+	it("gets failed states for subagents that another process left running", async () => {
 		const { store } = openCounting();
 		const agents = path.join(await use(store), "subagents", "a1");
 		await mkdir(agents, { recursive: true });
@@ -103,7 +103,7 @@ describe("a session taken up again", () => {
 	});
 });
 
-describe("a directory that was let go of", () => {
+describe("a released directory", () => {
 	it.each([
 		{ modifiedAt: 5004, now: 5103, isAsLeft: false },
 		{ modifiedAt: 5004, now: 5104, isAsLeft: true },
@@ -111,7 +111,7 @@ describe("a directory that was let go of", () => {
 		{ modifiedAt: 5000, now: 5104, isAsLeft: false },
 		{ modifiedAt: 4000, now: 6099, isAsLeft: false },
 		{ modifiedAt: 4000, now: 6100, isAsLeft: true },
-	])("is known $now when changed $modifiedAt: $isAsLeft", async ({ modifiedAt, now, isAsLeft }) => {
+	])("is unchanged at $now after a change at $modifiedAt: $isAsLeft", async ({ modifiedAt, now, isAsLeft }) => {
 		const status = { kind: "directory", size: 0, mode: 0o755, modifiedAt } as const;
 		const left = createLeftDirectories({
 			files: { ...createDiskFiles(), status: async () => status },

@@ -72,11 +72,11 @@ function wholeLines(bytes: Buffer): Buffer {
 }
 
 describe("session fixtures", () => {
-	it("are all known here", async () => {
+	it("are all listed here", async () => {
 		expect(await listFixtures()).toEqual(Object.keys(expectations).sort());
 	});
 
-	it.each(Object.entries(expectations))("%s opens, replays and goes on", async (name, expected) => {
+	it.each(Object.entries(expectations))("%s opens, replays and continues", async (name, expected) => {
 		const place = await placeFixture(name);
 		try {
 			const before = {
@@ -127,7 +127,7 @@ describe("session fixtures", () => {
 	});
 
 	it.each(Object.keys(expectations).filter((name) => name !== "headerless-old" && name !== "damaged"))(
-		"%s: every context line is written as the reference writes it",
+		"%s: every context line is written like the reference writes it",
 		async (name) => {
 			const place = await placeFixture(name);
 			try {
@@ -143,7 +143,7 @@ describe("session fixtures", () => {
 		},
 	);
 
-	it("damaged: the cut state is kept aside, the half lines are in the log", async () => {
+	it("damaged: the damaged state is copied, and the partial lines are logged", async () => {
 		const place = await placeFixture("damaged");
 		try {
 			const state = await readFile(path.join(place.directory, "state.json"));
@@ -166,7 +166,7 @@ describe("session fixtures", () => {
 		}
 	});
 
-	it.each(["log-1.1", "log-1.3", "log-1.5"])("%s: the log keeps the header it has", async (name) => {
+	it.each(["log-1.1", "log-1.3", "log-1.5"])("%s: the log retains its header", async (name) => {
 		const place = await placeFixture(name);
 		try {
 			const session = await openStore(place).store.openOrCreate(place.workDir, place.id);
@@ -181,7 +181,7 @@ describe("session fixtures", () => {
 		}
 	});
 
-	it("headerless-old: a system prompt is put in front, the log gets no header", async () => {
+	it("headerless-old: a system prompt is prepended, the log gets no header", async () => {
 		const place = await placeFixture("headerless-old");
 		try {
 			const before = await readFile(path.join(place.directory, "context.jsonl"), "utf8");

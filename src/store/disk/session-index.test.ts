@@ -21,7 +21,7 @@ describe("kimi.json", () => {
 	const create = (log = createMemoryLog(), files = createDiskFiles()) =>
 		createSessionIndex({ files, shareDir: place.shareDir, log, clock: systemClock });
 
-	it("is indented, and keeps what it does not know", async () => {
+	it("is indented, and preserves unknown keys", async () => {
 		const others = [
 			{ path: "/a", kaos: "ssh", last_session_id: "far" },
 			"odd",
@@ -50,7 +50,7 @@ describe("kimi.json", () => {
 		expect(await readdir(place.shareDir)).toEqual(["kimi.json"]);
 	});
 
-	it("clears a last session only if it is the one named", async () => {
+	it("clears a last session only if it is the given one", async () => {
 		const index = create();
 		await index.setLastSession("/a", "one");
 		await index.clearLastSession("/a", "other");
@@ -69,7 +69,7 @@ describe("kimi.json", () => {
 		expect(await readFile(indexPath, "utf8")).toBe(content);
 	});
 
-	it.each(['{"work_dirs": [', "[]", '{"work_dirs": 3}', ""])("moves a damaged file (%j) aside", async (content) => {
+	it.each(['{"work_dirs": [', "[]", '{"work_dirs": 3}', ""])("renames a damaged file (%j)", async (content) => {
 		await writeFile(indexPath, content);
 		await writeFile(`${indexPath}.damaged-1`, "older");
 		const log = createMemoryLog();
@@ -89,7 +89,7 @@ describe("kimi.json", () => {
 		for (const name of names) expect(await create().lastSessionId(name)).toBe(`of ${name}`);
 	});
 
-	it("is written a few times for many changes at once, in their order", async () => {
+	it("writes many concurrent changes in a few batches, in their order", async () => {
 		const { files, effects } = createFailingFiles(createDiskFiles());
 		const index = create(createMemoryLog(), files);
 		const names = Array.from({ length: 50 }, (_, n) => `/dir-${n % 10}`);
@@ -98,7 +98,7 @@ describe("kimi.json", () => {
 		expect(effects.filter(({ kind }) => kind === "replace").length).toBeLessThanOrEqual(2);
 	});
 
-	it("fails each change that could not be written, and writes the next", async () => {
+	it("rejects each change that could not be written, and writes the next", async () => {
 		const { files } = createFailingFiles(createDiskFiles(), {
 			at: ({ kind }) => kind === "replace",
 			mishap: { kind: "fail", code: "ENOSPC", once: true },
@@ -109,7 +109,7 @@ describe("kimi.json", () => {
 		expect(await index.lastSessionId("/a")).toBe("two");
 	});
 
-	it("re-reads what another writer changed between its look and its write", async () => {
+	it("reads again what another writer changed between its read and its write", async () => {
 		const files = createDiskFiles();
 		let interfere = true;
 		const slow = {

@@ -22,7 +22,7 @@ describe("state.json", () => {
 	const open = (log = createMemoryLog(), fresh = false) =>
 		openStateFile({ files: createDiskFiles(), log, directory, fresh, prepare: async () => {} });
 
-	it("keeps keys it does not know, and the values other programs write meanwhile", async () => {
+	it("preserves unknown keys, and the values that other programs write meanwhile", async () => {
 		await put("state.json", { approval: { yolo: true, mood: "calm" }, colour: "red", todos: [] });
 		const state = await open();
 		expect(state.state()).toEqual({ ...initialState(), approval: { yolo: true, afk: false, autoApproveActions: [] } });
@@ -60,7 +60,7 @@ describe("state.json", () => {
 	});
 
 	it.each(['{"version": 1, "appro', "[]", '{"plan_mode": "yes"}', "\0\0"])(
-		"takes defaults for a damaged file (%j) and copies it aside before overwriting it",
+		"has defaults for a damaged file (%j) and copies it before it replaces it",
 		async (content) => {
 			await writeFile(file("state.json"), content);
 			const log = createMemoryLog();
@@ -74,7 +74,7 @@ describe("state.json", () => {
 		},
 	);
 
-	it("merges the old metadata into what is unset, and deletes it with the first save", async () => {
+	it("merges the old metadata into absent keys, and deletes the old file with the first save", async () => {
 		await put("state.json", { title_generate_attempts: 1 });
 		await put("metadata.json", { title: "Old", title_generate_attempts: 3, archived: true, archived_at: 7, extra: 1 });
 		const state = await open();
@@ -90,7 +90,7 @@ describe("state.json", () => {
 		});
 	});
 
-	it("takes the title alone for a session that starts afresh, and keeps the other keys", async () => {
+	it("uses only the title for a session that starts afresh, and preserves the other keys", async () => {
 		await put("state.json", { approval: { yolo: true }, plan_mode: true, custom_title: "Kept", colour: "red" });
 		const state = await open(createMemoryLog(), true);
 		expect(state.state()).toEqual({ ...initialState(), customTitle: "Kept" });
@@ -103,13 +103,13 @@ describe("state.json", () => {
 		});
 	});
 
-	it("knows what a session was made with also when it was stopped before it had a context", async () => {
+	it("has the creation options of a session that ended before it had a context", async () => {
 		await put("state.json", { made_with: { tools: "all" }, plan_mode: true });
 		const state = await open(createMemoryLog(), true);
 		expect(state.state()).toEqual({ ...initialState(), creationOptions: { tools: "all" } });
 	});
 
-	it.each([5, "all", { tools: 7 }, [null]])("takes %j for what a session was made with as it is", async (made_with) => {
+	it.each([5, "all", { tools: 7 }, [null]])("returns %j as creation options unchanged", async (made_with) => {
 		await put("state.json", { made_with, plan_mode: true });
 		const log = createMemoryLog();
 		const state = await open(log);
@@ -138,7 +138,7 @@ describe("state.json", () => {
 		"x".repeat(101),
 	];
 
-	it.each(badSlugs)("drops %j, which is no name of a plan, and says so", async (plan_slug) => {
+	it.each(badSlugs)("drops %j, which is no name of a plan, and logs that", async (plan_slug) => {
 		await put("state.json", { plan_mode: true, plan_slug });
 		const log = createMemoryLog();
 		const state = await open(log);
@@ -150,7 +150,7 @@ describe("state.json", () => {
 	});
 
 	it.each(["amber-onyx-moss", "iron-man_2-x", "a.b", "x".repeat(100)])(
-		"keeps %j as the name of a plan",
+		"accepts %j as the name of a plan",
 		async (plan_slug) => {
 			await put("state.json", { plan_mode: true, plan_slug });
 			const log = createMemoryLog();
@@ -160,14 +160,14 @@ describe("state.json", () => {
 		},
 	);
 
-	it("drops directories of the workspace that are no absolute paths, and says so", async () => {
+	it("drops directories of the workspace that are not absolute paths, and logs that", async () => {
 		await put("state.json", { additional_dirs: ["/a", "../b", "", "~/c", "/d\0e", "/f/../g"] });
 		const log = createMemoryLog();
 		expect((await open(log)).state().additionalDirs).toEqual(["/a", "/f/../g"]);
 		expect(log.lines).toMatchObject([{ level: "warn", fields: { key: "additional_dirs" } }]);
 	});
 
-	it("writes what it last knew when the file is gone", async () => {
+	it("writes its last known values when the file is missing", async () => {
 		await put("state.json", { custom_title: "Known", colour: "red" });
 		const state = await open();
 		await createDiskFiles().remove(file("state.json"));

@@ -20,7 +20,7 @@ describe("listSessionFiles", () => {
 	const list = (id = place.id, workDir = place.workDir, port = files) =>
 		listSessionFiles(port, place.shareDir, workDir, id);
 
-	it("lists every file with its size, and knows title and start", async () => {
+	it("lists every file with its size, the title and the start", async () => {
 		const counting = createFailingFiles(files);
 		const found = await list(place.id, `${place.workDir}/x/..`, counting.files);
 		expect(found).toMatchObject({ title: "Count the lines of a.txt", planSlug: null, leftOut: [] });
@@ -40,7 +40,7 @@ describe("listSessionFiles", () => {
 		expect(counting.effects).toEqual([]);
 	});
 
-	it("leaves out links, what is being written, and what cannot be read", async () => {
+	it("omits links, temporary files and unreadable files", async () => {
 		await symlink(place.shareDir, path.join(place.directory, "round"));
 		await symlink("/nowhere", path.join(place.directory, "dangling"));
 		await symlink("context.jsonl", path.join(place.directory, "uploads"));
@@ -73,12 +73,12 @@ describe("listSessionFiles", () => {
 		expect(found?.files).toHaveLength(8);
 	});
 
-	it("knows the plan of a session in plan mode", async () => {
+	it("includes the plan of a session in plan mode", async () => {
 		await writeFile(path.join(place.directory, "state.json"), '{"plan_mode": true, "plan_slug": "blue-moon"}');
 		expect((await list())?.planSlug).toBe("blue-moon");
 	});
 
-	it("gives a context of the layout before session directories the name it has today", async () => {
+	it("gives a context of the layout before session directories its present name", async () => {
 		await rm(place.directory, { recursive: true });
 		await writeFile(`${place.directory}.jsonl`, '{"role":"user","content":"Say hello"}\n');
 		const found = await list();
@@ -94,7 +94,7 @@ describe("listSessionFiles", () => {
 		await expect(list("../x")).rejects.toMatchObject({ code: "invalid-input" });
 	});
 
-	it("lists every fixture whole", async () => {
+	it("lists every fixture completely", async () => {
 		for (const name of await listFixtures()) {
 			const fixture = await placeFixture(name);
 			const found = await listSessionFiles(files, fixture.shareDir, fixture.workDir, fixture.id);
@@ -105,6 +105,6 @@ describe("listSessionFiles", () => {
 	});
 });
 
-it("lists nothing of a directory that is not there", async () => {
+it("lists nothing of a missing directory", async () => {
 	expect(await listFiles(files, "/nowhere/at/all")).toEqual({ files: [], leftOut: [] });
 });

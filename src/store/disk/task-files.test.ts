@@ -13,7 +13,7 @@ import { newDelivery } from "./notification-files.ts";
 
 const bashId = "bash-qu2h3z8r";
 
-describe("background work of the reference", () => {
+describe("background tasks of the reference", () => {
 	let placed: PlacedSession;
 	let session: StoredSession;
 	const log = createMemoryLog();
@@ -27,7 +27,7 @@ describe("background work of the reference", () => {
 	afterEach(() => placed.remove());
 	const text = (...names: string[]) => readFile(path.join(placed.directory, ...names), "utf8");
 
-	it("is read", async () => {
+	it("are read", async () => {
 		const [task] = await session.tasks.list();
 		expect(task?.spec).toEqual({
 			id: bashId,
@@ -68,7 +68,7 @@ describe("background work of the reference", () => {
 		expect(log.lines).toEqual([]);
 	});
 
-	it("is written with the same keys in the same order", async () => {
+	it("are written with the same keys in the same order", async () => {
 		const keysOf = (content: string) => [...content.matchAll(/^ *"([^"]+)":/gm)].map((match) => match[1]);
 		const [known] = await session.tasks.list();
 		if (known === undefined) throw new Error("no task");
@@ -121,7 +121,7 @@ describe("the files of a task", () => {
 	};
 
 	it.each([
-		["no JSON", "{"],
+		["invalid JSON", "{"],
 		["another shape", '{"id":"bash-00000002"}'],
 		[
 			"another id",
@@ -135,7 +135,7 @@ describe("the files of a task", () => {
 			"no agent",
 			JSON.stringify({ id: "bash-00000002", kind: "agent", session_id: "s", description: "", created_at: 1 }),
 		],
-	])("with %s are passed over, logged and left as they are", async (_name, content) => {
+	])("with %s are ignored, logged and left unchanged", async (_name, content) => {
 		await session.tasks.create(spec);
 		await damage("bash-00000002", { "spec.json": content });
 		expect((await session.tasks.list()).map((task) => task.spec.id)).toEqual([spec.id]);
@@ -145,7 +145,7 @@ describe("the files of a task", () => {
 	});
 
 	it.each(["", "[]", '{"status":"odd"}', '{"status":"running","worker_pid":0}'])(
-		"whose state is %j are lost, logged and left as they are",
+		"with the state %j are lost, logged and left unchanged",
 		async (content) => {
 			const task = await session.tasks.create(spec);
 			await damage(spec.id, { "runtime.json": content });
@@ -155,13 +155,13 @@ describe("the files of a task", () => {
 		},
 	);
 
-	it("give what another program left out its default", async () => {
+	it("have defaults for absent fields", async () => {
 		const task = await session.tasks.create(spec);
 		await damage(spec.id, { "runtime.json": '{"status":"running","more":1}' });
 		expect(await task.runtime()).toEqual({ ...newRuntime, status: "running" });
 	});
 
-	it("are no others' that lie there", async () => {
+	it("do not include unrelated files", async () => {
 		await session.tasks.create(spec);
 		await writeFile(path.join(directory, "notes.txt"), "");
 		await mkdir(path.join(directory, "Not A Task"));
@@ -169,7 +169,7 @@ describe("the files of a task", () => {
 		expect(log.lines).toEqual([]);
 	});
 
-	it("hold an output from the first moment, and the time at which it was last seen", async () => {
+	it("include an output from the start, and the time of its last view", async () => {
 		const task = await session.tasks.create(spec);
 		expect((await stat(path.join(directory, spec.id, "output.log"))).size).toBe(0);
 		await task.noteSeen(5);
@@ -179,7 +179,7 @@ describe("the files of a task", () => {
 		});
 	});
 
-	it("of notifications are passed over when they are damaged", async () => {
+	it("of damaged notifications are ignored", async () => {
 		const at = path.join(session.directory ?? "", "notifications");
 		for (const id of ["n00000001", "n00000002"]) {
 			await session.notifications.add({
