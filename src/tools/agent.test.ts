@@ -37,12 +37,12 @@ afterEach(() => place.remove());
 const task = { description: "a task", prompt: "Do it" };
 
 describe("Agent", () => {
-	it("names the types with their tools to the model", () => {
+	it("lists the types with their tools for the model", () => {
 		const { description } = createAgent(agents, place.environment);
 		expect(description).toMatch(/- coder: does work\. Tools: Shell, ReadFile\.\n- plan: designs\. Tools: ReadFile\.$/);
 	});
 
-	it("names no tools that need a model or a service that is not there", () => {
+	it("lists no tools that require a missing model or service", () => {
 		const types = [{ name: "coder", whenToUse: "does work.", tools: ["ReadFile", "ReadMediaFile", "SearchWeb"] }];
 		const describe = (changes: Partial<ToolEnvironment>) =>
 			createAgent({ ...noAgents, types }, { ...place.environment, ...changes }).description;
@@ -51,7 +51,7 @@ describe("Agent", () => {
 		expect(describe({ web: { ...noWeb, searchService } })).toMatch(/Tools: ReadFile, SearchWeb\.$/);
 	});
 
-	it("starts a coder in the session's model without a deadline, unless told otherwise", async () => {
+	it("starts a coder with the session's model and no time limit by default", async () => {
 		const tool = createAgent(agents, place.environment);
 		expect(await call(tool, task, "P")).toMatchObject({ is_error: false, output: "reported" });
 		const reported = { subagent_type: "plan", model: "fast", resume: "a00000001", timeout: 60 };
@@ -62,14 +62,14 @@ describe("Agent", () => {
 		]);
 	});
 
-	it("asks for no approval and counts as no effect: what the subagent does is asked and recorded by itself", async () => {
+	it("requires no approval and has no effect: the subagent's calls have their own", async () => {
 		expect(await prepareCall(createAgent(agents, place.environment), task)).toMatchObject({
 			approval: null,
 			hasEffect: false,
 		});
 	});
 
-	it("returns at once from the background, with the task in place of a report", async () => {
+	it("returns at once in the background, with the task instead of a report", async () => {
 		const view: TaskView = {
 			id: "agent-0a1b2c3d",
 			kind: "agent",
@@ -107,7 +107,7 @@ describe("Agent", () => {
 		expect(lines.slice(7).map((line) => line.split(":")[0])).toEqual(["next_step", "next_step", "resume_hint"]);
 	});
 
-	it("returns why it could not be started in the background", async () => {
+	it("reports why it could not be started in the background", async () => {
 		const result = await call(createAgent(agents, place.environment), { ...task, run_in_background: true });
 		expect(briefOf(result)).toBe("Background start failed");
 		const ofSubagent = createAgent(agents, { ...place.environment, tasks: null });
@@ -127,7 +127,7 @@ describe("Agent", () => {
 		expect(await issueOf(createAgent(agents, place.environment), value)).not.toBeNull();
 	});
 
-	it("takes nulls for what is left out", async () => {
+	it("treats null as absent", async () => {
 		expect(
 			await issueOf(createAgent(agents, place.environment), { ...task, model: null, resume: null, timeout: null }),
 		).toBeNull();

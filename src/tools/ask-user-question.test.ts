@@ -23,7 +23,7 @@ async function ask(outcome: QuestionOutcome, questions: unknown = [which]) {
 const brief = (text: string) => [{ type: "brief", text }];
 
 describe("AskUserQuestion", () => {
-	it("gives the answer", async () => {
+	it("returns the answer", async () => {
 		const { result, asked } = await ask({ kind: "answered", answers: { "Which DB?": "pg" } });
 		expect(result).toEqual({
 			is_error: false,
@@ -47,14 +47,14 @@ describe("AskUserQuestion", () => {
 		]);
 	});
 
-	it("gives several answers in the client's order, as they are spelled", async () => {
+	it("returns several answers in the client's order, as they are spelled", async () => {
 		const answers = { "Größe?": "groß, “weit”", 'A "b"?': "x\ny", "Which?": "a,b" };
 		expect((await ask({ kind: "answered", answers })).result.output).toBe(
 			'{"answers": {"Größe?": "groß, “weit”", "A \\"b\\"?": "x\\ny", "Which?": "a,b"}}',
 		);
 	});
 
-	it("says that the question was dismissed", async () => {
+	it("reports that the question was dismissed", async () => {
 		expect((await ask({ kind: "dismissed" })).result).toEqual({
 			is_error: false,
 			output: '{"answers": {}, "note": "User dismissed the question without answering."}',
@@ -64,7 +64,7 @@ describe("AskUserQuestion", () => {
 		});
 	});
 
-	it("says that nobody is there", async () => {
+	it("reports that nobody is there", async () => {
 		const { result } = await ask({ kind: "away" });
 		expect([result.is_error, result.display]).toEqual([false, brief("Auto-dismissed (afk)")]);
 		const output: unknown = JSON.parse(String(result.output));
@@ -72,14 +72,14 @@ describe("AskUserQuestion", () => {
 		expect(result.output).toMatch(/^\{"answers": \{\}, "note": "/);
 	});
 
-	it("fails where no client can ask", async () => {
+	it("fails when no client supports questions", async () => {
 		const { result } = await ask({ kind: "unsupported" });
 		expect([result.is_error, result.output, result.display]).toEqual([true, "", brief("Client unsupported")]);
 		expect(result.message).toContain("does not support interactive questions");
 		expect(result.message).toContain("Do NOT call this tool again");
 	});
 
-	it("needs a client with questions before it is offered, and no approval", async () => {
+	it("requires a client that supports questions, and no approval", async () => {
 		const tool = createAskUserQuestion(place.environment);
 		expect(tool.needs).toEqual(["questions"]);
 		const opened = await tool.open({ questions: [which] }, { toolCallId: "c1", rawArguments: null });
@@ -95,7 +95,7 @@ describe("AskUserQuestion", () => {
 		[[{ header: "DB", options }]],
 		[[{ ...which, multi_select: "maybe" }]],
 		["Which DB?"],
-	])("does not take %j", async (questions) => {
+	])("refuses %j", async (questions) => {
 		expect(await issueOf(createAskUserQuestion(place.environment), { questions })).not.toBeNull();
 	});
 });

@@ -27,7 +27,7 @@ function named(name: string): Tool {
 }
 
 describe("createTools", () => {
-	it("leaves out those that a model or a service is missing for", () => {
+	it("omits tools that require a missing model or service", () => {
 		const bare = { ...place.environment, media: noMedia, web: noWeb };
 		const names = createTools(defaultToolPaths, bare).map((tool) => tool.name);
 		expect(tools.map(({ name }) => name).filter((name) => !names.includes(name))).toEqual([
@@ -46,7 +46,7 @@ describe("createTools", () => {
 		expect(tools.filter((tool) => tool.description.length < 50).map((tool) => tool.name)).toEqual([]);
 	});
 
-	it("names the paths it does not know", () => {
+	it("names unknown paths", () => {
 		expect(isBuiltInToolPath("kimi_cli.tools.nothing:Nothing")).toBe(false);
 		expect(() =>
 			createTools(["kimi_cli.tools.think:Think", "kimi_cli.tools.nothing:Nothing"], place.environment),
@@ -68,7 +68,7 @@ describe("arguments", () => {
 		["ReadFile", { path: "x", line_offset: " -10 " }],
 		["Grep", { pattern: "x", "-A": "2", "-i": "yes" }],
 		["StrReplaceFile", { path: "x", edit: { old: "a", new: "b", replace_all: "true" } }],
-	])("of %s are taken leniently: %j", async (name, value) => {
+	])("of %s are accepted leniently: %j", async (name, value) => {
 		expect(await issueOf(named(name), value)).toBeNull();
 	});
 
@@ -88,12 +88,12 @@ describe("arguments", () => {
 		["StrReplaceFile", { path: "x", edit: [{ old: "a", new: 1 }] }, expect.stringContaining("`edit.0.new` is invalid")],
 		["SetTodoList", { todos: [{ title: "", status: "done" }] }, expect.stringContaining("expected a length >=1")],
 		["Grep", { pattern: "x", offset: "x".repeat(200) }, expect.stringMatching(/^.{0,200}…\.$/)],
-	])("of %s that do not fit are named: %j", async (name, value, issue) => {
+	])("of %s are refused with their fault: %j", async (name, value, issue) => {
 		expect(await issueOf(named(name), value)).toEqual(issue);
 	});
 });
 
-describe("the paths that agent files name", () => {
+describe("the tool paths of agent files", () => {
 	it("are those of the reference", () => {
 		const others = ["web:FetchURL", "dmail:SendDMail", "think:Think", "test:Plus", "test:Compare", "test:Panic"].map(
 			(name) => `kimi_cli.tools.${name}`,
@@ -107,7 +107,7 @@ describe("the paths that agent files name", () => {
 		]);
 	});
 
-	it("give a subagent no tools that need the person or the session's own agent", () => {
+	it("give a subagent no tools that require the person or the session's own agent", () => {
 		const names = defaultToolPaths.filter(isForSubagents).map((toolPath) => toolPath.split(":")[1]);
 		expect(names).toEqual([
 			"Shell",

@@ -24,11 +24,11 @@ function noise(lineCount: number, kinds: number, seed: number): string {
 }
 
 describe("createDiffBlocks", () => {
-	it("gives nothing for the same text", async () => {
+	it("returns nothing for the same text", async () => {
 		expect(await createDiffBlocks("/f", "a\n", "a\n")).toEqual([]);
 	});
 
-	it("gives a hunk with three lines of context", async () => {
+	it("returns a hunk with three lines of context", async () => {
 		const before = lines(1, 20);
 		const after = before.map((line) => (line === "10" ? "ten" : line));
 		expect(await createDiffBlocks("/f", before.join("\n"), after.join("\n"))).toEqual([
@@ -36,7 +36,7 @@ describe("createDiffBlocks", () => {
 		]);
 	});
 
-	it("parts hunks whose contexts do not meet, and counts starts on each side", async () => {
+	it("separates hunks whose contexts do not meet, and counts starts on each side", async () => {
 		const before = lines(1, 20);
 		const after = ["0", ...before.filter((line) => line !== "15")];
 		expect(await createDiffBlocks("/f", before.join("\n"), after.join("\n"))).toEqual([
@@ -54,7 +54,7 @@ describe("createDiffBlocks", () => {
 		expect(await createDiffBlocks("/f", "a\nb\n", "")).toEqual([block("a\nb", "", 1, 1)]);
 	});
 
-	it("shows a change of the last newline alone", async () => {
+	it("shows a change of only the last newline", async () => {
 		expect(await createDiffBlocks("/f", "a\nb", "a\nb\n")).toEqual([block("b", "b\n", 2, 2)]);
 		expect(await createDiffBlocks("/f", "", "\n")).toEqual([block("", "", 1, 1)]);
 	});
@@ -66,7 +66,7 @@ describe("createDiffBlocks", () => {
 		expect(await createDiffBlocks("/f", "x\n".repeat(10_000), "y")).toHaveLength(1);
 	});
 
-	it("summarises what would show more than a mebibyte", async () => {
+	it("summarises more than a mebibyte", async () => {
 		const [summary, ...others] = await createDiffBlocks("/f", "a".repeat(600_000), "b".repeat(600_000));
 		expect(summary).toEqual({ ...block("1 lines", "1 lines", 1, 1), is_summary: true });
 		expect(others).toEqual([]);
@@ -81,11 +81,11 @@ describe("createDiffBlocks", () => {
 		["half of 5000 lines", noise(5000, 100, 1), `${noise(2500, 100, 1)}\n${noise(2500, 100, 7)}`],
 		["one line", "a".repeat(1_000_000), "b".repeat(1_000_000)],
 		["a million lines", "\n".repeat(1_000_000), "a\n".repeat(500_000)],
-	])("lets others have their turn while %s are rewritten", async (_name, before, after) => {
+	])("yields to other work while %s are rewritten", async (_name, before, after) => {
 		expect(await shortestPause(() => createDiffBlocks("/f", before, after))).toBeLessThan(longestPause);
 	});
 
-	it("ends in time when everything differs", async () => {
+	it("has a time limit when everything differs", async () => {
 		const one = Array.from({ length: 9000 }, (_, index) => `${(index * 7919) % 9001}`);
 		const other = Array.from({ length: 9000 }, (_, index) => `${(index * 104_729) % 9001}`);
 		const blocks = await createDiffBlocks("/f", ["same", ...one].join("\n"), ["same", ...other].join("\n"));

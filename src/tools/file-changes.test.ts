@@ -24,7 +24,7 @@ function block(old_text: string, new_text: string, start = 1, path = file) {
 }
 
 describe("WriteFile", () => {
-	it("shows the change, then makes it", async () => {
+	it("shows the change, then applies it", async () => {
 		await writeFile(file, "one\ntwo\n", { mode: 0o640 });
 		const prepared = await prepareCall(write, { path: "a.txt", content: "one\n2\n" });
 		const display = [block("one\ntwo", "one\n2")];
@@ -54,7 +54,7 @@ describe("WriteFile", () => {
 		expect(await text()).toBe("é\nb\n");
 	});
 
-	it("keeps line endings and byte order mark", async () => {
+	it("preserves line endings and byte order mark", async () => {
 		await writeFile(file, "\ufeffone\r\ntwo\r\n");
 		await call(write, { path: "a.txt", content: "three\n", mode: "append" });
 		expect(await text()).toBe("\ufeffone\r\ntwo\r\nthree\r\n");
@@ -62,7 +62,7 @@ describe("WriteFile", () => {
 		expect(await text()).toBe("\ufeffx\r\ny\r\n");
 	});
 
-	it("uses the second action outside, also through a link", async () => {
+	it("uses the second action outside the workspace, also through a link", async () => {
 		await symlink(place.at("outside"), place.at("work", "link"));
 		await symlink(place.at("outside", "target.txt"), place.at("work", "name.txt"));
 		const action = async (path: string) => (await prepareCall(write, { path, content: "x" })).approval;
@@ -75,12 +75,12 @@ describe("WriteFile", () => {
 		expect(briefOf(await call(write, { path: "name.txt", content: "x" }))).toBe("Invalid path");
 	});
 
-	it("takes additional directories for the workspace", async () => {
+	it("treats additional directories as the workspace", async () => {
 		const wide = createWriteFile({ ...place.environment, additionalDirs: () => [place.at("outside")] });
 		expect((await prepareCall(wide, { path: "../outside/b.txt", content: "x" })).approval?.action).toBe("edit file");
 	});
 
-	it("replaces what a link points to, not the link", async () => {
+	it("replaces the target of a link, not the link", async () => {
 		await writeFile(file, "old");
 		await symlink(file, place.at("work", "link.txt"));
 		await call(write, { path: "link.txt", content: "new" });
@@ -88,7 +88,7 @@ describe("WriteFile", () => {
 		expect((await lstat(place.at("work", "link.txt"))).isSymbolicLink()).toBe(true);
 	});
 
-	it("refuses when the file changed, came or went since", async () => {
+	it("refuses when the file changed, appeared or disappeared after the preparation", async () => {
 		await writeFile(file, "old");
 		const prepared = await prepareCall(write, { path: "a.txt", content: "new" });
 		await writeFile(file, "mine");
@@ -99,7 +99,7 @@ describe("WriteFile", () => {
 		expect(briefOf(await other.execute())).toBe("Failed to write file");
 	});
 
-	it("refuses when the path leads elsewhere since", async () => {
+	it("refuses when the path leads elsewhere after the preparation", async () => {
 		await mkdir(place.at("work", "d"));
 		const prepared = await prepareCall(write, { path: "d/x.txt", content: "new" });
 		await place.environment.files.remove(place.at("work", "d"));
@@ -107,7 +107,7 @@ describe("WriteFile", () => {
 		expect(briefOf(await prepared.execute())).toBe("Failed to write file");
 	});
 
-	it("lets only one of two concurrent changes through", async () => {
+	it("applies only one of two concurrent changes", async () => {
 		await writeFile(file, "old");
 		const calls = await Promise.all(["one", "two"].map((content) => prepareCall(write, { path: "a.txt", content })));
 		const results = await Promise.all(calls.map((prepared) => prepared.execute()));
@@ -138,7 +138,7 @@ describe("WriteFile", () => {
 });
 
 describe("StrReplaceFile", () => {
-	it("shows the change, then makes it", async () => {
+	it("shows the change, then applies it", async () => {
 		await writeFile(file, "alpha\none\ntwo");
 		const prepared = await prepareCall(edit, { path: "a.txt", edit: { old: "alpha", new: "beta" } });
 		const display = [block("alpha\none\ntwo", "beta\none\ntwo")];
@@ -153,7 +153,7 @@ describe("StrReplaceFile", () => {
 		expect(await text()).toBe("beta\none\ntwo");
 	});
 
-	it("applies edits in order and counts in the original", async () => {
+	it("applies edits in order and counts matches in the original", async () => {
 		await writeFile(file, "one one two");
 		const edits = [
 			{ old: "one", new: "1", replace_all: true },
@@ -176,15 +176,15 @@ describe("StrReplaceFile", () => {
 	it.each([
 		["every line ends with CR LF", "\ufeffone\r\ntwo\r\n", { old: "one\ntwo", new: "1\n2" }, "\ufeff1\r\n2\r\n"],
 		["the edit has CR LF", "one\r\ntwo\r\n", { old: "one\r\ntwo", new: "1\r\n2" }, "1\r\n2\r\n"],
-		["lines end either way", "one\r\ntwo\nthree", { old: "one\ntwo", new: "1\n2" }, "1\r\n2\nthree"],
+		["line endings are mixed", "one\r\ntwo\nthree", { old: "one\ntwo", new: "1\n2" }, "1\r\n2\nthree"],
 		["lines end with LF", "one\ntwo\n", { old: "two", new: "2" }, "one\n2\n"],
-	])("keeps line endings where %s", async (_name, before, change, after) => {
+	])("preserves line endings when %s", async (_name, before, change, after) => {
 		await writeFile(file, before);
 		await call(edit, { path: "a.txt", edit: change });
 		expect(await text()).toBe(after);
 	});
 
-	it("refuses when the file changed since", async () => {
+	it("refuses when the file changed after the preparation", async () => {
 		await writeFile(file, "one");
 		const prepared = await prepareCall(edit, { path: "a.txt", edit: { old: "one", new: "1" } });
 		await writeFile(file, "one!");

@@ -52,14 +52,14 @@ describe("Glob", () => {
 		expect(await find("a/**/**/*.ts")).toEqual(["a/b/c/d.ts"]);
 	});
 
-	it("does not follow links to directories in `**`, nor endless ones", async () => {
+	it("follows no links to directories in `**`, and no circular ones", async () => {
 		await touch("a/real/x.ts");
 		await symlink(place.at("work", "a"), place.at("work", "a", "loop"));
 		expect(await find("a/**/*.ts")).toEqual(["a/real/x.ts"]);
 		expect(await find("a/loop/real/*")).toEqual(["a/loop/real/x.ts"]);
 	});
 
-	it("looks in a given directory of the workspace", async () => {
+	it("searches a given directory of the workspace", async () => {
 		await touch("src/a.ts");
 		expect(await find("*", { directory: place.at("work", "src") })).toEqual(["a.ts"]);
 		const wide = createGlob({ ...place.environment, additionalDirs: () => [place.at("outside")] });
@@ -75,7 +75,7 @@ describe("Glob", () => {
 		expect(result.message).toContain("first 1000");
 	});
 
-	it("shows the work dir for a pattern that begins with `**`", async () => {
+	it("lists the work directory for a pattern that begins with `**`", async () => {
 		await touch("src/a.ts", "b.ts");
 		const result = await call(glob, { pattern: "**/*.ts" });
 		expect(briefOf(result)).toBe("Unsafe pattern");
@@ -98,7 +98,7 @@ describe("Glob", () => {
 		expect(briefOf(await call(glob, { pattern: "*", ...parameters, directory: directory ?? null }))).toBe(brief);
 	});
 
-	it("takes no longer for patterns that could be read in many ways", async () => {
+	it("takes bounded time for ambiguous patterns", async () => {
 		const name = "a".repeat(100);
 		const dashes = "-".repeat(72);
 		await touch(name, dashes, "deep/".repeat(25) + name);
@@ -111,7 +111,7 @@ describe("Glob", () => {
 		expect(pause).toBeLessThan(longestPause);
 	});
 
-	it("ends at its bounds and says so", async () => {
+	it("ends at its limits and reports that", async () => {
 		await touch("d/a.ts", "d/b.ts", "d/c.ts");
 		const few = createGlob(place.environment, { entries: 3, time: 1000 });
 		expect(await call(few, { pattern: "d/*" })).toMatchObject({
@@ -128,7 +128,7 @@ describe("Glob", () => {
 		);
 	});
 
-	it("refuses a pattern beyond the greatest length", async () => {
+	it("refuses a pattern above the maximum length", async () => {
 		const message = "The pattern is longer than 1000 characters.";
 		for (const sign of ["a", "*"]) expect(await call(glob, { pattern: sign.repeat(1001) })).toMatchObject({ message });
 	});
@@ -179,11 +179,11 @@ describe("parseGlobPattern", () => {
 		["[a-c-e]", "-", true],
 		["[😀-😂]", "😁", true],
 		["[]", "[]", true],
-	])("reads %j against %j as Python does", (pattern, name, expected) => {
+	])("matches %j against %j like Python", (pattern, name, expected) => {
 		expect(matches(pattern, name)).toBe(expected);
 	});
 
-	it("finds what a regular expression finds", () => {
+	it("matches like a regular expression", () => {
 		const sign = fc.constantFrom("a", "b", "*", "?", "[ab]", "[!a]", "**");
 		fc.assert(
 			fc.property(

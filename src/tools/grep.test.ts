@@ -51,7 +51,7 @@ describe("Grep", () => {
 		["pattern", "a\0b", "The pattern has a NUL character."],
 		["glob", "*\0", "The glob has a NUL character."],
 		["pattern", "x".repeat(100_001), "The pattern is longer than 100000 bytes."],
-	])("refuses a %s that a command line cannot hold", async (name, text, message) => {
+	])("refuses a %s that a command line cannot contain", async (name, text, message) => {
 		expect(await call(grep, { pattern: "a", [name]: text })).toMatchObject({ is_error: true, message });
 	});
 
@@ -78,13 +78,13 @@ describe("Grep", () => {
 		});
 	});
 
-	it("matches over lines when asked", async () => {
+	it("matches across lines when requested", async () => {
 		await write("a.txt", "one\ntwo\n");
 		expect(await outputOf({ pattern: "one.two", multiline: true })).toEqual(["a.txt"]);
 		expect((await call(grep, { pattern: "one.two" })).message).toMatch(/^No matches found/);
 	});
 
-	it("gives pages", async () => {
+	it("returns pages", async () => {
 		await write("a.txt", "x\n".repeat(10));
 		const content = { pattern: "x", output_mode: "content" };
 		const page = await call(grep, { ...content, head_limit: 3, offset: 2 });
@@ -95,7 +95,7 @@ describe("Grep", () => {
 		expect((await call(grep, { ...content, offset: 50 })).message).toContain("only 10 results");
 	});
 
-	it("searches hidden files, ignored ones when asked, version control never", async () => {
+	it("searches hidden files, ignored ones when requested, version control never", async () => {
 		await mkdir(place.at("work", ".git"));
 		await write(".git/x", "needle");
 		await write(".gitignore", "ignored.txt\n", 30);
@@ -106,7 +106,7 @@ describe("Grep", () => {
 		expect(await outputOf({ pattern: "needle", glob: "*", include_ignored: true })).not.toContain(".git/x");
 	});
 
-	it("leaves out files that hold secrets", async () => {
+	it("omits files that may contain secrets", async () => {
 		await write(".env", "needle=1");
 		expect(await call(grep, { pattern: "needle", output_mode: "content" })).toMatchObject({
 			is_error: false,
@@ -115,12 +115,12 @@ describe("Grep", () => {
 		});
 	});
 
-	it("takes patterns and paths that look like options", async () => {
+	it("accepts patterns and paths that look like options", async () => {
 		await write("-x", "--version\n");
 		expect(await outputOf({ pattern: "--version", path: "-x", output_mode: "content" })).toEqual(["-x:1:--version"]);
 	});
 
-	it("pages through hundreds of thousands of lines without stopping others", { retry: 2 }, async () => {
+	it("returns pages of hundreds of thousands of lines without blocking the event loop", { retry: 2 }, async () => {
 		await write("many", "a\n".repeat(250_000));
 		const results: unknown[] = [];
 		const pause = await shortestPause(async () => {
@@ -134,7 +134,7 @@ describe("Grep", () => {
 		expect(pause).toBeLessThan(longestPause);
 	});
 
-	it("fails with the words of ripgrep", async () => {
+	it("fails with the error text of ripgrep", async () => {
 		const result = await call(grep, { pattern: "(" });
 		expect(briefOf(result)).toBe("Failed to grep");
 		expect(result.message).toContain("unclosed group");
@@ -142,7 +142,7 @@ describe("Grep", () => {
 	});
 });
 
-describe("Grep over given outcomes", () => {
+describe("Grep with simulated outcomes", () => {
 	const outcome = (ended: RunOutcome["ended"], output = "", errorOutput = ""): RunOutcome => ({
 		ended,
 		output,
@@ -163,7 +163,7 @@ describe("Grep over given outcomes", () => {
 		return { requests, tool: createGrep({ ...place.environment, processes }) };
 	};
 
-	it("returns what a search found before its time was up", async () => {
+	it("returns the results up to the time limit", async () => {
 		const { tool } = withOutcomes(
 			outcome({ kind: "timed-out" }, `${place.at("work", "a.ts")}\0${place.at("work", "b")}`),
 		);
@@ -174,7 +174,7 @@ describe("Grep over given outcomes", () => {
 		);
 	});
 
-	it("tries once more with one thread when the system lacks threads", async () => {
+	it("retries once with one thread when the system lacks threads", async () => {
 		const lacking = outcome({ kind: "exited", exitCode: 2 }, "", "rg: Resource temporarily unavailable (os error 11)");
 		const { tool, requests } = withOutcomes(lacking, lacking);
 		expect(briefOf(await call(tool, { pattern: "x" }))).toBe("Failed to grep");
@@ -185,7 +185,7 @@ describe("Grep over given outcomes", () => {
 		[{ kind: "aborted" }, "Cancelled"],
 		[{ kind: "not-started", reason: "ENOENT" }, "Failed to grep"],
 		[{ kind: "signalled", signal: "SIGSEGV" }, "Failed to grep"],
-	] as const)("tells %j", async (ended, brief) => {
+	] as const)("reports %j", async (ended, brief) => {
 		expect(briefOf(await call(withOutcomes(outcome(ended)).tool, { pattern: "x" }))).toBe(brief);
 	});
 });

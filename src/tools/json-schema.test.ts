@@ -14,18 +14,18 @@ describe("a schema", () => {
 	it.each([
 		["no draft", undefined, pair],
 		["the newest draft", "https://json-schema.org/draft/2020-12/schema", pair],
-		["a draft that nobody knows", "https://example.com/schema", pair],
+		["an unknown draft", "https://example.com/schema", pair],
 		["draft 7", "http://json-schema.org/draft-07/schema#", oldPair],
 		["draft 7 without its hash", "http://json-schema.org/draft-07/schema", oldPair],
 		["draft 6", "http://json-schema.org/draft-06/schema#", oldPair],
 		["draft 4", "http://json-schema.org/draft-04/schema#", oldPair],
-	])("is read as %s has it", async (_, $schema, schema) => {
+	])("is checked as %s specifies", async (_, $schema, schema) => {
 		const named = $schema === undefined ? schema : { $schema, ...schema };
 		expect(await check(named, ["a"])).toBeNull();
 		expect(await check(named, [1])).toBe("arguments/0 must be string");
 	});
 
-	it("may refer to its own parts, in the way of any draft", async () => {
+	it("can refer to its own parts, as in any draft", async () => {
 		const properties = { a: { $ref: "#/definitions/word" } };
 		const schema = { type: "object", properties, definitions: { word: { type: "string" } } };
 		expect(await check(schema, { a: 1 })).toBe("arguments/a must be string");
@@ -38,7 +38,7 @@ describe("a schema", () => {
 		[{ type: "nonsense" }],
 		[{ $schema: "http://json-schema.org/draft-07/schema#", type: "nonsense" }],
 		[{ $ref: "#/none" }],
-	])("that is none is refused: %j", async (schema) => {
+	])("that is invalid is refused: %j", async (schema) => {
 		expect(await check(schema, {})).toMatch(/^refused: /);
 	});
 });

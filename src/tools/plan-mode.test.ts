@@ -26,7 +26,7 @@ describe("EnterPlanMode", () => {
 	const enter = (double: PlanDouble) => run(createEnterPlanMode, double, {});
 	const say = (answer: string) => createPlanDouble({ outcome: answered("Enter plan mode?", answer) });
 
-	it("asks, and switches on at Yes", async () => {
+	it("asks, and switches plan mode on at Yes", async () => {
 		const double = say("Yes");
 		const { result, isRefusal } = await enter(double);
 		expect(result).toEqual({
@@ -55,7 +55,7 @@ describe("EnterPlanMode", () => {
 	it.each([
 		["No", "Declined"],
 		["later, perhaps", "Declined"],
-	])("stays off at %j", async (answer, message) => {
+	])("leaves plan mode off at %j", async (answer, message) => {
 		const double = say(answer);
 		const { result, isRefusal } = await enter(double);
 		expect([result.is_error, result.message, result.display]).toEqual([false, message, brief(message)]);
@@ -63,14 +63,14 @@ describe("EnterPlanMode", () => {
 		if (answer !== "No") expect(result.output).toContain(answer);
 	});
 
-	it("stays off when the question is dismissed", async () => {
+	it("leaves plan mode off when the question is dismissed", async () => {
 		const double = createPlanDouble({ outcome: { kind: "dismissed" } });
 		const { result } = await enter(double);
 		expect([result.is_error, result.message, result.display]).toEqual([false, "Dismissed", brief("Dismissed")]);
 		expect(double.happened).toEqual(["asked"]);
 	});
 
-	it.each([{ yolo: true }, { afk: true }])("asks nobody with %j", async (changes) => {
+	it.each([{ yolo: true }, { afk: true }])("asks no question with %j", async (changes) => {
 		const double = createPlanDouble(changes);
 		const { result } = await enter(double);
 		expect([result.is_error, result.message, result.display]).toEqual([
@@ -81,14 +81,14 @@ describe("EnterPlanMode", () => {
 		expect(double.happened).toEqual(["on"]);
 	});
 
-	it("fails when it is on already", async () => {
+	it("fails when plan mode is already on", async () => {
 		const double = createPlanDouble({ isOn: true });
 		expect(briefOf((await enter(double)).result)).toBe("Already in plan mode");
 		expect(double.happened).toEqual([]);
 	});
 
 	it.each([{}, { yolo: true }, { outcome: { kind: "unsupported" } as const, canAsk: true }])(
-		"fails where no client can ask: %j",
+		"fails when no client supports questions: %j",
 		async (changes) => {
 			const double = createPlanDouble({ canAsk: false, ...changes });
 			const { result } = await enter(double);
@@ -113,7 +113,7 @@ describe("ExitPlanMode", () => {
 	const shown = ["shown", text, planFile];
 	const alternatives = [{ label: "Small", description: "less" }, { label: "Large" }];
 
-	it("shows the plan, asks, and switches off at Approve", async () => {
+	it("shows the plan, asks, and switches plan mode off at Approve", async () => {
 		const double = ready("Approve");
 		const { result, isRefusal } = await exit(double);
 		expect([result.is_error, result.message, result.display, isRefusal]).toEqual([
@@ -138,7 +138,7 @@ describe("ExitPlanMode", () => {
 		]);
 	});
 
-	it("puts two or three alternatives in the place of Approve, and names the one chosen", async () => {
+	it("offers two or three alternatives instead of Approve, and names the chosen one", async () => {
 		const double = ready("Large");
 		const { result } = await exit(double, { options: alternatives });
 		expect(double.asked[0]?.[0]?.options.map(({ label }) => label)).toEqual([
@@ -152,7 +152,7 @@ describe("ExitPlanMode", () => {
 		expect(result.output).not.toContain("Small");
 	});
 
-	it.each([[null], [[]], [[{ label: "Only" }]]])("asks for plain approval with options %j", async (options) => {
+	it.each([[null], [[]], [[{ label: "Only" }]]])("offers plain approval with options %j", async (options) => {
 		const double = ready("Approve");
 		await exit(double, { options });
 		expect(double.asked[0]?.[0]?.options.map(({ label }) => label)).toEqual(["Approve", "Reject", "Reject and Exit"]);
@@ -162,7 +162,7 @@ describe("ExitPlanMode", () => {
 	it.each([
 		["Reject", "Plan rejected", true],
 		["Reject and Exit", "Plan rejected, exited plan mode", false],
-	])("is refused by %j", async (answer, text, staysOn) => {
+	])("is rejected by %j", async (answer, text, staysOn) => {
 		for (const options of [null, alternatives]) {
 			const double = ready(answer);
 			const { result, isRefusal } = await exit(double, { options });
@@ -177,7 +177,7 @@ describe("ExitPlanMode", () => {
 		["Only", [{ label: "Only" }]],
 		["Approve", alternatives],
 		["Small,Large", alternatives],
-	])("takes %j for words about the plan, with options %j", async (answer, options) => {
+	])("treats %j as feedback on the plan, with options %j", async (answer, options) => {
 		const double = ready(answer);
 		const { result, isRefusal } = await exit(double, { options });
 		expect([result.is_error, result.message, isRefusal, double.isOn]).toEqual([
@@ -189,13 +189,13 @@ describe("ExitPlanMode", () => {
 		expect(result.output).toContain(answer);
 	});
 
-	it("stays on when the question is dismissed", async () => {
+	it("leaves plan mode on when the question is dismissed", async () => {
 		const double = ready(null);
 		const { result, isRefusal } = await exit(double);
 		expect([result.is_error, result.message, isRefusal, double.isOn]).toEqual([false, "Dismissed", false, true]);
 	});
 
-	it("is approved unasked and unshown when nobody is there, but not for yolo alone", async () => {
+	it("is approved without a question when nobody is there, but not under yolo alone", async () => {
 		const away = ready("Reject", { afk: true, canAsk: false });
 		expect((await exit(away)).result.message).toBe("Plan approved");
 		expect(away.happened).toEqual(["off"]);
@@ -203,7 +203,7 @@ describe("ExitPlanMode", () => {
 		expect((await exit(yolo)).isRefusal).toBe(true);
 	});
 
-	it("needs plan mode and a plan, and shows nothing without", async () => {
+	it("requires plan mode and a plan, and shows nothing without them", async () => {
 		const off = ready("Approve", { isOn: false });
 		expect(briefOf((await exit(off)).result)).toBe("Not in plan mode");
 		const unwritten = ready("Approve", { text: null });
@@ -211,14 +211,14 @@ describe("ExitPlanMode", () => {
 		expect([off.happened, unwritten.happened]).toEqual([[], []]);
 	});
 
-	it("shows the plan to a client that knows plan mode and cannot be asked, then fails", async () => {
+	it("shows the plan to a client with plan mode but without questions, then fails", async () => {
 		const double = ready("Approve", { canAsk: false });
 		const { result } = await exit(double);
 		expect(briefOf(result)).toBe("Client unsupported");
 		expect([double.isOn, double.happened]).toEqual([true, [shown]]);
 	});
 
-	it("fails where no client knows plan mode", async () => {
+	it("fails when no client supports plan mode", async () => {
 		const double = ready("Approve", { canAsk: false, canShow: false });
 		const { result } = await exit(double);
 		expect(briefOf(result)).toBe("Client unsupported");
@@ -235,11 +235,11 @@ describe("ExitPlanMode", () => {
 		[[{ label: "a" }, { label: "b" }, { label: "c" }, { label: "d" }]],
 		[[{ label: "" }, { label: "b" }]],
 		["a"],
-	])("does not take the options %j", async (options) => {
+	])("refuses the options %j", async (options) => {
 		expect(await issueOf(createExitPlanMode(place.environment), { options })).not.toBeNull();
 	});
 
-	it("is offered to clients with plan mode, like the way in", () => {
+	it("is offered to clients with plan mode, like EnterPlanMode", () => {
 		for (const create of [createEnterPlanMode, createExitPlanMode]) {
 			expect(create(place.environment).needs).toEqual(["plan-mode"]);
 		}

@@ -19,7 +19,7 @@ afterEach(() => place.remove());
 const text = (file: string) => readFile(file, "utf8");
 
 describe("in plan mode", () => {
-	it("other files are not changed, inside the workspace or outside", async () => {
+	it("other files cannot be changed, inside the workspace or outside", async () => {
 		await writeFile(place.at("work", "a.txt"), "one\n");
 		const edit = { old: "one", new: "two" };
 		for (const path of ["a.txt", "new.txt", place.at("outside", "b.txt"), `${plan}.bak`]) {
@@ -31,7 +31,7 @@ describe("in plan mode", () => {
 		expect(await text(place.at("work", "a.txt"))).toBe("one\n");
 	});
 
-	it("the plan file is written without approval, its directory made, and edited", async () => {
+	it("the plan file is written without approval, with its directory, and edited", async () => {
 		const written = await prepareCall(createWriteFile(environment), { path: plan, content: "# Plan\none\n" });
 		expect([written.approval, written.hasEffect]).toEqual([null, true]);
 		expect((await written.execute()).is_error).toBe(false);
@@ -45,7 +45,7 @@ describe("in plan mode", () => {
 		expect(await text(plan)).toBe("# Plan\ntwo\n");
 	});
 
-	it("a plan file that leads elsewhere is no plan file", async () => {
+	it("a link at the path of the plan file is refused", async () => {
 		await mkdir(place.at("share", "plans"), { recursive: true });
 		await writeFile(place.at("work", "a.txt"), "one\n");
 		await symlink(place.at("work", "a.txt"), plan);
@@ -55,7 +55,7 @@ describe("in plan mode", () => {
 		expect(await text(place.at("work", "a.txt"))).toBe("one\n");
 	});
 
-	it("the plan file is found through a directory that is a link", async () => {
+	it("the plan file is recognized through a directory that is a link", async () => {
 		await mkdir(place.at("elsewhere", "plans"), { recursive: true });
 		await symlink(place.at("elsewhere"), place.at("share"));
 		const written = await prepareCall(createWriteFile(environment), { path: plan, content: "# Plan\n" });
@@ -65,8 +65,8 @@ describe("in plan mode", () => {
 	});
 });
 
-describe("out of plan mode", () => {
-	it("a plan file is a file like others", async () => {
+describe("outside plan mode", () => {
+	it("a plan file is an ordinary file", async () => {
 		await mkdir(place.at("share", "plans"), { recursive: true });
 		const written = await prepareCall(createWriteFile(place.environment), { path: plan, content: "x" });
 		expect(written.approval?.action).toBe("edit file outside of working directory");

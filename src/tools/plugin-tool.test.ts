@@ -43,14 +43,14 @@ async function made(...given: Parameters<typeof make>): Promise<Tool> {
 const sh = (script: string): PluginToolDeclaration["command"] => ["sh", "-c", script];
 
 describe("a plugin tool", () => {
-	it("asks under its own action, with nothing to show", async () => {
+	it("requests approval under its own action, without display blocks", async () => {
 		expect(await prepareCall(await made({}), {})).toMatchObject({
 			approval: { action: "plugin:say", description: "Call plugin tool `say`.", display: [] },
 			hasEffect: true,
 		});
 	});
 
-	it("reads its arguments as JSON in the plugin's directory, and returns what it prints", async () => {
+	it("gets its arguments as JSON in the plugin's directory, and returns its output", async () => {
 		await writeFile(place.at("plugin", "say"), "#!/bin/sh\npwd\ncat\necho aside >&2\n");
 		await chmod(place.at("plugin", "say"), 0o755);
 		const tool = await made({ command: ["./say"], parameters: text });
@@ -71,7 +71,7 @@ describe("a plugin tool", () => {
 		expect(await issueOf(tool, [])).toBe("arguments must be object");
 	});
 
-	it("shows its schema as one of an object, and has a description in any case", async () => {
+	it("has a schema of an object, and a description in any case", async () => {
 		const tool = await made({ parameters: { properties: {} } });
 		expect(await tool.parameters()).toEqual({ type: "object", properties: {} });
 		expect(tool.description).toBe("No description provided.");
@@ -79,13 +79,13 @@ describe("a plugin tool", () => {
 	});
 
 	it.each<[string, object, RegExp]>([
-		["is none", { type: "object", properties: 5 }, /^the schema of its parameters cannot be used: .*properties/],
+		["is invalid", { type: "object", properties: 5 }, /^the schema of its parameters cannot be used: .*properties/],
 		[
-			"refers to what is not there",
+			"has an unresolved reference",
 			{ $ref: "https://example.com/x" },
 			/^the schema of its parameters cannot be used: schema\/\$ref leads to nothing/,
 		],
-		["is not of an object", { type: "string" }, /^the type of its parameters is not "object"$/],
+		["is not for an object", { type: "string" }, /^the type of its parameters is not "object"$/],
 	])("cannot be used when its schema %s", async (_name, parameters, reason) => {
 		expect(await make({ parameters: { ...parameters } })).toMatchObject({
 			ok: false,
@@ -93,7 +93,7 @@ describe("a plugin tool", () => {
 		});
 	});
 
-	it("bounds a long output", async () => {
+	it("limits a long output", async () => {
 		const long = await call(await made({ command: sh("seq 1 100000") }), {});
 		expect(long).toMatchObject({ is_error: false, message: "The output was shortened to fit." });
 		expect(String(long.output).length).toBe(50_000);
@@ -105,7 +105,7 @@ describe("a plugin tool", () => {
 		});
 	});
 
-	it("fails with the exit code and what stderr says", async () => {
+	it("fails with the exit code and stderr", async () => {
 		const result = await call(await made({ command: sh("echo out; echo one >&2; echo two >&2; exit 3") }), {});
 		expect(result).toMatchObject({
 			is_error: true,
@@ -115,21 +115,21 @@ describe("a plugin tool", () => {
 		expect(briefOf(result)).toBe("Failed with exit code: 3\ntwo");
 	});
 
-	it("fails with what stdout says when stderr says nothing", async () => {
+	it("fails with stdout when stderr is empty", async () => {
 		const result = await call(await made({ command: sh("echo out; exit 1") }), {});
 		expect(result).toMatchObject({ is_error: true, output: "out\n" });
 		const silent = await call(await made({ command: ["false"] }), {});
 		expect(briefOf(silent)).toBe("Failed with exit code: 1");
 	});
 
-	it("tells a signal, and a program that is not there", async () => {
+	it("reports a signal, and a missing program", async () => {
 		expect(briefOf(await call(await made({ command: sh("kill -9 $$") }), {}))).toBe("Ended by signal SIGKILL");
 		const missing = await call(await made({ command: ["./missing"] }), {});
 		expect(missing).toMatchObject({ is_error: true, message: expect.stringContaining("./missing") });
 		expect(briefOf(missing)).toBe("Execution failed");
 	});
 
-	it("is ended with its group after 120 seconds", async () => {
+	it("is ended with its process group after 120 seconds", async () => {
 		// Two minutes pass at once; what else is waited for takes its time.
 		const clock: Clock = {
 			now: systemClock.now,
@@ -148,13 +148,13 @@ describe("a plugin tool", () => {
 		expect(briefOf(await running)).toBe("Cancelled");
 	});
 
-	it("minds no input it does not read", async () => {
+	it("may ignore its input", async () => {
 		expect((await call(await made({}), { text: "x".repeat(1_000_000) })).is_error).toBe(false);
 	});
 });
 
 describe("injected values", () => {
-	it("are variables under their keys, read anew at each call", async () => {
+	it("are variables under their keys, read again at each call", async () => {
 		const requests: RunRequest[] = [];
 		const { processes } = place.environment;
 		const environment = {
@@ -174,7 +174,7 @@ describe("injected values", () => {
 		expect(requests[0]?.environment).toEqual({ PATH: "/bin:/usr/bin", "search.api_key": "dotted", token: "t1" });
 	});
 
-	it("are not shown in errors", async () => {
+	it("are redacted in errors", async () => {
 		const inject = async () => ({ key: "hush-hush", longer: "hush-hush-hush", none: "" });
 		const failing = await made({ command: sh('echo "got $longer, $key"; exit 1') }, inject);
 		const byOutput = await call(failing, {});

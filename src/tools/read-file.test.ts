@@ -26,7 +26,7 @@ function numbered(from: number, to: number): string {
 const hundred = `${Array.from({ length: 100 }, (_, index) => index + 1).join("\n")}\n`;
 
 describe("ReadFile", () => {
-	it("shows numbered lines and says where they are", async () => {
+	it("returns numbered lines and their range", async () => {
 		await write("content of a\n");
 		const prepared = await prepareCall(readFile, { path: "a.txt" });
 		expect(prepared).toMatchObject({ approval: null, hasEffect: false });
@@ -79,7 +79,7 @@ describe("ReadFile", () => {
 		);
 	});
 
-	it("stops after the line that crosses 100 KiB, and drops from the front in the tail", async () => {
+	it("stops after the line that exceeds 100 KiB, and drops the first lines of a tail", async () => {
 		await write(`${"x".repeat(1023)}\n`.repeat(200));
 		expect((await call(readFile, { path: "a.txt" })).message).toBe(
 			"100 lines read from file starting from line 1. Total lines in file: 200. Max 102400 bytes reached.",
@@ -89,7 +89,7 @@ describe("ReadFile", () => {
 		);
 	});
 
-	it("cuts long lines and names them", async () => {
+	it("truncates long lines and lists them", async () => {
 		await write(`short\r\n${"ü".repeat(2000)}\r\n${"x".repeat(300_000)}\nlast`);
 		const result = await call(readFile, { path: "a.txt" });
 		expect(result.output).toBe(
@@ -98,7 +98,7 @@ describe("ReadFile", () => {
 		expect(result.message).toContain("shown whole: 3.");
 	});
 
-	it("replaces invalid bytes, and joins characters cut between pieces", async () => {
+	it("replaces invalid bytes, and joins characters split between pieces", async () => {
 		await write(
 			Buffer.concat([Buffer.from(`${"x".repeat(60)}\n`.repeat(1074)), Buffer.from("12345€€€\n"), Buffer.from([0xff])]),
 		);
@@ -147,7 +147,7 @@ describe("ReadFile", () => {
 		expect(briefOf(await call(readFile, { path }))).toBe(brief);
 	});
 
-	it("tells what the file system says", async () => {
+	it("reports the error of the file system", async () => {
 		await symlink("loop", place.at("work", "loop"));
 		await mkdir(place.at("work", "d"));
 		const result = await call(readFile, { path: "loop" });

@@ -37,14 +37,14 @@ async function write(content: string | Buffer, name: string): Promise<string> {
 const dataUrl = (type: string, bytes: Buffer) => `data:${type};base64,${bytes.toString("base64")}`;
 
 describe("ReadMediaFile", () => {
-	it("is there for models that take in images or videos, and says which", () => {
+	it("is offered to models that accept images or videos, and names which", () => {
 		expect(createReadMediaFile({ ...place.environment, media: noMedia })).toBeNull();
 		expect(create({ ...noMedia, takesImages: true }).description).toMatch(/^Look at an image from/);
 		expect(create({ ...noMedia, takesVideos: true }).description).toMatch(/^Look at a video from/);
 		expect(create().description).toMatch(/^Look at an image or a video from/);
 	});
 
-	it("shows an image between the words of where it is from", async () => {
+	it("returns an image between texts with its path", async () => {
 		const path = await write(png, "dot.png");
 		const prepared = await prepareCall(create(), { path: "dot.png" });
 		expect(prepared).toMatchObject({ approval: null, hasEffect: false });
@@ -74,7 +74,7 @@ describe("ReadMediaFile", () => {
 		["cut.png", png.subarray(0, 12), "image/png", null],
 		["old.tga", Buffer.alloc(18), "image/x-tga", null],
 		["one.jp2", Buffer.from([0]), "image/jp2", null],
-	])("takes the type of %s from what is in it", async (name, bytes, type, size) => {
+	])("detects the type of %s from its content", async (name, bytes, type, size) => {
 		const path = await write(bytes, name);
 		const result = await call(create(), { path: name });
 		expect(result.output).toMatchObject([{}, { image_url: { url: dataUrl(type, bytes) } }, {}]);
@@ -82,14 +82,14 @@ describe("ReadMediaFile", () => {
 		expect(result.message).toContain(`\`${path}\` (${type}, ${bytes.length} bytes${original}).`);
 	});
 
-	it("keeps the words around it whole, whatever the file is called", async () => {
+	it("escapes the file name in the texts around it", async () => {
 		await write(png, 'a"><b>&.png');
 		const result = await call(create(), { path: 'a"><b>&.png' });
 		const shown = `${place.at("work", "a")}&quot;>&lt;b>&amp;.png`;
 		expect(result.output).toMatchObject([{ text: `<image path="${shown}">` }, {}, {}]);
 	});
 
-	it("puts a video into the conversation where the provider wants it there", async () => {
+	it("returns a video when the provider accepts it in messages", async () => {
 		const path = await write(mp4, "clip.mp4");
 		const result = await call(create(), { path });
 		expect(result.output).toEqual([
@@ -106,7 +106,7 @@ describe("ReadMediaFile", () => {
 		["clip.mov", "\0\0\0\x14ftypqt  ", "video/quicktime"],
 		["old.mov", "\0\0\0\x08wide\0\0\0\x01mdat", "video/quicktime"],
 		["clip.avi", "RIFF\0\0\0\0AVI LIST", "video/x-msvideo"],
-	])("knows the type of %s", async (name, content, type) => {
+	])("detects the type of %s", async (name, content, type) => {
 		const bytes = Buffer.from(content, "latin1");
 		await write(bytes, name);
 		expect((await call(create(), { path: name })).output).toMatchObject([
@@ -116,7 +116,7 @@ describe("ReadMediaFile", () => {
 		]);
 	});
 
-	it("hands a video over where the provider wants it beforehand, and refers to it", async () => {
+	it("uploads a video when the provider requires that, and refers to it", async () => {
 		await write(mp4, "clip.mp4");
 		const videos: Video[] = [];
 		const media: MediaOperations = {
@@ -131,7 +131,7 @@ describe("ReadMediaFile", () => {
 		expect(videos).toEqual([{ bytes: mp4, mediaType: "video/mp4", name: "clip.mp4" }]);
 	});
 
-	it("tells when the provider does not take it", async () => {
+	it("reports that the provider refuses the upload", async () => {
 		const path = await write(mp4, "clip.mp4");
 		const refuse = async () => ({ ok: false, reason: "It is too long." }) as const;
 		const result = await call(create({ ...allMedia, uploadVideo: refuse }), { path: "clip.mp4" });
@@ -139,7 +139,7 @@ describe("ReadMediaFile", () => {
 		expect(briefOf(result)).toBe("Failed to read file");
 	});
 
-	it("is cancelled while it reads and while it hands over", async () => {
+	it("is cancelled during the read and the upload", async () => {
 		await write(mp4, "clip.mp4");
 		await write(png, "dot.png");
 		const controller = new AbortController();
@@ -153,7 +153,7 @@ describe("ReadMediaFile", () => {
 		expect([video, image].map(briefOf)).toEqual(["Cancelled", "Cancelled"]);
 	});
 
-	it("takes up to 100 MiB", async () => {
+	it("accepts up to 100 MiB", async () => {
 		await truncate(await write(png, "large.png"), 100 * 1024 * 1024);
 		const { output } = await call(create(), { path: "large.png" });
 		expect(JSON.stringify(output).length).toBeGreaterThan(139_000_000);
@@ -193,20 +193,20 @@ describe("ReadMediaFile", () => {
 	it.each([
 		["dot.png", { ...noMedia, takesVideos: true }],
 		["clip.mp4", { ...noMedia, takesImages: true }],
-	])("refuses %s when the model cannot take it in", async (path, media) => {
+	])("refuses %s when the model does not accept it", async (path, media) => {
 		await write(png, "dot.png");
 		await write(mp4, "clip.mp4");
 		expect(briefOf(await call(create(media), { path }))).toBe("Unsupported media type");
 	});
 
-	it("tells when the file is gone before it is read", async () => {
+	it("reports a file that disappeared before the read", async () => {
 		await write(png, "dot.png");
 		const prepared = await prepareCall(create(), { path: "dot.png" });
 		await place.environment.files.remove(place.at("work", "dot.png"));
 		expect(briefOf(await prepared.execute())).toBe("File not found");
 	});
 
-	it("reads outside of the workspace by an absolute path, and at home", async () => {
+	it("reads outside of the workspace by an absolute path, and in the home directory", async () => {
 		await writeFile(place.at("outside", "dot.png"), png);
 		await writeFile(place.at("home", "dot.png"), png);
 		for (const path of [place.at("outside", "dot.png"), "~/dot.png"]) {

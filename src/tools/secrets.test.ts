@@ -115,7 +115,7 @@ const ways: readonly (readonly [string, () => Promise<string>])[] = [
 
 const isLinux = process.platform === "linux";
 
-describe("a file that holds secrets", () => {
+describe("a file that may contain secrets", () => {
 	it.each(ways)("is not read by %s", async (name, way) => {
 		if (!isLinux && name.includes("process")) return;
 		const file = await way();
@@ -134,7 +134,7 @@ describe("Grep in a directory", () => {
 	};
 
 	it.each(["content", "files_with_matches", "count_matches"])(
-		"does not tell by %s whether a secret has the pattern",
+		"does not reveal by %s whether a secret matches the pattern",
 		async (output_mode) => {
 			await write("sub/credentials", secret);
 			await write("credentials/code.ts", "const key = 1;");
@@ -158,7 +158,7 @@ describe("Grep in a directory", () => {
 		},
 	);
 
-	it.runIf(isLinux)("refuses what the system shows of processes", async () => {
+	it.runIf(isLinux)("refuses the system's files about processes", async () => {
 		await toLink("p", "/proc/self");
 		for (const directory of ["/proc", "/proc/self", `/proc/${process.ppid}/task`, place.at("work", "p")]) {
 			const result = await call(createGrep(place.environment), { pattern: "PATH", path: directory });
@@ -166,7 +166,7 @@ describe("Grep in a directory", () => {
 		}
 	});
 
-	it("searches in a link by its own name", async () => {
+	it("searches a link by its own name", async () => {
 		await write("sub/b.txt", "other needle");
 		await toLink("near.txt", "sub/b.txt");
 		await toLink("near", "sub");
@@ -175,7 +175,7 @@ describe("Grep in a directory", () => {
 	});
 });
 
-describe("files that are meant to be read", () => {
+describe("readable files", () => {
 	it.each([
 		"share/sessions/h/i/output/shell-1.log",
 		"share/sessions/h/i/tasks/bash-1/output.log",
@@ -187,7 +187,7 @@ describe("files that are meant to be read", () => {
 		"work/config.toml",
 		"work/credentials/a.ts",
 		"work/environ",
-	])("are: %s", async (name) => {
+	])("include %s", async (name) => {
 		await putFile(place.at(name), "to be read");
 		const file = place.at(name);
 		expect((await call(createReadFile(place.environment), { path: file })).output).toContain("to be read");
@@ -195,16 +195,16 @@ describe("files that are meant to be read", () => {
 		expect(found.output).toContain("to be read");
 	});
 
-	it("are those with a harmless name of their own, such as hard links, which cannot be told", async () => {
+	it("include hard links with harmless names, which cannot be distinguished", async () => {
 		await link(place.at("work", ".env"), place.at("work", "hard.txt"));
 		expect((await call(createReadFile(place.environment), { path: "hard.txt" })).output).toContain("not-to-be-told");
 	});
 });
 
-describe("a refusal", () => {
+describe("the refusal of a secret file", () => {
 	const messageOf = async (file: string) => (await call(createReadFile(place.environment), { path: file })).message;
 
-	it("says what the file is, where a link leads, and what can be done", async () => {
+	it("names the file, the target of a link, and what can be done", async () => {
 		await toLink("notes.txt", ".env");
 		expect(await messageOf(".env")).toBe("`.env` may hold secrets and is not read, to protect them.");
 		expect(await messageOf("notes.txt")).toBe(
@@ -216,8 +216,8 @@ describe("a refusal", () => {
 	});
 });
 
-describe("a link that is put in place after the look", () => {
-	it("is told when the file is opened", async () => {
+describe("a link that appears after the preparation", () => {
+	it("is detected when the file is opened", async () => {
 		const readFileTool = createReadFile(place.environment);
 		const { execute } = await prepareCall(readFileTool, { path: "a.txt" });
 		await rm(place.at("work", "a.txt"));
@@ -227,7 +227,7 @@ describe("a link that is put in place after the look", () => {
 		expect(JSON.stringify(result)).not.toContain("not-to-be-told");
 	});
 
-	it("is told where it stands in the place of a directory", async () => {
+	it("is detected in place of a directory", async () => {
 		await write("d/id", "harmless");
 		await putFile(place.at("share", "credentials", "id"), secret);
 		const { execute } = await prepareCall(createReadFile(place.environment), { path: "d/id" });
@@ -257,10 +257,10 @@ describe("Glob", () => {
 	});
 });
 
-describe("a change", () => {
+describe("a change of a file", () => {
 	const approvalOf = async (tool: Tool, value: object) => (await prepareCall(tool, value)).approval;
 
-	it("shows where a link leads", async () => {
+	it("shows the target of a link", async () => {
 		await toLink("notes.txt", ".env");
 		await toLink("d", "sub");
 		await write("sub/b.txt", "one");
@@ -277,7 +277,7 @@ describe("a change", () => {
 		});
 	});
 
-	it("shows the path as it is without a link, and where the workspace itself is one", async () => {
+	it("shows the path unchanged without a link, and when the workspace itself is a link", async () => {
 		await symlink(place.at("work"), place.at("way"));
 		for (const [workDir, spelled] of [
 			[place.at("work"), "a.txt"],
@@ -293,7 +293,7 @@ describe("a change", () => {
 		}
 	});
 
-	it("of a file that is not read asks before it says whether the text is there", async () => {
+	it("that may contain secrets requires approval before it reports whether the text occurs", async () => {
 		const edit = createStringReplaceFile(place.environment);
 		await toLink("notes.txt", ".env");
 		for (const [file, old] of [
@@ -312,7 +312,7 @@ describe("a change", () => {
 		expect(await readFile(place.at("work", ".env"), "utf8")).toBe("KEY=x");
 	});
 
-	it("can be made to the settings, which are for the person to look at", async () => {
+	it("can affect the settings, with the person's approval", async () => {
 		const prepared = await prepareCall(createWriteFile(place.environment), {
 			path: place.at("share", "config.toml"),
 			content: "default_yolo = false\n",

@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => place.remove());
 
 describe("Shell", () => {
-	it("asks with the command and returns what it printed", async () => {
+	it("requests approval with the command and returns its output", async () => {
 		const prepared = await prepareCall(shell, { command: "pwd" });
 		expect(prepared).toMatchObject({
 			approval: {
@@ -34,7 +34,7 @@ describe("Shell", () => {
 		});
 	});
 
-	it("sets SHELL and GIT_TERMINAL_PROMPT, and gives no input", async () => {
+	it("sets SHELL and GIT_TERMINAL_PROMPT, and sends no input", async () => {
 		const command = 'cat; echo "$SHELL $GIT_TERMINAL_PROMPT $HOME"';
 		expect((await call(shell, { command })).output).toMatch(/^\/.*bash 0 .*\/home\n$/);
 		const { environment } = place;
@@ -45,23 +45,23 @@ describe("Shell", () => {
 		expect((await call(asking, { command: "echo $GIT_TERMINAL_PROMPT" })).output).toBe("1\n");
 	});
 
-	it("tells the exit code, and the last lines in the brief", async () => {
+	it("reports the exit code, and the last lines in the brief", async () => {
 		const result = await call(shell, { command: `printf 'a\\nb\\n\\nc\\nd\\ne\\n${"f".repeat(300)}\\n'; exit 7` });
 		expect(result).toMatchObject({ is_error: true, message: "Command failed with exit code: 7." });
 		expect(briefOf(result)).toBe(`Failed with exit code: 7\nb\nc\nd\ne\n${"f".repeat(197)}...`);
 	});
 
-	it("kills at the timeout and returns what there was", async () => {
+	it("kills the command at the timeout and returns the output so far", async () => {
 		const result = await call(shell, { command: "echo begun; sleep 60", timeout: 1 });
 		expect(result).toMatchObject({ is_error: true, output: "begun\n", message: expect.stringContaining("1 s") });
 		expect(briefOf(result)).toBe("Killed by timeout (1s)\nbegun");
 	});
 
-	it("tells a signal", async () => {
+	it("reports a signal", async () => {
 		expect(briefOf(await call(shell, { command: "kill -9 $$" }))).toBe("Ended by signal SIGKILL");
 	});
 
-	it("settles when aborted", async () => {
+	it("ends when aborted", async () => {
 		const abort = new AbortController();
 		const running = (await prepareCall(shell, { command: "sleep 60" })).execute(abort.signal);
 		abort.abort();
@@ -78,16 +78,16 @@ describe("Shell", () => {
 		expect(briefOf(await call(shell, value))).toBe(brief);
 	});
 
-	it("takes a call that says it is in the foreground", async () => {
+	it("accepts a call with an explicit foreground", async () => {
 		expect((await call(shell, { command: "true", timeout: 300, run_in_background: false })).is_error).toBe(false);
 	});
 
-	it("tells when it cannot be started", async () => {
+	it("reports that it cannot be started", async () => {
 		const lost = createShell({ ...place.environment, workDir: place.at("missing") });
 		expect(briefOf(await call(lost, { command: "true" }))).toBe("Execution failed");
 	});
 
-	it("leaves all of a long output in a file that is named", async () => {
+	it("stores all of a long output in a file and names it", async () => {
 		const whole = `${Array.from({ length: 100_000 }, (_, index) => index + 1).join("\n")}\n`;
 		const file = place.at("output", "shell-call_1.log");
 		const result = await call(shell, { command: "seq 1 100000; exit 1" }, "call/1");
@@ -136,7 +136,7 @@ describe("Shell in the background", () => {
 			},
 		});
 
-	it("asks for more than a command in the foreground does, and starts what it showed", async () => {
+	it("requests another approval than in the foreground, and starts the approved command", async () => {
 		const prepared = await prepareCall(withTasks(), value, "c1");
 		expect(prepared).toMatchObject({
 			approval: {
@@ -181,18 +181,18 @@ describe("Shell in the background", () => {
 		]);
 	});
 
-	it("shows people a command that they can paste", async () => {
+	it("shows a command that a person can paste", async () => {
 		const spaced: TaskView = { ...task, outputPath: "/it's here/output.log" };
 		const startCommand = async () => ({ ok: true, task: spaced }) as const;
 		const tool = createShell({ ...place.environment, tasks: { ...noTasks, startCommand } });
 		expect((await call(tool, value)).output).toMatch(/tail -f '\/it'\\''s here\/output\.log'$/);
 	});
 
-	it("returns why it could not be started", async () => {
+	it("reports why it could not be started", async () => {
 		expect(briefOf(await call(shell, value))).toBe("Start failed");
 	});
 
-	it("is not there for a subagent", async () => {
+	it("is not available for a subagent", async () => {
 		const ofSubagent = createShell({ ...place.environment, tasks: null });
 		expect(briefOf(await call(ofSubagent, value))).toBe("Background task unavailable");
 	});

@@ -10,7 +10,7 @@ beforeEach(async () => {
 afterEach(() => place.remove());
 
 describe("SetTodoList", () => {
-	it("keeps the list and shows it", async () => {
+	it("stores the list and shows it", async () => {
 		const tool = createSetTodoList(place.environment);
 		expect(await call(tool, {})).toMatchObject({ is_error: false, message: "", display: [] });
 		const todos = [
@@ -36,7 +36,7 @@ describe("SetTodoList", () => {
 });
 
 describe("Think", () => {
-	it("answers with a message alone", async () => {
+	it("returns only a message", async () => {
 		expect(await call(createThink(), { thought: "hm" })).toMatchObject({
 			is_error: false,
 			output: "",

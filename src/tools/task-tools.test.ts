@@ -72,7 +72,7 @@ const make = (create: (environment: ToolEnvironment) => Tool, tasks: TaskOperati
 describe("TaskList", () => {
 	const run = (value: object, tasks: TaskOperations = createTasks()) => call(make(createTaskList, tasks), value);
 
-	it("shows what is not over, each with a block", async () => {
+	it("lists active tasks, each with a block", async () => {
 		expect(await run({})).toEqual({
 			is_error: false,
 			output: [
@@ -111,13 +111,13 @@ describe("TaskList", () => {
 		});
 	});
 
-	it("shows all, as many as are wanted", async () => {
+	it("lists all tasks, up to the given limit", async () => {
 		const { output, display } = await run({ active_only: false, limit: 1 });
 		expect(String(output).split("\n").slice(0, 2)).toEqual(["background_tasks: 3", "1. task_id: bash-00000003"]);
 		expect(display).toHaveLength(1);
 	});
 
-	it("says that there are none", async () => {
+	it("reports that there are none", async () => {
 		expect(await run({}, noTasks)).toMatchObject({ output: "active_background_tasks: 0\n[no tasks]", display: [] });
 		expect((await run({ active_only: false }, noTasks)).output).toBe("background_tasks: 0\n[no tasks]");
 	});
@@ -127,7 +127,7 @@ describe("TaskOutput", () => {
 	const run = async (value: object, tasks = createTasks()) =>
 		String((await call(make(createTaskOutput, tasks), value)).output);
 
-	it("shows how a task is doing without waiting", async () => {
+	it("shows the state of a task without waiting", async () => {
 		const tasks = createTasks();
 		expect((await run({ task_id: command.id }, tasks)).split("\n")).toEqual([
 			"retrieval_status: not_ready",
@@ -154,7 +154,7 @@ describe("TaskOutput", () => {
 		expect(tasks.happened).toEqual([]);
 	});
 
-	it("waits when it is to, and says when that was not long enough", async () => {
+	it("waits when requested, and reports that the time limit was reached", async () => {
 		const tasks = createTasks();
 		expect(await run({ task_id: command.id, block: true }, tasks)).toMatch(/^retrieval_status: timeout\n/);
 		expect(await run({ task_id: command.id, block: true, timeout: 0 }, tasks)).toMatch(/^retrieval_status: timeout\n/);
@@ -170,14 +170,14 @@ describe("TaskOutput", () => {
 		[{ status: "failed", timedOut: true, reason: "Too slow." }, ["terminal_reason: timed_out", "reason: Too slow."]],
 		[{ status: "killed", interrupted: true, reason: "enough" }, ["terminal_reason: killed", "reason: enough"]],
 		[{ status: "lost", reason: "Gone." }, ["terminal_reason: lost", "reason: Gone."]],
-	] as const)("says how a task ended: %j", async (change, lines) => {
+	] as const)("reports how a task ended: %j", async (change, lines) => {
 		const text = await run({ task_id: "x" }, createTasks({ find: async () => ({ ...command, ...change }) }));
 		expect(text).toMatch(/^retrieval_status: success\n/);
 		const from = text.indexOf("terminal_reason");
 		expect(text.slice(from).split("\n").slice(0, lines.length)).toEqual(lines);
 	});
 
-	it("says where the rest of a long output is, and when there is none to read", async () => {
+	it("names the file of a long output, and reports when there is none", async () => {
 		const long = createTasks({ output: async () => ({ text: "end", previewBytes: 3, size: 100_000 }) });
 		const text = await run({ task_id: command.id }, long);
 		expect(text).toContain("output_size_bytes: 100000\noutput_preview_bytes: 3\noutput_truncated: true\n");
@@ -187,14 +187,14 @@ describe("TaskOutput", () => {
 		expect(inMemory).not.toContain("output_path");
 	});
 
-	it("does not know every id", async () => {
+	it("refuses unknown ids", async () => {
 		const tool = make(createTaskOutput, createTasks());
 		expect(briefOf(await call(tool, { task_id: "../x" }))).toBe("Task not found");
 	});
 });
 
 describe("TaskStop", () => {
-	it("asks with the task, and says that the stop was requested", async () => {
+	it("requests approval with the task, and reports that the stop was requested", async () => {
 		const tasks = createTasks();
 		const block = {
 			type: "background_task",
@@ -223,7 +223,7 @@ describe("TaskStop", () => {
 		expect(tasks.happened).toEqual(["stopped bash-00000001: enough"]);
 	});
 
-	it("needs no approval for what is over", async () => {
+	it("requires no approval for an ended task", async () => {
 		const tasks = createTasks();
 		expect(await call(make(createTaskStop, tasks), { task_id: over.id })).toMatchObject({
 			is_error: false,
@@ -232,7 +232,7 @@ describe("TaskStop", () => {
 		expect(tasks.happened).toEqual([]);
 	});
 
-	it("does nothing in plan mode, and to no task that is not there", async () => {
+	it("refuses in plan mode and for an unknown task", async () => {
 		const tasks = createTasks();
 		const inPlanMode = make(createTaskStop, tasks, true);
 		expect(briefOf(await call(inPlanMode, { task_id: command.id }))).toBe("Blocked in plan mode");
@@ -245,6 +245,6 @@ it.each([
 	["TaskList", createTaskList, {}],
 	["TaskOutput", createTaskOutput, { task_id: "x" }],
 	["TaskStop", createTaskStop, { task_id: "x" }],
-] as const)("%s is not there for a subagent", async (_name, create, value) => {
+] as const)("%s is not available for a subagent", async (_name, create, value) => {
 	expect(briefOf(await call(make(create, null), value))).toBe("Background task unavailable");
 });

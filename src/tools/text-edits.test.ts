@@ -14,7 +14,7 @@ function messageOf(result: Awaited<ReturnType<typeof applyEdits>>): string {
 }
 
 describe("applyEdits", () => {
-	it("replaces as String does, over the borders of its pieces", async () => {
+	it("replaces like String does, across the borders of its pieces", async () => {
 		const text = "abcabcab".repeat(100_000);
 		for (const [old, replacement] of [
 			["abc", "$&$1"],
@@ -27,21 +27,21 @@ describe("applyEdits", () => {
 		}
 	});
 
-	it("refuses a text that doubles with every edit, before it is made", async () => {
+	it("refuses a text that doubles with every edit, before it is created", async () => {
 		const edits = Array.from({ length: 40 }, () => replaceAll("a", "aa"));
 		expect(messageOf(await applyEdits("a", edits, "lf"))).toBe(
 			"Edit 23 would make the text 8388608 characters long, which is 8388607 more than it has; one call may add 4194304. Nothing was changed: use several calls, or WriteFile.",
 		);
 	});
 
-	it("refuses at once to make one character a whole file again and again", async () => {
+	it("refuses at once to replace one character by a whole file repeatedly", async () => {
 		const edits = [replaceAll("a", "a".repeat(500_000)), replaceAll("a", "b".repeat(500_000))];
 		expect(messageOf(await applyEdits("a", edits, "lf"))).toMatch(
 			/^Edit 2 would make the text 250000000000 characters/,
 		);
 	});
 
-	it("refuses more searching than a call may do", async () => {
+	it("refuses more edits than a call may search for", async () => {
 		const text = "b".repeat(1_000_000);
 		const edits = Array.from({ length: 30_000 }, (_, index) => replaceAll(`a${index}`, ""));
 		expect(messageOf(await applyEdits(text, edits, "lf"))).toBe(
@@ -53,7 +53,7 @@ describe("applyEdits", () => {
 		["every character of a text", "a".repeat(1_000_000), [replaceAll("a", "bb"), replaceAll("bb", "cc")]],
 		["a text that grows from one character", "a", Array.from({ length: 22 }, () => replaceAll("a", "aa"))],
 		[
-			"a piece that almost fits everywhere",
+			"a search text with many near matches",
 			"a".repeat(1_000_000),
 			[replaceAll(`${"a".repeat(50_000)}b${"a".repeat(50_000)}`, ""), replaceAll("a".repeat(250), "b")],
 		],
@@ -62,7 +62,7 @@ describe("applyEdits", () => {
 			"b".repeat(1_000_000),
 			Array.from({ length: 1000 }, () => replaceAll("a", "")),
 		],
-	])("gives others their turn in the edit of %s", async (_name, text, edits) => {
+	])("yields to other work in the edit of %s", async (_name, text, edits) => {
 		expect(await shortestPause(() => applyEdits(text, edits, "lf"))).toBeLessThan(longestPause);
 	});
 });

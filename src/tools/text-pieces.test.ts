@@ -6,7 +6,7 @@ import { decodeTextFile, encodeTextFile } from "./text-file.ts";
 import { forEachLine, type TextLine } from "./text-lines.ts";
 
 describe("createOutputBuilder", () => {
-	it("keeps what fits and finishes the sentence", () => {
+	it("stores text up to the limit and adds the period to the message", () => {
 		const builder = createOutputBuilder();
 		builder.write("one\n");
 		builder.write("two");
@@ -15,7 +15,7 @@ describe("createOutputBuilder", () => {
 		expect(createOutputBuilder().failure("It failed", "Brief")).toMatchObject({ is_error: true, message: "It failed" });
 	});
 
-	it("cuts long lines, never in the middle of a character", () => {
+	it("truncates long lines, never within a character", () => {
 		const builder = createOutputBuilder();
 		builder.write(`${"😀".repeat(1500)}\nnext\n`);
 		const { output, message } = builder.success("Done.");
@@ -87,14 +87,14 @@ describe("detectFileKind", () => {
 
 describe("text files", () => {
 	it.each(["", "a", "a\n", "a\r\nb\r\n", "a\r\nb\n", "\ufeffa\r\n", "a\r\r\nb\r\n", "a\rb"])(
-		"come back as they were: %j",
+		"are encoded unchanged: %j",
 		async (text) => {
 			const decoded = await decodeTextFile(Buffer.from(text));
 			expect(decoded === null ? null : (await encodeTextFile(decoded.text, decoded)).toString("utf8")).toBe(text);
 		},
 	);
 
-	it("come back as they were in pieces, wherever these end, and let others have their turn", async () => {
+	it("are encoded unchanged in pieces, wherever these end, yielding to other work", async () => {
 		for (const text of [
 			"\r\n".repeat(200_000),
 			`a${"\r\n".repeat(200_000)}`,
@@ -108,7 +108,7 @@ describe("text files", () => {
 		}
 	});
 
-	it("do not hold others up while a small file grows", async () => {
+	it("yield to other work while a small file grows", async () => {
 		const turns = { count: 0 };
 		const timer = setInterval(() => {
 			turns.count += 1;
@@ -118,7 +118,7 @@ describe("text files", () => {
 		expect(turns.count).toBeGreaterThan(1);
 	});
 
-	it("are not made of invalid bytes", async () => {
+	it("are not decoded from invalid bytes", async () => {
 		expect(await decodeTextFile(Buffer.from([0x61, 0xc3]))).toBeNull();
 	});
 });
@@ -133,7 +133,7 @@ describe("forEachLine", () => {
 		return lines;
 	};
 
-	it("gives the same lines however the bytes are cut", async () => {
+	it("returns the same lines however the bytes are split", async () => {
 		const bytes = Buffer.from("\ufeffa\r\n\n€€€€€€\r\nlonger than kept\r\nexactly8\r\nend");
 		const whole = await linesOf([bytes], 8);
 		expect(whole).toEqual([

@@ -141,8 +141,8 @@ const nearNames = [
 	"http://router/",
 ];
 
-describe("addresses that are not public", () => {
-	it.each([...spellings, ...nearNames])("are not connected to: %j", async (url) => {
+describe("non-public addresses", () => {
+	it.each([...spellings, ...nearNames])("are refused: %j", async (url) => {
 		const { result, dialled } = await attempt(url, { router: [["10.0.0.1"]], localhost: [["127.0.0.1"]] });
 		expect([briefOf(result), dialled]).toEqual(["Address not allowed", []]);
 		expect(result.message).toContain("agentwire.fetch_allow");
@@ -151,13 +151,13 @@ describe("addresses that are not public", () => {
 	it.each([
 		["loopback", ["127.0.0.1"]],
 		["loopback of IPv6", ["::1"]],
-		["a mapped one", ["::ffff:10.0.0.1"]],
-		["a link-local one with a zone", ["fe80::1%lo"]],
+		["a mapped address", ["::ffff:10.0.0.1"]],
+		["a link-local address with a zone", ["fe80::1%lo"]],
 		["this machine", ["0.0.0.0"]],
 		["a metadata service", ["169.254.169.254"]],
-		["a public one and a private one", [publicAddress, "10.0.0.1"]],
-		["a private one and a public one", ["fd00::1", publicAddress]],
-	])("are not connected to behind a name: %s", async (_name, addresses) => {
+		["a public and a private address", [publicAddress, "10.0.0.1"]],
+		["a private and a public address", ["fd00::1", publicAddress]],
+	])("are refused as the target of a name: %s", async (_name, addresses) => {
 		const { result, dialled } = await attempt("http://evil.test/", { "evil.test": [addresses] });
 		expect([briefOf(result), dialled]).toEqual(["Address not allowed", []]);
 		expect(result.message).toContain("evil.test has the address");
@@ -166,14 +166,14 @@ describe("addresses that are not public", () => {
 	it.each([
 		...["http://127.0.0.1/", "http://2852039166/", "http://[::ffff:7f00:1]/", "//[::1]/", "http://localhost/"],
 		...["http://evil.test/", "https://10.0.0.1/"],
-	])("are not connected to behind a redirect: %s", async (location) => {
+	])("are refused after a redirect: %s", async (location) => {
 		answer = (_request, response) => response.writeHead(302, { location }).end();
 		const names = { "public.test": [[publicAddress]], "evil.test": [["192.168.0.1"]] };
 		const { result, dialled } = await attempt("http://public.test/", names);
 		expect([briefOf(result), dialled]).toEqual(["Address not allowed", [publicAddress]]);
 	});
 
-	it("are not connected to when the resolver answers differently the second time", async () => {
+	it("are refused when the resolver answers differently the second time", async () => {
 		answer = (_request, response) =>
 			response.writeHead(302, { location: "http://rebind.test/again", connection: "close" }).end();
 		const { result, dialled } = await attempt("http://rebind.test/", {
@@ -186,14 +186,14 @@ describe("addresses that are not public", () => {
 		...["file:///etc/passwd", "ftp://public.test/", "gopher://127.0.0.1/", "data:text/plain,x", "javascript:1"],
 		...["public.test", "/etc/passwd", "http://", "http://me:secret@public.test/", "http://public.test@127.0.0.1/"],
 		...["http://[::1%25lo]/", "http://256.256.256.256/"],
-	])("and what is no address to fetch is refused: %s", async (url) => {
+	])("are refused in an unsupported URL: %s", async (url) => {
 		const { result, dialled } = await attempt(url);
 		expect([briefOf(result), dialled]).toEqual(["Invalid URL", []]);
 		expect(result.message).not.toContain("secret");
 	});
 
 	it.each(["file:///etc/passwd", "http://me:secret@public.test/", "http://["])(
-		"and what is no address to fetch is refused behind a redirect: %s",
+		"are refused in an unsupported URL after a redirect: %s",
 		async (location) => {
 			answer = (_request, response) => response.writeHead(302, { location }).end();
 			const { result, dialled } = await attempt("http://public.test/", { "public.test": [[publicAddress]] });
@@ -202,8 +202,8 @@ describe("addresses that are not public", () => {
 	);
 });
 
-describe("addresses that are public, or allowed", () => {
-	it("are connected to, and to no other than was looked at", async () => {
+describe("public or allowed addresses", () => {
+	it("are connected to exactly as checked", async () => {
 		const { result, dialled } = await attempt("http://public.test/", {
 			"public.test": [[publicAddress], ["127.0.0.1"]],
 		});
@@ -227,38 +227,32 @@ describe("addresses that are public, or allowed", () => {
 		expect((await attempt(url, names, allowed)).result.output).toBe("public");
 	});
 
-	it("do not carry others along", async () => {
+	it("do not admit a redirect to others", async () => {
 		answer = (_request, response) => response.writeHead(302, { location: "http://10.0.0.2/" }).end();
 		const { result } = await attempt("http://10.0.0.1/", {}, ["10.0.0.1"]);
 		expect(briefOf(result)).toBe("Address not allowed");
 	});
 });
 
-describe("behind a proxy, which resolves names itself", () => {
+describe("a proxy that resolves names itself", () => {
 	it.each([
 		["http", "HTTP_PROXY", startHttpProxy],
 		["socks5", "ALL_PROXY", startSocksProxy],
-	])(
-		"of the kind %s, near names and addresses are refused all the same, and the rest is told",
-		async (kind, variable, start) => {
-			const proxy = await start();
-			try {
-				const environment = { [variable]: `${kind}://127.0.0.1:${proxy.port}` };
-				for (const url of [...spellings, ...nearNames]) {
-					expect([url, briefOf((await attempt(url, {}, [], environment)).result)]).toEqual([
-						url,
-						"Address not allowed",
-					]);
-				}
-				expect(proxy.connections()).toBe(0);
-				const { result } = await attempt(`http://public.test:${origin.port}/`, {}, [], environment);
-				expect(result.output).toBe("public");
-				expect(result.message).toBe(
-					`The page is shown as it is. The proxy of ${variable} resolved public.test, so it could not be checked that the address is public.`,
-				);
-			} finally {
-				await proxy.close();
+	])("of the kind %s gets no local names or addresses, but all others", async (kind, variable, start) => {
+		const proxy = await start();
+		try {
+			const environment = { [variable]: `${kind}://127.0.0.1:${proxy.port}` };
+			for (const url of [...spellings, ...nearNames]) {
+				expect([url, briefOf((await attempt(url, {}, [], environment)).result)]).toEqual([url, "Address not allowed"]);
 			}
-		},
-	);
+			expect(proxy.connections()).toBe(0);
+			const { result } = await attempt(`http://public.test:${origin.port}/`, {}, [], environment);
+			expect(result.output).toBe("public");
+			expect(result.message).toBe(
+				`The page is shown as it is. The proxy of ${variable} resolved public.test, so it could not be checked that the address is public.`,
+			);
+		} finally {
+			await proxy.close();
+		}
+	});
 });

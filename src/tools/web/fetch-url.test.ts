@@ -61,7 +61,7 @@ describe("a page", () => {
 		["application/xml", "<a/>"],
 		["application/atom+xml", "<a/>"],
 		["application/octet-stream", "a text"],
-	])("of the type %s comes as it is", async (type, body) => {
+	])("of the type %s is returned unchanged", async (type, body) => {
 		answer = send(body, { "content-type": type });
 		expect(await call(createTool(), { url: address() })).toMatchObject({
 			is_error: false,
@@ -70,14 +70,14 @@ describe("a page", () => {
 		});
 	});
 
-	it.each([["text/html"], ["application/xhtml+xml"], [undefined]])("of the type %s is read as HTML", async (type) => {
+	it.each([["text/html"], ["application/xhtml+xml"], [undefined]])("of the type %s is parsed as HTML", async (type) => {
 		answer = send(html, type === undefined ? {} : { "content-type": type });
 		const result = await call(createTool(), { url: address() });
 		expect(result).toMatchObject({ is_error: false, message: "This is the main text of the page." });
 		expect(result.output).toMatch(/^Title: A page\nURL: http:\/\/site\.test:\d+\/page\n\n.*Its text\./s);
 	});
 
-	it("is read in its own encoding, and unpacked", async () => {
+	it("is decoded from its own encoding and compression", async () => {
 		answer = send(gzipSync(Buffer.from([0xe9])), {
 			"content-type": "text/plain; charset=iso-8859-1",
 			"content-encoding": "gzip",
@@ -85,14 +85,14 @@ describe("a page", () => {
 		expect((await call(createTool(), { url: address() })).output).toBe("é");
 	});
 
-	it("has lines of any length, and is cut where it is too long for a model", async () => {
+	it("can have lines of any length, and is truncated for the model", async () => {
 		answer = send("x".repeat(60_000), { "content-type": "text/plain" });
 		const { output, message } = await call(createTool(), { url: address() });
 		expect(output).toHaveLength(50_000);
 		expect(message).toBe("The page is shown as it is. The output was shortened to fit.");
 	});
 
-	it("that is empty is none the worse", async () => {
+	it("that is empty is no error", async () => {
 		answer = send("");
 		expect(await call(createTool(), { url: address() })).toMatchObject({
 			is_error: false,
@@ -102,23 +102,23 @@ describe("a page", () => {
 	});
 
 	it.each([
-		["a picture", "image/png", "x"],
+		["an image", "image/png", "x"],
 		["a program", "application/octet-stream", "\0x"],
 		["an archive", "application/zip", "x"],
 		["a page without text", "text/html", "<html><body><script>1</script></body></html>"],
-	])("without text is said to be that: %s", async (_name, type, body) => {
+	])("without text is reported: %s", async (_name, type, body) => {
 		answer = send(body, { "content-type": type });
 		expect(briefOf(await call(createTool(), { url: address() }))).toBe("No content extracted");
 	});
 
-	it.each([404, 403, 500, 503])("that comes with HTTP %i is an error", async (status) => {
+	it.each([404, 403, 500, 503])("with HTTP %i is an error", async (status) => {
 		answer = send("no", {}, status);
 		const result = await call(createTool(), { url: address() });
 		expect(briefOf(result)).toBe(`HTTP ${status} error`);
 		expect(result.message).toMatch(new RegExp(`^The server answered http://site.test:\\d+/page with HTTP ${status} `));
 	});
 
-	it("is asked for as a browser does", async () => {
+	it("is requested like a browser does", async () => {
 		let agent = "";
 		answer = ({ headers }, response) => {
 			agent = headers["user-agent"] ?? "";
@@ -130,7 +130,7 @@ describe("a page", () => {
 });
 
 describe("a redirect", () => {
-	it.each([301, 302, 303, 307, 308])("by HTTP %i is followed, and told", async (status) => {
+	it.each([301, 302, 303, 307, 308])("by HTTP %i is followed, and reported", async (status) => {
 		answer = ({ url = "" }, response) => {
 			if (url === "/page") response.writeHead(status, { location: "next?a=1" }).end();
 			else response.writeHead(200, { "content-type": "text/plain" }).end(url);
@@ -140,13 +140,13 @@ describe("a redirect", () => {
 		expect(result.message).toBe(`The page is shown as it is. The page is at ${address("/next?a=1")}.`);
 	});
 
-	it("too many is not followed", async () => {
+	it("too many times is not followed", async () => {
 		answer = (_request, response) => response.writeHead(302, { location: "/page" }).end();
 		expect(briefOf(await call(createTool(), { url: address() }))).toBe("Too many redirects");
 		expect(origin.requests).toHaveLength(limits.redirects + 1);
 	});
 
-	it("to nowhere is an empty page", async () => {
+	it("without a location is an empty page", async () => {
 		answer = send("", {}, 302);
 		expect((await call(createTool(), { url: address() })).message).toBe("The page is empty.");
 	});
@@ -155,7 +155,7 @@ describe("a redirect", () => {
 describe("limits", () => {
 	const tooLarge = "Page too large";
 
-	it("are kept for a length that is announced, and for one that is not", async () => {
+	it("apply to a declared length, and to an undeclared one", async () => {
 		answer = send("x".repeat(limits.bytes + 1), { "content-length": String(limits.bytes + 1) });
 		expect(briefOf(await call(createTool(), { url: address() }))).toBe(tooLarge);
 		answer = async (_request, response) => {
@@ -168,14 +168,14 @@ describe("limits", () => {
 		expect(briefOf(await call(createTool(), { url: address() }))).toBe(tooLarge);
 	});
 
-	it("are kept for what is large only once it is unpacked", async () => {
+	it("apply to the decompressed size", async () => {
 		const packed = gzipSync(Buffer.alloc(limits.bytes * 20));
 		expect(packed.length).toBeLessThan(limits.bytes);
 		answer = send(packed, { "content-type": "text/plain", "content-encoding": "gzip" });
 		expect(briefOf(await call(createTool(), { url: address() }))).toBe(tooLarge);
 	});
 
-	it("are kept for the time of it all, whatever it is spent on", async () => {
+	it("apply to the total time, whatever phase it is spent in", async () => {
 		const arrived = new Promise<void>((resolve) => {
 			answer = (_request, response) => {
 				response.writeHead(200, { "content-type": "text/plain" }).write("x");
@@ -190,14 +190,14 @@ describe("limits", () => {
 		expect(result.message).toBe("The page was not there within 180 s.");
 	});
 
-	it("are kept for silence", async () => {
+	it("apply to a silent server", async () => {
 		answer = () => {};
 		expect(briefOf(await call(createTool(null, { silence: 50 }), { url: address() }))).toBe("Request timed out");
 	});
 });
 
-describe("what goes wrong", () => {
-	it("is told when nobody listens", async () => {
+describe("a failure", () => {
+	it("is reported for a refused connection", async () => {
 		const url = address();
 		await origin.close();
 		const result = await call(createTool(), { url });
@@ -205,7 +205,7 @@ describe("what goes wrong", () => {
 		origin = await startOrigin();
 	});
 
-	it("is told when the answer breaks off", async () => {
+	it("is reported for an answer that breaks off", async () => {
 		answer = (_request, response) => {
 			response.writeHead(200, { "content-type": "text/plain", "content-length": "10" }).write("x");
 			setImmediate(() => response.destroy());
@@ -213,7 +213,7 @@ describe("what goes wrong", () => {
 		expect(briefOf(await call(createTool(), { url: address() }))).toBe("Network error");
 	});
 
-	it("is nothing when the call is cancelled, which closes the connection", async () => {
+	it("is not reported when the call is cancelled, which closes the connection", async () => {
 		const controller = new AbortController();
 		let closed: Promise<unknown> = Promise.resolve();
 		answer = (_request, response) => {
@@ -227,7 +227,7 @@ describe("what goes wrong", () => {
 	});
 });
 
-describe("the service of the settings", () => {
+describe("the fetch service of the settings", () => {
 	const service = (): WebService => ({
 		baseUrl: `http://service.test:${origin.port}/fetch`,
 		customHeaders: { "X-Team": "blue", Accept: "text/markdown, text/plain" },
@@ -235,7 +235,7 @@ describe("the service of the settings", () => {
 	});
 	const page = "http://public.example/page";
 
-	it("gives the page in our place", async () => {
+	it("fetches the page instead of us", async () => {
 		let asked: unknown;
 		answer = async ({ headers, method, url }, response) => {
 			asked = { headers, method, url };
@@ -264,15 +264,15 @@ describe("the service of the settings", () => {
 		["an error", send("no", {}, 500)],
 		["a redirect", send("", { location: "http://elsewhere.test/" }, 307)],
 		["nothing", send("")],
-		["too much", send("x".repeat(limits.bytes + 1))],
+		["too much text", send("x".repeat(limits.bytes + 1))],
 		["a broken connection", (({ socket }) => socket.destroy()) satisfies Answer],
-	])("is done without when it gives %s", async (_name, served) => {
+	])("is bypassed when it returns %s", async (_name, served) => {
 		answer = (request, response) => (request.method === "POST" ? served(request, response) : response.end("local"));
 		const url = address("/page", "public.example");
 		expect((await call(createTool(service()), { url })).output).toBe("local");
 	});
 
-	it("is done without when it takes too long", async () => {
+	it("is bypassed when it exceeds its time", async () => {
 		const arrived = new Promise<void>((resolve) => {
 			answer = (request, response) => {
 				if (request.method === "POST") resolve();
@@ -287,11 +287,11 @@ describe("the service of the settings", () => {
 
 	it.each([
 		["there is no key for it", { token: async () => "" }, "public.example"],
-		["the key cannot be had", { token: () => Promise.reject(new Error("no")) }, "public.example"],
+		["the key is unavailable", { token: () => Promise.reject(new Error("no")) }, "public.example"],
 		["HTTP does not allow its headers", { customHeaders: { "x-a": "a\nb" } }, "public.example"],
-		["its address is none", { baseUrl: "nowhere" }, "public.example"],
+		["its address is invalid", { baseUrl: "nowhere" }, "public.example"],
 		["the page is on this machine", {}, "127.0.0.1"],
-	])("is not asked when %s", async (_name, changes, host) => {
+	])("is not used when %s", async (_name, changes, host) => {
 		answer = ({ method }, response) => response.end(method);
 		const url = address("/page", host);
 		expect((await call(createTool({ ...service(), ...changes }), { url })).output).toBe("GET");

@@ -60,12 +60,12 @@ async function search(answer: AnswerRequest, tool = create(), input: object = { 
 }
 
 describe("SearchWeb", () => {
-	it("is there when a search service is configured", () => {
+	it("is offered when a search service is configured", () => {
 		expect(createSearchWeb(place.environment)).toBeNull();
 		expect(create().name).toBe("SearchWeb");
 	});
 
-	it("asks the service with its token and its own headers", async () => {
+	it("sends its token and headers to the service", async () => {
 		server.answerNext(sendJson(200, {}, { search_results: [] }));
 		const tool = create({ customHeaders: { "x-team": "blue", "User-Agent": "mine/1" } });
 		const prepared = await prepareCall(tool, { query: "news" });
@@ -94,7 +94,7 @@ describe("SearchWeb", () => {
 		]);
 	});
 
-	it("shows what was found, block by block", async () => {
+	it("returns the results, block by block", async () => {
 		const bare = { ...found, title: "Another", content: "", date: "" };
 		expect(await search(sendJson(200, {}, { search_results: [found, bare] }))).toEqual({
 			is_error: false,
@@ -126,11 +126,11 @@ describe("SearchWeb", () => {
 		[{ search_results: [{ title: "T" }, { url: null, extra: 1 }], more: true }, "Found 2 results."],
 		[{ search_results: [found] }, "Found 1 result."],
 		[{ search_results: [] }, "Nothing was found for `news`."],
-	])("takes what is left out as empty: %j", async (answer, message) => {
+	])("treats absent fields as empty: %j", async (answer, message) => {
 		expect(await search(sendJson(200, {}, answer))).toMatchObject({ is_error: false, message });
 	});
 
-	it("cuts the whole, but no line", async () => {
+	it("truncates the result, but no line", async () => {
 		const results = [
 			{ ...found, content: "x".repeat(10_000) },
 			{ ...found, content: "y".repeat(60_000) },
@@ -150,7 +150,7 @@ describe("SearchWeb", () => {
 		[sendJson(200, {}, { results: [] }), "Failed to parse search results", "something else"],
 		[sendJson(200, {}, { search_results: [{ title: 1 }] }), "Failed to parse search results", "something else"],
 		[sendText(200, {}, " ".repeat(33 * 1024 * 1024)), "Failed to parse search results", "something else"],
-	])("tells what is wrong with an answer: %#", async (answer, brief, words) => {
+	])("reports an invalid answer: %#", async (answer, brief, words) => {
 		const result = await search(answer);
 		expect(briefOf(result)).toBe(brief);
 		expect(result.message).toContain(words);
@@ -163,7 +163,7 @@ describe("SearchWeb", () => {
 		[{ token: async () => "" }, "no key"],
 		[{ token: async () => "secret\ntoken" }, "what HTTP does not allow"],
 		[{ customHeaders: { "a b": "secret" } }, "what HTTP does not allow"],
-	])("tells what the settings lack: %j", async (service, words) => {
+	])("reports a missing setting: %j", async (service, words) => {
 		const result = await call(create(service), { query: "news" });
 		expect(briefOf(result)).toBe("Search service not configured");
 		expect(result.message).toContain(words);
@@ -174,13 +174,13 @@ describe("SearchWeb", () => {
 	it.each([
 		[{ baseUrl: "http://127.0.0.1:2/" }, "ECONNREFUSED"],
 		[{ token: async () => Promise.reject(new Error("The sign-in is over.")) }, ": The sign-in is over."],
-	])("tells why the service cannot be reached: %#", async (service, words) => {
+	])("reports why the service cannot be reached: %#", async (service, words) => {
 		const result = await call(create(service), { query: "news" });
 		expect(briefOf(result)).toBe("Search request failed");
 		expect(result.message).toContain(words);
 	});
 
-	it("tells when the connection is cut in the answer", async () => {
+	it("reports an answer that breaks off", async () => {
 		const result = await search(async (response) => {
 			response.writeHead(200, { "content-length": "100" });
 			response.write("{");
@@ -211,7 +211,7 @@ describe("SearchWeb", () => {
 		[{}, "Argument `query` is required."],
 		[{ query: "x", limit: 0 }, "Argument `limit` is invalid: expected >=1 but received 0."],
 		[{ query: "x", limit: 21 }, "Argument `limit` is invalid: expected <=20 but received 21."],
-	])("does not take %j", async (input, issue) => {
+	])("refuses %j", async (input, issue) => {
 		expect(await issueOf(create(), input)).toBe(issue);
 	});
 });

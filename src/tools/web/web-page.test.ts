@@ -12,7 +12,7 @@ const navigation = `<nav><a href="/">Home</a></nav><div class="sidebar"><ul><li>
 const article = `<article>${`<p>${sentence}</p>`.repeat(8)}</article>`;
 
 describe("toMarkdown", () => {
-	it("gives the title and the main text, without what stands around it", async () => {
+	it("returns the title and the main text, without the parts around it", async () => {
 		const html = `<html><head><title> A  page &amp; more </title><style>p { color: red }</style></head>
 			<body>${navigation}${article}<footer>Imprint</footer><script>document.write("<p>written</p>")</script></body></html>`;
 		expect(await toMarkdown(html, url)).toEqual({
@@ -21,7 +21,7 @@ describe("toMarkdown", () => {
 		});
 	});
 
-	it("takes the title that the page announces before that of the window", async () => {
+	it("prefers the title of the page's metadata to that of the window", async () => {
 		const head = `<title>Shop – Page – Offers</title><meta property="og:title" content="Page">`;
 		expect((await toMarkdown(`<head>${head}</head><p>Text`, url))?.title).toBe("Page");
 		expect((await toMarkdown("<p>Text", url))?.title).toBeNull();
@@ -37,7 +37,7 @@ describe("toMarkdown", () => {
 		["<p>a</p><hr><p>b</p>", "a\n\n---\n\nb"],
 		["<p>one\u00a0two\u2003three so\u00adft</p>", "one two three soft"],
 		["<center>a</center><font>b</font><my-card>c</my-card>", "a\n\nbc"],
-	])("writes %s", async (body, markdown) => {
+	])("converts %s", async (body, markdown) => {
 		expect(await markdownOf(body)).toBe(markdown);
 	});
 
@@ -46,7 +46,7 @@ describe("toMarkdown", () => {
 		["<ol><li>a</li><li><p>b</p><p>c</p></li></ol>", "1. a\n2. b\n\n   c"],
 		["<ol start=9><li>a<li>b<li value=20>c<li>d</ol>", "9. a\n10. b\n20. c\n21. d"],
 		["<ul><li><input type=checkbox checked> a<li><input type=checkbox> b</ul>", "- [x] a\n- [ ] b"],
-	])("writes the list %s", async (body, markdown) => {
+	])("converts the list %s", async (body, markdown) => {
 		expect(await markdownOf(body)).toBe(markdown);
 	});
 
@@ -62,7 +62,7 @@ describe("toMarkdown", () => {
 		["<p>x <img src='data:image/png;base64,AA' data-src='/late.png'></p>", "x ![](https://example.com/late.png)"],
 		["<p>x <img src='/count.gif' width=1 height=1></p>", "x"],
 		["<a href='/x'><img src='/i.png' alt=i></a>", "[![i](https://example.com/i.png)](https://example.com/x)"],
-	])("makes addresses absolute: %s", async (body, markdown) => {
+	])("resolves relative addresses: %s", async (body, markdown) => {
 		expect(await markdownOf(body)).toBe(markdown);
 	});
 
@@ -79,7 +79,7 @@ describe("toMarkdown", () => {
 		["<pre><span class=linenos>1</span>a</pre>", "```\na\n```"],
 		["<pre>```\ninner\n```</pre>", "````\n```\ninner\n```\n````"],
 		["<p><code>a ` b</code> and <code>`c`</code></p>", "``a ` b`` and `` `c` ``"],
-	])("keeps code as it is: %s", async (body, markdown) => {
+	])("preserves code: %s", async (body, markdown) => {
 		expect(await markdownOf(body)).toBe(markdown);
 	});
 
@@ -102,7 +102,7 @@ describe("toMarkdown", () => {
 			"laid\n\n|  |  |\n| --- | --- |\n| a | b |",
 		],
 		["<table><tr><td><h2>a</h2><tr><td>b</table>", "## a\n\nb"],
-	])("writes the table %s", async (body, markdown) => {
+	])("converts the table %s", async (body, markdown) => {
 		expect(await markdownOf(body)).toBe(markdown);
 	});
 
@@ -117,18 +117,18 @@ describe("toMarkdown", () => {
 		"<button>x</button><select><option>x</select><textarea>x</textarea>",
 		"<iframe>x</iframe><video>x</video>",
 		"<!-- x -->",
-	])("leaves out %s", async (body) => {
+	])("omits %s", async (body) => {
 		expect(await markdownOf(`<p>a</p>${body}<p>b</p>`)).toBe("a\n\nb");
 	});
 
 	it.each(["", "   ", "<html></html>", "<script>x</script>", "<nav>Home</nav>", "<img width=1 height=1 src=/x>"])(
-		"has nothing to say of %j",
+		"returns nothing for %j",
 		async (html) => {
 			expect(await toMarkdown(html, url)).toBeNull();
 		},
 	);
 
-	it("reads what is no page, no address, and cut off", async () => {
+	it("handles plain text, an invalid address and truncated HTML", async () => {
 		expect(await toMarkdown("plain text & <b>more", "nonsense")).toEqual({
 			title: null,
 			markdown: "plain text & **more**",
@@ -144,20 +144,20 @@ function much(piece: string): string {
 	return piece.repeat(Math.ceil((10 * 1024 * 1024) / piece.length));
 }
 
-describe("a page beyond all bounds", () => {
-	it("is cut after so many elements", async () => {
+describe("a page that exceeds the limits", () => {
+	it("is truncated after the maximum number of elements", async () => {
 		const paragraphs = (await toMarkdown(much("<p>words</p>"), url))?.markdown.split("\n\n") ?? [];
 		expect(paragraphs.slice(0, 12_000)).toEqual(Array.from({ length: 12_000 }, () => "words"));
 		// Text after the last of these elements has no paragraph of its own.
 		expect(paragraphs.length).toBeLessThanOrEqual(12_001);
 	});
 
-	it("is cut after so much text", async () => {
+	it("is truncated after the maximum length of text", async () => {
 		expect((await toMarkdown(much("words "), url))?.markdown.length).toBeGreaterThan(400_000);
 		expect((await toMarkdown(much("words "), url))?.markdown.length).toBeLessThan(500_001);
 	});
 
-	it("is taken as text where it nests too deeply", async () => {
+	it("is treated as text when it nests too deeply", async () => {
 		const deep = `${"<div>".repeat(500)}<p>one</p><p>two</p>${"</div>".repeat(500)}<h2>after</h2>`;
 		expect((await toMarkdown(deep, url))?.markdown).toBe("one two\n\n## after");
 	});
@@ -170,26 +170,26 @@ describe("a page beyond all bounds", () => {
 		["nested lists", () => much("<ul><li>text")],
 		["nested tables", () => much("<table><tr><td>a<td>b")],
 		["deep and wide", () => "<div>text, text".repeat(58) + much("<p></p>")],
-		["end tags of nothing", () => `<p>text</p>${"<i>".repeat(1900)}${much("</x>")}`],
+		["end tags without start tags", () => `<p>text</p>${"<i>".repeat(1900)}${much("</x>")}`],
 		["rows", () => much("<table><thead><tr><th>a<th>b")],
 		["columns", () => `<table><tr>${much("<th>a")}`],
-		["cells that span", () => `<table>${much("<tr><td colspan=1000000000 rowspan=1000000000>a")}`],
+		["cells with a large span", () => `<table>${much("<tr><td colspan=1000000000 rowspan=1000000000>a")}`],
 		["items", () => `<ol>${much("<li>a")}`],
 		["breaks", () => `text${much("<br><i></i>")}`],
-		["code with space", () => `<pre>a${" ".repeat(300_000)}\u00a0${" ".repeat(190_000)}b</pre>`],
+		["code with much space", () => `<pre>a${" ".repeat(300_000)}\u00a0${" ".repeat(190_000)}b</pre>`],
 		["inline code", () => `<code> ${much("a ")}</code>`],
 		["backticks", () => `<code>${much("` ")}</code>`],
 		["attributes", () => `<p ${Array.from({ length: 500_000 }, (_, index) => `a${index}=1`).join(" ")}>text</p>`],
 		["class names", () => `<p class="${much("a b ")}">text</p>`],
-		["sets of images", () => `<p>text<img src=/a srcset="${much("a")} b">`],
+		["sets of image sources", () => `<p>text<img src=/a srcset="${much("a")} b">`],
 		["a title", () => `<title>${much("a - ")}</title>text`],
 		["links in a heading", () => `<h1>${"<i>".repeat(1900)}${much("<a href=#a>x</a>")}`],
 		["text too deep for elements", () => `${"<div>".repeat(60)}${much("<p>x</p>")}`],
-		["images from nowhere", () => much("x<img src=data:,a>")],
+		["images without a source", () => much("x<img src=data:,a>")],
 		["a long base", () => `<base href="http://example.org/${"a".repeat(5_000_000)}">${much("<a href=b>x</a>")}`],
 		["ampersands", () => much("&amp;")],
 		["brackets", () => `text${much("<")}`],
-	])("is read in time: %s", async (_name, make) => {
+	])("is converted in bounded time: %s", async (_name, make) => {
 		expect((await toMarkdown(make(), url))?.markdown).toMatch(/\S/);
 	});
 });
@@ -201,7 +201,7 @@ describe("decodeHtml", () => {
 		["windows-1252 where it is not UTF-8", latin("gr\xfcn \x80"), null, "grün €"],
 		["the header", latin("\xcf\xf0"), "text/html; charset=windows-1251", "Пр"],
 		["the header, quoted", latin("\xcf\xf0"), 'text/html;Charset="Windows-1251"; x=y', "Пр"],
-		["a header that names nothing known", Buffer.from("grün"), "text/html; charset=klingon", "grün"],
+		["a header with an unknown encoding", Buffer.from("grün"), "text/html; charset=klingon", "grün"],
 		["the page", latin('<meta charset="shift_jis">\x83e'), null, '<meta charset="shift_jis">テ'],
 		[
 			"the page, in the old way",
@@ -223,12 +223,7 @@ describe("decodeHtml", () => {
 		],
 		["a byte order mark before the header", Buffer.from("\ufeffgrün"), "text/html; charset=gbk", "grün"],
 		["UTF-16", Buffer.from("\ufeffgrün", "utf16le"), null, "grün"],
-		[
-			"a page that calls itself UTF-16 and is not",
-			Buffer.from("<meta charset=utf-16>ü"),
-			null,
-			"<meta charset=utf-16>ü",
-		],
+		["a page that declares UTF-16 wrongly", Buffer.from("<meta charset=utf-16>ü"), null, "<meta charset=utf-16>ü"],
 		[
 			"a comment, which declares nothing",
 			latin("<!-- <meta charset=gbk> -->\xfc"),
@@ -236,7 +231,7 @@ describe("decodeHtml", () => {
 			"<!-- <meta charset=gbk> -->ü",
 		],
 		["nothing", Buffer.alloc(0), null, ""],
-	])("goes by %s", (_name, bytes, contentType, text) => {
+	])("chooses the encoding by %s", (_name, bytes, contentType, text) => {
 		expect(decodeHtml(bytes, contentType)).toBe(text);
 	});
 });
