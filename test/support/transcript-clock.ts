@@ -1,11 +1,17 @@
 // A clock for conversations: a wait of up to ten seconds is over as soon as the client has nothing left to do.
+import { availableParallelism, loadavg } from "node:os";
 import type { Clock } from "../../src/base/clock.ts";
 
 /** Waits beyond this many milliseconds never end by themselves: they are the deadlines nobody is to meet. */
 const longestWait = 10_000;
 
-/** Real milliseconds without a line after which the server counts as waiting for the clock. */
-const idleAfter = 40;
+/**
+ * Real milliseconds without a line after which the server counts as waiting for the clock. It may as well wait for a
+ * command to end, which takes longer on a machine that has more to do than it can.
+ */
+function idleAfter(): number {
+	return 40 * Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
+}
 
 export interface IdleClock {
 	readonly clock: Clock;
@@ -35,7 +41,7 @@ export function createIdleClock(): IdleClock {
 			},
 		},
 		async whileIdle(work) {
-			const timer = setInterval(endNext, idleAfter);
+			const timer = setInterval(endNext, idleAfter());
 			try {
 				return await work;
 			} finally {

@@ -1,0 +1,419 @@
+// Deliberate breakages, one line of code each: what the fast tests have to notice. `find` is in its file exactly once.
+
+export interface Breakage {
+	/** In a few words what the product does wrong with it. */
+	readonly name: string;
+	/** Below src/. */
+	readonly file: string;
+	readonly find: string;
+	readonly replace: string;
+}
+
+const dialects: readonly Breakage[] = [
+	{
+		name: "Kimi Wire delivers the session's own answer a second time, whole",
+		file: "dialects/kimi/project.ts",
+		find: '"content.completed": deliveredOfSubagents,',
+		replace: '"content.completed": delivered,',
+	},
+	{
+		name: "Kimi Wire wraps the answer to a subagent's approval",
+		file: "dialects/kimi/project.ts",
+		find: "...delivered({ ...event, agentPath: [] }, audience),",
+		replace: "...delivered(event, audience),",
+	},
+	{
+		name: "the version that brought something counts as one that lacks it",
+		file: "messages/history.ts",
+		find: "one[1] < other[1]",
+		replace: "one[1] <= other[1]",
+	},
+	{
+		name: "a cancelled step is delivered as interrupted",
+		file: "messages/to-message.ts",
+		find: 'reason === "error" ?',
+		replace: 'reason !== "" ?',
+	},
+	{
+		name: "a prompt is answered as finished when its turn was cancelled",
+		file: "dialects/kimi/methods.ts",
+		find: "return { status: outcome.status };",
+		replace: 'return { status: "finished" };',
+	},
+	{
+		name: "a request whose id is still open shares it",
+		file: "dialects/event-pump.ts",
+		find: "for (let n = 2; this.#peer.isWaiting(id); n += 1) id =",
+		replace: "for (let n = 2; n < 2; n += 1) id =",
+	},
+	{
+		name: "an answer by event leaves the request open for a second one",
+		file: "dialects/event-pump.ts",
+		find: "if (open === undefined || answer?.kind !== kind) return;\n\t\tthis.#forget(interactionId);",
+		replace: "if (open === undefined || answer?.kind !== kind) return;",
+	},
+	{
+		name: "a replay counts its requests among the events",
+		file: "dialects/kimi/methods.ts",
+		find: "counts.requests += 1;",
+		replace: "counts.events += 1;",
+	},
+	{
+		name: "legacy delivers the merged answer of the session's own agent",
+		file: "dialects/legacy/project.ts",
+		find: "(agentPath.length === 0 ? merged : streamed)",
+		replace: "(agentPath.length === 0 ? streamed : merged)",
+	},
+	{
+		name: "legacy delivers a status without a context usage",
+		file: "dialects/legacy/project.ts",
+		find: "context_usage === null ? null :",
+		replace: "context_usage === undefined ? null :",
+	},
+	{
+		name: "Meerkat counts the tokens of the last model call alone",
+		file: "dialects/meerkat/facts.ts",
+		find: "usage: addUsage(facts.usage, body.token_usage)",
+		replace: "usage: body.token_usage",
+	},
+	{
+		name: "Meerkat numbers events from nought",
+		file: "dialects/meerkat/hosted-session.ts",
+		find: "sequence: this.#remembered.sequence + 1,",
+		replace: "sequence: this.#remembered.sequence,",
+	},
+	{
+		name: "Meerkat's first protocol gives the text of results",
+		file: "dialects/meerkat/seed.ts",
+		find: "const { content: _, ...seed } = event;",
+		replace: "const seed = event;",
+	},
+	{
+		name: "Meerkat requests an approval before it has delivered the call",
+		file: "dialects/meerkat/hosted-session.ts",
+		find: "if (!this.#projection.isAnswering()) return [request];",
+		replace: "if (this.#projection !== undefined) return [request];",
+	},
+];
+
+const connection: readonly Breakage[] = [
+	{
+		name: "one request more than the limit is handled at once",
+		file: "rpc/connection.ts",
+		find: "this.#inFlight >= this.#maximumInFlight",
+		replace: "this.#inFlight > this.#maximumInFlight",
+	},
+	{
+		name: "the second reply to a request counts as well",
+		file: "rpc/connection.ts",
+		find: "this.#waiting.delete(incoming.id);",
+		replace: "",
+	},
+];
+
+const agent: readonly Breakage[] = [
+	{
+		name: "steps are counted from nought",
+		file: "agent/turn.ts",
+		find: 'await dependencies.emit({ type: "step.started", n });',
+		replace: 'await dependencies.emit({ type: "step.started", n: n - 1 });',
+	},
+	{
+		name: "the last allowed step is not taken",
+		file: "agent/turn.ts",
+		find: "n <= maxSteps",
+		replace: "n < maxSteps",
+	},
+	{
+		name: "a turn that was cancelled in a step has finished",
+		file: "agent/turn.ts",
+		find: 'reason: "cancelled" });\n\t\t\treturn { status: "cancelled" };',
+		replace: 'reason: "cancelled" });\n\t\t\treturn { status: "finished" };',
+	},
+	{
+		name: "a steer after the last answer does not prolong the turn",
+		file: "agent/turn.ts",
+		find: "if (goesOn || steered.any || !dependencies.steers.isEmpty()) continue;",
+		replace: "if (goesOn || !dependencies.steers.isEmpty()) continue;",
+	},
+	{
+		name: "a used-up budget does not end the turn before its next step",
+		file: "agent/turn.ts",
+		find: "const spent = dependencies.budget.exhausted();\n\t\tif (spent !== null) return failed(spent);\n\t\tawait dependencies.emit(",
+		replace: "await dependencies.emit(",
+	},
+	{
+		name: "what the model wrote is not counted into the context",
+		file: "agent/step.ts",
+		find: "inputTokens(usage) + usage.output",
+		replace: "inputTokens(usage)",
+	},
+	{
+		name: "every call gets the result of the first",
+		file: "agent/step.ts",
+		find: "const result = results[index]?.result;",
+		replace: "const result = results[Math.min(index, 0)]?.result;",
+	},
+	{
+		name: "a plain refusal ends the turn although another came with feedback",
+		file: "agent/step.ts",
+		find: ' && !rejections.includes("with-feedback")',
+		replace: "",
+	},
+	{
+		name: "the same call twice in an answer runs twice",
+		file: "agent/running-calls.ts",
+		find: "executions.get(key) ?? run(call)",
+		replace: "run(call)",
+	},
+	{
+		name: "the second of the same calls counts as the first",
+		file: "agent/repetition.ts",
+		find: "key === current.key ? current.count + 1 : 1",
+		replace: "key === current.key ? current.count + 1 : 0",
+	},
+	{
+		name: "the signature of a thought is lost",
+		file: "agent/assembly.ts",
+		find: 'if (part.type === "think") open.part = part;',
+		replace: "",
+	},
+	{
+		name: "one attempt more than allowed is made",
+		file: "agent/retries.ts",
+		find: "if (count >= limits.maxAttempts) return outcome;",
+		replace: "if (count > limits.maxAttempts) return outcome;",
+	},
+	{
+		name: "a cancel that comes while the intent is noted does not prevent the effect",
+		file: "agent/tool-call.ts",
+		find: "const executed = signal.aborted ? null : await attempt(() => preparation.execute(signal));",
+		replace: "const executed = await attempt(() => preparation.execute(signal));",
+	},
+	{
+		name: "an effect does not wait until its intent is persisted",
+		file: "agent/tool-call.ts",
+		find: "if (preparation.hasEffect) await journal.started(call);",
+		replace: "if (preparation.hasEffect) void journal.started(call).catch(() => {});",
+	},
+];
+
+const kernel: readonly Breakage[] = [
+	{
+		name: "an event is delivered before it is persisted",
+		file: "kernel/clients/emitter.ts",
+		find: "await this.#persist(batch);",
+		replace: "void this.#persist(batch).catch(() => {});",
+	},
+	{
+		name: "nothing is on stable storage before it is delivered",
+		file: "kernel/clients/emitter.ts",
+		find: "if (batch.some((entry) => entry.persistence.sync === true)) await this.#stored.sync();",
+		replace: "",
+	},
+	{
+		name: "the end of a turn is not delivered when it could not be persisted",
+		file: "kernel/turn/main-turn.ts",
+		find: "emitter.deliverVolatile({ turnId: turn.id, agentPath: [] }, ended);",
+		replace: "void emitter;",
+	},
+	{
+		name: "the end of a turn within a turn is missing",
+		file: "kernel/turn/command-run.ts",
+		find: 'const ended = { type: "turn.ended", outcome: null } as const;',
+		replace: 'const ended = { type: "compaction.ended" } as const;',
+	},
+	{
+		name: "an approval that nobody answers is given",
+		file: "kernel/interactions/interaction-table.ts",
+		find: 'decision: "reject",',
+		replace: 'decision: "approve",',
+	},
+	{
+		name: "a deadline of one second never comes",
+		file: "kernel/interactions/interaction-table.ts",
+		find: "seconds > 0 ?",
+		replace: "seconds > 1 ?",
+	},
+	{
+		name: "an approval does not outlive its client",
+		file: "kernel/interactions/interaction-table.ts",
+		find: "outlivesClient: true,",
+		replace: "outlivesClient: false,",
+	},
+	{
+		name: "an answer of another kind is passed over, and the interaction stays open",
+		file: "kernel/interactions/interaction-table.ts",
+		find: "if (!isAnswerTo(answer, kind)) return false;",
+		replace: 'if (!isAnswerTo(answer, kind)) return answer.kind !== "approval";',
+	},
+	{
+		name: "an approval for the session settles open interactions of other actions",
+		file: "kernel/interactions/approvals.ts",
+		find: 'if (interaction.kind !== "approval" || interaction.action !== action) continue;',
+		replace: 'if (interaction.kind !== "approval") continue;',
+	},
+	{
+		name: "an approval for the session is forgotten",
+		file: "kernel/interactions/approvals.ts",
+		find: "if (approval.autoApproveActions.includes(action)) return;",
+		replace: "if (approval !== undefined) return;",
+	},
+	{
+		name: "calls are approved where no client gives approvals",
+		file: "kernel/interactions/approvals.ts",
+		find: 'if (whenUnattended === "approve") {',
+		replace: 'if (whenUnattended !== "approve") {',
+	},
+	{
+		name: "an approval that a cancel settled is a refusal",
+		file: "kernel/interactions/approvals.ts",
+		find: '(by.kind === "cancelled" || by.kind === "shutdown")',
+		replace: 'by.kind === "shutdown"',
+	},
+	{
+		name: "feedback beside an approval is passed on",
+		file: "kernel/interactions/approvals.ts",
+		find: 'const feedback = answer.decision === "reject" ? answer.feedback : "";',
+		replace: "const feedback = answer.feedback;",
+	},
+	{
+		name: "a budget is used up only when it is exceeded",
+		file: "kernel/budgets/budget-meter.ts",
+		find: "this.#used[kind] >= limit * share",
+		replace: "this.#used[kind] > limit * share",
+	},
+	{
+		name: "a crash is reported again at every start",
+		file: "kernel/turn/recovery.ts",
+		find: 'settle: () => stored.appendCalls(calls.map(({ toolCallId }) => ({ type: "finished", toolCallId, isError: true }))),',
+		replace: "settle: async () => {},",
+	},
+];
+
+const store: readonly Breakage[] = [
+	{
+		name: "the lease is not looked at before a write",
+		file: "store/disk/disk-session.ts",
+		find: "await started;\n\t\tawait lease?.check();",
+		replace: "await started;",
+	},
+	{
+		name: "anybody's lease counts as our own",
+		file: "store/disk/lease.ts",
+		find: "if (found?.token === token) {",
+		replace: "if (found !== null) {",
+	},
+	{
+		name: "a half-written last line stays and is glued to the next record",
+		file: "store/disk/line-file.ts",
+		find: "await files.truncate(path, rest);",
+		replace: "",
+	},
+	{
+		name: "what a failed append left is not cut off",
+		file: "store/disk/line-file.ts",
+		find: "if (isOurs) await files.truncate(path, start);",
+		replace: "",
+	},
+	{
+		name: "what was appended is not synced",
+		file: "store/disk/line-file.ts",
+		find: "unsynced = true;\n\t\thasGrown = true;",
+		replace: "hasGrown = true;",
+	},
+	{
+		name: "the end of a call settles the newest open one of its id",
+		file: "store/disk/call-journal.ts",
+		find: 'if (record.type === "finished") {\n\t\tconst index = open.findIndex(',
+		replace: 'if (record.type === "finished") {\n\t\tconst index = open.findLastIndex(',
+	},
+	{
+		name: "times of the log are milliseconds",
+		file: "store/disk/event-log.ts",
+		find: "timestamp: event.at / 1000,",
+		replace: "timestamp: event.at,",
+	},
+];
+
+const hooks: readonly Breakage[] = [
+	{
+		name: "the last hook that blocks gives the reason",
+		file: "hooks/selection.ts",
+		find: "decisions.find(",
+		replace: "decisions.findLast(",
+	},
+	{
+		name: "identical commands run as often as they are there",
+		file: "hooks/selection.ts",
+		find: "if (!commands.has(hook.command)) selected.push({ hook, refusal });",
+		replace: "selected.push({ hook, refusal });",
+	},
+	{
+		name: "a hook that fails closed allows when its matcher cannot be used",
+		file: "hooks/selection.ts",
+		find: "if (result.ok ? !result.isFound : !hook.failClosed) continue;",
+		replace: "if (!result.ok || !result.isFound) continue;",
+	},
+	{
+		name: "a hook that crashes allows although it is to block then",
+		file: "hooks/command-hook.ts",
+		find: "return hook.failClosed ?",
+		replace: 'return hook.command === "" ?',
+	},
+	{
+		name: "the end of a hook's interaction is not delivered",
+		file: "kernel/turn/hook-runner.ts",
+		find: 'await emit({ type: "interaction.resolved", interactionId: interaction.id, answer });',
+		replace: "",
+	},
+	{
+		name: "hooks are delivered before any handshake",
+		file: "kernel/turn/hook-runner.ts",
+		find: "clients.areAnnounced && emit !== null ? emit",
+		replace: "emit !== null ? emit",
+	},
+];
+
+const tools: readonly Breakage[] = [
+	{
+		name: "ReadFile begins a line late",
+		file: "tools/read-file.ts",
+		find: "if (line.number < offset ||",
+		replace: "if (line.number <= offset ||",
+	},
+	{
+		name: "the end of a file is read from one line too far up",
+		file: "tools/read-file.ts",
+		find: "const lines = last.slice(-span).slice(0, count);",
+		replace: "const lines = last.slice(-span - 1).slice(0, count);",
+	},
+	{
+		name: "Shell takes exit code 1 for success",
+		file: "tools/shell.ts",
+		find: "if (ended.exitCode === 0) return",
+		replace: "if (ended.exitCode <= 1) return",
+	},
+	{
+		name: "an output of just the limit counts as shortened",
+		file: "tools/output-builder.ts",
+		find: "if (fitting.length + end.length <= room) {",
+		replace: "if (fitting.length + end.length < room) {",
+	},
+	{
+		name: "of several edits only the first is made",
+		file: "tools/string-replace-file.ts",
+		find: "const edits = Array.isArray(edit) ? edit : [edit];",
+		replace: "const edits = Array.isArray(edit) ? edit.slice(0, 1) : [edit];",
+	},
+];
+
+export const breakages: readonly Breakage[] = [
+	...dialects,
+	...connection,
+	...agent,
+	...kernel,
+	...store,
+	...hooks,
+	...tools,
+];
