@@ -1,7 +1,7 @@
 // The campaign command: runs one kind of campaign and prints its progress, figures and findings. Knows no campaign's insides.
 import { parseArgs } from "node:util";
 import { errorText } from "../src/base/errors.ts";
-import type { CampaignOptions, CampaignReport } from "./campaign/campaign.ts";
+import type { CampaignOptions, CampaignReport } from "./campaign/frame/campaign.ts";
 
 interface CampaignModule {
 	runCampaign(options: CampaignOptions): Promise<CampaignReport>;
@@ -14,7 +14,7 @@ interface CampaignKind {
 }
 
 const kinds: ReadonlyMap<string, CampaignKind> = new Map([
-	["fuzz", { rounds: 100_000, load: () => import("./campaign/fuzz/fuzz.ts") }],
+	["fuzz", { rounds: 100_000, load: () => import("./campaign/wire/front-end.ts") }],
 	["liveness", { rounds: 2_000, load: () => import("./campaign/liveness/liveness.ts") }],
 	["crash", { rounds: 100, load: () => import("./campaign/crash/crash.ts") }],
 	["kill", { rounds: 100, load: () => import("./campaign/kill/kill.ts") }],
@@ -25,14 +25,14 @@ const kinds: ReadonlyMap<string, CampaignKind> = new Map([
 
 /** Those of many sessions over one connection; the others are of one session. */
 const meerkatKinds: ReadonlyMap<string, CampaignKind> = new Map([
-	["fuzz", { rounds: 20_000, load: () => import("./campaign/meerkat/fuzz.ts") }],
+	["fuzz", { rounds: 20_000, load: () => import("./campaign/meerkat/front-end.ts") }],
 	["liveness", { rounds: 1_000, load: () => import("./campaign/meerkat/liveness.ts") }],
 	["crash", { rounds: 100, load: () => import("./campaign/meerkat/crash.ts") }],
 	["kill", { rounds: 20, load: () => import("./campaign/meerkat/kill.ts") }],
 ]);
 
-const usage = `Usage: npm run campaign -- --kind ${[...kinds.keys()].join("|")} [--rounds N] [--process-rounds N] [--seed S] [--points all|N] [--only TEXT]
-       npm run campaign -- --dialect meerkat --kind ${[...meerkatKinds.keys()].join("|")} [--rounds N] [--process-rounds N] [--seed S]`;
+const usage = `Usage: npm run campaign -- --kind ${[...kinds.keys()].join("|")} [--rounds N] [--process-rounds N] [--seed S] [--path P] [--points all|N] [--only TEXT]
+       npm run campaign -- --dialect meerkat --kind ${[...meerkatKinds.keys()].join("|")} [--rounds N] [--process-rounds N] [--seed S] [--path P]`;
 
 function parseCount(name: string, text: string): number {
 	const count = Number(text);
@@ -55,6 +55,7 @@ function readChoice(): Choice {
 			seed: { type: "string", default: "1" },
 			points: { type: "string", default: "all" },
 			only: { type: "string" },
+			path: { type: "string" },
 		},
 	});
 	const { dialect } = values;
@@ -62,7 +63,7 @@ function readChoice(): Choice {
 	const offered = dialect === undefined ? kinds : meerkatKinds;
 	const kind = offered.get(values.kind);
 	if (kind === undefined) throw new Error(`--kind needs one of ${[...offered.keys()].join(", ")}.`);
-	const { points, seed, rounds, only } = values;
+	const { points, seed, rounds, only, path } = values;
 	const processRounds = values["process-rounds"];
 	return {
 		kind,
@@ -71,6 +72,7 @@ function readChoice(): Choice {
 			seed: parseCount("seed", seed),
 			points: points === "all" ? "all" : parseCount("points", points),
 			...(only === undefined ? {} : { only }),
+			...(path === undefined ? {} : { path }),
 			...(processRounds === undefined ? {} : { processRounds: parseCount("process-rounds", processRounds) }),
 		},
 	};

@@ -1,8 +1,83 @@
-// A fixed-seed piece of the fuzz campaign: five hundred lines in memory.
-import { expect, it } from "vitest";
-import { runCampaign } from "../../scripts/campaign/fuzz/fuzz.ts";
+// A fixed-seed piece of the fuzz campaign in memory for every dialect, and its oracle: it must notice what is wrong, and show
+// the smallest case.
+import { describe, expect, it } from "vitest";
+import { type FuzzDialect, runFuzz } from "../../scripts/campaign/frame/fuzz.ts";
+import { jsonCases, readLine } from "../../scripts/campaign/frame/json-cases.ts";
+import { meerkatFuzz } from "../../scripts/campaign/meerkat/fuzz.ts";
+import { wireFuzz } from "../../scripts/campaign/wire/fuzz.ts";
 
-it("answers any line as the protocol says", async () => {
-	const { findings } = await runCampaign({ rounds: 500, processRounds: 0, seed: 20, points: "all", log: () => {} });
-	expect(findings).toEqual([]);
+const options = { rounds: 500, processRounds: 0, seed: 20, points: "all", log: () => {} } as const;
+
+describe("the fuzz campaign", () => {
+	it("finds that Kimi Wire and legacy answer any line as the protocol says", async () => {
+		const { findings, figures } = await runFuzz(wireFuzz, "--kind fuzz", options);
+		expect(findings).toEqual([]);
+		expect(figures["memory: answered with result"]).toBeGreaterThan(20);
+	});
+
+	it("finds that Meerkat RPC answers any line as the protocol says", async () => {
+		const { findings, figures } = await runFuzz(meerkatFuzz, "--kind fuzz", { ...options, rounds: 1000 });
+		expect(findings).toEqual([]);
+		expect(figures["memory: answered with result"]).toBeGreaterThan(100);
+	});
+});
+
+/** A server whose lines are changed on their way. */
+const changed = (change: (line: string) => readonly string[]): FuzzDialect => ({
+	...wireFuzz,
+	openings: { kimi: wireFuzz.openings["kimi"] ?? null },
+	async open(where) {
+		const connection = await wireFuzz.open(where);
+		const { target } = connection;
+		const ready: string[] = [];
+		return Object.assign(connection, {
+			target: {
+				...target,
+				patience: 50,
+				async read(): Promise<string | null> {
+					while (ready.length === 0) {
+						const line = await target.read();
+						if (line === null) return null;
+						ready.push(...change(line));
+					}
+					return ready.shift() ?? null;
+				},
+			},
+		});
+	},
+});
+
+const isSteerRefused = (line: string): boolean => line.includes("Invalid parameters for method `steer`");
+
+describe("the oracle of the fuzz campaign", () => {
+	it.each<[string, (line: string) => readonly string[], RegExp]>([
+		["that comes twice", (line) => (isSteerRefused(line) ? [line, line] : [line]), /not expected: \[\{/],
+		[
+			"that does not come",
+			(line) => (isSteerRefused(line) ? [] : [line]),
+			/a response does not come; expected but missing/,
+		],
+		[
+			"of another kind",
+			(line) => [isSteerRefused(line) ? line.replace("-32602", "-32600") : line],
+			/expected but missing/,
+		],
+		["that is no line of JSON", (line) => [isSteerRefused(line) ? line.slice(1) : line], /an unusable line/],
+	])("notices a response %s, and shows the one line that it takes", async (_, change, fault) => {
+		const dialect = changed(change);
+		const { findings } = await runFuzz(dialect, "--kind fuzz", { ...options, rounds: 200 });
+		const [finding = ""] = findings;
+		expect(finding).toMatch(fault);
+		const [, shown = "", again = ""] = /the case, shrunk .* times:\n([\s\S]*?)\n +again: (.*)$/.exec(finding) ?? [];
+		expect(shown.split("\n")).toHaveLength(2);
+		expect(shown).toContain("steer");
+		const [, seed = "", path = ""] = /^npm run campaign -- --kind fuzz --seed (\S+) --path (\S+)$/.exec(again) ?? [];
+		const replayed = await runFuzz(dialect, "--kind fuzz", { ...options, seed: Number(seed), path });
+		expect(replayed.findings[0]).toContain(shown);
+	});
+});
+
+it("the collection of JSON texts says of each whether it is one", () => {
+	const wrong = jsonCases.filter(({ bytes, isJson }) => (readLine(bytes).value !== undefined) !== isJson);
+	expect(wrong.map(({ bytes }) => bytes.toString())).toEqual([]);
 });

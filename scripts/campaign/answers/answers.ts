@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import type { CampaignOptions, CampaignReport } from "../campaign.ts";
+import type { CampaignOptions, CampaignReport } from "../frame/campaign.ts";
 import type { ChildReport } from "./answers-child.ts";
 import { answerProtocols } from "./answers-protocols.ts";
 

@@ -3,7 +3,7 @@
 
 import type { Files } from "../../../src/files/port.ts";
 import { createMemoryFiles, type MemoryFiles } from "../../../test/support/memory-files.ts";
-import type { CampaignOptions, CampaignReport } from "../campaign.ts";
+import type { CampaignOptions, CampaignReport } from "../frame/campaign.ts";
 import { createRandom } from "../random.ts";
 import { readSessionFiles, type SessionFiles } from "./crash-checks.ts";
 import { type JudgedLife, judge } from "./crash-judge.ts";

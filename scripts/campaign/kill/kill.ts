@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { isRecord } from "../../../src/base/json.ts";
-import type { CampaignOptions, CampaignReport } from "../campaign.ts";
 import { readSessionFiles, type SessionFiles } from "../crash/crash-checks.ts";
 import { type JudgedLife, judge } from "../crash/crash-judge.ts";
 import { type LifeScript, placeholders, recovery, type Scenario, scenarios } from "../crash/crash-scenarios.ts";
+import type { CampaignOptions, CampaignReport } from "../frame/campaign.ts";
 import { createRandom } from "../random.ts";
 import { liveInProcess, type Place, type ProcessLife, sessionId } from "./kill-life.ts";
 

@@ -1,6 +1,6 @@
 // The liveness campaign: random interleavings of client, model and time, each checked against the protocol's promises.
 import fc from "fast-check";
-import type { CampaignOptions, CampaignReport } from "../campaign.ts";
+import type { CampaignOptions, CampaignReport } from "../frame/campaign.ts";
 import { interleaving } from "./liveness-actions.ts";
 import { type InterleavingReport, runInterleaving } from "./liveness-run.ts";
 

@@ -14,7 +14,7 @@ import { createHostedServer, hostedPlace } from "../../../test/support/hosted-se
 import type { MemoryFiles } from "../../../test/support/memory-files.ts";
 import { readSessionFiles, type SessionFiles } from "../crash/crash-checks.ts";
 import { buryHolders, createCampaignClock, createNotedProcesses } from "../crash/crash-life.ts";
-import { withPatience } from "../fuzz/fuzz-run.ts";
+import { withPatience } from "../frame/patience.ts";
 import type { Play, SessionPlan } from "./kill-life.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

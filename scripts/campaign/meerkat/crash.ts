@@ -1,7 +1,7 @@
 // The crash campaign of many sessions: a server with twenty sessions stops at an effect on its files, by a kill or a power
 // loss, now and then once more while it takes them up again, and is judged by what the client was told.
 import { createMemoryFiles, type MemoryFiles } from "../../../test/support/memory-files.ts";
-import type { CampaignOptions, CampaignReport } from "../campaign.ts";
+import type { CampaignOptions, CampaignReport } from "../frame/campaign.ts";
 import { createRandom, type Random } from "../random.ts";
 import {
 	type HostedLifeInMemory,

@@ -1,6 +1,6 @@
 // What Meerkat RPC says about any line: written from its reference (meerkat-rpc §1, §2) and from docs/meerkat.md, apart from
 // the server's own code, so that the two can disagree.
-import { readLine } from "../fuzz/fuzz-oracle.ts";
+import { readLine } from "../frame/json-cases.ts";
 import { fitsConfig, fitsCreate, fitsPage, fitsTools, hasNull, isObject, isText } from "./fuzz-params.ts";
 
 /** Names of errors, in `error.data.code`, with their numbers in the first protocol and in the present contract. */
@@ -24,7 +24,7 @@ export interface OracleState {
 	isContract: boolean;
 	/** Whether the configuration may name a model that nobody serves. */
 	namesModel: boolean;
-	/** Turns of this batch, by session: an interrupt or an archive behind them may cut them off. */
+	/** Turns of this batch, by session: an interrupt or an archive after them may cancel them. */
 	readonly turns: Map<string, Expected[]>;
 }
 

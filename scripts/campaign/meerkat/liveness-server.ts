@@ -5,7 +5,7 @@ import { nextTurn } from "../../../test/support/campaign-server.ts";
 import { createGatedProvider, type GatedProvider } from "../../../test/support/gated-provider.ts";
 import { createHostedServer, type HostedServer } from "../../../test/support/hosted-server.ts";
 import type { MemoryFiles } from "../../../test/support/memory-files.ts";
-import { withPatience } from "../fuzz/fuzz-run.ts";
+import { withPatience } from "../frame/patience.ts";
 import type { HostedInterleaving } from "./liveness-actions.ts";
 import { HostedClient, type Sent } from "./liveness-client.ts";
 

@@ -1,5 +1,5 @@
 // The liveness campaign for Meerkat RPC: random interleavings of many sessions over one connection.
-import type { CampaignOptions, CampaignReport } from "../campaign.ts";
+import type { CampaignOptions, CampaignReport } from "../frame/campaign.ts";
 import { runInterleavings } from "../liveness/liveness.ts";
 import { hostedInterleaving } from "./liveness-actions.ts";
 import { runHostedInterleaving } from "./liveness-run.ts";

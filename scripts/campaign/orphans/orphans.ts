@@ -3,7 +3,7 @@
 // Nothing of a tree may be left; what clears its environment is caught by containment alone, and counted without it.
 import { randomUUID } from "node:crypto";
 import { hasBubblewrap } from "../../../test/support/bubblewrap.ts";
-import type { CampaignOptions, CampaignReport } from "../campaign.ts";
+import type { CampaignOptions, CampaignReport } from "../frame/campaign.ts";
 import { createRandom, type Random } from "../random.ts";
 import {
 	backgroundEndings,

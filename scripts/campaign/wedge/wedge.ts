@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { CampaignOptions, CampaignReport } from "../campaign.ts";
+import type { CampaignOptions, CampaignReport } from "../frame/campaign.ts";
 import { createRandom, type Random } from "../random.ts";
 import type { Case } from "./case.ts";
 import { wedgeCases } from "./cases.ts";

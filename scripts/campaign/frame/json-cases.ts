@@ -1,4 +1,5 @@
-// JSON texts good and bad, in the categories of the known parser test collections, each with its verdict.
+// JSON texts good and bad, in the categories of the known parser test collections, each with its verdict; and how a line
+// is parsed by who predicts what a server makes of it.
 
 export interface JsonCase {
 	/** UTF-8 unless the case is about other encodings. */
@@ -133,4 +134,18 @@ export function nested(depth: number, kind: "array" | "object", isClosed: boolea
 	const inner = kind === "array" ? "" : "1";
 	const text = open.repeat(depth) + inner + (isClosed ? close.repeat(depth) : "");
 	return { bytes: Buffer.from(text), isJson: isClosed };
+}
+
+const spaces = "\\t\\n\\v\\f\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+const edges = new RegExp(`^[${spaces}]+|[${spaces}]+$`, "g");
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** The value of a line, or `undefined` for what is no JSON. */
+export function readLine(bytes: Uint8Array): { readonly text: string; readonly value: unknown } {
+	const text = decoder.decode(bytes).replace(edges, "");
+	try {
+		return { text, value: JSON.parse(text) };
+	} catch {
+		return { text, value: undefined };
+	}
 }

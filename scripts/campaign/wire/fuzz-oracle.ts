@@ -1,14 +1,16 @@
 // What the protocol says about any line: written from the reference (wire-protocol §1.3, §2, §7.1, §7.4, §11), apart from
 // the server's own code, so that the two can disagree.
 
+import { readLine } from "../frame/json-cases.ts";
+
 export interface OracleState {
 	dialect: "undecided" | "kimi" | "legacy";
-	/** Whether a turn runs, and stays until the campaign lets it go. */
+	/** Whether a turn runs, and stays until the campaign releases it. */
 	inTurn: boolean;
 }
 
 /** What a line must bring about. `after` says whether the server is to come to rest before the next line. */
-export type Prediction =
+export type Verdict =
 	| { readonly kind: "silence"; readonly after: "go-on" | "rest" }
 	| {
 			readonly kind: "reply";
@@ -20,9 +22,9 @@ export type Prediction =
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const silence: Prediction = { kind: "silence", after: "go-on" };
+const silence: Verdict = { kind: "silence", after: "go-on" };
 
-function reply(id: string | null, outcome: string, after: "go-on" | "rest" | "turn" = "go-on"): Prediction {
+function reply(id: string | null, outcome: string, after: "go-on" | "rest" | "turn" = "go-on"): Verdict {
 	return { kind: "reply", id, outcome, after };
 }
 
@@ -32,22 +34,8 @@ const invalidResponse = reply(null, "-32600 Invalid response");
 const busy = "-32000 An agent turn is already in progress";
 const idle = "-32000 No agent turn is in progress";
 
-const spaces = "\\t\\n\\v\\f\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
-const edges = new RegExp(`^[${spaces}]+|[${spaces}]+$`, "g");
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
-/** The value of a line, or `undefined` for what is no JSON. */
-export function readLine(bytes: Uint8Array): { readonly text: string; readonly value: unknown } {
-	const text = decoder.decode(bytes).replace(edges, "");
-	try {
-		return { text, value: JSON.parse(text) };
-	} catch {
-		return { text, value: undefined };
-	}
-}
-
-/** Predicts one line and moves the state on. `holdsTurns`: an accepted prompt's turn stays until it is let go. */
-export function predict(bytes: Uint8Array, state: OracleState, holdsTurns: boolean): Prediction {
+/** Predicts one line and moves the state on. `holdsTurns`: an accepted prompt's turn stays until it is released. */
+export function predict(bytes: Uint8Array, state: OracleState, holdsTurns: boolean): Verdict {
 	const { text, value } = readLine(bytes);
 	if (state.dialect === "undecided") state.dialect = decide(value);
 	if (state.dialect === "legacy") return predictLegacy(text, value, state, holdsTurns);
@@ -100,7 +88,7 @@ function decide(value: unknown): OracleState["dialect"] {
 	return kimiMethods.includes(method) ? "kimi" : "undecided";
 }
 
-function predictKimi(value: unknown, state: OracleState, holdsTurns: boolean): Prediction {
+function predictKimi(value: unknown, state: OracleState, holdsTurns: boolean): Verdict {
 	if (value === undefined) return parseError;
 	if (!isKimiEnvelope(value)) return invalidRequest;
 	const { method, id, params } = value;
@@ -130,13 +118,13 @@ function predictKimi(value: unknown, state: OracleState, holdsTurns: boolean): P
 	}
 }
 
-function startTurn(id: string, staysOpen: boolean, state: OracleState, holdsTurns: boolean): Prediction {
+function startTurn(id: string, staysOpen: boolean, state: OracleState, holdsTurns: boolean): Verdict {
 	if (!staysOpen || !holdsTurns) return reply(id, "*", "rest");
 	state.inTurn = true;
 	return reply(id, "*", "turn");
 }
 
-/** Whether it is a question beside the conversation without a question: never busy, and answered at once. */
+/** Whether it is a side question without a question: never busy, and answered at once. */
 function isAside(params: unknown): boolean {
 	if (!isObject(params)) return false;
 	const { user_input: input } = params;
@@ -152,7 +140,7 @@ function isTextOnly(params: unknown): boolean {
 	);
 }
 
-function predictLegacy(text: string, value: unknown, state: OracleState, holdsTurns: boolean): Prediction {
+function predictLegacy(text: string, value: unknown, state: OracleState, holdsTurns: boolean): Verdict {
 	if (text === "" || !isLegacyEnvelope(value)) return silence;
 	const { method, id, params } = value;
 	if (!isText(method)) return silence;
@@ -166,7 +154,7 @@ function predictLegacy(text: string, value: unknown, state: OracleState, holdsTu
 	return state.inTurn ? reply(id, "-32000 Run already in progress") : startTurn(id, true, state, holdsTurns);
 }
 
-function interrupt(id: string | null, state: OracleState): Prediction {
+function interrupt(id: string | null, state: OracleState): Verdict {
 	const wasRunning = state.inTurn;
 	state.inTurn = false;
 	const after = wasRunning ? "rest" : "go-on";
