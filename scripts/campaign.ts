@@ -2,41 +2,55 @@
 import { parseArgs } from "node:util";
 import { errorText } from "../src/base/errors.ts";
 import type { CampaignOptions, CampaignReport } from "./campaign/frame/campaign.ts";
-
-interface CampaignModule {
-	runCampaign(options: CampaignOptions): Promise<CampaignReport>;
-}
+import type { FrontEnd, RunCampaign } from "./campaign/frame/front-end.ts";
 
 interface CampaignKind {
 	/** Rounds when none are asked for: about half a minute of work, or all there is. */
 	readonly rounds: number;
-	readonly load: () => Promise<CampaignModule>;
+	readonly load: () => Promise<RunCampaign>;
 }
 
-const kinds: ReadonlyMap<string, CampaignKind> = new Map([
-	["fuzz", { rounds: 100_000, load: () => import("./campaign/wire/front-end.ts") }],
-	["liveness", { rounds: 2_000, load: () => import("./campaign/liveness/liveness.ts") }],
-	["crash", { rounds: 100, load: () => import("./campaign/crash/crash.ts") }],
-	["kill", { rounds: 100, load: () => import("./campaign/kill/kill.ts") }],
-	["answers", { rounds: 5_000, load: () => import("./campaign/answers/answers.ts") }],
-	["orphans", { rounds: 100, load: () => import("./campaign/orphans/orphans.ts") }],
-	["wedge", { rounds: 0, load: () => import("./campaign/wedge/wedge.ts") }],
+/** The campaigns of a front end, with their usual rounds. */
+function kindsOf(
+	rounds: Readonly<Record<keyof FrontEnd, number>>,
+	load: () => Promise<{ readonly frontEnd: FrontEnd }>,
+): [string, CampaignKind][] {
+	const kinds = ["fuzz", "liveness", "crash", "kill"] as const;
+	return kinds.map((kind) => [kind, { rounds: rounds[kind], load: async () => (await load()).frontEnd[kind] }]);
+}
+
+/** By the dialect: Kimi Wire and legacy when none is named, with the campaigns that no dialect has to do with. */
+const dialects: ReadonlyMap<string, ReadonlyMap<string, CampaignKind>> = new Map([
+	[
+		"",
+		new Map([
+			...kindsOf(
+				{ fuzz: 100_000, liveness: 2_000, crash: 100, kill: 100 },
+				() => import("./campaign/wire/front-end.ts"),
+			),
+			["answers", { rounds: 5_000, load: async () => (await import("./campaign/answers/answers.ts")).runCampaign }],
+			["orphans", { rounds: 100, load: async () => (await import("./campaign/orphans/orphans.ts")).runCampaign }],
+			["wedge", { rounds: 0, load: async () => (await import("./campaign/wedge/wedge.ts")).runCampaign }],
+		]),
+	],
+	[
+		"meerkat",
+		new Map(
+			kindsOf({ fuzz: 20_000, liveness: 1_000, crash: 100, kill: 20 }, () => import("./campaign/meerkat/front-end.ts")),
+		),
+	],
 ]);
 
-/** Those of many sessions over one connection; the others are of one session. */
-const meerkatKinds: ReadonlyMap<string, CampaignKind> = new Map([
-	["fuzz", { rounds: 20_000, load: () => import("./campaign/meerkat/front-end.ts") }],
-	["liveness", { rounds: 1_000, load: () => import("./campaign/meerkat/liveness.ts") }],
-	["crash", { rounds: 100, load: () => import("./campaign/meerkat/crash.ts") }],
-	["kill", { rounds: 20, load: () => import("./campaign/meerkat/kill.ts") }],
-]);
-
-const usage = `Usage: npm run campaign -- --kind ${[...kinds.keys()].join("|")} [--rounds N] [--process-rounds N] [--seed S] [--path P] [--points all|N] [--only TEXT]
-       npm run campaign -- --dialect meerkat --kind ${[...meerkatKinds.keys()].join("|")} [--rounds N] [--process-rounds N] [--seed S] [--path P]`;
+const more = "[--rounds N] [--process-rounds N] [--seed S] [--path P] [--points all|N] [--only TEXT]";
+const usage = [...dialects]
+	.map(([name, kinds]) => `${name === "" ? "" : `--dialect ${name} `}--kind ${[...kinds.keys()].join("|")} ${more}`)
+	.map((words, index) => `${index === 0 ? "Usage:" : "      "} npm run campaign -- ${words}`)
+	.join("\n");
 
 function parseCount(name: string, text: string): number {
 	const count = Number(text);
-	if (!Number.isSafeInteger(count) || count < 0) throw new Error(`--${name} needs a whole number, not ${text}.`);
+	if (!Number.isSafeInteger(count)) throw new Error(`--${name} needs a whole number, not ${text}.`);
+	if (count < 0 && name !== "seed") throw new Error(`--${name} cannot be less than 0, as ${text} is.`);
 	return count;
 }
 
@@ -49,7 +63,7 @@ function readChoice(): Choice {
 	const { values } = parseArgs({
 		options: {
 			kind: { type: "string", default: "" },
-			dialect: { type: "string" },
+			dialect: { type: "string", default: "" },
 			rounds: { type: "string" },
 			"process-rounds": { type: "string" },
 			seed: { type: "string", default: "1" },
@@ -58,9 +72,8 @@ function readChoice(): Choice {
 			path: { type: "string" },
 		},
 	});
-	const { dialect } = values;
-	if (dialect !== undefined && dialect !== "meerkat") throw new Error("--dialect can be meerkat.");
-	const offered = dialect === undefined ? kinds : meerkatKinds;
+	const offered = dialects.get(values.dialect);
+	if (offered === undefined) throw new Error(`--dialect can be ${[...dialects.keys()].filter(Boolean).join(" or ")}.`);
 	const kind = offered.get(values.kind);
 	if (kind === undefined) throw new Error(`--kind needs one of ${[...offered.keys()].join(", ")}.`);
 	const { points, seed, rounds, only, path } = values;
@@ -87,7 +100,7 @@ async function main(): Promise<number> {
 		return 2;
 	}
 	const log = (line: string): void => void process.stdout.write(`${line}\n`);
-	const { runCampaign } = await choice.kind.load();
+	const runCampaign = await choice.kind.load();
 	const report = await runCampaign({ ...choice.options, log });
 	print(report, log);
 	return report.findings.length === 0 ? 0 : 1;

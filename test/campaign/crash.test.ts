@@ -1,15 +1,17 @@
 // A small fixed part of the crash campaign, and what a failing disk does to a turn: it ends with an error that names the
-// path and the cause, nothing behind the failure is told, and the server stays usable (docs/guarantees.md).
+// path and the cause, nothing is delivered after the failure, and the server stays usable (docs/guarantees.md).
 import { describe, expect, it } from "vitest";
-import { runCampaign, runPoints } from "../../scripts/campaign/crash/crash.ts";
-import { checkStateHasDelivered } from "../../scripts/campaign/crash/crash-checks.ts";
-import { parseDelivered } from "../../scripts/campaign/crash/crash-client.ts";
-import { committedPart, toPersisted } from "../../scripts/campaign/crash/crash-deliveries.ts";
-import { type Happening, live, shareDir } from "../../scripts/campaign/crash/crash-life.ts";
-import { type LifeScript, scenarios } from "../../scripts/campaign/crash/crash-scenarios.ts";
+import { countEffects, playCrash, runCrash } from "../../scripts/campaign/frame/crash.ts";
+import { type Happening, liveInMemory, shareDir } from "../../scripts/campaign/frame/memory-life.ts";
+import { toPart, wireCrash } from "../../scripts/campaign/wire/crash.ts";
+import { parseDelivered } from "../../scripts/campaign/wire/crash-client.ts";
+import { committedPart, toPersisted } from "../../scripts/campaign/wire/crash-deliveries.ts";
+import { checkStateHasDelivered } from "../../scripts/campaign/wire/crash-judge.ts";
+import { type LifeScript, scenarios } from "../../scripts/campaign/wire/crash-scenarios.ts";
+import { serveWire } from "../../scripts/campaign/wire/crash-server.ts";
 import type { Files } from "../../src/files/port.ts";
 import { withoutSync } from "../../src/files/unsynced-files.ts";
-import type { Mishap } from "../support/failing-files.ts";
+import type { Mishap, Plan } from "../support/failing-files.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
 
 const losingIntents = (files: Files): Files => ({
@@ -62,21 +64,23 @@ const faultyPorts: readonly (readonly [string, string, (files: Files) => Files])
 
 describe("the crash campaign", () => {
 	it("finds nothing at a sample of its points", async () => {
-		const report = await runCampaign({ rounds: 20, seed: 1, points: 5, log: () => {} });
-		expect(report.findings).toEqual([]);
-		expect(report.rounds).toBeGreaterThan(140);
+		const options = { rounds: 5, seed: 1, points: 1, log: () => {} };
+		const { findings, figures, rounds } = await runCrash(wireCrash, "--kind crash", options);
+		expect(findings).toEqual([]);
+		expect(rounds).toBe(scenarios.length + 5);
+		expect(figures["stopped"]).toBeGreaterThan(30);
 	});
 
 	it.each(faultyPorts)("finds what goes wrong with files that %s", async (_, scenarioName, port) => {
 		const scenario = scenarios.find(({ name }) => name === scenarioName);
 		if (scenario === undefined) throw new Error(`There is no scenario ${scenarioName}.`);
-		const effects = (await live({ files: createMemoryFiles(), scripts: scenario.scripts, life: 1, plan: null, port }))
-			.effects;
+		const { effects } = await countEffects(wireCrash, scenario, port);
 		const findings: string[] = [];
-		for (let effect = 1; effect <= effects; effect += 1) {
-			const point = { effect, when: "half-way", loss: "power, least kept" } as const;
-			const killed = { ...point, loss: "kill" } as const;
-			for (const one of [point, killed]) findings.push(...(await runPoints(scenario, [one], () => 0.5, port)));
+		for (let effect = 1; effect <= effects && findings.length === 0; effect += 1) {
+			for (const loss of ["least", null] as const) {
+				const stops = [{ effect, when: "half-way", loss } as const];
+				findings.push(...(await playCrash(wireCrash, { scenario, stops }, port)).faults);
+			}
 		}
 		expect(findings).not.toEqual([]);
 	});
@@ -106,7 +110,7 @@ describe("the crash campaign", () => {
 		const state = (...actions: string[]) => Buffer.from(JSON.stringify({ auto_approve_actions: actions }, null, 2));
 		expect(checkStateHasDelivered([request, response], state("run command", "mcp:note"))).toEqual([]);
 		expect(checkStateHasDelivered([request, response], state("run command"))).toEqual([
-			"an approval of mcp:note for the session was told and is not in the state",
+			"an approval of mcp:note for the session was delivered and is not in the state",
 		]);
 	});
 });
@@ -118,23 +122,28 @@ function scriptOf(name: string): LifeScript {
 }
 
 const delivered = (happenings: readonly Happening[]) =>
-	happenings.flatMap((one) => (one.kind === "told" ? [parseDelivered(one.line)] : []));
+	happenings.flatMap((one) => (one.kind === "delivered" ? [parseDelivered(one.line)] : []));
 
-const mishaps: readonly (readonly [string, Extract<Mishap, { kind: "fail" }>])[] = [
-	["the disk is full from then on", { kind: "fail", code: "ENOSPC" }],
-	["the disk is full once", { kind: "fail", code: "ENOSPC", once: true }],
-	["the disk is full once and half a write stays", { kind: "fail", code: "ENOSPC", once: true, half: true }],
-	["the disk is read-only from then on", { kind: "fail", code: "EROFS" }],
-	["permission is denied from then on", { kind: "fail", code: "EACCES" }],
+/** Lives through one life of a script. */
+const live = (script: LifeScript, plan: Omit<Plan, "onStruck"> | null) =>
+	liveInMemory({ files: createMemoryFiles(), parts: [toPart(script, 0)], life: 1, plan, serve: serveWire });
+
+/** Mishaps, and at which effects they are tried: every `step`th from `first` on. Together those of a kind leave none out. */
+const mishaps: readonly (readonly [string, Extract<Mishap, { kind: "fail" }>, first: number, step: number])[] = [
+	["the disk is full from then on", { kind: "fail", code: "ENOSPC" }, 1, 3],
+	["the disk is read-only from then on", { kind: "fail", code: "EROFS" }, 2, 3],
+	["permission is denied from then on", { kind: "fail", code: "EACCES" }, 3, 3],
+	["the disk is full once", { kind: "fail", code: "ENOSPC", once: true }, 1, 2],
+	["the disk is full once and half a write stays", { kind: "fail", code: "ENOSPC", once: true, half: true }, 2, 2],
 ];
 
 describe.each(["two calls at once", "steer"])("a turn of the scenario %s", (name) => {
-	it.each(mishaps)("ends in good order at whatever effect %s", async (_, mishap) => {
+	it.each(mishaps)("ends in good order at whatever effect %s", async (_, mishap, first, step) => {
 		const script = scriptOf(name);
-		const whole = await live({ files: createMemoryFiles(), scripts: [script], life: 1, plan: null });
+		const whole = await live(script, null);
 		expect(whole.completed).toBe(true);
-		for (let at = 1; at <= whole.effects; at += 1) {
-			const life = await live({ files: createMemoryFiles(), scripts: [script], life: 1, plan: { at, mishap } });
+		for (let at = first; at <= whole.effects; at += step) {
+			const life = await live(script, { at, mishap });
 			expect(life.completed).toBe(true);
 			const answers = delivered(life.happenings).filter(
 				({ id, method }) => method === null && id?.startsWith("prompt-"),
@@ -148,14 +157,14 @@ describe.each(["two calls at once", "steer"])("a turn of the scenario %s", (name
 			// A disk that works again serves the next prompt.
 			if (mishap.once === true && answers[0]?.error !== null) expect(answers[1]?.error).toBeNull();
 			const struckAt = life.happenings.findIndex(({ kind }) => kind === "struck");
-			const behind = life.happenings.slice(struckAt);
+			const later = life.happenings.slice(struckAt);
 			const persisted = life.happenings
 				.slice(0, struckAt)
 				.flatMap((one) => (one.kind === "effect" && one.effect.path.endsWith("wire.jsonl") ? [one.text] : []))
 				.join("");
-			const turn = delivered(behind).slice(
+			const turn = delivered(later).slice(
 				0,
-				delivered(behind).findIndex(({ id, error }) => id?.startsWith("prompt-") && error !== null) + 1,
+				delivered(later).findIndex(({ id, error }) => id?.startsWith("prompt-") && error !== null) + 1,
 			);
 			// What was in the log when the disk failed may still be on its way to the client.
 			const late = turn.filter(({ params }) => params === null || !persisted.includes(JSON.stringify(params)));
@@ -168,7 +177,7 @@ describe.each(["two calls at once", "steer"])("a turn of the scenario %s", (name
 describe("a share directory that cannot be written at all", () => {
 	it("lets the server start and is named in the answer to the first prompt", async () => {
 		const plan = { at: 1, mishap: { kind: "fail", code: "EROFS" } } as const;
-		const life = await live({ files: createMemoryFiles(), scripts: [scriptOf("plain")], life: 1, plan });
+		const life = await live(scriptOf("plain"), plan);
 		const lines = delivered(life.happenings);
 		expect(lines[0]).toMatchObject({ id: "initialize", error: null });
 		const types = lines.flatMap(({ params }) => params?.type ?? []);

@@ -1,10 +1,12 @@
 // A small fixed part of the crash campaign of many sessions, and its judge: it must notice what a process could lose.
 import { describe, expect, it } from "vitest";
-import type { SessionFiles } from "../../scripts/campaign/crash/crash-checks.ts";
-import { runCampaign, runRound } from "../../scripts/campaign/meerkat/crash.ts";
-import type { Port } from "../../scripts/campaign/meerkat/crash-life.ts";
-import { gather, judgeSession, type ReportedSession } from "../../scripts/campaign/meerkat/kill-judge.ts";
-import type { SessionPlan } from "../../scripts/campaign/meerkat/kill-life.ts";
+import { countEffects, playCrash, runCrash } from "../../scripts/campaign/frame/crash.ts";
+import { judge, type SessionLife } from "../../scripts/campaign/frame/crash-round.ts";
+import type { SessionFiles } from "../../scripts/campaign/frame/session-files.ts";
+import { meerkatCrash } from "../../scripts/campaign/meerkat/crash.ts";
+import type { SessionPlan } from "../../scripts/campaign/meerkat/crash-client.ts";
+import { gather } from "../../scripts/campaign/meerkat/crash-deliveries.ts";
+import type { Files } from "../../src/files/port.ts";
 import { withoutSync } from "../../src/files/unsynced-files.ts";
 
 const id = "01936f8a-7b2c-7000-8000-000000000001";
@@ -44,14 +46,6 @@ function filesWith(messages: readonly object[], context: readonly object[] = [{ 
 	return files;
 }
 
-function session(): ReportedSession {
-	const sessions = new Map<string, ReportedSession>();
-	gather(delivered, sessions);
-	const found = sessions.get(id);
-	if (found === undefined) throw new Error("nothing was gathered");
-	return found;
-}
-
 const plain: SessionPlan = {
 	index: 0,
 	isDeferred: false,
@@ -63,7 +57,7 @@ const plain: SessionPlan = {
 };
 
 /** Files that break a promise of theirs. */
-const faultyPorts: readonly (readonly [string, Port])[] = [
+const faultyPorts: readonly (readonly [string, (files: Files) => Files])[] = [
 	["sync nothing", withoutSync],
 	["do not sync directories", (files) => ({ ...files, syncDirectory: async () => {} })],
 	[
@@ -80,54 +74,80 @@ const faultyPorts: readonly (readonly [string, Port])[] = [
 
 describe("the crash campaign of many sessions", () => {
 	it("finds nothing at a sample of its points", { timeout: 60_000 }, async () => {
-		const { findings, figures } = await runCampaign({ rounds: 6, seed: 1, points: "all", log: () => {} });
+		const options = { rounds: 4, seed: 1, points: "all", log: () => {} } as const;
+		const { findings, figures } = await runCrash(meerkatCrash, "--dialect meerkat --kind crash", options);
 		expect(findings).toEqual([]);
-		expect(figures["sessions told of and found"]).toBeGreaterThan(50);
+		expect(figures["sessions reported and found"]).toBeGreaterThan(20);
 	});
 
 	it.each(faultyPorts)("finds what goes wrong with files that %s", { timeout: 60_000 }, async (_, port) => {
-		const plans = [plain, { ...plain, index: 1, isDeferred: true }, { ...plain, index: 2, hasTools: false }];
-		const { effects } = await runRound(plans, [], port);
-		const faults: string[] = [];
-		for (let at = 10; at <= effects; at += 10) {
-			faults.push(...(await runRound(plans, [{ effect: at, when: "after", loss: 0 }], port)).faults);
+		const scenario = [plain, { ...plain, index: 1, isDeferred: true }, { ...plain, index: 2, hasTools: false }];
+		const { effects } = await countEffects(meerkatCrash, scenario, port);
+		const found: string[] = [];
+		for (let effect = 10; effect <= effects && found.length === 0; effect += 10) {
+			const stops = [{ effect, when: "after", loss: "least" } as const];
+			found.push(...(await playCrash(meerkatCrash, { scenario, stops }, port)).faults);
 		}
-		expect(faults).not.toEqual([]);
+		expect(found).not.toEqual([]);
 	});
 });
 
+const found = [
+	{ id: `read ${id}`, result: { session_id: id } },
+	{ id: `turn ${id}`, result: { session_id: id } },
+];
+
+/** A life that delivered this and left those files, and one that found them and left others. */
+function judged(
+	before: SessionFiles,
+	after: SessionFiles,
+	ran: readonly string[] = [],
+	lastLines: readonly object[] = found,
+): readonly string[] {
+	const toLines = (messages: readonly object[]): readonly string[] =>
+		messages.map((message) => JSON.stringify(message));
+	const life = { before, after: before, ran, completed: true, lostPower: false };
+	const lives: readonly SessionLife[] = [
+		{ ...life, delivered: toLines(delivered) },
+		{ ...life, after, ran: [], delivered: toLines(lastLines) },
+	];
+	return judge(meerkatCrash, [plain], id, lives);
+}
+
 describe("the judge of many sessions", () => {
-	it("is content with what was kept", () => {
-		expect(judgeSession(session(), filesWith(log), filesWith(log), [])).toEqual([]);
+	it("is content with what was persisted", () => {
+		expect(judged(filesWith(log), filesWith(log))).toEqual([]);
 	});
 
 	it.each([
-		["TurnBegin", 'told but not kept: ["begin","hi"]'],
-		["StepBegin", 'told but not kept: ["step"]'],
-		["ContentPart", 'told but not kept: ["text","Hello there"]'],
-		["ToolCall", 'told but not kept: ["call","c1",{"command":"ls"}]'],
-		["TurnEnd", 'told but not kept: ["end"]'],
+		["TurnBegin", 'delivered but not persisted: ["begin","hi"]'],
+		["StepBegin", 'delivered but not persisted: ["step"]'],
+		["ContentPart", 'delivered but not persisted: ["text","Hello there"]'],
+		["ToolCall", 'delivered but not persisted: ["call","c1",{"command":"ls"}]'],
+		["TurnEnd", 'delivered but not persisted: ["end"]'],
 	])("finds a log without its %s", (type, fault) => {
 		const files = filesWith(log.filter((message) => message.type !== type));
-		expect(judgeSession(session(), files, files, [])).toContain(`${id}: ${fault}`);
+		expect(judged(files, files)).toContain(fault);
 	});
 
 	it("finds a context without its input, an effect that nobody allowed, and a file that was changed", () => {
-		const faults = judgeSession(session(), filesWith(log, [{ role: "user", content: "ho" }]), filesWith(log, []), [
-			"ls",
-		]);
-		expect(faults).toEqual([
-			`${id}: context: what was there was changed`,
-			`${id}: 1 commands ran on 0 approvals`,
-			`${id}: ran without being recorded: ls`,
-			`${id}: 1 inputs were told to be taken, the context has 0`,
+		expect(judged(filesWith(log, [{ role: "user", content: "ho" }]), filesWith(log, []), ["ls"])).toEqual([
+			"1 inputs were delivered, the context has 0",
+			"context: what was there was changed",
+			"1 commands ran on 0 approvals",
+			"ran without being recorded: ls",
 		]);
 	});
 
-	it("knows which session was put away", () => {
-		const sessions = new Map<string, ReportedSession>();
-		gather([event({ type: "run_started", prompt: "session 3, run 1" })], sessions);
-		gather([{ id: "archive-3", result: { archived: true } }], sessions);
-		expect(sessions.get(id)?.isArchived).toBe(true);
+	it("finds a session that a new process does not find", () => {
+		const missing = { id: `read ${id}`, error: { code: -32000, message: "no", data: { code: "SESSION_NOT_FOUND" } } };
+		expect(judged(filesWith(log), filesWith(log), [], [missing, ...found.slice(1)])).toEqual([
+			`read ${id}: ${JSON.stringify(missing)}`,
+		]);
+	});
+
+	it("knows which session was archived", () => {
+		const archived = [{ id: `archive ${id}`, result: { archived: true } }].map((message) => JSON.stringify(message));
+		expect(gather([{ delivered: archived, lostPower: false }]).isArchived).toBe(true);
 	});
 });

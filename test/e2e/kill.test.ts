@@ -4,8 +4,8 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { runCampaign } from "../../scripts/campaign/kill/kill.ts";
-import { runCampaign as runHostedCampaign } from "../../scripts/campaign/meerkat/kill.ts";
+import { frontEnd as meerkat } from "../../scripts/campaign/meerkat/front-end.ts";
+import { frontEnd as wire } from "../../scripts/campaign/wire/front-end.ts";
 import { createStage, executablePath } from "../support/executable.ts";
 import { Server } from "../support/running-server.ts";
 
@@ -13,7 +13,7 @@ const id = "11111111-2222-4333-8444-555555555555";
 
 describe("the kill campaign", () => {
 	it("finds nothing in 20 rounds", { timeout: 120_000 }, async () => {
-		const { findings, figures } = await runCampaign({ rounds: 20, seed: 20, points: "all", log: () => {} });
+		const { findings, figures } = await wire.kill({ rounds: 20, seed: 20, points: "all", log: () => {} });
 		expect(findings).toEqual([]);
 		expect(figures["killed before the end"]).toBeGreaterThan(5);
 	});
@@ -21,9 +21,9 @@ describe("the kill campaign", () => {
 
 describe("the kill campaign of many sessions", () => {
 	it("finds nothing in 3 rounds of 20 sessions", { timeout: 120_000 }, async () => {
-		const { findings, figures } = await runHostedCampaign({ rounds: 3, seed: 20, points: "all", log: () => {} });
+		const { findings, figures } = await meerkat.kill({ rounds: 3, seed: 20, points: "all", log: () => {} });
 		expect(findings).toEqual([]);
-		expect(figures["sessions told of and found"]).toBeGreaterThan(20);
+		expect(figures["sessions reported and found"]).toBeGreaterThan(20);
 	});
 });
 

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { createLineSplitter } from "../../../src/base/lines.ts";
+import { settingsOf } from "./life.ts";
 
 export const builtExecutable =
 	process.env["AGENTWIRE_EXECUTABLE"] ?? fileURLToPath(new URL("../../../bin/agentwire", import.meta.url));
@@ -35,18 +36,10 @@ export async function writeSettings(
 	scripts: Readonly<Record<string, readonly string[]>>,
 	agentwire: object = {},
 ): Promise<string> {
-	const models: Record<string, object> = {};
-	const providers: Record<string, object> = {};
-	for (const [model, answers] of Object.entries(scripts)) {
-		const file = path.join(root, `${name}-${model}.json`);
-		await writeFile(file, JSON.stringify(answers));
-		models[model] = { provider: model, model: "scripted_echo", max_context_size: 1_000_000 };
-		const env = { KIMI_SCRIPTED_ECHO_SCRIPTS: file };
-		providers[model] = { type: "_scripted_echo", base_url: "", api_key: "", env };
-	}
+	const fileOf = (model: string): string => path.join(root, `${name}-${model}.json`);
+	for (const [model, answers] of Object.entries(scripts)) await writeFile(fileOf(model), JSON.stringify(answers));
 	const configFile = path.join(root, `${name}.json`);
-	const [first] = Object.keys(scripts);
-	await writeFile(configFile, JSON.stringify({ default_model: first, models, providers, agentwire }));
+	await writeFile(configFile, JSON.stringify(settingsOf(scripts, fileOf, agentwire)));
 	return configFile;
 }
 
@@ -88,8 +81,9 @@ export function startExecutable(
 	const take = (line: string | null): void => {
 		begin();
 		const waiter = waiters.shift();
-		if (waiter === undefined) lines.push(line);
-		else waiter(line);
+		// The end stays the end, however often it is read.
+		if (waiter === undefined || line === null) lines.push(line);
+		waiter?.(line);
 	};
 	child.stdout.on("data", (bytes: Buffer) => {
 		for (const line of splitter.push(bytes)) take(line.kind === "line" ? line.text : "");
@@ -102,7 +96,6 @@ export function startExecutable(
 		async read() {
 			const [line] = lines;
 			if (line === undefined) return await new Promise((resolve) => waiters.push(resolve));
-			// The end stays the end, however often it is read.
 			if (line !== null) lines.shift();
 			return line;
 		},

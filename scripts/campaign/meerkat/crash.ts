@@ -1,115 +1,109 @@
-// The crash campaign of many sessions: a server with twenty sessions stops at an effect on its files, by a kill or a power
-// loss, now and then once more while it takes them up again, and is judged by what the client was told.
-import { createMemoryFiles, type MemoryFiles } from "../../../test/support/memory-files.ts";
-import type { CampaignOptions, CampaignReport } from "../frame/campaign.ts";
-import { createRandom, type Random } from "../random.ts";
-import {
-	type HostedLifeInMemory,
-	indexOfCommand,
-	liveHostedInMemory,
-	type Port,
-	readHostedSession,
-} from "./crash-life.ts";
-import { checkFound, drawPlan, indexOf, size } from "./kill.ts";
-import { gather, judgeSession, type ReportedSession } from "./kill-judge.ts";
-import { playAgain, playPlans, type SessionPlan } from "./kill-life.ts";
+// Meerkat RPC in the crash and kill campaigns: a server with twenty sessions, each with a plan of its own.
+import fc from "fast-check";
+import { randomIdentifiers } from "../../../src/base/ids.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { noCompatibility } from "../../../src/dialects/dialect.ts";
+import { plainSessionOptions } from "../../../src/kernel/compose/compose.ts";
+import { SessionHost } from "../../../src/kernel/hosting/session-host.ts";
+import { createSettingsDocuments } from "../../../src/kernel/hosting/settings-documents.ts";
+import { hostDialects } from "../../../src/server/host-dialects.ts";
+import { serve } from "../../../src/server/serve.ts";
+import { createMemoryTransport } from "../../../src/transports/memory.ts";
+import type { CrashDialect } from "../frame/crash-round.ts";
+import { choose } from "../frame/hostile-lines.ts";
+import type { Part } from "../frame/life.ts";
+import { createCountingIdentifiers, type LifeWorld, type MemoryServer, workDir } from "../frame/memory-life.ts";
+import { commandsOf, parseLine, playAgain, playPlans, type SessionPlan, sessionOf, toPart } from "./crash-client.ts";
+import { gather, judgeMeerkat, planOf } from "./crash-deliveries.ts";
 
-interface Point {
-	readonly effect: number;
-	readonly when: "before" | "half-way" | "after";
-	/** How much of what was not synced stays, from 0 to 1; null for a kill, which takes nothing. */
-	readonly loss: number | null;
-}
+/** Sessions of a server. */
+const size = 20;
 
-interface Round {
-	readonly faults: readonly string[];
-	readonly sessions: number;
-	readonly effects: number;
-}
+type Plans = readonly SessionPlan[];
 
-/** Lives through a life that stops at each of the points, and one that ends well. */
-export async function runRound(plans: readonly SessionPlan[], points: readonly Point[], port?: Port): Promise<Round> {
-	const delivered = new Map<string, ReportedSession>();
-	const ran: string[] = [];
-	const faults: string[] = [];
-	let files: MemoryFiles = createMemoryFiles();
-	let lives = 0;
-	let effects = 0;
-	const live = async (point: Point | null): Promise<HostedLifeInMemory> => {
-		lives += 1;
-		const play = lives === 1 ? playPlans(plans) : playAgain([...delivered.keys()], lives);
-		const mishap =
-			point === null ? null : { at: point.effect, mishap: { kind: "stop", when: point.when, manner: "hang" } as const };
-		const lived = await liveHostedInMemory(files, plans, lives, play, mishap, port);
-		const loss = point?.loss ?? null;
-		files = loss === null ? lived.files : lived.files.afterPowerLoss(() => loss);
-		gather(lived.delivered, delivered, loss !== null);
-		ran.push(...lived.ran);
-		effects = Math.max(effects, lived.effects);
-		if (point === null && !lived.completed) faults.push(`life ${lives} does not come to its end`);
-		return lived;
+const often = (percent: number): fc.Arbitrary<boolean> =>
+	fc.oneof({ weight: 100 - percent, arbitrary: fc.constant(false) }, { weight: percent, arbitrary: fc.constant(true) });
+
+const plan: fc.Arbitrary<Omit<SessionPlan, "index">> = fc.record({
+	isDeferred: often(25),
+	hasTools: often(60),
+	runs: fc.integer({ min: 1, max: 3 }),
+	decision: choose<SessionPlan["decision"]>("approve", "approve", "approve_for_session", "reject", null),
+	interruptAfter: fc.oneof(
+		{ weight: 4, arbitrary: fc.constant(null) },
+		{ weight: 1, arbitrary: fc.integer({ min: 1, max: 12 }) },
+	),
+	archives: often(15),
+});
+
+const plans: fc.Arbitrary<Plans> = fc
+	.array(plan, { minLength: 1, maxLength: size, size: "max" })
+	.map((drawn) => drawn.map((each, index) => ({ ...each, index })));
+
+/** What lives of other plans are measured by. */
+const usual: Plans = Array.from({ length: size }, (_, index) => ({
+	index,
+	isDeferred: index % 4 === 0,
+	hasTools: index % 5 < 3,
+	runs: 1 + (index % 3),
+	decision: "approve",
+	interruptAfter: null,
+	archives: index % 7 === 0,
+}));
+
+async function serveMeerkat(
+	{ files, clock, life, createKernel }: LifeWorld,
+	{ models }: Part,
+	number: number,
+	note: (line: string) => void,
+): Promise<MemoryServer> {
+	const { kernel, configuration } = await createKernel(models, number);
+	const identifiers = createCountingIdentifiers(life * 2 + 50);
+	const sessions = new SessionHost({
+		...{ kernel, configuration, workDir, clock, identifiers, log: silentLog },
+		environment: {},
+		options: plainSessionOptions,
+	});
+	const documents = createSettingsDocuments({ files, clock, workDir, home: "/home" });
+	const { transport, client } = createMemoryTransport(100 * 1024 * 1024, 262_144);
+	const send = (line: string): void => {
+		note(line);
+		transport.send(line);
 	};
-	for (const point of points) await live(point);
-	const before = files.copy();
-	const wasArchived = new Set([...delivered.values()].filter(({ isArchived }) => isArchived).map(({ id }) => id));
-	const mayBeArchived = new Set(plans.filter(({ archives }) => archives).map(({ index }) => index));
-	const ids = [...delivered.keys()];
-	const last = await live(null);
-	for (const id of points.length === 0 ? [] : ids) {
-		const session = delivered.get(id);
-		if (session === undefined) continue;
-		const index = indexOf(session);
-		const own = ran.filter((command) => indexOfCommand(command) === index);
-		const found = await readHostedSession(before, id);
-		faults.push(...judgeSession(session, found, await readHostedSession(files, id), own));
-		const isUncertain = !wasArchived.has(id) && index !== null && mayBeArchived.has(index);
-		faults.push(...checkFound(id, last.delivered, wasArchived.has(id), isUncertain));
-	}
-	return { faults, sessions: ids.length, effects };
+	const serving = serve({
+		transport: { ...transport, send },
+		session: null,
+		host: { dialects: hostDialects, sessions, documents, clock, identifiers: randomIdentifiers },
+		server: { name: "agentwire", version: "0.0.0" },
+		compatibility: noCompatibility,
+		maximumInFlight: configuration.agentwire.limits.requestsInFlight,
+		log: silentLog,
+		signal: new AbortController().signal,
+	});
+	return { client, finish: () => serving.finish() };
 }
 
-function drawPoint(random: Random, effects: number): Point {
-	return {
-		effect: 1 + random.below(effects),
-		when: random.pick(["before", "half-way", "after"]),
-		loss: random.pick([null, null, 0, 0.999, random.below(1000) / 1000]),
-	};
-}
-
-/** `rounds` is the number of processes stopped. */
-export async function runCampaign({ rounds, seed, log }: CampaignOptions): Promise<CampaignReport> {
-	const started = performance.now();
-	const random = createRandom(seed);
-	const findings: string[] = [];
-	const totals = { twice: 0, sessions: 0 };
-	const draw = () => Array.from({ length: size }, (_, index) => drawPlan(random, index));
-	const whole = await runRound(draw(), []);
-	findings.push(...whole.faults.map((fault) => `not stopped: ${fault}`));
-	for (let round = 0; round < rounds; round += 1) {
-		const points = [drawPoint(random, whole.effects)];
-		// A life that takes sessions up again has fewer effects than one that makes them.
-		if (random.chance(25)) points.push(drawPoint(random, Math.ceil(whole.effects / 2)));
-		const stopped = await runRound(draw(), points);
-		totals.twice += points.length - 1;
-		totals.sessions += stopped.sessions;
-		if (stopped.faults.length > 0) {
-			const where = points.map(({ effect, when, loss }) => `${when} effect ${effect} (${loss ?? "kill"})`);
-			findings.push(`round ${round + 1}, stopped ${where.join(", then ")}: ${stopped.faults.slice(0, 5).join("; ")}`);
-		}
-		if ((round + 1) % 20 === 0) log(`${round + 1} rounds of ${size} sessions, ${findings.length} findings`);
-	}
-	const seconds = (performance.now() - started) / 1000;
-	return {
-		kind: "crash",
-		rounds,
-		seed,
-		seconds,
-		findings,
-		figures: {
-			"effects of a life": whole.effects,
-			"stopped twice": totals.twice,
-			"sessions told of and found": totals.sessions,
-			"rounds per second": Number((rounds / seconds).toFixed(2)),
-		},
-	};
-}
+export const meerkatCrash: CrashDialect<Plans> = {
+	scenarios: [],
+	arbitrary: plans,
+	processArbitrary: plans,
+	describe: (scenario) => scenario.map((each) => JSON.stringify(each)),
+	measure: ({ length }) => ({ key: "twenty sessions", whole: usual, share: length / size }),
+	unwinds: () => false,
+	partsOf(scenario, kind, life, known) {
+		if (kind === "earlier") return [];
+		return [toPart(scenario, life, kind === "stopped" ? playPlans(scenario) : playAgain(known, life))];
+	},
+	serve: serveMeerkat,
+	sessionsOf: () => [],
+	sessionOf: (line) => sessionOf(parseLine(line)),
+	commandsOf(scenario, _id, lives) {
+		const found = planOf(gather(lives));
+		return scenario.flatMap((each) => (each.index === found ? commandsOf(each) : []));
+	},
+	isUsed: (lives) => lives.length > 1 && !gather(lives).isArchived,
+	judge(id, lives, scenario) {
+		const found = planOf(gather(lives));
+		return judgeMeerkat(id, lives, scenario.find(({ index }) => index === found)?.archives ?? false);
+	},
+};

@@ -1,8 +1,12 @@
 // Meerkat RPC, as campaigns see it.
-import type { CampaignOptions, CampaignReport } from "../frame/campaign.ts";
-import { runFuzz } from "../frame/fuzz.ts";
+import { createFrontEnd } from "../frame/front-end.ts";
+import { meerkatCrash } from "./crash.ts";
 import { meerkatFuzz } from "./fuzz.ts";
+import { runCampaign } from "./liveness.ts";
 
-export function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
-	return runFuzz(meerkatFuzz, "--dialect meerkat --kind fuzz", options);
-}
+export const frontEnd = createFrontEnd({
+	words: "--dialect meerkat",
+	fuzz: meerkatFuzz,
+	crash: meerkatCrash,
+	liveness: runCampaign,
+});

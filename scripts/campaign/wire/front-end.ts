@@ -1,8 +1,7 @@
 // Kimi Wire and legacy, as campaigns see them.
-import type { CampaignOptions, CampaignReport } from "../frame/campaign.ts";
-import { runFuzz } from "../frame/fuzz.ts";
+import { createFrontEnd } from "../frame/front-end.ts";
+import { runCampaign } from "../liveness/liveness.ts";
+import { wireCrash } from "./crash.ts";
 import { wireFuzz } from "./fuzz.ts";
 
-export function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
-	return runFuzz(wireFuzz, "--kind fuzz", options);
-}
+export const frontEnd = createFrontEnd({ words: "", fuzz: wireFuzz, crash: wireCrash, liveness: runCampaign });

@@ -1,14 +1,18 @@
-// What must hold when a session is opened again after a stop (docs/guarantees.md): nothing runs unasked or twice, the
-// context is one a provider takes, and every line can be read. Each check gives its faults as texts.
+// The files of a session, and what must hold of them when it is opened again after a stop (docs/guarantees.md), whatever
+// dialect spoke to it: nothing runs unasked or twice, a provider accepts the context, and every line can be read.
 import { isRecord } from "../../../src/base/json.ts";
-import type { DeliveredLine } from "./crash-client.ts";
-import type { Message } from "./crash-deliveries.ts";
+
+/** A message as the event log has it. */
+export interface Message {
+	readonly type: string;
+	readonly payload: Readonly<Record<string, unknown>>;
+}
 
 /** The logs of a session directory as bytes; empty for what is not there. */
 export interface SessionFiles {
 	readonly events: Buffer;
 	readonly context: Buffer;
-	/** The contexts that another one took the place of, oldest first. */
+	/** The contexts that were replaced by another one, oldest first. */
 	readonly rotations: readonly Buffer[];
 	readonly calls: Buffer;
 	readonly state: Buffer;
@@ -119,7 +123,7 @@ function toContextMessages(bytes: Buffer): ContextMessage[] {
 	});
 }
 
-/** Whether every call has exactly one result right behind its message, and no result is without its call. */
+/** Whether every call has exactly one result right after its message, and no result is without its call. */
 export function checkContext(bytes: Buffer): string[] {
 	const messages = toContextMessages(bytes);
 	const faults: string[] = [];
@@ -131,7 +135,7 @@ export function checkContext(bytes: Buffer): string[] {
 			else open.splice(at, 1);
 			continue;
 		}
-		if (open.length > 0) faults.push(`context message ${index}: behind calls without result, ${open.join(", ")}`);
+		if (open.length > 0) faults.push(`context message ${index}: after calls without result, ${open.join(", ")}`);
 		open = [...message.calls];
 		if (index === 0 && message.role !== "user" && message.calls.length === 0) {
 			faults.push(`context begins with ${message.role}`);
@@ -172,15 +176,9 @@ export function countUnclosed({ calls, context }: SessionFiles): number {
 	return isClosed ? 0 : open.filter(({ recovered }) => !recovered).length;
 }
 
-export const noticeText = "The program ended unexpectedly";
-
 /** How often the context says that the outcome of a call is unknown. */
 export function countUnknown(context: Buffer): number {
 	return toContextMessages(context).filter(({ role, text }) => role === "tool" && isUnknown(text)).length;
-}
-
-export function countNotices(live: readonly Message[]): number {
-	return live.filter(({ payload }) => String(payload["text"] ?? "").includes(noticeText)).length;
 }
 
 /** Every command that ran was recorded as started, was approved, and ran once. */
@@ -200,79 +198,24 @@ export function checkEffects(commands: readonly string[], calls: Buffer): string
 	return faults;
 }
 
-/**
- * Whether the context, with those before it, has the input of every turn and the results of every step that were told to
- * be over.
- */
-export function checkContextHasDelivered(live: readonly Message[], { context, rotations }: SessionFiles): string[] {
+/** Whether the context, with those before it, has as many inputs of turns and results of calls as the client knows of. */
+export function checkContextHas(
+	{ inputs, results }: { readonly inputs: number; readonly results: number },
+	{ context, rotations }: SessionFiles,
+): string[] {
 	const messages = [...rotations, context].flatMap(toContextMessages);
-	let inputs = 0;
-	let results = 0;
-	let inStep = 0;
-	for (const { type, payload } of live) {
-		if (type === "ToolResult" || type === "tool_result") inStep += 1;
-		if (type === "SteerInput") inputs += 1;
-		if (type !== "StepBegin" && type !== "step_begin") continue;
-		if (payload["n"] === 1) inputs += 1;
-		else results += inStep;
-		inStep = 0;
-	}
 	const users = messages.filter(({ role }) => role === "user").length;
 	const tools = messages.filter(({ role }) => role === "tool").length;
 	const faults: string[] = [];
-	if (users < inputs) faults.push(`${inputs} inputs were told to be taken, the context has ${users}`);
-	if (tools < results) faults.push(`${results} results were told, the context has ${tools}`);
+	if (users < inputs) faults.push(`${inputs} inputs were delivered, the context has ${users}`);
+	if (tools < results) faults.push(`${results} results were delivered, the context has ${tools}`);
 	return faults;
 }
 
-/** Whether an approval for the session that was told is in the state. */
-export function checkStateHasDelivered(live: readonly Message[], state: Buffer): string[] {
-	const approved = new Set(
-		live.flatMap(({ type, payload }) =>
-			type === "ApprovalResponse" && payload["response"] === "approve_for_session" ? [payload["request_id"]] : [],
-		),
-	);
-	const actions = live.flatMap(({ type, payload }) =>
-		type === "ApprovalRequest" && approved.has(payload["id"]) ? [String(payload["action"])] : [],
-	);
-	const [, persisted = ""] = /"auto_approve_actions": \[([^\]]*)\]/.exec(state.toString()) ?? [];
-	return [...new Set(actions)]
-		.filter((action) => !persisted.includes(JSON.stringify(action)))
-		.map((action) => `an approval of ${action} for the session was told and is not in the state`);
-}
-
-/** What was told of plan mode over all lives: switched no oftener than it was, and at the end as it is kept. */
-export function checkPlanMode(live: readonly Message[], state: Buffer, switches: number): string[] {
-	const delivered = live.flatMap(({ type, payload }) =>
-		type === "StatusUpdate" && typeof payload["plan_mode"] === "boolean" ? [payload["plan_mode"]] : [],
-	);
-	const changes = delivered.filter((mode, index) => mode !== (delivered[index - 1] ?? false)).length;
-	const faults = changes > switches ? [`plan mode was told to change ${changes} times: ${delivered.join(", ")}`] : [];
-	const persisted = /"plan_mode": true/.test(state.toString());
-	const last = delivered.at(-1) ?? persisted;
-	return last === persisted ? faults : [...faults, `plan mode was told to be ${last}, and is kept as ${persisted}`];
-}
-
-/** Whether what was told of subagents is in their own logs, in its order. */
-export function checkAgentsHaveDelivered(live: readonly Message[], { agents }: SessionFiles): string[] {
-	const left = new Map(
-		agents.map(({ id, events }) => [id, readJsonLines(events).values.map(({ message }) => JSON.stringify(message))]),
-	);
-	return live.flatMap(({ type, payload }) => {
-		if (type !== "SubagentEvent") return [];
-		const id = String(payload["agent_id"]);
-		const log = left.get(id) ?? [];
-		const found = log.indexOf(JSON.stringify(payload["event"]));
-		left.set(id, log.slice(found + 1));
-		return found === -1 ? [`told of subagent ${id} and not in its log: ${JSON.stringify(payload["event"])}`] : [];
+/** The messages of an event log. */
+export function messagesOf(events: Buffer): Message[] {
+	return readJsonLines(events).values.flatMap(({ message }) => {
+		if (!isRecord(message) || typeof message["type"] !== "string") return [];
+		return [{ type: message["type"], payload: isRecord(message["payload"]) ? message["payload"] : {} }];
 	});
-}
-
-/** Whether every prompt answered with a result is answered in the log by the end of its turn. */
-export function checkResults(all: readonly DeliveredLine[], logged: readonly Message[]): string[] {
-	const answered = all.filter(
-		({ id, method, result }) => method === null && result !== null && id?.startsWith("prompt-"),
-	);
-	const ended = logged.filter(({ type }) => type === "TurnEnd").length;
-	return answered.length > ended ? [`${answered.length} prompts answered, ${ended} ends of turns kept`] : [];
 }

@@ -1,13 +1,8 @@
-// What a client was told, as the log keeps it: merged, of either dialect, and up to the last commit point.
+// What a client of Kimi Wire or legacy was sent, as the log has it: merged, and up to the last commit point.
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../../src/base/json.ts";
+import type { Message } from "../frame/session-files.ts";
 import { type DeliveredLine, parseDelivered, replayId } from "./crash-client.ts";
-
-/** A message as a log or a client has it. */
-export interface Message {
-	readonly type: string;
-	readonly payload: Readonly<Record<string, unknown>>;
-}
 
 const unpersisted: ReadonlySet<string> = new Set(["ApprovalRequest", "ApprovalResponse"]);
 
@@ -71,7 +66,7 @@ const legacyNames: Readonly<Record<string, string>> = {
 	tool_call_part: "ToolCallPart",
 };
 
-/** Every message told behind the replay, and the replayed ones. */
+/** Every message that was sent after the replay, and the replayed ones. */
 export function splitDelivered(lines: readonly string[]): {
 	replayed: Message[] | null;
 	live: Message[];
@@ -88,8 +83,8 @@ export function splitDelivered(lines: readonly string[]): {
 const speakerOf = ({ type, payload }: Message): string => (type === "SubagentEvent" ? String(payload["agent_id"]) : "");
 
 /**
- * Whether what a client of either dialect was told is the beginning of what the log has from there on, for each agent
- * that speaks: a run of one agent's parts is kept when it ends, which may be behind what another said meanwhile.
+ * Whether what a client of either dialect was sent is the beginning of what the log has from there on, for each agent that
+ * speaks: a run of one agent's parts is persisted when it ends, which may be after what another agent said meanwhile.
  */
 export function checkDeliveredIsPersisted(live: readonly Message[], logged: readonly Message[]): string[] {
 	return [...new Set(live.map(speakerOf))].flatMap((speaker) => {
@@ -108,19 +103,19 @@ function checkSpeaker(live: readonly Message[], logged: readonly Message[]): str
 	for (const [index, message] of delivered.entries()) {
 		if (isDeepStrictEqual(message, persisted[index])) continue;
 		return [
-			`told but not kept: ${JSON.stringify(message)}, number ${index + 1}; the log has ${JSON.stringify(persisted[index])}`,
+			`delivered but not persisted: ${JSON.stringify(message)}, number ${index + 1}; the log has ${JSON.stringify(persisted[index])}`,
 		];
 	}
 	return [];
 }
 
-/** The part of what was told that a power loss must not take: all before the last commit point. */
+/** The part of what was sent that a power loss must not take: all before the last commit point. */
 export function committedPart(live: readonly Message[]): readonly Message[] {
 	const commits = new Set(["StepBegin", "step_begin", "ApprovalResponse", "TurnEnd"]);
 	const last = live.findLastIndex(({ type }) => commits.has(type));
 	const { type = "", payload = {} } = live[last] ?? {};
 	if (type === "TurnEnd") return live.slice(0, last + 1);
-	// Before its first step a turn has committed its input, and not what it told of servers since.
+	// Before its first step a turn has committed its input, and not the status of servers that it sent since.
 	const isFirst = type === "StepBegin" && payload["n"] === 1;
 	const input = isFirst ? live.slice(0, last).findLastIndex((message) => message.type === "TurnBegin") : -1;
 	return live.slice(0, input === -1 ? Math.max(0, last) : input + 1);

@@ -1,4 +1,4 @@
-// What clients and models do in the crash and kill campaigns: one script per life of a session. Runs nothing.
+// What clients of Kimi Wire and legacy, and models, do in the crash and kill campaigns: one script per life of a session.
 
 /** How a client answers an approval. */
 export interface Decision {
@@ -24,7 +24,7 @@ export interface LifeScript {
 	readonly planMode: boolean | null;
 	/** Sent with the first approval request that comes. */
 	readonly steer: string | null;
-	/** Cancels behind this many lines of the first turn. */
+	/** Cancels after this many lines of the first turn. */
 	readonly cancelAfter: number | null;
 }
 
@@ -45,7 +45,7 @@ export interface Scenario {
 	readonly unwinds: boolean;
 }
 
-/** Stand in a model's answer for what the files say when its life begins: the plan's file, and the first subagent. */
+/** Marks in a model's answer, replaced by what the files say when its life begins: the plan's file, the first subagent. */
 export const placeholders = { planFile: "<plan file>", agentId: "<agent>" } as const;
 
 function call(id: string, name: string, argumentsValue: object): string {
@@ -119,7 +119,7 @@ const agentCall = { description: "part", prompt: "Do your part." };
 const delegates = script([
 	`${call("call-1", "Agent", agentCall)}\n${usage}`,
 	// Two calls, so that half a write may keep them without their results.
-	`${shell("call-1", "echo inside >> effects")}\n${shell("call-2", "echo beside >> effects")}`,
+	`${shell("call-1", "echo inside >> effects")}\n${shell("call-2", "echo second >> effects")}`,
 	report,
 	said,
 ]);
@@ -150,7 +150,7 @@ export const scenarios: readonly Scenario[] = [
 	one("reject with feedback", { ...approved, decision: { response: "reject", feedback: "not that way" } }),
 	one("external tool", external),
 	one("steer", script([shell("call-1", "echo one >> effects"), said, said], { steer: "and be quick" })),
-	...cancelPoints.map((count) => one(`cancel behind ${count}`, { ...approved, cancelAfter: count })),
+	...cancelPoints.map((count) => one(`cancel after ${count}`, { ...approved, cancelAfter: count })),
 	one("retry", script(["error: 503 busy", said])),
 	one("big output", script([shell("call-1", "echo one >> effects; seq 1 200000"), said])),
 	one("two calls at once", twoAtOnce),
@@ -170,7 +170,7 @@ export const scenarios: readonly Scenario[] = [
 	one("compaction", { ...plain, prompts: ["one", "two", "/compact", "three"], model: [said, said, summary, said] }),
 	one("context cleared", { ...plain, prompts: ["one", "/clear", "two"], model: [said, said] }),
 	one(
-		"compaction behind a call",
+		"compaction after a call",
 		{ ...approved, prompts: ["do it", "/compact what was run"], model: [...approved.model, summary] },
 		plain,
 	),
@@ -182,9 +182,9 @@ export const scenarios: readonly Scenario[] = [
 	one("tool of a server, resumed", servedAgain, served, { goesOnWith: "server" }),
 ];
 
-/** What is done in each life after a stop: the same ids come again, with other effects. `life` counts from 2. */
-export function recovery(life: number, goesOnWith: Scenario["goesOnWith"] = "commands"): LifeScript {
-	const command = shell("call-1", `echo again-${life} >> effects`);
+/** What session number `index` does in each life after a stop: the same ids come again, with other effects. */
+export function recovery(life: number, index: number, goesOnWith: Scenario["goesOnWith"]): LifeScript {
+	const command = shell("call-1", `echo again-${life}-${index} >> effects`);
 	const end = `text: done ${life}\n${usage}`;
 	const models: Record<Scenario["goesOnWith"], readonly string[]> = {
 		commands: [command, end],

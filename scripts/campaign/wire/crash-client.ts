@@ -1,12 +1,7 @@
-// The client of the crash and kill campaigns: plays one script over lines, whatever carries them. Judges nothing.
+// The client of Kimi Wire and legacy in the crash and kill campaigns: plays one script over lines, whatever carries them.
 import { isRecord } from "../../../src/base/json.ts";
+import { type Channel, type Fields, toLine } from "../frame/life.ts";
 import type { LifeScript } from "./crash-scenarios.ts";
-
-export interface Channel {
-	write(line: string): void;
-	/** The next line; null at the end. */
-	read(): Promise<string | null>;
-}
 
 /** A line of the server's, as far as the campaign looks into it. */
 export interface DeliveredLine {
@@ -61,7 +56,7 @@ function firstChoices(questions: unknown): Record<string, string> {
 /** Plays the script to its end; false when the lines ended before. */
 export async function play(script: LifeScript, channel: Channel): Promise<boolean> {
 	const isLegacy = script.dialect === "legacy";
-	const send = (message: object): void => channel.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+	const send = (message: Fields): void => channel.write(toLine(message));
 	let steered = false;
 	let cancelled = false;
 

@@ -1,8 +1,9 @@
-// The order of writing, syncing and telling in a life that was not stopped: what is told is appended before, and at
-// commit points synced in between.
+// The order of writing, syncing and delivering in a life that was not stopped: what is delivered was appended before, and at
+// commit points it was synced in between.
 import { isRecord } from "../../../src/base/json.ts";
+import type { Happening } from "../frame/memory-life.ts";
 import { parseDelivered } from "./crash-client.ts";
-import { type Happening, sessionId } from "./crash-life.ts";
+import { sessionId } from "./crash-server.ts";
 
 /** What must be on stable storage before each commit point: the log's name, and what its last line says. */
 const commits: Readonly<Record<string, readonly string[]>> = {
@@ -46,21 +47,23 @@ function checkSession(happenings: readonly Happening[], session: number): string
 			if (effect.kind === "append" && name === "calls.jsonl") calls += text;
 			continue;
 		}
-		if (happening.kind === "struck" || happening.session !== session) continue;
+		if (happening.kind === "struck") continue;
 		if (happening.kind === "ran") {
+			if (happening.sessionId !== sessionId(session)) continue;
 			if (!calls.includes(JSON.stringify(JSON.stringify(happening.command)).slice(1, -1))) {
 				faults.push(`ran before its start was recorded: ${happening.command}`);
 			}
 			if (unsynced.has("calls.jsonl")) faults.push(`ran before its start was synced: ${happening.command}`);
 		} else {
+			if (happening.part !== session) continue;
 			const { params } = parseDelivered(happening.line);
 			if (params === null) continue;
 			if (persistedTypes.has(params.type) && !takeRecord(params))
-				faults.push(`told before it was appended: ${happening.line}`);
+				faults.push(`delivered before it was appended: ${happening.line}`);
 			for (const name of commits[params.type] ?? []) {
 				// The event itself may follow the commit; what it commits may not.
 				const isOwn = name === "wire.jsonl" && params.type === "StepBegin";
-				if (unsynced.has(name) && !isOwn) faults.push(`${params.type} told before ${name} was synced`);
+				if (unsynced.has(name) && !isOwn) faults.push(`${params.type} delivered before ${name} was synced`);
 			}
 		}
 	}
