@@ -1,12 +1,14 @@
 // A fixed-seed piece of the fuzz campaign in memory for every dialect, and its oracle: it must notice what is wrong, and show
 // the smallest case.
 import { describe, expect, it } from "vitest";
+import { Tally } from "../../scripts/campaign/frame/campaign.ts";
+import { Exchange } from "../../scripts/campaign/frame/exchange.ts";
 import { type FuzzDialect, runFuzz } from "../../scripts/campaign/frame/fuzz.ts";
 import { jsonCases, readLine } from "../../scripts/campaign/frame/json-cases.ts";
 import { meerkatFuzz } from "../../scripts/campaign/meerkat/fuzz.ts";
 import { wireFuzz } from "../../scripts/campaign/wire/fuzz.ts";
 
-const options = { rounds: 500, processRounds: 0, seed: 20, points: "all", log: () => {} } as const;
+const options = { rounds: 1000, processRounds: 0, seed: 20, points: "all", log: () => {} } as const;
 
 describe("the fuzz campaign", () => {
 	it("finds that Kimi Wire and legacy answer any line as the protocol says", async () => {
@@ -16,13 +18,13 @@ describe("the fuzz campaign", () => {
 	});
 
 	it("finds that Meerkat RPC answers any line as the protocol says", async () => {
-		const { findings, figures } = await runFuzz(meerkatFuzz, "--kind fuzz", { ...options, rounds: 1000 });
+		const { findings, figures } = await runFuzz(meerkatFuzz, "--kind fuzz", options);
 		expect(findings).toEqual([]);
 		expect(figures["memory: answered with result"]).toBeGreaterThan(100);
 	});
 });
 
-/** A server whose lines are changed on their way. */
+/** A server whose lines are changed on their way; it is gone where none is left of a line. */
 const changed = (change: (line: string) => readonly string[]): FuzzDialect => ({
 	...wireFuzz,
 	openings: { kimi: wireFuzz.openings["kimi"] ?? null },
@@ -33,13 +35,8 @@ const changed = (change: (line: string) => readonly string[]): FuzzDialect => ({
 		return Object.assign(connection, {
 			target: {
 				...target,
-				patience: 50,
 				async read(): Promise<string | null> {
-					while (ready.length === 0) {
-						const line = await target.read();
-						if (line === null) return null;
-						ready.push(...change(line));
-					}
+					if (ready.length === 0) ready.push(...change((await target.read()) ?? ""));
 					return ready.shift() ?? null;
 				},
 			},
@@ -53,9 +50,9 @@ describe("the oracle of the fuzz campaign", () => {
 	it.each<[string, (line: string) => readonly string[], RegExp]>([
 		["that comes twice", (line) => (isSteerRefused(line) ? [line, line] : [line]), /not expected: \[\{/],
 		[
-			"that does not come",
+			"before which the server is gone",
 			(line) => (isSteerRefused(line) ? [] : [line]),
-			/a response does not come; expected but missing/,
+			/the server is gone; expected but missing/,
 		],
 		[
 			"of another kind",
@@ -65,7 +62,7 @@ describe("the oracle of the fuzz campaign", () => {
 		["that is no line of JSON", (line) => [isSteerRefused(line) ? line.slice(1) : line], /an unusable line/],
 	])("notices a response %s, and shows the one line that it takes", async (_, change, fault) => {
 		const dialect = changed(change);
-		const { findings } = await runFuzz(dialect, "--kind fuzz", { ...options, rounds: 200 });
+		const { findings } = await runFuzz(dialect, "--kind fuzz", { ...options, rounds: 500 });
 		const [finding = ""] = findings;
 		expect(finding).toMatch(fault);
 		const [, shown = "", again = ""] = /the case, shrunk .* times:\n([\s\S]*?)\n +again: (.*)$/.exec(finding) ?? [];
@@ -75,6 +72,15 @@ describe("the oracle of the fuzz campaign", () => {
 		const replayed = await runFuzz(dialect, "--kind fuzz", { ...options, seed: Number(seed), path });
 		expect(replayed.findings[0]).toContain(shown);
 	});
+});
+
+it("the oracle of the fuzz campaign notices a response that does not come", async () => {
+	const connection = await wireFuzz.open("memory");
+	const target = { ...connection.target, patience: 50, read: () => new Promise<never>(() => {}) };
+	const exchange = new Exchange(Object.assign(connection, { target }), new Tally());
+	const line = Buffer.from('{"jsonrpc":"2.0","id":"a","method":"steer"}');
+	const faults = (await exchange.send([line], null)).join("; ");
+	expect(faults).toMatch(/a response does not come; expected but missing: \["a" -32602/);
 });
 
 it("the collection of JSON texts says of each whether it is one", () => {

@@ -20,6 +20,8 @@ export interface Cases<T> {
 	readonly play: (value: T) => Promise<Played>;
 	/** A case as lines of text. */
 	readonly describe: (value: T) => readonly string[];
+	/** Whether all values are equally likely: otherwise small and extreme ones come more often, and lists are short. */
+	readonly isEven: boolean;
 	/** Cases that are generated with one seed: of these at most one finding is reported. */
 	readonly perSeed: number;
 	/** Milliseconds that may be spent on making a failing case smaller; 0 where a case does not fail alike twice. */
@@ -53,7 +55,7 @@ interface Batch {
 }
 
 async function playBatch<T>(
-	{ arbitrary, play, describe, command, perSeed, shrinkLimit }: Cases<T>,
+	{ arbitrary, play, describe, command, isEven, perSeed, shrinkLimit }: Cases<T>,
 	seed: number,
 	path: string,
 	limit: number,
@@ -62,7 +64,7 @@ async function playBatch<T>(
 	/** When a case failed first; from then on smaller ones are tried. */
 	let failedAt: number | null = null;
 	let last: Played | null = null;
-	const property = fc.asyncProperty(arbitrary, async (value) => {
+	const property = fc.asyncProperty(isEven ? fc.noBias(arbitrary) : arbitrary, async (value) => {
 		if (failedAt === null && played >= limit) return true;
 		if (failedAt !== null && performance.now() - failedAt > shrinkLimit) return true;
 		const result = await play(value).catch(

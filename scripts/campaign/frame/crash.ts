@@ -189,6 +189,7 @@ export function runCrash<Scenario>(
 			}),
 			play,
 			describe: ({ scenario }) => dialect.describe(scenario),
+			isEven: true,
 			perSeed: 100,
 			shrinkLimit,
 		};
@@ -267,6 +268,7 @@ export function runKill<Scenario>(
 			}),
 			play,
 			describe: ({ scenario }) => dialect.describe(scenario),
+			isEven: true,
 			perSeed: 50,
 			// No moment comes twice.
 			shrinkLimit: 0,

@@ -161,33 +161,35 @@ export class Exchange {
 				faults.push(line === null ? "the server is gone" : "a response does not come");
 				return false;
 			}
-			await this.#take(line, found, faults);
+			if (!(await this.#take(line, found, faults))) return false;
 		}
 		return true;
 	}
 
-	async #take(line: string, found: Found[], faults: string[]): Promise<void> {
+	/** Takes a line; false when it is none, after which nothing can be relied on. */
+	async #take(line: string, found: Found[], faults: string[]): Promise<boolean> {
 		const message = parse(line);
 		if (!isRecord(message) || /[\u2028\u2029]/.test(line)) {
 			faults.push(`an unusable line: ${line.slice(0, 300)}`);
-			return;
+			return false;
 		}
 		const classified = this.#connection.classify(message);
 		if (classified.kind === "request") {
 			this.#tally.add("requests of the server answered");
 			const { answer } = classified;
 			if (answer !== null) await this.#connection.target.write(Buffer.from(`${JSON.stringify(answer)}\n`));
-			return;
+			return true;
 		}
 		const { kind, fault } = classified;
 		if (fault !== null) faults.push(`${fault}: ${line.slice(0, 300)}`);
 		if (kind === "event") {
 			this.#tally.add("events");
-			return;
+			return true;
 		}
 		const id = idText.exec(line)?.[1];
 		if (id === undefined) faults.push(`no response: ${line.slice(0, 300)}`);
 		found.push({ id: id === undefined ? "?" : canonical(id), outcome: classified.outcome, message });
+		return true;
 	}
 
 	async #probe(found: Found[], faults: string[]): Promise<void> {

@@ -91,6 +91,7 @@ class Part {
 					...(pieceSize === null ? [] : [`in pieces of ${pieceSize} bytes`]),
 				]),
 			],
+			isEven: true,
 			perSeed: 100,
 			shrinkLimit,
 		};

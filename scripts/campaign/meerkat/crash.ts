@@ -16,7 +16,7 @@ import { createCountingIdentifiers, type LifeWorld, type MemoryServer, workDir }
 import { commandsOf, parseLine, playAgain, playPlans, type SessionPlan, sessionOf, toPart } from "./crash-client.ts";
 import { gather, judgeMeerkat, planOf } from "./crash-deliveries.ts";
 
-/** Sessions of a server. */
+/** Sessions of a server, on the average. */
 const size = 20;
 
 type Plans = readonly SessionPlan[];
@@ -37,7 +37,7 @@ const plan: fc.Arbitrary<Omit<SessionPlan, "index">> = fc.record({
 });
 
 const plans: fc.Arbitrary<Plans> = fc
-	.array(plan, { minLength: 1, maxLength: size, size: "max" })
+	.array(plan, { minLength: 1, maxLength: 2 * size - 1, size: "max" })
 	.map((drawn) => drawn.map((each, index) => ({ ...each, index })));
 
 /** What lives of other plans are measured by. */
