@@ -2,11 +2,11 @@
 import { createFrontEnd } from "../frame/front-end.ts";
 import { meerkatCrash } from "./crash.ts";
 import { meerkatFuzz } from "./fuzz.ts";
-import { runCampaign } from "./liveness.ts";
+import { meerkatLiveness } from "./liveness.ts";
 
 export const frontEnd = createFrontEnd({
 	words: "--dialect meerkat",
 	fuzz: meerkatFuzz,
 	crash: meerkatCrash,
-	liveness: runCampaign,
+	liveness: meerkatLiveness,
 });

@@ -1,36 +1,8 @@
-// The client of an interleaving over many sessions: sends, reads, and keeps the transcript of both directions.
+// The client of Meerkat RPC in an interleaving: what it knows of sessions and their runs by what it was sent.
 import { isRecord } from "../../../src/base/json.ts";
-import type { MemoryClient } from "../../../src/transports/memory.ts";
-import { LivenessWitness } from "../liveness/liveness-witness.ts";
+import { Actor, type Interaction, type Sent } from "../frame/actor.ts";
+import type { Fields } from "../frame/life.ts";
 import type { AnswerKind } from "./liveness-actions.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
-
-/** A request the client sent. */
-export interface Sent {
-	readonly id: number;
-	readonly method: string;
-	/** The session it is about; null where it is about none, or about one that is made by it. */
-	readonly sessionId: string | null;
-	/** What a run is asked; each is asked once. */
-	readonly prompt: string | null;
-	/** Index into the transcript. */
-	readonly at: number;
-	/** Whether the server was at rest and nothing unread when it was sent. */
-	readonly atRest: boolean;
-	response: { readonly at: number; readonly message: Fields } | null;
-}
-
-/** A request of the server's, and what the client did about it. */
-export interface ServerInteraction {
-	readonly id: string;
-	readonly method: string;
-	readonly sessionId: string;
-	readonly toolUseId: string;
-	readonly params: Fields;
-	readonly at: number;
-	answer: { readonly how: AnswerKind; readonly at: number } | null;
-}
 
 /** An event as the first protocol has it. */
 export interface DeliveredEvent {
@@ -40,157 +12,97 @@ export interface DeliveredEvent {
 	readonly event: Fields;
 }
 
-/** A session in the order of making; its id is null until the client was told it. */
-export interface Slot {
+/** A session in the order of creation; its id is null until the client knows it. */
+export interface KnownSession {
 	readonly model: string;
-	readonly createId: number;
+	readonly createId: string;
 	sessionId: string | null;
+}
+
+export type ServerRequest = Interaction<AnswerKind>;
+
+export const sessionOfRequest = ({ params }: ServerRequest): string => String(params["session_id"]);
+
+/** What a run is asked, each once; null for a request that runs nothing. */
+export function promptOf({ params }: Sent): string | null {
+	const { prompt, initial_turn: initialTurn } = params;
+	return typeof prompt === "string" && initialTurn === undefined ? prompt : null;
 }
 
 /** Answers that are none: the request stays open. */
 const ignoredAnswers: ReadonlySet<AnswerKind> = new Set(["other-id", "no-result"]);
 
-export class HostedClient extends LivenessWitness {
-	readonly sent: Sent[] = [];
-	readonly interactions: ServerInteraction[] = [];
+export class HostedActor extends Actor<AnswerKind> {
 	readonly events: DeliveredEvent[] = [];
-	readonly slots: Slot[] = [];
-	/** What no protocol allows. */
-	readonly faults: string[] = [];
-	isGone = false;
-	/** Where in the transcript time last passed. */
-	timePassedAt = 0;
+	readonly sessions: KnownSession[] = [];
 
-	constructor(wire: MemoryClient) {
-		super(wire);
-		void this.#read();
+	/** Runs that were requested and not answered. */
+	runs(): readonly Sent[] {
+		return this.unanswered().filter((sent) => promptOf(sent) !== null);
 	}
 
-	request(method: string, params: Fields): Sent {
-		const { session_id: sessionId, prompt } = params;
-		const sent: Sent = {
-			id: this.sent.length + 1,
-			method,
-			sessionId: typeof sessionId === "string" ? sessionId : null,
-			prompt: typeof prompt === "string" && params["initial_turn"] === undefined ? prompt : null,
-			at: this.transcript.length,
-			atRest: this.isQuiet,
-			response: null,
-		};
-		this.sent.push(sent);
-		this.#write({ jsonrpc: "2.0", id: sent.id, method, params });
-		return sent;
+	/** The session a request is about, also of one that created it; null where none is known. */
+	sessionOf({ id, params }: Sent): string | null {
+		if (typeof params["session_id"] === "string") return params["session_id"];
+		return this.sessions.find(({ createId }) => createId === id)?.sessionId ?? null;
 	}
 
-	unanswered(): readonly Sent[] {
-		return this.sent.filter(({ response }) => response === null);
+	protected override isIgnored(_request: ServerRequest, how: AnswerKind): boolean {
+		return ignoredAnswers.has(how);
 	}
 
-	/** Runs that were asked for and not answered, of one session or of all. */
-	runs(sessionId: string | null = null): readonly Sent[] {
-		return this.unanswered().filter(
-			(sent) => sent.prompt !== null && (sessionId === null || this.sessionOf(sent) === sessionId),
-		);
-	}
-
-	/** The session a request is about, also of one that made it. */
-	sessionOf({ id, sessionId }: Sent): string | null {
-		return sessionId ?? this.slots.find(({ createId }) => createId === id)?.sessionId ?? null;
-	}
-
-	/** Requests of the server's that nobody answered, and whose run goes on as far as was read. */
-	openInteractions(): readonly ServerInteraction[] {
-		return this.interactions.filter((interaction) => interaction.answer === null && !this.#isOver(interaction));
-	}
-
-	closedInteractions(): readonly ServerInteraction[] {
-		return this.interactions.filter((interaction) => interaction.answer !== null || this.#isOver(interaction));
-	}
-
-	answer(interaction: ServerInteraction, how: AnswerKind): void {
-		if (!ignoredAnswers.has(how)) interaction.answer ??= { how, at: this.transcript.length };
-		this.#write(toReply(interaction, how));
-	}
-
-	#isOver({ sessionId, at }: ServerInteraction): boolean {
+	/** What is open no more because its run is over. */
+	protected override isSettled(request: ServerRequest): boolean {
 		return this.events.some(
-			(event) => event.at > at && event.sessionId === sessionId && /^run_(?:completed|failed)$/.test(event.type),
+			({ at, sessionId, type }) =>
+				at > request.at && sessionId === sessionOfRequest(request) && /^run_(?:completed|failed)$/.test(type),
 		);
 	}
 
-	#write(message: Fields): void {
-		const text = JSON.stringify(message);
-		this.transcript.push({ from: "client", message, text });
-		this.wire.write(`${text}\n`);
+	protected override readInteraction({ method, params }: Fields) {
+		return { type: String(method), params: isRecord(params) ? params : {} };
 	}
 
-	async #read(): Promise<void> {
-		for (let line = await this.wire.read(); line !== null; line = await this.wire.read()) {
-			this.received += 1;
-			const message: unknown = JSON.parse(line);
-			const at = this.transcript.length;
-			if (!isRecord(message)) {
-				this.faults.push(`no message: ${line}`);
-				continue;
-			}
-			this.transcript.push({ from: "server", message, text: line.slice(0, 400) });
-			if (!("method" in message)) this.#takeResponse(message, at);
-			else if ("id" in message) this.#takeInteraction(message, at);
-			else this.#takeEvent(message, at);
-		}
+	protected override checkStray(): string {
+		return "a response to nothing";
 	}
 
-	#takeResponse(message: Fields, at: number): void {
-		const sent = this.sent.find(({ id }) => id === message["id"]);
-		if (sent === undefined || sent.response !== null) {
-			this.faults.push(`a response to nothing: ${JSON.stringify(message)}`);
+	protected override toReply(request: ServerRequest, how: AnswerKind): Fields {
+		return toReply(request, how);
+	}
+
+	protected override take(message: Fields, at: number, sent: Sent | null): void {
+		const { method, params, result } = message;
+		if (sent !== null) {
+			if (sent.method === "session/create" && isRecord(result)) this.#learn(sent.id, String(result["session_id"]));
 			return;
 		}
-		sent.response = { at, message };
-		const { result } = message;
-		if (sent.method === "session/create" && isRecord(result)) this.#learn(sent.id, String(result["session_id"]));
-	}
-
-	#takeInteraction({ id, method, params }: Fields, at: number): void {
-		const fields = isRecord(params) ? params : {};
-		this.interactions.push({
-			id: String(id),
-			method: String(method),
-			sessionId: String(fields["session_id"]),
-			toolUseId: String(fields["tool_use_id"]),
-			params: fields,
-			at,
-			answer: null,
-		});
-	}
-
-	#takeEvent({ params }: Fields, at: number): void {
-		const fields = isRecord(params) ? params : {};
-		const delivered = isRecord(fields["event"]) ? fields["event"] : {};
+		if (method !== "session/event" || !isRecord(params)) return;
+		const delivered = isRecord(params["event"]) ? params["event"] : {};
 		const event = isRecord(delivered["payload"]) ? delivered["payload"] : delivered;
-		const sessionId = String(fields["session_id"]);
+		const sessionId = String(params["session_id"]);
 		const type = String(event["type"]);
 		this.events.push({ at, sessionId, type, event });
 		if (type !== "run_started") return;
-		const creating = this.sent.find(({ method, prompt }) => method === "session/create" && prompt === event["prompt"]);
+		const creating = this.sent.find((one) => one.method === "session/create" && promptOf(one) === event["prompt"]);
 		if (creating !== undefined) this.#learn(creating.id, sessionId);
 	}
 
-	#learn(createId: number, sessionId: string): void {
-		const slot = this.slots.find((each) => each.createId === createId);
-		if (slot === undefined) return;
-		if ((slot.sessionId ?? sessionId) !== sessionId) this.faults.push(`a session has two ids: ${sessionId}`);
-		slot.sessionId = sessionId;
+	#learn(createId: string, sessionId: string): void {
+		const session = this.sessions.find((each) => each.createId === createId);
+		if (session === undefined) return;
+		if ((session.sessionId ?? sessionId) !== sessionId) this.faults.push(`a session has two ids: ${sessionId}`);
+		session.sessionId = sessionId;
 	}
 }
 
-function toReply({ id, method, params }: ServerInteraction, how: AnswerKind): Fields {
+function toReply({ id, type, params }: ServerRequest, how: AnswerKind): Fields {
 	const result = (value: unknown) => ({ jsonrpc: "2.0", id, result: value });
 	switch (how) {
 		case "yes":
 		case "for-session":
 		case "no":
-			return result(toResult(method, params, how));
+			return result(toResult(type, params, how));
 		case "wrong":
 			return result({ decision: "maybe", answers: [], content: 5 });
 		case "null":
@@ -198,7 +110,7 @@ function toReply({ id, method, params }: ServerInteraction, how: AnswerKind): Fi
 		case "error":
 			return { jsonrpc: "2.0", id, error: { code: -32000, message: "cannot" } };
 		case "other-id":
-			return { ...result(toResult(method, params, "yes")), id: `${id}-other` };
+			return { ...result(toResult(type, params, "yes")), id: `${id}-other` };
 		case "no-result":
 			return { jsonrpc: "2.0", id, method: null, result: undefined, error: null };
 	}

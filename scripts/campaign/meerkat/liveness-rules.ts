@@ -1,39 +1,21 @@
 // What must hold of every interleaving over many sessions, checked on its transcript after the fact (meerkat-rpc §2, §3,
 // docs/meerkat.md).
 import { isRecord } from "../../../src/base/json.ts";
-import type { HostedClient, Sent } from "./liveness-client.ts";
-import { findRunFaults, type Run, runsOf } from "./liveness-runs.ts";
+import type { Sent } from "../frame/actor.ts";
+import type { Fields } from "../frame/life.ts";
+import { type HostedActor, promptOf, sessionOfRequest } from "./liveness-client.ts";
+import { answersOf, findRuns, outcomeOf, type Run, refusals } from "./liveness-runs.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
-
-export interface Circumstances {
-	/** Whether everything the server said was received. */
-	readonly isComplete: boolean;
-	/** Whether there may be too few places or turns. */
-	readonly isScarce: boolean;
-	/** Whether requests from this index of the transcript on may be cut off by the end of the program. */
-	readonly endsAt: number;
-}
-
-/** `result`, or the name of the error; null while there is no response. */
-export function outcomeOf({ response }: Sent): string | null {
-	if (response === null) return null;
-	const { error } = response.message;
-	if (!isRecord(error)) return "result";
-	return isRecord(error["data"]) ? String(error["data"]["code"]) : "an error without a name";
-}
-
-/** Faults as texts; none when all is well. */
-export function findFaults(client: HostedClient, circumstances: Circumstances): readonly string[] {
-	const runs = runsOf(client.events);
+/** Faults as texts; none when all is well. `isScarce`: there may be too few slots or turns. */
+export function findFaults(client: HostedActor, isScarce: boolean): readonly string[] {
+	const { runs, faults } = findRuns(client.events, answersOf(client), !client.isGone);
 	return [
-		...client.faults,
+		...faults,
 		...client.sent.flatMap((sent) => {
-			const fault = checkOutcome(sent, client, circumstances);
-			return fault === null ? [] : [`${sent.method} ${sent.id}: ${fault}`];
+			const fault = checkOutcome(sent, client, isScarce);
+			return fault === null ? [] : [`${sent.id}: ${fault}`];
 		}),
-		...client.sent.flatMap((sent) => checkRun(sent, client, runs, circumstances)),
-		...runs.flatMap((run) => findRunFaults(run, circumstances.isComplete)),
+		...client.sent.flatMap((sent) => checkRun(sent, client, runs)),
 		...checkStrays(runs, client),
 		...checkInteractions(client, runs),
 		...client.sent.flatMap((sent) => checkList(sent, client)),
@@ -41,12 +23,12 @@ export function findFaults(client: HostedClient, circumstances: Circumstances): 
 }
 
 /** Whether the outcome of a request is one it can have. */
-function checkOutcome(sent: Sent, client: HostedClient, circumstances: Circumstances): string | null {
+function checkOutcome(sent: Sent, client: HostedActor, isScarce: boolean): string | null {
 	const outcome = outcomeOf(sent);
 	const { response, method, at } = sent;
-	if (outcome === null || response === null) return circumstances.isComplete ? "no response" : null;
+	if (outcome === null || response === null) return null;
 	const id = client.sessionOf(sent);
-	const archives = client.sent.filter((other) => other.method === "session/archive" && other.sessionId === id);
+	const archives = client.sent.filter((other) => other.method === "session/archive" && client.sessionOf(other) === id);
 	const isGone = archives.some((other) => outcomeOf(other) === "result" && (other.response?.at ?? at) < at);
 	switch (outcome) {
 		case "result":
@@ -55,65 +37,60 @@ function checkOutcome(sent: Sent, client: HostedClient, circumstances: Circumsta
 		case "SESSION_NOT_FOUND":
 			return archives.some((other) => other !== sent && other.at < response.at) ? null : "a session is not found";
 		case "SESSION_BUSY": {
-			const others = client.sent.filter((other) => other !== sent && other.prompt !== null && other.at < response.at);
+			const others = client.sent.filter(
+				(other) => other !== sent && promptOf(other) !== null && other.at < response.at,
+			);
 			const isBusy = others.some((other) => client.sessionOf(other) === id && (other.response?.at ?? Infinity) > at);
 			return method === "turn/start" && isBusy ? null : "a session is busy with nothing";
 		}
 		case "REQUEST_CANCELLED": {
-			const isEnding = response.at >= circumstances.endsAt;
+			const isEnding = response.at >= client.endsAt;
 			const cuts = client.sent.filter(
 				(other) =>
 					["turn/interrupt", "session/archive"].includes(other.method) &&
-					other.sessionId === id &&
+					client.sessionOf(other) === id &&
 					other.at > at &&
 					other.at < response.at,
 			);
-			return isEnding || (sent.prompt !== null && cuts.length > 0) ? null : "it is cancelled by nobody";
+			return isEnding || (promptOf(sent) !== null && cuts.length > 0) ? null : "it is cancelled by nobody";
 		}
 		case "OVERLOADED":
-			return circumstances.isScarce ? null : "it is refused for want of room";
+			return isScarce ? null : "it is refused for want of room";
 		case "PROVIDER_ERROR":
-			return sent.prompt === null ? "it fails for a model" : null;
+			return promptOf(sent) === null ? "it fails for a model" : null;
 		default:
 			return `it ends with ${outcome}: ${JSON.stringify(response.message).slice(0, 300)}`;
 	}
 }
 
-function checkResult({ method, sessionId }: Sent, result: Fields): string | null {
-	const isOwn = sessionId === null || result["session_id"] === undefined || result["session_id"] === sessionId;
+function checkResult({ method, params }: Sent, result: Fields): string | null {
+	const { session_id: sessionId } = params;
+	const isOwn = sessionId === undefined || result["session_id"] === undefined || result["session_id"] === sessionId;
 	if (!isOwn) return "the result is of another session";
 	if (method === "turn/interrupt") return result["interrupted"] === true ? null : "it does not say that it interrupts";
 	if (method === "session/archive") return result["archived"] === true ? null : "it does not say that it archives";
 	return null;
 }
 
-/** Outcomes of a request to run that never came to a run. */
-const refusals = new Set(["SESSION_BUSY", "SESSION_NOT_FOUND", "OVERLOADED"]);
-
-/** A request to run that was taken has one run, which is over when the response comes, and ends as the response says. */
-function checkRun(
-	sent: Sent,
-	client: HostedClient,
-	runs: readonly Run[],
-	{ endsAt }: Circumstances,
-): readonly string[] {
-	const { prompt, response } = sent;
+/** A request to run that was accepted has one run, which ends as the response says. */
+function checkRun(sent: Sent, client: HostedActor, runs: readonly Run[]): readonly string[] {
+	const { response } = sent;
+	const prompt = promptOf(sent);
 	if (prompt === null || response === null) return [];
 	const outcome = outcomeOf(sent) ?? "";
-	const own = runs.filter((run) => run.prompt === prompt);
-	const name = `${sent.method} ${sent.id}`;
+	const own = runs.filter((run) => run.name === prompt);
+	const name = sent.id;
 	const [run] = own;
 	if (refusals.has(outcome)) return run === undefined ? [] : [`${name}: refused, and it runs`];
 	if (run === undefined) {
 		// The program ended, or the session was cut off, before it had begun.
-		return outcome === "REQUEST_CANCELLED" && response.at >= endsAt ? [] : [`${name}: answered without a run`];
+		return outcome === "REQUEST_CANCELLED" && response.at >= client.endsAt ? [] : [`${name}: answered without a run`];
 	}
 	const faults: string[] = [];
 	if (own.length > 1) faults.push(`${name}: it ran ${own.length} times`);
-	if (run.sessionId !== client.sessionOf(sent)) faults.push(`${name}: it ran in another session`);
-	if (run.end === null || run.end.at > response.at) faults.push(`${name}: answered before the end of its run`);
+	if (run.session !== client.sessionOf(sent)) faults.push(`${name}: it ran in another session`);
 	const { result, error } = response.message;
-	const event: Fields = run.end?.event ?? {};
+	const event: Fields = run.end?.content?.event ?? {};
 	if (isRecord(result) && (event["type"] !== "run_completed" || event["result"] !== result["text"])) {
 		faults.push(`${name}: the run does not end with its result`);
 	}
@@ -123,31 +100,25 @@ function checkRun(
 	return faults;
 }
 
-/** Runs that nobody asked for. */
-function checkStrays(runs: readonly Run[], client: HostedClient): readonly string[] {
-	const prompts = new Set(client.sent.map(({ prompt }) => prompt));
-	return runs
-		.filter(({ prompt }) => !prompts.has(prompt))
-		.map(({ prompt }) => `a run that nobody asked for: ${prompt}`);
+/** Runs that nobody requested. */
+function checkStrays(runs: readonly Run[], client: HostedActor): readonly string[] {
+	const prompts = new Set<string | null>(client.sent.map(promptOf));
+	return runs.filter(({ name }) => !prompts.has(name)).map(({ name }) => `a run that nobody requested: ${name}`);
 }
 
-/** What is asked is of a run that goes on, under an id of its own. */
-function checkInteractions({ interactions }: HostedClient, runs: readonly Run[]): readonly string[] {
-	return interactions.flatMap((interaction, index) => {
-		const isTwice = interactions.slice(0, index).some(({ id }) => id === interaction.id);
+/** What the server requests is of a run that goes on. */
+function checkInteractions({ interactions }: HostedActor, runs: readonly Run[]): readonly string[] {
+	return interactions.flatMap((interaction) => {
 		const isInRun = runs.some(
-			({ sessionId, at, end }) =>
-				sessionId === interaction.sessionId && at < interaction.at && (end === null || end.at > interaction.at),
+			({ session, at, end }) =>
+				session === sessionOfRequest(interaction) && at < interaction.at && (end === null || end.at > interaction.at),
 		);
-		return [
-			...(isTwice ? [`asked twice under ${interaction.id}`] : []),
-			...(isInRun ? [] : [`${interaction.method} ${interaction.id} is asked outside of a run`]),
-		];
+		return isInRun ? [] : [`${interaction.type} ${interaction.id} is requested outside of a run`];
 	});
 }
 
-/** A list that was asked for when nothing moved has the sessions that are there, and says which of them run. */
-function checkList({ method, at, atRest, response }: Sent, client: HostedClient): readonly string[] {
+/** A list that was requested when nothing moved has the sessions that are there, and says which of them run. */
+function checkList({ method, at, atRest, response }: Sent, client: HostedActor): readonly string[] {
 	if (method !== "session/list" || !atRest || response === null) return [];
 	const result = isRecord(response.message["result"]) ? response.message["result"] : {};
 	const listed = new Map<string, boolean>();
@@ -157,8 +128,10 @@ function checkList({ method, at, atRest, response }: Sent, client: HostedClient)
 	}
 	const earlier = client.sent.filter((sent) => sent.at < at);
 	const wasArchived = (id: string) =>
-		earlier.some((sent) => sent.method === "session/archive" && sent.sessionId === id && outcomeOf(sent) === "result");
-	const there = client.slots.flatMap(({ sessionId, createId }) => {
+		earlier.some(
+			(sent) => sent.method === "session/archive" && client.sessionOf(sent) === id && outcomeOf(sent) === "result",
+		);
+	const there = client.sessions.flatMap(({ sessionId, createId }) => {
 		const isMade = earlier.some(({ id }) => id === createId);
 		return isMade && sessionId !== null && !wasArchived(sessionId) ? [sessionId] : [];
 	});
@@ -166,7 +139,7 @@ function checkList({ method, at, atRest, response }: Sent, client: HostedClient)
 	for (const [id, isRunning] of listed) {
 		if (!there.includes(id)) faults.push(`${id} is in the list`);
 		const runs = earlier.some(
-			(sent) => sent.prompt !== null && client.sessionOf(sent) === id && (sent.response?.at ?? Infinity) > at,
+			(sent) => promptOf(sent) !== null && client.sessionOf(sent) === id && (sent.response?.at ?? Infinity) > at,
 		);
 		if (runs !== isRunning) faults.push(`${id} is listed as ${isRunning ? "running" : "idle"}`);
 	}

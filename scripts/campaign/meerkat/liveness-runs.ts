@@ -1,47 +1,55 @@
-// The events of one run of a session, and whether they come in the documented order (meerkat-rpc §3, docs/meerkat.md).
-import type { DeliveredEvent } from "./liveness-client.ts";
+// What holds of the runs of a session of Meerkat RPC: they are turns, and their events come in the documented order
+// (meerkat-rpc §3, docs/meerkat.md).
+import { isRecord } from "../../../src/base/json.ts";
+import type { Sent } from "../frame/actor.ts";
+import { findTurns, type PlacedFact, type Turn, type TurnFact } from "../frame/turn-rules.ts";
+import { type DeliveredEvent, type HostedActor, promptOf } from "./liveness-client.ts";
 
-export interface Run {
-	readonly sessionId: string;
-	readonly prompt: string;
-	/** Index of its first event in the transcript. */
-	readonly at: number;
-	/** What came behind `run_started`, its end included. */
-	readonly events: DeliveredEvent[];
-	end: DeliveredEvent | null;
-	readonly faults: string[];
+export type Run = Turn<DeliveredEvent>;
+
+/** `result`, or the name of the error; null while there is no response. */
+export function outcomeOf({ response }: Sent): string | null {
+	if (response === null) return null;
+	const { error } = response.message;
+	if (!isRecord(error)) return "result";
+	return isRecord(error["data"]) ? String(error["data"]["code"]) : "an error without a name";
 }
+
+/** Outcomes of a request to run that never came to a run. */
+export const refusals: ReadonlySet<string> = new Set(["SESSION_BUSY", "SESSION_NOT_FOUND", "OVERLOADED"]);
 
 const ends: ReadonlySet<string> = new Set(["run_completed", "run_failed"]);
 
-/** The runs in the order of their beginnings. Events outside of a run are faults of the run before them. */
-export function runsOf(events: readonly DeliveredEvent[]): readonly Run[] {
-	const runs: Run[] = [];
-	const current = new Map<string, Run>();
-	for (const delivered of events) {
-		const { sessionId, type, at, event } = delivered;
-		const before = current.get(sessionId);
-		if (type === "run_started") {
-			const run: Run = { sessionId, prompt: String(event["prompt"]), at, events: [], end: null, faults: [] };
-			if (before !== undefined && before.end === null) run.faults.push("it begins within another run");
-			current.set(sessionId, run);
-			runs.push(run);
-		} else if (before === undefined) {
-			runs.push({ sessionId, prompt: "", at, events: [], end: delivered, faults: [`${type} before any run`] });
-		} else {
-			if (before.end !== null) before.faults.push(`${type} behind its end`);
-			before.events.push(delivered);
-			if (ends.has(type)) before.end = delivered;
-		}
-	}
-	return runs;
+function toFact({ type, event }: DeliveredEvent): TurnFact {
+	if (type === "run_started") return { kind: "begin", name: String(event["prompt"]) };
+	return { kind: ends.has(type) ? "end" : "inside", what: type };
 }
 
-/** Faults as texts. An end may be missing only when not everything was received. */
-export function findRunFaults(run: Run, isComplete: boolean): readonly string[] {
-	const faults = [...run.faults, ...checkOrder(run)];
-	if (run.end === null && isComplete) faults.push("it has no end");
-	return faults.map((fault) => `run "${run.prompt}" of ${run.sessionId}: ${fault}`);
+/** The responses to requests that were to run; after the end of the input they may be answered before they ran. */
+export function answersOf(client: HostedActor): readonly PlacedFact<DeliveredEvent>[] {
+	return client.sent.flatMap((sent) => {
+		const { response } = sent;
+		const session = client.sessionOf(sent);
+		const outcome = outcomeOf(sent) ?? "";
+		if (promptOf(sent) === null || response === null || session === null || refusals.has(outcome)) return [];
+		const mayLackTurn = outcome === "REQUEST_CANCELLED" && response.at >= client.endsAt;
+		return [{ session, at: response.at, fact: { kind: "answered", mayLackTurn }, content: null }];
+	});
+}
+
+/** The runs in the order of their begins, and what is wrong with them. */
+export function findRuns(
+	events: readonly DeliveredEvent[],
+	answers: readonly PlacedFact<DeliveredEvent>[],
+	isComplete: boolean,
+): { readonly runs: readonly Run[]; readonly faults: readonly string[] } {
+	const facts = events.map((each): PlacedFact<DeliveredEvent> => {
+		return { session: each.sessionId, at: each.at, fact: toFact(each), content: each };
+	});
+	const ordered = [...facts, ...answers].sort((one, other) => one.at - other.at);
+	const { turns: runs, faults } = findTurns(ordered, isComplete);
+	const named = runs.flatMap((run) => checkOrder(run).map((fault) => `run "${run.name}" of ${run.session}: ${fault}`));
+	return { runs, faults: [...faults, ...named] };
 }
 
 /** What a model call has said and asked for so far. */
@@ -59,18 +67,19 @@ function beginCall(): ModelCall {
 	return { text: "", isDelivered: false, requested: [], started: [], completed: [], received: [], isOver: false };
 }
 
-function checkOrder({ events, end }: Run): readonly string[] {
+/** Whether the events of a run come in the documented order (meerkat-rpc §3, docs/meerkat.md). */
+function checkOrder({ contents, end }: Turn<DeliveredEvent>): readonly string[] {
 	const faults: string[] = [];
 	let calls = 0;
 	let call = beginCall();
 	const finishCall = (): void => {
 		if (calls === 0) return;
 		const names = (list: readonly string[]) => list.join(",");
-		if (names(call.requested) !== names(call.started)) faults.push("a call that was asked for did not start");
+		if (names(call.requested) !== names(call.started)) faults.push("a requested call did not start");
 		if (names(call.requested) !== names(call.completed)) faults.push("a call has no result, or one out of order");
-		if (names(call.completed) !== names(call.received)) faults.push("results are not told in pairs");
+		if (names(call.completed) !== names(call.received)) faults.push("results are not delivered in pairs");
 	};
-	for (const { type, event } of events) {
+	for (const { type, event } of contents) {
 		const id = String(event["id"]);
 		switch (type) {
 			case "turn_started":
@@ -81,14 +90,14 @@ function checkOrder({ events, end }: Run): readonly string[] {
 				call = beginCall();
 				break;
 			case "text_delta":
-				if (call.isDelivered || call.requested.length > 0) faults.push("text behind the end of the text");
+				if (call.isDelivered || call.requested.length > 0) faults.push("text after the end of the text");
 				call.text += String(event["delta"]);
 				break;
 			case "retrying":
 				call = beginCall();
 				break;
 			case "text_complete":
-				if (event["content"] !== call.text) faults.push("the whole text is not what was told of it");
+				if (event["content"] !== call.text) faults.push("the whole text is not what was delivered of it");
 				call.isDelivered = true;
 				break;
 			case "tool_call_requested":
@@ -102,7 +111,7 @@ function checkOrder({ events, end }: Run): readonly string[] {
 				call.completed.push(id);
 				break;
 			case "tool_result_received":
-				if (call.completed.at(-1) !== id) faults.push("a result is not told in a pair");
+				if (call.completed.at(-1) !== id) faults.push("a result is not delivered in a pair");
 				call.received.push(id);
 				break;
 			case "turn_completed": {

@@ -1,9 +1,291 @@
-// The liveness campaign for Meerkat RPC: random interleavings of many sessions over one connection.
-import type { CampaignOptions, CampaignReport } from "../frame/campaign.ts";
-import { runInterleavings } from "../liveness/liveness.ts";
-import { hostedInterleaving } from "./liveness-actions.ts";
-import { runHostedInterleaving } from "./liveness-run.ts";
+// Meerkat RPC in the liveness campaign: a server of many sessions over one connection, whose models, network, store and clock
+// are the campaign's.
+import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import type { SessionStore } from "../../../src/store/session-store.ts";
+import { createFakeClock } from "../../../test/support/campaign-clock.ts";
+import type { ModelMove } from "../../../test/support/campaign-model.ts";
+import { nextTurn } from "../../../test/support/campaign-server.ts";
+import { createGatedProvider, type GatedProvider } from "../../../test/support/gated-provider.ts";
+import { createHostedServer } from "../../../test/support/hosted-server.ts";
+import { createMemoryFiles, type MemoryFiles } from "../../../test/support/memory-files.ts";
+import type { Sent } from "../frame/actor.ts";
+import type { Tally } from "../frame/campaign.ts";
+import { type LivenessDialect, type Running, settle, shutDown } from "../frame/liveness.ts";
+import {
+	type AnswerKind,
+	answerKinds,
+	type CallKind,
+	type HostedAction,
+	type HostedSettings,
+	hostedActions,
+	hostedScenes,
+	hostedSettings,
+	type ModelAnswer,
+} from "./liveness-actions.ts";
+import { HostedActor, type KnownSession, promptOf, sessionOfRequest } from "./liveness-client.ts";
+import { findFaults } from "./liveness-rules.ts";
+import { outcomeOf } from "./liveness-runs.ts";
 
-export function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
-	return runInterleavings({ arbitrary: hostedInterleaving, run: runHostedInterleaving }, options);
+const paint = { name: "paint", description: "Paints.", input_schema: { type: "object", properties: {} } };
+const question = { question: "Which way?", options: [{ label: "Left" }, { label: "Right" }] };
+const writtenPath = (callId: string): string => `/home/me/project/${callId}.txt`;
+
+interface HostedRunning extends Running<AnswerKind> {
+	readonly client: HostedActor;
+	readonly settings: HostedSettings;
+	readonly provider: GatedProvider;
+	readonly store: SessionStore;
+	readonly files: MemoryFiles;
+	/** Calls that models made so far. */
+	calls: number;
 }
+
+async function startOver(settings: HostedSettings, store: SessionStore, files: MemoryFiles): Promise<HostedRunning> {
+	const clock = createFakeClock();
+	const provider = createGatedProvider(false);
+	const { latency, slots, turns, unloadAfter, outboxLimit, answers, bringsTool, isContract } = settings;
+	const server = await createHostedServer({
+		...{ files, store, clock, outboxLimit },
+		fetch: async (url, init) => {
+			for (let turn = 0; turn < latency; turn += 1) await nextTurn();
+			return await provider.fetch(url, init);
+		},
+		agentwire: { limits: { loaded_sessions: slots, running_turns: turns, unload_after: unloadAfter } },
+	});
+	const { serving, close } = server;
+	const { activity } = provider;
+	const running: HostedRunning = {
+		...{ settings, client: new HostedActor(server.client), provider, store, files, clock, serving, activity, close },
+		quietTurns: latency + 12,
+		unseen: 5,
+		faults: [],
+		calls: 0,
+	};
+	const requests = answers ? ["approval/request", "question/request"] : [];
+	running.client.request("initialize", { requests, ...(bringsTool ? { tools: [paint] } : {}) });
+	if (isContract) running.client.request("capabilities/get", {});
+	await settle(meerkatLiveness, running);
+	return running;
+}
+
+function perform(action: HostedAction, running: HostedRunning): void {
+	const { client, provider } = running;
+	switch (action.do) {
+		case "create":
+			create(running, action.deferred, action.tools);
+			return;
+		case "turn":
+		case "turns": {
+			const id = sessionAt(client, action.session);
+			if (id === null) return;
+			for (const _ of action.do === "turn" ? [1] : [1, 2]) startTurn(client, id);
+			return;
+		}
+		case "interrupt":
+		case "archive":
+		case "read": {
+			const methods = { interrupt: "turn/interrupt", archive: "session/archive", read: "session/read" } as const;
+			const id = sessionAt(client, action.session);
+			if (id !== null) client.request(methods[action.do], { session_id: id });
+			return;
+		}
+		case "list":
+			client.request("session/list", {});
+			return;
+		case "model": {
+			const session = client.sessions.at(action.session % Math.max(1, client.sessions.length));
+			if (session === undefined) return;
+			client.note(`${session.model}: ${JSON.stringify(action.answer)}`);
+			provider.gate(session.model).push(toMoves(action.answer, running));
+			return;
+		}
+	}
+}
+
+function create({ client }: HostedRunning, deferred: boolean, tools: boolean): Sent {
+	const model = `m${client.sessions.length + 1}`;
+	const sent = client.request("session/create", {
+		...{ prompt: `do ${client.sent.length + 1}`, model, provider: "p", enable_builtins: tools },
+		...(deferred ? { initial_turn: "deferred" } : {}),
+	});
+	client.sessions.push({ model, createId: sent.id, sessionId: null });
+	return sent;
+}
+
+function startTurn(client: HostedActor, id: string): Sent {
+	return client.request("turn/start", { session_id: id, prompt: `do ${client.sent.length + 1}` });
+}
+
+/** The n-th session whose id is known; null when there is none. */
+function sessionAt({ sessions }: HostedActor, n: number): string | null {
+	const known = sessions.flatMap(({ sessionId }) => sessionId ?? []);
+	return known.at(n % Math.max(1, known.length)) ?? null;
+}
+
+function toMoves({ words, calls, end }: ModelAnswer, running: HostedRunning): readonly ModelMove[] {
+	const said = Array.from({ length: words }, (): ModelMove => ({ kind: "say", text: "word " }));
+	const ends: Readonly<Record<ModelAnswer["end"], readonly ModelMove[]>> = {
+		done: [{ kind: "done", counted: true }],
+		break: [{ kind: "break" }],
+		refuse: [{ kind: "fail", failure: "status", status: 400 }],
+		lose: [{ kind: "fail", failure: "connection", status: null }],
+		hang: [],
+	};
+	return [...said, ...calls.map((kind) => toCall(kind, running)), ...ends[end]];
+}
+
+function toCall(kind: CallKind, running: HostedRunning): ModelMove {
+	running.calls += 1;
+	const id = `call-${running.calls}`;
+	const call = (name: string, value: object): ModelMove => {
+		return { kind: "call", id, name, arguments: JSON.stringify(value) };
+	};
+	switch (kind) {
+		case "write":
+			return call("WriteFile", { path: writtenPath(id), content: "written" });
+		case "ask":
+			return call("AskUserQuestion", { questions: [question] });
+		case "paint":
+			return call("paint", { colour: "blue" });
+		case "unknown":
+			return call("Nothing", {});
+		case "broken":
+			return { kind: "call", id, name: "WriteFile", arguments: '{"path":' };
+	}
+}
+
+/** Whether a run waits for its model, for the client, or for time; one that was interrupted waits for nothing. */
+function mayWait(sent: Sent, { client, provider }: HostedRunning): boolean {
+	const sessionId = client.sessionOf(sent);
+	if (promptOf(sent) === null || sessionId === null) return false;
+	const cuts = ["turn/interrupt", "session/archive"];
+	const isCut = client.sent.some(
+		(other) => cuts.includes(other.method) && client.sessionOf(other) === sessionId && other.at > sent.at,
+	);
+	if (isCut) return false;
+	const model = client.sessions.find((session) => session.sessionId === sessionId)?.model ?? "m";
+	const last = client.events.findLast((event) => event.sessionId === sessionId);
+	if (provider.gate(model).isWaiting()) return true;
+	if (last?.type === "retrying" && last.at >= client.timePassedAt) return true;
+	return client.openInteractions().some((interaction) => sessionOfRequest(interaction) === sessionId);
+}
+
+/** Sessions that the client knows and did not have archived. */
+function livingSessions(client: HostedActor): readonly string[] {
+	const archived = new Set(
+		client.sent.flatMap((sent) => (sent.method === "session/archive" ? (client.sessionOf(sent) ?? []) : [])),
+	);
+	return client.sessions.flatMap(({ sessionId }) => (sessionId === null || archived.has(sessionId) ? [] : [sessionId]));
+}
+
+/** While others hang, a new session comes to the end of its first turn, unless there is no room for it. */
+async function runConcurrently(running: HostedRunning): Promise<void> {
+	const { client, provider, faults, settings } = running;
+	await settle(meerkatLiveness, running);
+	client.atRest = true;
+	client.note("a session while the others hang");
+	const sent = create(running, false, false);
+	const { model }: Pick<KnownSession, "model"> = client.sessions.at(-1) ?? { model: "m" };
+	provider.gate(model).open();
+	await settle(meerkatLiveness, running);
+	const outcome = outcomeOf(sent);
+	const isFull = client.runs().length >= Math.min(settings.slots, settings.turns);
+	if (outcome === "result" || (outcome === "OVERLOADED" && isFull)) return;
+	faults.push(`a session while the others hang ends with ${outcome}`);
+}
+
+/** Every session that is not archived does a further turn. */
+async function requestOnceMore(running: HostedRunning): Promise<void> {
+	const { client, faults } = running;
+	for (const id of livingSessions(client)) {
+		const sent = startTurn(client, id);
+		await settle(meerkatLiveness, running);
+		const outcome = outcomeOf(sent);
+		if (outcome !== "result") faults.push(`a further turn of ${id} ends with ${outcome}`);
+	}
+}
+
+async function judge(running: HostedRunning): Promise<readonly string[]> {
+	const { client, settings, provider } = running;
+	const isScarce = settings.slots < 1000 || settings.turns < 60;
+	return [...findFaults(client, isScarce), ...provider.complaints(), ...(await findUnapproved(running))];
+}
+
+/** Files that were written without an approval. */
+async function findUnapproved({ client, files }: HostedRunning): Promise<readonly string[]> {
+	const found: string[] = [];
+	// What a client that is gone answered last cannot be known.
+	for (const { type, event, sessionId, at } of client.isGone ? [] : client.events) {
+		if (type !== "tool_call_requested" || event["name"] !== "WriteFile") continue;
+		const callId = String(event["id"]);
+		if ((await files.read(writtenPath(callId))) === null) continue;
+		const approvals = client.interactions.filter(
+			(interaction) => interaction.type === "approval/request" && sessionOfRequest(interaction) === sessionId,
+		);
+		const isApproved = approvals.some(
+			({ params, answer }) =>
+				answer?.how === "for-session" || (params["tool_use_id"] === callId && answer?.how === "yes"),
+		);
+		if (!isApproved) found.push(`${callId} at ${at} wrote without an approval`);
+	}
+	return found;
+}
+
+/** Another server over what is left finds every session that the client knows, and none that was archived. */
+async function reopen({ client, settings, store, files }: HostedRunning): Promise<readonly string[]> {
+	const roomy = { ...settings, slots: 1024, turns: 64, outboxLimit: 262_144, isContract: false };
+	const again = await startOver(roomy, store, files);
+	openModels(again, client);
+	const faults: string[] = [];
+	const archives = client.sent.filter(({ method }) => method === "session/archive");
+	const archived = archives.flatMap((sent) => (outcomeOf(sent) === "result" ? (client.sessionOf(sent) ?? []) : []));
+	const mayBeArchived = archives.flatMap((sent) => (sent.response === null ? (client.sessionOf(sent) ?? []) : []));
+	for (const id of client.sessions.flatMap(({ sessionId }) => sessionId ?? [])) {
+		if (mayBeArchived.includes(id)) continue;
+		const requests = [again.client.request("session/read", { session_id: id }), startTurn(again.client, id)];
+		await settle(meerkatLiveness, again);
+		const wanted = archived.includes(id) ? "SESSION_NOT_FOUND" : "result";
+		for (const sent of requests) {
+			const outcome = outcomeOf(sent);
+			if (outcome !== wanted) faults.push(`${sent.method} of ${id} ends with ${outcome}`);
+		}
+	}
+	again.client.endInput();
+	await shutDown(meerkatLiveness, again);
+	faults.push(...again.faults, ...again.client.faults, ...again.provider.complaints());
+	return faults.map((fault) => `opened again: ${fault}`);
+}
+
+function openModels({ provider }: HostedRunning, { sessions }: HostedActor): void {
+	for (const model of ["m", ...sessions.map((session) => session.model)]) provider.gate(model).open();
+}
+
+function count({ client }: HostedRunning, tally: Tally): void {
+	for (const { type } of client.events) tally.add(type);
+	for (const { type } of client.interactions) tally.add(type);
+	for (const sent of client.sent) tally.add(`${sent.method} ${outcomeOf(sent) ?? "unanswered"}`);
+}
+
+export const meerkatLiveness: LivenessDialect<AnswerKind, HostedAction, HostedSettings, HostedRunning> = {
+	actions: hostedActions,
+	scenes: hostedScenes,
+	answers: answerKinds,
+	yes: "yes",
+	finishes: ["answer", "answer", "cancel", "cancel", "archive", "end", "end", "gone"],
+	settings: hostedSettings,
+	maxSteps: 24,
+	start: (settings) => startOver(settings, createMemoryStore(), createMemoryFiles()),
+	perform,
+	mayWait,
+	openModels: (running) => openModels(running, running.client),
+	prepareEnd: runConcurrently,
+	cancelAll({ client }, finish) {
+		const method = finish === "cancel" ? "turn/interrupt" : "session/archive";
+		for (const id of livingSessions(client)) client.request(method, { session_id: id });
+	},
+	survivors: ({ client }) => client.runs(),
+	requestOnceMore,
+	judge,
+	reopen,
+	count,
+};

@@ -1,7 +1,7 @@
 // Kimi Wire and legacy, as campaigns see them.
 import { createFrontEnd } from "../frame/front-end.ts";
-import { runCampaign } from "../liveness/liveness.ts";
 import { wireCrash } from "./crash.ts";
 import { wireFuzz } from "./fuzz.ts";
+import { wireLiveness } from "./liveness.ts";
 
-export const frontEnd = createFrontEnd({ words: "", fuzz: wireFuzz, crash: wireCrash, liveness: runCampaign });
+export const frontEnd = createFrontEnd({ words: "", fuzz: wireFuzz, crash: wireCrash, liveness: wireLiveness });

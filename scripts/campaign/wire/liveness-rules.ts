@@ -1,16 +1,17 @@
-// What must hold of every interleaving, checked on its transcript after the fact (wire-protocol §1.6, §2.1, §5, §11.1).
+// What must hold of every interleaving of Kimi Wire, checked on its transcript after the fact (wire-protocol §1.6, §2.1, §5,
+// §11.1).
 import { isRecord } from "../../../src/base/json.ts";
 import type { Effect } from "../../../test/support/campaign-tools.ts";
+import type { Entry, Sent } from "../frame/actor.ts";
+import type { Fields } from "../frame/life.ts";
+import { findTurns, type PlacedFact, type TurnFact } from "../frame/turn-rules.ts";
 import type { AnswerKind } from "./liveness-actions.ts";
-import { eventOf, inputEnds, type LivenessClient, type Sent, type ServerRequest } from "./liveness-client.ts";
-import type { Entry } from "./liveness-witness.ts";
+import { eventOf, type ServerRequest, toolCallOf, type WireActor } from "./liveness-client.ts";
 
 /** An effect and the length of the transcript when it began. */
 export interface ObservedEffect extends Effect {
 	readonly at: number;
 }
-
-type Message = Readonly<Record<string, unknown>>;
 
 /** A message of the server's and its place in the transcript. */
 export interface Delivered {
@@ -20,52 +21,33 @@ export interface Delivered {
 
 interface Outcome {
 	readonly at: number;
-	readonly message: Message;
+	readonly message: Fields;
 }
 
 /**
- * Reads a transcript; `isComplete` says that the client read to the end, `storeFailed` that writes failed: then the
- * turn ends without telling what could not be kept.
+ * Reads a transcript; `isComplete` says that the client read to the end, `storeFailed` that writes failed: then the turn ends
+ * without the events that could not be persisted.
  */
 export function findFaults(
-	client: LivenessClient,
+	client: WireActor,
 	effects: readonly ObservedEffect[],
 	isComplete: boolean,
 	storeFailed: boolean,
 ): { readonly delivered: readonly Delivered[]; readonly faults: readonly string[] } {
 	const faults: string[] = [];
-	const responses = checkResponses(client, isComplete, faults);
 	const delivered = withoutReplays(client, faults);
-	checkTurns(client, delivered, isComplete, storeFailed, faults);
-	checkStates(client, responses, storeFailed, faults);
-	if (isComplete && !storeFailed) checkOutcomes(client, responses, faults);
+	const facts = delivered.flatMap((each) => toFact(each, client, storeFailed) ?? []);
+	faults.push(...findTurns(facts, isComplete).faults);
+	checkSteps(delivered, faults);
+	for (const sent of client.sent) checkState(client, sent, storeFailed, faults);
+	if (isComplete && !storeFailed) checkOutcomes(client, faults);
 	checkApprovals(client, delivered, isComplete && !storeFailed, faults);
 	checkEffects(client, effects, faults);
 	return { delivered, faults };
 }
 
-/** One response per request; none for anything else, but for lines that were no messages. */
-function checkResponses(client: LivenessClient, isComplete: boolean, faults: string[]): ReadonlyMap<string, Outcome> {
-	const responses = new Map<string, Outcome>();
-	const ids = new Set(client.sent.map(({ id }) => id));
-	for (const [at, { from, message }] of client.transcript.entries()) {
-		if (from !== "server" || "method" in message) continue;
-		const { id } = message;
-		if (id === null) {
-			const { error } = message;
-			if (!isRecord(error) || error["code"] !== -32600) faults.push(`an unexpected reply without id at ${at}`);
-		} else if (typeof id !== "string" || !ids.has(id)) faults.push(`a response to nothing at ${at}`);
-		else if (responses.has(id)) faults.push(`a second response to ${id}`);
-		else responses.set(id, { at, message });
-	}
-	for (const { id } of client.sent) {
-		if (isComplete && !responses.has(id)) faults.push(`no response to ${id}`);
-	}
-	return responses;
-}
-
 /** The server's messages without those that a replay sent again. */
-function withoutReplays(client: LivenessClient, faults: string[]): readonly Delivered[] {
+function withoutReplays(client: WireActor, faults: string[]): readonly Delivered[] {
 	const replays = new Set(client.sent.filter(({ method }) => method === "replay").map(({ id }) => id));
 	const delivered: Delivered[] = [];
 	const known = new Set<string>();
@@ -99,7 +81,7 @@ function withoutReplays(client: LivenessClient, faults: string[]): readonly Deli
 		}
 		const each = { at, entry };
 		delivered.push(each);
-		// What is told of a question beside the conversation may come amid a replay: the first time it is no replay.
+		// What is sent of a side question may come amid a replay: the first time it is no replay.
 		const key = keyOf(each);
 		if (key === "") continue;
 		if (!known.has(key)) firsts.add(each);
@@ -108,23 +90,20 @@ function withoutReplays(client: LivenessClient, faults: string[]): readonly Deli
 	return delivered;
 }
 
-/** Which event of which question beside the conversation it is; empty for anything else. */
+/** Which event of which side question it is; empty for anything else. */
 function keyOf({ entry }: Delivered): string {
 	const { type, payload } = eventOf(entry.message);
 	return type === "BtwBegin" || type === "BtwEnd" ? `${type} ${String(payload["id"])}` : "";
 }
 
-/** Where plan mode was told to be switched: last before the answer to the switch. */
-function findSwitches({ transcript, sent }: LivenessClient): ReadonlySet<number> {
+/** Where a switch of plan mode was delivered: last before the answer to the switch. */
+function findSwitches({ transcript, sent, endsAt }: WireActor): ReadonlySet<number> {
 	const found = new Set<number>();
-	// At the end of the input a switch may be answered without being told any more: only what is right before counts.
-	const end = transcript.findIndex(({ from, text }) => from === "note" && text === inputEnds);
-	const switchOf = (id: unknown) => sent.find((one) => one.method === "set_plan_mode" && one.id === id);
-	for (const [answeredAt, { from, message }] of transcript.entries()) {
-		const request = from === "server" ? switchOf(message["id"]) : undefined;
-		if (request === undefined || !isRecord(message["result"])) continue;
-		const first = end !== -1 && answeredAt > end ? answeredAt - 1 : request.at + 1;
-		for (let at = answeredAt - 1; at >= first; at -= 1) {
+	for (const { method, at: sentAt, response } of sent) {
+		if (method !== "set_plan_mode" || response === null || !isRecord(response.message["result"])) continue;
+		// At the end of the input a switch may be answered without its event: only what is right before counts.
+		const first = response.at > endsAt ? response.at - 1 : sentAt + 1;
+		for (let at = response.at - 1; at >= first; at -= 1) {
 			const entry = transcript[at];
 			if (entry === undefined || entry.from !== "server" || found.has(at)) continue;
 			const { type, payload } = eventOf(entry.message);
@@ -138,59 +117,41 @@ function findSwitches({ transcript, sent }: LivenessClient): ReadonlySet<number>
 
 const busyMessages: ReadonlySet<string> = new Set(["An agent turn is already in progress", "The session is closing."]);
 
-function isRefusal(message: Message): boolean {
+function isRefusal(message: Fields): boolean {
 	const { error } = message;
 	return isRecord(error) && error["code"] === -32000 && busyMessages.has(String(error["message"]));
 }
 
-/** Turns open and close in pairs before their response, steps count up, and nothing is told between turns. */
-function checkTurns(
-	client: LivenessClient,
-	delivered: readonly Delivered[],
-	isComplete: boolean,
-	storeFailed: boolean,
-	faults: string[],
-): void {
-	const prompts = new Set(client.sent.filter((sent) => hasTurn(client, sent)).map(({ id }) => id));
-	/** The turn, and the turn within it that `/init` runs. */
-	let depth = 0;
-	let mayNest = false;
+/** What a message means for turns; undefined for one that has nothing to do with them. */
+function toFact({ at, entry }: Delivered, client: WireActor, storeFailed: boolean): PlacedFact<never> | undefined {
+	const place = (fact: TurnFact): PlacedFact<never> => ({ session: "", at, fact, content: null });
+	const { message } = entry;
+	if (message["method"] === undefined) {
+		const sent = client.sent.find(({ id }) => id === message["id"]);
+		if (sent === undefined || !hasTurn(client, sent) || isRefusal(message)) return undefined;
+		// Of a turn that could not be begun the error alone is delivered.
+		return place({ kind: "answered", mayLackTurn: storeFailed && isRecord(message["error"]) });
+	}
+	const { type, payload } = eventOf(message);
+	if (type === "TurnBegin") return place({ kind: "begin", name: "", mayNest: payload["user_input"] === "/init" });
+	if (type === "TurnEnd") return place({ kind: "end", what: type });
+	return isOutsideTurns(type, payload) ? undefined : place({ kind: "inside", what: type });
+}
+
+/** Steps count up, and a compaction is closed within its turn. */
+function checkSteps(delivered: readonly Delivered[], faults: string[]): void {
 	let isCompacting = false;
-	let ended = 0;
-	let answered = 0;
 	let step = 0;
 	let isSteered = false;
 	for (const { at, entry } of delivered) {
-		const { message } = entry;
-		if (message["method"] === undefined) {
-			if (!prompts.has(String(message["id"])) || isRefusal(message)) continue;
-			// Of a turn that could not be begun the error alone is told.
-			if (storeFailed && answered === ended && isRecord(message["error"])) continue;
-			answered += 1;
-			if (depth > 0) faults.push(`the prompt is answered at ${at} while its turn is open`);
-			if (answered > ended) faults.push(`the prompt is answered at ${at} without a turn`);
-			continue;
-		}
-		const { type, payload } = eventOf(message);
-		if (type === "TurnBegin") {
-			if (depth > (mayNest ? 1 : 0)) faults.push(`a TurnBegin too many at ${at}`);
-			if (depth === 0) mayNest = payload["user_input"] === "/init";
-			depth += 1;
-			step = 0;
-			continue;
-		}
-		if (depth === 0 && !isOutsideTurns(type, payload)) faults.push(`${type} outside a turn at ${at}`);
-		if (type === "TurnEnd") {
-			depth -= 1;
-			step = 0;
-			if (depth === 0) ended += 1;
-			if (isCompacting) faults.push(`TurnEnd at ${at} while the context is being compacted`);
-		}
+		const { type, payload } = eventOf(entry.message);
+		if (type === "TurnBegin" || type === "TurnEnd") step = 0;
+		if (type === "TurnEnd" && isCompacting) faults.push(`TurnEnd at ${at} while the context is being compacted`);
 		if (type === "CompactionBegin" || type === "CompactionEnd") {
 			if (isCompacting === (type === "CompactionBegin")) faults.push(`${type} at ${at} is out of place`);
 			isCompacting = type === "CompactionBegin";
 		}
-		// The steps behind Stop hooks, and behind what was steered when the last one was over, count from 1 again.
+		// The steps after Stop hooks, and after what was steered when the last one was over, count from 1 again.
 		if (type === "HookResolved" && payload["event"] === "Stop") step = 0;
 		if (type === "SteerInput") isSteered = true;
 		if (type === "StepBegin") {
@@ -199,30 +160,28 @@ function checkTurns(
 			if (payload["n"] !== step) faults.push(`StepBegin ${String(payload["n"])} at ${at} should be ${step}`);
 		}
 	}
-	if (isComplete && depth > 0) faults.push("a turn has no TurnEnd");
-	if (isComplete && ended !== answered) faults.push(`${ended} turns, but ${answered} prompts answered`);
 }
 
-/** Whether it asks for a turn: a question beside the conversation does when none runs. */
-function hasTurn(client: LivenessClient, sent: Sent): boolean {
+/** Whether it requests a turn: a side question does when none runs. */
+function hasTurn(client: WireActor, sent: Sent): boolean {
 	return sent.method === "prompt" || client.hasTurn(sent);
 }
 
 /** What belongs to no turn, or comes before its beginning (wire-protocol §2.5, §4.12). */
-function isOutsideTurns(type: string, payload: Message): boolean {
+function isOutsideTurns(type: string, payload: Fields): boolean {
 	if (type === "BtwBegin" || type === "BtwEnd") return true;
 	if (["HookTriggered", "HookRequest", "HookResolved"].includes(type)) return payload["event"] === "UserPromptSubmit";
 	return isPlanModeStatus(type, payload);
 }
 
-function isPlanModeStatus(type: string, payload: Message): boolean {
+function isPlanModeStatus(type: string, payload: Fields): boolean {
 	if (type !== "StatusUpdate") return false;
 	return Object.entries(payload).every(([key, value]) => (key === "plan_mode") === (value !== null));
 }
 
 type Verdict = "result" | "busy" | "no-turn" | "other-error";
 
-function verdict(message: Message): Verdict {
+function verdict(message: Fields): Verdict {
 	if ("result" in message) return "result";
 	const { error } = message;
 	if (!isRecord(error)) return "other-error";
@@ -245,29 +204,13 @@ const stateTable: Readonly<Record<string, readonly [Verdict, Verdict]>> = {
 	set_plan_mode: ["result", "result"],
 };
 
-function checkStates(
-	client: LivenessClient,
-	responses: ReadonlyMap<string, Outcome>,
-	storeFailed: boolean,
-	faults: string[],
-): void {
-	for (const sent of client.sent) {
-		const response = responses.get(sent.id);
-		if (response === undefined) continue;
-		// What cannot be kept is not switched.
-		if (storeFailed && sent.method === "set_plan_mode" && verdict(response.message) === "other-error") continue;
-		checkState(client, sent, response, storeFailed, faults);
-	}
-}
-
-function checkState(
-	client: LivenessClient,
-	sent: Sent,
-	response: Outcome,
-	storeFailed: boolean,
-	faults: string[],
-): void {
+function checkState(client: WireActor, sent: Sent, storeFailed: boolean, faults: string[]): void {
+	const { response } = sent;
+	if (response === null) return;
+	const inTurn = client.wasInTurn(sent);
 	const found = verdict(response.message);
+	// What cannot be persisted is not switched.
+	if (storeFailed && sent.method === "set_plan_mode" && found === "other-error") return;
 	const cells = stateTable[sent.method];
 	if (sent.method === "aside") {
 		// Only as a turn it can fail, or fail to begin.
@@ -278,13 +221,13 @@ function checkState(
 		return;
 	}
 	if (cells === undefined) {
-		if (sent.atRest && (found === "busy") !== sent.inTurn) faults.push(`${sent.id} is answered ${found}`);
+		if (sent.atRest && (found === "busy") !== inTurn) faults.push(`${sent.id} is answered ${found}`);
 		if (found === "no-turn") faults.push(`${sent.id} is answered ${found}`);
 		return;
 	}
-	// Behind the last step nothing more is taken in, though hooks may keep the turn open.
+	// After the last step nothing more is taken in, though hooks may keep the turn open.
 	const isClosing = sent.method === "steer" && runsTrailingHooks(client, sent.at);
-	const allowed = sent.atRest && !isClosing ? [cells[sent.inTurn ? 1 : 0]] : cells;
+	const allowed = sent.atRest && !isClosing ? [cells[inTurn ? 1 : 0]] : cells;
 	if (!allowed.includes(found)) faults.push(`${sent.id} is answered ${found} instead of ${allowed.join(" or ")}`);
 	if (sent.method !== "cancel" || !sent.atRest || found !== "result") return;
 	const early = client.transcript
@@ -296,32 +239,32 @@ function checkState(
 const trailingHooks: ReadonlySet<unknown> = new Set(["Stop", "StopFailure", "PostToolUse", "PostToolUseFailure"]);
 
 /** Whether hooks that can outlast the last step were begun in the turn that runs at this place. */
-function runsTrailingHooks({ transcript }: LivenessClient, at: number): boolean {
+function runsTrailingHooks({ transcript }: WireActor, at: number): boolean {
 	const events = transcript.slice(0, at).map(({ message }) => eventOf(message));
 	const turn = events.slice(events.findLastIndex(({ type }) => type === "TurnBegin") + 1);
 	return turn.some(({ type, payload }) => type === "HookTriggered" && trailingHooks.has(payload["event"]));
 }
 
 /** A cancel at rest ends its turn as cancelled; what is steered into turns that finish is consumed. */
-function checkOutcomes(client: LivenessClient, responses: ReadonlyMap<string, Outcome>, faults: string[]): void {
-	const statusOf = (id: string): unknown => {
-		const result = responses.get(id)?.message["result"];
+function checkOutcomes(client: WireActor, faults: string[]): void {
+	const statusOf = ({ response }: Sent): unknown => {
+		const result = response?.message["result"];
 		return isRecord(result) ? result["status"] : undefined;
 	};
-	const prompts = client.sent.filter((sent) => {
-		const response = responses.get(sent.id);
-		return hasTurn(client, sent) && response !== undefined && !isRefusal(response.message);
-	});
-	for (const { id, method, at, atRest, inTurn } of client.sent) {
-		if (method !== "cancel" || !atRest || !inTurn) continue;
-		const running = prompts.find((prompt) => prompt.at < at && (responses.get(prompt.id)?.at ?? 0) > at);
-		const status = running === undefined ? "cancelled" : statusOf(running.id);
+	const prompts = client.sent.filter(
+		(sent) => hasTurn(client, sent) && sent.response !== null && !isRefusal(sent.response.message),
+	);
+	for (const sent of client.sent) {
+		const { id, method, at, atRest } = sent;
+		if (method !== "cancel" || !atRest || !client.wasInTurn(sent)) continue;
+		const running = prompts.find((prompt) => prompt.at < at && (prompt.response?.at ?? 0) > at);
+		const status = running === undefined ? "cancelled" : statusOf(running);
 		// What failed is not cancelled while its hooks run.
 		if (status === undefined && runsTrailingHooks(client, at)) continue;
 		if (status !== "cancelled") faults.push(`${id} did not cancel: the turn is ${String(status)}`);
 	}
-	if (!prompts.every(({ id }) => statusOf(id) === "finished")) return;
-	const steered = client.sent.filter(({ id, method }) => method === "steer" && statusOf(id) === "steered").length;
+	if (!prompts.every((prompt) => statusOf(prompt) === "finished")) return;
+	const steered = client.sent.filter((sent) => sent.method === "steer" && statusOf(sent) === "steered").length;
 	const consumed = client.transcript.filter(
 		({ from, message }) => from === "server" && eventOf(message).type === "SteerInput",
 	);
@@ -333,7 +276,7 @@ function checkOutcomes(client: LivenessClient, responses: ReadonlyMap<string, Ou
 }
 
 /** Whether a hook of this event was decided, and so. */
-function isDelivered({ transcript }: LivenessClient, event: string, action: string | null = null): boolean {
+function isDelivered({ transcript }: WireActor, event: string, action: string | null = null): boolean {
 	return transcript.some(({ from, message }) => {
 		const { type, payload } = eventOf(message);
 		if (from !== "server" || type !== "HookResolved" || payload["event"] !== event) return false;
@@ -349,12 +292,12 @@ const decisions: Readonly<Partial<Record<AnswerKind, string>>> = {
 
 /** One ApprovalResponse per ApprovalRequest, and it says what was answered first. */
 function checkApprovals(
-	client: LivenessClient,
+	client: WireActor,
 	delivered: readonly Delivered[],
 	isComplete: boolean,
 	faults: string[],
 ): void {
-	const requests = client.requests.filter(({ type }) => type === "ApprovalRequest");
+	const requests = client.interactions.filter(({ type }) => type === "ApprovalRequest");
 	const resolutions = new Map<string, Outcome>();
 	for (const { at, entry } of delivered) {
 		const { type, payload } = eventOf(entry.message);
@@ -377,19 +320,23 @@ function checkApprovals(
 }
 
 /** Every effect needs an approval of its own, given before it began; one for the session covers the later ones. */
-function checkEffects(client: LivenessClient, effects: readonly ObservedEffect[], faults: string[]): void {
+function checkEffects(client: WireActor, effects: readonly ObservedEffect[], faults: string[]): void {
 	const used = new Set<ServerRequest>();
-	const isOfAgent = ({ payload }: ServerRequest) => payload["agent_id"] !== null;
-	const approvals = client.requests.filter(
+	const isOfAgent = ({ params }: ServerRequest) => params["agent_id"] !== null;
+	const approvals = client.interactions.filter(
 		({ type, answer }) => type === "ApprovalRequest" && answer !== null && decisions[answer.how] !== undefined,
 	);
 	for (const { at, toolCallId, action, isInside } of effects) {
 		const given = approvals.filter(({ answer }) => answer !== null && answer.at < at);
 		const own = given.find(
-			(request) => !used.has(request) && request.toolCallId === toolCallId && isOfAgent(request) === isInside,
+			(request) => !used.has(request) && toolCallOf(request) === toolCallId && isOfAgent(request) === isInside,
 		);
 		if (own !== undefined) used.add(own);
-		else if (!given.some((request) => request.action === action && request.answer?.how === "approve-for-session")) {
+		else if (
+			!given.some(
+				(request) => String(request.params["action"]) === action && request.answer?.how === "approve-for-session",
+			)
+		) {
 			faults.push(`the effect of ${toolCallId} (${action}) was not approved`);
 		}
 	}

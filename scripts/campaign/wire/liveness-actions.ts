@@ -1,6 +1,7 @@
-// What a client, a model and time do to a server in one interleaving, and how fast-check makes such lists.
+// What a client of Kimi Wire and a model do to a server in one interleaving, and how fast-check makes such lists.
 import fc from "fast-check";
 import type { ModelMove } from "../../../test/support/campaign-model.ts";
+import type { CommonAction } from "../frame/liveness.ts";
 
 export const answerKinds = [
 	"approve",
@@ -33,46 +34,28 @@ export interface Greeting {
 	readonly hooks: readonly HookSubscription[];
 }
 
-export type Action =
+/** What a client of Kimi Wire and the model do; a hook, a question or an approval is answered as with any client. */
+export type WireAction =
 	| { readonly do: "prompt" }
 	/** A prompt that is a slash command. */
 	| { readonly do: "command"; readonly text: string }
-	/** A question beside the conversation. */
+	/** A side question. */
 	| { readonly do: "aside"; readonly question: string }
 	| { readonly do: "steer" }
 	| { readonly do: "cancel" }
 	| { readonly do: "replay" }
 	| { readonly do: "initialize"; readonly greeting: Greeting }
 	| { readonly do: "plan-mode"; readonly enabled: boolean }
-	/** Answers the n-th open request, counted round. */
-	| { readonly do: "answer"; readonly which: number; readonly how: AnswerKind }
-	/** Answers a request that was answered or settled before. */
-	| { readonly do: "answer-late"; readonly which: number; readonly how: AnswerKind }
-	| { readonly do: "model"; readonly moves: readonly ModelMove[] }
-	| { readonly do: "wait"; readonly seconds: number }
-	| { readonly do: "pause" }
-	| { readonly do: "resume" };
+	| { readonly do: "model"; readonly moves: readonly ModelMove[] };
 
-/** What is let happen before the next action: nothing, some turns of the event loop, or all there is to happen. */
-export type Rest = number | "all";
-
-export interface Step {
-	readonly action: Action;
-	readonly rest: Rest;
-}
-
-export type Finish = "answer" | "time" | "cancel" | "end" | "gone";
-
-export interface Interleaving {
-	readonly steps: readonly Step[];
-	readonly finish: Finish;
+export interface WireSettings {
 	/** How the client introduces itself before anything else. */
 	readonly greeting: Greeting | null;
 	/** Turns of the event loop per write to the store. */
 	readonly latency: number;
 	/** The first write to the store that fails, and how many do from there on; null for a store that works. */
 	readonly failure: { readonly from: number; readonly count: number } | null;
-	/** Whether asks have deadlines. */
+	/** Whether interactions have deadlines. */
 	readonly deadlines: boolean;
 	/** Bytes. */
 	readonly outboxLimit: number;
@@ -163,7 +146,6 @@ const answerMoves: fc.Arbitrary<readonly ModelMove[]> = fc
 		...end,
 	]);
 
-const which = fc.integer({ min: 0, max: 3 });
 const how = fc.constantFrom<AnswerKind>(...answerKinds, "approve", "approve", "approve");
 
 const subscription: fc.Arbitrary<HookSubscription> = fc
@@ -199,46 +181,37 @@ const greeting: fc.Arbitrary<Greeting> = fc.record({
 	hooks: fc.oneof(fc.constant([]), fc.array(subscription, { minLength: 1, maxLength: 4 })),
 });
 
-const action: fc.Arbitrary<Action> = fc.oneof(
-	{ weight: 4, arbitrary: fc.constant<Action>({ do: "prompt" }) },
+export const wireActions: readonly fc.WeightedArbitrary<WireAction>[] = [
+	{ weight: 4, arbitrary: fc.constant({ do: "prompt" }) },
 	{
 		weight: 1,
 		arbitrary: fc.record({
-			do: fc.constant("command" as const),
+			do: fc.constant("command"),
 			text: fc.constantFrom("/compact", "/compact the rest", "/clear", "/init", "/nothing"),
 		}),
 	},
-	{ weight: 2, arbitrary: fc.constant<Action>({ do: "steer" }) },
-	{ weight: 2, arbitrary: fc.constant<Action>({ do: "cancel" }) },
-	{ weight: 1, arbitrary: fc.constant<Action>({ do: "replay" }) },
-	{ weight: 1, arbitrary: fc.record({ do: fc.constant("initialize" as const), greeting }) },
-	{ weight: 1, arbitrary: fc.record({ do: fc.constant("plan-mode" as const), enabled: fc.boolean() }) },
-	{
-		weight: 1,
-		arbitrary: fc.record({ do: fc.constant("aside" as const), question: fc.constantFrom("Why?", "Why?", "") }),
-	},
-	{ weight: 7, arbitrary: fc.record({ do: fc.constant("answer" as const), which, how }) },
-	{ weight: 1, arbitrary: fc.record({ do: fc.constant("answer-late" as const), which, how }) },
-	{ weight: 8, arbitrary: fc.record({ do: fc.constant("model" as const), moves: answerMoves }) },
-	{ weight: 1, arbitrary: fc.constantFrom(1, 10, 40).map((seconds): Action => ({ do: "wait", seconds })) },
-	{ weight: 1, arbitrary: fc.constant<Action>({ do: "pause" }) },
-	{ weight: 1, arbitrary: fc.constant<Action>({ do: "resume" }) },
-);
+	{ weight: 2, arbitrary: fc.constant({ do: "steer" }) },
+	{ weight: 2, arbitrary: fc.constant({ do: "cancel" }) },
+	{ weight: 1, arbitrary: fc.constant({ do: "replay" }) },
+	{ weight: 1, arbitrary: fc.record({ do: fc.constant("initialize"), greeting }) },
+	{ weight: 1, arbitrary: fc.record({ do: fc.constant("plan-mode"), enabled: fc.boolean() }) },
+	{ weight: 1, arbitrary: fc.record({ do: fc.constant("aside"), question: fc.constantFrom("Why?", "Why?", "") }) },
+	{ weight: 8, arbitrary: fc.record({ do: fc.constant("model"), moves: answerMoves }) },
+];
 
-const rest: fc.Arbitrary<Rest> = fc.constantFrom<Rest>("all", "all", "all", 0, 0, 1, 2, 4);
-
-const step: fc.Arbitrary<Step> = fc.record({ action, rest });
 const done: ModelMove = { kind: "done", counted: true };
 const longReport: ModelMove = { kind: "say", text: "It is done. ".repeat(20) };
 
 /** A prompt, answered with these calls. */
-const opening = (...calls: readonly ModelMove[]): readonly Action[] => [
+const opening = (...calls: readonly ModelMove[]): readonly WireAction[] => [
 	{ do: "prompt" },
 	{ do: "model", moves: [...calls, done] },
 ];
 
-/** The parts of a conversation that chance alone seldom puts in a row. */
-const sceneActions: fc.Arbitrary<readonly Action[]> = fc
+type AnyAction = WireAction | CommonAction<AnswerKind>;
+
+/** The parts of a dialogue that chance alone seldom puts in a row. */
+export const wireScenes: fc.Arbitrary<readonly AnyAction[]> = fc
 	.record({
 		first: how,
 		second: how,
@@ -248,9 +221,9 @@ const sceneActions: fc.Arbitrary<readonly Action[]> = fc
 		options: fc.integer({ min: 0, max: 1 }),
 		kind: fc.constantFrom<"question" | "plan" | "agent" | "hook">("question", "plan", "agent", "agent", "hook"),
 	})
-	.map(({ first, second, agents, tool, report, options, kind }): readonly Action[] => {
-		const answer = (which: number, choice: AnswerKind): Action => ({ do: "answer", which, how: choice });
-		const scenes: Readonly<Record<typeof kind, readonly Action[]>> = {
+	.map(({ first, second, agents, tool, report, options, kind }): readonly AnyAction[] => {
+		const answer = (which: number, choice: AnswerKind): AnyAction => ({ do: "answer", which, how: choice });
+		const scenes: Readonly<Record<typeof kind, readonly AnyAction[]>> = {
 			question: [...opening(call("AskUserQuestion", options, 1)), answer(0, first)],
 			plan: [
 				...opening(call("EnterPlanMode", 0, 1)),
@@ -271,27 +244,7 @@ const sceneActions: fc.Arbitrary<readonly Action[]> = fc
 		return scenes[kind];
 	});
 
-const scene: fc.Arbitrary<readonly Step[]> = fc
-	.tuple(sceneActions, fc.array(rest, { minLength: 8, maxLength: 8 }))
-	.map(([actions, rests]) => actions.map((one, index) => ({ action: one, rest: rests[index] ?? "all" })));
-
-/** Steps by chance, and in between whole scenes. */
-const steps: fc.Arbitrary<readonly Step[]> = fc
-	.array(
-		fc.oneof(
-			{
-				weight: 7,
-				arbitrary: step.map((one): readonly Step[] => [one]),
-			},
-			{ weight: 1, arbitrary: scene },
-		),
-		{ minLength: 1, maxLength: 16, size: "max" },
-	)
-	.map((parts) => parts.flat());
-
-export const interleaving: fc.Arbitrary<Interleaving> = fc.record({
-	steps,
-	finish: fc.constantFrom<Finish>("answer", "answer", "time", "cancel", "end", "end", "gone"),
+export const wireSettings: fc.Arbitrary<WireSettings> = fc.record({
 	greeting: fc.option(greeting, { freq: 4, nil: null }),
 	latency: fc.constantFrom(0, 0, 1, 2),
 	failure: fc.option(fc.record({ from: fc.integer({ min: 1, max: 40 }), count: fc.integer({ min: 1, max: 6 }) }), {

@@ -1,8 +1,8 @@
-// What must hold of hooks, questions, subagents and questions beside the conversation in every interleaving, checked on
-// its transcript after the fact (wire-protocol §4.7–4.9, §4.12, §11.1).
+// What must hold of hooks, questions, subagents and side questions in every interleaving, checked on its transcript after the
+// fact (wire-protocol §4.7–4.9, §4.12, §11.1).
 import { isRecord } from "../../../src/base/json.ts";
 import { chosenLabel, hookDecision } from "./liveness-answers.ts";
-import { eventOf, isOutsideTurns, type LivenessClient, type ServerRequest } from "./liveness-client.ts";
+import { eventOf, isOutsideTurns, type ServerRequest, toolCallOf, type WireActor } from "./liveness-client.ts";
 import { findPlanModeFaults, type PlanCircumstances } from "./liveness-plan-mode.ts";
 import type { Delivered } from "./liveness-rules.ts";
 
@@ -11,13 +11,13 @@ type Payload = Readonly<Record<string, unknown>>;
 export interface Circumstances extends PlanCircumstances {
 	/** Whether the client read to the end. */
 	readonly isComplete: boolean;
-	/** Whether writes failed: then the turn ends without telling what could not be kept. */
+	/** Whether writes failed: then the turn ends without the events that could not be persisted. */
 	readonly storeFailed: boolean;
 }
 
-/** `told` are the server's messages without replayed ones. */
+/** `delivered` are the server's messages without replayed ones. */
 export function findInteractiveFaults(
-	client: LivenessClient,
+	client: WireActor,
 	delivered: readonly Delivered[],
 	circumstances: Circumstances,
 ): readonly string[] {
@@ -34,25 +34,25 @@ interface Batch {
 	readonly at: number;
 	readonly count: number;
 	readonly requests: ServerRequest[];
-	/** Whether no other batch of the same point ran at the same time: which is whose cannot be told then. */
+	/** Whether no other batch of the same point ran concurrently: which is whose cannot be known then. */
 	isAlone: boolean;
 }
 
 interface Speaker {
 	readonly parent: string;
 	isOpen: boolean;
-	/** Whether hooks kept its prompt from the model. */
+	/** Whether hooks withheld its prompt from the model. */
 	readonly isBlocked: boolean;
 	readonly calls: Set<string>;
 }
 
-/** Whose hooks guard questions beside turns. */
-const beside = "beside";
+/** Whose hooks guard side questions. */
+const aside = "aside";
 
-/** Goes through what was told of each turn, in order. */
+/** Goes through what was delivered of each turn, in order. */
 class Walk {
 	readonly faults: string[] = [];
-	readonly #client: LivenessClient;
+	readonly #client: WireActor;
 	readonly #circumstances: Circumstances;
 	#isInTurn = false;
 	/** Calls of the session's own agent in the current answer that have no result yet, by id. */
@@ -66,7 +66,7 @@ class Walk {
 	#blocked = new Set<string>();
 	readonly #asides = new Map<string, "open" | "ended">();
 
-	constructor(client: LivenessClient, circumstances: Circumstances) {
+	constructor(client: WireActor, circumstances: Circumstances) {
 		this.#client = client;
 		this.#circumstances = circumstances;
 	}
@@ -123,11 +123,9 @@ class Walk {
 		return [...this.#batches.values()].reduce((sum, batches) => sum + batches.length, 0);
 	}
 
-	/** Those of a turn: what guards questions beside it goes on by itself. */
+	/** Those of a turn: what guards side questions goes on by itself. */
 	#openBatchesOfTurn(): readonly string[] {
-		return [...this.#batches].flatMap(([key, batches]) =>
-			key.startsWith(beside) || batches.length === 0 ? [] : [key],
-		);
+		return [...this.#batches].flatMap(([key, batches]) => (key.startsWith(aside) || batches.length === 0 ? [] : [key]));
 	}
 
 	#beginTurn(at: number): void {
@@ -147,7 +145,7 @@ class Walk {
 		if (open.length > 0 && !this.#circumstances.storeFailed) {
 			this.faults.push(`the turn ends at ${at} before its hooks are decided: ${open.join(", ")}`);
 		}
-		this.#batches = new Map([...this.#batches].filter(([key]) => key.startsWith(beside)));
+		this.#batches = new Map([...this.#batches].filter(([key]) => key.startsWith(aside)));
 		this.#isInTurn = false;
 	}
 
@@ -189,7 +187,7 @@ class Walk {
 
 	/** A question answered well is what the model reads of it. */
 	#checkAnswered(toolCallId: string, payload: Payload, at: number): void {
-		const asked = this.#questions.filter((request) => request.toolCallId === toolCallId);
+		const asked = this.#questions.filter((request) => toolCallOf(request) === toolCallId);
 		const [request] = asked;
 		const { answer } = request ?? { answer: null };
 		if (request === undefined || asked.length > 1 || answer === null || !answer.atRest || answer.at > at) return;
@@ -218,7 +216,7 @@ class Walk {
 			if (agent.isOpen) this.faults.push(`a second TurnBegin of ${id} at ${at}`);
 			this.#agents.set(id, { ...agent, parent, isOpen: true, calls: new Set() });
 		} else if (type.startsWith("Hook") && inner["event"] === "UserPromptSubmit") {
-			if (agent.isOpen) this.faults.push(`${type} at ${at} behind the TurnBegin of ${id} that it is about`);
+			if (agent.isOpen) this.faults.push(`${type} at ${at} after the TurnBegin of ${id} that it is about`);
 			const isBlocked = type === "HookResolved" && inner["action"] === "block";
 			this.#agents.set(id, { ...agent, parent, isBlocked });
 		} else if (!agent.isOpen && !(this.#circumstances.storeFailed && type === "TurnEnd")) {
@@ -238,7 +236,7 @@ class Walk {
 		this.take(type, inner, at, id);
 	}
 
-	/** An approval comes behind the call it is for, told as whoever's call it is. */
+	/** An approval comes after the call it is for, as the one of the agent whose call it is. */
 	#approval(payload: Payload, at: number): void {
 		const callId = String(payload["tool_call_id"]);
 		const agentId = payload["agent_id"];
@@ -255,7 +253,7 @@ class Walk {
 	}
 
 	#requestAt(at: number): ServerRequest | null {
-		return this.#client.requests.find((request) => request.at === at) ?? null;
+		return this.#client.interactions.find((request) => request.at === at) ?? null;
 	}
 
 	#question(payload: Payload, at: number): void {
@@ -272,7 +270,7 @@ class Walk {
 
 	#hook(type: string, payload: Payload, at: number, agentId: string | null): void {
 		const point = `${String(payload["event"])} ${String(payload["target"])}`;
-		const key = `${isOutsideTurns(payload) ? beside : (agentId ?? "")} ${point}`;
+		const key = `${isOutsideTurns(payload) ? aside : (agentId ?? "")} ${point}`;
 		if (type === "HookTriggered") {
 			const others = this.#batchesAt(point);
 			for (const other of others) other.isAlone = false;
@@ -284,13 +282,13 @@ class Walk {
 			const batches = this.#batchesAt(point);
 			const batch = batches.find(({ requests, count }) => requests.length < count);
 			const request = this.#requestAt(at);
-			if (batch === undefined) this.faults.push(`a HookRequest at ${at} behind no HookTriggered`);
+			if (batch === undefined) this.faults.push(`a HookRequest at ${at} after no HookTriggered`);
 			else if (request !== null) batch.requests.push(request);
 			return;
 		}
 		const own = this.#batches.get(key) ?? [];
 		const batch = own[0];
-		if (batch === undefined) this.faults.push(`a HookResolved at ${at} behind no HookTriggered`);
+		if (batch === undefined) this.faults.push(`a HookResolved at ${at} after no HookTriggered`);
 		else if (batch.isAlone) {
 			this.#checkDecided(batch, point, payload, at);
 			if (agentId === null) this.#noteBlocked(batch, payload);
@@ -298,9 +296,9 @@ class Walk {
 		this.#batches.set(key, own.slice(1));
 	}
 
-	/** A call that is forbidden before it runs; one whose id comes twice cannot be told from its namesake. */
+	/** A call that is forbidden before it runs; one whose id comes twice cannot be distinguished from its namesake. */
 	#noteBlocked({ requests }: Batch, { event, action }: Payload): void {
-		const input = requests[0]?.payload["input_data"];
+		const input = requests[0]?.params["input_data"];
 		if (event !== "PreToolUse" || action !== "block" || !isRecord(input)) return;
 		const id = String(input["tool_call_id"]);
 		if (this.#called.get(id) === 1) this.#blocked.add(id);
@@ -309,7 +307,7 @@ class Walk {
 	/** A batch of one decides as it was answered. */
 	#checkDecided({ count, requests }: Batch, point: string, payload: Payload, at: number): void {
 		const { isComplete, storeFailed } = this.#circumstances;
-		// A replay that was cut off cannot be told from what happened.
+		// A replay that was cut off cannot be distinguished from what happened.
 		if (requests.length < count && isComplete && !storeFailed) {
 			this.faults.push(`${point}: ${requests.length} of ${count} hooks were asked before ${at}`);
 		}
@@ -324,7 +322,7 @@ class Walk {
 	#aside(type: string, payload: Payload, at: number): void {
 		const id = String(payload["id"]);
 		const state = this.#asides.get(id);
-		// A replay that was cut off cannot be told from what happened.
+		// A replay that was cut off cannot be distinguished from what happened.
 		if (!this.#circumstances.isComplete) return;
 		if (type === "BtwBegin") {
 			if (state !== undefined) this.faults.push(`a second BtwBegin of ${id} at ${at}`);

@@ -4,8 +4,8 @@ import type { AnswerKind } from "./liveness-actions.ts";
 import type { ServerRequest } from "./liveness-client.ts";
 
 /** The texts of a question: itself, and the labels to choose from. */
-function textsOf({ payload }: ServerRequest): { readonly question: string; readonly labels: readonly string[] } {
-	const first: unknown = Array.isArray(payload["questions"]) ? payload["questions"][0] : null;
+function textsOf({ params }: ServerRequest): { readonly question: string; readonly labels: readonly string[] } {
+	const first: unknown = Array.isArray(params["questions"]) ? params["questions"][0] : null;
 	if (!isRecord(first) || !Array.isArray(first["options"])) return { question: "", labels: [] };
 	const labels = first["options"].map((option: unknown) => (isRecord(option) ? String(option["label"]) : ""));
 	return { question: String(first["question"]), labels };
