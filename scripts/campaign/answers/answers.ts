@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import type { CampaignOptions, CampaignReport } from "../frame/campaign.ts";
+import { type CampaignOptions, type CampaignReport, reportOn, Tally } from "../frame/campaign.ts";
 import type { ChildReport } from "./answers-child.ts";
 import { answerProtocols } from "./answers-protocols.ts";
 
@@ -15,10 +15,13 @@ const startPatience = 120_000;
 
 const child = fileURLToPath(new URL("answers-child.ts", import.meta.url));
 
-export async function runCampaign({ rounds, seed, log }: CampaignOptions): Promise<CampaignReport> {
-	const started = performance.now();
+export function runCampaign({ rounds, seed, log }: CampaignOptions): Promise<CampaignReport> {
+	return reportOn("answers", seed, () => playBatches(rounds, seed, log));
+}
+
+async function playBatches(rounds: number, seed: number, log: (line: string) => void) {
 	const findings: string[] = [];
-	const outcomes = new Map<string, number>();
+	const outcomes = new Tally();
 	let exits = 0;
 	let connections = 0;
 	let longestPause = 0;
@@ -35,22 +38,21 @@ export async function runCampaign({ rounds, seed, log }: CampaignOptions): Promi
 		}
 		for (const finding of report.findings) log(finding);
 		findings.push(...report.findings);
-		for (const [name, count] of Object.entries(report.outcomes)) outcomes.set(name, (outcomes.get(name) ?? 0) + count);
+		for (const [name, count] of Object.entries(report.outcomes)) outcomes.add(name, count);
 		connections += report.connections;
 		longestPause = Math.max(longestPause, report.longestPause);
 		peakMemory = Math.max(peakMemory, report.peakMemory);
 		log(`${to} answers, ${findings.length} findings`);
 	}
-	const seconds = (performance.now() - started) / 1000;
 	const figures = {
 		"provider types": answerProtocols.length,
 		connections: connections,
 		"ends of the process": exits,
 		"longest pause of the event loop": `${longestPause} ms`,
 		"peak memory": `${peakMemory} MB`,
-		...Object.fromEntries([...outcomes].sort(([one], [other]) => (one < other ? -1 : 1))),
+		...outcomes.figures(),
 	};
-	return { kind: "answers", rounds, seed, seconds, findings, figures };
+	return { rounds, findings, figures };
 }
 
 /** What the child found, or how it ended instead. */

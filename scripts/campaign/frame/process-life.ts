@@ -23,7 +23,7 @@ export interface ProcessLife {
 
 const project = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** Copies the built executable, so that a build at the same time does not remove it; gives its root and itself. */
+/** Copies the built executable, so that a concurrent build does not remove it; gives its root and itself. */
 export async function copyBuild(): Promise<{ readonly root: string; readonly executable: string }> {
 	const root = await mkdtemp(path.join(tmpdir(), "agentwire-campaign-build-"));
 	for (const name of ["bin", "dist", "package.json"]) {

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { createDeferred } from "../../../src/base/deferred.ts";
+import { builtExecutable } from "../frame/executable.ts";
 import { type HostileTree, toCommand } from "./orphans-trees.ts";
 
 const commonEndings = ["timeout", "exit", "end of input", "SIGTERM", "SIGKILL"] as const;
@@ -45,9 +45,6 @@ const growth = 5000;
 const answerPatience = 10_000;
 const pollInterval = 10;
 const secondLook = 30;
-
-const executable =
-	process.env["AGENTWIRE_EXECUTABLE"] ?? fileURLToPath(new URL("../../../bin/agentwire", import.meta.url));
 
 interface Found {
 	readonly processId: number;
@@ -218,7 +215,7 @@ export async function playRound(round: Round): Promise<RoundResult> {
 	const { tree, token, ending, place } = round;
 	const root = mkdtempSync(path.join(tmpdir(), "agentwire-orphans-"));
 	prepare(root, toCommand(tree, token, ending === "exit"), round);
-	const server = spawn(executable, ["--wire", "--yolo", "--work-dir", root], {
+	const server = spawn(builtExecutable, ["--wire", "--yolo", "--work-dir", root], {
 		cwd: root,
 		env: { PATH: process.env["PATH"], HOME: root, KIMI_SHARE_DIR: root },
 	});

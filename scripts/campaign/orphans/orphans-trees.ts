@@ -49,7 +49,7 @@ export const hostileTrees: readonly [HostileTree, ...HostileTree[]] = [
 	},
 ];
 
-/** The command that grows the tree; it waits for its end unless it is to `leave` the tree behind. */
+/** The command that grows the tree; it waits for its end unless it is to `leave` the tree running. */
 export function toCommand({ lines }: HostileTree, token: string, leave: boolean): string {
 	return [
 		`export T=${token}`,

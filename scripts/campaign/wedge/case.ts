@@ -6,7 +6,7 @@ import type { Stage } from "./stage.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What a case is made with. */
+/** What a case is given. */
 export interface World {
 	readonly stage: Stage;
 	readonly random: Random;
@@ -16,7 +16,7 @@ export interface World {
 	readonly loopback: Loopback;
 }
 
-/** What goes on beside the heartbeat. */
+/** What goes on while the heart beats. */
 export interface Scene {
 	/** `rpc` has the heartbeat in a second session; a process of `wire` has but one, and the heartbeat is a small request. */
 	readonly dialect?: "rpc" | "wire";

@@ -272,10 +272,10 @@ const callCases: readonly Case[] = [
 	given("a list of text of text", (size) => JSON.stringify({ command: fill('\\"', size / 3) }), /Shell (ok|error)/),
 ];
 
-const thoughts: readonly Case[] = [
+const reasoning: readonly Case[] = [
 	{
 		area: "calls of a model",
-		name: "a megabyte of thoughts and fences",
+		name: "a megabyte of reasoning and fences",
 		reached: /session\/create: /,
 		set: ({ size }) => ({
 			answers: [
@@ -306,4 +306,4 @@ const thoughts: readonly Case[] = [
 	},
 ];
 
-export const modelCases: readonly Case[] = [...answerCases, ...callCases, ...thoughts];
+export const modelCases: readonly Case[] = [...answerCases, ...callCases, ...reasoning];

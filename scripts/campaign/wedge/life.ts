@@ -1,17 +1,14 @@
-// One process under trial: the real executable, its client's end of the streams, and the heartbeat beside what it is asked.
+// One process under trial: the real executable, its client's end of the streams, and the heartbeat while it works.
 // It notes what came of it as lines of text, and judges nothing.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { createDeferred } from "../../../src/base/deferred.ts";
 import { isRecord } from "../../../src/base/json.ts";
+import { builtExecutable } from "../frame/executable.ts";
 import type { Fields, Scene } from "./case.ts";
 import { Heart, peakMemory, waitedForProcessor } from "./heart.ts";
 import type { Answer, Loopback } from "./loopback.ts";
 import { standardReply } from "./replies.ts";
 import type { Stage } from "./stage.ts";
-
-const executable =
-	process.env["AGENTWIRE_EXECUTABLE"] ?? fileURLToPath(new URL("../../../bin/agentwire", import.meta.url));
 
 /** Milliseconds that the end of a process may take before it is killed. */
 const endPatience = 10_000;
@@ -53,7 +50,7 @@ export class Life {
 	stderr = "";
 	/** The session of the heartbeat, once it is there. */
 	calmSession = "";
-	/** The session that was told of last, apart from that one. */
+	/** The session that the last event was of, apart from that one. */
 	hostileSession = "";
 	readonly #child: ChildProcessWithoutNullStreams;
 	readonly #scene: Scene;
@@ -287,5 +284,7 @@ export function brief(value: unknown, length = 160): string {
 /** With flags of Node, for whoever looks for the reason of a finding: `--cpu-prof --cpu-prof-dir=/tmp/profiles`. */
 function commandLine(flags: readonly string[]): readonly [string, readonly string[]] {
 	const ofNode = process.env["AGENTWIRE_CAMPAIGN_NODE_FLAGS"];
-	return ofNode === undefined ? [executable, flags] : [process.execPath, [...ofNode.split(" "), executable, ...flags]];
+	return ofNode === undefined
+		? [builtExecutable, flags]
+		: [process.execPath, [...ofNode.split(" "), builtExecutable, ...flags]];
 }

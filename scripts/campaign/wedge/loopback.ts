@@ -1,4 +1,4 @@
-// A server on loopback that plays the providers of models, the pages of the web and the services: it answers as it was told.
+// A server on loopback that plays the providers of models, the pages of the web and the services: it answers as a case wants it to.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-// One round of the wedge campaign: a process of its own, the hostile thing beside a heartbeat, and what was measured.
+// One round of the wedge campaign: a process of its own, the hostile thing while the heart beats, and what was measured.
 import { setTimeout as delay } from "node:timers/promises";
 import { isRecord } from "../../../src/base/json.ts";
 import { createRandom } from "../random.ts";

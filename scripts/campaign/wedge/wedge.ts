@@ -1,9 +1,9 @@
 // The wedge campaign: hostile texts of up to a megabyte in every tool and at every place that takes text from outside, each in
-// a real process beside a heartbeat. Nothing holds the event loop, takes much memory, goes unanswered or ends the process.
+// a real process while its heart beats. Nothing holds the event loop, takes much memory, goes unanswered or ends the process.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { CampaignOptions, CampaignReport } from "../frame/campaign.ts";
+import { type CampaignOptions, type CampaignReport, reportOn } from "../frame/campaign.ts";
 import { createRandom, type Random } from "../random.ts";
 import type { Case } from "./case.ts";
 import { wedgeCases } from "./cases.ts";
@@ -14,7 +14,7 @@ import { type Measured, playRound, type RoundOptions } from "./round.ts";
 /** The most that a case is made of; the first pass through all cases has them at this size. */
 const largest = 1_000_000;
 const smallest = 1000;
-/** How often a case is tried again, alone, before a late answer counts: the machine has other work. */
+/** How often a case is repeated, alone, before a late answer counts: the machine has other work. */
 const tries = 3;
 
 interface Row {
@@ -77,8 +77,11 @@ const head = `${"case".padEnd(64)} ${"size".padStart(8)} ${"beat".padStart(8)} $
  * Plays `rounds` rounds, one after the other, of the cases whose name has `only` in it; 0 for each of them once. Linux only:
  * it reads /proc.
  */
-export async function runCampaign({ rounds, seed, log, only = "" }: CampaignOptions): Promise<CampaignReport> {
-	const started = performance.now();
+export function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
+	return reportOn("wedge", options.seed, () => playRounds(options));
+}
+
+async function playRounds({ rounds, seed, log, only = "" }: CampaignOptions) {
 	const cacheDir = mkdtempSync(path.join(tmpdir(), "agentwire-wedge-cache-"));
 	const random = createRandom(seed);
 	const rows: Row[] = [];
@@ -97,10 +100,7 @@ export async function runCampaign({ rounds, seed, log, only = "" }: CampaignOpti
 			log(toLine(row));
 		}
 		return {
-			kind: "wedge",
 			rounds: rows.length,
-			seed,
-			seconds: (performance.now() - started) / 1000,
 			findings: rows.flatMap(({ tried, size, faults }) =>
 				faults.map((fault) => `${tried.area}: ${tried.name} (${size}): ${fault}`),
 			),
