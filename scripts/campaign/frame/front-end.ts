@@ -13,7 +13,7 @@ export interface Dialect<
 	Settings,
 	R extends Running<How>,
 > {
-	/** The words of the command line that choose it. */
+	/** The words of the command line that choose it, with a blank at their end. */
 	readonly words: string;
 	readonly fuzz: FuzzDialect;
 	readonly crash: CrashDialect<Scenario>;
@@ -33,9 +33,9 @@ export function createFrontEnd<
 	R extends Running<How>,
 >({ words, fuzz, crash, liveness }: Dialect<Scenario, How, Action, Settings, R>): FrontEnd {
 	return {
-		fuzz: (options) => runFuzz(fuzz, `${words} --kind fuzz`, options),
-		liveness: (options) => runLiveness(liveness, `${words} --kind liveness`, options),
-		crash: (options) => runCrash(crash, `${words} --kind crash`, options),
-		kill: (options) => runKill(crash, `${words} --kind kill`, options),
+		fuzz: (options) => runFuzz(fuzz, `${words}--kind fuzz`, options),
+		liveness: (options) => runLiveness(liveness, `${words}--kind liveness`, options),
+		crash: (options) => runCrash(crash, `${words}--kind crash`, options),
+		kill: (options) => runKill(crash, `${words}--kind kill`, options),
 	};
 }

@@ -5,7 +5,7 @@ import { meerkatFuzz } from "./fuzz.ts";
 import { meerkatLiveness } from "./liveness.ts";
 
 export const frontEnd = createFrontEnd({
-	words: "--dialect meerkat",
+	words: "--dialect meerkat ",
 	fuzz: meerkatFuzz,
 	crash: meerkatCrash,
 	liveness: meerkatLiveness,
