@@ -1,8 +1,7 @@
 // A session over doubles: scripted model, fake clock, a store in memory.
 import { silentLog } from "../../src/base/log.ts";
 import type { AgentEvent, EventBody, EventType } from "../../src/events/event.ts";
-import type { Attachment } from "../../src/kernel/api.ts";
-import type { AttachOptions } from "../../src/kernel/api.ts";
+import type { Attachment, AttachOptions } from "../../src/kernel/api.ts";
 import type { InteractionDeadlines } from "../../src/kernel/interactions/interaction-table.ts";
 import { Session } from "../../src/kernel/session/session.ts";
 import type { SessionParts } from "../../src/kernel/session/session-parts.ts";

@@ -6,7 +6,7 @@ import { createDeferred } from "../../../src/base/deferred.ts";
 import type { Identifiers } from "../../../src/base/ids.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import type { Configuration } from "../../../src/config/configuration.ts";
-import { readConfiguration } from "../../../src/config/read-config.ts";
+import { readConfiguration } from "../../../src/config/configuration-reader.ts";
 import type { Files } from "../../../src/files/port.ts";
 import { Kernel } from "../../../src/kernel/hosting/kernel.ts";
 import type { Processes } from "../../../src/processes/port.ts";
