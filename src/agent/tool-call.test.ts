@@ -148,7 +148,7 @@ describe("tools in a turn", () => {
 		},
 	);
 
-	it("ends the turn silently after a rejection, once the other calls have ended", async () => {
+	it("ends the turn without text after a rejection, once the other calls have ended", async () => {
 		const tools = [createToolDouble("E", { approval: editNeed }), createToolDouble("T")];
 		const subject = createTurnSubject(createScriptedModel([[call("c1", "E"), call("c2", "T"), done()]]), tools, {
 			approve: approveBy({ c1: { kind: "rejected", feedback: "" } }),

@@ -20,7 +20,7 @@ describe("toKernelError", () => {
 	);
 });
 
-describe("texts and codes of what is thrown", () => {
+describe("the text and the code of a thrown value", () => {
 	it("gives a text for any value", () => {
 		expect(errorText(new Error("a"))).toBe("a");
 		expect(errorText(5)).toBe("5");

@@ -264,7 +264,7 @@ describe("exportSession", () => {
 		expect(await readdir(outDir)).toEqual([]);
 	});
 
-	it("refuses what a ZIP file cannot hold", async () => {
+	it("refuses a session that a ZIP file cannot contain", async () => {
 		const huge: Files = {
 			...disk,
 			status: async (file) => {

@@ -536,7 +536,7 @@ describe("an elicitation", () => {
 		expect(asked).toEqual([["The MCP server srv asks: Who?\nname", "c"]]);
 	});
 
-	it("is declined when nobody can be asked", async () => {
+	it("is declined when no client supports questions", async () => {
 		const { connection, call } = createSubject(asking);
 		await connection.connect();
 		expect(await call()).toEqual(answered('{"action":"decline"}'));

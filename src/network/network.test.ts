@@ -222,8 +222,8 @@ describe("a proxy", () => {
 		["an HTTP proxy", startHttpProxy, "http", {}],
 		["an HTTP proxy that is spoken to with TLS", startHttpProxy, "https", { secure: true }],
 		["a SOCKS proxy", startSocksProxy, "socks", {}],
-		["a SOCKS proxy that wants a password", startSocksProxy, "socks5h", { credentials: "me:p@ss" }],
-		["an HTTP proxy that wants a password", startHttpProxy, "http", { credentials: "me:p@ss" }],
+		["a SOCKS proxy with a password", startSocksProxy, "socks5h", { credentials: "me:p@ss" }],
+		["an HTTP proxy with a password", startHttpProxy, "http", { credentials: "me:p@ss" }],
 	])("of the kind %s gets a tunnel request for https hosts", async (_name, start, scheme, options) => {
 		const origin = await started(startOrigin(undefined, true));
 		const proxy = await started(start(options));

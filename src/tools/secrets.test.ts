@@ -81,7 +81,7 @@ const ways: readonly (readonly [string, () => Promise<string>])[] = [
 	["a variant without an end", () => written(".env.")],
 	["a link", () => linked("notes.txt", ".env")],
 	["a link with a harmless name", () => linked(".env.example", ".env")],
-	["a link with the name of a picture", () => linked("a.png", ".env")],
+	["a link with the name of an image", () => linked("a.png", ".env")],
 	[
 		"a chain of links",
 		async () => {

@@ -58,7 +58,7 @@ describe("applyEdits", () => {
 			[replaceAll(`${"a".repeat(50_000)}b${"a".repeat(50_000)}`, ""), replaceAll("a".repeat(250), "b")],
 		],
 		[
-			"a thousand edits that find nothing",
+			"a thousand edits without a match",
 			"b".repeat(1_000_000),
 			Array.from({ length: 1000 }, () => replaceAll("a", "")),
 		],

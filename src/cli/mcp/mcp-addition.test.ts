@@ -23,7 +23,7 @@ describe("the entry of an added server", () => {
 			{ url: "https://a/mcp", transport: "http", headers: { Key: "a:b" }, auth: "oauth" },
 			{ ...remote, headers: [" Key :  a:b "], auth: "oauth" },
 		],
-	])("is %j", (entry, addition) => {
+	])("becomes %j", (entry, addition) => {
 		// As text: the order of the keys counts too.
 		expect(JSON.stringify(toMcpEntry(addition))).toBe(JSON.stringify(entry));
 	});
@@ -44,7 +44,7 @@ describe("the entry of an added server", () => {
 			"--auth takes only oauth. A token goes into a header: --header KEY:VALUE, where KEY is Authorization.",
 			{ ...remote, auth: "secret" },
 		],
-	])("cannot be made: %s", (message, addition) => {
+	])("is refused: %s", (message, addition) => {
 		expect(() => toMcpEntry(addition)).toThrow(new McpError(message));
 	});
 });

@@ -90,7 +90,7 @@ describe("createTextPrinter", () => {
 		expect(play(callCompleted("c1", "T", null), result("c1", value))).toBe(`> T\n${expected}`);
 	});
 
-	it("says that a retried answer starts anew", () => {
+	it("reports that a retried answer starts anew", () => {
 		expect(play(step(1), text("half an ans"), retry, text("whole"), turnEnds)).toBe(
 			"half an ans\n* The model failed (APIStatusError 503); attempt 2 of 3 starts its answer anew in 0.5 s.\nwhole\n",
 		);

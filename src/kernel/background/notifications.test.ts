@@ -65,7 +65,7 @@ describe("the notifications of a session", () => {
 	/** Lets all pending promises settle. */
 	const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-	it("wait for a turn, are emitted at its begin, then immediately, and once more before its end", async () => {
+	it("wait for a turn, are emitted at its start, then immediately, and once more before its end", async () => {
 		const notifications = create();
 		const { delivered, deliver } = createDelivered();
 		await notifications.publish((id, now) => about(id, now));

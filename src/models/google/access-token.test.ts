@@ -77,9 +77,9 @@ describe("tokens for Vertex AI", () => {
 	});
 
 	it.each([
-		["no file", null, "/keys.json"],
-		["no JSON", "oops", "JSON"],
-		["no credentials", "[]", "/keys.json holds no credentials"],
+		["a missing file", null, "/keys.json"],
+		["invalid JSON", "oops", "JSON"],
+		["another JSON value", "[]", "/keys.json holds no credentials"],
 		["an unknown kind", '{"type":"service_account"}', "No token for Vertex AI could be had"],
 	])("report the fault for %s, and read the file again next time", async (_name, text, message) => {
 		let reads = 0;
