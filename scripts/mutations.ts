@@ -1,5 +1,5 @@
 // Breaks the product deliberately, one line at a time in a copy of the tree, and says which fast test notices.
-// Run with `npm run mutations`; words behind `--` choose those breakages whose name or file holds one of them.
+// Run with `npm run mutations`; words after `--` choose those breakages whose name or file holds one of them.
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Breakage, breakages } from "./mutations/breakages.ts";

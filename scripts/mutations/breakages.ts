@@ -12,13 +12,13 @@ export interface Breakage {
 const dialects: readonly Breakage[] = [
 	{
 		name: "Kimi Wire delivers the session's own answer a second time, whole",
-		file: "dialects/kimi/project.ts",
+		file: "dialects/kimi/projection.ts",
 		find: '"content.completed": deliveredOfSubagents,',
 		replace: '"content.completed": delivered,',
 	},
 	{
 		name: "Kimi Wire wraps the answer to a subagent's approval",
-		file: "dialects/kimi/project.ts",
+		file: "dialects/kimi/projection.ts",
 		find: "...delivered({ ...event, agentPath: [] }, audience),",
 		replace: "...delivered(event, audience),",
 	},
@@ -30,7 +30,7 @@ const dialects: readonly Breakage[] = [
 	},
 	{
 		name: "a cancelled step is delivered as interrupted",
-		file: "messages/to-message.ts",
+		file: "messages/message-conversion.ts",
 		find: 'reason === "error" ?',
 		replace: 'reason !== "" ?',
 	},
@@ -60,13 +60,13 @@ const dialects: readonly Breakage[] = [
 	},
 	{
 		name: "legacy delivers the merged answer of the session's own agent",
-		file: "dialects/legacy/project.ts",
+		file: "dialects/legacy/projection.ts",
 		find: "(agentPath.length === 0 ? merged : streamed)",
 		replace: "(agentPath.length === 0 ? streamed : merged)",
 	},
 	{
 		name: "legacy delivers a status without a context usage",
-		file: "dialects/legacy/project.ts",
+		file: "dialects/legacy/projection.ts",
 		find: "context_usage === null ? null :",
 		replace: "context_usage === undefined ? null :",
 	},

@@ -38,8 +38,8 @@ export function createWorkingCopy(root: string): WorkingCopy {
 			const file = path.join(directory, "src", breakage.file);
 			const text = readFileSync(file, "utf8");
 			const place = placeOf(breakage, text);
-			const behind = text.slice(place + breakage.find.length);
-			writeFileSync(file, text.slice(0, place) + breakage.replace + behind);
+			const rest = text.slice(place + breakage.find.length);
+			writeFileSync(file, text.slice(0, place) + breakage.replace + rest);
 			return () => writeFileSync(file, text);
 		},
 		remove: () => rmSync(directory, { recursive: true, force: true }),

@@ -186,6 +186,8 @@ async function playInterleaving<
 	const running = await dialect.start(settings);
 	const { client } = running;
 	for (const { action, rest } of steps) {
+		// No machine lets time pass while a program that has work gets no turn.
+		if (action.do === "wait") await settle(dialect, running);
 		if (isCommon<How, Action>(action)) performCommon(action, running);
 		else dialect.perform(action, running);
 		if (rest === "all") await settle(dialect, running);
