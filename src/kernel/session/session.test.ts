@@ -195,6 +195,37 @@ describe("approvals", () => {
 		expect(double.stored.state().approval.autoApproveActions).toEqual(["edit file"]);
 	});
 
+	it("for the session leave other actions open, and later calls of them ask again", async () => {
+		const other = createToolDouble("O", { approval: { ...editNeed, action: "run command" }, hasEffect: true });
+		const { session, attach, double } = await createSessionSubject(
+			createScriptedModel([
+				[call("c1", "E"), call("c2", "O"), done()],
+				[call("c3", "O", '{"n":3}'), done()],
+				[say("ok"), done()],
+			]),
+			[edit(), other],
+		);
+		const client = attach();
+		await session.send(start());
+		const requested = [
+			(await client.next("interaction.requested")).interaction,
+			(await client.next("interaction.requested")).interaction,
+		];
+		const idOf = (toolCallId: string) =>
+			requested.find((each) => each.kind === "approval" && each.toolCallId === toolCallId)?.id ?? "";
+		const answer = { ...approve, decision: "approve_for_session" } as const;
+		await session.send({ type: "interaction.respond", interactionId: idOf("c1"), answer });
+		expect((await client.next("tool.result")).toolCallId).toBe("c1");
+		const resolved = () => client.bodies.flatMap((body) => (body.type === "interaction.resolved" ? [body] : []));
+		expect(resolved().map(({ interactionId }) => interactionId)).toEqual([idOf("c1")]);
+		await session.send({ type: "interaction.respond", interactionId: idOf("c2"), answer: approve });
+		const third = (await client.next("interaction.requested")).interaction;
+		expect(third).toMatchObject({ toolCallId: "c3", action: "run command" });
+		await session.send({ type: "interaction.respond", interactionId: third.id, answer: approve });
+		await client.next("turn.ended");
+		expect(double.stored.state().approval.autoApproveActions).toEqual(["edit file"]);
+	});
+
 	it("accept feedback only with a rejection", async () => {
 		const { session, attach } = await createSessionSubject(twoEdits(), [edit()]);
 		const client = attach();
