@@ -36,13 +36,26 @@ export class KernelError extends Error {
 
 /** Converts anything thrown to a KernelError; for foreign errors the code is `internal`, without details. */
 export function toKernelError(thrown: unknown): KernelError {
-	if (thrown instanceof KernelError) return thrown;
+	if (isError(thrown) && thrown instanceof KernelError) return thrown;
 	return new KernelError("internal", "Internal error; the log has the details.", { cause: thrown });
 }
 
-/** The text of anything thrown, for logs and tool results. */
+/** Whether it is an error, for anything thrown: a proxy may throw when it is asked. */
+export function isError(thrown: unknown): thrown is Error {
+	try {
+		return thrown instanceof Error;
+	} catch {
+		return false;
+	}
+}
+
+/** The text of anything thrown, for logs and tool results. Never fails, although what was thrown may have code of its own. */
 export function errorText(thrown: unknown): string {
-	return thrown instanceof Error ? thrown.message : String(thrown);
+	try {
+		return String(thrown instanceof Error ? thrown.message : thrown);
+	} catch {
+		return "an error without a readable text";
+	}
 }
 
 /** Whether the operating system refused something, as opposed to a bug of ours. */
@@ -52,6 +65,10 @@ export function isSystemError(thrown: unknown): thrown is Error {
 
 /** The system error code (`ENOENT`, `ENOSPC`, …) of anything thrown, or null. */
 export function systemErrorCode(thrown: unknown): string | null {
-	if (!(thrown instanceof Error) || !("code" in thrown)) return null;
-	return typeof thrown.code === "string" ? thrown.code : null;
+	if (!isError(thrown)) return null;
+	try {
+		return "code" in thrown && typeof thrown.code === "string" ? thrown.code : null;
+	} catch {
+		return null;
+	}
 }

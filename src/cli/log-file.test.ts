@@ -110,9 +110,9 @@ describe("createLogWriter", () => {
 
 	it("rotates a log that becomes full while it writes", async () => {
 		const writer = createLogWriter(file, createDiskFiles(), systemClock);
-		const text = "x".repeat(900_000);
+		const text = "x ".repeat(30_000);
 		for (let n = 1; n <= 13; n += 1) {
-			writer.write("info", text, {});
+			for (let line = 1; line <= 15; line += 1) writer.write("info", text, {});
 			await writer.flush();
 		}
 		expect(await names()).toEqual(["agentwire.log", "agentwire.log.1"]);

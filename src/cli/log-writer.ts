@@ -4,9 +4,8 @@ import path from "node:path";
 import { pino } from "pino";
 import { type Clock, sleep } from "../base/clock.ts";
 import type { LogFields } from "../base/log.ts";
-import { redactSecrets } from "../base/redaction.ts";
 import type { Files } from "../files/port.ts";
-import { toLoggable } from "./log-fields.ts";
+import { toLoggable, toLoggableText } from "./log-fields.ts";
 
 /** Size in bytes at which a log is rotated, and the number of rotated files to retain. */
 const rotationSize = 10 * 1024 * 1024;
@@ -64,7 +63,7 @@ export function createLogWriter(file: string, files: Files, clock: Clock): LogWr
 	const logger = pino({ level: "debug", base: { pid: process.pid } }, { write: take });
 	return {
 		write(level, message, fields) {
-			logger[level](toLoggable(fields), redactSecrets(message));
+			logger[level](toLoggable(fields), toLoggableText(message));
 		},
 		async flush() {
 			if (writing === null) return;
