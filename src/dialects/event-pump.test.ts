@@ -5,6 +5,7 @@ import { createSessionSubject } from "../../test/support/session-subject.ts";
 import { createToolDouble, editNeed } from "../../test/support/turn-subject.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { silentLog } from "../base/log.ts";
+import type { AgentEvent, EventBody } from "../events/event.ts";
 import type { Model } from "../models/model.ts";
 import type { Peer } from "../rpc/connection.ts";
 import type { RpcId, RpcReply } from "../rpc/envelope.ts";
@@ -15,7 +16,8 @@ import { project } from "./kimi/projection.ts";
 const today = { ...noCompatibility, declared: null };
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-async function createSubject(model: Model) {
+/** `projecting` may fail before an event is projected. */
+async function createSubject(model: Model, projecting: (event: AgentEvent) => void = () => {}) {
 	const edit = createToolDouble("E", { approval: editNeed, hasEffect: true });
 	const { session } = await createSessionSubject(model, [edit]);
 	const sent: string[] = [];
@@ -32,7 +34,15 @@ async function createSubject(model: Model) {
 		withdraw: (id) => void waiting.delete(id),
 		ready: () => room.wait,
 	};
-	const pump = new EventPump(session, peer, (event) => project(event, today), silentLog);
+	const pump = new EventPump(
+		session,
+		peer,
+		(event) => {
+			projecting(event);
+			return project(event, today);
+		},
+		silentLog,
+	);
 	const attach = () => {
 		const attachment = session.attach(plainAttachment);
 		pump.carry(attachment);
@@ -128,6 +138,35 @@ describe("EventPump", () => {
 		expect(isDrained).toBe(false);
 		await session.stop();
 		await drained;
+	});
+
+	const failingOnce = (type: EventBody["type"]) => {
+		let isDue = true;
+		return ({ body }: AgentEvent) => {
+			if (!isDue || body.type !== type) return;
+			isDue = false;
+			throw new Error("injected fault");
+		};
+	};
+
+	it.each([
+		["content.delta", "failed"],
+		["interaction.requested", "failed"],
+		["turn.ended", "finished"],
+	] as const)("fails the turn, and goes on, when a %s cannot be sent", async (type, status) => {
+		const model = createScriptedModel([
+			[say("a"), ...(type === "interaction.requested" ? [call("c1", "E")] : []), done()],
+			[say("b"), done()],
+		]);
+		const { session, sent, pump, attach } = await createSubject(model, failingOnce(type));
+		attach();
+		const first = await session.send({ type: "turn.start", input: "hi" });
+		expect(await pump.turnEnded(first.turnId)).toMatchObject({ status });
+		const second = await session.send({ type: "turn.start", input: "more" });
+		expect(await pump.turnEnded(second.turnId)).toEqual({ status: "finished" });
+		expect(sent.at(-1)).toBe('{"type":"TurnEnd","payload":{}}');
+		await session.stop();
+		await pump.drained();
 	});
 
 	it("resolves the end of a side question once it was sent, also for a later call", async () => {

@@ -1,6 +1,7 @@
 // Sends the events of an attachment to a peer, for any dialect: projects them, sends them, waits while the outbox is
 // full, and turns the peer's replies into answers.
 import { createDeferred, type Deferred } from "../base/deferred.ts";
+import { toKernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { AgentEvent, TurnOutcome } from "../events/event.ts";
 import type { Answer, InteractionFailure, InteractionKind } from "../events/interaction.ts";
@@ -110,13 +111,28 @@ export class EventPump {
 		if (body.type === "turn.started" && isOwn) this.#lastBegun = turnId;
 		// The end of a turn that could not begin is only for the caller that waits for its outcome.
 		const isUnbegun = body.type === "turn.ended" && isOwn && turnId !== this.#lastBegun;
-		if (!isUnbegun) for (const outgoing of this.#project(event)) this.#send(outgoing);
+		if (!isUnbegun) this.#trySend(event);
 		// A side question in a turn ends with the turn; nobody waits for it separately.
 		if (body.type === "side-question.ended" && turnId === null) this.#noteSideQuestion(body.id);
 		if (body.type !== "turn.ended" || turnId === null || !isOwn || body.outcome === null) return;
 		this.#lastEnded = { turnId, outcome: body.outcome };
 		this.#turnWaiters.get(turnId)?.resolve(body.outcome);
 		this.#turnWaiters.delete(turnId);
+	}
+
+	/** A bug in sending one event fails the turn that it belongs to, and no more: later events are sent. */
+	#trySend(event: AgentEvent): void {
+		try {
+			for (const outgoing of this.#project(event)) this.#send(outgoing);
+		} catch (thrown) {
+			this.#log.error("An event could not be sent.", { event: event.body.type, error: thrown });
+			this.#session.fail(thrown);
+			// Nobody can answer what was not requested.
+			if (event.body.type !== "interaction.requested") return;
+			const { id } = event.body.interaction;
+			this.#forget(id);
+			this.#sendEvent(id, { kind: "error-reply", message: toKernelError(thrown).message });
+		}
 	}
 
 	#noteSideQuestion(id: string): void {
@@ -149,8 +165,18 @@ export class EventPump {
 		this.#open.set(interactionId, { id, outgoing });
 		this.#peer.call(id, outgoing.method, outgoing.params(id), (reply) => {
 			this.#open.delete(interactionId);
-			this.#sendEvent(interactionId, toAnswer(outgoing, reply));
+			this.#sendEvent(interactionId, this.#toAnswer(outgoing, reply));
 		});
+	}
+
+	#toAnswer({ interactionId, readResult }: OutgoingInteraction, reply: RpcReply): Answer | InteractionFailure {
+		if (reply.kind === "error") return { kind: "error-reply", message: reply.error.message };
+		try {
+			return readResult(reply.result) ?? { kind: "malformed" };
+		} catch (thrown) {
+			this.#log.error("A reply could not be read.", { interactionId, error: thrown });
+			return { kind: "malformed" };
+		}
 	}
 
 	/** Later replies are ignored. */
@@ -165,9 +191,4 @@ export class EventPump {
 			this.#log.error("An answer could not be delivered.", { interactionId, error: thrown });
 		});
 	}
-}
-
-function toAnswer(outgoing: OutgoingInteraction, reply: RpcReply): Answer | InteractionFailure {
-	if (reply.kind === "error") return { kind: "error-reply", message: reply.error.message };
-	return outgoing.readResult(reply.result) ?? { kind: "malformed" };
 }

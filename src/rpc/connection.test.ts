@@ -8,7 +8,7 @@ import { envelopeRules } from "../dialects/kimi/envelope.ts";
 import { envelopeRules as legacyRules } from "../dialects/legacy/envelope.ts";
 import { Connection, type ConnectionSettings } from "./connection.ts";
 import type { RpcReply } from "./envelope.ts";
-import { defineMethod } from "./methods.ts";
+import { defineMethod, type Method } from "./methods.ts";
 
 /** Resolves after everything that is due in this turn of the event loop. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -18,7 +18,7 @@ function createSubject(maximumInFlight = 256) {
 	const gates = new Map<string, ReturnType<typeof createDeferred<unknown>>>();
 	const heard: unknown[] = [];
 	const text = v.object({ text: v.string() });
-	const methods = new Map([
+	const methods = new Map<string, Method>([
 		["echo", defineMethod({ params: text, handle: async (params) => params })],
 		[
 			"wait",
@@ -50,6 +50,26 @@ function createSubject(maximumInFlight = 256) {
 					respond({ early: 2 });
 					await settled();
 					throw new Error("afterwards");
+				},
+			}),
+		],
+		[
+			"broken",
+			{
+				actsOn: "both",
+				prepare: () => {
+					throw new Error("injected fault");
+				},
+			},
+		],
+		[
+			"endless",
+			defineMethod({
+				params: v.unknown(),
+				handle: async () => {
+					const own: { own?: unknown } = {};
+					own.own = own;
+					return own;
 				},
 			}),
 		],
@@ -141,6 +161,16 @@ describe("requests", () => {
 		receive(request("1", "early"));
 		await connection.idle();
 		expect(take()).toEqual([result("1", { early: 1 })]);
+	});
+
+	it("answers what it cannot handle, or whose result it cannot send, and goes on with the lines that came with it", async () => {
+		const { receive, request, take } = createSubject();
+		receive(request("1", "broken"), request("2", "endless"), request("3", "echo", { text: "a" }));
+		await settled();
+		const internal = "Internal error; the log has the details.";
+		expect(take()).toEqual(
+			expect.arrayContaining([error("1", -32603, internal), error("2", -32603, internal), result("3", { text: "a" })]),
+		);
 	});
 
 	it("run concurrently, and both of two requests with one id are answered", async () => {

@@ -71,7 +71,7 @@ export class Connection implements Peer {
 	serve(): Promise<void> {
 		return new Promise((resolve) => {
 			this.#transport.receive((lines) => {
-				for (const line of lines) this.#receive(line);
+				for (const line of lines) this.#tryReceive(line);
 			}, resolve);
 		});
 	}
@@ -109,6 +109,19 @@ export class Connection implements Peer {
 
 	get #settings(): ConnectionSettings {
 		return this.#chosen ?? this.#undecided();
+	}
+
+	/** A bug in the handling of one line must not cost the lines that came with it. */
+	#tryReceive(line: Line): void {
+		try {
+			this.#receive(line);
+		} catch (thrown) {
+			this.#log.error("A line could not be handled.", { error: thrown });
+			if (line.kind === "oversized") return;
+			const text = trimLine(line.text);
+			const incoming = readEnvelope(parseJsonLine(text), this.#settings.rules, text);
+			if (incoming.kind === "request") this.#fail(incoming.id, this.#settings.rules.toErrorObject(thrown));
+		}
 	}
 
 	#receive(line: Line): void {
@@ -169,8 +182,10 @@ export class Connection implements Peer {
 		let answered = false;
 		const respond = (result: unknown) => {
 			if (answered) return;
+			// A result that cannot be sent is answered as an error.
+			const line = resultLine(id, result);
 			answered = true;
-			this.#transport.send(resultLine(id, result));
+			this.#transport.send(line);
 		};
 		try {
 			respond(await call(respond));
