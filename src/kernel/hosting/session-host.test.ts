@@ -278,6 +278,24 @@ describe("a host of sessions", () => {
 		expect(await events[Symbol.asyncIterator]().next()).toMatchObject({ done: true });
 	});
 
+	it("attributes work that continues after the loading to its own session, although several were created at once", async () => {
+		const later = createDeferred<void>();
+		const owners: Promise<[id: string, owner: unknown]>[] = [];
+		const memory = createMemoryStore();
+		const store: SessionStore = {
+			...memory,
+			openOrCreate(workDir, id) {
+				owners.push(later.promise.then(() => [id, host.faultOwner()]));
+				return memory.openOrCreate(workDir, id);
+			},
+		};
+		const { host } = await createSubject({}, { store });
+		const handles = await Promise.all([1, 2, 3].map(() => host.create(plainRequest)));
+		later.resolve();
+		const sessions = new Map<string, unknown>(handles.map(({ session }) => [session.id, session]));
+		for (const [id, owner] of await Promise.all(owners)) expect(owner).toBe(sessions.get(id));
+	});
+
 	it("refuses everything after the stop", async () => {
 		const { host } = await createSubject();
 		const handle = await host.create(plainRequest);

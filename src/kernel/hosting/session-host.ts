@@ -42,6 +42,8 @@ export class SessionHost implements SessionsApi {
 	readonly #faults = createFaultScopes();
 	/** The session that runs without a scope: an uncaught exception outside every scope is attributed to it. */
 	#unscoped: string | null = null;
+	/** The sessions that are being loaded. */
+	readonly #loading = new Set<string>();
 	#isStopped = false;
 
 	constructor(parts: SessionHostParts) {
@@ -165,7 +167,8 @@ export class SessionHost implements SessionsApi {
 	}
 
 	async #load(id: string, open: () => Promise<Session>): Promise<Session> {
-		const session = await this.#cache.load(id, () => this.#asOf(id, open));
+		this.#loading.add(id);
+		const session = await this.#cache.load(id, () => this.#asOf(id, open)).finally(() => this.#loading.delete(id));
 		if (!this.#isStopped) return session;
 		// The host stopped while the session was being opened.
 		await session.stop();
@@ -177,7 +180,7 @@ export class SessionHost implements SessionsApi {
 	 * scope, because scopes cost time.
 	 */
 	#asOf<Result>(id: string, work: () => Result): Result {
-		const isOnly = this.#chosen.size === 0 || (this.#chosen.size === 1 && this.#chosen.has(id));
+		const isOnly = [...this.#chosen.keys(), ...this.#loading].every((known) => known === id);
 		if (!isOnly) return this.#faults.within(id, work);
 		this.#unscoped = id;
 		return work();
