@@ -169,6 +169,38 @@ describe("the cost of a pattern", () => {
 		expect(costOf("(?i)(?:secret|password|api key|token)", 400_000)).toBeLessThan(200);
 	});
 
+	/** Each takes longer than a matcher may: measured, on an idle core. */
+	const words = (count: number, length: number) =>
+		Array.from({ length: count }, (_, n) => (n * 7919 + 1_000_003).toString(26).repeat(length).slice(0, length));
+	it.each([
+		["choices after one another", `a${"(?:a|b)".repeat(20)}c`, 500_000],
+		["more of them", `a${"(?:a|b)".repeat(200)}c`, 30_000],
+		["choices that may be empty", `a${"(?:a|b|)".repeat(200)}c`, 30_000],
+		["hundreds of words", `(?i)(?:${words(400, 6).join("|")})`, 10_000],
+		["hundreds of words in a longer text", words(200, 6).join("|"), 30_000],
+		["two long words that begin alike", `${"a".repeat(2000)}b|${"a".repeat(1900)}c`, 10_000],
+	])("is what the engine may take for %s", (_name, source, length) => {
+		expect(costOf(source, length)).toBeGreaterThan(200);
+	});
+
+	it.each([
+		["a few dozen words", `(?i)(?:${words(20, 8).join("|")})`, 50_000],
+		["whole words", "\\b(?:rm|mkfs|dd|shutdown|reboot)\\b", 200_000],
+		["names", "^(?:ReadFile|WriteFile|StrReplaceFile|Shell|Grep|Glob)$", 400_000],
+	])("stays small for %s", (_name, source, length) => {
+		expect(costOf(source, length)).toBeLessThan(200);
+	});
+
+	it("is that of learning what follows, for the first texts, and small for those after them", () => {
+		const compiled = compile("a.{10}b", "python");
+		if (!compiled.ok) throw new Error(compiled.reason);
+		const { pattern } = compiled;
+		const [first, text] = [pattern.costIn(10_000), "a".repeat(10_000)];
+		expect(first).toBeGreaterThan(15_000_000);
+		expect(pattern.test(text)).toBe(false);
+		expect(pattern.costIn(10_000)).toBeLessThan(first / 4);
+	});
+
 	it("covers all steps of a program in which no state repeats", () => {
 		const source = "(?i)[ab]*a[ab]{900}c";
 		const compiled = compile(source, "python");

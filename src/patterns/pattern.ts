@@ -7,7 +7,10 @@ import { translatePattern } from "./translation.ts";
 export interface Pattern {
 	/** Whether the pattern matches anywhere in the text. Takes at most as long as `costIn` says. */
 	test(text: string): boolean;
-	/** The most nanoseconds that a search in a text of this length may take; usually it takes fewer. */
+	/**
+	 * The most nanoseconds that a search in a text of this length may take; usually it takes fewer. Later searches take
+	 * less than the first.
+	 */
 	costIn(length: number): number;
 	/** Instructions of the compiled program. */
 	readonly size: number;
@@ -36,12 +39,18 @@ export async function loadPatternCompiler(): Promise<CompilePattern> {
 				isForbidden,
 			}));
 			const size = parts.reduce((sum, { compiled }) => sum + compiled.programSize(), 0);
+			const model = toCostModel(source, size);
+			let unknown = model.transitions;
 			return {
 				ok: true,
 				pattern: {
-					test: (text) => parts.every(({ compiled, isForbidden }) => compiled.test(text) !== isForbidden),
+					test(text) {
+						unknown = Math.max(0, unknown - text.length);
+						return parts.every(({ compiled, isForbidden }) => compiled.test(text) !== isForbidden);
+					},
 					size,
-					costIn: (length) => costOfSearch + length * costPerCharacter(source, size),
+					costIn: (length) =>
+						costOfSearch + length * model.known + Math.min(length, unknown) * (model.following - model.known),
 				},
 			};
 		} catch (thrown) {
@@ -50,20 +59,61 @@ export async function loadPatternCompiler(): Promise<CompilePattern> {
 	};
 }
 
-/** Words and choices between them: the engine keeps few states apart, whatever the text is. */
-const wordList = /^(?:\(\?i\)|\(\?:|[\w\s"'`#%&,:;<=>@~!/|()^$-]|\\[\W_bB])*$/;
-
 /** Nanoseconds for the shortest text. */
 const costOfSearch = 1000;
+
+/**
+ * What searches cost, in nanoseconds: the slowest that was measured, on two cores shared with others. The engine
+ * remembers the states that it was in, and what followed.
+ */
+interface CostModel {
+	/** How often it may have to find out what follows, all searches together. Infinite where it forgets again. */
+	readonly transitions: number;
+	/** For a character, when it has to find out. */
+	readonly following: number;
+	/** For a character, when it remembers. */
+	readonly known: number;
+}
 
 /** Steps of a program whose states, all of them, fit into the engine's memory. */
 const smallProgram = 16;
 
-/**
- * Nanoseconds for a character: the slowest that was measured, on two cores shared with others. The engine remembers states
- * that it was in; where there are too many of them it follows each step of the program again at every character.
- */
-function costPerCharacter(source: string, size: number): number {
-	if (wordList.test(source)) return 200 + 2.5 * size;
-	return size <= smallProgram ? 400 : 3000 + 95 * size;
+/** Bytes that the engine remembers before it forgets everything. */
+const rememberedBytes = 8_000_000;
+
+/** For a character, when so many steps of the program have to be followed. */
+const costOfSteps = (count: number): number => 3000 + 95 * count;
+
+function toCostModel(source: string, size: number): CostModel {
+	const following = costOfSteps(size);
+	if (size <= smallProgram) return { transitions: 64 + 2 ** (size - 2), following, known: 400 };
+	const list = readWordList(source);
+	if (list === null) return { transitions: Number.POSITIVE_INFINITY, following, known: 0 };
+	return { transitions: list.transitions, following: Math.min(following, costOfSteps(list.steps)), known: 200 };
+}
+
+/** One list of words, without choices within them: what the engine has to remember is the beginnings of the words. */
+const wordList = /^(?:\(\?i\))?(?:\^|\\b)*(?:\((?:\?:)?)?((?:[\w\s"'`#%&,:;<=>@~!/|^$-]|\\[\W_bB])*)\)?(?:\$|\\b)*$/;
+
+interface WordList {
+	/** Pairs of a state and a kind of character. */
+	readonly transitions: number;
+	/** Steps of the program in one state. */
+	readonly steps: number;
+}
+
+/** Null for another pattern, and where there is too much to remember. */
+function readWordList(source: string): WordList | null {
+	const [, list] = wordList.exec(source) ?? [];
+	if (list === undefined) return null;
+	const words = list.split("|");
+	const longest = words.reduce((most, { length }) => Math.max(most, length), 0);
+	const around = source.length - list.length;
+	const steps = 2 * (words.length + longest + around) + 10;
+	// With conditions such as `\b` a state also says what the last character was.
+	const states = (list.length + words.length) * (/[\\^$]/.test(source) ? 2 : 1);
+	// Between two characters that occur is one kind of others.
+	const kinds = 2 * new Set(list + list.toLowerCase() + list.toUpperCase()).size + 12;
+	const bytes = states * (200 + 8 * (kinds + steps));
+	return bytes > rememberedBytes ? null : { transitions: states * kinds, steps };
 }
