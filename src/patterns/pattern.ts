@@ -108,7 +108,8 @@ function readWordList(source: string): WordList | null {
 	if (list === undefined) return null;
 	const words = list.split("|");
 	const longest = words.reduce((most, { length }) => Math.max(most, length), 0);
-	const around = source.length - list.length;
+	// Conditions before and after the list; a group and its flag are no steps.
+	const around = Math.max(0, source.length - list.length - 8);
 	const steps = 2 * (words.length + longest + around) + 10;
 	// With conditions such as `\b` a state also says what the last character was.
 	const states = (list.length + words.length) * (/[\\^$]/.test(source) ? 2 : 1);
