@@ -155,9 +155,9 @@ describe("createLogWriter", () => {
 		await writer.flush();
 		await expect(lines()).rejects.toThrow("ENOENT");
 		stuck.resolve();
-		// One is on its way to the disk, ten are in the megabyte that waits for it.
-		await vi.waitFor(async () => expect(await lines()).toHaveLength(12));
-		expect((await lines()).find(({ count }) => count !== undefined)).toMatchObject({ count: 89 });
+		// Each is cut to 64 KiB. One is on its way to the disk, 16 are in the megabyte that waits for it.
+		await vi.waitFor(async () => expect(await lines()).toHaveLength(18));
+		expect((await lines()).find(({ count }) => count !== undefined)).toMatchObject({ count: 83 });
 	});
 
 	it("reports the number of lost lines once the disk accepts some again", async () => {
