@@ -4,7 +4,7 @@ import { call, createScriptedModel, done, say } from "../../../test/support/scri
 import { createQuietParts } from "../../../test/support/session-doubles.ts";
 import { createSessionSubject, type SessionSubject } from "../../../test/support/session-subject.ts";
 import { createToolPlace } from "../../../test/support/tool-environment.ts";
-import { createToolDouble } from "../../../test/support/turn-subject.ts";
+import { createToolDouble, editNeed } from "../../../test/support/turn-subject.ts";
 import type { HookEvent } from "../../events/hook-event.ts";
 import type { ClientHook } from "../../hooks/hook.ts";
 import type { ModelRequest } from "../../models/model.ts";
@@ -222,6 +222,22 @@ describe("hooks in parallel with the turn", () => {
 			expect(await client.next("turn.ended")).toMatchObject({ outcome: { status: "cancelled" } });
 		},
 	);
+
+	it("are not run for a call whose approval a cancel settled", async () => {
+		const edit = createToolDouble("E", { approval: editNeed, hasEffect: true });
+		const subject = await createSessionSubject(createScriptedModel([[call("c1", "E"), done()]]), [edit]);
+		const client = subject.attach(subscriptions(on("PostToolUse"), on("PostToolUseFailure")));
+		await start(subject);
+		await client.next("interaction.requested");
+		await subject.session.send({ type: "turn.cancel" });
+		await client.next("turn.ended");
+		expect(client.bodies.map(({ type }) => type).slice(-3)).toEqual([
+			"interaction.resolved",
+			"step.interrupted",
+			"turn.ended",
+		]);
+		expect(client.bodies.filter(({ type }) => type === "hook.triggered")).toEqual([]);
+	});
 
 	it("get at most 2000 characters of a result, or its message", async () => {
 		const outputs = [
