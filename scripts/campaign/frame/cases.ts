@@ -28,8 +28,9 @@ export interface Cases<T> {
 	readonly shrinkLimit: number;
 }
 
-/** More is not worth reading. */
-const findingLimit = 20;
+/** More is not worth reading, and so many are worth the time that shrinking takes. */
+const findingLimit = 10;
+const shrunkFindings = 3;
 
 /** Plays cases until they count for `rounds` rounds, or the one case that `path` names. */
 export async function playCases<T>(
@@ -40,7 +41,8 @@ export async function playCases<T>(
 	let done = 0;
 	for (let batch = 0; done < rounds && findings.length < findingLimit; batch += 1) {
 		const limit = rounds - done;
-		const { finding, played } = await playBatch(cases, seed + batch, path ?? "", limit);
+		const shrinkLimit = findings.length < shrunkFindings ? cases.shrinkLimit : 0;
+		const { finding, played } = await playBatch({ ...cases, shrinkLimit }, seed + batch, path ?? "", limit);
 		done += played;
 		if (finding !== null) findings.push(finding);
 		if (path !== undefined) break;

@@ -28,7 +28,8 @@ export interface Stop {
 }
 
 const moments: readonly Stop["when"][] = ["before", "half-way", "after"];
-const shrinkLimit = 60_000;
+/** Milliseconds that may be spent on making a failing case smaller. */
+const shrinkLimit = 40_000;
 
 /** Files in memory, over which servers in this process live. */
 export class MemoryWorld<Scenario> implements World<Stop> {
@@ -134,7 +135,7 @@ export async function countEffects<Scenario>(
 }
 
 const describeStop = ({ effect, when, loss }: Stop): string =>
-	`stopped ${when} effect ${effect} by ${loss === null ? "a kill" : `a power loss, what stays: ${loss}`}`;
+	`stopped ${when} effect ${effect} by ${loss === null ? "a kill" : `a power loss that leaves ${typeof loss === "number" ? `what seed ${loss} draws` : `the ${loss}`}`}`;
 
 /**
  * `points` bounds the stops per scenario that is walked, `rounds` is the number of rounds with stops that are drawn with the

@@ -94,9 +94,10 @@ export interface LivenessDialect<
 }
 
 const batchSize = 500;
-const shrinkLimit = 60_000;
+/** Milliseconds that may be spent on making a failing case smaller. */
+const shrinkLimit = 40_000;
 /** Real milliseconds in which what is under way shows itself: modules are loaded in no turn of this loop. */
-const patience = 5000;
+const patience = 3000;
 
 export function runLiveness<
 	How extends string,
@@ -185,6 +186,36 @@ async function playInterleaving<
 ): Promise<Played> {
 	const running = await dialect.start(settings);
 	const { client } = running;
+	try {
+		await performAll(dialect, running, steps);
+		await bringToEnd(dialect, running, finish);
+	} catch (thrown) {
+		if (!(thrown instanceof StuckError)) throw thrown;
+		// What waits for ever would let every further check wait as well.
+		return toPlayed(running, [thrown.message]);
+	}
+	const missing = client.isGone ? [] : client.unanswered().map(({ id }) => `no response to ${id}`);
+	const judged = await dialect.judge(running, finish);
+	const reopened = await dialect.reopen(running, finish);
+	dialect.count(running, tally);
+	return toPlayed(running, [...missing, ...judged, ...reopened]);
+}
+
+/** What is thrown when something does not end that nobody else can end. */
+class StuckError extends Error {
+	override readonly name = "StuckError";
+}
+
+function toPlayed({ client, faults }: Running<string>, more: readonly string[]): Played {
+	const all = [...faults, ...client.faults, ...more];
+	return { faults: all, rounds: 1, transcript: [...client.describe(), ...all.map((fault) => `✗ ${fault}`)] };
+}
+
+async function performAll<How extends string, Action extends { readonly do: string }, Settings, R extends Running<How>>(
+	dialect: LivenessDialect<How, Action, Settings, R>,
+	running: R,
+	steps: readonly Step<Action | CommonAction<How>>[],
+): Promise<void> {
 	for (const { action, rest } of steps) {
 		// No machine lets time pass while a program that has work gets no turn.
 		if (action.do === "wait") await settle(dialect, running);
@@ -192,15 +223,8 @@ async function playInterleaving<
 		else dialect.perform(action, running);
 		if (rest === "all") await settle(dialect, running);
 		else for (let turn = 0; turn < rest; turn += 1) await nextTurn();
-		client.atRest = rest === "all";
+		running.client.atRest = rest === "all";
 	}
-	await bringToEnd(dialect, running, finish);
-	const missing = client.isGone ? [] : client.unanswered().map(({ id }) => `no response to ${id}`);
-	const judged = await dialect.judge(running, finish);
-	const reopened = await dialect.reopen(running, finish);
-	const faults = [...running.faults, ...client.faults, ...missing, ...judged, ...reopened];
-	dialect.count(running, tally);
-	return { faults, rounds: 1, transcript: [...client.describe(), ...faults.map((fault) => `✗ ${fault}`)] };
 }
 
 function performCommon<How extends string>(action: CommonAction<How>, running: Running<How>): void {
@@ -238,7 +262,7 @@ export async function settle<How extends string, R extends Running<How>>(
 	{ mayWait }: Settling<How, R>,
 	running: R,
 ): Promise<void> {
-	const { client, quietTurns, unseen, faults } = running;
+	const { client, quietTurns, unseen } = running;
 	const seen = () => running.activity() + client.received;
 	const started = performance.now();
 	const isExplained = (): boolean => {
@@ -247,7 +271,7 @@ export async function settle<How extends string, R extends Running<How>>(
 		if (client.isPaused || client.isGone) return waited >= unseen;
 		const lost = client.unanswered().filter((sent) => !mayWait(sent, running));
 		if (lost.length > 0 && waited < patience) return false;
-		for (const { id } of lost) faults.push(`${id} waits for nothing`);
+		if (lost.length > 0) throw new StuckError(`${lost.map(({ id }) => id).join(", ")} waits for nothing`);
 		return true;
 	};
 	for (let quiet = 0, last = seen(); quiet < quietTurns || !isExplained(); ) {
@@ -291,7 +315,7 @@ async function answerAll<How extends string, Action extends { readonly do: strin
 	running: R,
 	answers: boolean,
 ): Promise<void> {
-	const { client, faults } = running;
+	const { client } = running;
 	dialect.openModels(running);
 	for (let round = 0; round < 40; round += 1) {
 		await settle(dialect, running);
@@ -302,7 +326,7 @@ async function answerAll<How extends string, Action extends { readonly do: strin
 		if (client.unanswered().length === 0) return;
 		if (open.length === 0) passTime(running, answers ? 10 : 61);
 	}
-	faults.push("something is still unanswered");
+	throw new StuckError("something is still unanswered");
 }
 
 /** Approves whatever is requested until nothing more is. */
@@ -323,7 +347,7 @@ export async function shutDown<How extends string, R extends Running<How>>(
 	dialect: Settling<How, R>,
 	running: R,
 ): Promise<void> {
-	const { serving, faults } = running;
+	const { serving } = running;
 	let isOver = false;
 	const over = serving.ended
 		.then(() => serving.finish())
@@ -331,7 +355,7 @@ export async function shutDown<How extends string, R extends Running<How>>(
 			isOver = true;
 		});
 	await withPatience(over, patience);
-	if (!isOver) faults.push("the server does not come to its end");
+	if (!isOver) throw new StuckError("the server does not come to its end");
 	// What was written before the end is received.
 	await settle(dialect, running);
 	await running.close();
