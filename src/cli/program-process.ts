@@ -8,6 +8,7 @@ import type { ProgramOptions } from "./command-line.ts";
 import { environmentVariables } from "./environment.ts";
 import { createLogFile, type LogFile } from "./log-file.ts";
 import { currentDirectory, type Place, shareDirectory } from "./paths.ts";
+import { replaceStandardError } from "./standard-error.ts";
 import { handleStopSignals, type StopSignal } from "./stop-signals.ts";
 
 /** The process as the program finds it. */
@@ -40,6 +41,8 @@ export function takeProcess(options: ProgramOptions, packageDir: string, interru
 	const log = createLogFile(path.join(shareDir, "logs", "agentwire.log"), options.debug);
 	handleStopSignals(interruptions.onSignal);
 	guardProcess(interruptions, log);
+	logWarnings(log);
+	replaceStandardError();
 	return { place, environment, shareDir, packageDir, log };
 }
 
@@ -77,6 +80,10 @@ function guardProcess({ faultOwner, onBroken }: Interruptions, log: LogFile): vo
 		clearTimeout(unhandled.get(promise));
 		unhandled.delete(promise);
 	});
-	// stderr may have no reader.
-	process.stderr.on("error", () => {});
+}
+
+/** Node would write its warnings to stderr by itself: they are for the log. */
+function logWarnings(log: LogFile): void {
+	process.removeAllListeners("warning");
+	process.on("warning", (warning) => log.warn("A warning of Node.", { error: warning }));
 }

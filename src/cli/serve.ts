@@ -4,11 +4,12 @@ import type { FaultOwner } from "../kernel/api.ts";
 import { nobody } from "../kernel/session/fault-owner.ts";
 import type { Session } from "../kernel/session/session.ts";
 import { serve } from "../server/serve.ts";
-import { createStdioTransport } from "../transports/stdio.ts";
+import { createStdioTransport, isStderrShared } from "../transports/stdio.ts";
 import type { NamedSession, ServeOptions } from "./command-line.ts";
 import { endInTime } from "./process-exit.ts";
 import { endProgram, type StartedKernel, startHost, startProgram } from "./program.ts";
 import { takeProcess } from "./program-process.ts";
+import { divertNotices } from "./standard-error.ts";
 import { productName, productVersion } from "./version.ts";
 
 /** Serves until the client is gone; returns the exit code. Throws UsageError. */
@@ -59,8 +60,11 @@ async function serveClient(
 	const host = mode === "wire" ? null : await program.openHost();
 	begun(() => host?.sessions.faultOwner() ?? session ?? nobody);
 	const { outboxBytes, requestsInFlight } = program.configuration.agentwire.limits;
+	const transport = createStdioTransport(outboxBytes);
+	// Between two lines of the protocol, and as lines of their own.
+	if (isStderrShared()) divertNotices((text) => transport.send(text.replace(/\n$/, "")));
 	const serving = serve({
-		transport: createStdioTransport(outboxBytes),
+		transport,
 		session,
 		...(host === null ? {} : { host }),
 		server: { name: productName, version: productVersion },

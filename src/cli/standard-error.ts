@@ -1,20 +1,36 @@
-// Writes text for people to stderr without blocking. Node's own writes block the process when nobody reads; here such
-// text is dropped.
-import { closeSync, constants, openSync, writeSync } from "node:fs";
+// Writes text for people to stderr without blocking. Node's own writes block the process when nobody reads, or change
+// how everybody else's writes to the same pipe behave; here text that cannot be written is dropped.
+import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
+import { Writable } from "node:stream";
 
 /** Reopened, so that the flags do not change for others who write to the same pipe or terminal. */
 const descriptorPath = "/dev/fd/2";
 const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK | constants.O_NOCTTY;
 
+/** Where text goes instead of stderr; null for stderr. */
+let divert: ((text: string) => void) | null = null;
+
+/**
+ * From now on text goes to `write`: for a program whose stderr leads where its stdout does, so that no text comes into
+ * the middle of a line.
+ */
+export function divertNotices(write: (text: string) => void): void {
+	divert = write;
+}
+
 /** Writes short text at once, or drops it when the reader is not ready. */
 export function writeNotice(text: string): void {
+	if (divert !== null) divert(text);
+	else if (!writeReopened(text)) writeAsNode(text);
+}
+
+/** False when stderr cannot be opened again: it is a socket, or another user's pipe. */
+function writeReopened(text: string): boolean {
 	let descriptor: number;
 	try {
 		descriptor = openSync(descriptorPath, flags);
 	} catch {
-		// A socket, or another user's pipe: only a blocking write is possible.
-		process.stderr.write(text);
-		return;
+		return false;
 	}
 	try {
 		writeSync(descriptor, text);
@@ -22,5 +38,43 @@ export function writeNotice(text: string): void {
 		// The pipe is full or closed: nobody reads it.
 	} finally {
 		closeSync(descriptor);
+	}
+	return true;
+}
+
+/** Node's own stream, which is created when it is first used. */
+const nodeStream = Object.getOwnPropertyDescriptor(process, "stderr")?.get ?? (() => process.stderr);
+let isWatched = false;
+
+function writeAsNode(text: string): void {
+	const stream: unknown = nodeStream.call(process);
+	if (!(stream instanceof Writable)) return;
+	// It may have no reader.
+	if (!isWatched) stream.on("error", () => {});
+	isWatched = true;
+	stream.write(text);
+}
+
+/**
+ * Where stderr is a pipe, whatever uses `process.stderr` from now on writes as `writeNotice` does: merely to look at
+ * Node's own stream, as its libraries do, makes the writes of others to that pipe fail while it is full.
+ */
+export function replaceStandardError(): void {
+	if (!isPipe()) return;
+	const stream = new Writable({
+		decodeStrings: false,
+		write(chunk: unknown, _encoding, done) {
+			writeNotice(String(chunk));
+			done();
+		},
+	});
+	Object.defineProperty(process, "stderr", { value: stream, configurable: true, enumerable: true });
+}
+
+function isPipe(): boolean {
+	try {
+		return fstatSync(2).isFIFO();
+	} catch {
+		return false;
 	}
 }

@@ -1,5 +1,5 @@
 // The process's own stdin and stdout as a line transport; the only file that accesses them.
-import { createWriteStream, fstatSync } from "node:fs";
+import { closeSync, constants, createWriteStream, fstatSync, openSync, type Stats } from "node:fs";
 import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { createLineSplitter, type Line } from "../base/lines.ts";
@@ -86,11 +86,41 @@ function createStdoutOutbox(ending: string, limit: number): Outbox {
 
 /**
  * Node makes `process.stdout` blocking on pipes: a client that stops reading would stop the whole process.
- * A socket of our own over the same descriptor writes without blocking.
+ * A socket of our own writes without blocking.
  */
 function openOutput(): Writable {
 	const status = fstatSync(1);
-	if (status.isFIFO() || status.isSocket()) return new Socket({ fd: 1, readable: false, writable: true });
+	if (status.isFIFO()) return new Socket({ fd: reopenPipe(status), readable: false, writable: true });
+	if (status.isSocket()) return new Socket({ fd: 1, readable: false, writable: true });
 	if (status.isFile()) return createWriteStream("", { fd: 1, autoClose: false });
 	return process.stdout;
+}
+
+/**
+ * Opens the pipe of stdout again: other programs that write to it, a shell's next command or its own stderr, must not
+ * find that their writes do not block any more. Where that is impossible, its own descriptor has to do.
+ */
+function reopenPipe(status: Stats): number {
+	let opened: number | null = null;
+	try {
+		opened = openSync("/dev/fd/1", constants.O_WRONLY | constants.O_NONBLOCK);
+		if (isSame(fstatSync(opened), status)) return opened;
+	} catch {
+		// Another user's pipe, or a system without such paths.
+	}
+	if (opened !== null) closeSync(opened);
+	return 1;
+}
+
+/** Whether stderr leads where stdout does, as after `2>&1`. */
+export function isStderrShared(): boolean {
+	try {
+		return isSame(fstatSync(1), fstatSync(2));
+	} catch {
+		return false;
+	}
+}
+
+function isSame(one: Stats, other: Stats): boolean {
+	return one.dev === other.dev && one.ino === other.ino;
 }

@@ -7,13 +7,13 @@ import { errorText, systemErrorCode, toKernelError } from "../../base/errors.ts"
 import type { UserInput } from "../../events/content.ts";
 import type { SessionApi } from "../../kernel/api.ts";
 import type { Outbox } from "../../transports/outbox.ts";
-import { createTextOutput, readInput, readInputLines } from "../../transports/stdio.ts";
+import { createTextOutput, isStderrShared, readInput, readInputLines } from "../../transports/stdio.ts";
 import type { PrintOptions } from "../command-line.ts";
 import { endInTime, exitSoon } from "../process-exit.ts";
 import { endProgram, type Program, startProgram } from "../program.ts";
 import { takeProcess } from "../program-process.ts";
 import { toNamedSession } from "../session-choice.ts";
-import { writeNotice } from "../standard-error.ts";
+import { divertNotices, writeNotice } from "../standard-error.ts";
 import { stopSignals } from "../stop-signals.ts";
 import { awaitBackgroundWork } from "./print-background.ts";
 import { createFinalPrinter } from "./print-final.ts";
@@ -54,6 +54,7 @@ export async function runPrint(executable: string, options: PrintOptions, packag
 	openSession = program.session;
 
 	const output = createTextOutput();
+	if (isStderrShared()) divertNotices((text) => output.send(text));
 	output.gone.addEventListener("abort", () => early.end(isBrokenPipe(output) ? brokenPipe : 1));
 	const screen = createScreen(output, taken.environment["TERM"] !== "dumb");
 	const printer = createPrinter(options, screen.write);
