@@ -105,7 +105,8 @@ interface Request {
 	reply(reply: RpcReply): void;
 }
 
-async function connect({ carry, nameOf }: DialectSubject) {
+/** A connection of the dialect to a peer that notes what it is sent. */
+export async function connectDialect({ carry, nameOf }: Pick<DialectSubject, "carry" | "nameOf">) {
 	const { session } = await createSessionSubject(null);
 	const answer = vi.spyOn(session, "send").mockResolvedValue({ settled: true });
 	const messages: { readonly name: string; readonly params: unknown }[] = [];
@@ -167,7 +168,7 @@ export function describeDialectContract(name: string, subject: DialectSubject) {
 			"delivers what it delivers of %s",
 			async (_type, body) => {
 				for (const depth of [0, 1, 2]) {
-					const { take, open } = await connect(subject);
+					const { take, open } = await connectDialect(subject);
 					await open();
 					const names = (await take(body, path.slice(0, depth))).map((message) => message.name);
 					expect([depth, ...names]).toEqual([depth, ...expected(body, depth)]);
@@ -181,12 +182,12 @@ export function describeDialectContract(name: string, subject: DialectSubject) {
 				.map((body) => [body.type, depth, body] as const),
 		);
 		it.each(ignored)("delivers a turn the same where %s is ignored, at depth %d", async (_type, depth, body) => {
-			const plain = await connect(subject);
+			const plain = await connectDialect(subject);
 			const whole: unknown[] = [];
 			for (const each of turn) whole.push(await plain.take(each));
 			expect(whole.flat()).not.toEqual([]);
 			for (let position = 1; position < turn.length; position += 1) {
-				const { take } = await connect(subject);
+				const { take } = await connectDialect(subject);
 				const rest: unknown[] = [];
 				for (const [index, each] of turn.entries()) {
 					if (index === position) expect(await take(body, path.slice(0, depth))).toEqual([]);
@@ -197,14 +198,14 @@ export function describeDialectContract(name: string, subject: DialectSubject) {
 		});
 
 		it("requests what reaches its clients, and nothing else", async () => {
-			const { take, open, requests } = await connect(subject);
+			const { take, open, requests } = await connectDialect(subject);
 			await open();
 			for (const interaction of sampleInteractions) await take({ type: "interaction.requested", interaction });
 			expect(requests.length).toBe(sampleInteractions.filter(({ kind }) => interactions.includes(kind)).length);
 		});
 
 		it("forgets every ask that is settled", async () => {
-			const { take, open, requests, withdrawn } = await connect(subject);
+			const { take, open, requests, withdrawn } = await connectDialect(subject);
 			await open();
 			for (const interaction of sampleInteractions) await take({ type: "interaction.requested", interaction });
 			for (const body of sampleEvents["interaction.resolved"]) await take(body);
@@ -212,7 +213,7 @@ export function describeDialectContract(name: string, subject: DialectSubject) {
 		});
 
 		it("requests approvals and reads a good answer", async () => {
-			const { take, open, requests, answer } = await connect(subject);
+			const { take, open, requests, answer } = await connectDialect(subject);
 			await open();
 			const interaction = sampleInteractions.find(({ kind }) => kind === "approval");
 			if (interaction === undefined) throw new Error("there is no sample of an approval");
@@ -235,7 +236,7 @@ export function describeDialectContract(name: string, subject: DialectSubject) {
 		)("takes every malformed answer to %s for malformed, without throwing", async (kind, interaction) => {
 			const results = kind === "hook" ? malformed.filter(lacksRequestId) : malformed;
 			for (const result of results) {
-				const { take, open, requests, answer } = await connect(subject);
+				const { take, open, requests, answer } = await connectDialect(subject);
 				await open();
 				await take({ type: "interaction.requested", interaction });
 				requests[0]?.reply({ kind: "result", result });

@@ -1,12 +1,14 @@
 // Meerkat RPC keeps the contract of dialects in both eras, with a client that answers everything that it can be asked.
-import { vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import {
+	connectDialect,
 	type DeliveredOfType,
 	type DialectSubject,
 	describeDialectContract,
 	withheld,
 } from "../../../test/contracts/dialect-contract.ts";
 import { undelivered } from "../../../test/support/delivered-samples.ts";
+import { sampleEvents } from "../../../test/support/sample-events.ts";
 import { isRecord } from "../../base/json.ts";
 import { silentLog } from "../../base/log.ts";
 import type { EraCodec } from "./codec.ts";
@@ -58,8 +60,8 @@ const delivered: DialectSubject["delivered"] = {
 	"side-question.ended": undelivered,
 };
 
-function describeEra(codec: EraCodec, deliveredInEra: DialectSubject["delivered"]): void {
-	describeDialectContract(`meerkat, ${codec.era} era,`, {
+function createSubject(codec: EraCodec, deliveredInEra: DialectSubject["delivered"]): DialectSubject {
+	return {
 		async carry({ session, peer, attachment }) {
 			vi.spyOn(session, "attach").mockReturnValue(attachment);
 			let ids = 0;
@@ -94,8 +96,28 @@ function describeEra(codec: EraCodec, deliveredInEra: DialectSubject["delivered"
 		rules: createRules(() => codec.era),
 		goodApproval: { decision: "approve" },
 		interactions: ["approval", "client-tool", "question"],
-	});
+	};
 }
 
-describeEra(contractCodec, delivered);
-describeEra(seedCodec, { ...delivered, "content.delta": own("text_delta", null) });
+const eras = [
+	[contractCodec.era, createSubject(contractCodec, delivered)],
+	[seedCodec.era, createSubject(seedCodec, { ...delivered, "content.delta": own("text_delta", null) })],
+] as const;
+for (const [era, subject] of eras) {
+	describeDialectContract(`meerkat, ${era} era,`, subject);
+
+	it(`requests nothing about a call of the ${era} era before the call itself is delivered`, async () => {
+		const { take, requests } = await connectDialect(subject);
+		for (const type of ["turn.started", "step.started", "tool-call.completed"] as const)
+			for (const body of sampleEvents[type].slice(0, 1)) await take(body);
+		for (const body of sampleEvents["interaction.requested"].slice(0, 1)) expect(await take(body)).toEqual([]);
+		expect(requests).toEqual([]);
+		for (const body of sampleEvents["status.changed"].slice(1, 2)) {
+			expect((await take(body)).map(({ name }) => name)).toEqual([
+				"tool_call_requested",
+				"tool_execution_started",
+				"approval/request",
+			]);
+		}
+	});
+}
