@@ -5,8 +5,6 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
 	test: {
 		pool: "threads",
-		// One worker per core but one leaves half of a small machine idle.
-		maxWorkers: Math.max(2, availableParallelism() - 1),
 		projects: [
 			{
 				extends: true,
@@ -18,6 +16,9 @@ export default defineConfig({
 						"scripts/**/*.test.ts",
 					],
 					testTimeout: 30_000,
+					// One worker per core but one leaves half of a small machine idle.
+					maxWorkers: Math.max(2, availableParallelism() - 1),
+					sequence: { groupOrder: 0 },
 					// A test that comes to no assertion, in an empty loop say, has shown nothing.
 					expect: { requireAssertions: true },
 				},
@@ -29,6 +30,9 @@ export default defineConfig({
 					include: ["test/e2e/**/*.test.ts"],
 					globalSetup: ["test/support/build.ts"],
 					testTimeout: 30_000,
+					// They measure processes that have work for a core of their own.
+					maxWorkers: Math.max(1, availableParallelism() - 1),
+					sequence: { groupOrder: 1 },
 				},
 			},
 		],
