@@ -33,12 +33,13 @@ export interface SourceSettings {
 const mebibyte = 1024 * 1024;
 /** Bytes of a plugin, packed or not. */
 export const sizeLimit = 100 * mebibyte;
-/** Files and directories of a plugin: links between directories can make endlessly many of a few. */
+/** Files and directories of a plugin: links between directories, and long paths in a zip file, make many of a few. */
 const countLimit = 20_000;
 /** Bytes of a path in a plugin and of a name in it, which every usual file system takes. */
 const pathLimit = 1024;
 const nameLimit = 255;
 const tooLarge = () => new PluginError(`The plugin is larger than ${sizeLimit / mebibyte} MiB.`);
+const tooMany = () => new PluginError(`The plugin has more than ${countLimit} files and directories.`);
 
 const gitUrl = /^(https?|ssh|git|file):\/\/|^[\w.-]+@[\w.-]+:/;
 const cloneTimeout = 300_000;
@@ -78,6 +79,7 @@ async function openTree(
 
 /** Throws PluginError when a directory cannot hold all of these files: nothing is written of a tree that is refused. */
 function checkPaths(paths: readonly string[]): void {
+	if (paths.length > countLimit) throw tooMany();
 	const known = new Set<string>();
 	const refuse = (file: string, reason: string) => {
 		throw new PluginError(`${quoted(file)} in the plugin ${reason}, and make the plugin anew.`);
@@ -93,10 +95,13 @@ function checkPaths(paths: readonly string[]): void {
 		if (known.has(file)) refuse(file, "is there twice. Leave one of them out");
 		known.add(file);
 	}
+	const directories = new Set<string>();
 	for (const file of paths) {
 		for (let end = file.indexOf("/"); end >= 0; end = file.indexOf("/", end + 1)) {
 			const parent = file.slice(0, end);
 			if (known.has(parent)) refuse(parent, "is both a file and a directory. Rename one of them");
+			directories.add(parent);
+			if (known.size + directories.size > countLimit) throw tooMany();
 		}
 	}
 }
@@ -118,7 +123,7 @@ async function openDirectory(directory: string, typed: string, files: Files): Pr
 			if (name === ".git") continue;
 			const inner = `${prefix}${name}`;
 			count += 1;
-			if (count > countLimit) throw new PluginError(`The plugin has more than ${countLimit} files and directories.`);
+			if (count > countLimit) throw tooMany();
 			const resolved = await files.resolve(path.join(current, name));
 			if (!resolved.startsWith(`${root}${path.sep}`)) {
 				throw new PluginError(`${path.join(directory, inner)} is a link that leads out of the plugin.`);

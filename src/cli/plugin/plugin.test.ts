@@ -201,6 +201,16 @@ describe("plugin install from a zip file", () => {
 		["a long name of few characters", { ["é".repeat(128)]: bytes("") }, /^"é{79}…" .* name of more than 255 bytes/],
 		["too many levels", { [`${"a/".repeat(3000)}x`]: bytes("") }, /^"(a\/)+a…" .* path of more than 1024 bytes\. \S/],
 		["a duplicate file", { "./a": bytes("1"), a: bytes("2") }, /^"a" .* there twice\. \S/],
+		[
+			"too many files",
+			Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`${n}`, bytes("")])),
+			/^The plugin has more than 20000 files and directories\.$/,
+		],
+		[
+			"few files in too many directories",
+			Object.fromEntries(Array.from({ length: 700 }, (_, n) => [`${n}${"/d".repeat(30)}`, bytes("")])),
+			/^The plugin has more than 20000 files and directories\.$/,
+		],
 		["a file without a name", { ".": bytes("") }, /^"\." .* no name of a file\. \S/],
 		["a long path outside", { [`../${"n".repeat(3000)}`]: bytes("") }, /"\.\.\/n{76}…" leads out/],
 	])("refuses %s before it writes any file", async (_name, files, message) => {
