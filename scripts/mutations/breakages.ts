@@ -272,7 +272,7 @@ const kernel: readonly Breakage[] = [
 		replace: 'by.kind === "shutdown"',
 	},
 	{
-		name: "feedback beside an approval is passed on",
+		name: "feedback with an approval is passed on",
 		file: "kernel/interactions/approvals.ts",
 		find: 'const feedback = answer.decision === "reject" ? answer.feedback : "";',
 		replace: "const feedback = answer.feedback;",
