@@ -27,7 +27,8 @@ it("holds when the event loop gets stuck after it began", async () => {
 	await vi.waitFor(() => expect(stage.loggedTypes("s").at(-1)).toBe("TurnEnd"), { timeout: 1500, interval: 20 });
 	writeFileSync(sign, "");
 	expect(await server.gone).toBeNull();
-	expect(performance.now() - before).toBeLessThan(2500);
+	// Two seconds of its own, and what a machine with other work adds. Without the last resort it would never end.
+	expect(performance.now() - before).toBeLessThan(5000);
 	expect(stage.loggedTypes("s").at(-1)).toBe("TurnEnd");
 });
 
