@@ -1,6 +1,6 @@
 // Decodes the JSON arguments of tool calls as models really send them, and gives a canonical form for comparing calls.
 import { errorText } from "../base/errors.ts";
-import { isRecord } from "../base/json.ts";
+import { endOfJsonString, isRecord } from "../base/json.ts";
 
 export type DecodedArguments =
 	| { readonly ok: true; readonly value: unknown }
@@ -20,8 +20,6 @@ export function decodeArguments(text: string | null): DecodedArguments {
 	}
 }
 
-const quote = 0x22;
-const backslash = 0x5c;
 /** The character after a backslash is left as it is. */
 const escapable = /\\[\s\S]|\p{Cc}/gu;
 const escapes = Array.from({ length: 0x20 }, (_, code) => `\\u${code.toString(16).padStart(4, "0")}`);
@@ -32,7 +30,7 @@ function escapeControlCharacters(text: string): string {
 	let start = 0;
 	while (start < text.length) {
 		const begin = text.indexOf('"', start);
-		const end = begin === -1 ? text.length : endOfString(text, begin);
+		const end = begin === -1 ? text.length : Math.min(text.length, endOfJsonString(text, begin) + 1);
 		pieces.push(
 			text.slice(start, begin === -1 ? end : begin),
 			begin === -1 ? "" : text.slice(begin, end).replace(escapable, (found) => escapes[found.charCodeAt(0)] ?? found),
@@ -40,15 +38,6 @@ function escapeControlCharacters(text: string): string {
 		start = end;
 	}
 	return pieces.join("");
-}
-
-/** The position after the closing quote of the string that begins there. */
-function endOfString(text: string, begin: number): number {
-	let end = begin + 1;
-	for (let code = text.charCodeAt(end); end < text.length && code !== quote; code = text.charCodeAt(end)) {
-		end += code === backslash ? 2 : 1;
-	}
-	return Math.min(text.length, end + 1);
 }
 
 /** Compact JSON with sorted keys: equal for equivalent calls. */

@@ -43,7 +43,7 @@ function isTextNestedWithin(text: string, depth: number): boolean {
 	let level = 0;
 	for (let position = 0; position < text.length; position += 1) {
 		const code = text.charCodeAt(position);
-		if (code === quote) position = endOfString(text, position);
+		if (code === quote) position = endOfJsonString(text, position);
 		else if (code === openBracket || code === openBrace) level += 1;
 		else if (code === closeBracket || code === closeBrace) level -= 1;
 		if (level > depth) return false;
@@ -51,13 +51,14 @@ function isTextNestedWithin(text: string, depth: number): boolean {
 	return true;
 }
 
-const [quote, backslash, openBracket, closeBracket, openBrace, closeBrace] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
+const [quote, openBracket, closeBracket, openBrace, closeBrace] = [0x22, 0x5b, 0x5d, 0x7b, 0x7d];
 
-/** The position of the closing quote of the string that begins at `start`; that of the end where none closes it. */
-function endOfString(text: string, start: number): number {
-	let position = start + 1;
-	while (position < text.length && text.charCodeAt(position) !== quote) {
-		position += text.charCodeAt(position) === backslash ? 2 : 1;
+/** The position of the closing quote of the JSON string that begins at `start`; the end of the text when none closes it. */
+export function endOfJsonString(text: string, start: number): number {
+	for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+		let backslashes = 0;
+		while (text[end - 1 - backslashes] === "\\") backslashes += 1;
+		if (backslashes % 2 === 0) return end;
 	}
-	return position;
+	return text.length;
 }

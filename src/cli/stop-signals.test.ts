@@ -7,7 +7,7 @@ const program = (module: string) => `
 	const { handleStopSignals } = await import(${JSON.stringify(module)});
 	process.once("SIGHUP", () => console.log("before"));
 	process.kill(process.pid, "SIGHUP");
-	// It is not dealt with before this has returned.
+	// It is not delivered before this has returned.
 	handleStopSignals((signal) => { console.log(signal); process.exit(0); });
 	setTimeout(() => { console.log("lost"); process.exit(0); }, 3000);
 `;

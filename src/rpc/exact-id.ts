@@ -1,5 +1,7 @@
 // Reads numeric ids exactly: numbers beyond 2^53 lose digits when JSON is parsed, so they are read from the text.
 
+import { endOfJsonString } from "../base/json.ts";
+
 /** The ids that fit a 64-bit integer. */
 const lowest = -(2n ** 63n);
 const highest = 2n ** 63n - 1n;
@@ -26,7 +28,7 @@ function writtenId(text: string): string | null {
 		if (character === "{" || character === "[") depth += 1;
 		else if (character === "}" || character === "]") depth -= 1;
 		else if (character === '"') {
-			const end = endOfString(text, at);
+			const end = endOfJsonString(text, at);
 			number.lastIndex = end + 1;
 			// No colon follows a value, so only keys are found.
 			if (depth === 1 && isId(text.slice(at, Math.min(end + 1, at + longestSpelling)))) {
@@ -44,14 +46,4 @@ const longestSpelling = 15;
 function isId(literal: string): boolean {
 	if (literal === '"id"') return true;
 	return literal.includes("\\u") && /^"(?:i|\\u0069)(?:d|\\u0064)"$/i.test(literal);
-}
-
-/** The position of the closing quote of the string that begins at `start`. */
-function endOfString(text: string, start: number): number {
-	for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-		let backslashes = 0;
-		while (text[end - 1 - backslashes] === "\\") backslashes += 1;
-		if (backslashes % 2 === 0) return end;
-	}
-	return text.length;
 }

@@ -281,7 +281,7 @@ export function brief(value: unknown, length = 160): string {
 	return shown.length <= length ? shown : `${shown.slice(0, length)}…`;
 }
 
-/** With flags of Node, for whoever looks for the reason of a finding: `--cpu-prof --cpu-prof-dir=/tmp/profiles`. */
+/** With flags of Node, for whoever looks for the reason of a finding: `--cpu-prof --cpu-prof-dir=profiles`. */
 function commandLine(flags: readonly string[]): readonly [string, readonly string[]] {
 	const ofNode = process.env["AGENTWIRE_CAMPAIGN_NODE_FLAGS"];
 	return ofNode === undefined
