@@ -85,6 +85,19 @@ function dialectReason(file: string, target: string): string | null {
 	return dialect === targetDialect ? null : "one dialect may not import another";
 }
 
+/** Of one folder; the aim is about 20. */
+const mostFiles = 24;
+
+/** Folders with more files than a reader can take in, tests not counted. */
+export function findCrowdedFolders(sourceRoot: string): { readonly folder: string; readonly files: number }[] {
+	const counts = new Map<string, number>();
+	for (const file of sourceFiles(sourceRoot)) {
+		const folder = path.dirname(file);
+		counts.set(folder, (counts.get(folder) ?? 0) + 1);
+	}
+	return [...counts].flatMap(([folder, files]) => (files > mostFiles ? [{ folder, files }] : []));
+}
+
 /** Files that import each other in a circle, imports of types included; dynamic imports are not followed. One entry per circle. */
 export function findImportCircles(sourceRoot: string): string[][] {
 	const files = sourceFiles(sourceRoot);

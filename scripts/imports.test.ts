@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
-import { findImportCircles, findImportViolations } from "./import-check.ts";
+import { findCrowdedFolders, findImportCircles, findImportViolations } from "./import-check.ts";
 import { importTable } from "./imports.ts";
 
 const source = fileURLToPath(new URL("../src", import.meta.url));
@@ -113,6 +113,17 @@ it("catches a front end that imports more of the kernel than its interfaces", ()
 });
 
 describe("the source tree", () => {
+	it("has no folder of so many files that they need sub-folders", () => {
+		expect(findCrowdedFolders(source)).toEqual([]);
+	});
+
+	it("would be caught at one, whose tests do not count", () => {
+		const files = (count: number, end: string) =>
+			Object.fromEntries(Array.from({ length: count }, (_, index) => [`tools/a${index}${end}`, ""]));
+		expect(findCrowdedFolders(tree({ ...files(24, ".ts"), ...files(24, ".test.ts") }))).toEqual([]);
+		expect(findCrowdedFolders(tree(files(25, ".ts")))).toEqual([{ folder: "tools", files: 25 }]);
+	});
+
 	it("has no files that import each other in a circle", () => {
 		expect(findImportCircles(source)).toEqual([]);
 	});

@@ -31,7 +31,13 @@ export const importTable: readonly FolderRule[] = [
 		owns: "the file port: atomic replace, append with sync, locks; which files are private, which hold secrets",
 		mayImport: [],
 	},
-	{ folder: "network", floor: 1, owns: "requests over HTTP: proxies, certificates, allowed addresses", mayImport: [] },
+	{
+		folder: "network",
+		floor: 1,
+		owns: "requests over HTTP: proxies, certificates, allowed addresses",
+		mayImport: [],
+		rooms: { exchanges: [], proxies: [], connections: ["proxies"] },
+	},
 	{
 		folder: "messages",
 		floor: 2,
@@ -45,6 +51,7 @@ export const importTable: readonly FolderRule[] = [
 		floor: 2,
 		owns: "the tool contract and the built-in tools",
 		mayImport: ["events", "patterns", "processes", "files", "network"],
+		rooms: { files: [], search: [], tasks: [], web: [] },
 	},
 	{
 		folder: "hooks",
@@ -57,6 +64,7 @@ export const importTable: readonly FolderRule[] = [
 		floor: 2,
 		owns: "prompts, agent files, AGENTS.md, skills, plugins: parsed into data",
 		mayImport: ["files"],
+		rooms: { flows: [], templates: [] },
 	},
 	{ folder: "config", floor: 2, owns: "reading, merging and checking settings", mayImport: ["files"] },
 	{ folder: "credentials", floor: 2, owns: "token files and sign-in flows", mayImport: ["files", "network"] },
@@ -127,5 +135,21 @@ export const importTable: readonly FolderRule[] = [
 		owns: "serving a transport, choosing the dialect",
 		mayImport: ["dialects", "transports", "rpc", "kernel"],
 	},
-	{ folder: "cli", floor: 7, owns: "arguments, environment, subcommands", mayImport: "anything" },
+	{
+		folder: "cli",
+		floor: 7,
+		owns: "arguments, environment, subcommands",
+		mayImport: "anything",
+		rooms: {
+			log: [],
+			arguments: [],
+			completion: ["arguments"],
+			process: ["arguments", "log"],
+			mcp: ["arguments", "process"],
+			plugin: ["arguments", "process"],
+			"sign-in": ["process"],
+			sessions: ["arguments", "process"],
+			print: ["arguments", "process", "sessions"],
+		},
+	},
 ];

@@ -7,7 +7,7 @@ const entry = "cli/serve.ts";
 
 /** Files and folders that are imported lazily, with `import()`: they are loaded with the first turn, or on first use. */
 export const loadedLater: readonly string[] = [
-	"cli/log-writer.ts",
+	"cli/log/log-writer.ts",
 	"credentials/mcp-oauth.ts",
 	"dialects/meerkat",
 	"kernel/compose/agent-file.ts",

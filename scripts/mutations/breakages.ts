@@ -378,13 +378,13 @@ const hooks: readonly Breakage[] = [
 const tools: readonly Breakage[] = [
 	{
 		name: "ReadFile begins a line late",
-		file: "tools/read-file.ts",
+		file: "tools/files/read-file.ts",
 		find: "if (line.number < offset ||",
 		replace: "if (line.number <= offset ||",
 	},
 	{
 		name: "the end of a file is read from one line too far up",
-		file: "tools/read-file.ts",
+		file: "tools/files/read-file.ts",
 		find: "const lines = last.slice(-span).slice(0, count);",
 		replace: "const lines = last.slice(-span - 1).slice(0, count);",
 	},
@@ -402,7 +402,7 @@ const tools: readonly Breakage[] = [
 	},
 	{
 		name: "of several edits only the first is made",
-		file: "tools/string-replace-file.ts",
+		file: "tools/files/string-replace-file.ts",
 		find: "const edits = Array.isArray(edit) ? edit : [edit];",
 		replace: "const edits = Array.isArray(edit) ? edit.slice(0, 1) : [edit];",
 	},

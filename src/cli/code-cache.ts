@@ -1,12 +1,11 @@
 // Loads the program's own chunks with V8's compiled code from the user's cache directory, so that a start does not
 // compile them again. Node loads everything else. Without a usable cache directory it just compiles.
 import { isAscii } from "node:buffer";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
-import { makeDirectory } from "./directory-creation.ts";
 
 interface LoadedChunk {
 	readonly script: Script;
@@ -113,5 +112,21 @@ function writeIfPossible(file: string, data: Buffer): void {
 		renameSync(temporary, file);
 	} catch {
 		// Read-only home or full disk: nothing to report, nothing lost.
+	}
+}
+
+/**
+ * Creates the directory and its parents. Node's own recursive `mkdir` never ends where creating a directory fails as if
+ * its parent were missing, as below `/proc`.
+ */
+function makeDirectory(directory: string, mode = 0o777): void {
+	if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true) return;
+	const parent = path.dirname(directory);
+	if (parent !== directory) makeDirectory(parent, mode);
+	try {
+		mkdirSync(directory, { mode });
+	} catch (thrown) {
+		// Another process may have created it meanwhile.
+		if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) throw thrown;
 	}
 }

@@ -1,11 +1,11 @@
 // Entry of the executable: parses the command line and runs the command. Everything but serving is loaded lazily.
 import path from "node:path";
-import { type CommandLine, parseCommandLine, type ServeOptions } from "./command-line.ts";
+import { type CommandLine, parseCommandLine, type ServeOptions } from "./arguments/command-line.ts";
+import { toServerStart } from "./arguments/server-start.ts";
+import { UsageError, usageErrorText } from "./arguments/usage-error.ts";
 import { withOutput } from "./command-output.ts";
-import { exitSoon } from "./process-exit.ts";
-import { toServerStart } from "./server-start.ts";
-import { handleStopSignals, stopSignals } from "./stop-signals.ts";
-import { UsageError, usageErrorText } from "./usage-error.ts";
+import { exitSoon } from "./process/process-exit.ts";
+import { handleStopSignals, stopSignals } from "./process/stop-signals.ts";
 
 export { exitSoon };
 
@@ -48,9 +48,9 @@ async function startServer(executable: string, options: ServeOptions, packageDir
 	const start = toServerStart(options, executable, process.stdin.isTTY);
 	switch (start.kind) {
 		case "explain":
-			return complain((await import("./help.ts")).startText(path.basename(executable)));
+			return complain((await import("./arguments/help.ts")).startText(path.basename(executable)));
 		case "list-sessions": {
-			const { listSessions } = await import("./session-choice.ts");
+			const { listSessions } = await import("./sessions/session-choice.ts");
 			return await withOutput(() => listSessions(executable, start.flag, options));
 		}
 		case "serve":
@@ -65,17 +65,17 @@ async function runCommand(executable: string, command: PrintingCommand): Promise
 	const name = path.basename(executable);
 	switch (command.kind) {
 		case "help":
-			return print((await import("./help.ts")).helpText(name, command.command));
+			return print((await import("./arguments/help.ts")).helpText(name, command.command));
 		case "version":
 			return print((await import("./version.ts")).versionText(executable));
 		case "info":
 			return print((await import("./info.ts")).infoText(command.json));
 		case "completion": {
-			const { completionText } = await import("./completion.ts");
+			const { completionText } = await import("./completion/completion.ts");
 			return print(completionText(command.shell, process.env["SHELL"] ?? "", name));
 		}
 		case "export":
-			return await (await import("./session-export.ts")).runExport(executable, command.options);
+			return await (await import("./sessions/session-export.ts")).runExport(executable, command.options);
 		case "plugin":
 			return await (await import("./plugin/plugin.ts")).runPlugin(command.action);
 		case "mcp":
@@ -84,7 +84,7 @@ async function runCommand(executable: string, command: PrintingCommand): Promise
 		case "logout":
 			// However early a sign-in is stopped, it must not look successful.
 			handleStopSignals(() => void exitSoon(1));
-			return await (await import("./login.ts")).runLogin(command.kind, command.json);
+			return await (await import("./sign-in/login.ts")).runLogin(command.kind, command.json);
 	}
 }
 

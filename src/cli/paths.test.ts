@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createDiskFiles } from "../files/disk-files.ts";
+import { UsageError } from "./arguments/usage-error.ts";
 import { checkFile, checkWorkDir, type Place, shareDirectory, toAbsolutePath } from "./paths.ts";
-import { UsageError } from "./usage-error.ts";
 
 const files = createDiskFiles();
 let place: Place;

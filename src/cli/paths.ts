@@ -2,7 +2,7 @@
 import path from "node:path";
 import { errorText } from "../base/errors.ts";
 import type { FileStatus, Files } from "../files/port.ts";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "./arguments/usage-error.ts";
 
 /** The base of relative paths and the meaning of `~`; both absolute. */
 export interface Place {

@@ -5,11 +5,11 @@ import { nobody } from "../kernel/session/fault-owner.ts";
 import type { Session } from "../kernel/session/session.ts";
 import { serve } from "../server/serve.ts";
 import { createStdioTransport, isStderrShared } from "../transports/stdio.ts";
-import type { NamedSession, ServeOptions } from "./command-line.ts";
-import { endInTime } from "./process-exit.ts";
+import type { NamedSession, ServeOptions } from "./arguments/command-line.ts";
+import { endInTime } from "./process/process-exit.ts";
+import { takeProcess } from "./process/program-process.ts";
+import { divertNotices } from "./process/standard-error.ts";
 import { endProgram, type StartedKernel, startHost, startProgram } from "./program.ts";
-import { takeProcess } from "./program-process.ts";
-import { divertNotices } from "./standard-error.ts";
 import { productName, productVersion } from "./version.ts";
 
 /** Serves until the client is gone; returns the exit code. Throws UsageError. */

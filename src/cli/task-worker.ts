@@ -7,11 +7,11 @@ import { createDiskFiles } from "../files/disk-files.ts";
 import { privateWithin } from "../files/private-paths.ts";
 import { type Lifeline, runTaskWorker } from "../kernel/background/task-worker.ts";
 import { createProcesses } from "../processes/children.ts";
-import { environmentVariables } from "./environment.ts";
-import { createLogFile } from "./log-file.ts";
+import type { TaskWorkerFlags } from "./arguments/task-worker-flags.ts";
+import { createLogFile } from "./log/log-file.ts";
 import { currentDirectory, shareDirectory, toAbsolutePath } from "./paths.ts";
-import { handleStopSignals } from "./stop-signals.ts";
-import type { TaskWorkerFlags } from "./task-worker-flags.ts";
+import { environmentVariables } from "./process/environment.ts";
+import { handleStopSignals } from "./process/stop-signals.ts";
 
 /** Runs the worker to its end; returns the exit code. */
 export async function runWorker(flags: TaskWorkerFlags): Promise<number> {

@@ -1,7 +1,7 @@
 // The names and versions that the program reports.
 import path from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
-import { isCalledKimi } from "./executable-name.ts";
+import { isCalledKimi } from "./arguments/executable-name.ts";
 
 export const productName = packageJson.name;
 export const productVersion = packageJson.version;

@@ -1,7 +1,7 @@
 // Starts the worker of a background command: this program again, as a process that may outlive it.
 import path from "node:path";
 import type { StartWorker } from "../kernel/background/command-task.ts";
-import { type TaskWorkerFlags, toTaskWorkerArguments } from "./task-worker-flags.ts";
+import { type TaskWorkerFlags, toTaskWorkerArguments } from "./arguments/task-worker-flags.ts";
 
 /** `packageDir` is the installation directory. */
 export function createWorkerStarter(

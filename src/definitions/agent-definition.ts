@@ -4,12 +4,11 @@ import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
 import { type AgentDeclarations, type DeclaredSubagent, type NamedFile, readAgentFile } from "./agent-file.ts";
 import { AgentFileError, type AgentFileProblem } from "./agent-file-error.ts";
-import { createPrompt } from "./agent-prompt.ts";
 import { type AgentType, agentTypes } from "./agent-types.ts";
-import { loadPromptTemplate } from "./prompt-template.ts";
 import type { PromptVariables, RenderPrompt } from "./prompt-variables.ts";
-import { isTruthy } from "./template-expression.ts";
-import { TemplateError } from "./template-nodes.ts";
+import { loadPromptTemplate, type PromptTemplate, renderTemplate } from "./templates/prompt-template.ts";
+import { isTruthy, type TemplateValue } from "./templates/template-expression.ts";
+import { TemplateError } from "./templates/template-nodes.ts";
 
 export interface AgentDefinition {
 	readonly name: string;
@@ -158,4 +157,23 @@ async function loadType(
 		role: agent.role,
 		startsWithGit: false,
 	};
+}
+
+/** The prompt of an agent file. Its arguments are further variables; they override those of the program. The result throws TemplateError. */
+function createPrompt(template: PromptTemplate, given: Readonly<Record<string, TemplateValue>>): RenderPrompt {
+	return (variables) => renderTemplate(template, new Map([...standardValues(variables), ...Object.entries(given)]));
+}
+
+function standardValues(variables: PromptVariables): readonly (readonly [string, TemplateValue])[] {
+	return [
+		["KIMI_NOW", variables.now],
+		["KIMI_WORK_DIR", variables.workDir],
+		["KIMI_WORK_DIR_LS", variables.workDirListing],
+		["KIMI_AGENTS_MD", variables.agentsMd],
+		["KIMI_SKILLS", variables.skills],
+		["KIMI_ADDITIONAL_DIRS_INFO", variables.additionalDirsInfo],
+		["KIMI_OS", variables.os],
+		["KIMI_SHELL", variables.shell],
+		["ROLE_ADDITIONAL", ""],
+	];
 }

@@ -6,7 +6,7 @@ import { errorText } from "../base/errors.ts";
 import { isNestedWithin, isRecord } from "../base/json.ts";
 import type { Files } from "../files/port.ts";
 import type { AgentFileProblem } from "./agent-file-error.ts";
-import type { TemplateValue } from "./template-expression.ts";
+import type { TemplateValue } from "./templates/template-expression.ts";
 import { parseYaml } from "./yaml-text.ts";
 
 /** A file named by another one, and the place that names it. */

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { findFlag } from "../cli/flags.ts";
+import { findFlag } from "../cli/arguments/flags.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
-import { parseFlow } from "./flow-source.ts";
+import { parseFlow } from "./flows/flow-source.ts";
 import { discoverSkills } from "./skill-discovery.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

@@ -2,7 +2,7 @@
 import { errorText } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
-import type { Flow } from "./flow.ts";
+import type { Flow } from "./flows/flow.ts";
 import { type FrontmatterText, parseFrontmatter, splitFrontmatter } from "./frontmatter.ts";
 import { type Skill, type SkillScope, skillSizeLimit, toText } from "./skill.ts";
 
@@ -112,7 +112,7 @@ function cut(text: string, length: number): string {
 
 /** Null, with a line in the log, when the skill has no flow that can be read. */
 async function readFlow(path: string, files: Files, log: Log): Promise<Flow | null> {
-	const { parseFlow } = await import("./flow-source.ts");
+	const { parseFlow } = await import("./flows/flow-source.ts");
 	const parsed = parseFlow(await readText(path, skillSizeLimit, files));
 	if (parsed.ok) return parsed.flow;
 	log.warn("The flow of a skill cannot be read; it is taken for an ordinary one.", { path, reason: parsed.reason });

@@ -1,7 +1,7 @@
 // Skills: texts with instructions for a kind of task, which a person or the model can use. What a skill is and how it
 // is shown; skill-discovery.ts finds them.
 import type { Files } from "../files/port.ts";
-import type { Flow } from "./flow.ts";
+import type { Flow } from "./flows/flow.ts";
 
 /** Bytes of the largest file that can be a skill. */
 export const skillSizeLimit = 1024 * 1024;

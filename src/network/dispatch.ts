@@ -3,18 +3,18 @@ import type { SecureContext } from "node:tls";
 import type { AddressRule } from "./address-rule.ts";
 import { isBlockedPort } from "./blocked-ports.ts";
 import { createTrust } from "./certificates.ts";
-import { type Connector, checkHost, createConnector } from "./connector.ts";
-import { acceptedEncodings } from "./decoding.ts";
-import { type Answer, type ExchangeLimits, exchange } from "./exchange.ts";
+import { type Connector, checkHost, createConnector } from "./connections/connector.ts";
+import { systemSockets } from "./connections/sockets.ts";
+import { idleLifetime } from "./connections/spare-sockets.ts";
+import { acceptedEncodings } from "./exchanges/decoding.ts";
+import { type Answer, type ExchangeLimits, exchange } from "./exchanges/exchange.ts";
+import { toPlatformResponse } from "./exchanges/platform-response.ts";
+import { redirectedRequest, redirectLimit, redirectOf } from "./exchanges/redirects.ts";
+import { type RequestParts, toRequestParts } from "./exchanges/request-parts.ts";
 import { withoutBrackets } from "./host.ts";
 import type { Fetch, NetworkSettings } from "./network-settings.ts";
-import { toPlatformResponse } from "./platform-response.ts";
-import { createProxies, type Proxies, type ProxyServer } from "./proxies.ts";
-import { redirectedRequest, redirectLimit, redirectOf } from "./redirects.ts";
-import { type RequestParts, toRequestParts } from "./request-parts.ts";
-import { systemSockets } from "./sockets.ts";
-import { idleLifetime } from "./spare-sockets.ts";
-import { proxyAuthorization, refusal } from "./tunnel.ts";
+import { createProxies, type Proxies, type ProxyServer } from "./proxies/proxies.ts";
+import { proxyAuthorization, refusal } from "./proxies/tunnel.ts";
 
 export interface ClientOptions {
 	readonly rule: AddressRule | null;

@@ -1,7 +1,7 @@
 // The settings of the network, and the `fetch` that libraries receive.
 import type { Clock } from "../base/clock.ts";
 import type { CertificateSettings } from "./certificates.ts";
-import type { Sockets } from "./sockets.ts";
+import type { Sockets } from "./connections/sockets.ts";
 
 /** The platform's `fetch`, except that it accepts URLs and no Requests. */
 export type Fetch = typeof globalThis.fetch;

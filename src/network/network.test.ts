@@ -13,10 +13,10 @@ import {
 	type WebServer,
 } from "../../test/support/web-servers.ts";
 import type { AddressRule } from "./address-rule.ts";
+import { type Sockets, systemSockets } from "./connections/sockets.ts";
 import { createNetwork, type Network } from "./network.ts";
 import { toNetworkFailure } from "./network-error.ts";
 import type { NetworkSettings } from "./network-settings.ts";
-import { type Sockets, systemSockets } from "./sockets.ts";
 
 const servers: WebServer[] = [];
 afterEach(async () => {

@@ -6,10 +6,10 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { plainNetworkSettings } from "../../test/support/network.ts";
 import { startRawServer, until } from "../../test/support/raw-server.ts";
 import { authorityFile, startOrigin } from "../../test/support/web-servers.ts";
+import { systemSockets } from "./connections/sockets.ts";
 import { createNetwork, type Network } from "./network.ts";
 import { toNetworkFailure } from "./network-error.ts";
 import type { NetworkSettings } from "./network-settings.ts";
-import { systemSockets } from "./sockets.ts";
 
 const resolve = async () => [{ address: "127.0.0.1", family: 4 }];
 

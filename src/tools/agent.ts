@@ -1,9 +1,9 @@
 // Agent: hands a task to a subagent with a context of its own and returns what it reports.
 import * as v from "valibot";
 import { boolean, integer } from "./argument-schemas.ts";
+import { mediaToolName } from "./files/read-media-file.ts";
 import type { AgentOperations } from "./operations.ts";
-import { mediaToolName } from "./read-media-file.ts";
-import { noBackgroundWork, startedResult } from "./task-results.ts";
+import { noBackgroundWork, startedResult } from "./tasks/task-results.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
 import { defineTool, readOnly, settled } from "./tool-definition.ts";
 import { searchToolName } from "./web/search-web.ts";

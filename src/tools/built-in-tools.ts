@@ -2,24 +2,24 @@
 import { KernelError } from "../base/errors.ts";
 import { createAgent } from "./agent.ts";
 import { createAskUserQuestion } from "./ask-user-question.ts";
-import { createGlob } from "./glob.ts";
-import { createGrep } from "./grep.ts";
+import { createReadFile } from "./files/read-file.ts";
+import { createReadMediaFile } from "./files/read-media-file.ts";
+import { createStringReplaceFile } from "./files/string-replace-file.ts";
+import { createWriteFile } from "./files/write-file.ts";
 import { createEnterPlanMode, createExitPlanMode } from "./plan-mode.ts";
-import { createReadFile } from "./read-file.ts";
-import { createReadMediaFile } from "./read-media-file.ts";
+import { createGlob } from "./search/glob.ts";
+import { createGrep } from "./search/grep.ts";
 import { createSendDMail } from "./send-d-mail.ts";
 import { createSetTodoList } from "./set-todo-list.ts";
 import { createShell } from "./shell.ts";
-import { createStringReplaceFile } from "./string-replace-file.ts";
-import { createTaskList } from "./task-list.ts";
-import { createTaskOutput } from "./task-output.ts";
-import { createTaskStop } from "./task-stop.ts";
+import { createTaskList } from "./tasks/task-list.ts";
+import { createTaskOutput } from "./tasks/task-output.ts";
+import { createTaskStop } from "./tasks/task-stop.ts";
 import { createThink } from "./think.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
 import { type BuiltInToolPath, isBuiltInToolPath } from "./tool-paths.ts";
 import { createFetchUrl } from "./web/fetch-url.ts";
 import { createSearchWeb } from "./web/search-web.ts";
-import { createWriteFile } from "./write-file.ts";
 
 /** Null where the environment lacks what the tool requires. */
 export type ToolFactory = (environment: ToolEnvironment) => Tool | null;

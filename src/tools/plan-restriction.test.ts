@@ -2,9 +2,9 @@
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { briefOf, call, createToolPlace, prepareCall, type ToolPlace } from "../../test/support/tool-environment.ts";
-import { createStringReplaceFile } from "./string-replace-file.ts";
+import { createStringReplaceFile } from "./files/string-replace-file.ts";
+import { createWriteFile } from "./files/write-file.ts";
 import type { ToolEnvironment } from "./tool.ts";
-import { createWriteFile } from "./write-file.ts";
 
 let place: ToolPlace;
 let environment: ToolEnvironment;

@@ -2,13 +2,13 @@ import { link, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/p
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { briefOf, call, createToolPlace, prepareCall, type ToolPlace } from "../../test/support/tool-environment.ts";
-import { createGlob } from "./glob.ts";
-import { createGrep } from "./grep.ts";
-import { createReadFile } from "./read-file.ts";
-import { createReadMediaFile } from "./read-media-file.ts";
-import { createStringReplaceFile } from "./string-replace-file.ts";
+import { createReadFile } from "./files/read-file.ts";
+import { createReadMediaFile } from "./files/read-media-file.ts";
+import { createStringReplaceFile } from "./files/string-replace-file.ts";
+import { createWriteFile } from "./files/write-file.ts";
+import { createGlob } from "./search/glob.ts";
+import { createGrep } from "./search/grep.ts";
 import type { Tool } from "./tool.ts";
-import { createWriteFile } from "./write-file.ts";
 
 const secret = "KEY=sk-not-to-be-told";
 const media = { takesImages: true, takesVideos: true, uploadVideo: null };

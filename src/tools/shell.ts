@@ -7,7 +7,7 @@ import type { RunOutcome } from "../processes/port.ts";
 import { boolean, integer } from "./argument-schemas.ts";
 import type { CommandRequest } from "./operations.ts";
 import { createOutputBuilder, outputLimit } from "./output-builder.ts";
-import { noBackgroundWork, startedResult } from "./task-results.ts";
+import { noBackgroundWork, startedResult } from "./tasks/task-results.ts";
 import { cutLine } from "./text-limits.ts";
 import type { Preparation, Tool, ToolEnvironment } from "./tool.ts";
 import { cancelledResult, defineTool, settled } from "./tool-definition.ts";

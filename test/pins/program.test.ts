@@ -2,7 +2,7 @@
 // When this goes red, installations or clients that start the program change: say so in the CHANGELOG, then here.
 import { expect, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
-import { flags } from "../../src/cli/flags.ts";
+import { flags } from "../../src/cli/arguments/flags.ts";
 import { emulatedVersion } from "../../src/cli/version.ts";
 import { protocolVersion } from "../../src/messages/protocol-version.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { McpAddition } from "../arguments/mcp-options.ts";
 import { toMcpEntry } from "./mcp-addition.ts";
 import { McpError } from "./mcp-error.ts";
-import type { McpAddition } from "./mcp-options.ts";
 
 const nothing = { name: "add", server: "a", target: [], environment: [], headers: [], auth: null } as const;
 const local: McpAddition = { ...nothing, transport: "stdio", target: ["cmd"] };

@@ -1,6 +1,7 @@
 // Checks the arguments of `mcp add` and converts them to an entry of `mcp.json`.
+
+import type { McpAddition } from "../arguments/mcp-options.ts";
 import { McpError } from "./mcp-error.ts";
-import type { McpAddition } from "./mcp-options.ts";
 
 /** The entry, with its keys in the order in which they are written. Throws McpError. */
 export function toMcpEntry(addition: McpAddition): object {

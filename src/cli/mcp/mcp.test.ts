@@ -13,8 +13,8 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import { silentLog } from "../../base/log.ts";
 import { createMcpAuthorization } from "../../credentials/mcp-oauth.ts";
 import { createProcesses } from "../../processes/children.ts";
+import type { McpAction } from "../arguments/mcp-options.ts";
 import { carryOut } from "./mcp.ts";
-import type { McpAction } from "./mcp-options.ts";
 
 const shareDir = "/share";
 

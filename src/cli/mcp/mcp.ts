@@ -22,17 +22,16 @@ import { privateBelow } from "../../files/private-paths.ts";
 import type { ListedTool } from "../../mcp/tool-list.ts";
 import type { Fetch } from "../../network/network-settings.ts";
 import type { Processes } from "../../processes/port.ts";
-import { openInBrowser } from "../browser.ts";
-import { createCommandFetch } from "../command-network.ts";
-import { createCommandProcesses } from "../command-processes.ts";
-import { environmentVariables } from "../environment.ts";
+import type { McpAction } from "../arguments/mcp-options.ts";
+import { createCommandFetch, createCommandProcesses } from "../command-services.ts";
 import { currentDirectory, type Place, shareDirectory } from "../paths.ts";
-import { handleStopSignals } from "../stop-signals.ts";
+import { environmentVariables } from "../process/environment.ts";
+import { handleStopSignals } from "../process/stop-signals.ts";
+import { openInBrowser } from "./browser.ts";
 import { toMcpEntry } from "./mcp-addition.ts";
 import { listMcpTools, McpConnectionError } from "./mcp-connection.ts";
 import { McpError } from "./mcp-error.ts";
 import { editMcpEntries, mcpFilePath, readMcpEntries } from "./mcp-file.ts";
-import type { McpAction } from "./mcp-options.ts";
 
 /** What the commands need of the process around them. */
 export interface McpServices {

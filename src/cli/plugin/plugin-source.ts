@@ -5,7 +5,7 @@ import { manifestName } from "../../definitions/plugin.ts";
 import type { Files } from "../../files/port.ts";
 import type { Processes } from "../../processes/port.ts";
 import { type Place, toAbsolutePath } from "../paths.ts";
-import { quoted } from "../print/printer.ts";
+import { quoted } from "../printable-text.ts";
 
 /** Something about a plugin that the person has to know and can change. The message is a sentence. */
 export class PluginError extends Error {

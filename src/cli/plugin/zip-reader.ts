@@ -4,7 +4,7 @@ import path from "node:path";
 import { crc32 } from "node:zlib";
 import { type ZipFile as Archive, type Entry, fromBufferPromise, getFileNameLowLevel } from "yauzl";
 import { errorText } from "../../base/errors.ts";
-import { quoted } from "../print/printer.ts";
+import { quoted } from "../printable-text.ts";
 
 export interface ZipFile {
 	/** Relative, normalised, with slashes. */

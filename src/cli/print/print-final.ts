@@ -2,8 +2,9 @@
 import { toJsonLine } from "../../base/json.ts";
 import { oneLine } from "../../base/sentence.ts";
 import type { EventBody } from "../../events/event.ts";
-import type { PrintFormat } from "./print-format.ts";
-import { type Printer, type PrintFailure, type Write, withoutControls } from "./printer.ts";
+import type { PrintFormat } from "../arguments/flags.ts";
+import { withoutControls } from "../printable-text.ts";
+import type { Printer, PrintFailure, Write } from "./printer.ts";
 
 interface FinalForm {
 	message(text: string): string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Line } from "../../base/lines.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../arguments/usage-error.ts";
 import { readMessage, readMessages, readPrompt } from "./print-input.ts";
 
 describe("readPrompt", () => {

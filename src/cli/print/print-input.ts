@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { errorText } from "../../base/errors.ts";
 import type { Line } from "../../base/lines.ts";
 import { type UserInput, userInputSchema } from "../../events/content.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../arguments/usage-error.ts";
 
 /**
  * The one prompt of text input: the argument, else the result of `readInput`; null when that is blank. Throws

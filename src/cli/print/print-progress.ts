@@ -1,8 +1,8 @@
 // The progress line of print mode: the turn's activity, its step and its seconds, on a terminal's last line.
 import type { Clock } from "../../base/clock.ts";
 import type { AgentEvent, EventBody } from "../../events/event.ts";
+import { onOneLine } from "../printable-text.ts";
 import { callLine } from "./print-text.ts";
-import { onOneLine } from "./printer.ts";
 
 export interface Progress {
 	take(event: AgentEvent): void;

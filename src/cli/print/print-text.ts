@@ -1,7 +1,8 @@
 // Print mode for people: the answer as it streams, and one line for each call, result and notice.
 import type { ContentPart, ToolCall, ToolReturn } from "../../events/content.ts";
 import type { AgentPathEntry, EventBodyOf, EventType } from "../../events/event.ts";
-import { onOneLine, type Printer, type Write, withoutControls } from "./printer.ts";
+import { onOneLine, withoutControls } from "../printable-text.ts";
+import type { Printer, Write } from "./printer.ts";
 
 /** Characters shown of arguments and of results. */
 const lineLimit = 160;

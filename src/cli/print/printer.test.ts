@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { TurnOutcome } from "../../events/event.ts";
-import { onOneLine, quoted, toFailure, withoutControls } from "./printer.ts";
+import { onOneLine, quoted, withoutControls } from "../printable-text.ts";
+import { toFailure } from "./printer.ts";
 
 type Failed = Extract<TurnOutcome, { status: "failed" }>["error"];
 const failed = (error: Partial<Failed>): TurnOutcome => ({

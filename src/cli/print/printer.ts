@@ -1,4 +1,4 @@
-// The contract of print mode's formats, the reasons why a run failed, and formatting for one line.
+// The contract of print mode's formats, and the reasons why a run failed.
 import type { AgentEvent, TurnOutcome } from "../../events/event.ts";
 
 /** Turns events into text on stdout. One per format. */
@@ -51,25 +51,4 @@ function missingModel(data: unknown): string {
 		return `the settings have no model ${JSON.stringify(data.model)}`;
 	}
 	return "the settings name no default_model, and --model was not given";
-}
-
-/** The text as a JSON string, cut to at most `limit` characters with an ellipsis. */
-export function quoted(text: string, limit = 80): string {
-	return JSON.stringify(text.length <= limit ? text : `${text.slice(0, limit - 1)}…`);
-}
-
-/** The text without terminal control characters; tabs and line ends stay. */
-export function withoutControls(text: string): string {
-	return text.replace(/[^\P{Cc}\t\n\r]/gu, "");
-}
-
-/** The text on one line of at most `limit` characters, with an ellipsis where it was truncated. */
-export function onOneLine(text: string, limit: number): string {
-	// Truncated first: outputs may be large.
-	const line = text
-		.slice(0, limit * 8)
-		.replace(/[\p{Cc}\s]+/gu, " ")
-		.trim();
-	const characters = Array.from(line);
-	return characters.length <= limit ? line : `${characters.slice(0, limit - 1).join("")}…`;
 }

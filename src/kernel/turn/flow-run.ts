@@ -8,7 +8,7 @@ import {
 	type FlowNode,
 	readChoice,
 	type TaskNode,
-} from "../../definitions/flow.ts";
+} from "../../definitions/flows/flow.ts";
 import { textPart, toParts, type UserInput } from "../../events/content.ts";
 import type { TurnOutcome } from "../../events/event.ts";
 import type { CommandRun } from "../commands/command.ts";

@@ -11,8 +11,8 @@ import {
 	startSocksProxy,
 } from "../../../test/support/web-servers.ts";
 import type { ToolReturn } from "../../events/content.ts";
+import { type ResolvedAddress, systemSockets } from "../../network/connections/sockets.ts";
 import { createNetwork } from "../../network/network.ts";
-import { type ResolvedAddress, systemSockets } from "../../network/sockets.ts";
 import { createFetchUrl } from "./fetch-url.ts";
 
 const publicAddress = "93.184.215.14";

@@ -6,8 +6,8 @@ import { createFakeClock, type FakeClock } from "../../../test/support/campaign-
 import { plainNetworkSettings } from "../../../test/support/network.ts";
 import { briefOf, call, createToolPlace, prepareCall, type ToolPlace } from "../../../test/support/tool-environment.ts";
 import { type Answer, type Origin, startOrigin } from "../../../test/support/web-servers.ts";
+import { systemSockets } from "../../network/connections/sockets.ts";
 import { createNetwork } from "../../network/network.ts";
-import { systemSockets } from "../../network/sockets.ts";
 import type { Tool, WebService } from "../tool.ts";
 import { createFetchUrl, type FetchLimits } from "./fetch-url.ts";
 

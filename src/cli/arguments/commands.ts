@@ -1,0 +1,226 @@
+// The one table of commands: their help, and how the words after their names are parsed. command-line.ts handles the
+// program without a command; help.ts shows the table.
+import { type ExportOptions, toExportOptions } from "./export-options.ts";
+import type { Flag, Offers } from "./flags.ts";
+import { type McpAction, toMcpAction } from "./mcp-options.ts";
+import { UsageError } from "./usage-error.ts";
+
+export type PluginAction =
+	/** A directory, a zip file or a git URL, as typed. */
+	| { readonly name: "install"; readonly source: string }
+	| { readonly name: "list" }
+	| { readonly name: "remove"; readonly plugin: string }
+	| { readonly name: "info"; readonly plugin: string };
+
+export type CommandCall =
+	| { readonly kind: "info"; readonly json: boolean }
+	/** The shell is null when none was named. */
+	| { readonly kind: "completion"; readonly shell: Shell | null }
+	| { readonly kind: "export"; readonly options: ExportOptions }
+	| { readonly kind: "plugin"; readonly action: PluginAction }
+	| { readonly kind: "mcp"; readonly action: McpAction }
+	| { readonly kind: "login" | "logout"; readonly json: boolean }
+	/** The program's flags, as typed after the name. */
+	| { readonly kind: "rpc"; readonly words: readonly string[] };
+
+/** One way to call a command. Its first word is the name of an action, if it has one; flags that it takes are named. */
+export interface Form {
+	readonly words: string;
+	readonly about?: string;
+	/** Where completion has something to offer for its words. */
+	readonly offers?: Offers;
+}
+
+export type CommandFlag = Omit<Flag, "key" | "exists">;
+
+/** The shells that a script for completion can be made for. */
+export const shells = ["bash", "zsh", "fish"] as const;
+export type Shell = (typeof shells)[number];
+
+export interface Command {
+	/** A line for the list of commands. */
+	readonly about: string;
+	/** What stands over the command's own help. */
+	readonly purpose: string;
+	/** What may follow the name, one for each way to call it; with a line on it where there are several. */
+	readonly forms: readonly Form[];
+	readonly flags: readonly CommandFlag[];
+	/** Parses the words after the name; null when they ask for help. Throws UsageError. */
+	parse(words: readonly string[]): CommandCall | null;
+}
+
+export const commandNames = ["info", "export", "plugin", "mcp", "login", "logout", "rpc"] as const;
+export type CommandName = (typeof commandNames)[number];
+
+const eventLines = { names: ["--json"], value: null, about: "One line of JSON for each thing that happens." } as const;
+
+export const commands: Readonly<Record<CommandName, Command>> = {
+	info: {
+		about: "Show versions; 'info --json' for programs.",
+		purpose: `Show the versions of program, agent files and protocol; or a script by which a shell completes command lines.
+For bash and zsh: eval "$(… info --show-completion bash)"; for fish: … info --show-completion fish | source`,
+		forms: [{ words: "[--json]" }, { words: "--show-completion [SHELL]" }],
+		flags: [
+			{ names: ["--json"], value: null, about: "One line of JSON." },
+			{
+				names: ["--show-completion"],
+				value: "SHELL",
+				valueIsOptional: true,
+				offers: shells,
+				about: "A script for bash, zsh or fish. Default: for the shell that $SHELL names.",
+			},
+		],
+		parse: (words) => (asksForHelp(words) ? null : toInfoCall(words)),
+	},
+	export: {
+		about: "Put a session into a ZIP file.",
+		purpose: `Put a session into a ZIP file: its conversation, events and subagents, its plan, and the program's logs.
+Without an id it is the last session of the current directory. The session is only read.`,
+		forms: [{ words: "[SESSION_ID] [--output PATH] [--yes]" }],
+		flags: [
+			{
+				names: ["--output", "-o"],
+				value: "PATH",
+				offers: "files",
+				about: "File or directory to write to. Default: session-<id>.zip here.",
+			},
+			{ names: ["--yes", "-y"], value: null, about: "Do not ask, although there may be secrets in it." },
+		],
+		parse(words) {
+			const options = toExportOptions(words);
+			return options === null ? null : { kind: "export", options };
+		},
+	},
+	plugin: {
+		about: "Install, list, show and remove plugins.",
+		purpose: "Manage plugins, which bring tools of their own.",
+		forms: [
+			{
+				words: "install SOURCE",
+				offers: "files",
+				about: "Install from a directory, a zip file or a git URL, in place of an earlier version.",
+			},
+			{ words: "list", about: "Show the installed plugins." },
+			{ words: "remove NAME", about: "Remove a plugin with all its files." },
+			{ words: "info NAME", about: "Show what a plugin is and brings." },
+		],
+		flags: [],
+		parse: (words) => (asksForHelp(words) ? null : { kind: "plugin", action: toPluginAction(words) }),
+	},
+	mcp: {
+		about: "Add, remove, list and try out MCP servers; sign in to them.",
+		purpose: "Manage the MCP servers of mcp.json in the share directory, which bring tools of their own.",
+		forms: [
+			{ words: "add NAME [--env KEY=VALUE]... -- COMMAND [ARG...]", about: "Add a program as a server." },
+			{
+				words: "add --transport http NAME URL [--header KEY:VALUE]... [--auth oauth]",
+				about: "Add a server on the network.",
+			},
+			{ words: "list", about: "Show the servers." },
+			{ words: "remove NAME", about: "Remove a server." },
+			{ words: "auth NAME", about: "Sign in to a server that was added with --auth oauth." },
+			{ words: "reset-auth NAME", about: "Forget that you signed in." },
+			{ words: "test NAME", about: "Connect to a server and show its tools." },
+		],
+		flags: [
+			{
+				names: ["--transport", "-t"],
+				value: "TYPE",
+				offers: ["stdio", "http"],
+				about: "stdio, for a program (default), or http.",
+			},
+			{ names: ["--env", "-e"], value: "KEY=VALUE", about: "Variable for the program; may be repeated." },
+			{ names: ["--header", "-H"], value: "KEY:VALUE", about: "Header of each request; may be repeated." },
+			{
+				names: ["--auth", "-a"],
+				value: "TYPE",
+				offers: ["oauth"],
+				about: "oauth: sign in with the browser, by 'mcp auth'.",
+			},
+		],
+		parse(words) {
+			const action = toMcpAction(words);
+			return action === null ? null : { kind: "mcp", action };
+		},
+	},
+	login: {
+		about: "Sign in to the Kimi platform.",
+		purpose: `Sign in to the Kimi platform: shows an address to open in a browser and waits until it was confirmed there.
+Its provider and models are then written to config.toml.`,
+		forms: [{ words: "[--json]" }],
+		flags: [eventLines],
+		parse: (words) => (asksForHelp(words) ? null : { kind: "login", json: asksForJson("login", words) }),
+	},
+	logout: {
+		about: "Sign out of the Kimi platform.",
+		purpose:
+			"Sign out of the Kimi platform: removes its tokens from this machine, and its provider and models from config.toml.",
+		forms: [{ words: "[--json]" }],
+		flags: [eventLines],
+		parse: (words) => (asksForHelp(words) ? null : { kind: "logout", json: asksForJson("logout", words) }),
+	},
+	rpc: {
+		about: "Serve many sessions at once, in Meerkat RPC.",
+		purpose: `Serve Meerkat RPC on stdin and stdout, one JSON message a line: a client makes as many sessions as it likes.
+It takes the flags of the program that say nothing of one session; see the help of the program.`,
+		forms: [{ words: "[flags]" }],
+		flags: [],
+		parse: (words) => (asksForHelp(words) ? null : { kind: "rpc", words }),
+	},
+};
+
+export const isCommandName = (word: string): word is CommandName => commandNames.some((name) => name === word);
+
+const asksForHelp = (words: readonly string[]) => words.includes("--help") || words.includes("-h");
+
+/** Whether the words are `--json`, the only one that the command takes. */
+function asksForJson(command: CommandName, words: readonly string[]): boolean {
+	const other = words.find((word) => word !== "--json");
+	if (other === undefined) return words.length > 0;
+	const taken = commands[command].flags.flatMap(({ names }) => names);
+	throw new UsageError(`The command '${command}' does not know '${other}'; it takes ${taken.join(" and ")}.`);
+}
+
+function toInfoCall(words: readonly string[]): CommandCall {
+	const [first, ...rest] = words.flatMap((word) => {
+		const [, shell] = /^--show-completion=(.*)$/s.exec(word) ?? [];
+		return shell === undefined ? [word] : ["--show-completion", shell];
+	});
+	const asksForBoth = words.includes("--json") && (first === "--show-completion" || rest.includes("--show-completion"));
+	if (asksForBoth) throw new UsageError("Cannot combine --json and --show-completion.");
+	if (first !== "--show-completion") return { kind: "info", json: asksForJson("info", words) };
+	const [named, other] = rest;
+	if (other !== undefined) throw new UsageError(`--show-completion takes one SHELL, found '${other}' too.`);
+	const shell = shells.find((name) => name === named);
+	if (named === undefined || shell !== undefined) return { kind: "completion", shell: shell ?? null };
+	throw new UsageError(`--show-completion does not know the shell '${named}'; it takes ${shells.join(", ")}.`);
+}
+
+function toPluginAction([name, ...words]: readonly string[]): PluginAction {
+	switch (name) {
+		case "install":
+			return { name, source: oneWord("plugin install", "SOURCE", words) };
+		case "remove":
+		case "info":
+			return { name, plugin: oneWord(`plugin ${name}`, "NAME", words) };
+		case "list": {
+			const [other] = words;
+			if (other !== undefined) throw new UsageError(`The command 'plugin list' does not know '${other}'.`);
+			return { name };
+		}
+		case undefined:
+			throw new UsageError("The command 'plugin' needs one of install, list, remove, info.");
+		default:
+			throw new UsageError(`The command 'plugin' does not know '${name}'; it takes install, list, remove, info.`);
+	}
+}
+
+/** The one word that a command takes, called `wanted` in its help. */
+function oneWord(command: string, wanted: string, words: readonly string[]): string {
+	const flag = words.find((word) => word.startsWith("-"));
+	if (flag !== undefined) throw new UsageError(`The command '${command}' does not know '${flag}'.`);
+	const [word, other] = words;
+	if (word === undefined || word.trim() === "") throw new UsageError(`The command '${command}' needs ${wanted}.`);
+	if (other !== undefined) throw new UsageError(`The command '${command}' takes one ${wanted}, found '${other}' too.`);
+	return word;
+}

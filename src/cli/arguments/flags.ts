@@ -1,0 +1,248 @@
+// The one table of command-line flags: names, values, help texts, and whether the feature of a flag exists.
+// command-line.ts parses with it, help.ts shows it.
+import { builtInAgentNames } from "../../kernel/compose/agent-names.ts";
+
+/** The formats of print mode's input and output. */
+export const printFormats = ["text", "stream-json"] as const;
+export type PrintFormat = (typeof printFormats)[number];
+
+export type FlagKey =
+	| "version"
+	| "help"
+	| "verbose"
+	| "debug"
+	| "work-dir"
+	| "add-dir"
+	| "session"
+	| "continue"
+	| "config"
+	| "config-file"
+	| "model"
+	| "thinking"
+	| "no-thinking"
+	| "yolo"
+	| "plan"
+	| "afk"
+	| "prompt"
+	| "print"
+	| "wire"
+	| "ui"
+	| "acp"
+	| "input-format"
+	| "output-format"
+	| "final-message-only"
+	| "quiet"
+	| "agent"
+	| "agent-file"
+	| "mcp-config-file"
+	| "mcp-config"
+	| "skills-dir"
+	| "max-steps-per-turn"
+	| "max-retries-per-step"
+	| "max-ralph-iterations";
+
+/** What a shell can offer for a value: names of files or directories, or these words. */
+export type Offers = "files" | "directories" | readonly string[];
+
+export interface Flag {
+	readonly key: FlagKey;
+	/** As typed, the main spelling first. */
+	readonly names: readonly [string, ...string[]];
+	/** The value's name in the help; null for a flag without one. */
+	readonly value: string | null;
+	/** Whether the parser accepts the flag without a value. */
+	readonly valueIsOptional?: true;
+	/** What completion offers as the value, if anything. */
+	readonly offers?: Offers;
+	readonly about: string;
+	/** False while the feature is missing: such a flag is refused by name. */
+	readonly exists: boolean;
+}
+
+const existing: readonly Omit<Flag, "exists">[] = [
+	{ key: "wire", names: ["--wire"], value: null, about: "Serve Kimi Wire (and its predecessor) on stdin and stdout." },
+	{ key: "ui", names: ["--ui"], value: "NAME", offers: ["wire"], about: "Old spelling: '--ui wire' means --wire." },
+	{
+		key: "print",
+		names: ["--print"],
+		value: null,
+		about: "Answer the prompt of --prompt or stdin on stdout, approve everything, and exit. For scripts.",
+	},
+	{
+		key: "prompt",
+		names: ["--prompt", "-p", "--command", "-c"],
+		value: "TEXT",
+		about:
+			"The prompt to answer in print mode, also without --print. With --wire it is not used: the client sends the prompts.",
+	},
+	{
+		key: "quiet",
+		names: ["--quiet"],
+		value: null,
+		about: "Short for --print --output-format text --final-message-only.",
+	},
+	{
+		key: "input-format",
+		names: ["--input-format"],
+		value: "FORMAT",
+		offers: printFormats,
+		about: "In print mode: 'text', all of stdin being one prompt, or 'stream-json', a JSON message a line.",
+	},
+	{
+		key: "output-format",
+		names: ["--output-format"],
+		value: "FORMAT",
+		offers: printFormats,
+		about: "In print mode: 'text' for people, or 'stream-json', a JSON message a line.",
+	},
+	{
+		key: "final-message-only",
+		names: ["--final-message-only"],
+		value: null,
+		about: "In print mode: nothing but the last message of each answer.",
+	},
+	{
+		key: "work-dir",
+		names: ["--work-dir", "-w"],
+		value: "DIR",
+		offers: "directories",
+		about: "Work in this directory. Default: the current one.",
+	},
+	{
+		key: "add-dir",
+		names: ["--add-dir"],
+		value: "DIR",
+		offers: "directories",
+		about: "Further directory of the workspace; may be repeated.",
+	},
+	{
+		key: "session",
+		names: ["--session", "--resume", "-S", "-r"],
+		value: "ID",
+		valueIsOptional: true,
+		about: "Open the session with this id, or create it under this id. On a terminal, without ID: choose from a list.",
+	},
+	{
+		key: "continue",
+		names: ["--continue", "-C"],
+		value: null,
+		about: "Open the last session of the work directory.",
+	},
+	{ key: "config", names: ["--config"], value: "TEXT", about: "Settings as JSON or TOML text." },
+	{
+		key: "config-file",
+		names: ["--config-file"],
+		value: "FILE",
+		offers: "files",
+		about: "Settings file, JSON if named .json, else TOML. Default: config.toml in the share directory.",
+	},
+	{ key: "model", names: ["--model", "-m"], value: "ALIAS", about: "Model to use, a key of 'models' in the settings." },
+	{ key: "thinking", names: ["--thinking"], value: null, about: "Let the model think, if it can." },
+	{ key: "no-thinking", names: ["--no-thinking"], value: null, about: "Do not let the model think." },
+	{
+		key: "agent",
+		names: ["--agent"],
+		value: "NAME",
+		offers: builtInAgentNames,
+		about: "Built-in agent: default, or okabe, which can send messages to its own past.",
+	},
+	{
+		key: "agent-file",
+		names: ["--agent-file"],
+		value: "FILE",
+		offers: "files",
+		about: "Agent of your own, from a YAML file.",
+	},
+	{
+		key: "mcp-config-file",
+		names: ["--mcp-config-file"],
+		value: "FILE",
+		offers: "files",
+		about: "MCP servers from this JSON file instead of mcp.json in the share directory; may be repeated.",
+	},
+	{
+		key: "mcp-config",
+		names: ["--mcp-config"],
+		value: "TEXT",
+		about: "Further MCP servers as JSON text; may be repeated.",
+	},
+	{
+		key: "skills-dir",
+		names: ["--skills-dir"],
+		value: "DIR",
+		offers: "directories",
+		about: "Skills from this directory instead of the project's and your own; may be repeated.",
+	},
+	{
+		key: "yolo",
+		names: ["--yolo", "--yes", "-y", "--auto-approve"],
+		value: null,
+		about: "Approve every action without asking.",
+	},
+	{ key: "plan", names: ["--plan"], value: null, about: "Start in plan mode." },
+	{ key: "afk", names: ["--afk"], value: null, about: "Work without anyone at the keyboard." },
+	{
+		key: "max-steps-per-turn",
+		names: ["--max-steps-per-turn"],
+		value: "N",
+		about: "Most steps in one turn, at least 1. Overrides the settings.",
+	},
+	{
+		key: "max-retries-per-step",
+		names: ["--max-retries-per-step"],
+		value: "N",
+		about: "Most attempts at one model call, at least 1. Overrides the settings.",
+	},
+	{
+		key: "max-ralph-iterations",
+		names: ["--max-ralph-iterations"],
+		value: "N",
+		about: "Go over each prompt again until the model says it is done, N times at most; -1 for any number.",
+	},
+	{ key: "verbose", names: ["--verbose"], value: null, about: "Accepted for compatibility; --debug says more." },
+	{ key: "debug", names: ["--debug"], value: null, about: "Write more to the log file." },
+	{ key: "version", names: ["--version", "-V"], value: null, about: "Show the version and exit." },
+	{ key: "help", names: ["--help", "-h"], value: null, about: "Show this text and exit." },
+];
+
+const missing: readonly Omit<Flag, "exists">[] = [
+	{ key: "acp", names: ["--acp"], value: null, about: "Serve the Agent Client Protocol." },
+];
+
+/** Every flag, in the order of the help. */
+export const flags: readonly Flag[] = [
+	...existing.map((flag) => ({ ...flag, exists: true })),
+	...missing.map((flag) => ({ ...flag, exists: false })),
+];
+
+const flagsByName: ReadonlyMap<string, Flag> = new Map(flags.flatMap((flag) => flag.names.map((name) => [name, flag])));
+
+/** The flag with this spelling, dashes included. */
+export function findFlag(name: string): Flag | null {
+	return flagsByName.get(name) ?? null;
+}
+
+/** The usable long spelling closest to an unknown one; null when none is close. */
+export function nearestFlagName(unknown: string): string | null {
+	const near = flags
+		.flatMap(({ exists, names }) => (exists ? names : []))
+		.filter((name) => name.startsWith("--"))
+		.map((name) => ({ name, distance: editDistance(unknown, name) }))
+		.filter(({ name, distance }) => distance <= 3 && distance <= (name.length - 2) / 2)
+		.sort((a, b) => a.distance - b.distance);
+	return near[0]?.name ?? null;
+}
+
+/** Insertions, deletions and replacements that turn one text into the other. */
+function editDistance(from: string, to: string): number {
+	let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
+	for (let row = 1; row <= from.length; row += 1) {
+		const current = [row];
+		for (let column = 1; column <= to.length; column += 1) {
+			const replaced = (previous[column - 1] ?? 0) + (from[row - 1] === to[column - 1] ? 0 : 1);
+			current.push(Math.min(replaced, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+		}
+		previous = current;
+	}
+	return previous[to.length] ?? 0;
+}

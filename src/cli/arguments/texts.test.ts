@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import packageJson from "../../../package.json" with { type: "json" };
+import { infoText } from "../info.ts";
+import { versionText } from "../version.ts";
+import { commandNames, commands } from "./commands.ts";
+import { flags } from "./flags.ts";
+import { helpText, startText } from "./help.ts";
+
+describe("versionText", () => {
+	it("is the version of kimi under its names", () => {
+		expect(versionText("/usr/bin/kimi")).toBe("kimi, version 1.49.0");
+		expect(versionText("/usr/bin/kimi-agent")).toBe("kimi-agent, version 1.49.0");
+		expect(versionText("/opt/agentwire")).toBe(
+			`agentwire, version ${packageJson.version} (compatible with kimi 1.49.0)`,
+		);
+	});
+});
+
+describe("infoText", () => {
+	it("is one line of JSON or labelled lines", () => {
+		const json = infoText(true);
+		expect(json.indexOf("\n")).toBe(json.length - 1);
+		expect(JSON.parse(json)).toEqual({
+			kimi_cli_version: "1.49.0",
+			agent_spec_versions: ["1"],
+			wire_protocol_version: "1.10",
+			python_version: "n/a",
+			server_name: "agentwire",
+			server_version: packageJson.version,
+		});
+		expect(infoText(false).split("\n")).toEqual([
+			"kimi-cli version: 1.49.0",
+			"agent spec versions: 1",
+			"wire protocol: 1.10",
+			"python version: n/a",
+			"server name: agentwire",
+			`server version: ${packageJson.version}`,
+			"",
+		]);
+	});
+});
+
+describe("helpText", () => {
+	it("shows every spelling of each existing flag, and names the others separately", () => {
+		const [existing, missing] = helpText("kimi", null).split("Not available in this version:\n");
+		const shown = (existing ?? "").split(/[\s,:']+/);
+		const named = (missing ?? "").split("\n")[0]?.trim().split(" ");
+		expect(flags.filter(({ exists }) => exists).flatMap(({ names }) => names)).toEqual(
+			flags.flatMap(({ names }) => names).filter((name) => shown.includes(name)),
+		);
+		expect(named).toEqual(flags.filter(({ exists }) => !exists).map(({ names }) => names[0]));
+		expect(existing?.startsWith("Usage: kimi [flags]\n")).toBe(true);
+	});
+
+	it("shows every command, and every usage in the command's own text", () => {
+		const all = helpText("kimi", null).split("Commands:\n")[1] ?? "";
+		for (const name of commandNames) {
+			expect(all).toContain(`  ${name}  `);
+			const own = helpText("kimi", name).split("\n");
+			const { forms, flags: ownFlags } = commands[name];
+			expect(own.slice(0, forms.length).map((line) => line.slice("Usage: ".length))).toEqual(
+				forms.map(({ words }) => `kimi ${name} ${words}`),
+			);
+			for (const flag of ownFlags) expect(own.join("\n")).toContain(flag.about);
+		}
+		expect(helpText("kimi", "info")).toMatch(/^Usage: kimi info \[--json\]\n/);
+	});
+
+	it("has a text for a start without arguments", () => {
+		expect(startText("kimi")).toMatch(/^agentwire is .*\n\n {2}kimi -p TEXT [\s\S]*\n {2}kimi --wire /);
+	});
+});

@@ -1,0 +1,13 @@
+// The error of an invalid command line. Exit code 2, as usual for command-line programs.
+import { oneLine } from "../../base/sentence.ts";
+
+export class UsageError extends Error {
+	override readonly name = "UsageError";
+	readonly exitCode = 2;
+}
+
+/** The text on stderr for a usage error, with its newline. */
+export function usageErrorText(error: UsageError, executableName: string): string {
+	// The message may quote what was typed.
+	return `Error: ${oneLine(error.message)}\nTry '${executableName} --help' for help.\n`;
+}

@@ -1,0 +1,60 @@
+// The network and the child processes of commands without a session: the same proxies, certificates and containment as a
+// session's, configured on first use.
+import { systemClock } from "../base/clock.ts";
+import { silentLog } from "../base/log.ts";
+import type { Configuration } from "../config/configuration.ts";
+import type { Files } from "../files/port.ts";
+import { createNetwork, type Network } from "../network/network.ts";
+import type { Fetch } from "../network/network-settings.ts";
+import { createProcesses } from "../processes/children.ts";
+import { createLazyProcesses } from "../processes/lazy-processes.ts";
+import type { Processes } from "../processes/port.ts";
+import { type Place, toAbsolutePath } from "./paths.ts";
+
+export interface CommandPlace {
+	readonly environment: Readonly<Record<string, string>>;
+	readonly files: Files;
+	readonly shareDir: string;
+	readonly place: Place;
+}
+
+/** A `fetch` for the command. Unreadable settings count as none here: the command itself reports them. */
+export function createCommandFetch(given: CommandPlace): Fetch {
+	let opening: Promise<Network> | null = null;
+	return async (input, init) => {
+		opening ??= open(given);
+		return await (await opening).fetch(input, init);
+	};
+}
+
+async function open({ environment, files, shareDir, place }: CommandPlace): Promise<Network> {
+	const { caFile = null } = (await readSettings(files, shareDir)) ?? {};
+	return createNetwork({
+		environment,
+		caFile: caFile === null ? null : toAbsolutePath(caFile, place),
+		readFile: (file) => files.read(file),
+		clock: systemClock,
+		log: silentLog,
+	});
+}
+
+/** Contained like the processes of a session. Reads the setting when there is a process to run. */
+export function createCommandProcesses(files: Files, shareDir: string): Processes {
+	return createLazyProcesses(async () => {
+		const { contain = "auto" } = (await readSettings(files, shareDir)) ?? {};
+		return createProcesses({ contain });
+	});
+}
+
+/** Null when there are none, or unreadable ones: commands about something else work without them. */
+async function readSettings(files: Files, shareDir: string): Promise<Configuration["agentwire"] | null> {
+	const file = `${shareDir}/config.toml`;
+	try {
+		if ((await files.status(file)) === null) return null;
+		const { readConfiguration } = await import("../config/configuration-reader.ts");
+		const { configuration } = await readConfiguration({ kind: "file", path: file }, files, silentLog);
+		return configuration.agentwire;
+	} catch {
+		return null;
+	}
+}

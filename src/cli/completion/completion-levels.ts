@@ -1,0 +1,62 @@
+// The levels of the command line that shells can complete, derived from the tables of flags and commands.
+import { notForMany, printOnly } from "../arguments/command-line.ts";
+import { type CommandFlag, type CommandName, commandNames, commands } from "../arguments/commands.ts";
+import { type FlagKey, flags, type Offers } from "../arguments/flags.ts";
+
+/** A place on the command line: after the program, a command, or an action of a command. */
+export interface CompletionLevel {
+	/** The words that lead there. */
+	readonly path: readonly string[];
+	/** The commands or actions that may follow. */
+	readonly words: readonly { readonly name: string; readonly about: string }[];
+	readonly flags: readonly CommandFlag[];
+	/** What other words may be; null when nothing can be offered. */
+	readonly offers: Offers | null;
+}
+
+const help: CommandFlag = { names: ["--help", "-h"], value: null, about: "Show this text and exit." };
+
+/** Every level, the program's first and each after the one that leads to it. */
+export function completionLevels(): readonly CompletionLevel[] {
+	const program: CompletionLevel = {
+		path: [],
+		words: commandNames.map((name) => ({ name, about: commands[name].about })),
+		flags: flags.filter(({ exists }) => exists),
+		offers: null,
+	};
+	return [program, ...commandNames.flatMap(toLevels)];
+}
+
+function toLevels(name: CommandName): CompletionLevel[] {
+	const { forms, flags: ownFlags } = commands[name];
+	const named = forms.map((form) => ({ ...form, action: /^[a-z][a-z-]*/.exec(form.words)?.[0] ?? null }));
+	const actions = [...new Set(named.flatMap(({ action }) => action ?? []))];
+	const toLevel = (action: string | null): CompletionLevel => {
+		const own = named.filter((form) => form.action === action);
+		return {
+			path: action === null ? [name] : [name, action],
+			words:
+				action === null
+					? actions.map((each) => ({
+							name: each,
+							about: named.find((form) => form.action === each)?.about ?? "",
+						}))
+					: [],
+			flags: [...ownFlags.filter((flag) => own.some(({ words }) => isNamed(flag, words))), ...shared(name), help],
+			offers: own.find(({ offers }) => offers !== undefined)?.offers ?? null,
+		};
+	};
+	return [null, ...actions].map(toLevel);
+}
+
+function isNamed({ names }: CommandFlag, words: string): boolean {
+	const found: readonly string[] = words.match(/--[a-z-]+/g) ?? [];
+	return names.some((name) => found.includes(name));
+}
+
+/** The program's flags that a command accepts after its name. */
+function shared(name: CommandName): readonly CommandFlag[] {
+	if (name !== "rpc") return [];
+	const others: readonly FlagKey[] = [...notForMany, ...printOnly, "help", "version"];
+	return flags.filter(({ exists, key }) => exists && !others.includes(key));
+}

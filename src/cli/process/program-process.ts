@@ -1,0 +1,89 @@
+// The process of the program: its directory, its environment, its log, and its handlers for signals and uncaught
+// errors.
+import { homedir } from "node:os";
+import path from "node:path";
+import type { FaultOwner } from "../../kernel/api.ts";
+import { nobody } from "../../kernel/session/fault-owner.ts";
+import type { ProgramOptions } from "../arguments/command-line.ts";
+import { createLogFile, type LogFile } from "../log/log-file.ts";
+import { currentDirectory, type Place, shareDirectory } from "../paths.ts";
+import { environmentVariables } from "./environment.ts";
+import { replaceStandardError } from "./standard-error.ts";
+import { handleStopSignals, type StopSignal } from "./stop-signals.ts";
+
+/** The process as the program finds it. */
+export interface ProgramProcess {
+	readonly place: Place;
+	readonly environment: Readonly<Record<string, string>>;
+	readonly shareDir: string;
+	/** The installation directory, with the files that come with the program. */
+	readonly packageDir: string;
+	readonly log: LogFile;
+}
+
+/** The external events that a mode of the program handles while it works. */
+export interface Interruptions {
+	onSignal(signal: StopSignal): void;
+	/**
+	 * Called after an uncaught exception, which is logged. Returns what should end because of it, `nobody` where that
+	 * is unknown; null when only the process can be ended.
+	 */
+	faultOwner(): FaultOwner | null;
+	/** The work has to end, with an exit code of at least 1. */
+	onBroken(): void;
+}
+
+/** Installs the program's handlers for signals and uncaught errors. */
+export function takeProcess(options: ProgramOptions, packageDir: string, interruptions: Interruptions): ProgramProcess {
+	const place: Place = { currentDir: currentDirectory(), home: homedir() };
+	const environment = environmentVariables();
+	const shareDir = shareDirectory(environment, place);
+	const log = createLogFile(path.join(shareDir, "logs", "agentwire.log"), options.debug);
+	handleStopSignals(interruptions.onSignal);
+	guardProcess(interruptions, log);
+	logWarnings(log);
+	replaceStandardError();
+	return { place, environment, shareDir, packageDir, log };
+}
+
+/** Uncaught exceptions after which the whole process counts as broken. */
+const faultLimit = 100;
+
+/** Milliseconds in which a rejection may still be handled. */
+const rejectionPatience = 1000;
+
+/** A bug must not end the user's work: an uncaught exception is logged, and ends no more than it must. */
+function guardProcess({ faultOwner, onBroken }: Interruptions, log: LogFile): void {
+	let faults = 0;
+	const take = (message: string, thrown: unknown, owner: FaultOwner | null): void => {
+		faults += 1;
+		log.error(message, { error: thrown });
+		if (owner !== null && faults <= faultLimit) {
+			owner.fail(thrown);
+			return;
+		}
+		log.error("The work ends.", { faults });
+		process.exitCode = 1;
+		onBroken();
+	};
+	process.on("uncaughtException", (thrown) => take("An exception was not caught.", thrown, faultOwner()));
+	const unhandled = new Map<Promise<unknown>, NodeJS.Timeout>();
+	process.on("unhandledRejection", (reason, promise) => {
+		const owner = faultOwner();
+		const timer = setTimeout(() => {
+			unhandled.delete(promise);
+			take("A rejection was not handled.", reason, owner ?? nobody);
+		}, rejectionPatience);
+		unhandled.set(promise, timer.unref());
+	});
+	process.on("rejectionHandled", (promise) => {
+		clearTimeout(unhandled.get(promise));
+		unhandled.delete(promise);
+	});
+}
+
+/** Node would write its warnings to stderr by itself: they are for the log. */
+function logWarnings(log: LogFile): void {
+	process.removeAllListeners("warning");
+	process.on("warning", (warning) => log.warn("A warning of Node.", { error: warning }));
+}

@@ -1,0 +1,100 @@
+// Chooses the session for a flag without an id: lists those of the work directory for a person to choose from.
+import { homedir } from "node:os";
+import path from "node:path";
+import { isatty } from "node:tty";
+import { systemClock } from "../../base/clock.ts";
+import { silentLog } from "../../base/log.ts";
+import { oneLine } from "../../base/sentence.ts";
+import { createDiskFiles } from "../../files/disk-files.ts";
+import { protocolVersion } from "../../messages/protocol-version.ts";
+import { createDiskStore } from "../../store/disk/disk-store.ts";
+import type { SessionSummary } from "../../store/session-store.ts";
+import type { NamedSession, ProgramOptions } from "../arguments/command-line.ts";
+import { requireTerminal } from "../arguments/server-start.ts";
+import { UsageError } from "../arguments/usage-error.ts";
+import { checkWorkDir, currentDirectory, type Place, shareDirectory } from "../paths.ts";
+import { environmentVariables } from "../process/environment.ts";
+import { openQuestions } from "../process/terminal-question.ts";
+
+/** The most sessions to show; older ones can still be opened by id. */
+const listLimit = 50;
+
+/** The list, with its newline. */
+export function sessionListText(workDir: string, sessions: readonly SessionSummary[]): string {
+	const shown = sessions.slice(0, listLimit);
+	const digits = String(shown.length).length;
+	const older = sessions.length - shown.length;
+	return [
+		`Sessions of ${workDir}, the last used first:`,
+		"",
+		...shown.map(({ id, title }, index) => `  ${String(index + 1).padStart(digits)}  ${id}  ${oneLine(title)}`),
+		...(older === 0 ? [] : [`  … and ${older} older ${older === 1 ? "one" : "ones"}.`]),
+		"",
+	].join("\n");
+}
+
+/** The person at the terminal. */
+export interface Chooser {
+	show(text: string): void;
+	/** Null when no answer can come. */
+	ask(question: string): Promise<string | null>;
+}
+
+/** The id that the person chooses; null when none. Throws UsageError, naming the flag, when there is no session. */
+export async function chooseSession(
+	flag: string,
+	workDir: string,
+	sessions: readonly SessionSummary[],
+	{ show, ask }: Chooser,
+): Promise<string | null> {
+	refuseNone(flag, workDir, sessions);
+	show(sessionListText(workDir, sessions));
+	for (;;) {
+		const answer = (await ask("\nNumber or id of the session, or nothing for none: "))?.trim() ?? "";
+		if (answer === "") return null;
+		const index = sessions.findIndex(({ id }, position) => id === answer || String(position + 1) === answer);
+		const chosen = sessions[index];
+		if (chosen !== undefined) return chosen.id;
+		show(`${JSON.stringify(answer)} is not in the list.\n`);
+	}
+}
+
+/** The session of a print run: the named one, else the one chosen now; null when none. Throws UsageError. */
+export async function toNamedSession(options: ProgramOptions): Promise<NamedSession | null> {
+	const { session } = options;
+	if (session.kind !== "asked") return session;
+	requireTerminal(session.flag, isatty(0) && isatty(2));
+	const { workDir, sessions } = await findSessions(options);
+	const { ask, close } = openQuestions(new AbortController().signal);
+	const id = await chooseSession(session.flag, workDir, sessions, {
+		show: (text) => void process.stderr.write(text),
+		ask,
+	}).finally(close);
+	return id === null ? null : { kind: "id", id };
+}
+
+/** Lists the sessions, and says how to open one; returns the exit code. Throws UsageError when there is none. */
+export async function listSessions(executable: string, flag: string, options: ProgramOptions): Promise<number> {
+	const { workDir, sessions } = await findSessions(options);
+	refuseNone(flag, workDir, sessions);
+	const name = path.basename(executable);
+	const ways = [
+		`  ${name} ${flag} ID -p TEXT  answer one prompt in it and exit`,
+		`  ${name} ${flag} ID --wire   serve it on this terminal, one JSON message a line`,
+	];
+	process.stdout.write(`${sessionListText(workDir, sessions)}\nTo go on with one of them:\n\n${ways.join("\n")}\n`);
+	return 0;
+}
+
+function refuseNone(flag: string, workDir: string, sessions: readonly SessionSummary[]): void {
+	if (sessions.length === 0) throw new UsageError(`${flag}: there is no earlier session in ${workDir}.`);
+}
+
+async function findSessions(options: ProgramOptions) {
+	const place: Place = { currentDir: currentDirectory(), home: homedir() };
+	const files = createDiskFiles();
+	const workDir = await checkWorkDir(options.workDir, place, files);
+	const shareDir = shareDirectory(environmentVariables(), place);
+	const store = createDiskStore({ files, shareDir, log: silentLog, clock: systemClock, protocolVersion });
+	return { workDir, sessions: await store.list(workDir) };
+}

@@ -1,0 +1,55 @@
+// The commands `login` and `logout`: events go to stdout, errors also to stderr, and the exit code is 1 on failure.
+import { homedir } from "node:os";
+import { systemClock } from "../../base/clock.ts";
+import { errorText, isSystemError } from "../../base/errors.ts";
+import { redactSecrets } from "../../base/redaction.ts";
+import { ConfigurationError } from "../../config/configuration-error.ts";
+import { SignInError } from "../../credentials/device-flow.ts";
+import { createDiskFiles } from "../../files/disk-files.ts";
+import { privateBelow } from "../../files/private-paths.ts";
+import { createCommandFetch } from "../command-services.ts";
+import { currentDirectory, shareDirectory } from "../paths.ts";
+import { environmentVariables } from "../process/environment.ts";
+import { handleStopSignals } from "../process/stop-signals.ts";
+import { productVersion } from "../version.ts";
+import { type SignInSettings, signIn, signOut } from "./sign-in.ts";
+import { type SignInEvent, toEventLine, toEventText } from "./sign-in-events.ts";
+
+/** Runs the command for the share directory of the environment; returns the exit code. */
+export async function runLogin(command: "login" | "logout", json: boolean): Promise<number> {
+	const stopping = new AbortController();
+	handleStopSignals(() => stopping.abort());
+	// The caller is gone: nobody will open the address.
+	process.stdout.on("error", () => stopping.abort());
+	process.stderr.on("error", () => {});
+	const report = (event: SignInEvent) => void process.stdout.write(json ? toEventLine(event) : toEventText(event));
+	const environment = environmentVariables();
+	const place = { currentDir: currentDirectory(), home: homedir() };
+	const shareDir = shareDirectory(environment, place);
+	const files = createDiskFiles(privateBelow(shareDir));
+	const settings: SignInSettings = {
+		files,
+		shareDir,
+		environment,
+		clock: systemClock,
+		fetch: createCommandFetch({ environment, files, shareDir, place }),
+		version: productVersion,
+		signal: stopping.signal,
+		report,
+	};
+	try {
+		await (command === "login" ? signIn(settings) : signOut(settings));
+		return 0;
+	} catch (thrown) {
+		if (!isExpected(thrown)) throw thrown;
+		const message = redactSecrets(errorText(thrown));
+		if (json) report({ type: "error", message, data: null });
+		process.stderr.write(`Error: ${message}\n`);
+		return 1;
+	}
+}
+
+/** Errors that the person can resolve: the sign-in, the settings, the disk. */
+function isExpected(thrown: unknown): boolean {
+	return thrown instanceof SignInError || thrown instanceof ConfigurationError || isSystemError(thrown);
+}

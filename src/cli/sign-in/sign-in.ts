@@ -1,0 +1,91 @@
+// Signs in to the managed platform and out of it: writes the tokens to their file and the provider to the settings
+// file.
+import path from "node:path";
+import { errorText } from "../../base/errors.ts";
+import { silentLog } from "../../base/log.ts";
+import { ConfigurationError } from "../../config/configuration-error.ts";
+import { readConfiguration } from "../../config/configuration-reader.ts";
+import { addManagedProvider, type ManagedEdit, removeManagedProvider } from "../../config/managed-provider.ts";
+import { persistTokens, removeTokens } from "../../credentials/access.ts";
+import { requestDeviceCode, SignInError, waitForTokens } from "../../credentials/device-flow.ts";
+import type { PlatformPort } from "../../credentials/exchange.ts";
+import { listModels } from "../../credentials/model-list.ts";
+import { platformKey, platformName, toPlatform } from "../../credentials/platform.ts";
+import { tokenFile } from "../../credentials/token-file.ts";
+import { withLock } from "../../files/path-lock.ts";
+import type { Files } from "../../files/port.ts";
+import type { ReportSignIn } from "./sign-in-events.ts";
+
+export interface SignInSettings extends PlatformPort {
+	readonly files: Files;
+	readonly shareDir: string;
+	readonly environment: Readonly<Record<string, string>>;
+	readonly report: ReportSignIn;
+	readonly signal: AbortSignal;
+}
+
+/**
+ * Signs in: nothing is written before the person has confirmed and the models are known. Throws SignInError,
+ * ConfigurationError and the system's errors.
+ */
+export async function signIn(settings: SignInSettings): Promise<void> {
+	const { files, shareDir, environment, report, signal } = settings;
+	// Invalid settings are reported before the person goes to a browser. Creates a missing file.
+	const { configuration } = await readConfiguration({ kind: "default", shareDir }, files, silentLog);
+	const platform = toPlatform(environment, configuration.agentwire);
+	const device = await requestDeviceCode(settings, platform, signal);
+	report({
+		type: "verification_url",
+		message: "Open this address in a browser and confirm that the code is the same there:",
+		data: { verification_url: device.verificationUrl, user_code: device.userCode },
+	});
+	report({ type: "waiting", message: "Waiting for the confirmation …", data: null });
+	const tokens = await waitForTokens(device, settings, platform, signal);
+	const models = await listModels(settings, platform, tokens.accessToken, signal);
+	await persistTokens({ ...settings, file: tokenFile(shareDir, platformName) }, tokens);
+	const { defaultModel } = await editSettings(settings, "Signed in", (text, file) =>
+		addManagedProvider(text, file, { baseUrl: platform.baseUrl, key: platformKey, models }),
+	);
+	const names = models.map(({ id }) => `kimi-code/${id}`);
+	report({ type: "info", message: `Models: ${names.join(", ")}. Default: ${defaultModel}.`, data: null });
+	report({ type: "success", message: "Signed in.", data: null });
+}
+
+/** Signs out of this machine. Throws ConfigurationError and the system's errors. */
+export async function signOut(settings: SignInSettings): Promise<void> {
+	const { files, shareDir, report } = settings;
+	const hadTokens = await removeTokens({ ...settings, file: tokenFile(shareDir, platformName) });
+	const isConfigured = (await files.status(settingsFile(shareDir))) !== null;
+	if (isConfigured) await editSettings(settings, "Signed out", removeManagedProvider);
+	report({ type: "success", message: hadTokens ? "Signed out." : "Nobody was signed in.", data: null });
+}
+
+const settingsFile = (shareDir: string) => path.join(shareDir, "config.toml");
+
+/** `done` says what has happened already, and is not undone when the file cannot be edited. */
+async function editSettings(
+	{ files, clock, shareDir }: SignInSettings,
+	done: string,
+	edit: (text: string, file: string) => Promise<ManagedEdit>,
+): Promise<ManagedEdit> {
+	const file = settingsFile(shareDir);
+	try {
+		return await withLock({ files, clock }, file, async () => {
+			const text = await readText(files, file);
+			const edited = await edit(text, file);
+			if (edited.text !== text) await files.replace(file, edited.text, { sync: true });
+			return edited;
+		});
+	} catch (thrown) {
+		const again = "Mend it and give the command again.";
+		throw new SignInError(`${done}, but the settings file is as it was. ${errorText(thrown)}\n${again}`);
+	}
+}
+
+async function readText(files: Files, file: string): Promise<string> {
+	const bytes = (await files.read(file)) ?? Buffer.alloc(0);
+	const text = bytes.toString("utf8");
+	// Otherwise invalid UTF-8 would be changed when it is written back.
+	if (Buffer.from(text).equals(bytes)) return text;
+	throw new ConfigurationError("syntax", file, [{ key: "", reason: "not UTF-8" }]);
+}

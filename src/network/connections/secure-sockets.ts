@@ -1,0 +1,39 @@
+// TLS over an existing socket: for https origins, and for proxies that use TLS.
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { connect, type SecureContext } from "node:tls";
+import { isAddress } from "../host.ts";
+
+/** Secures a socket to the host. Rejects when the host has no valid certificate for its name. */
+export type Secure = (socket: Socket, host: string, port: number) => Promise<Socket>;
+
+/** Hosts whose last session is stored, which saves the next handshake a round trip. */
+const sessionLimit = 100;
+
+/** Null trusts the usual authorities alone. */
+export function createSecure(trust: SecureContext | null): Secure {
+	const sessions = new Map<string, Buffer>();
+	return async (socket, host, port) => {
+		const key = `${host}:${port}`;
+		const session = sessions.get(key);
+		const secured = connect({
+			socket,
+			host,
+			// An address is not a valid server name.
+			...(isAddress(host) ? {} : { servername: host }),
+			...(trust === null ? {} : { secureContext: trust }),
+			...(session === undefined ? {} : { session }),
+			ALPNProtocols: ["http/1.1"],
+		});
+		// For its whole life: an error without a listener would end the process.
+		secured.on("error", () => {});
+		secured.on("session", (next) => {
+			sessions.delete(key);
+			sessions.set(key, next);
+			const [oldest] = sessions.keys();
+			if (sessions.size > sessionLimit && oldest !== undefined) sessions.delete(oldest);
+		});
+		await once(secured, "secureConnect");
+		return secured;
+	};
+}
