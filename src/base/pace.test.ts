@@ -1,5 +1,6 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { createPace, createPacedWork } from "./pace.ts";
+import { createPace } from "./pace.ts";
 
 function workFor(milliseconds: number): void {
 	const end = performance.now() + milliseconds;
@@ -32,16 +33,26 @@ it("yields to other work in a long loop, but not in a short one", async () => {
 	expect(await turnsDuring(loop(0))).toBe(0);
 });
 
+it("counts no time before a turn of the event loop, which other work had", async () => {
+	const pace = createPace();
+	workFor(21);
+	await nextTurn();
+	await nextTurn();
+	expect(pace.rest()).toBeUndefined();
+	workFor(21);
+	expect(pace.rest()).toBeInstanceOf(Promise);
+});
+
 it("yields to other work between pieces, also when all were requested at once", async () => {
-	const paced = createPacedWork();
-	const results = await turnsDuring(() => Promise.all([1, 2, 3, 4, 5].map(() => paced(() => workFor(21)))));
+	const pace = createPace();
+	const results = await turnsDuring(() => Promise.all([1, 2, 3, 4, 5].map(() => pace.run(() => workFor(21)))));
 	expect(results).toBeGreaterThanOrEqual(4);
 });
 
 it("returns or throws what the work does", async () => {
-	const paced = createPacedWork();
-	expect(await paced(() => 1)).toBe(1);
-	const failing = paced(() => {
+	const pace = createPace();
+	expect(await pace.run(() => 1)).toBe(1);
+	const failing = pace.run(() => {
 		throw new Error("no");
 	});
 	await expect(failing).rejects.toThrow("no");

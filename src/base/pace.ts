@@ -1,90 +1,52 @@
 // Splits long synchronous work, so that other work on the event loop is not blocked.
+import { setImmediate as whenTurnEnds } from "node:timers";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 /** Milliseconds of work before yielding to the event loop. */
 const longestStretch = 20;
 
 export interface Pace {
-	/** Yields when the work has run for a while; undefined otherwise. */
+	/**
+	 * Call it between pieces of work, and wait for the promise if there is one: it yields to other work. Undefined while
+	 * the pieces have not added up to a long time since other work last ran.
+	 */
 	rest(): Promise<void> | undefined;
-}
-
-/** For a loop without other waits: `await rest()` in each iteration. */
-export function createPace(): Pace {
-	let startedAt = performance.now();
-	return {
-		rest() {
-			if (performance.now() - startedAt < longestStretch) return undefined;
-			return nextTurn().then(() => {
-				startedAt = performance.now();
-			});
-		},
-	};
-}
-
-/** Runs synchronous pieces of work one after another, yielding between those that add up to a long time. */
-export function createPacedWork(): <Result>(work: () => Result) => Promise<Result> {
-	let spent = 0;
-	let turn: Promise<void> | null = null;
-	return async (work) => {
-		// Another piece that waited for the same yield may have used the time up.
-		while (spent >= longestStretch) {
-			turn ??= nextTurn().then(() => {
-				spent = 0;
-				turn = null;
-			});
-			await turn;
-		}
-		const startedAt = performance.now();
-		try {
-			return work();
-		} finally {
-			spent += performance.now() - startedAt;
-		}
-	};
+	/** Runs a piece of work as soon as the pieces before it leave time for it, whoever asked for them. */
+	run<Result>(work: () => Result): Promise<Result>;
 }
 
 /**
- * Runs each synchronous piece of work that comes from outside at once. A returned promise must be awaited before the
- * next piece.
+ * The one way to yield. A loop awaits `rest()` in each iteration; a callback continues at once or after `rest()`; pieces
+ * that nobody puts in an order share a pace and are each given to `run`. Waits for other things in between are free: a
+ * turn of the event loop, however it came about, starts the time anew.
  */
-export function createPacedSteps(): (work: () => void) => Promise<void> | undefined {
-	let spent = 0;
-	return (work) => {
-		const startedAt = performance.now();
-		try {
-			work();
-		} finally {
-			spent += performance.now() - startedAt;
-		}
-		if (spent < longestStretch) return undefined;
-		return nextTurn().then(() => {
-			spent = 0;
+export function createPace(): Pace {
+	let startedAt: number | null = null;
+	let turn: Promise<void> | null = null;
+	const begin = (): void => {
+		startedAt = performance.now();
+		whenTurnEnds(() => {
+			startedAt = null;
 		});
 	};
-}
-
-export interface PacedCallbacks {
-	/** Starts counting after a pause without work. */
-	begin(): void;
-	/** Continues with the work: at once, or after a yield. */
-	next(work: () => void): void;
-}
-
-/** For work of many pieces, each of which is called back when the one before it is done, perhaps synchronously. */
-export function createPacedCallbacks(): PacedCallbacks {
-	let startedAt = 0;
-	const begin = () => {
-		startedAt = performance.now();
-	};
-	return {
-		begin,
-		next(work) {
-			if (performance.now() - startedAt < longestStretch) return work();
-			void nextTurn().then(() => {
+	const rest = (): Promise<void> | undefined => {
+		if (startedAt === null) begin();
+		else if (performance.now() - startedAt >= longestStretch) {
+			turn ??= nextTurn().then(() => {
+				turn = null;
 				begin();
-				work();
 			});
+			return turn;
+		}
+		return undefined;
+	};
+	begin();
+	return {
+		rest,
+		async run(work) {
+			// Another piece that waited for the same turn may have used up the time.
+			for (let yielding = rest(); yielding !== undefined; yielding = rest()) await yielding;
+			return work();
 		},
 	};
 }

@@ -2,7 +2,7 @@
 import type { Transport } from "@modelcontextprotocol/client";
 import { type Clock, sleep } from "../base/clock.ts";
 import { createLineSplitter, type Line } from "../base/lines.ts";
-import { createPacedSteps } from "../base/pace.ts";
+import { createPace } from "../base/pace.ts";
 import type { ChildInput, Processes, RunOutcome, RunRequest } from "../processes/port.ts";
 import { readIncoming } from "./incoming-message.ts";
 import type { ServerLog } from "./server-log.ts";
@@ -56,14 +56,15 @@ export function startChildTransport({ request, processes, clock, log }: ChildTra
 	};
 	/** Lines that are not parsed yet, in order; parsing them yields to other work. */
 	const unread: (readonly Line[])[] = [];
-	const step = createPacedSteps();
+	const pace = createPace();
 	let isReading = false;
 	let reading = Promise.resolve();
 	const readAll = async () => {
 		isReading = true;
 		for (let lines = unread.shift(); lines !== undefined; lines = unread.shift()) {
 			for (const line of lines) {
-				const turn = step(() => receive(line));
+				receive(line);
+				const turn = pace.rest();
 				if (turn !== undefined) await turn;
 			}
 		}

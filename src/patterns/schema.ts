@@ -1,6 +1,6 @@
 // Validates values against JSON Schemas of foreign origin (tools of clients, plugins and servers) in bounded time:
 // nothing is compiled to code, and every step of a validation is counted.
-import { createPacedWork } from "../base/pace.ts";
+import { createPace } from "../base/pace.ts";
 import { type CompiledPattern, type CompilePattern, loadPatternCompiler } from "./pattern.ts";
 import { fits } from "./schema-node.ts";
 import { readSchema, SchemaFault } from "./schema-reader.ts";
@@ -21,12 +21,12 @@ const maximumDepth = 100;
 const maximumPatternSize = 50_000;
 const maximumPatterns = 500;
 
-const paced = createPacedWork();
+const pace = createPace();
 
 /** Compiles a schema; messages call the values `name`. */
 export async function compileSchema(schema: unknown, draft: Draft, name: string): Promise<CompiledSchema> {
 	try {
-		const { root, patterns } = await paced(() => {
+		const { root, patterns } = await pace.run(() => {
 			checkSize(schema);
 			return readSchema(schema, draft);
 		});
@@ -36,7 +36,7 @@ export async function compileSchema(schema: unknown, draft: Draft, name: string)
 		for (const { slot, place } of patterns) {
 			compile ??= await loadPatternCompiler();
 			const compilePattern = compile;
-			const compiled: CompiledPattern = await paced(() => compilePattern(slot.source, "ecmascript"));
+			const compiled: CompiledPattern = await pace.run(() => compilePattern(slot.source, "ecmascript"));
 			if (!compiled.ok) {
 				throw new SchemaFault(
 					place,
@@ -51,7 +51,7 @@ export async function compileSchema(schema: unknown, draft: Draft, name: string)
 		return {
 			ok: true,
 			check: (value) =>
-				paced(() => {
+				pace.run(() => {
 					const run = new Run();
 					try {
 						return fits(root, value, null, run, null) ? null : run.faults(name);

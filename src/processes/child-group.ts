@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { type Clock, sleep } from "../base/clock.ts";
 import { errorText, systemErrorCode } from "../base/errors.ts";
-import { createPacedWork } from "../base/pace.ts";
+import { createPace } from "../base/pace.ts";
 import type { RunRequest } from "./port.ts";
 import { livingMembers } from "./process-table.ts";
 import { markerValue, markerVariable } from "./stragglers.ts";
@@ -39,7 +39,7 @@ const pollInterval = 10;
 const killPatience = 1000;
 
 /** Starting a process blocks for milliseconds, so other work runs between many starts. */
-export const pacedStart = createPacedWork();
+export const startPace = createPace();
 
 /** False when there is no such group. */
 export function signalGroup(groupId: number, signal: NodeJS.Signals | 0): boolean {
@@ -124,7 +124,7 @@ function toChildExit(exitCode: number | null, signal: NodeJS.Signals | null): Ch
 export async function startGroup(request: RunRequest, marker: string): Promise<StartedGroup> {
 	let child: ChildProcess;
 	try {
-		child = await pacedStart(() => spawnLeader(request, marker));
+		child = await startPace.run(() => spawnLeader(request, marker));
 	} catch (thrown) {
 		return { ok: false, reason: errorText(thrown) };
 	}

@@ -5,7 +5,7 @@ import { type Clock, sleep, systemClock } from "../base/clock.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { type Identifiers, randomIdentifiers } from "../base/ids.ts";
 import { type Log, silentLog } from "../base/log.ts";
-import { type ChildGroup, pacedStart, type StartedGroup, startGroup } from "./child-group.ts";
+import { type ChildGroup, type StartedGroup, startGroup, startPace } from "./child-group.ts";
 import { createStdioCapture, openStdio } from "./child-stdio.ts";
 import { startContainedGroup } from "./contained-group.ts";
 import { type Containment, findBubblewrap, findContainable } from "./containment.ts";
@@ -183,7 +183,7 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 		if (signal.aborted) return { ended: { kind: "aborted" }, ...noOutput };
 		const marker = identifiers.hex(32);
 		// The watchdog first, so that a command never runs unwatched.
-		const watchdog = await pacedStart(() => startWatchdog(marker, log));
+		const watchdog = await startPace.run(() => startWatchdog(marker, log));
 		const started = await start(request, marker, container);
 		if (!started.ok) {
 			await watchdog.dismiss(clock);

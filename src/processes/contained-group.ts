@@ -11,9 +11,9 @@ import {
 	type ChildGroup,
 	childEnvironment,
 	hasInput,
-	pacedStart,
 	type StartedGroup,
 	signalGroup,
+	startPace,
 } from "./child-group.ts";
 import {
 	bubblewrapDescriptor,
@@ -109,7 +109,7 @@ export async function startContainedGroup(
 ): Promise<StartedGroup> {
 	let child: ChildProcess;
 	try {
-		child = await pacedStart(() => spawnContained(file, request, marker, containment));
+		child = await startPace.run(() => spawnContained(file, request, marker, containment));
 	} catch (thrown) {
 		return { ok: false, reason: errorText(thrown) };
 	}

@@ -2,7 +2,7 @@
 // while the other side exists; producers of much data await `ready`.
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 import type { LineText, LongText } from "../base/long-text.ts";
-import { createPacedCallbacks } from "../base/pace.ts";
+import { createPace } from "../base/pace.ts";
 
 /** A sink for text. `done` is called when the text was passed on, with an error when that failed. */
 export type WriteText = (text: string, done: (error?: Error | null) => void) => void;
@@ -26,7 +26,12 @@ export function createOutbox(write: WriteText, limit: number, ending = "\n"): Ou
 	let inFlight = 0;
 	let scheduled = false;
 	/** With a fast reader everything would be written in one turn of the event loop, however much it is. */
-	const pace = createPacedCallbacks();
+	const pace = createPace();
+	const proceed = (work: () => void): void => {
+		const turn = pace.rest();
+		if (turn === undefined) work();
+		else void turn.then(work);
+	};
 	let drainWaiter: Deferred<void> | null = null;
 	let emptyWaiter: Deferred<void> | null = null;
 
@@ -63,7 +68,7 @@ export function createOutbox(write: WriteText, limit: number, ending = "\n"): Ou
 			if (error) return abandon(error);
 			inFlight = 0;
 			release();
-			if (queued.length > 0) pace.next(drain);
+			if (queued.length > 0) proceed(drain);
 		};
 		if (typeof long === "object") writePieces(long, finish);
 		else write(`${batch.join(ending)}${ending}`, finish);
@@ -76,7 +81,7 @@ export function createOutbox(write: WriteText, limit: number, ending = "\n"): Ou
 			const piece = error || gone.signal.aborted ? null : pieces.next();
 			if (piece === null) done(error);
 			else if (piece.done === true) write(ending, done);
-			else write(piece.value, (failure) => pace.next(() => next(failure)));
+			else write(piece.value, (failure) => proceed(() => next(failure)));
 		};
 		next();
 	};
@@ -88,7 +93,6 @@ export function createOutbox(write: WriteText, limit: number, ending = "\n"): Ou
 			size += line.length + ending.length;
 			if (scheduled) return;
 			scheduled = true;
-			if (inFlight === 0) pace.begin();
 			queueMicrotask(drain);
 		},
 		ready() {
