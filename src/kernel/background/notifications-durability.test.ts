@@ -93,12 +93,13 @@ describe("the notification of a task", () => {
 	});
 
 	it.each(["before", "after"] as const)("survives a crash %s any write", async (when) => {
-		const counted = createFailingFiles(await createLeft());
+		const untouched = await createLeft();
+		const counted = createFailingFiles(untouched.copy());
 		await live(counted.files);
 		expect(counted.effects.length).toBeGreaterThan(15);
 		for (let at = 1; at <= counted.effects.length; at += 1) {
 			for (const loss of [null, 0, 0.5, 0.99]) {
-				const files = await createLeft();
+				const files = untouched.copy();
 				const mishap = { kind: "stop", when, manner: "throw" } as const;
 				const delivered = await live(createFailingFiles(files, { at, mishap }).files);
 				const left = loss === null ? files.copy() : files.afterPowerLoss(() => loss);

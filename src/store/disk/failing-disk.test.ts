@@ -1,10 +1,10 @@
 // The store when the disk fails at any one effect: the error names the path, and everything reported as stored stays
 // readable; once the disk works again the session continues, with no record appended to a partial one.
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventAt, promptRow, readAll } from "../../../test/contracts/store-contract.ts";
 import { createFailingFiles, type Mishap } from "../../../test/support/failing-files.ts";
+import { createMemoryFiles } from "../../../test/support/memory-files.ts";
 import { createSteppingClock } from "../../../test/support/stepping-clock.ts";
 import { createStoreDirectory, type StoreDirectory } from "../../../test/support/store-directory.ts";
 import { isRecord } from "../../base/json.ts";
@@ -60,13 +60,19 @@ describe("a failing disk", () => {
 	const clock = createSteppingClock(1_700_000_000_000);
 	const open = (files: Files) => place.openStore({ files, clock }).openOrCreate(place.workDir, id);
 
+	/** A disk in memory: each test takes some thousand effects. That it does what a disk does has tests of its own. */
+	const emptyDisk = async (): Promise<Files> => {
+		const files = createMemoryFiles();
+		await files.makeDirectory(place.root);
+		return files;
+	};
+
 	const countEffects = async (): Promise<number> => {
-		const counting = createFailingFiles(createDiskFiles());
+		const counting = createFailingFiles(await emptyDisk());
 		const session = await open(counting.files);
 		expect((await run(session)).failure).toBeNull();
 		const count = counting.effects.length;
 		await session.close();
-		await createDiskFiles().remove(place.shareDir);
 		return count;
 	};
 
@@ -89,7 +95,8 @@ describe("a failing disk", () => {
 		const total = await countEffects();
 		expect(total).toBeGreaterThan(15);
 		for (let n = 1; n <= total; n += 1) {
-			const failing = createFailingFiles(createDiskFiles(), { at: n, mishap });
+			const disk = await emptyDisk();
+			const failing = createFailingFiles(disk, { at: n, mishap });
 			const session = await open(failing.files);
 			const { done, failure } = await run(session);
 			if (failure !== null) {
@@ -100,18 +107,18 @@ describe("a failing disk", () => {
 			await session.close();
 			expect(failing.struck).toBe(true);
 			if (done.length > 0 || failure === null) {
-				const again = await open(createDiskFiles());
+				const again = await open(disk);
 				await expectWhole(again, done);
 				await again.close();
 			}
-			await createDiskFiles().remove(place.shareDir);
 		}
 	});
 
 	it("is survived by the same session, when it works again", async () => {
 		const total = await countEffects();
 		for (let n = 1; n <= total; n += 1) {
-			const failing = createFailingFiles(createDiskFiles(), {
+			const disk = await emptyDisk();
+			const failing = createFailingFiles(disk, {
 				at: n,
 				mishap: { kind: "fail", code: "ENOSPC", half: true, once: true },
 			});
@@ -119,17 +126,16 @@ describe("a failing disk", () => {
 			await run(session);
 			await session.appendContext([{ type: "checkpoint", id: 77 }]);
 			await session.appendEvents([eventAt({ type: "compaction.started" })]);
-			const again = await open(createDiskFiles());
+			const again = await open(disk);
 			expect(again.contextRows.at(-1)).toEqual({ type: "checkpoint", id: 77 });
 			expect((await readAll(again)).at(-1)?.body).toEqual({ type: "compaction.started" });
 			await again.close();
 			await session.close();
 			for (const name of ["context.jsonl", "wire.jsonl"]) {
-				const content = await readFile(path.join(String(session.directory), name), "utf8");
+				const content = String(await disk.read(path.join(String(session.directory), name)));
 				expect(content.endsWith("\n")).toBe(true);
 				for (const line of content.split("\n").slice(0, -1)) expect(isRecord(JSON.parse(line))).toBe(true);
 			}
-			await createDiskFiles().remove(place.shareDir);
 		}
 	});
 
@@ -181,19 +187,19 @@ describe("a failing disk", () => {
 			const total = await countEffects();
 			for (let n = 1; n <= total; n += 1) {
 				const mishap = { kind: "stop", when, manner: "throw" } as const;
-				const failing = createFailingFiles(createDiskFiles(), { at: n, mishap });
+				const disk = await emptyDisk();
+				const failing = createFailingFiles(disk, { at: n, mishap });
 				const session = await open(failing.files);
 				const { done } = await run(session);
 				const delivered = (name: string): number => done.filter((one) => one === name).length;
-				const again = await open(createDiskFiles());
+				const again = await open(disk);
 				expect((await readAll(again)).length).toBeGreaterThanOrEqual(delivered("event"));
 				expect(again.contextRows.length).toBeGreaterThanOrEqual(rowsAfter(done));
 				expect(again.unfinishedCalls.length).toBeGreaterThanOrEqual(delivered("calls"));
 				if (delivered("state") > 0) expect(again.state().planMode).toBe(true);
 				await again.appendContext([{ type: "checkpoint", id: 77 }]);
-				const last = await open(createDiskFiles());
+				const last = await open(disk);
 				expect(last.contextRows).toEqual([...again.contextRows, { type: "checkpoint", id: 77 }]);
-				await createDiskFiles().remove(place.shareDir);
 			}
 		},
 	);
