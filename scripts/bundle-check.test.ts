@@ -7,7 +7,7 @@ import { findOtherClients, findPlatformFetch } from "./bundle-check.ts";
 
 const source = fileURLToPath(new URL("../src", import.meta.url));
 
-it("nothing of ours makes a request past the network", async () => {
+it("nothing of the product makes a request other than through the network port", async () => {
 	const files = readdirSync(source, { recursive: true, encoding: "utf8" })
 		.filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
 		.map((file) => path.join(source, file));

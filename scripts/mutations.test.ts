@@ -17,7 +17,7 @@ it("are told apart by their names, and are at least twenty", () => {
 	expect(breakages.length).toBeGreaterThanOrEqual(20);
 });
 
-it("say so when they do not fit any more", () => {
+it("are reported when their text is no longer in the file exactly once", () => {
 	const breakage = { name: "n", file: "f.ts", find: "a", replace: "b" };
 	expect(() => placeOf(breakage, "x")).toThrow('"n" does not fit any more: src/f.ts lacks "a"');
 	expect(() => placeOf(breakage, "a a")).toThrow('"n" is ambiguous');

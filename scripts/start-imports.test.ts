@@ -8,7 +8,7 @@ import { findStartImports, startPackages, tooEarly, unknownEntries } from "./sta
 const source = fileURLToPath(new URL("../src", import.meta.url));
 
 describe("the start of a server", () => {
-	it("loads nothing that is to come later", () => {
+	it("loads nothing that is listed as loaded later", () => {
 		const { files, packages } = findStartImports(source);
 		expect(tooEarly(files)).toEqual([]);
 		expect(packages).toEqual(startPackages);

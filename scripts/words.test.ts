@@ -18,7 +18,7 @@ describe("the check of words", () => {
 		expect(found("src/a.ts", code.join("\n"))).toEqual(["5 prose told", "5 prose kept"]);
 	});
 
-	it("finds phrases that a word alone does not give away", () => {
+	it("finds phrases of several words", () => {
 		expect(found("src/a.ts", "// It takes the place of the answer, and is tried again.\n")).toEqual([
 			"1 prose takes the place of",
 			"1 prose tried again",
@@ -38,7 +38,7 @@ describe("the check of words", () => {
 		expect(found("docs/a.md", "# A\n\nThe client is told at once.\n")).toEqual(["3 prose told"]);
 	});
 
-	it("suggests what to say", () => {
+	it("suggests the word to use instead", () => {
 		const [finding] = findAvoidedWords("docs/a.md", "thoughts");
 		expect(finding?.say).toContain("reasoning");
 	});
@@ -54,7 +54,7 @@ describe("the check of words", () => {
 		expect(found("docs/a.md", "Use `kept`.\n\n```\nkept and told\n```\n")).toEqual([]);
 	});
 
-	it("allows the uses that have a reason, and only where they are", () => {
+	it("allows the listed uses, only in the files that they are listed for", () => {
 		const key = "export const stored = { kept: 1 };\n";
 		expect(found("src/models/ai-sdk/memory.ts", key)).toEqual([]);
 		expect(found("src/models/ai-sdk/memory.ts", `// Kept for later.\n${key}`)).toEqual(["1 prose Kept"]);

@@ -93,14 +93,14 @@ describe("what clients send in the transcripts of Meerkat RPC", () => {
 	);
 });
 
-describe("a schema that is not all that it seems", () => {
+describe("a schema whose values its type does not show", () => {
 	it("is of objects when only those pass, and cannot be anything else", () => {
 		expect(toDefinitions({ One: v.custom(isRecord) }, "client")).toEqual({ One: { type: "object" } });
 		expect(() => toDefinitions({ One: v.custom(() => true) }, "client")).toThrow("cannot be told");
 		expect(() => toDefinitions({ One: v.custom(Number.isInteger) }, "client")).toThrow("cannot be told");
 	});
 
-	it("says so when it takes what does not fit", () => {
+	it("describes what happens to a value that does not fit, where it is accepted", () => {
 		const shapes = { One: v.object({ n: v.fallback(v.optional(v.number(), 1), 1) }) };
 		const { One } = toDefinitions(shapes, "client");
 		expect(One?.properties?.["n"]).toEqual({

@@ -17,7 +17,7 @@ const line = (method: string, params: unknown, id: unknown = "1") => ({ jsonrpc:
 describe("the JSON Schema of Kimi Wire", () => {
 	const fits = fitting(kimiWire, "ClientLine");
 
-	it("takes what clients say by the documents, and nothing else that stands there", () => {
+	it("accepts the lines that the documents let clients send, and none of the others in them", () => {
 		// An error may be the answer of either side.
 		const examples = (document: string) => readExamples(document).filter((example) => !example.includes('"error"'));
 		const clients = (document: string) => examples(document).filter((example) => fits(toValue(example)));
@@ -54,7 +54,7 @@ describe("the JSON Schema of Kimi Wire", () => {
 		],
 	])("refuses %s", (_name, value) => expect(fits(value)).toBe(false));
 
-	it("knows what clients may leave out and the server may not", () => {
+	it("requires fields of the server that clients may omit", () => {
 		const shell = { type: "diff", path: "/a", old_text: "", new_text: "x" };
 		const answer = { tool_call_id: "1", return_value: { is_error: false, output: "", message: "", display: [shell] } };
 		expect(fits({ id: "1", result: answer })).toBe(true);
@@ -116,7 +116,7 @@ describe("the documents", () => {
 		},
 	);
 
-	it("say something of everything, and of nothing else", () => {
+	it("describe every method, event and shape, and nothing that does not exist", () => {
 		const { "TurnBegin.user_input": _, ...less } = kimiWire.texts;
 		expect(() => toMarkdown({ ...kimiWire, texts: less })).toThrow("there is no text for TurnBegin.user_input");
 		const more = { ...kimiWire.texts, "TurnBegin.mood": "How it feels." };
@@ -132,7 +132,7 @@ describe("the documents", () => {
 });
 
 describe("the history", () => {
-	it("names only what there is", () => {
+	it("names only messages and methods that exist", () => {
 		const { methods, events, requests } = kimiWire.protocol;
 		const definitions = {
 			...toDefinitions(serverValues(kimiWire), "server"),
@@ -203,7 +203,7 @@ describe("a further dialect", () => {
 		},
 	};
 
-	it("is one more entry", () => {
+	it("needs one more entry and nothing else", () => {
 		const fitsClient = fitting(entry, "ClientLine");
 		const fitsServer = fitting(entry, "ServerLine");
 		const created = { jsonrpc: "2.0", id: 7, method: "session/create", params: { tags: { a: "b" } } };

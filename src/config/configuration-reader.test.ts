@@ -1,3 +1,5 @@
+// Settings from texts and files to the configuration, or to every problem in them at once. One file: the settings exclude
+// each other, so a case needs all of them around it.
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";

@@ -85,7 +85,7 @@ describe("the crash campaign", () => {
 		expect(findings).not.toEqual([]);
 	});
 
-	it("takes for kept what a log keeps: runs merged, without what nothing ended", () => {
+	it("expects of a log merged deltas, and no deltas that no end followed", () => {
 		const text = (value: string) => ({ type: "ContentPart", payload: { type: "text", text: value } });
 		expect(toPersisted([text("a"), text("b"), { type: "TurnEnd", payload: {} }, text("c")])).toEqual([
 			text("ab"),
@@ -96,7 +96,7 @@ describe("the crash campaign", () => {
 		]);
 	});
 
-	it("takes no status of servers for committed by the first step, but by the second", () => {
+	it("counts a status of servers as committed at the second step, not at the first", () => {
 		const begin = { type: "TurnBegin", payload: {} };
 		const status = { type: "StatusUpdate", payload: {} };
 		const step = (n: number) => ({ type: "StepBegin", payload: { n } });

@@ -83,7 +83,7 @@ it("the oracle of the fuzz campaign notices a response that does not come", asyn
 	expect(faults).toMatch(/a response does not come; expected but missing: \["a" -32602/);
 });
 
-it("the collection of JSON texts says of each whether it is one", () => {
+it("the collection of JSON texts marks each correctly as valid or invalid", () => {
 	const wrong = jsonCases.filter(({ bytes, isJson }) => (readLine(bytes).value !== undefined) !== isJson);
 	expect(wrong.map(({ bytes }) => bytes.toString())).toEqual([]);
 });

@@ -60,7 +60,7 @@ describe("the rules of turns", () => {
 			true,
 		).faults;
 
-	it("are content with turns one after the other, and with one that may nest", () => {
+	it("accept turns one after the other, and a turn within one that may contain it", () => {
 		expect(faultsOf([begin, inside, end, answered, begin, end, answered])).toEqual([]);
 		expect(faultsOf([{ ...begin, mayNest: true }, begin, inside, end, end, answered])).toEqual([]);
 		expect(faultsOf([{ kind: "answered", mayLackTurn: true }])).toEqual([]);
@@ -107,7 +107,7 @@ function faultsOf(events: readonly Readonly<Record<string, unknown>>[]): readonl
 }
 
 describe("the rules of a run", () => {
-	it("are content with a run in the documented order", () => {
+	it("accept a run in the documented order", () => {
 		expect(faultsOf(run)).toEqual([]);
 		expect(faultsOf([...run, ...run])).toEqual([]);
 	});

@@ -115,7 +115,7 @@ function judged(
 }
 
 describe("the judge of many sessions", () => {
-	it("is content with what was persisted", () => {
+	it("accepts what was persisted", () => {
 		expect(judged(filesWith(log), filesWith(log))).toEqual([]);
 	});
 
@@ -146,7 +146,7 @@ describe("the judge of many sessions", () => {
 		]);
 	});
 
-	it("knows which session was archived", () => {
+	it("recognizes an archived session", () => {
 		const archived = [{ id: `archive ${id}`, result: { archived: true } }].map((message) => JSON.stringify(message));
 		expect(gather([{ delivered: archived, lostPower: false }]).isArchived).toBe(true);
 	});

@@ -21,7 +21,7 @@ const good: Measured = {
 const beats = (slowest: number) => ({ count: 50, slowest, slowestByClock: slowest });
 
 describe("the oracle of the wedge campaign", () => {
-	it("is content with a round in which nothing was held up", () => {
+	it("accepts a round in which nothing was delayed", () => {
 		expect(judge(tried, good, control)).toEqual({ late: [], wrong: [] });
 	});
 
@@ -42,7 +42,7 @@ describe("the oracle of the wedge campaign", () => {
 		expect(judge(tried, { ...good, ...measured }, control)).toEqual({ late: [], wrong: [fault] });
 	});
 
-	it("keeps to the limits of a case", () => {
+	it("applies the limits of the case instead of the usual ones", () => {
 		const roomy = { ...tried, limits: { memory: 600 * megabyte } };
 		expect(judge(roomy, { ...good, peak: 500 * megabyte }, control).late).toEqual([]);
 	});

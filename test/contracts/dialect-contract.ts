@@ -160,7 +160,7 @@ export function describeDialectContract(name: string, subject: DialectSubject) {
 	};
 
 	describe(`the ${name} dialect`, () => {
-		it("has samples of every event type to try", () => {
+		it("has a sample of every event type", () => {
 			expect(Object.values(sampleEvents).filter((samples) => samples.length === 0)).toEqual([]);
 		});
 
@@ -204,7 +204,7 @@ export function describeDialectContract(name: string, subject: DialectSubject) {
 			expect(requests.length).toBe(sampleInteractions.filter(({ kind }) => interactions.includes(kind)).length);
 		});
 
-		it("forgets every ask that is settled", async () => {
+		it("forgets a request as soon as it is settled", async () => {
 			const { take, open, requests, withdrawn } = await connectDialect(subject);
 			await open();
 			for (const interaction of sampleInteractions) await take({ type: "interaction.requested", interaction });
@@ -233,7 +233,7 @@ export function describeDialectContract(name: string, subject: DialectSubject) {
 
 		it.each(
 			sampleInteractions.filter(({ kind }) => interactions.includes(kind)).map((one) => [one.kind, one] as const),
-		)("takes every malformed answer to %s for malformed, without throwing", async (kind, interaction) => {
+		)("reports every malformed answer to %s as malformed, without throwing", async (kind, interaction) => {
 			const results = kind === "hook" ? malformed.filter(lacksRequestId) : malformed;
 			for (const result of results) {
 				const { take, open, requests, answer } = await connectDialect(subject);

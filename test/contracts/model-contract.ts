@@ -26,7 +26,7 @@ export function describeModelContract(name: string, open: (scenario: ModelScenar
 			for (const { close } of opened.splice(0)) await close();
 		});
 
-		it("names itself and its window", async () => {
+		it("has a name and a context size", async () => {
 			const { model } = await openFor("answers");
 			expect(model.name).not.toBe("");
 			expect(model.maxContextSize).toBeGreaterThan(0);
@@ -58,7 +58,7 @@ export function describeModelContract(name: string, open: (scenario: ModelScenar
 			expect(last?.type === "failed" && last.failure.message !== "").toBe(true);
 		});
 
-		it("asks for nothing until it is pulled", async () => {
+		it("sends no request until the first chunk is pulled", async () => {
 			const { model, requestsSeen } = await openFor("answers");
 			const iterator = model.stream(plainRequest, new AbortController().signal)[Symbol.asyncIterator]();
 			await new Promise((resolve) => setImmediate(resolve));
@@ -68,7 +68,7 @@ export function describeModelContract(name: string, open: (scenario: ModelScenar
 			await iterator.return?.();
 		});
 
-		it("yields nothing and asks for nothing when aborted before it began", async () => {
+		it("yields nothing and sends no request when it is aborted before it begins", async () => {
 			const { model, requestsSeen } = await openFor("answers");
 			expect(await collectChunks(model.stream(plainRequest, AbortSignal.abort()))).toEqual([]);
 			expect(requestsSeen()).toBe(0);
@@ -85,7 +85,7 @@ export function describeModelContract(name: string, open: (scenario: ModelScenar
 			expect(rest.every(({ type }) => type === "parts")).toBe(true);
 		});
 
-		it("can be left early", async () => {
+		it("can be abandoned before its end", async () => {
 			const { model } = await openFor("long");
 			for await (const chunk of model.stream(plainRequest, new AbortController().signal)) {
 				expect(chunk.type).toBe("parts");

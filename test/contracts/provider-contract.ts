@@ -117,7 +117,7 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 			});
 
 			it.each(events.slice(needed).map((_event, index) => [events.length - needed - index, needed + index] as const))(
-				"is whole without its last %i events, however it ends then",
+				"is complete without its last %i events, whether it ends or the socket is cut",
 				async (_missing, count) => {
 					for (const ending of ["end", "cut"] as const) {
 						const chunks = await ask(sendEvents(events.slice(0, count).join(""), { ending }));
@@ -126,7 +126,7 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 				},
 			);
 
-			it("waits for nothing behind its end mark", async () => {
+			it("is complete at its end mark, without the end of the body", async () => {
 				const chunks = await ask(sendEvents(subject.stream, { ending: "hang" }));
 				expect([partsOf(chunks), chunks.at(-1)]).toEqual([subject.parts, subject.last]);
 				await tested.server.requests[0]?.closed;
@@ -144,7 +144,7 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 					}),
 			);
 
-			it.each(recorded.filter(({ body }) => body !== undefined))("are told: $file, $case", async (error) => {
+			it.each(recorded.filter(({ body }) => body !== undefined))("are reported: $file, $case", async (error) => {
 				const { status, headers, body, meaning } = error;
 				const failed = modelFailure("status", withNotes(messageOf(body), status, subject.settings), status);
 				expect(await ask(sendJson(status, headers, body))).toEqual([
@@ -153,20 +153,23 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 				expect(tested.server.requests).toHaveLength(1);
 			});
 
-			it.each(recorded.filter(({ sse }) => sse !== undefined))("are told in a stream: $file, $case", async (error) => {
-				const event = `${(error.sse ?? []).join("\n")}\n\n`;
-				const failed = { type: "failed", failure: { statusCode: null, retryAfter: null, ...error.meaning } };
-				expect(await ask(sendEvents(event))).toEqual([failed]);
-				const chunks = await ask(sendEvents(subject.start + subject.delta("a") + event));
-				expect([partsOf(chunks), chunks.at(-1)]).toEqual([[text("a")], failed]);
-			});
+			it.each(recorded.filter(({ sse }) => sse !== undefined))(
+				"are reported in a stream: $file, $case",
+				async (error) => {
+					const event = `${(error.sse ?? []).join("\n")}\n\n`;
+					const failed = { type: "failed", failure: { statusCode: null, retryAfter: null, ...error.meaning } };
+					expect(await ask(sendEvents(event))).toEqual([failed]);
+					const chunks = await ask(sendEvents(subject.start + subject.delta("a") + event));
+					expect([partsOf(chunks), chunks.at(-1)]).toEqual([[text("a")], failed]);
+				},
+			);
 
 			it.each([
 				["a page of a proxy", sendText(502, { "content-type": "text/html" }, "<html>"), "HTTP 502 Bad Gateway", 502],
 				["plain text", sendText(503, { "content-type": "text/plain" }, "busy\n"), "busy", 503],
 				["nothing", sendText(500, {}, ""), "HTTP 500 Internal Server Error", 500],
 				["a redirect", sendText(307, { location: "/elsewhere" }, ""), "HTTP 307 Temporary Redirect", 307],
-			])("come as %s", async (_name, answer, message, status) => {
+			])("are reported when the body is %s", async (_name, answer, message, status) => {
 				expect(await ask(answer)).toEqual([modelFailure("status", message, status)]);
 				expect(tested.server.requests).toHaveLength(1);
 			});
@@ -179,12 +182,12 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 					"The provider answered with text/html instead of an event stream.",
 				],
 				["an event that is not JSON", sendEvents("data: oops\n\n"), "The provider sent an event that is not JSON."],
-			])("come with status 200: %s", async (_name, answer, message) => {
+			])("are reported with status 200 too: %s", async (_name, answer, message) => {
 				expect(await ask(answer)).toEqual([modelFailure("provider", message)]);
 				expect(tested.server.requests).toHaveLength(1);
 			});
 
-			it("never repeat keys, nor lose what is too short for one", async () => {
+			it("never contain keys, and keep texts that are too short for a key", async () => {
 				const message = "bad key test-key-0123456789, Bearer abcdefghijkl, sk-abcdefghijkl, hidden-header-value";
 				const customHeaders = { "x-key": "hidden-header-value", "x-flag": "a" };
 				expect(await ask(sendJson(401, {}, { error: { message } }), { customHeaders })).toEqual([
@@ -205,7 +208,7 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 				expect(JSON.stringify(chunks)).toContain("ECONNREFUSED");
 			});
 
-			it("tell an unusable base URL, and headers that HTTP forbids without quoting them", async () => {
+			it("name an unusable base URL, and forbidden headers without quoting them", async () => {
 				const address = await create({ baseUrl: "nowhere" });
 				const header = await create({ customHeaders: { "x-key": "secret\nvalue" } });
 				for (const [model, message] of [
@@ -229,7 +232,7 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 				await tested.server.requests[0]?.closed;
 			});
 
-			it("end an answer that falls silent, behind what it said", async () => {
+			it("end an answer that stalls, after delivering its parts so far", async () => {
 				const clock = createManualClock();
 				tested.server.answerNext(sendEvents(subject.start + subject.delta("a"), { ending: "hang" }));
 				const model = await create({ clock, timeouts });
@@ -283,7 +286,7 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 				await tested.server.requests[0]?.closed;
 			});
 
-			it("are on errors as well, of which the beginning is read", async () => {
+			it("apply to errors too, of which the beginning is read", async () => {
 				const endless: AnswerRequest = async (response) => {
 					const gone = once(response, "close");
 					response.writeHead(500, { "content-type": "text/plain" });
@@ -323,7 +326,7 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 				await tested.server.requests[0]?.closed;
 			});
 
-			it("is closed when the stream is left early", async () => {
+			it("is closed when the stream is abandoned", async () => {
 				tested.server.answerNext(sendEvents(subject.start + subject.delta("a"), { ending: "hang" }));
 				const model = await create();
 				for await (const chunk of model.stream(plainRequest, new AbortController().signal)) {

@@ -113,7 +113,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect(await readAll(session)).toEqual([]);
 		});
 
-		it("gives every kind of context row back as it was", async () => {
+		it("returns every kind of context row unchanged", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			await session.appendContext(everyRow.slice(0, 4));
 			await session.appendContext(everyRow.slice(4));
@@ -122,7 +122,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect(again.contextRows).toEqual(everyRow);
 		});
 
-		it("puts a system prompt in front of a context that lacks one", async () => {
+		it("prepends a system prompt to a context without one", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			await session.appendContext([{ type: "checkpoint", id: 0 }, promptRow]);
 			const second = await reopen();
@@ -138,7 +138,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			]);
 		});
 
-		it("puts rows in place of the whole context, and goes on behind them", async () => {
+		it("replaces the whole context, and appends to the new one", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			await session.appendContext(everyRow);
 			const replacing: ContextRow[] = [{ type: "system-prompt", content: "You code." }, promptRow];
@@ -153,7 +153,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect((await reopen()).contextRows).toEqual([promptRow]);
 		});
 
-		it("gives the events back that the log keeps, with their time and speaker, but without turn", async () => {
+		it("returns the events that the log stores, with their time and agent path, without a turn id", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			const persisted = [
 				eventAt({ type: "turn.started", input: [{ type: "text", text: "héllo" }] }, 1_700_000_000_001),
@@ -178,7 +178,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect(await readAll(await reopen())).toEqual(expected);
 		});
 
-		it("does not give events back that were appended after the reading began", async () => {
+		it("does not return events that are appended after the reading began", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			await session.appendEvents([eventAt({ type: "step.started", n: 1 }), eventAt({ type: "step.started", n: 2 })]);
 			const seen: unknown[] = [];
@@ -240,7 +240,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect((await reopen()).unfinishedCalls).toEqual([]);
 		});
 
-		it("finds what was used, as it was last kept", async () => {
+		it("finds the usage that was stored last", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			expect(session.used).toEqual({ tokens: 0, milliseconds: 0, toolCalls: 0 });
 			await session.appendContext([promptRow]);
@@ -252,7 +252,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect(again.unfinishedCalls).toEqual([]);
 		});
 
-		it("keeps the state, field by field", async () => {
+		it("updates the state field by field", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			await session.appendContext([promptRow]);
 			await session.updateState({
@@ -281,7 +281,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect((await reopen()).state()).toEqual(expected);
 		});
 
-		it("starts afresh where there is no context, keeping events and title only", async () => {
+		it("starts with an empty context where its file is gone, and with the events and the title that remain", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			await session.appendEvents([eventAt({ type: "step.started", n: 1 })]);
 			await session.updateState({ planMode: true, customTitle: "Kept" });
@@ -316,7 +316,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect(await later.lastSessionId(workDir)).toBeNull();
 		});
 
-		it("keeps an empty session that is to be there, however often it is opened, and lists it no more than others", async () => {
+		it("keeps an empty session that was created on purpose, however often it is opened, without listing it", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			await session.establish();
 			await session.updateState({ planMode: true });
@@ -330,14 +330,14 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			}
 		});
 
-		it("finds a session of which the beginning of its first turn was kept and no more", async () => {
+		it("finds a session of which only the beginning of the first turn was stored", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			await session.appendEvents([eventAt({ type: "turn.started", input: "Do it." })]);
 			const again = await subject.openStore().open(workDir, id);
 			expect(again?.contextRows).toEqual([]);
 		});
 
-		it("lets an empty session that is to be there be used as any other", async () => {
+		it("lets an empty session that was created on purpose be used like any other", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			await session.establish();
 			await session.appendContext([promptRow]);
@@ -368,7 +368,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect(await subject.openStore().lastSessionId(`${workDir}-other`)).toBeNull();
 		});
 
-		it("leaves the last session alone when another, idle one ends", async () => {
+		it("does not change the last session when another one ends unused", async () => {
 			const first = await store.openOrCreate(workDir, id);
 			await first.appendContext([promptRow]);
 			await first.close();
@@ -378,7 +378,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect(await subject.openStore().list(workDir)).toHaveLength(1);
 		});
 
-		it("leaves the last session alone when one of many ends that is told to, and deletes it if it is empty", async () => {
+		it("does not change the last session when one of many sessions is closed, and deletes that one if it is empty", async () => {
 			const one = await store.openOrCreate(workDir, id);
 			const two = await store.openOrCreate(workDir, otherId);
 			for (const session of [one, two]) await session.appendContext([promptRow]);
@@ -421,7 +421,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect(await store.list(`${workDir}-other`)).toEqual([]);
 		});
 
-		it("takes a work dir for the same however it is spelled", async () => {
+		it("treats spellings of one work dir as the same", async () => {
 			const session = await store.openOrCreate(`${workDir}//x/../.`, id);
 			expect(session.workDir).toBe(workDir);
 			await session.appendContext([promptRow]);
@@ -447,7 +447,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				effectiveModel: "fast",
 			};
 
-			it("are found again with what they know, in this session alone", async () => {
+			it("are found again with their metadata, in this session only", async () => {
 				const session = await store.openOrCreate(workDir, id);
 				await session.appendContext([promptRow]);
 				expect(await session.openAgent(known.id)).toBeNull();
@@ -480,7 +480,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				expect(again?.contextRows).toEqual([promptRow, { type: "checkpoint", id: 1 }]);
 			});
 
-			it("leave the session's own logs alone", async () => {
+			it("write nothing to the session's own logs", async () => {
 				const session = await store.openOrCreate(workDir, id);
 				await session.appendContext([promptRow]);
 				const agent = await session.createAgent(known);
@@ -498,7 +498,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				expect(await session.openAgent(name)).toBeNull();
 			});
 
-			it("take nothing after the end of ownership", async () => {
+			it("refuse writes after the end of ownership", async () => {
 				const session = await store.openOrCreate(workDir, id);
 				await session.appendContext([promptRow]);
 				const agent = await session.createAgent(known);
@@ -565,7 +565,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				expect(await isNone(await store.openOrCreate(workDir, otherId))).toEqual([false, [], null, false, []]);
 			});
 
-			it("is a new task until it is said how it does", async () => {
+			it("has the status and the output of a new task at first", async () => {
 				const session = await store.openOrCreate(workDir, id);
 				const task = await session.tasks.create(spec);
 				expect(task.spec).toEqual(spec);
@@ -573,7 +573,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				expect(await task.outputTail(10)).toEqual({ bytes: Buffer.alloc(0), size: 0 });
 			});
 
-			it("is found again with all that is known of it", async () => {
+			it("is found again with all its data", async () => {
 				const session = await store.openOrCreate(workDir, id);
 				await session.appendContext([promptRow]);
 				const task = await session.tasks.create(spec);
@@ -602,7 +602,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				expect(ids).toEqual(["agent-00000002", "agent-00000001", "agent-00000003"]);
 			});
 
-			it("forgets a task that never ran", async () => {
+			it("removes a task that never ran", async () => {
 				const session = await store.openOrCreate(workDir, id);
 				const task = await session.tasks.create(spec);
 				await task.remove();
@@ -615,7 +615,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				expect(await session.tasks.find(name)).toBeNull();
 			});
 
-			it("gives notifications back with where they have arrived", async () => {
+			it("returns notifications with the state of their delivery", async () => {
 				const session = await store.openOrCreate(workDir, id);
 				await session.appendContext([promptRow]);
 				const later = { ...notification, id: "n00000001", createdAt: 1_700_000_004_000, dedupeKey: null };
@@ -632,7 +632,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				}
 			});
 
-			it("takes nothing after the end of ownership", async () => {
+			it("refuses writes after the end of ownership", async () => {
 				const session = await store.openOrCreate(workDir, id);
 				await session.appendContext([promptRow]);
 				const task = await session.tasks.create(spec);
@@ -649,7 +649,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			});
 		});
 
-		it("reads the context of a session that another one has open, and leaves it to that one", async () => {
+		it("reads the context of a session that another process has open, without taking it over", async () => {
 			expect(await store.readContext(workDir, id)).toBeNull();
 			const session = await store.openOrCreate(workDir, id);
 			expect(await subject.openStore().readContext(workDir, id)).toBeNull();

@@ -44,7 +44,7 @@ export function describeTransportContract(name: string, createSubject: () => Pro
 			expect([await subject.read(), await subject.read()]).toEqual(["oversized", "next"]);
 		});
 
-		it("takes a last line without newline, ends, and has its answers read", async () => {
+		it("accepts a last line without newline, ends, and still delivers the answers", async () => {
 			subject.write("one\nlast");
 			subject.end();
 			expect([await subject.read(), await subject.read(), await subject.read()]).toEqual(["one", "last", null]);

@@ -81,7 +81,7 @@ describe("--agent-file", () => {
 		expect(promptOf(path.join(subagents, id))).toBe(`You review ${stage.workDir}.`);
 	});
 
-	it("with faults keeps the program from starting, and says all of them", async () => {
+	it("with faults prevents the start, and all of them are reported", async () => {
 		const stage = createStage();
 		const file = write(stage, {
 			"agents/agent.yaml": "agent:\n  tools: ['kimi_cli.tools.shell:Shell', 'my.tools:Nope', 'my.tools:Neither']\n",
@@ -105,7 +105,7 @@ describe("--agent-file", () => {
 		expect(stderr).toContain("agents/prompt.md: line 2: the variable 'NOPE' is not defined\n");
 	});
 
-	it("without tools for plan mode does not go with --plan", async () => {
+	it("without tools for plan mode is refused together with --plan", async () => {
 		const stage = createStage();
 		const exclude = "exclude_tools: ['kimi_cli.tools.plan:ExitPlanMode', 'kimi_cli.tools.plan.enter:EnterPlanMode']";
 		const file = write(stage, { "agents/agent.yaml": `agent:\n  extend: default\n  name: doer\n  ${exclude}\n` });

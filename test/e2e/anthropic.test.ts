@@ -36,7 +36,7 @@ function messageEvents(
 		.join("");
 }
 
-it("streams an answer with a thought, runs its tool and sends both back", async () => {
+it("an Anthropic model streams an answer with a thought, and gets both the thought and the result of its tool back", async () => {
 	const staged = await createProviderStage(claude);
 	const { lines, code } = await askAboutFile(
 		staged,

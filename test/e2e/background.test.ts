@@ -84,14 +84,14 @@ describe("a background command", () => {
 		expect(payloads(await turn(again, "fourth"), "Notification")).toEqual([]);
 	});
 
-	it("that runs out of its time has failed", async () => {
+	it("that exceeds its timeout has failed", async () => {
 		const stage = createStage({ scripts: [start("echo up; sleep 1000", { timeout: 1 }), "text: started"] });
 		await turn(serve(stage), "first");
 		await waitForStatus(stage, "failed");
 		expect(runtimeOf(stage)).toMatchObject({ timed_out: true, failure_reason: expect.stringContaining("1 s") });
 	});
 
-	it.runIf(isLinux)("whose worker is killed goes with it and is told as lost", async () => {
+	it.runIf(isLinux)("whose worker is killed ends with it and is reported as lost", async () => {
 		const stage = createStage({ scripts: [start("echo up; sleep 1000"), "text: started", "text: over"] });
 		const server = serve(stage);
 		await turn(server, "first");
@@ -104,14 +104,14 @@ describe("a background command", () => {
 	});
 });
 
-describe("when the server goes", () => {
+describe("when the server ends", () => {
 	const goes = [
 		["the end of input", (server: Server) => server.endInput()],
 		["SIGTERM", (server: Server) => server.kill("SIGTERM")],
 	] as const;
 
 	it.each(goes)(
-		"%s ends a command that will not go, within two seconds, and the next start says so",
+		"%s ends a command that ignores signals, within two seconds, and the next start reports it",
 		async (_, end) => {
 			const command = "trap '' TERM INT HUP; sleep 1000 & echo up; while :; do sleep 1000; done";
 			const stage = createStage({ scripts: [start(command), "text: started"] });
@@ -131,7 +131,7 @@ describe("when the server goes", () => {
 		},
 	);
 
-	it("kill -9 ends the command, and the next start says so", async () => {
+	it("kill -9 ends the command, and the next start reports it", async () => {
 		const stage = createStage({ scripts: [start("sleep 1000 & echo up; sleep 1000"), "text: started"] });
 		const server = serve(stage);
 		await turn(server, "first");
@@ -275,7 +275,7 @@ describe("the worker of a command", () => {
 		expect(running(stage, "sleep 1000")).toEqual([]);
 	});
 
-	it("says what is wrong with its command line and with a directory that is no task", async () => {
+	it("reports a wrong command line and a directory that is no task", async () => {
 		const stage = createStage();
 		const run = (...flags: string[]) => stage.run("__background-task-worker", ...flags);
 		expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining("--task-dir") });

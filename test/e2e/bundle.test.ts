@@ -10,12 +10,12 @@ const files = readdirSync(dist, { recursive: true, encoding: "utf8" })
 	.filter((file) => file.endsWith(".cjs"))
 	.map((file) => path.join(dist, file));
 
-it("holds no other client than Node's own", () => {
+it("the bundle contains no HTTP client but Node's own", () => {
 	expect(files.length).toBeGreaterThan(50);
 	expect(findOtherClients(files)).toEqual([]);
 });
 
-it("reaches no fetch but ours, whatever a library falls back on", async () => {
+it("the executable calls no fetch but that of the network port, whatever a library falls back to", async () => {
 	expect(await findPlatformFetch(files)).toEqual([]);
 	expect(files.some((file) => readFileSync(file, "utf8").includes("did not go through the network"))).toBe(true);
 });

@@ -15,7 +15,7 @@ function link(stage: Stage, name: string): string {
 }
 
 describe.each(names.map((name) => [name]))("a link called %s", (name) => {
-	it("says the version that clients look for", async () => {
+	it("prints the version that clients check", async () => {
 		const stage = createStage();
 		const env = stage.environment;
 		const kimi = link(stage, name);

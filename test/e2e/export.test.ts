@@ -24,7 +24,7 @@ const comparable = (files: Iterable<readonly [string, Uint8Array]>) =>
 const fixtures = await listFixtures();
 
 describe("export", () => {
-	it.each(fixtures)("puts all of %s into an archive and leaves it as it was", async (name) => {
+	it.each(fixtures)("puts all of %s into an archive and does not change it", async (name) => {
 		const place = await placeFixture(name);
 		onTestFinished(() => place.remove());
 		const before = snapshot(place.shareDir);

@@ -122,7 +122,7 @@ describe("a client like the Go SDK", () => {
 		}
 	});
 
-	it("takes approvals and its own tools in between", async () => {
+	it("answers approvals and calls of its own tools in between", async () => {
 		const stage = createStage({
 			scripts: [
 				toolCall("call-1", "Shell", { command: "echo hi" }),

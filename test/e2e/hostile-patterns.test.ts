@@ -7,7 +7,7 @@ import { createStage, toolCall } from "../support/executable.ts";
 const prompt = (text: string) => ({ user_input: text });
 
 describe("a pattern from outside", () => {
-	it("of Glob keeps nobody waiting", async () => {
+	it("of Glob delays nobody", async () => {
 		const stage = createStage({ scripts: [toolCall("c1", "Glob", { pattern: "*a*a*a*a*a*a*a*a*b" }), "text: done"] });
 		writeFileSync(path.join(stage.workDir, "a".repeat(100)), "");
 		const server = stage.serve("--wire");
@@ -48,7 +48,7 @@ describe("a pattern from outside", () => {
 });
 
 describe("a schema of a client's tool", () => {
-	it("that doubles 26 times is given up, and the call gets an error", async () => {
+	it("that doubles 26 times is abandoned, and the call gets an error", async () => {
 		const $defs: Record<string, object> = { d26: { type: "string" } };
 		for (let index = 0; index < 26; index += 1) {
 			const next = { $ref: `#/$defs/d${index + 1}` };

@@ -108,23 +108,26 @@ const calls: readonly Call[] = [
 ];
 
 describe.skipIf(!canHang())("a drive that hangs", () => {
-	it.each(calls)("keeps no call of %s from being cancelled, and the session goes on", async (tool, toArguments) => {
-		const modelSettings = { capabilities: ["image_in"] };
-		const scripts = (drive: string) => [toolCall("call-1", tool, toArguments(drive)), "text: done"];
-		const stage = createHungStage(scripts, { modelSettings });
-		const server = stage.serveConcurrently("--wire", "--yolo", "--session", "s");
-		server.prompt("hi");
-		await server.message("ToolCall");
-		await stage.waitsForDrive();
-		const before = performance.now();
-		server.request("cancel", "cancel");
-		expect(await server.response("prompt")).toMatchObject({ result: { status: "cancelled" } });
-		expect(performance.now() - before).toBeLessThan(2000);
-		server.prompt("more", "second");
-		expect(await server.response("second")).toMatchObject({ result: { status: "finished" } });
-	});
+	it.each(calls)(
+		"does not prevent the cancel of a call of %s, and the session continues",
+		async (tool, toArguments) => {
+			const modelSettings = { capabilities: ["image_in"] };
+			const scripts = (drive: string) => [toolCall("call-1", tool, toArguments(drive)), "text: done"];
+			const stage = createHungStage(scripts, { modelSettings });
+			const server = stage.serveConcurrently("--wire", "--yolo", "--session", "s");
+			server.prompt("hi");
+			await server.message("ToolCall");
+			await stage.waitsForDrive();
+			const before = performance.now();
+			server.request("cancel", "cancel");
+			expect(await server.response("prompt")).toMatchObject({ result: { status: "cancelled" } });
+			expect(performance.now() - before).toBeLessThan(2000);
+			server.prompt("more", "second");
+			expect(await server.response("second")).toMatchObject({ result: { status: "finished" } });
+		},
+	);
 
-	it.each(["the end of input", "SIGTERM"] as const)("does not hold up %s", async (how) => {
+	it.each(["the end of input", "SIGTERM"] as const)("does not delay %s", async (how) => {
 		const stage = createHungStage((drive) => [toolCall("call-1", "ReadFile", { path: `${drive}/file` })]);
 		const server = stage.serveConcurrently("--wire", "--session", "s");
 		server.prompt("hi");
@@ -166,8 +169,8 @@ describe.skipIf(!canHang())("a drive that hangs", () => {
 	});
 });
 
-describe.skipIf(process.platform !== "linux")("what is no file", () => {
-	it("is refused or read to where it ends, by every tool", async () => {
+describe.skipIf(process.platform !== "linux")("a path that is no regular file", () => {
+	it("is refused or read up to its end, by every tool", async () => {
 		const stage = createStage();
 		const fifo = path.join(stage.workDir, "fifo");
 		execFileSync("mkfifo", [fifo]);
@@ -198,7 +201,7 @@ describe.skipIf(process.platform !== "linux")("what is no file", () => {
 		expect(await endsInTime(server, () => server.endInput())).toBe(0);
 	});
 
-	it.each(["config.toml", "mcp.json"])("is no %s: the start says so", async (name) => {
+	it.each(["config.toml", "mcp.json"])("is refused as %s, which the start reports", async (name) => {
 		const stage = createStage();
 		const file = path.join(stage.shareDir, name);
 		rmSync(file, { force: true });
@@ -208,7 +211,7 @@ describe.skipIf(process.platform !== "linux")("what is no file", () => {
 		expect(stderr).toContain(`not a regular file, read '${file}'`);
 	});
 
-	it("may be a pipe where a flag names it, and can be waited for no longer than one likes", async () => {
+	it("may be a pipe where a flag names it, and the wait for it can be stopped", async () => {
 		const stage = createStage();
 		const pipe = path.join(stage.workDir, "pipe.json");
 		execFileSync("mkfifo", [pipe]);

@@ -5,7 +5,7 @@ import { outline } from "../support/running-server.ts";
 
 const shellCall = (command: string) => toolCall("call-1", "Shell", { command });
 describe("lines", () => {
-	it("takes a last line without newline", async () => {
+	it("accepts a last line without newline", async () => {
 		const server = createStage().serve("--wire");
 		server.write('{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocol_version":"1.10"}}');
 		server.endInput();
@@ -27,7 +27,7 @@ describe("lines", () => {
 		expect(lines.at(-1)).toEqual({ jsonrpc: "2.0", id: "prompt", result: { status: "cancelled" } });
 	});
 
-	it("takes a line of 3 MB", async () => {
+	it("accepts a line of 3 MB", async () => {
 		const server = createStage().serve("--wire");
 		const text = "ü".repeat(1_500_000);
 		server.prompt(text);
@@ -49,7 +49,7 @@ describe("lines", () => {
 		expect(await server.read()).toMatchObject({ id: "initialize", result: { protocol_version: "1.10" } });
 	});
 
-	it("puts characters together that arrive in pieces", async () => {
+	it("joins characters that arrive in pieces", async () => {
 		const server = createStage().serve("--wire");
 		const prompt = { jsonrpc: "2.0", id: "prompt", method: "prompt", params: { user_input: "€𝄞" } };
 		const initialize = { jsonrpc: "2.0", id: "i", method: "initialize", params: { protocol_version: "1.10" } };

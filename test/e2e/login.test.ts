@@ -72,7 +72,7 @@ async function prompt(server: Server, id = "prompt") {
 const finished = ["TurnBegin", "StepBegin", "ContentPart", "StatusUpdate", "TurnEnd", "finished"];
 
 describe("signing in", () => {
-	it("reports each thing that happens on a line, stores the tokens and edits the settings in place", async () => {
+	it("reports each event on a line, stores the tokens and edits the settings in place", async () => {
 		const { server, run, configFile, tokenFile } = await createSubject();
 		const before = `# mine\n${read(configFile)}\n# end`;
 		writeFileSync(configFile, before);
@@ -166,7 +166,7 @@ Signed in.
 	it.each([
 		["is refused in the browser", "access_denied", "The sign-in was refused in the browser."],
 		["is not confirmed in time", "expired_token", "Nobody confirmed the code in time. Sign in again for a new one."],
-	])("that %s leaves everything as it was", async (_, error, message) => {
+	])("that %s changes nothing", async (_, error, message) => {
 		const { server, run, configFile, tokenFile } = await createSubject();
 		const before = read(configFile);
 		server.beforeGrant.push("authorization_pending", error);
@@ -191,7 +191,7 @@ Signed in.
 		expect(read(configFile)).toBe(broken);
 	});
 
-	it("stays when the settings were broken meanwhile, and says what to do", async () => {
+	it("remains valid when the settings were broken meanwhile, and the output says what to do", async () => {
 		const { server, run, configFile, tokenFile } = await createSubject();
 		Object.defineProperty(server, "models", {
 			get() {
@@ -225,7 +225,7 @@ Signed in.
 });
 
 describe("signing out", () => {
-	it("removes exactly what signing in has written", async () => {
+	it("removes exactly what signing in wrote", async () => {
 		const { run, configFile, tokenFile } = await createSubject();
 		const before = read(configFile);
 		await run("login");
@@ -269,7 +269,7 @@ describe("a session with a sign-in", () => {
 		expect(log()).not.toMatch(/(access|refresh)-token-\d/);
 	});
 
-	it("renews a token that the provider refuses, without a word of it", async () => {
+	it("renews a token that the provider refuses, without reporting it", async () => {
 		const { server, run, serve } = await createSubject();
 		await run("login");
 		server.revokeAccess();
@@ -283,7 +283,7 @@ describe("a session with a sign-in", () => {
 		await end(session);
 	});
 
-	it("renews it once in two processes at once, so that none uses a refresh token again", async () => {
+	it("renews it once when two processes need it, so that no refresh token is used twice", async () => {
 		const { server, run, serve, putTokens, tokenFile } = await createSubject();
 		await run("login");
 		putTokens(1900);
@@ -336,7 +336,7 @@ describe("a session with a sign-in", () => {
 		expect(stage.sessionIds()).toHaveLength(1);
 	});
 
-	it("says so as well when the provider refuses the new token too", async () => {
+	it("says the same when the provider refuses the new token too", async () => {
 		const { server, run, serve, variables, stage } = await createSubject();
 		await run("login");
 		server.refuseAccess();
@@ -373,7 +373,7 @@ describe("a session with a sign-in", () => {
 		expect(again.stderr).toMatch(/HTTP 403 \(Not for this client\)\. The platform may admit clients by name/);
 	});
 
-	it("takes a key from a variable instead", async () => {
+	it("uses a key from a variable instead", async () => {
 		const { server, run, stage, variables } = await createSubject();
 		await run("login");
 		const { access_token } = server.issue();
@@ -385,7 +385,7 @@ describe("a session with a sign-in", () => {
 		await end(session);
 	});
 
-	it("gives plugins the token of the moment, and hides it in their errors", async () => {
+	it("gives plugins the current token, and redacts it in their errors", async () => {
 		const { run, stage, variables, configFile } = await createSubject();
 		const plugin = path.join(stage.shareDir, "plugins", "demo");
 		mkdirSync(plugin, { recursive: true });

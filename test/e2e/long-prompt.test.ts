@@ -35,7 +35,7 @@ async function measure(server: Server, id: string): Promise<number> {
 
 describe.runIf(process.platform === "linux")("a prompt of 64 megabytes", () => {
 	it.each(Object.entries(texts))(
-		"takes less than 600 of memory in Kimi Wire: %s",
+		"takes less than 600 megabytes of memory in Kimi Wire: %s",
 		{ timeout: 120_000 },
 		async (_, text) => {
 			const stage = createRoomyStage();
@@ -56,7 +56,7 @@ describe.runIf(process.platform === "linux")("a prompt of 64 megabytes", () => {
 		},
 	);
 
-	it("takes less than 600 of memory in Meerkat", { timeout: 120_000 }, async () => {
+	it("takes less than 600 megabytes of memory in Meerkat", { timeout: 120_000 }, async () => {
 		const server = createRoomyStage().serve("rpc");
 		server.request("create", "session/create", { prompt: texts["plain text"] });
 		expect(await measure(server, "create")).toBeLessThan(memoryLimit);

@@ -146,7 +146,7 @@ describe("sessions of one kernel", () => {
 		expect(right).toEqual([expect.stringContaining("right")]);
 	});
 
-	it("ask and cancel for themselves", async () => {
+	it("request approvals and are cancelled independently", async () => {
 		const place = createPlace();
 		const kernel = await place.kernel({ m: [shellCall("echo ran"), "text: done"] });
 		const options = { ...plainOptions, yolo: false, model: "m" };
@@ -203,7 +203,7 @@ describe("sessions of one kernel", () => {
 		expect(isAlive()).toBe(false);
 	});
 
-	it("are the same while they live, and are closed together", async () => {
+	it("are shared while they are in use, and are closed together", async () => {
 		const place = createPlace();
 		const kernel = await place.kernel({ m: [shellCall("sleep 1000")] });
 		const workDir = place.workDir("left");

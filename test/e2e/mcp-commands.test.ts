@@ -35,7 +35,7 @@ const mcpFile = (stage: Stage) => path.join(stage.shareDir, "mcp.json");
 const entries = (stage: Stage): unknown => JSON.parse(readFileSync(mcpFile(stage), "utf8"));
 
 describe("mcp add, list and remove", () => {
-	it("edit mcp.json and say so", async () => {
+	it("edit mcp.json and report it", async () => {
 		const stage = createStage();
 		const file = mcpFile(stage);
 		const mcp = (...argv: string[]) => stage.run("mcp", ...argv);
@@ -98,7 +98,7 @@ describe("mcp add, list and remove", () => {
 		expect(entries(stage)).toEqual({ mcpServers: {} });
 	});
 
-	it("leave a file alone that is no JSON", async () => {
+	it("do not change a file that is no JSON", async () => {
 		const stage = createStage();
 		writeFileSync(mcpFile(stage), '{\n  "mcpServers": {,}\n}');
 		for (const argv of [
@@ -312,7 +312,7 @@ describe("mcp auth, reset-auth and test", () => {
 		expect(stage.commands()).toEqual(["sleep 30"]);
 	});
 
-	it("keep what is there when permission is not given or the wait is broken off", async () => {
+	it("change nothing when permission is refused or the wait is stopped", async () => {
 		const place = await createSignInStage();
 		const { server, stage, auth } = place;
 		await signIn(place);
@@ -336,7 +336,7 @@ describe("mcp auth, reset-auth and test", () => {
 		expect(persisted()).toEqual(before);
 	});
 
-	it("take no answer to another sign-in", async () => {
+	it("accept no answer to another sign-in", async () => {
 		const { auth } = await createSignInStage();
 		const running = auth();
 		const page = new URL(await running.page);

@@ -204,7 +204,7 @@ describe("a server that misbehaves", () => {
 		expect((await server.response("prompt")).result).toEqual({ status: "cancelled" });
 	});
 
-	it("prints rubbish, has a hundred tools and results of fifty megabytes, and says more than is good", async () => {
+	it("prints lines that are no messages, has a hundred tools and results of fifty megabytes, and sends a message that is too long", async () => {
 		const stage = createCallingStage([["tool-100"], ["big", { megabytes: 50 }], ["blabber", { kilobytes: 300 }]], {
 			modelSettings: { max_context_size: 1_000_000 },
 		});
@@ -272,7 +272,7 @@ describe("a server that misbehaves", () => {
 		expect(delivered).toEqual(["loaded, late connected"]);
 	});
 
-	it("changes its tools, asks, refuses and shows", async () => {
+	it("adds a tool, fails a call, and requests input that this client cannot give", async () => {
 		const stage = createCallingStage([["add"], ["added"], ["refuse"], ["ask"]]);
 		writeServers(stage, { odd: fixture() });
 		const { c2, c3, c4 } = resultsOf(await runTurn(stage.serve("--yolo")));
@@ -314,7 +314,7 @@ describe("print mode", () => {
 	});
 });
 
-describe("what a server has started", () => {
+describe("what a server started", () => {
 	const start = async (stage: Stage) => {
 		writeServers(stage, { parent: fixture("grow") });
 		const server = stage.serve("--yolo");
@@ -324,14 +324,14 @@ describe("what a server has started", () => {
 		return { server, rest: () => [...serverCommands(stage), ...grown()] };
 	};
 
-	it.each(["SIGKILL", "SIGTERM"] as const)("goes with us by %s", async (signal) => {
+	it.each(["SIGKILL", "SIGTERM"] as const)("ends when the program ends by %s", async (signal) => {
 		const { server, rest } = await start(createCallingStage([["pid"]]));
 		server.kill(signal);
 		await server.gone;
 		await until(() => rest().length === 0);
 	});
 
-	it("goes with us by the end of the input, in time", async () => {
+	it("ends when the program ends by the end of the input, in time", async () => {
 		const { server, rest } = await start(createCallingStage([["pid"]]));
 		const begun = performance.now();
 		server.endInput();

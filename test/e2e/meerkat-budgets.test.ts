@@ -11,7 +11,7 @@ const exhausted = (details: object) => ({
 });
 
 describe("budget_limits", () => {
-	it("ends the run that would go on beyond the session's tokens, and every one after it", async () => {
+	it("ends the run that would exceed the session's tokens, and every later one", async () => {
 		const server = serve(createStage({ scripts: [glob("a"), glob("b"), "text: never"] }));
 		const lines = await ask(server, "1", "session/create", {
 			prompt: "go",
@@ -33,7 +33,7 @@ describe("budget_limits", () => {
 		await end(server);
 	});
 
-	it("lets an answer that is complete stand, and refuses what would come next", async () => {
+	it("accepts a complete answer that exceeds it, and refuses the next request", async () => {
 		const server = serve(createStage({ scripts: ['text: all of it\nusage: {"input_other": 20, "output": 5}'] }));
 		const lines = await ask(server, "1", "session/create", { prompt: "go", budget_limits: { max_tokens: 10 } });
 		const { result } = lastOf(lines);
@@ -73,7 +73,7 @@ describe("budget_limits", () => {
 		await end(server);
 	});
 
-	it("takes the place of the settings, but for what it leaves out", async () => {
+	it("replaces the settings, except for what it omits", async () => {
 		const stage = createStage({ scripts: [glob("a"), "text: one", glob("b"), "text: two"] });
 		const limits = { session_tokens: 1, session_tool_calls: 1 };
 		const config = JSON.stringify({ ...JSON.parse(stage.configText), agentwire: { limits } });
@@ -103,7 +103,7 @@ describe("budget_limits", () => {
 });
 
 describe("turn_budget_limits", () => {
-	it("holds each run to it, and gives the next one anew", async () => {
+	it("limits each run, and starts anew with the next one", async () => {
 		const server = serve(createStage({ scripts: [glob("a"), glob("b"), "text: never", "text: fresh"] }));
 		const lines = await ask(server, "1", "session/create", {
 			prompt: "go",

@@ -62,7 +62,7 @@ describe.each(eras)("a client of the %s era that starts %s", (era, name) => {
 		expect(await client.close()).toBe(0);
 	});
 
-	it("creates, asks, reads, lists, looks back and archives", async () => {
+	it("creates a session, sends a prompt, reads, lists, reads the history and archives", async () => {
 		const scripts = [
 			'text: Hello\u0020there\nusage: {"input_other": 9, "output": 2}',
 			'think: Hm.\ntext: Again\nusage: {"input_other": 3, "output": 1, "input_cache_read": 5}',
@@ -102,7 +102,7 @@ describe.each(eras)("a client of the %s era that starts %s", (era, name) => {
 		expect(await client.close()).toBe(0);
 	});
 
-	it("makes a session first and asks later, with tools of its own", async () => {
+	it("creates a session first and sends the prompt later, with tools of its own", async () => {
 		const scripts = [toolCall("c1", "paint", { colour: "red" }), "text: Painted."];
 		const client = await connect(createStage({ scripts }), [paint]);
 		const session_id = await client.createDeferredSession("not used");
@@ -136,7 +136,7 @@ describe.each(eras)("a client of the %s era that starts %s", (era, name) => {
 		expect(await client.close()).toBe(0);
 	});
 
-	it("has in every event of a tool what the tool said, also where it failed", async () => {
+	it("finds in every event of a tool what the tool returned, also where it failed", async () => {
 		const scripts = [
 			`${toolCall("c1", "nothing", {})}\ntool_call: {"id":"c2","name":"paint","arguments":"[1]"}`,
 			"text: Well.",

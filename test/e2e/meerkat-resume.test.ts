@@ -87,7 +87,7 @@ describe("a session of an earlier process", () => {
 	});
 
 	it.each(["null", '"all"', '{"tools":"every"}'])(
-		"has no tools when %s is said of it, and nothing breaks",
+		"has no tools when its metadata hold %s, and works otherwise",
 		async (text) => {
 			const stage = createStage();
 			const first = serve(stage, "--yolo");

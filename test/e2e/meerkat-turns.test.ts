@@ -73,7 +73,7 @@ describe("an interrupt", () => {
 		await end(server);
 	});
 
-	it("reaches its session although nobody reads, and nothing of another session is lost", async () => {
+	it("reaches its session while the client does not read, and nothing of another session is lost", async () => {
 		const { stage, nextRequest } = await createHeldStage();
 		const server = serve(stage);
 		const long = await createDeferred(server, {}, "1");

@@ -7,7 +7,7 @@ import { answer, ask, create, end, eventsOf, serve, typesOf } from "../support/m
 import { isResponse } from "../support/running-server.ts";
 
 describe("a server of many sessions", () => {
-	it("ends without a word when the input ends at once", async () => {
+	it("ends without output when the input ends at once", async () => {
 		expect(await end(serve(createStage()))).toEqual([]);
 	});
 
@@ -15,7 +15,7 @@ describe("a server of many sessions", () => {
 		["rkat", ["rpc"]],
 		["rkat-rpc", []],
 		["agentwire", ["rpc"]],
-	])("is there under the name %s", async (name, words) => {
+	])("is started by the name %s", async (name, words) => {
 		const stage = createStage();
 		const executable = path.join(stage.workDir, name);
 		symlinkSync(executablePath, executable);
@@ -23,7 +23,7 @@ describe("a server of many sessions", () => {
 		expect([code, stdout]).toEqual([0, ""]);
 	});
 
-	it("makes no session before it is asked to", async () => {
+	it("creates no session before a request for one", async () => {
 		const stage = createStage();
 		const server = serve(stage);
 		expect((await answer(server, "list", "session/list")).result).toEqual({ sessions: [] });
@@ -96,7 +96,7 @@ describe("a server of many sessions", () => {
 		await end(server);
 	});
 
-	it("gives the place of an idle session to a new one, as often as it takes", async () => {
+	it("evicts idle sessions for new ones, any number of times", async () => {
 		const stage = createStage({ scripts: ["text: one"] });
 		const settings = JSON.parse(stage.configText);
 		const config = JSON.stringify({ ...settings, agentwire: { limits: { loaded_sessions: 3 } } });

@@ -124,7 +124,7 @@ it("fetches a page that is allowed, and none that is not", async () => {
 it.each([
 	["lists in lists", `${"<ul><li>".repeat(29)}${"<p>x".repeat(240_000)}`],
 	["a million open tags", "<sup>1</sup>".repeat(80_000)],
-])("goes on with everything else while a page takes its time: %s", { timeout: 60_000 }, async (_name, html) => {
+])("does everything else while a page is slow: %s", { timeout: 60_000 }, async (_name, html) => {
 	const page = await started(
 		startOrigin((_request, response) => response.writeHead(200, { "content-type": "text/html" }).end(html)),
 	);

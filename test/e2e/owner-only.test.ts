@@ -113,7 +113,7 @@ describe("the share directory", () => {
 		expect(statSync(path.join(stage.shareDir, "plugins/demo/run")).mode & 0o777).toBe(0o700);
 	});
 
-	it("is made for its owner alone, with the settings file", async () => {
+	it("is created for its owner only, with the settings file", async () => {
 		const stage = createStage();
 		rmSync(stage.shareDir, { recursive: true });
 		const server = stage.serve("--wire");
@@ -125,7 +125,7 @@ describe("the share directory", () => {
 		expect(openToOthers(stage.shareDir)).toEqual([]);
 	});
 
-	it("is closed where an earlier version left it open, but for what is not ours", async () => {
+	it("is restricted where an earlier version left it open, except for files of others", async () => {
 		const stage = createStage({ scripts: everything });
 		await runEverything(stage);
 		// As an earlier version, and the person, left them.

@@ -215,7 +215,7 @@ describe("a plugin's tool in a turn", () => {
 	});
 });
 
-it("a broken plugin is left out, and said in the log where it is broken", async () => {
+it("a broken plugin is left out, and the log says where it is broken", async () => {
 	const stage = createStage();
 	const directory = path.join(stage.shareDir, "plugins", "broken");
 	mkdirSync(directory, { recursive: true });

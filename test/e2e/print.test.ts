@@ -19,7 +19,7 @@ const user = (content: unknown) => JSON.stringify({ role: "user", content });
 const toStdin = (...messages: readonly string[]) => `printf '%s\\n' ${messages.map((each) => `'${each}'`).join(" ")}`;
 
 describe("text output", () => {
-	it("shows the answer, the calls and their results, and how to go on on stderr", async () => {
+	it("shows the answer, the calls and their results, and on stderr how to continue", async () => {
 		const stage = createStage({
 			scripts: [`text: I look.\n${shellCall("echo one; echo two")}`, "think: so\ntext: Two lines."],
 		});
@@ -30,7 +30,7 @@ describe("text output", () => {
 		});
 	});
 
-	it("takes its prompt from a pipe, a file or a here-document", async () => {
+	it("reads its prompt from a pipe, a file or a here-document", async () => {
 		const stage = createStage({ scripts: ["text: yes"] });
 		writeFileSync(path.join(stage.workDir, "prompt.txt"), "from a file\n");
 		const script = `
@@ -59,7 +59,7 @@ describe("background work", () => {
 	const inBackground = (command: string, timeout: number) =>
 		toolCall("b1", "Shell", { command, timeout, run_in_background: true, description: "a short job" });
 
-	it("is waited for, and the agent hears of its end", async () => {
+	it("is awaited, and the agent is notified of its end", async () => {
 		const stage = createStage({
 			scripts: [inBackground("sleep 0.3; echo finished > done.txt", 30), "text: Started.", "text: It is over."],
 		});
@@ -88,7 +88,7 @@ describe("an empty prompt on stdin", () => {
 	it.each([
 		["of a file without a byte", "< /dev/null"],
 		["of a pipe with blanks", "<<-END\n\n  \nEND"],
-	])("%s is nothing to do: no word, no session, 0", async (_name, input) => {
+	])("%s is nothing to do: no output, no session, exit code 0", async (_name, input) => {
 		const stage = createStage();
 		for (const flags of ["--print", "--quiet", "--print --output-format stream-json"]) {
 			const ran = await shell(stage, `"$agentwire" ${flags} ${input}`);
@@ -149,7 +149,7 @@ describe("stream-json output", () => {
 });
 
 describe("stream-json input", () => {
-	it("is a turn for each user message, and skips the rest with a word on stderr", async () => {
+	it("is a turn for each user message, and skips the rest with a line on stderr", async () => {
 		const stage = createStage({ scripts: ["text: first", "text: second"] });
 		const messages = [
 			user("one"),
@@ -221,7 +221,7 @@ describe("exit codes", () => {
 		expect(await shell(stage, script)).toMatchObject({ code: 0, stdout: "failed with 75\nError: busy\n" });
 	});
 
-	it("0 of a prompt that is gone over again, with one last message", async () => {
+	it("0 for a repeated prompt, with one last message", async () => {
 		const stage = createStage({ scripts: ["text: begun", "text: more <choice>STOP</choice>"] });
 		const { code, stdout } = await stage.run("--quiet", "-p", "hi", "--max-ralph-iterations", "3");
 		expect({ code, stdout }).toEqual({ code: 0, stdout: "more <choice>STOP</choice>\n" });
@@ -298,7 +298,7 @@ describe("exit codes", () => {
 });
 
 describe("nobody at the keyboard", () => {
-	it("approves without asking, and keeps nothing of it", async () => {
+	it("approves without a request, and persists nothing of it", async () => {
 		const stage = createStage({ scripts: [shellCall("echo hi > made"), "text: ok"] });
 		expect(await stage.run("--quiet", "-p", "hi", "--session", "s")).toMatchObject({ code: 0, stdout: "ok\n" });
 		expect(existsSync(path.join(stage.workDir, "made"))).toBe(true);
@@ -334,7 +334,7 @@ describe("nobody at the keyboard", () => {
 		expect(JSON.parse(readFileSync(path.join(stage.sessionDir("s"), "state.json"), "utf8")).plan_mode).toBe(false);
 	});
 
-	it("that was called back by /afk refuses what is asked, and plans are shown", async () => {
+	it("ended by /afk refuses what is requested, and plans are shown", async () => {
 		const stage = createStage({ scripts: ["text: I plan."] });
 		await stage.run("--print", "-p", "plan it", "--plan", "--session", "s");
 		const state = JSON.parse(readFileSync(path.join(stage.sessionDir("s"), "state.json"), "utf8"));
@@ -374,7 +374,7 @@ describe("sessions", () => {
 		expect(inputsOf(stage, ids[0] ?? "")).toEqual(["one", "two", "three", "four"]);
 	});
 
-	it("are served on", async () => {
+	it("can be continued by a server", async () => {
 		const stage = createStage({ scripts: ["text: ok"] });
 		await stage.run("--quiet", "-p", "one", "--session", "s");
 		const server = stage.serve("--wire", "--session", "s");
@@ -474,7 +474,7 @@ describe("being stopped", () => {
 		expect(stage.sessionIds()).toEqual([]);
 	});
 
-	it("a reader that goes away ends the turn without a word, with 141", async () => {
+	it("a reader that goes away ends the turn without output, with 141", async () => {
 		const script = Array.from({ length: 20_000 }, (_, n) => `text: part ${n} of a long answer `).join("\n");
 		const stage = createStage({ scripts: [`text: begin\n${script}`] });
 		const command = '{ "$agentwire" --print -p hi --session s; echo "code $?" >&2; } | head -c 100 | wc -c';
@@ -491,7 +491,7 @@ describe("being stopped", () => {
 		expect(stderr).toMatch(/^stdout: ENOSPC.*\n$/);
 	});
 
-	it("a slow reader gets all of it", async () => {
+	it("a slow reader gets the whole output", async () => {
 		const parts = Array.from({ length: 20_000 }, (_, n) => `part ${n}`);
 		const stage = createStage({ scripts: [parts.map((part) => `text: ${part},`).join("\n")] });
 		const { stdout } = await shell(stage, '"$agentwire" --quiet -p hi | { sleep 2.5; cat; }');
@@ -500,7 +500,7 @@ describe("being stopped", () => {
 });
 
 describe("the progress line", () => {
-	it.runIf(hasTerminal)("is on a terminal's stderr alone, and is gone in the end", async () => {
+	it.runIf(hasTerminal)("is shown on the stderr of a terminal only, and is erased in the end", async () => {
 		const stage = createStage({ scripts: [`text: begin\n${shellCall("sleep 0.6")}`, "text: end"] });
 		const script = onTerminal('TERM=xterm "$agentwire" --print -p hi --session s > answer.txt');
 		const { stdout } = await shell(stage, script);

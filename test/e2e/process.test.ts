@@ -20,7 +20,7 @@ describe("commands that print", () => {
 		});
 	});
 
-	it("says its own version and the one it is compatible with", async () => {
+	it("prints its own version and the one it is compatible with", async () => {
 		expect(await createStage().run("--version")).toEqual({
 			code: 0,
 			stdout: expect.stringMatching(/^agentwire, version \d+\.\d+\.\d+\S* \(compatible with kimi 1\.49\.0\)\n$/),
@@ -88,7 +88,7 @@ describe("a current directory that is gone", () => {
 		});
 	};
 
-	it("is no matter when another one is named", async () => {
+	it("does not matter when another one is named", async () => {
 		const stage = createStage();
 		expect(await runIn(stage, "--wire", "--work-dir", stage.workDir)).toEqual({ code: 0, stdout: "", stderr: "" });
 	});
@@ -240,7 +240,7 @@ describe("starting to serve", () => {
 describe("commands whose output nobody gets", () => {
 	const commands = ["--help", "--version", "info --json", "info --show-completion bash", "mcp list", "mcp test none"];
 
-	it.runIf(existsSync("/dev/full")).each([...commands, "plugin list"])("say so: %s", async (command) => {
+	it.runIf(existsSync("/dev/full")).each([...commands, "plugin list"])("report it: %s", async (command) => {
 		const stage = createStage();
 		writeFileSync(path.join(stage.shareDir, "mcp.json"), '{"mcpServers":{"none":{"command":"false"}}}');
 		const script = `"$0" ${command} > /dev/full`;
@@ -253,7 +253,7 @@ describe("commands whose output nobody gets", () => {
 		expect(stderr).not.toMatch(/^ +at /m);
 	});
 
-	it.each(commands)("are no crash when the reader has gone: %s", async (command) => {
+	it.each(commands)("end without a stack trace when the reader has gone: %s", async (command) => {
 		const stage = createStage();
 		writeFileSync(path.join(stage.shareDir, "mcp.json"), '{"mcpServers":{"none":{"command":"false"}}}');
 		const script = `("$0" ${command}; echo "code $?" >&2) | true`;

@@ -101,7 +101,7 @@ describe("approvals", () => {
 		expect(existsSync(path.join(stage.workDir, "file"))).toBe(false);
 	});
 
-	it("for the session: asked once, also after a restart", async () => {
+	it("for the session: requested once, also after a restart", async () => {
 		const stage = createStage({
 			scripts: [shellCall("call-1", "echo 1"), shellCall("call-2", "echo 2"), "text: done"],
 		});

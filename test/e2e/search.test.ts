@@ -6,7 +6,7 @@ import { createStage } from "../support/executable.ts";
 
 const search = 'tool_call: {"id":"c","name":"Grep","arguments":"{\\"pattern\\":\\"zebra\\"}"}';
 
-it("searches at the first start and at later ones", async () => {
+it("Grep works at the first start and, with compiled code from the cache, at later ones", async () => {
 	const stage = createStage({ scripts: [search, "text: done"] });
 	writeFileSync(path.join(stage.workDir, "animals.txt"), "zebra\n");
 	for (const start of ["first", "second"]) {

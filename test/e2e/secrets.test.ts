@@ -52,7 +52,7 @@ function putSkill(directory: string, key: string): void {
 }
 
 describe("a link to a file of secrets", () => {
-	it("brings nothing into the prompt as AGENTS.md or as a skill", async () => {
+	it("adds nothing to the prompt as AGENTS.md or as a skill", async () => {
 		const { stage, key, variables } = createSecretStage();
 		symlinkSync(key, path.join(stage.workDir, "AGENTS.md"));
 		mkdirSync(path.join(stage.workDir, ".kimi"));

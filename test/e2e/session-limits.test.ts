@@ -68,7 +68,7 @@ describe("limits", () => {
 		await end(server);
 	});
 
-	it("refuse a request when as many are being handled as may, and still take replies", async () => {
+	it("refuse a request when as many are being handled as may, and still accept replies", async () => {
 		const { server, start, approve } = await place({ requests_in_flight: 1 });
 		const interaction = await start(0);
 		expect((await answerTo(server, "list", "session/list")).error).toEqual({
@@ -110,7 +110,7 @@ describe("limits", () => {
 });
 
 describe("a session that was unloaded", () => {
-	it("is read, listed and gone on with as if it had not been", async () => {
+	it("is read, listed and continued as if it were loaded", async () => {
 		const stage = createStage({ scripts: ['usage: {"input_other": 9, "output": 2}\ntext: one'] });
 		const server = serve(stage, { unload_after: 0.02 });
 		const leases = path.join(stage.shareDir, "leases");

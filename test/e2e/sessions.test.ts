@@ -44,7 +44,7 @@ describe("sessions", () => {
 		expect(lines.at(-1)?.result).toEqual({ status: "finished", events: 5, requests: 0 });
 	});
 
-	it("a plan that another program has written below the home directory is gone on with there", async () => {
+	it("a plan that another program wrote below the home directory is continued there", async () => {
 		const stage = createStage();
 		const home = path.join(stage.workDir, "home");
 		const plans = path.join(home, ".kimi", "plans");

@@ -143,7 +143,7 @@ describe("the other ways out", () => {
 		await nothingRuns(stage);
 	});
 
-	it("a client that does not read cannot hold it up", async () => {
+	it("a client that does not read cannot delay it", async () => {
 		const stage = createStage({ scripts: [longScript] });
 		const server = stage.serve("--wire", "--session", "s");
 		server.prompt("hi");

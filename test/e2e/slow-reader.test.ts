@@ -110,7 +110,7 @@ describe.skipIf(process.platform !== "linux")("a reader of 64 KB a second during
 		60_000,
 	);
 
-	it("does not delay another session, whose events are sent after what was queued before", async () => {
+	it("does not delay another session, whose events follow what was queued before them", async () => {
 		const stage = createStage();
 		const server = serve(stage, "rpc");
 		const long = await createSession(server, { model: "long" });

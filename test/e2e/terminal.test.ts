@@ -75,7 +75,7 @@ describe("on a terminal", () => {
 		}
 	});
 
-	it.runIf(hasTerminal)("of script all of it is the same", async () => {
+	it.runIf(hasTerminal)("the same holds with the terminal of script", async () => {
 		const stage = createStage();
 		const env = { ...stage.environment, agentwire: executablePath, TERM: "dumb" };
 		const run = (command: string) => runExecutable("/bin/sh", ["-c", onTerminal(command)], { cwd: stage.workDir, env });
@@ -111,7 +111,7 @@ describe("elsewhere", () => {
 		});
 	});
 
-	it("serves nobody when stdin is at its end, without a word and with 0", async () => {
+	it("ends without output and with 0 when stdin is at its end", async () => {
 		expect(await createStage().run()).toEqual({ code: 0, stdout: "", stderr: "" });
 	});
 });

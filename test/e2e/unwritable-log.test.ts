@@ -71,7 +71,7 @@ describe.skipIf(process.platform !== "linux").each(obstacles)("a log that is %s"
 	});
 });
 
-it("a log whose directory is removed while it is written holds nothing up", async () => {
+it("a log whose directory is removed while it is written delays nothing", async () => {
 	const stage = createStage({ scripts: ["text: a", "text: b"] });
 	const server = stage.serve("--wire", "--debug");
 	server.prompt("hi");

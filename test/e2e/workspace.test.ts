@@ -71,7 +71,7 @@ describe("--add-dir", () => {
 		await end(again);
 	});
 
-	it("must be a directory that is there", async () => {
+	it("must be an existing directory", async () => {
 		const stage = createStage();
 		const { code, stderr } = await stage.run("--wire", "--add-dir", "nowhere");
 		expect(code).toBe(2);
@@ -80,7 +80,7 @@ describe("--add-dir", () => {
 });
 
 describe("--skills-dir", () => {
-	it("takes the place of the project's skills; those of the program are always there", async () => {
+	it("replaces the project's skills; those of the program always remain", async () => {
 		const stage = createStage({ scripts: ["text: noted"] });
 		for (const [directory, name] of [
 			[".kimi/skills", "mine"],
@@ -104,7 +104,7 @@ describe("--skills-dir", () => {
 });
 
 describe("--max-ralph-iterations", () => {
-	it("goes over a prompt again until the model stops it", async () => {
+	it("repeats a prompt until the model stops it", async () => {
 		const stage = createStage({
 			scripts: ["text: Half.", "text: <choice>CONTINUE</choice>", "text: <choice>STOP</choice>"],
 		});

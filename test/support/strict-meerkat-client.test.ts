@@ -41,7 +41,7 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", ()
 }
 
 describe("the strict client", () => {
-	it("takes what is right", async () => {
+	it("accepts valid lines", async () => {
 		const started = event({ type: "run_started", session_id: id, prompt: "go" });
 		expect(await createSession(line(started) + line(answer()))).toEqual(run);
 	});

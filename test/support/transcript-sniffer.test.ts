@@ -65,7 +65,7 @@ describe("the sniffer", () => {
 		],
 	])("catches %s", (_name, line, complaint) => expect(sniff(line)).toMatch(complaint));
 
-	it("holds a result against the method that was called", () => {
+	it("checks a result against the method that was called", () => {
 		const cancel = '{"jsonrpc":"2.0","id":"1","method":"cancel"}';
 		const replay = '{"jsonrpc":"2.0","id":"1","method":"replay"}\n';
 		const replayed = result({ status: "finished", events: 0, requests: 0 });
@@ -121,7 +121,7 @@ describe("the sniffer of Meerkat RPC", () => {
 		]);
 	});
 
-	it("holds a result against the method that was called", () => {
+	it("checks a result against the method that was called", () => {
 		const list = '{"jsonrpc":"2.0","id":9007199254740993,"method":"session/list"}';
 		const listed = '{"jsonrpc":"2.0","id":9007199254740993,"result":{"sessions":[]}}';
 		expect(sniffWith(createMeerkatSniffer(), listed, list)).toBe("good");

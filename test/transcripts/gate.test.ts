@@ -17,7 +17,7 @@ describe("the gate over the transcripts", () => {
 	});
 
 	it.each(transcripts.map((transcript) => [transcript.name, transcript] as const))(
-		"%s keeps its marks",
+		"%s has the lines that prove its marks",
 		(_name, it) => {
 			const untrue = it.covers.filter((cover) => !isTrue(it, cover));
 			expect(untrue).toEqual([]);
@@ -26,7 +26,7 @@ describe("the gate over the transcripts", () => {
 		},
 	);
 
-	it("wants proof behind every silence: a request whose answer comes next", () => {
+	it("requires proof after every silence: a request whose answer comes next", () => {
 		for (const { name, conversations } of transcripts) {
 			for (const moves of conversations) {
 				moves.forEach(({ kind, line }, index) => {

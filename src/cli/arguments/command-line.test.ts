@@ -1,3 +1,5 @@
+// Every command line that the program accepts or refuses, in one file as in its parser: the modes share most flags, so a
+// case of one mode is read with those of the others.
 import { describe, expect, it } from "vitest";
 import { type CommandLine, type PrintOptions, parseCommandLine, type ServeOptions } from "./command-line.ts";
 import { flags } from "./flags.ts";

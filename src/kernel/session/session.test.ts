@@ -1,3 +1,5 @@
+// The commands of a session over doubles of its store, models and tools. Long because what is tested is how its parts work
+// together: commands, approvals, tools of a client, a failing store, a stored session.
 import { describe, expect, it } from "vitest";
 import { createSessionDouble, storageFailure } from "../../../test/support/failing-session.ts";
 import { call, createModelGate, createScriptedModel, done, say } from "../../../test/support/scripted-model.ts";

@@ -1,3 +1,5 @@
+// Subagents over doubles, from the call of the tool to the report. One file: events, approvals, hooks, resuming and files all
+// need the same session around one subagent.
 import { describe, expect, it } from "vitest";
 import { createSessionDouble, storageFailure } from "../../../test/support/failing-session.ts";
 import {

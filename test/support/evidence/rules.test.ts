@@ -195,13 +195,13 @@ describe("a proof", () => {
 		),
 	);
 
-	it("forbids no line that is never written", () => {
+	it("forbids no line that appears in no transcript", () => {
 		const lines = transcripts.flatMap(linesOf);
 		const idle = steps.filter(({ step }) => isProhibition(step) && !lines.some((line) => isHeld(line, step)));
 		expect(idle).toEqual([]);
 	});
 
-	it("is refused when it is none", () => {
+	it("is refused when it requires no line, or has a step that does not exist", () => {
 		expect(() => parseProof("no ← any")).toThrow("a proof that wants no line");
 		expect(() => parseProof("← any\nperhaps")).toThrow("not a step of a proof: perhaps");
 	});
