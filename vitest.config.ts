@@ -1,10 +1,25 @@
-// Two projects: `fast` runs in the test process, `e2e` runs the built executable, which it builds first.
+// Three projects: `fast` runs in the test process; `e2e` and `e2e-alone` run the built executable, which they build first.
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+
+/** Tests of the executable that measure times or memory: each runs while no other does. */
+const measuring = [
+	"backpressure",
+	"end-in-time",
+	"hung-files",
+	"long-prompt",
+	"shutdown",
+	"slow-reader",
+	"unwritable-log",
+	"wedge",
+].map((name) => `test/e2e/${name}.test.ts`);
+
+const build = ["test/support/build.ts"];
 
 export default defineConfig({
 	test: {
 		pool: "threads",
+		testTimeout: 30_000,
 		projects: [
 			{
 				extends: true,
@@ -15,7 +30,8 @@ export default defineConfig({
 						"test/{campaign,contracts,transcripts,pins,support}/**/*.test.ts",
 						"scripts/**/*.test.ts",
 					],
-					testTimeout: 30_000,
+					// The files of a worker share the modules they import: loading them anew took longer than most tests.
+					isolate: false,
 					// One worker per core but one leaves half of a small machine idle.
 					maxWorkers: Math.max(2, availableParallelism() - 1),
 					sequence: { groupOrder: 0 },
@@ -28,11 +44,21 @@ export default defineConfig({
 				test: {
 					name: "e2e",
 					include: ["test/e2e/**/*.test.ts"],
-					globalSetup: ["test/support/build.ts"],
-					testTimeout: 30_000,
-					// They measure processes that have work for a core of their own.
-					maxWorkers: Math.max(1, availableParallelism() - 1),
+					exclude: measuring,
+					globalSetup: build,
+					// Each test waits for its process for much of its time.
+					maxWorkers: Math.max(2, availableParallelism() - 1),
 					sequence: { groupOrder: 1 },
+				},
+			},
+			{
+				extends: true,
+				test: {
+					name: "e2e-alone",
+					include: measuring,
+					globalSetup: build,
+					maxWorkers: 1,
+					sequence: { groupOrder: 2 },
 				},
 			},
 		],

@@ -12,18 +12,18 @@ import { Server } from "../support/running-server.ts";
 const id = "11111111-2222-4333-8444-555555555555";
 
 describe("the kill campaign", () => {
-	it("finds nothing in 20 rounds", { timeout: 120_000 }, async () => {
-		const { findings, figures } = await wire.kill({ rounds: 20, seed: 20, points: "all", log: () => {} });
+	it("finds nothing in 5 rounds", { timeout: 120_000 }, async () => {
+		const { findings, figures } = await wire.kill({ rounds: 5, seed: 20, points: "all", log: () => {} });
 		expect(findings).toEqual([]);
-		expect(figures["killed before the end"]).toBeGreaterThan(5);
+		expect(figures["killed before the end"]).toBeGreaterThan(1);
 	});
 });
 
 describe("the kill campaign of many sessions", () => {
-	it("finds nothing in 3 rounds of 20 sessions", { timeout: 120_000 }, async () => {
-		const { findings, figures } = await meerkat.kill({ rounds: 3, seed: 20, points: "all", log: () => {} });
+	it("finds nothing in a round of 20 sessions", { timeout: 120_000 }, async () => {
+		const { findings, figures } = await meerkat.kill({ rounds: 1, seed: 20, points: "all", log: () => {} });
 		expect(findings).toEqual([]);
-		expect(figures["sessions reported and found"]).toBeGreaterThan(20);
+		expect(figures["sessions reported and found"]).toBeGreaterThan(6);
 	});
 });
 
@@ -88,7 +88,7 @@ describe("two processes on one session", () => {
 	});
 });
 
-describe("files taken away", () => {
+describe("files that are removed while the server runs", () => {
 	it("a session directory deleted under a running server ends the turn with an error, and the server goes on", async () => {
 		const stage = createStage({ scripts: ["text: one", "text: two", "text: three"] });
 		const server = stage.serve("--session", id);

@@ -4,7 +4,11 @@ import { existsSync } from "node:fs";
 import { expect, it } from "vitest";
 import { runCampaign } from "../../scripts/campaign/wedge/wedge.ts";
 
-it.runIf(existsSync("/proc/self"))("ten hostile things hold nobody up", { timeout: 120_000 }, async () => {
-	const { findings } = await runCampaign({ rounds: 10, seed: 4, points: "all", log: () => undefined });
-	expect(findings.filter((finding) => !/ms(?: longer than usual)?, more than \d+$/.test(finding))).toEqual([]);
-});
+it.runIf(existsSync("/proc/self"))(
+	"four hostile texts neither hang, fill nor end the process",
+	{ timeout: 120_000 },
+	async () => {
+		const { findings } = await runCampaign({ rounds: 4, seed: 4, points: "all", log: () => undefined });
+		expect(findings.filter((finding) => !/ms(?: longer than usual)?, more than \d+$/.test(finding))).toEqual([]);
+	},
+);
