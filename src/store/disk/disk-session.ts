@@ -20,9 +20,9 @@ import { appendParagraph } from "./readable-text.ts";
 import type { LeftDirectories } from "./released-directories.ts";
 import {
 	type FoundSession,
+	isEmptySession,
 	isPrepared,
 	isUnused,
-	readSummary,
 	removeSession,
 	type SessionPaths,
 } from "./session-directory.ts";
@@ -160,7 +160,7 @@ export async function openDiskSession(
 		if (lease === null) return;
 		// A session that another process has taken over must not be indexed or removed here.
 		await lease.check();
-		if (eventLines.hasGrown || !(await readSummary(files, paths)).empty) {
+		if (eventLines.hasGrown || !(await isEmptySession(files, paths))) {
 			if (becomesLast) await index.setLastSession(workDir, options.id);
 			if (started !== null && names.isSynced) await left.note(paths.directory);
 			return;

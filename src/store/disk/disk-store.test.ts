@@ -7,6 +7,7 @@ import { createFailingFiles } from "../../../test/support/failing-files.ts";
 import { createMemoryLog, createStoreDirectory, type StoreDirectory } from "../../../test/support/store-directory.ts";
 import type { ContextRow } from "../../events/conversation.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
+import type { Files } from "../../files/port.ts";
 
 describeStoreContract("disk", createStoreDirectory);
 
@@ -244,6 +245,31 @@ describe("sessions on disk", () => {
 		await put("context.jsonl", "\0\0\0\n");
 		await (await open()).close();
 		expect(await text("context.jsonl")).toBe("\0\0\0\n");
+	});
+
+	it("ends a session without reading its log again, however long that is", async () => {
+		const prompt = JSON.stringify("long ".repeat(1_000_000));
+		const turn = `{"timestamp": 1, "message": {"type": "TurnBegin", "payload": {"user_input": ${prompt}}}}`;
+		await put("wire.jsonl", `${headerLine}\n${turn}\n`);
+		await put("context.jsonl", `{"role": "user", "content": ${prompt}}\n`);
+		const disk = createDiskFiles();
+		let bytesRead = 0;
+		const files: Files = {
+			...disk,
+			async *readPieces(target) {
+				for await (const piece of disk.readPieces(target)) {
+					bytesRead += piece.length;
+					yield piece;
+				}
+			},
+		};
+		const session = await place.openStore({ files }).openOrCreate(place.workDir, id);
+		bytesRead = 0;
+		await session.close();
+		expect(bytesRead).toBeLessThan(1_000_000);
+		expect(await place.openStore().list(place.workDir)).toEqual([
+			{ id, workDir: place.workDir, title: expect.stringMatching(/^long long/) },
+		]);
 	});
 
 	it("moves a context of the old layout into the session directory at the first write", async () => {

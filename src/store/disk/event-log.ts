@@ -5,7 +5,7 @@ import { type LineText, toLineText } from "../../base/long-text.ts";
 import type { AgentEvent } from "../../events/event.ts";
 import type { Files } from "../../files/port.ts";
 import { type EventRecord, fromRecord, toRecord } from "../../messages/record.ts";
-import { readLines } from "./line-file.ts";
+import { type LinesRead, readLines } from "./line-file.ts";
 
 /** An event of the log with its time in milliseconds since the epoch. */
 export interface TimedRecord extends EventRecord {
@@ -46,9 +46,9 @@ function readLine(line: Record<string, unknown> | null): LogLine {
 	return { kind: "record", record: { ...record, at } };
 }
 
-/** The lines of a log, read lazily; only the first `length` bytes, when given. */
-export async function* readEventLines(files: Files, path: string, length?: number): AsyncGenerator<LogLine> {
-	for await (const line of readLines(files, path, length)) yield readLine(line);
+/** The lines of a log, read lazily. */
+export async function* readEventLines(files: Files, path: string, which?: LinesRead): AsyncGenerator<LogLine> {
+	for await (const line of readLines(files, path, which)) yield readLine(line);
 }
 
 /** The events of a log, read lazily; invalid lines are skipped, counted and, at the end, logged. */
@@ -57,7 +57,7 @@ export async function* readEvents(
 	sessionId: string,
 ): AsyncGenerator<AgentEvent> {
 	let skipped = 0;
-	for await (const line of readEventLines(source.files, source.path, source.length)) {
+	for await (const line of readEventLines(source.files, source.path, { length: source.length })) {
 		if (line.kind === "unreadable") skipped += 1;
 		if (line.kind === "record") yield { sessionId, turnId: null, ...line.record };
 	}

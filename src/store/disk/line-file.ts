@@ -39,16 +39,20 @@ export function parseLines(bytes: Buffer): ParsedLine[] {
 	return [...parseAll(splitter.push(bytes)), ...parseAll(splitter.end())];
 }
 
-/**
- * Every line that is not blank, read in pieces. With `length` only that many bytes are read. Nothing for a missing
- * file.
- */
+export interface LinesRead {
+	/** Only the first bytes of the file. */
+	readonly length?: number;
+	/** Bytes of the longest line that is parsed; a longer one is reported as none, as soon as that is known. */
+	readonly limit?: number;
+}
+
+/** Every line that is not blank, read in pieces. Nothing for a missing file. */
 export async function* readLines(
 	files: Files,
 	path: string,
-	length: number = Number.POSITIVE_INFINITY,
+	{ length = Number.POSITIVE_INFINITY, limit = lineLimit }: LinesRead = {},
 ): AsyncGenerator<ParsedLine> {
-	const splitter = createLineSplitter(lineLimit);
+	const splitter = createLineSplitter(limit);
 	let left = length;
 	for await (const piece of files.readPieces(path)) {
 		yield* parseAll(splitter.push(piece.subarray(0, left)));

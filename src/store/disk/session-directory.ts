@@ -96,6 +96,35 @@ export async function findSession(files: Files, paths: SessionPaths): Promise<Fo
 	};
 }
 
+/** Bytes of a line of the log that is no header, and of a row of the context that is no system prompt. */
+const probedHeader = 64 * 1024;
+const probedPrompt = 8 * 1024 * 1024;
+
+async function hasRecords(files: Files, file: string): Promise<boolean> {
+	for await (const { kind } of readEventLines(files, file, { limit: probedHeader })) {
+		if (kind !== "header") return true;
+	}
+	return false;
+}
+
+async function hasMessages(files: Files, file: string): Promise<boolean> {
+	for await (const line of readLines(files, file, { limit: probedPrompt })) {
+		const row = fromLine(line);
+		if (row === null || row.type === "message") return true;
+	}
+	return false;
+}
+
+/**
+ * Whether a session has no title, no event and no message. Unreadable files and long lines count as content, so that
+ * little is read: the end of the process waits for this.
+ */
+export async function isEmptySession(files: Files, paths: SessionPaths): Promise<boolean> {
+	const { title, damaged } = await readTitle(files, paths.directory);
+	if (title !== null || damaged || (await hasRecords(files, paths.events))) return false;
+	return !(await hasMessages(files, await contextPathOf(files, paths)));
+}
+
 export interface StoredSummary {
 	/** No title, no event, no message. Unreadable files count as content. */
 	readonly empty: boolean;
@@ -104,38 +133,30 @@ export interface StoredSummary {
 	readonly updatedAt: number;
 }
 
-async function readPromptTitle(files: Files, file: string): Promise<{ hasRecords: boolean; title: string | null }> {
-	let hasRecords = false;
+async function readPromptTitle(files: Files, file: string): Promise<string | null> {
 	for await (const line of readEventLines(files, file)) {
-		if (line.kind === "header") continue;
-		hasRecords = true;
-		if (line.kind === "unreadable" || line.record.agentPath.length > 0) continue;
+		if (line.kind !== "record" || line.record.agentPath.length > 0) continue;
 		const { body } = line.record;
 		const title = body.type === "turn.started" ? toTitle(body.input) : null;
-		if (title !== null) return { hasRecords, title };
+		if (title !== null) return title;
 	}
-	return { hasRecords, title: null };
-}
-
-async function hasMessages(files: Files, file: string): Promise<boolean> {
-	for await (const line of readLines(files, file)) {
-		const row = fromLine(line);
-		if (row === null || row.type === "message") return true;
-	}
-	return false;
+	return null;
 }
 
 /** The data for a list of sessions; read from the disk each time, because other programs write there too. */
 export async function readSummary(files: Files, paths: SessionPaths): Promise<StoredSummary> {
-	const state = await readTitle(files, paths.directory);
-	const prompt = await readPromptTitle(files, paths.events);
-	const contextPath = (await files.status(paths.context)) === null ? paths.oldContext : paths.context;
+	const { title } = await readTitle(files, paths.directory);
+	const contextPath = await contextPathOf(files, paths);
 	const times = await Promise.all([contextPath, paths.events].map((file) => files.status(file)));
 	return {
-		empty: state.title === null && !state.damaged && !prompt.hasRecords && !(await hasMessages(files, contextPath)),
-		title: state.title ?? prompt.title ?? untitled,
+		empty: await isEmptySession(files, paths),
+		title: title ?? (await readPromptTitle(files, paths.events)) ?? untitled,
 		updatedAt: Math.max(0, ...times.map((status) => status?.modifiedAt ?? 0)),
 	};
+}
+
+async function contextPathOf(files: Files, { context, oldContext }: SessionPaths): Promise<string> {
+	return (await files.status(context)) === null ? oldContext : context;
 }
 
 /** Removes the files of an empty session, and its directory unless others have files there. */
