@@ -1,4 +1,5 @@
 // The methods of Kimi Wire, one row each (wire-protocol §2).
+import { unlessAborted } from "../../base/abort.ts";
 import { KernelError } from "../../base/errors.ts";
 import { inputText, type UserInput } from "../../events/content.ts";
 import type { TurnOutcome } from "../../events/event.ts";
@@ -187,10 +188,13 @@ export class KimiConnection implements DialectConnection {
 		const replay = new AbortController();
 		this.#replay = replay;
 		const counts = { events: 0, requests: 0 };
+		const records = this.#kernelApi.session.records()[Symbol.asyncIterator]();
 		try {
-			for await (const event of this.#kernelApi.session.records()) {
-				if (replay.signal.aborted) break;
-				const message = toDelivered(event, this.#audience);
+			// A log that takes long to be read, and a client that does not read, must not hold up the abort.
+			for (;;) {
+				const next = await unlessAborted(records.next(), replay.signal);
+				if (next === null || next.done === true) break;
+				const message = toDelivered(next.value, this.#audience);
 				if (message === null) continue;
 				const id = requestId(message);
 				if (id === null) {
@@ -200,11 +204,13 @@ export class KimiConnection implements DialectConnection {
 					this.#peer.callUnanswered(id, "request", message);
 					counts.requests += 1;
 				}
-				await this.#peer.ready();
+				await unlessAborted(this.#peer.ready(), replay.signal);
 			}
 			return { status: replay.signal.aborted ? "cancelled" : "finished", ...counts };
 		} finally {
 			this.#replay = null;
+			// Not waited for: it takes as long as the read under way.
+			void records.return?.();
 		}
 	}
 
