@@ -161,8 +161,8 @@ function createBoundPort(files: Files, bound: BoundCalls): Files {
 		makeDirectory: (path, mode) => run("make directory", path, longPatience, () => files.makeDirectory(path, mode)),
 		replace: (path, content, options) =>
 			run("replace", path, longPatience, () => files.replace(path, content, options)),
-		// Not limited: the source of its pieces may take its time.
-		replaceByPieces: (path, pieces, options) => files.replaceByPieces(path, pieces, options),
+		replaceByPieces: (path, pieces, options) =>
+			run("replace", path, longPatience, () => files.replaceByPieces(path, pieces, options)),
 		create: (path, content) => run("create", path, longPatience, () => files.create(path, content)),
 		rename: (from, to) => run("rename", from, longPatience, () => files.rename(from, to)),
 		truncate: (path, length) => run("truncate", path, longPatience, () => files.truncate(path, length)),

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createToolPlace, type ToolPlace } from "../../../test/support/tool-environment.ts";
 import { type ContentPart, type ToolCall, textPart } from "../../events/content.ts";
 import type { HistoryEntry, MessageRole } from "../../events/conversation.ts";
-import { type ExportPlace, exportConversation, toMarkdown } from "./conversation-export.ts";
+import { type ExportedConversation, type ExportPlace, exportConversation, toMarkdown } from "./conversation-export.ts";
 
 function say(role: MessageRole, ...parts: readonly (string | ContentPart)[]): HistoryEntry {
 	return { role, content: parts.map((part) => (typeof part === "string" ? textPart(part) : part)) };
@@ -24,10 +24,14 @@ const image = (url: string): ContentPart => ({ type: "image_url", image_url: { u
 
 /** What follows the facts. */
 function body(...messages: readonly HistoryEntry[]): string {
-	const text = toMarkdown({ ...facts, messages });
+	const text = markdownOf({ ...facts, messages });
 	return text
 		.slice(text.indexOf("- Tokens in the context: 12\n\n") + "- Tokens in the context: 12\n\n".length)
 		.trimEnd();
+}
+
+function markdownOf(conversation: ExportedConversation): string {
+	return [...toMarkdown(conversation)].join("");
 }
 
 const facts = {
@@ -41,7 +45,7 @@ const facts = {
 
 describe("toMarkdown", () => {
 	it("begins with its marker, the title and the metadata", () => {
-		const text = toMarkdown({ ...facts, messages: [say("user", "Hi")] });
+		const text = markdownOf({ ...facts, messages: [say("user", "Hi")] });
 		expect(text.split("\n").slice(0, 12)).toEqual([
 			"<!-- A conversation, exported by agentwire -->",
 			"",
@@ -60,7 +64,7 @@ describe("toMarkdown", () => {
 	});
 
 	it("works without title, model and messages", () => {
-		const text = toMarkdown({ ...facts, title: " ", modelName: null, messages: [] });
+		const text = markdownOf({ ...facts, title: " ", modelName: null, messages: [] });
 		expect(text).toContain("\n# Conversation\n");
 		expect(text).not.toContain("Model");
 		expect(text.endsWith("*Nothing has been said yet.*\n")).toBe(true);
@@ -188,7 +192,7 @@ describe("exportConversation", () => {
 	let place: ToolPlace;
 	let exportPlace: ExportPlace;
 	const name = "kimi-export-0d5c1234-20260307-040509.md";
-	const markdown = toMarkdown({ ...facts, messages: [] });
+	const markdown = markdownOf({ ...facts, messages: [] });
 
 	beforeEach(async () => {
 		place = await createToolPlace();
@@ -207,44 +211,44 @@ describe("exportConversation", () => {
 		["~/talk", ["home", "talk"]],
 		["~", ["home", name]],
 	])("writes %j to %j", async (target, expected) => {
-		const done = await exportConversation(target, exportPlace, markdown);
+		const done = await exportConversation(target, exportPlace, [markdown]);
 		expect(done).toEqual({ ok: true, path: place.at(...expected) });
 		expect(await read(...expected)).toBe(markdown);
 	});
 
 	it("accepts an absolute path", async () => {
-		expect(await exportConversation(place.at("outside", "x.md"), exportPlace, markdown)).toMatchObject({ ok: true });
+		expect(await exportConversation(place.at("outside", "x.md"), exportPlace, [markdown])).toMatchObject({ ok: true });
 		expect(await read("outside", "x.md")).toBe(markdown);
 	});
 
 	it("replaces an earlier export, and nothing else", async () => {
-		await exportConversation("talk.md", exportPlace, markdown);
-		expect(await exportConversation("talk.md", exportPlace, `${markdown}more\n`)).toMatchObject({ ok: true });
+		await exportConversation("talk.md", exportPlace, [markdown]);
+		expect(await exportConversation("talk.md", exportPlace, [`${markdown}more\n`])).toMatchObject({ ok: true });
 		expect(await read("work", "talk.md")).toBe(`${markdown}more\n`);
 		for (const [file, content] of [
 			["mine.md", "# Mine\n"],
 			["empty", ""],
 		] as const) {
 			await writeFile(place.at("work", file), content);
-			expect(await exportConversation(file, exportPlace, markdown)).toEqual({
+			expect(await exportConversation(file, exportPlace, [markdown])).toEqual({
 				ok: false,
 				reason: `${place.at("work", file)} is there already and is no export. Give another name, or remove it first.`,
 			});
 			expect(await read("work", file)).toBe(content);
 		}
 		await symlink("mine.md", place.at("work", "link.md"));
-		expect(await exportConversation("link.md", exportPlace, markdown)).toMatchObject({ ok: false });
+		expect(await exportConversation("link.md", exportPlace, [markdown])).toMatchObject({ ok: false });
 	});
 
 	it("creates nothing through a link, and names the target of a link to an earlier export", async () => {
 		await symlink(place.at("home", ".bashrc"), place.at("work", "new.md"));
-		expect(await exportConversation("new.md", exportPlace, markdown)).toEqual({
+		expect(await exportConversation("new.md", exportPlace, [markdown])).toEqual({
 			ok: false,
 			reason: `${place.at("work", "new.md")} is a link to ${place.at("home", ".bashrc")}, where there is nothing. Give another name, or remove it first.`,
 		});
-		await exportConversation("first.md", exportPlace, markdown);
+		await exportConversation("first.md", exportPlace, [markdown]);
 		await symlink("first.md", place.at("work", "again.md"));
-		expect(await exportConversation("again.md", exportPlace, markdown)).toEqual({
+		expect(await exportConversation("again.md", exportPlace, [markdown])).toEqual({
 			ok: true,
 			path: place.at("work", "first.md"),
 		});
@@ -255,14 +259,41 @@ describe("exportConversation", () => {
 		["none/", "There is no directory ROOT/work/none."],
 		["a\0b", "A file path has no NUL character."],
 	])("reports why not: %j", async (target, reason) => {
-		const done = await exportConversation(target, exportPlace, markdown);
+		const done = await exportConversation(target, exportPlace, [markdown]);
 		expect(done).toEqual({ ok: false, reason: reason.replace("ROOT", place.root) });
 		expect(await exportPlace.files.list(place.at("work"))).toEqual([]);
 	});
 
+	it("lets other work go on while a very large context is written", async () => {
+		const messages = [say("user", 'a\n"b'.repeat(1_000_000)), say("assistant", "word ".repeat(1_000_000))];
+		let length = 0;
+		let pieces = 0;
+		let stretches = 0;
+		const files = {
+			...exportPlace.files,
+			async replaceByPieces(_target: string, content: AsyncIterable<Uint8Array>) {
+				const count = () => {
+					stretches += 1;
+					turn = setImmediate(count);
+				};
+				let turn = setImmediate(count);
+				for await (const piece of content) {
+					length += piece.length;
+					pieces += 1;
+				}
+				clearImmediate(turn);
+			},
+		};
+		const text = toMarkdown({ ...facts, messages });
+		expect(await exportConversation("", { ...exportPlace, files }, text)).toMatchObject({ ok: true });
+		expect(length).toBeGreaterThan(9_000_000);
+		expect(pieces).toBeGreaterThan(50);
+		expect(stretches).toBeGreaterThan(2);
+	});
+
 	it("reports the error of the disk", async () => {
-		const failing = { ...exportPlace.files, replace: () => Promise.reject(new Error("ENOSPC: no space")) };
-		expect(await exportConversation("", { ...exportPlace, files: failing }, markdown)).toEqual({
+		const failing = { ...exportPlace.files, replaceByPieces: () => Promise.reject(new Error("ENOSPC: no space")) };
+		expect(await exportConversation("", { ...exportPlace, files: failing }, [markdown])).toEqual({
 			ok: false,
 			reason: `The export could not be written to ${path.join(place.root, "work")}: ENOSPC: no space`,
 		});

@@ -1,6 +1,7 @@
 // `/export`: writes the conversation of a session to a Markdown file for people.
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
+import { createPace } from "../../base/pace.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { Files } from "../../files/port.ts";
 import { beginning } from "../../tools/text-limits.ts";
@@ -23,8 +24,8 @@ export interface ExportedConversation {
 	readonly messages: readonly HistoryEntry[];
 }
 
-/** The whole text of an export. */
-export function toMarkdown(conversation: ExportedConversation): string {
+/** The text of an export in pieces, made as they are read: a context may be very large. */
+export function* toMarkdown(conversation: ExportedConversation): Generator<string> {
 	const { sessionId, title, workDir, now, tokenCount, modelName, messages } = conversation;
 	const facts: readonly (readonly [string, string | null])[] = [
 		["Session", codeSpan(sessionId)],
@@ -34,14 +35,18 @@ export function toMarkdown(conversation: ExportedConversation): string {
 		["Messages", String(messages.length)],
 		["Tokens in the context", String(tokenCount)],
 	];
-	const body = conversationMarkdown(messages);
-	const blocks = [
+	const heading = [
 		mark,
 		`# ${oneLine(title ?? "") || "Conversation"}`,
 		facts.flatMap(([name, value]) => (value === null ? [] : `- ${name}: ${value}`)).join("\n"),
-		body === "" ? "*Nothing has been said yet.*" : body,
 	];
-	return `${blocks.join("\n\n")}\n`;
+	yield `${heading.join("\n\n")}\n\n`;
+	let isEmpty = true;
+	for (const piece of conversationMarkdown(messages)) {
+		isEmpty = false;
+		yield piece;
+	}
+	yield isEmpty ? "*Nothing has been said yet.*\n" : "\n";
 }
 
 export interface ExportPlace {
@@ -61,7 +66,11 @@ export type ExportResult =
  * Writes an export to the named file or directory, or, without a name, to a new file in the work dir. Overwrites only
  * earlier exports.
  */
-export async function exportConversation(target: string, place: ExportPlace, markdown: string): Promise<ExportResult> {
+export async function exportConversation(
+	target: string,
+	place: ExportPlace,
+	markdown: Iterable<string>,
+): Promise<ExportResult> {
 	const refuse = (reason: string): ExportResult => ({ ok: false, reason });
 	if (target.includes("\0")) return refuse("A file path has no NUL character.");
 	const named = absolutePath(target.trim() === "" ? "." : target.trim(), place);
@@ -80,11 +89,28 @@ export async function exportConversation(target: string, place: ExportPlace, mar
 		if (!(await mayBeWritten(file, files))) {
 			return refuse(`${file} is there already and is no export. Give another name, or remove it first.`);
 		}
-		await files.replace(leadsTo, markdown, { withoutLinks: true });
+		await files.replaceByPieces(leadsTo, pacedBytes(markdown), { withoutLinks: true });
 		return { ok: true, path: isLink ? leadsTo : file };
 	} catch (thrown) {
 		return refuse(`The export could not be written to ${named}: ${errorText(thrown)}`);
 	}
+}
+
+/** Characters that are written together. */
+const writtenLength = 64 * 1024;
+
+async function* pacedBytes(pieces: Iterable<string>): AsyncGenerator<Uint8Array> {
+	const pace = createPace();
+	let text = "";
+	for (const piece of pieces) {
+		text += piece;
+		if (text.length >= writtenLength) {
+			yield Buffer.from(text);
+			text = "";
+		}
+		await pace.rest();
+	}
+	yield Buffer.from(text);
 }
 
 async function mayBeWritten(file: string, files: Files): Promise<boolean> {

@@ -1,6 +1,7 @@
 // `/import`: adds a text file or the conversation of another session to the context.
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
+import { createPace } from "../../base/pace.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { Files } from "../../files/port.ts";
 import { isSensitiveFile } from "../../files/secret-paths.ts";
@@ -104,11 +105,18 @@ async function readSession(id: string, file: string, place: ImportPlace): Promis
 				: `There is no file ${file}.`,
 		);
 	}
-	const text = conversationMarkdown(messages);
-	if (text === "") return refuse(`Nothing was said in the session ${id}.`);
-	if (Buffer.byteLength(text) > sizeLimit) {
-		return refuse(`The session ${id} is larger than ${sizeLimitText} as text. Export it, and import a part of that.`);
+	const pace = createPace();
+	let text = "";
+	let size = 0;
+	for (const piece of conversationMarkdown(messages)) {
+		text += piece;
+		size += Buffer.byteLength(piece);
+		if (size > sizeLimit) {
+			return refuse(`The session ${id} is larger than ${sizeLimitText} as text. Export it, and import a part of that.`);
+		}
+		await pace.rest();
 	}
+	if (text === "") return refuse(`Nothing was said in the session ${id}.`);
 	return { ok: true, source: `session ${id}`, text };
 }
 

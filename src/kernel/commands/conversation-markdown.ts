@@ -15,11 +15,14 @@ const importStart = "<imported_context ";
 /** Messages that the program put into the context under the user's role. */
 const noteStarts: readonly string[] = ["<system>", importStart];
 
-/** The conversation by turns; empty before the first message. */
-export function conversationMarkdown(messages: readonly HistoryEntry[]): string {
-	const sections: string[] = [];
+/** Text in pieces; an empty list has none. */
+type Block = readonly string[] | Generator<string>;
+
+/** The conversation by turns, in pieces; none before the first message. */
+export function* conversationMarkdown(messages: readonly HistoryEntry[]): Generator<string> {
 	const toolNames = new Map<string, string>();
 	let turns = 0;
+	let separator = "";
 	/** Whether a turn is running: a user message now is a steer. */
 	let isRunning = false;
 	for (const message of messages) {
@@ -28,16 +31,21 @@ export function conversationMarkdown(messages: readonly HistoryEntry[]): string 
 		if (shown === null) continue;
 		if (shown.isPrompt && !isRunning) {
 			turns += 1;
-			sections.push(`## Turn ${turns}`);
+			yield `${separator}## Turn ${turns}`;
+			separator = "\n\n";
 		}
-		sections.push(shown.text);
+		yield separator;
+		separator = "\n\n";
+		for (const [n, block] of shown.blocks.entries()) {
+			if (n > 0) yield separator;
+			yield* block;
+		}
 		if (!shown.isPrompt) isRunning = message.role === "tool";
 	}
-	return sections.join("\n\n");
 }
 
 interface Section {
-	readonly text: string;
+	readonly blocks: readonly Block[];
 	/** Whether a person wrote it. */
 	readonly isPrompt: boolean;
 }
@@ -49,14 +57,14 @@ function toSection(message: HistoryEntry, toolNames: ReadonlyMap<string, string>
 			return toUserSection(message.content);
 		case "assistant": {
 			const calls = (message.toolCalls ?? []).flatMap(toCallBlocks);
-			return section("### Assistant", [...message.content.map(toBlock), ...calls], false);
+			return section("### Assistant", [...message.content.map(toBlock), ...calls.map((text) => [text])], false);
 		}
 		case "tool": {
 			const { toolCallId: id = "" } = message;
 			const name = toolNames.get(id);
 			const heading = `**Result${name === undefined ? "" : ` of ${codeSpan(name)}`}** (${codeSpan(id)})`;
 			const blocks = toResultBlocks(message.content);
-			return section(heading, blocks.length === 0 ? ["*Nothing.*"] : blocks, false);
+			return section(heading, blocks.length === 0 ? [["*Nothing.*"]] : blocks, false);
 		}
 		case "system":
 			return section(noteHeading, message.content.map(toBlock), false);
@@ -66,16 +74,16 @@ function toSection(message: HistoryEntry, toolNames: ReadonlyMap<string, string>
 const noteHeading = "### Note to the model";
 
 /** Null when there is nothing under the heading. */
-function section(heading: string, blocks: readonly string[], isPrompt: boolean): Section | null {
-	const filled = blocks.filter((block) => block !== "");
-	return filled.length === 0 ? null : { text: [heading, ...filled].join("\n\n"), isPrompt };
+function section(heading: string, blocks: readonly Block[], isPrompt: boolean): Section | null {
+	const filled = blocks.filter((block) => !("length" in block && block.length === 0));
+	return filled.length === 0 ? null : { blocks: [[heading], ...filled], isPrompt };
 }
 
 function toUserSection(content: readonly ContentPart[]): Section | null {
 	const shown = content.filter((part) => !startsWithOneOf(part, hiddenStarts));
 	const isNote = shown.some((part) => startsWithOneOf(part, noteStarts));
-	const blocks = shown.map((part) =>
-		startsWithOneOf(part, [importStart]) ? toResultBlocks([part]).join("\n\n") : toBlock(part),
+	const blocks = shown.flatMap((part) =>
+		startsWithOneOf(part, [importStart]) ? toResultBlocks([part]) : [toBlock(part)],
 	);
 	return section(isNote ? noteHeading : "### User", blocks, !isNote);
 }
@@ -85,19 +93,24 @@ function startsWithOneOf(part: ContentPart, starts: readonly string[]): boolean 
 }
 
 /** A part in full; media as placeholders. */
-function toBlock(part: ContentPart): string {
+function toBlock(part: ContentPart): Block {
 	switch (part.type) {
 		case "text":
-			return closed(part.text);
+			return part.text.trim() === "" ? [] : closed(part.text);
 		case "think":
-			return part.think.trim() === "" ? "" : `*Thinking:*\n\n${quote(part.think)}`;
+			return part.think.trim() === "" ? [] : thinking(part.think);
 		case "image_url":
-			return placeholder("image", part.image_url.url);
+			return [placeholder("image", part.image_url.url)];
 		case "audio_url":
-			return placeholder("audio", part.audio_url.url);
+			return [placeholder("audio", part.audio_url.url)];
 		case "video_url":
-			return placeholder("video", part.video_url.url);
+			return [placeholder("video", part.video_url.url)];
 	}
+}
+
+function* thinking(text: string): Generator<string> {
+	yield "*Thinking:*\n\n";
+	yield* quote(text);
 }
 
 /** A placeholder for media that are not shown; the data of a data URL is left out. */
@@ -121,10 +134,10 @@ function toArgumentsBlock(text: string): string {
 	}
 }
 
-function toResultBlocks(content: readonly ContentPart[]): string[] {
+function toResultBlocks(content: readonly ContentPart[]): Block[] {
 	const text = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 	const others = content.filter((part) => part.type !== "text").map(toBlock);
-	return text.trim() === "" ? others : [codeBlock(shorten(text)), ...others];
+	return text.trim() === "" ? others : [[codeBlock(shorten(text))], ...others];
 }
 
 /** The first and last lines, each truncated. */

@@ -31,7 +31,7 @@ describe("markdown", () => {
 	});
 
 	it("quotes every line", () => {
-		expect(quote("one\n\n```\ntwo\n")).toBe("> one\n>\n> ```\n> two");
+		expect([...quote("one\n\n```\ntwo\n")].join("")).toBe("> one\n>\n> ```\n> two");
 	});
 
 	it.each([
@@ -46,6 +46,6 @@ describe("markdown", () => {
 		["text\n    ```\nindented code is no fence", "text\n    ```\nindented code is no fence"],
 		["```\none\n`````\ntwo", "```\none\n`````\ntwo"],
 	])("closes the block that %j leaves open", (text, expected) => {
-		expect(closed(text)).toBe(expected);
+		expect([...closed(text)].join("")).toBe(expected);
 	});
 });

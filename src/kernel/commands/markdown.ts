@@ -15,13 +15,13 @@ export function codeSpan(text: string): string {
 	return fence + capacity + line + capacity + fence;
 }
 
-/** The text with every line quoted. */
-export function quote(text: string): string {
-	return text
-		.trim()
-		.split("\n")
-		.map((line) => (line === "" ? ">" : `> ${line}`))
-		.join("\n");
+/** The text with every line quoted, in pieces. */
+export function* quote(text: string): Generator<string> {
+	let separator = "";
+	for (const line of linesOf(text.trim())) {
+		yield line === "" ? `${separator}>` : `${separator}> ${line}`;
+		separator = "\n";
+	}
 }
 
 /** Replaces white space and control characters by single spaces. */
@@ -29,18 +29,42 @@ export function oneLine(text: string): string {
 	return text.replace(/[\s\p{Cc}]+/gu, " ").trim();
 }
 
-/** Untrusted Markdown; a code fence that it leaves open is closed. */
-export function closed(markdown: string): string {
+/** Characters of a piece, unless a line is longer. */
+const pieceLength = 64 * 1024;
+
+/** Untrusted Markdown in pieces; a code fence that it leaves open is closed. */
+export function* closed(markdown: string): Generator<string> {
 	const text = markdown.trim();
 	let open: string | null = null;
-	for (const line of text.split("\n")) {
-		const [, fence = "", rest = ""] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
-		if (fence === "") continue;
-		if (open === null) {
-			if (!(fence.startsWith("`") && rest.includes("`"))) open = fence;
-		} else if (fence.startsWith(open) && rest.trim() === "") open = null;
+	let done = 0;
+	let position = 0;
+	for (const line of linesOf(text)) {
+		open = fenceAfter(line, open);
+		position += line.length + 1;
+		if (position - done < pieceLength || position > text.length) continue;
+		yield text.slice(done, position);
+		done = position;
 	}
-	return open === null ? text : `${text}\n${open}`;
+	yield text.slice(done);
+	if (open !== null) yield `\n${open}`;
+}
+
+/** The fence that is open after a line. */
+function fenceAfter(line: string, open: string | null): string | null {
+	const [, fence = "", rest = ""] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
+	if (fence === "") return open;
+	if (open === null) return fence.startsWith("`") && rest.includes("`") ? null : fence;
+	return fence.startsWith(open) && rest.trim() === "" ? null : open;
+}
+
+/** Lazily: as a list, millions of short lines would block other work. */
+function* linesOf(text: string): Generator<string> {
+	let start = 0;
+	for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
+		yield text.slice(start, end);
+		start = end + 1;
+	}
+	yield text.slice(start);
 }
 
 function longestRun(text: string): number {
