@@ -23,12 +23,30 @@ const maximumPatterns = 500;
 
 const pace = createPace();
 
-/** Compiles a schema; messages call the values `name`. */
-export async function compileSchema(schema: unknown, draft: Draft, name: string): Promise<CompiledSchema> {
+/** What several schemas may have together: what is left of it. */
+export interface SchemaAllowance {
+	values: number;
+	characters: number;
+	/** Whose schemas they are, for the reason of a refusal. */
+	readonly owner: string;
+}
+
+/** The allowance of the schemas that one owner declares: all of them are compiled and stay in memory. */
+export function createSchemaAllowance(owner: string): SchemaAllowance {
+	return { values: 5 * maximumValues, characters: 2 * maximumCharacters, owner };
+}
+
+/** Compiles a schema; messages call the values `name`. A usable one reduces the allowance. */
+export async function compileSchema(
+	schema: unknown,
+	draft: Draft,
+	name: string,
+	allowance: SchemaAllowance | null = null,
+): Promise<CompiledSchema> {
 	try {
-		const { root, patterns } = await pace.run(() => {
-			checkSize(schema);
-			return readSchema(schema, draft);
+		const { root, patterns, used } = await pace.run(() => {
+			const used = checkSize(schema, allowance);
+			return { ...readSchema(schema, draft), used };
 		});
 		if (patterns.length > maximumPatterns) throw new SchemaFault(null, `has more than ${maximumPatterns} patterns`);
 		let compile: CompilePattern | null = null;
@@ -47,6 +65,10 @@ export async function compileSchema(schema: unknown, draft: Draft, name: string)
 			size += compiled.pattern.size;
 			if (size > maximumPatternSize)
 				throw new SchemaFault(place, "is one pattern too many: together they are too large");
+		}
+		if (allowance !== null) {
+			allowance.values -= used.values;
+			allowance.characters -= used.characters;
 		}
 		return {
 			ok: true,
@@ -67,8 +89,13 @@ export async function compileSchema(schema: unknown, draft: Draft, name: string)
 	}
 }
 
-/** Stops at the limit. */
-function checkSize(schema: unknown): void {
+interface SchemaSize {
+	readonly values: number;
+	readonly characters: number;
+}
+
+/** Stops at the limits. */
+function checkSize(schema: unknown, allowance: SchemaAllowance | null): SchemaSize {
 	const open: { readonly value: unknown; readonly depth: number; readonly place: Place | null }[] = [
 		{ value: schema, depth: 0, place: null },
 	];
@@ -77,11 +104,8 @@ function checkSize(schema: unknown): void {
 	const count = (newValues: number, newCharacters: number): void => {
 		values += newValues;
 		characters += newCharacters;
-		if (values > maximumValues)
-			throw new SchemaFault(null, `has more than ${maximumValues.toLocaleString("en")} values`);
-		if (characters > maximumCharacters) {
-			throw new SchemaFault(null, `has more than ${maximumCharacters.toLocaleString("en")} characters`);
-		}
+		checkLimit(values, maximumValues, allowance, "values");
+		checkLimit(characters, maximumCharacters, allowance, "characters");
 	};
 	for (let next = open.pop(); next !== undefined; next = open.pop()) {
 		const { value, depth, place } = next;
@@ -95,4 +119,17 @@ function checkSize(schema: unknown): void {
 			open.push({ value: inner, depth: depth + 1, place: { parent: place, key } });
 		}
 	}
+	return { values, characters };
+}
+
+function checkLimit(
+	size: number,
+	limit: number,
+	allowance: SchemaAllowance | null,
+	unit: "values" | "characters",
+): void {
+	if (size > limit) throw new SchemaFault(null, `has more than ${limit.toLocaleString("en")} ${unit}`);
+	if (allowance === null || size <= allowance[unit]) return;
+	const all = createSchemaAllowance(allowance.owner)[unit].toLocaleString("en");
+	throw new SchemaFault(null, `has too many ${unit}: all schemas of ${allowance.owner} together may have ${all}`);
 }

@@ -1,8 +1,11 @@
 // Checks values against JSON Schemas of clients, plugins and servers. The schema compiler is loaded on first use.
-import type { CompiledSchema } from "../patterns/schema.ts";
+import type { CompiledSchema, SchemaAllowance } from "../patterns/schema.ts";
 import type { JsonSchema } from "./tool.ts";
 
 export type { CompiledSchema };
+
+/** Compiles a schema as `compileJsonSchema` does. */
+export type CompileJsonSchema = (schema: JsonSchema) => Promise<CompiledSchema>;
 
 let reader: Promise<typeof import("../patterns/schema.ts")> | null = null;
 
@@ -11,10 +14,25 @@ let reader: Promise<typeof import("../patterns/schema.ts")> | null = null;
  * the place and the reason.
  */
 export async function compileJsonSchema(schema: JsonSchema): Promise<CompiledSchema> {
+	return await compile(schema, null);
+}
+
+/** Compiles the schemas that one owner declares, which are bounded together as well. */
+export function createSchemaCompiler(owner: string): CompileJsonSchema {
+	let allowance: SchemaAllowance | null = null;
+	return async (schema) => {
+		reader ??= import("../patterns/schema.ts");
+		const { createSchemaAllowance } = await reader;
+		allowance ??= createSchemaAllowance(owner);
+		return await compile(schema, allowance);
+	};
+}
+
+async function compile(schema: JsonSchema, allowance: SchemaAllowance | null): Promise<CompiledSchema> {
 	const { $schema } = schema;
 	// Spelled in several ways; many servers still use draft 7.
 	const draft = typeof $schema === "string" && /draft-0[4-7]/.test($schema) ? "older" : "newest";
 	reader ??= import("../patterns/schema.ts");
 	const { compileSchema } = await reader;
-	return await compileSchema(schema, draft, "arguments");
+	return await compileSchema(schema, draft, "arguments", allowance);
 }

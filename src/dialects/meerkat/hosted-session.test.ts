@@ -145,3 +145,28 @@ it("does not list a session that could not be persisted as deferred", async () =
 	expect(await ask("session/list", {})).toMatchObject({ result: { sessions: [] } });
 	await end();
 });
+
+it("lets a client register 1,000 tools, and refuses more as a whole", async () => {
+	const { client, serving, close } = await createHostedServer({
+		files: createMemoryFiles(),
+		store: createMemoryStore(),
+		clock: createFakeClock(),
+		fetch: createGatedProvider(false).fetch,
+		agentwire: {},
+	});
+	const register = async (from: number, count: number): Promise<unknown> => {
+		const tools = Array.from({ length: count }, (_, n) => ({ name: `T${from + n}` }));
+		client.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/register", params: { tools } })}\n`);
+		return JSON.parse((await client.read()) ?? "null");
+	};
+	expect(await register(0, 999)).toMatchObject({ result: { registered: 999 } });
+	expect(await register(999, 2)).toMatchObject({
+		error: { code: -32602, message: "A client can register at most 1000 tools; these would make 1001." },
+	});
+	expect(await register(999, 1)).toMatchObject({ result: { registered: 1 } });
+	// Again, under the same names.
+	expect(await register(0, 1000)).toMatchObject({ result: { registered: 1000 } });
+	client.end();
+	await serving.finish();
+	await close();
+});

@@ -1,4 +1,5 @@
 // A connection in Meerkat RPC: its method table, the handshake, and what the client declared.
+import { KernelError } from "../../base/errors.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import type { EnvelopeRules } from "../../rpc/envelope.ts";
 import { defineMethod, type Method, type MethodTable } from "../../rpc/methods.ts";
@@ -24,6 +25,9 @@ const { methods: shapes } = meerkatProtocol;
 
 /** The name that clients of the protocol expect. */
 const serverName = "meerkat-rpc";
+
+/** Tools that one client may register. */
+const maximumTools = 1000;
 
 export class MeerkatConnection implements DialectConnection {
 	readonly #kernelApi: HostApi;
@@ -81,8 +85,8 @@ export class MeerkatConnection implements DialectConnection {
 
 	/** May be sent at any time, or not at all. Its declarations apply to sessions that are first used later. */
 	#initialize({ requests, tools }: InitializeParams): InitializeResult {
-		this.#answers = new Set([...this.#answers, ...requestMethods.filter((method) => requests.includes(method))]);
 		this.#addTools(tools);
+		this.#answers = new Set([...this.#answers, ...requestMethods.filter((method) => requests.includes(method))]);
 		return {
 			server_info: { name: serverName, version: this.#kernelApi.server.version },
 			contract_version: contractVersion,
@@ -96,7 +100,16 @@ export class MeerkatConnection implements DialectConnection {
 		return { contract_version: contractVersion, capabilities };
 	}
 
+	/** All or none. A session refuses more anyway, and what is declared stays in memory. */
 	#addTools(tools: readonly ToolDeclaration[]): void {
-		for (const tool of tools) this.#tools.set(tool.name, tool);
+		const all = new Map(this.#tools);
+		for (const tool of tools) all.set(tool.name, tool);
+		if (all.size > maximumTools) {
+			throw new KernelError(
+				"invalid-input",
+				`A client can register at most ${maximumTools} tools; these would make ${all.size}.`,
+			);
+		}
+		for (const [name, tool] of all) this.#tools.set(name, tool);
 	}
 }

@@ -3,7 +3,7 @@
 import type { Identifiers } from "../../base/ids.ts";
 import type { ToolReturn } from "../../events/content.ts";
 import type { ClientToolInteraction } from "../../events/interaction.ts";
-import { compileJsonSchema } from "../../tools/json-schema.ts";
+import { createSchemaCompiler } from "../../tools/json-schema.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { CheckedTools, ClientToolDeclaration } from "../api.ts";
 import type { InteractionTable } from "../interactions/interaction-table.ts";
@@ -44,6 +44,7 @@ export async function checkClientTools(
 	identifiers: Identifiers,
 	ask: CallClientTool,
 ): Promise<CheckedTools> {
+	const compile = createSchemaCompiler("a client");
 	const tools = new Map<string, Tool>();
 	const rejected: { name: string; reason: string }[] = [];
 	for (const declaration of declarations) {
@@ -53,7 +54,7 @@ export async function checkClientTools(
 		else if (isBuiltin(name)) rejected.push({ name, reason: "conflicts with builtin tool" });
 		else if (name === "") rejected.push({ name, reason: "invalid schema" });
 		else {
-			const compiled = await compileJsonSchema(parameters);
+			const compiled = await compile(parameters);
 			if (!compiled.ok) rejected.push({ name, reason: compiled.reason });
 			else tools.set(name, createClientTool(declaration, compiled.check, identifiers, ask));
 		}
