@@ -152,20 +152,12 @@ class Walk {
 	/** An answer of the model is over, and with it all that its calls did. */
 	#endAnswer(type: string, at: number): void {
 		const open = [...this.#agents].filter(([, { isOpen }]) => isOpen).map(([id]) => id);
-		if (open.length > 0 && !this.#circumstances.storeFailed && !this.#isAbandoned(at)) {
+		if (open.length > 0 && !this.#circumstances.storeFailed) {
 			this.faults.push(`${type} at ${at} while ${open.join(", ")} has not ended`);
 		}
 		this.#agents = new Map();
 		this.#calls = new Map();
 		this.#blocked = new Set();
-	}
-
-	/** Whether the work of the turn was given up on: it was cancelled, and then time passed before it could end. */
-	#isAbandoned(at: number): boolean {
-		const { sent, transcript } = this.#client;
-		const cancel = sent.findLast((one) => one.method === "cancel" && one.at < at);
-		if (cancel === undefined) return false;
-		return transcript.slice(cancel.at, at).some(({ from, text }) => from === "note" && text.endsWith(" s pass"));
 	}
 
 	#call(id: string, agentId: string | null): void {

@@ -1,6 +1,8 @@
 // One turn of a subagent, emitted from beginning to end on its parent's stream, with the hooks around it.
 import { runTurn } from "../../agent/turn.ts";
+import { unlessLate } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
+import { KernelError } from "../../base/errors.ts";
 import { textPart } from "../../events/content.ts";
 import type { TurnOutcome } from "../../events/event.ts";
 import type { HookRunner } from "../turn/hook-runner.ts";
@@ -33,18 +35,54 @@ export interface EndedTurn {
 	readonly blocked: BlockedPrompt | null;
 }
 
+/**
+ * Milliseconds for the work of an aborted turn to end: less than the caller's call has, so that the end of this turn is
+ * always emitted before the end of the turn around it.
+ */
+const patience = 1100;
+
 export async function runSubagentTurn(
 	prompt: SubagentPrompt,
 	agent: Agent,
 	settings: SubagentTurnSettings,
 ): Promise<EndedTurn> {
-	const { services, turnId, hooks, work } = settings;
+	const { turnId, hooks, clock, work } = settings;
+	const { services, seal } = withSeal(settings.services);
 	const emit = createTurnEmit(services, agent.path, turnId, work);
 	const blocked = prompt.isOwn ? null : await showPrompt(prompt.text, hooks, emit, work);
 	await emit({ type: "turn.started", input: prompt.text });
-	const outcome = blocked === null ? await runHooked(prompt.text, agent, emit, settings) : await say(blocked, emit);
-	await emit({ type: "turn.ended", outcome });
+	const running =
+		blocked === null ? runHooked(prompt.text, agent, emit, { ...settings, services }) : say(blocked, emit);
+	const outcome = (await unlessLate(running, work, patience, clock)) ?? { status: "cancelled" };
+	// What is left of work that was given up comes too late.
+	seal();
+	await createTurnEmit(settings.services, agent.path, turnId, work)({ type: "turn.ended", outcome });
 	return { outcome, blocked };
+}
+
+/** The services with an emitter that, once it is sealed, only delivers how interactions were resolved. */
+function withSeal(services: AgentServices): { readonly services: AgentServices; seal(): void } {
+	const { emitter } = services;
+	let isSealed = false;
+	return {
+		seal() {
+			isSealed = true;
+		},
+		services: {
+			...services,
+			emitter: {
+				emit: (where, body, ...how) =>
+					isSealed && body.type !== "interaction.resolved"
+						? Promise.reject(new KernelError("closed", "The turn of the subagent is over."))
+						: emitter.emit(where, body, ...how),
+				deliverVolatile: (...event) => {
+					if (!isSealed) emitter.deliverVolatile(...event);
+				},
+				addAgent: (...log) => emitter.addAgent(...log),
+				removeAgent: (id) => emitter.removeAgent(id),
+			},
+		},
+	};
 }
 
 async function say({ text }: BlockedPrompt, emit: EmitInTurn): Promise<TurnOutcome> {
