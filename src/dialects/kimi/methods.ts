@@ -5,7 +5,7 @@ import { inputText, type UserInput } from "../../events/content.ts";
 import type { TurnOutcome } from "../../events/event.ts";
 import { hookEvents } from "../../events/hook-event.ts";
 import { readSideQuestion } from "../../events/slash-command.ts";
-import type { Attachment, AttachOptions, CheckedTools } from "../../kernel/api.ts";
+import type { Attachment, AttachOptions, CheckedTools, ClientToolDeclaration } from "../../kernel/api.ts";
 import type { Message } from "../../messages/message.ts";
 import { isRequestType } from "../../messages/message-names.ts";
 import { protocolVersion } from "../../messages/protocol-version.ts";
@@ -36,7 +36,9 @@ export class KimiConnection implements DialectConnection {
 	readonly #peer: Peer;
 	readonly #pump: EventPump;
 	/** Tools accepted so far; a repeated `initialize` adds to them and replaces those of the same name. */
-	#tools: CheckedTools = noTools;
+	#tools: CheckedTools["tools"] = noTools.tools;
+	/** Their declarations by name. They are checked again with those of a repeated `initialize`: the bounds apply to all. */
+	#declared: ReadonlyMap<string, ClientToolDeclaration> = new Map();
 	#client: AttachOptions["client"] = null;
 	#capabilities: AttachOptions["capabilities"] = [];
 	#audience: Audience;
@@ -96,9 +98,7 @@ export class KimiConnection implements DialectConnection {
 	}
 
 	async #resume(params: InitializeParams, respond: Respond<InitializeResult>): Promise<void> {
-		const declared = params.external_tools ?? [];
-		const checked = declared.length === 0 ? noTools : await this.#kernelApi.session.checkTools(declared);
-		this.#tools = { tools: new Map([...this.#tools.tools, ...checked.tools]), rejected: checked.rejected };
+		const checked = await this.#checkTools(params.external_tools ?? []);
 		this.#audience = { ...this.#audience, declared: params.protocol_version };
 		this.#client = params.client ?? this.#client;
 		this.#capabilities = params.capabilities === null ? this.#capabilities : toCapabilities(params.capabilities);
@@ -107,6 +107,18 @@ export class KimiConnection implements DialectConnection {
 		respond(this.#handshake(checked));
 		// After the response: nothing may precede it, and open interactions are requested again right after it.
 		this.#pump.carry(attachment);
+	}
+
+	/** Adds the tools to those accepted so far; returns the result for these alone. */
+	async #checkTools(declared: readonly ClientToolDeclaration[]): Promise<CheckedTools> {
+		if (declared.length === 0) return noTools;
+		const names = new Set(declared.map(({ name }) => name));
+		const earlier = [...this.#declared.values()].filter(({ name }) => !names.has(name));
+		const all = [...earlier, ...declared];
+		const { tools, rejected } = await this.#kernelApi.session.checkTools(all);
+		this.#tools = tools;
+		this.#declared = new Map(all.flatMap((one) => (tools.has(one.name) ? [[one.name, one]] : [])));
+		return { tools: new Map([...tools].filter(([name]) => names.has(name))), rejected };
 	}
 
 	#handshake({ tools, rejected }: CheckedTools): InitializeResult {
@@ -217,7 +229,7 @@ export class KimiConnection implements DialectConnection {
 	#attach(): Attachment {
 		const attachment = this.#kernelApi.session.attach({
 			client: this.#client,
-			tools: this.#tools.tools,
+			tools: this.#tools,
 			capabilities: this.#capabilities,
 			hooks: this.#hooks,
 		});

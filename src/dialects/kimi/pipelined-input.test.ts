@@ -54,4 +54,19 @@ describe("Kimi Wire with pipelined input", () => {
 		expect(kinds).toEqual(["i", "c", "TurnBegin", "TurnEnd", "p"]);
 		await server.close();
 	});
+
+	it("counts the tools of repeated handshakes together, and those of the same name once", async () => {
+		const server = await createCampaignServer();
+		const initialize = async (from: number, count: number) => {
+			const tools = Array.from({ length: count }, (_, n) => ({ ...tool, name: `T${from + n}` }));
+			server.client.write(line("i", "initialize", { protocol_version: "1.7", external_tools: tools }));
+			return JSON.parse((await server.client.read()) ?? "null").result.external_tools;
+		};
+		expect((await initialize(0, 600)).accepted).toHaveLength(600);
+		expect((await initialize(0, 600)).accepted).toHaveLength(600);
+		const { accepted, rejected } = await initialize(600, 401);
+		expect(accepted).toHaveLength(400);
+		expect(rejected).toEqual([{ name: "T1000", reason: "more than 1000 tools" }]);
+		await server.close();
+	});
 });
