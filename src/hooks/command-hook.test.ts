@@ -71,6 +71,16 @@ describe("a command hook", () => {
 		expect(await run(command)).toEqual(decision);
 	});
 
+	it("gives a model no longer reason than a tool's output", async () => {
+		const { reason } = await run("head -c 500000 /dev/zero | tr '\\0' r >&2; exit 2");
+		expect(reason).toHaveLength(50_000);
+		expect(reason).toMatch(/r\n\[\.\.\. the rest of the reason is left out \.\.\.\]$/);
+		const denied = { permissionDecision: "deny", permissionDecisionReason: "😀".repeat(40_000) };
+		const cut = await run(permission(denied));
+		expect(cut.reason.length).toBeLessThanOrEqual(50_000);
+		expect(cut.reason).not.toMatch(/[\ud800-\udbff](?![\udc00-\udfff])/);
+	});
+
 	it("allows when it exceeds its time", async () => {
 		expect(await run("sleep 30", { timeout: 0.2 })).toEqual(allow);
 	});

@@ -17,8 +17,16 @@ export interface HookDecision {
 
 export const allowed: HookDecision = { action: "allow", reason: "" };
 
+/** Characters of a reason: as many as of a tool's output, because the model reads it in place of that. */
+const longestReason = 50_000;
+const cutMark = "\n[... the rest of the reason is left out ...]";
+
+/** A longer reason is cut, with a note. */
 export function blocked(reason: string): HookDecision {
-	return { action: "block", reason };
+	if (reason.length <= longestReason) return { action: "block", reason };
+	// Half a character at the end is left out.
+	const start = reason.slice(0, longestReason - cutMark.length).replace(/[\ud800-\udbff]$/, "");
+	return { action: "block", reason: start + cutMark };
 }
 
 interface HookBase {

@@ -119,7 +119,7 @@ export class HookRunner {
 		await emit({ type: "interaction.requested", interaction });
 		const { answer } = await settlement;
 		await emit({ type: "interaction.resolved", interactionId: interaction.id, answer });
-		return { action: answer.action, reason: answer.action === "block" ? answer.reason : "" };
+		return answer.action === "block" ? blocked(answer.reason) : allowed;
 	}
 
 	#input({ event, input }: HookPoint): Record<string, unknown> {
