@@ -31,7 +31,8 @@ export function drawAnswer(random: Random, protocol: AnswerProtocol): AnswerScri
 	let isIntact = head.isIntact;
 	let isReadable = head.isReadable;
 	let bytes = head.bytes;
-	if (random.chance(25)) {
+	const isCut = random.chance(25);
+	if (isCut) {
 		bytes = bytes.subarray(0, random.below(bytes.length + 1));
 		isIntact = false;
 		traits.push(`cut at ${bytes.length}`);
@@ -39,8 +40,9 @@ export function drawAnswer(random: Random, protocol: AnswerProtocol): AnswerScri
 	if (random.chance(6)) {
 		bytes = Buffer.concat([bytes, drawRest(random)]);
 		traits.push("more after it");
-		// Where only the end of the connection ends a body, that is part of it.
-		if (head.needsEnd) {
+		// Where only the end of the connection ends a body, that is part of it; and so it is where the body was cut. Within
+		// a compressed body it may decode to a text that nobody sent.
+		if (head.needsEnd || isCut) {
 			isIntact = false;
 			isReadable = false;
 		}
