@@ -1,18 +1,14 @@
-// Three projects: `fast` runs in the test process; `e2e` and `e2e-alone` run the built executable, which they build first.
+// Projects: `fast` runs in the test process; `e2e` and `e2e-alone` run the built executable, which they build first. `long`
+// has what takes long by its nature: `npm test` leaves it out, `.ci/run` does not.
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /** Tests of the executable that measure times or memory: each runs while no other does. */
-const measuring = [
-	"backpressure",
-	"end-in-time",
-	"hung-files",
-	"long-prompt",
-	"shutdown",
-	"slow-reader",
-	"unwritable-log",
-	"wedge",
-].map((name) => `test/e2e/${name}.test.ts`);
+const measuring = ["backpressure", "end-in-time", "hung-files", "shutdown", "unwritable-log", "wedge"].map(
+	(name) => `test/e2e/${name}.test.ts`,
+);
+
+const long = ["src/tools/web/web-page-limits.test.ts", "test/e2e/long-prompt.test.ts", "test/e2e/slow-reader.test.ts"];
 
 const build = ["test/support/build.ts"];
 
@@ -30,6 +26,7 @@ export default defineConfig({
 						"test/{campaign,contracts,transcripts,pins,support}/**/*.test.ts",
 						"scripts/**/*.test.ts",
 					],
+					exclude: long,
 					// The files of a worker share the modules they import: loading them anew took longer than most tests.
 					isolate: false,
 					// One worker per core but one leaves half of a small machine idle.
@@ -44,7 +41,7 @@ export default defineConfig({
 				test: {
 					name: "e2e",
 					include: ["test/e2e/**/*.test.ts"],
-					exclude: measuring,
+					exclude: [...measuring, ...long],
 					globalSetup: build,
 					// Each test waits for its process for much of its time.
 					maxWorkers: Math.max(2, availableParallelism() - 1),
@@ -59,6 +56,16 @@ export default defineConfig({
 					globalSetup: build,
 					maxWorkers: 1,
 					sequence: { groupOrder: 2 },
+				},
+			},
+			{
+				extends: true,
+				test: {
+					name: "long",
+					include: long,
+					globalSetup: build,
+					maxWorkers: 1,
+					sequence: { groupOrder: 3 },
 				},
 			},
 		],
