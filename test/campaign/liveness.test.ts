@@ -9,10 +9,10 @@ import { wireLiveness } from "../../scripts/campaign/wire/liveness.ts";
 
 describe("the liveness campaign", () => {
 	it("ends every request and every turn, whatever client, model and time do", { timeout: 60_000 }, async () => {
-		const options = { rounds: 150, seed: 20, points: "all", log: () => {} } as const;
+		const options = { rounds: 75, seed: 20, points: "all", log: () => {} } as const;
 		const { findings, figures } = await runLiveness(wireLiveness, "--kind liveness", options);
 		expect(findings).toEqual([]);
-		expect(figures["TurnBegin"]).toBeGreaterThan(150);
+		expect(figures["TurnBegin"]).toBeGreaterThan(75);
 	});
 
 	it("ends every request and every run of many sessions, and lets none wait for another", {

@@ -36,6 +36,8 @@ describe("createLogFile", () => {
 		await log.open();
 		log.error("three", { error: new Error("bad key sk-0123456789abcdef") });
 		await log.flush();
+		// On a busy machine the flush may give up before the lines are written.
+		await vi.waitFor(async () => expect(await lines()).toHaveLength(3), { timeout: 10_000 });
 		const written = await lines();
 		expect(written.map(({ msg }) => msg)).toEqual(["one", "two", "three"]);
 		expect(written[0]).toMatchObject({ n: 1, level: 30, pid: process.pid });
