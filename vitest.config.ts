@@ -8,7 +8,12 @@ const measuring = ["backpressure", "end-in-time", "hung-files", "shutdown", "unw
 	(name) => `test/e2e/${name}.test.ts`,
 );
 
-const long = ["src/tools/web/web-page-limits.test.ts", "test/e2e/long-prompt.test.ts", "test/e2e/slow-reader.test.ts"];
+const long = [
+	"src/tools/web/web-page-limits.test.ts",
+	"test/e2e/long-prompt.test.ts",
+	"test/e2e/other-transcripts.test.ts",
+	"test/e2e/slow-reader.test.ts",
+];
 
 const build = ["test/support/build.ts"];
 
