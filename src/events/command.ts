@@ -1,7 +1,7 @@
 // Commands: what a client requests of a session through the kernel API.
 
 import type { UserInput } from "./content.ts";
-import type { Answer, InteractionFailure } from "./interaction.ts";
+import type { Answer, InteractionFailure, SettledBy } from "./interaction.ts";
 
 export type Command =
 	/**
@@ -24,6 +24,8 @@ export type Command =
 	| {
 			readonly type: "interaction.respond";
 			readonly interactionId: string;
+			/** The client that answers, as its attachment names it; absent for none. */
+			readonly clientId?: string;
 			readonly answer: Answer | InteractionFailure;
 	  };
 
@@ -36,6 +38,6 @@ export interface CommandValues {
 	"turn.cancel": null;
 	"side-question.start": { readonly id: string };
 	"plan-mode.set": { readonly planMode: boolean };
-	/** Whether this answer settled the interaction. */
-	"interaction.respond": { readonly settled: boolean };
+	/** Whether this answer settled the interaction, and who settled it, as far as that is known. */
+	"interaction.respond": { readonly settled: boolean; readonly by: SettledBy | null };
 }

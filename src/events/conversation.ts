@@ -20,3 +20,9 @@ export type ContextRow =
 	| { readonly type: "checkpoint"; readonly id: number }
 	| { readonly type: "usage"; readonly tokenCount: number }
 	| { readonly type: "message"; readonly message: HistoryEntry };
+
+/** A change of what the model is shown. */
+export type ContextChange =
+	| { readonly kind: "append"; readonly rows: readonly ContextRow[] }
+	/** Replaces all rows; on disk a copy of the old ones stays. */
+	| { readonly kind: "replace"; readonly rows: readonly ContextRow[] };

@@ -28,12 +28,12 @@ const completedThink = (value: string, encrypted: string | null = null) => ({
 	type: "content.completed",
 	part: { type: "think", think: value, encrypted },
 });
-const completedCall = (id: string, args: string | null) => ({ type: "tool-call.completed", call: call(id, args) });
+const completedCall = (id: string, args: string | null) => ({ type: "tool.requested", call: call(id, args) });
 const end: EventBody = { type: "turn.ended", outcome: null };
 
 function merged(...events: readonly EventBody[]): EventBody[] {
 	const merger = createDeltaMerger();
-	return [...events.map((event) => merger.push(event)), merger.flush()].filter((event) => event !== null);
+	return [...events.map((event) => merger.push(event).completed), merger.flush()].filter((event) => event !== null);
 }
 
 describe("createDeltaMerger", () => {
@@ -93,11 +93,39 @@ describe("createDeltaMerger", () => {
 
 	it("completes the merged event before any other event", () => {
 		const merger = createDeltaMerger();
-		expect(merger.push(text("a"))).toBeNull();
-		expect(merger.push(end)).toEqual(completedText("a"));
-		expect(merger.push(text("b"))).toBeNull();
+		expect(merger.push(text("a")).completed).toBeNull();
+		expect(merger.push(end).completed).toEqual(completedText("a"));
+		expect(merger.push(text("b")).completed).toBeNull();
+		expect(merger.open()).toEqual(completedText("b"));
 		expect(merger.flush()).toEqual(completedText("b"));
 		expect(merger.flush()).toBeNull();
+	});
+});
+
+describe("the place of a delta", () => {
+	const offsets = (...events: readonly EventBody[]) => {
+		const merger = createDeltaMerger();
+		return events.map((event) => {
+			const { body } = merger.push(event);
+			return "offset" in body ? body.offset : null;
+		});
+	};
+
+	it("counts the text of its item in UTF-16 units", () => {
+		expect(offsets(text("He"), text("\u{1f600}"), text("llo"))).toEqual([0, 2, 4]);
+		expect(offsets(think("ab"), think("c", "s1"), think("d"))).toEqual([0, 2, 0]);
+		expect(offsets(text("ab"), end, text("c"))).toEqual([0, null, 0]);
+	});
+
+	it("counts the arguments of a call from those it began with", () => {
+		expect(offsets(started("c1", "{"), piece("1"), piece(null), piece("}"))).toEqual([null, 1, 2, 2]);
+		expect(offsets(started("c1"), piece("{"))).toEqual([null, 0]);
+	});
+
+	it("does not begin anew after an event that may come at any moment", () => {
+		const running: EventBody = { type: "tool.started", toolCallId: "c1", name: "T", arguments: null, has_effect: true };
+		expect(offsets(text("ab"), running, text("c"))).toEqual([0, null, 2]);
+		expect(merged(text("ab"), running, text("c"))).toEqual([completedText("abc")]);
 	});
 });
 

@@ -1,24 +1,37 @@
 // Merges consecutive deltas into their stored form (wire-protocol §8.2): text with text, reasoning with reasoning until
 // it is signed, a tool call with the argument parts after it, stray argument parts with each other.
+import type { ContentPart } from "./content.ts";
 import type { EventBody } from "./event.ts";
 
 export interface DeltaMerger {
-	/** Adds the next event; returns the completed event when it ends a sequence of deltas. */
-	push(body: EventBody): EventBody | null;
+	/** Adds the next event. */
+	push(body: EventBody): Pushed;
+	/** The same as `push` for a caller that only asks what is open. */
+	note(body: EventBody): void;
 	/** Ends the open sequence. */
 	flush(): EventBody | null;
+	/** The durable form of the open sequence so far; null when there is none. */
+	open(): EventBody | null;
+}
+
+export interface Pushed {
+	/** The durable form of a sequence of deltas that the event ends; null when it ends none. */
+	readonly completed: EventBody | null;
+	/** The event itself; a delta with the place of its text. */
+	readonly body: EventBody;
 }
 
 type OpenRun =
-	| { readonly kind: "text"; readonly pieces: string[] }
-	| { readonly kind: "think"; readonly pieces: string[]; encrypted: string | null }
+	| { readonly kind: "text"; readonly pieces: string[]; length: number }
+	| { readonly kind: "think"; readonly pieces: string[]; length: number; encrypted: string | null }
 	| { readonly kind: "media"; readonly body: EventBody }
 	| {
 			readonly kind: "call";
 			readonly started: Extract<EventBody, { type: "tool-call.started" }>;
 			readonly pieces: string[];
+			length: number;
 	  }
-	| { readonly kind: "fragment"; readonly pieces: string[] };
+	| { readonly kind: "fragment"; readonly pieces: string[]; length: number };
 
 export function createDeltaMerger(): DeltaMerger {
 	let run: OpenRun | null = null;
@@ -31,48 +44,92 @@ export function createDeltaMerger(): DeltaMerger {
 
 	return {
 		push(body) {
-			// A warning may come at any moment; it does not end a sequence.
-			if (body.type === "budget.warning") return null;
-			if (run !== null && extendRun(run, body)) return null;
+			if (interjections.has(body.type)) return { completed: null, body };
+			const offset = run === null ? null : extendRun(run, body);
+			if (offset !== null) return { completed: null, body: withOffset(body, offset) };
 			const completed = flush();
 			run = openRun(body);
-			return completed;
+			return { completed, body: withOffset(body, 0) };
+		},
+		note(body) {
+			if (interjections.has(body.type)) return;
+			if (run === null || extendRun(run, body) === null) run = openRun(body);
 		},
 		flush,
+		open: () => (run === null ? null : toCompleted(run)),
 	};
 }
 
-/** Adds the event to the sequence; false when it does not belong to it. */
-function extendRun(run: OpenRun, body: EventBody): boolean {
+/** Events that may come at any moment, also while an answer streams, and so do not end a sequence. */
+const interjections: ReadonlySet<EventBody["type"]> = new Set<EventBody["type"]>([
+	"budget.warning",
+	"usage.counted",
+	"permission.decided",
+	"tool.started",
+	"tool.progress",
+	"tool.ended",
+	"tool.outcome-unknown",
+	"recovery.reported",
+	"client.attached",
+	"client.detached",
+	"session.reset",
+]);
+
+function withOffset(body: EventBody, offset: number): EventBody {
+	// Written out: copying an object of any shape costs more, and this is done for every delta.
+	if (body.type === "content.delta" && (body.part.type === "text" || body.part.type === "think")) {
+		return { type: "content.delta", part: body.part, offset };
+	}
+	return body.type === "tool-call.delta"
+		? { type: "tool-call.delta", arguments_part: body.arguments_part, offset }
+		: body;
+}
+
+/** Adds the event to the sequence; returns the length of its text before, or null when it does not belong to it. */
+function extendRun(run: OpenRun, body: EventBody): number | null {
 	if (body.type === "content.delta" && body.part.type === "text" && run.kind === "text") {
-		run.pieces.push(body.part.text);
-		return true;
+		return addPiece(run, body.part.text);
 	}
 	if (body.type === "content.delta" && body.part.type === "think" && run.kind === "think" && run.encrypted === null) {
-		run.pieces.push(body.part.think);
 		run.encrypted = body.part.encrypted;
-		return true;
+		return addPiece(run, body.part.think);
 	}
 	if (body.type === "tool-call.delta" && (run.kind === "call" || run.kind === "fragment")) {
-		if (body.arguments_part !== null) run.pieces.push(body.arguments_part);
-		return true;
+		return body.arguments_part === null ? run.length : addPiece(run, body.arguments_part);
 	}
-	return false;
+	return null;
+}
+
+function addPiece(run: { readonly pieces: string[]; length: number }, piece: string): number {
+	const offset = run.length;
+	run.pieces.push(piece);
+	run.length += piece.length;
+	return offset;
 }
 
 function openRun(body: EventBody): OpenRun | null {
 	switch (body.type) {
 		case "content.delta":
-			if (body.part.type === "text") return { kind: "text", pieces: [body.part.text] };
-			if (body.part.type === "think")
-				return { kind: "think", pieces: [body.part.think], encrypted: body.part.encrypted };
-			return { kind: "media", body: { type: "content.completed", part: body.part } };
+			return openContent(body.part);
 		case "tool-call.started":
-			return { kind: "call", started: body, pieces: [] };
-		case "tool-call.delta":
-			return { kind: "fragment", pieces: body.arguments_part === null ? [] : [body.arguments_part] };
+			return { kind: "call", started: body, pieces: [], length: body.call.function.arguments?.length ?? 0 };
+		case "tool-call.delta": {
+			const piece = body.arguments_part;
+			return { kind: "fragment", pieces: piece === null ? [] : [piece], length: piece?.length ?? 0 };
+		}
 		default:
 			return null;
+	}
+}
+
+function openContent(part: ContentPart): OpenRun {
+	switch (part.type) {
+		case "text":
+			return { kind: "text", pieces: [part.text], length: part.text.length };
+		case "think":
+			return { kind: "think", pieces: [part.think], length: part.think.length, encrypted: part.encrypted };
+		default:
+			return { kind: "media", body: { type: "content.completed", part } };
 	}
 }
 
@@ -88,7 +145,7 @@ function toCompleted(run: OpenRun): EventBody {
 		case "media":
 			return run.body;
 		case "call":
-			return { type: "tool-call.completed", call: withArguments(run.started.call, run.pieces) };
+			return { type: "tool.requested", call: withArguments(run.started.call, run.pieces) };
 		case "fragment":
 			return { type: "tool-call.fragment", arguments_part: run.pieces.length === 0 ? null : run.pieces.join("") };
 	}

@@ -1,14 +1,15 @@
 // Every event that the kernel emits, declared once: schema, class and one sentence.
 //
-// Classes: `stored` events are in the session log before they are delivered; `state` events describe a current
-// condition and are delivered again to a client that attaches; `volatile` events are deltas and notices, delivered
-// once. Consecutive mergeable deltas are followed by their `…completed` event, which is the stored form.
+// Classes: `durable` events are in the session's journal before they are delivered, and from them alone a front end can
+// rebuild what it sent; `volatile` events are deltas, progress and notices, delivered once. Consecutive mergeable deltas
+// are followed by their durable form.
 import * as v from "valibot";
 import { kernelErrorCodes } from "../base/errors.ts";
 import { contentPartSchema, tokenUsageSchema, toolCallSchema, toolReturnSchema, userInputSchema } from "./content.ts";
-import { answerSchema, interactionSchema } from "./interaction.ts";
+import { answerSchema, interactionSchema, settledBySchema } from "./interaction.ts";
+import { subjectSchema } from "./subject.ts";
 
-export type EventClass = "stored" | "state" | "volatile";
+export type EventClass = "durable" | "volatile";
 
 interface EventDeclaration<S extends v.ObjectEntries> {
 	readonly class: EventClass;
@@ -21,6 +22,9 @@ function declareEvent<S extends v.ObjectEntries>(eventClass: EventClass, doc: st
 }
 
 const integer = v.pipe(v.number(), v.integer());
+const amount = v.pipe(v.number(), v.minValue(0));
+/** Where the text of a delta begins in the item it belongs to, in UTF-16 units: a reader recognises duplicates and gaps by it. */
+const offset = v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(0)));
 const nullable = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
 
 /**
@@ -67,22 +71,24 @@ export const mcpStatusSchema = v.object({
 /** The status of a session's tool servers. */
 export type McpStatus = v.InferOutput<typeof mcpStatusSchema>;
 
+const clientFields = { clientId: v.string(), name: v.nullable(v.string()), version: v.nullable(v.string()) };
+
 export const eventDeclarations = {
-	"turn.started": declareEvent("stored", "A turn begins; the first event of the turn.", { input: userInputSchema }),
+	"turn.started": declareEvent("durable", "A turn begins; the first event of the turn.", { input: userInputSchema }),
 	"turn.ended": declareEvent(
-		"stored",
+		"durable",
 		"A turn is over; its last event. The outcome is null when read from a log, and for a turn within a turn.",
 		{
 			outcome: v.nullable(turnOutcomeSchema),
 		},
 	),
-	"step.started": declareEvent("stored", "One model call with its tools begins; `n` counts from 1 in each turn.", {
+	"step.started": declareEvent("durable", "One model call with its tools begins; `n` counts from 1 in each turn.", {
 		n: integer,
 	}),
-	"step.interrupted": declareEvent("stored", "A step did not complete.", {
+	"step.interrupted": declareEvent("durable", "A step did not complete.", {
 		reason: v.picklist(["error", "cancelled"]),
 	}),
-	"step.retrying": declareEvent("stored", "The model call failed and is retried after `wait_s` seconds.", {
+	"step.retrying": declareEvent("durable", "The model call failed and is retried after `wait_s` seconds.", {
 		n: integer,
 		next_attempt: integer,
 		max_attempts: integer,
@@ -90,11 +96,11 @@ export const eventDeclarations = {
 		error_type: v.string(),
 		status_code: nullable(integer),
 	}),
-	"compaction.started": declareEvent("stored", "The context is being summarised.", {}),
-	"compaction.ended": declareEvent("stored", "The summarising ended, successfully or not.", {}),
-	"mcp.loading-started": declareEvent("stored", "The turn waits for tool servers that still connect.", {}),
-	"mcp.loading-ended": declareEvent("stored", "The wait for tool servers is over.", {}),
-	"status.changed": declareEvent("stored", "Token counts, plan mode or tool servers changed; null means unchanged.", {
+	"compaction.started": declareEvent("durable", "The context is being summarised.", {}),
+	"compaction.ended": declareEvent("durable", "The summarising ended, successfully or not.", {}),
+	"mcp.loading-started": declareEvent("durable", "The turn waits for tool servers that still connect.", {}),
+	"mcp.loading-ended": declareEvent("durable", "The wait for tool servers is over.", {}),
+	"status.changed": declareEvent("durable", "Token counts, plan mode or tool servers changed; null means unchanged.", {
 		context_usage: nullable(v.number()),
 		context_tokens: nullable(integer),
 		max_context_tokens: nullable(integer),
@@ -103,8 +109,13 @@ export const eventDeclarations = {
 		plan_mode: nullable(v.boolean()),
 		mcp_status: nullable(mcpStatusSchema),
 	}),
+	"usage.counted": declareEvent("durable", "What the session has consumed since its beginning; emitted with budgets.", {
+		tokens: amount,
+		milliseconds: amount,
+		tool_calls: amount,
+	}),
 	"budget.warning": declareEvent(
-		"volatile",
+		"durable",
 		"A budget of the session or the turn is nearly exhausted; emitted once for each.",
 		{
 			budget: v.picklist(budgetKinds),
@@ -113,7 +124,7 @@ export const eventDeclarations = {
 			limit: v.number(),
 		},
 	),
-	"notification.raised": declareEvent("stored", "A background task ended.", {
+	"notification.raised": declareEvent("durable", "A background task ended.", {
 		id: v.string(),
 		category: v.string(),
 		notification_type: v.string(),
@@ -127,53 +138,106 @@ export const eventDeclarations = {
 	}),
 	"content.delta": declareEvent("volatile", "A streamed fragment of what the model says, or text of a command.", {
 		part: contentPartSchema,
+		offset,
 	}),
-	"content.completed": declareEvent("stored", "Consecutive fragments, merged.", { part: contentPartSchema }),
+	"content.completed": declareEvent("durable", "Consecutive fragments, merged.", { part: contentPartSchema }),
 	"tool-call.started": declareEvent("volatile", "The model begins a tool call; its arguments may be incomplete.", {
 		call: toolCallSchema,
 	}),
 	"tool-call.delta": declareEvent("volatile", "More argument text of the most recent tool call.", {
 		arguments_part: nullable(v.string()),
+		offset,
 	}),
-	"tool-call.completed": declareEvent("stored", "A tool call with all its arguments.", { call: toolCallSchema }),
-	"tool-call.fragment": declareEvent("stored", "Argument text that belonged to no tool call, merged.", {
+	"tool.requested": declareEvent("durable", "The model requests a tool call; its arguments are complete.", {
+		call: toolCallSchema,
+	}),
+	"tool-call.fragment": declareEvent("durable", "Argument text that belonged to no tool call, merged.", {
 		arguments_part: nullable(v.string()),
 	}),
-	"tool.result": declareEvent("stored", "A tool call was settled.", {
+	"permission.decided": declareEvent("durable", "A tool call was allowed or refused without asking a client.", {
+		toolCallId: v.string(),
+		action: v.string(),
+		decision: v.picklist(["approve", "reject"]),
+		by: v.picklist(["rule", "session-grant", "mode", "default"]),
+		/** For people and models: which rule, mode or earlier approval decided. */
+		reason: v.string(),
+		/** What the call would act on; absent in records of earlier versions. */
+		subjects: v.exactOptional(v.array(subjectSchema)),
+	}),
+	"tool.started": declareEvent("durable", "A tool call was allowed and begins to act.", {
+		toolCallId: v.string(),
+		name: v.string(),
+		/** JSON text, as the model wrote it. */
+		arguments: v.nullable(v.string()),
+		/** Whether it may change anything: the outcome of such a call is unknown after a crash. */
+		has_effect: v.boolean(),
+	}),
+	"tool.progress": declareEvent("volatile", "Output of a running tool call, as it comes.", {
+		toolCallId: v.string(),
+		/** Where the output comes from: a stream of a command, or a message about the progress. */
+		stream: v.picklist(["stdout", "stderr", "message"]),
+		text: v.string(),
+		/**
+		 * Where the text begins in all progress of this call, in UTF-16 units: a gap shows that some was skipped. Of output
+		 * that no client wanted the bytes count.
+		 */
+		offset: integer,
+	}),
+	"tool.ended": declareEvent(
+		"durable",
+		"A started call is over without a result of its own: it was cancelled, or belongs to a background subagent.",
+		{ toolCallId: v.string() },
+	),
+	"tool.result": declareEvent("durable", "A tool call was settled.", {
 		toolCallId: v.string(),
 		result: toolReturnSchema,
 	}),
-	"interaction.requested": declareEvent("state", "The kernel waits for a client's answer.", {
+	"tool.outcome-unknown": declareEvent(
+		"durable",
+		"A crash interrupted a started call: the model's context says that its outcome is unknown.",
+		{ toolCallId: v.string() },
+	),
+	"recovery.reported": declareEvent("durable", "The person was informed of all calls whose outcome is unknown.", {}),
+	"interaction.requested": declareEvent("durable", "The kernel waits for a client's answer.", {
 		interaction: interactionSchema,
 	}),
-	"interaction.resolved": declareEvent("stored", "An interaction was settled.", {
+	"interaction.resolved": declareEvent("durable", "An interaction was settled.", {
 		interactionId: v.string(),
 		answer: answerSchema,
+		/** Absent in logs that do not record it. */
+		by: v.exactOptional(settledBySchema),
 	}),
-	"steer.consumed": declareEvent("stored", "Input added during the turn entered the context.", {
+	"client.attached": declareEvent("volatile", "Another client has attached to the session.", clientFields),
+	"client.detached": declareEvent("volatile", "Another client has left the session.", clientFields),
+	"session.reset": declareEvent(
+		"volatile",
+		"The cursor of the client belongs to a history that was rewritten: all events follow from the first.",
+		{},
+	),
+	"steer.consumed": declareEvent("durable", "Input added during the turn entered the context.", {
 		input: userInputSchema,
 	}),
-	"plan.displayed": declareEvent("stored", "A plan is shown for approval.", {
+	"plan.displayed": declareEvent("durable", "A plan is shown for approval.", {
 		content: v.string(),
 		file_path: v.string(),
 	}),
-	"hook.triggered": declareEvent("stored", "A batch of hooks starts.", {
+	"hook.triggered": declareEvent("durable", "A batch of hooks starts.", {
 		event: v.string(),
 		target: v.string(),
 		hook_count: integer,
 	}),
-	"hook.resolved": declareEvent("stored", "A batch of hooks is decided.", {
+	"hook.resolved": declareEvent("durable", "A batch of hooks is decided.", {
 		event: v.string(),
 		target: v.string(),
 		action: v.picklist(["allow", "block"]),
 		reason: v.string(),
 		duration_ms: integer,
 	}),
-	"side-question.started": declareEvent("stored", "A side question is being answered.", {
+	"side-question.started": declareEvent("durable", "A side question is being answered.", {
 		id: v.string(),
 		question: v.string(),
 	}),
-	"side-question.ended": declareEvent("stored", "A side question was answered or failed.", {
+	"side-question.ended": declareEvent("durable", "A side question was answered or failed.", {
 		id: v.string(),
 		response: nullable(v.string()),
 		error: nullable(v.string()),
@@ -198,11 +262,23 @@ export interface AgentPathEntry {
 /** The origin of an event: `agentPath` is empty for the session's own agent, outermost first otherwise. */
 export interface EventOrigin {
 	readonly sessionId: string;
-	/** Null outside turns and for events read from a log. */
+	/** Null outside turns, and for events read from a log that does not have it. */
 	readonly turnId: string | null;
 	readonly agentPath: readonly AgentPathEntry[];
 	/** Milliseconds since the epoch. */
 	readonly at: number;
+	/** The position of a durable event in the session's journal, from 1 without gaps; absent before it is stored. */
+	readonly seq?: number;
+	/** Whether it was read from a log of Kimi Wire, which says less of it than a journal. */
+	readonly isFromLog?: boolean;
+	/** The name of the history that `seq` counts in; another one once history was rewritten. */
+	readonly epoch?: string;
+}
+
+/** A position in a session's history: the event with this number, or 0 for the beginning. */
+export interface Cursor {
+	readonly epoch: string;
+	readonly seq: number;
 }
 
 export type AgentEvent = EventOrigin & { readonly body: EventBody };

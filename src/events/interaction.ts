@@ -2,6 +2,7 @@
 // the waiting.
 import * as v from "valibot";
 import { displayBlockSchema, toolReturnSchema } from "./content.ts";
+import { subjectSchema } from "./subject.ts";
 
 const nullableText = v.optional(v.nullable(v.string()), null);
 
@@ -20,6 +21,8 @@ export const approvalInteractionSchema = v.object({
 	subagentType: nullableText,
 	sourceDescription: nullableText,
 	display: v.array(displayBlockSchema),
+	/** What the call would act on; absent in records of other programs. */
+	subjects: v.exactOptional(v.array(subjectSchema)),
 });
 
 export const clientToolInteractionSchema = v.object({
@@ -53,6 +56,8 @@ export const hookInteractionSchema = v.object({
 	id: v.string(),
 	/** The client's own name for its subscription. */
 	subscriptionId: v.string(),
+	/** The client that has the subscription; absent in records of other programs. */
+	clientId: v.exactOptional(v.string()),
 	event: v.string(),
 	target: v.string(),
 	input: v.record(v.string(), v.unknown()),
@@ -95,6 +100,20 @@ export const answerSchema = v.variant("kind", [
 ]);
 export type Answer = v.InferOutput<typeof answerSchema>;
 export type AnswerTo<K extends InteractionKind> = Extract<Answer, { kind: K }>;
+
+/** Who or what settled an interaction. */
+export const settledBySchema = v.variant("kind", [
+	v.object({ kind: v.literal("client"), clientId: v.nullable(v.string()), name: v.nullable(v.string()) }),
+	/** An approval for the session that was given for another call. */
+	v.object({ kind: v.literal("session-grant") }),
+	v.object({ kind: v.literal("error-reply"), message: v.string() }),
+	v.object({ kind: v.literal("malformed") }),
+	v.object({ kind: v.literal("deadline"), seconds: v.number() }),
+	v.object({ kind: v.literal("cancelled") }),
+	v.object({ kind: v.literal("client-gone") }),
+	v.object({ kind: v.literal("shutdown") }),
+]);
+export type SettledBy = v.InferOutput<typeof settledBySchema>;
 
 /** What a client reports instead of an answer. */
 export type InteractionFailure =

@@ -70,6 +70,7 @@ const rows: { readonly [T in EventType]: Row<T> } = {
 	"mcp.loading-started": () => ({ type: "MCPLoadingBegin", payload: empty }),
 	"mcp.loading-ended": () => ({ type: "MCPLoadingEnd", payload: empty }),
 	"status.changed": (body) => ({ type: "StatusUpdate", payload: withoutType(body) }),
+	"usage.counted": () => null,
 	"budget.warning": () => null,
 	"notification.raised": (body) => ({
 		type: "Notification",
@@ -90,8 +91,14 @@ const rows: { readonly [T in EventType]: Row<T> } = {
 	"content.completed": ({ part }) => ({ type: "ContentPart", payload: part }),
 	"tool-call.started": ({ call }) => ({ type: "ToolCall", payload: call }),
 	"tool-call.delta": ({ arguments_part }) => ({ type: "ToolCallPart", payload: { arguments_part } }),
-	"tool-call.completed": ({ call }) => ({ type: "ToolCall", payload: call }),
+	"tool.requested": ({ call }) => ({ type: "ToolCall", payload: call }),
 	"tool-call.fragment": ({ arguments_part }) => ({ type: "ToolCallPart", payload: { arguments_part } }),
+	"permission.decided": () => null,
+	"tool.started": () => null,
+	"tool.progress": () => null,
+	"tool.ended": () => null,
+	"tool.outcome-unknown": () => null,
+	"recovery.reported": () => null,
 	"tool.result": ({ toolCallId, result }) => ({
 		type: "ToolResult",
 		payload: { tool_call_id: toolCallId, return_value: result },
@@ -104,6 +111,9 @@ const rows: { readonly [T in EventType]: Row<T> } = {
 					payload: { request_id: interactionId, response: answer.decision, feedback: answer.feedback },
 				}
 			: null,
+	"client.attached": () => null,
+	"client.detached": () => null,
+	"session.reset": () => null,
 	"steer.consumed": ({ input }) => ({ type: "SteerInput", payload: { user_input: input } }),
 	"plan.displayed": (body) => ({ type: "PlanDisplay", payload: withoutType(body) }),
 	"hook.triggered": (body) => ({ type: "HookTriggered", payload: withoutType(body) }),

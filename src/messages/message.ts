@@ -116,7 +116,7 @@ export const messageDeclarations = {
 	Notification: event(notificationSchema),
 	ContentPart: event(contentPartSchema),
 	ToolCall: event(toolCallSchema),
-	ToolCallPart: event(eventDeclarations["tool-call.delta"].schema),
+	ToolCallPart: event(v.omit(eventDeclarations["tool-call.delta"].schema, ["offset"])),
 	ToolResult: event(v.object({ tool_call_id: v.string(), return_value: toolReturnSchema })),
 	ApprovalResponse: event(approvalResponseSchema),
 	SubagentEvent: event(subagentEventSchema),

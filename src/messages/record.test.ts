@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { allSamples, sampleEvents, sampleInteractions } from "../../test/support/sample-events.ts";
 import type { EventBody, EventType } from "../events/event.ts";
 import { toMessage } from "./message-conversion.ts";
-import { fromRecord, toRecord } from "./record.ts";
+import { fromRecord, isRecorded, toRecord } from "./record.ts";
 
 const neverPersisted: ReadonlySet<EventType> = new Set<EventType>([
 	"content.delta",
@@ -10,6 +10,16 @@ const neverPersisted: ReadonlySet<EventType> = new Set<EventType>([
 	"tool-call.delta",
 	"budget.warning",
 	"interaction.resolved",
+	"usage.counted",
+	"permission.decided",
+	"tool.started",
+	"tool.progress",
+	"tool.ended",
+	"tool.outcome-unknown",
+	"recovery.reported",
+	"client.attached",
+	"client.detached",
+	"session.reset",
 ]);
 const isPersisted = (body: EventBody) =>
 	!neverPersisted.has(body.type) &&
@@ -33,6 +43,11 @@ describe("records of the log", () => {
 	it.each(persisted.map((body) => [body.type, body] as const))("restore %s", (_type, body) => {
 		const record = JSON.parse(JSON.stringify(toRecord({ body, agentPath: [] })));
 		expect(fromRecord(record)).toEqual({ agentPath: [], body: asRead(body) });
+	});
+
+	it("exist for exactly the events that are said to have one", () => {
+		for (const body of allSamples)
+			expect([body, isRecorded({ body })]).toEqual([body, toRecord({ body, agentPath: [] }) !== null]);
 	});
 
 	it("restore events of subagents, nested ones too", () => {

@@ -20,8 +20,19 @@ const notPersisted: ReadonlySet<EventType> = new Set<EventType>([
 	"tool-call.started",
 	"tool-call.delta",
 	"budget.warning",
-	// Approvals are not in the log since 1.6; their decisions are in the call journal.
+	// Approvals are not in the log since 1.6; their decisions are in the journal.
 	"interaction.resolved",
+	// Only the journal has these.
+	"usage.counted",
+	"permission.decided",
+	"tool.started",
+	"tool.progress",
+	"tool.ended",
+	"tool.outcome-unknown",
+	"recovery.reported",
+	"client.attached",
+	"client.detached",
+	"session.reset",
 ]);
 
 /** Approvals and hooks are not in the log; questions and client tools are. */
@@ -30,15 +41,21 @@ const persistedInteractions: ReadonlySet<Interaction["kind"]> = new Set<Interact
 	"question",
 ]);
 
+/** Whether an event has a log record. */
+export function isRecorded({ body }: Pick<AgentEvent, "body">): boolean {
+	if (notPersisted.has(body.type)) return false;
+	if (body.type === "interaction.requested") return persistedInteractions.has(body.interaction.kind);
+	return body.type !== "step.interrupted" || body.reason === "error";
+}
+
 /** The log record of an event, or null when it is not logged (wire-protocol §8.2). */
 export function toRecord(event: Pick<AgentEvent, "agentPath" | "body">): MessageRecord | null {
 	const { body, agentPath } = event;
-	if (notPersisted.has(body.type)) return null;
-	// Interactions of subagents are not wrapped, as on the wire.
-	if (body.type === "interaction.requested")
-		return persistedInteractions.has(body.interaction.kind) ? toMessage(body) : null;
+	if (!isRecorded(event)) return null;
 	const message = toMessage(body);
-	return message === null ? null : wrapForSubagent(message, agentPath);
+	// Interactions of subagents are not wrapped, as on the wire.
+	if (message === null || body.type === "interaction.requested") return message;
+	return wrapForSubagent(message, agentPath);
 }
 
 type Reader = (payload: unknown) => EventRecord | null;
@@ -73,7 +90,7 @@ const readers: { readonly [T in MessageType]: Reader } = {
 		...payload,
 	})),
 	ContentPart: bodyReader("ContentPart", (part) => ({ type: "content.completed", part })),
-	ToolCall: bodyReader("ToolCall", (call) => ({ type: "tool-call.completed", call })),
+	ToolCall: bodyReader("ToolCall", (call) => ({ type: "tool.requested", call })),
 	ToolCallPart: bodyReader("ToolCallPart", ({ arguments_part }) => ({ type: "tool-call.fragment", arguments_part })),
 	ToolResult: bodyReader("ToolResult", ({ tool_call_id, return_value }) => ({
 		type: "tool.result",

@@ -18,6 +18,7 @@ export const sampleInteractions: readonly Interaction[] = [
 		subagentType: null,
 		sourceDescription: null,
 		display: [{ type: "shell", language: "bash", command: "ls" }],
+		subjects: [{ kind: "command", text: "ls", cwd: "/home/me/project" }],
 	},
 	{ kind: "client-tool", id: "A", toolCallId: "c9", name: "open_in_ide", arguments: '{"path":"a"}' },
 	{
@@ -113,6 +114,7 @@ export const sampleEvents: { readonly [T in EventType]: readonly EventBodyOf<T>[
 			},
 		}),
 	],
+	"usage.counted": [{ type: "usage.counted", tokens: 10, milliseconds: 5, tool_calls: 1 }],
 	"budget.warning": [{ type: "budget.warning", budget: "tool-calls", scope: "turn", used: 8, limit: 10 }],
 	"notification.raised": [
 		{
@@ -148,11 +150,27 @@ export const sampleEvents: { readonly [T in EventType]: readonly EventBodyOf<T>[
 		{ type: "tool-call.delta", arguments_part: "{}" },
 		{ type: "tool-call.delta", arguments_part: null },
 	],
-	"tool-call.completed": [
-		{ type: "tool-call.completed", call },
-		{ type: "tool-call.completed", call: bareCall },
+	"tool.requested": [
+		{ type: "tool.requested", call },
+		{ type: "tool.requested", call: bareCall },
 	],
 	"tool-call.fragment": [{ type: "tool-call.fragment", arguments_part: "{}" }],
+	"permission.decided": [
+		{
+			type: "permission.decided",
+			toolCallId: "c1",
+			action: "run command",
+			decision: "approve",
+			by: "mode",
+			reason: "yolo",
+			subjects: [{ kind: "command", text: "ls", cwd: "/home/me/project" }],
+		},
+	],
+	"tool.started": [{ type: "tool.started", toolCallId: "c1", name: "Shell", arguments: "{}", has_effect: true }],
+	"tool.progress": [{ type: "tool.progress", toolCallId: "c1", stream: "stdout", text: "x", offset: 0 }],
+	"tool.ended": [{ type: "tool.ended", toolCallId: "c1" }],
+	"tool.outcome-unknown": [{ type: "tool.outcome-unknown", toolCallId: "c1" }],
+	"recovery.reported": [{ type: "recovery.reported" }],
 	"tool.result": [
 		{ type: "tool.result", toolCallId: "c1", result: toolSuccess({ output: "a.txt\n", message: "done" }) },
 		{
@@ -193,6 +211,9 @@ export const sampleEvents: { readonly [T in EventType]: readonly EventBodyOf<T>[
 			answer: { kind: "hook", action: "block", reason: "no" },
 		},
 	],
+	"client.attached": [{ type: "client.attached", clientId: "a", name: "web", version: null }],
+	"client.detached": [{ type: "client.detached", clientId: "a", name: "web", version: null }],
+	"session.reset": [{ type: "session.reset" }],
 	"steer.consumed": [{ type: "steer.consumed", input: "more" }],
 	"plan.displayed": [{ type: "plan.displayed", content: "# plan", file_path: "/plans/a.md" }],
 	"hook.triggered": [{ type: "hook.triggered", event: "Stop", target: "", hook_count: 1 }],
