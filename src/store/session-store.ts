@@ -1,8 +1,9 @@
 // The contract of stored sessions for the kernel. Two implementations: on disk in the Kimi layout, and in memory.
-// Everything written is in the file before the promise resolves; `sync` puts it on stable storage.
+// Everything committed survives the end of the process once the promise resolves, and with `sync` a loss of power.
+import type { KernelError } from "../base/errors.ts";
 import type { Todo } from "../events/content.ts";
-import type { ContextRow } from "../events/conversation.ts";
-import type { AgentEvent } from "../events/event.ts";
+import type { ContextChange, ContextRow } from "../events/conversation.ts";
+import type { AgentEvent, Cursor } from "../events/event.ts";
 import type { StoredNotifications, StoredTasks } from "./stored-tasks.ts";
 
 /** The state of a session apart from its context: the fields of `state.json`. */
@@ -23,25 +24,6 @@ export interface SessionState {
 	/** Its creation options, in the format of the host that stores them; null without any. */
 	readonly creationOptions: unknown;
 }
-
-/** A row of the call journal: the intents and decisions that must survive a crash. */
-export type CallRecord =
-	| { readonly type: "asked"; readonly interactionId: string; readonly toolCallId: string; readonly action: string }
-	| {
-			readonly type: "decided";
-			readonly interactionId: string | null;
-			readonly toolCallId: string;
-			readonly action: string;
-			readonly decision: "approve" | "approve_for_session" | "reject";
-			/** A person, or the rule that decided instead. */
-			readonly by: "person" | "rule" | "session-approval" | "yolo";
-	  }
-	| { readonly type: "started"; readonly toolCallId: string; readonly name: string; readonly arguments: string | null }
-	/** The context has the unknown outcome of a call that a crash interrupted; the person has not been informed yet. */
-	| { readonly type: "recovered"; readonly toolCallId: string }
-	| { readonly type: "finished"; readonly toolCallId: string; readonly isError: boolean }
-	/** What the session has consumed since its beginning. */
-	| ({ readonly type: "used" } & SessionUse);
 
 /** What the budgets of a session limit: tokens, time of its turns, and tool calls, in total. */
 export interface SessionUse {
@@ -89,7 +71,37 @@ export interface StoredAgent {
 	appendOutput(text: string): Promise<void>;
 }
 
-/** The files of one session, which has one owner. Calls on one log are serialized. */
+/** What is stored together: after a crash either all of it is there or nothing. */
+export interface Batch {
+	/** Durable events get the next numbers in this order; volatile ones are not stored. */
+	readonly events?: readonly AgentEvent[];
+	readonly context?: ContextChange;
+	/** Preserves what another process changed in title and archive fields. */
+	readonly state?: Partial<SessionState>;
+}
+
+export interface CommitOptions {
+	/** Whether the batch and everything before it must be on stable storage, to survive a loss of power. */
+	readonly sync?: boolean;
+}
+
+/** What the history says when a session is opened. */
+export interface JournalSummary {
+	/** What the session has consumed, as far as that was stored. */
+	readonly used: SessionUse;
+	/** The calls with effects that were started and are not over, oldest first. */
+	readonly unfinishedCalls: readonly UnfinishedCall[];
+	/**
+	 * The events of an interrupted step of the session's own agent that its context does not have: what the model had
+	 * said, the calls it had requested, and results.
+	 */
+	readonly unretained: readonly AgentEvent[];
+}
+
+/**
+ * One stored session, which has one owner. Its journal is the truth: the durable events with their numbers, every change
+ * of context and state, in order.
+ */
 export interface StoredSession {
 	readonly id: string;
 	readonly workDir: string;
@@ -99,24 +111,24 @@ export interface StoredSession {
 	readonly existed: boolean;
 	/** The rows when it was opened; invalid ones were skipped and logged. */
 	readonly contextRows: readonly ContextRow[];
-	readonly unfinishedCalls: readonly UnfinishedCall[];
-	/** What it had consumed when it was opened, as far as that was stored. */
-	readonly used: SessionUse;
+	/** As of when it was opened. */
+	readonly summary: JournalSummary;
+	/** The position of the newest durable event. */
+	cursor(): Cursor;
 	state(): SessionState;
-	/** Preserves what another process changed in title and archive fields. */
-	updateState(change: Partial<SessionState>): Promise<void>;
-
-	appendContext(rows: readonly ContextRow[]): Promise<void>;
 	/**
-	 * Replaces the whole context atomically; on disk a copy of the old one stays. All of it is on stable storage when
-	 * the promise resolves.
+	 * Stores the batch, after all earlier ones; an empty one with `sync` puts those on stable storage. Returns the events
+	 * with their numbers. Fails `storage-failed`, and then nothing of the batch is stored; once another process has taken
+	 * the session over, it fails so for good.
 	 */
-	replaceContext(rows: readonly ContextRow[]): Promise<void>;
-	/** Appends those events that are logged; others are ignored. */
-	appendEvents(events: readonly AgentEvent[]): Promise<void>;
-	appendCalls(records: readonly CallRecord[]): Promise<void>;
-	/** Puts everything appended so far on stable storage. */
-	sync(): Promise<void>;
+	commit(batch: Batch, options?: CommitOptions): Promise<readonly AgentEvent[]>;
+	/**
+	 * The durable events after this number, read lazily; those that are committed meanwhile are not among them. Each has
+	 * its number, also where the log that it was read from has none.
+	 */
+	events(after?: number): AsyncIterable<AgentEvent>;
+	/** Resolves with the reason when another process has taken the session over; nothing can be stored from then on. */
+	readonly lost: Promise<KernelError>;
 	/** The files of a subagent, new or existing. */
 	createAgent(description: AgentDescription): Promise<StoredAgent>;
 	/** The subagent of this id; null when there is none. */
@@ -124,8 +136,6 @@ export interface StoredSession {
 	/** Its background tasks. */
 	readonly tasks: StoredTasks;
 	readonly notifications: StoredNotifications;
-	/** The logged events from the first, read lazily. */
-	events(): AsyncIterable<AgentEvent>;
 	/** Called when the first turn begins: makes the session the work dir's last one. */
 	markStarted(): Promise<void>;
 	/**
@@ -139,10 +149,31 @@ export interface StoredSession {
 	close(options?: { readonly becomesLast?: boolean }): Promise<void>;
 }
 
+/** What a list says of a stored session. Times are milliseconds since the epoch. */
 export interface SessionSummary {
 	readonly id: string;
 	readonly workDir: string;
 	readonly title: string;
+	/** When one of its logs was last written. */
+	readonly updatedAt: number;
+	/** Null for a session that is not archived. */
+	readonly archivedAt: number | null;
+}
+
+export interface ListQuery {
+	/** Only those of this work dir; absent for all that are known. */
+	readonly workDir?: string;
+	/** The `next` of the page before; absent for the first page. */
+	readonly after?: string;
+	/** The most sessions of one page; absent for all. */
+	readonly limit?: number;
+}
+
+/** Non-empty sessions, the last written first. */
+export interface SessionPage {
+	readonly sessions: readonly SessionSummary[];
+	/** Where the next page begins; null for the last page. */
+	readonly next: string | null;
 }
 
 export interface SessionStore {
@@ -159,6 +190,6 @@ export interface SessionStore {
 	lastSessionId(workDir: string): Promise<string | null>;
 	/** The work dir of an existing session; null when it is in no known one. */
 	workDirOf(id: string): Promise<string | null>;
-	/** The non-empty sessions of a work dir, newest first. */
-	list(workDir: string): Promise<SessionSummary[]>;
+	/** Fails `invalid-input` for an `after` that is not from a page. */
+	list(query: ListQuery): Promise<SessionPage>;
 }

@@ -1,7 +1,14 @@
 // What every session store does, whatever it keeps sessions in.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ContextRow } from "../../src/events/conversation.ts";
-import { type AgentEvent, type AgentPathEntry, type EventBody, statusChanged } from "../../src/events/event.ts";
+import {
+	type AgentEvent,
+	type AgentPathEntry,
+	type EventBody,
+	eventDeclarations,
+	statusChanged,
+} from "../../src/events/event.ts";
+import { emptySummary } from "../../src/store/journal-summary.ts";
 import type { AgentDescription, SessionStore, StoredSession } from "../../src/store/session-store.ts";
 import {
 	type Notification,
@@ -11,10 +18,13 @@ import {
 	type TaskRuntime,
 	type TaskSpec,
 } from "../../src/store/stored-tasks.ts";
+import { sampleEvents } from "../support/sample-events.ts";
 
 export interface StoreSubject {
 	/** A store over the same sessions each time, as another run of the program has it. */
 	openStore(): SessionStore;
+	/** Lets the stores look whether others have taken their sessions over; absent where nobody else can open them. */
+	passTime?(): void;
 	/** Resolves once the time distinguishes a later write from an earlier one. */
 	tick(): Promise<void>;
 	/** An absolute work directory: the store separates the sessions that it has by these. */
@@ -38,9 +48,9 @@ export const promptRow: ContextRow = {
 	message: { role: "user", content: [{ type: "text", text: "Say hello" }] },
 };
 
-export async function readAll(session: StoredSession): Promise<AgentEvent[]> {
+export async function readAll(session: StoredSession, after?: number): Promise<AgentEvent[]> {
 	const events: AgentEvent[] = [];
-	for await (const event of session.events()) events.push(event);
+	for await (const event of session.events(after)) events.push(event);
 	return events;
 }
 
@@ -98,7 +108,8 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 
 		it("makes a new session with nothing in it", async () => {
 			const session = await store.openOrCreate(workDir, id);
-			expect({ ...session }).toMatchObject({ id, workDir, existed: false, contextRows: [], unfinishedCalls: [] });
+			expect({ ...session }).toMatchObject({ id, workDir, existed: false, contextRows: [], summary: emptySummary });
+			expect(session.cursor()).toEqual({ epoch: expect.stringMatching(/^.+$/), seq: 0 });
 			expect(session.state()).toEqual({
 				approval: { yolo: false, afk: false, autoApproveActions: [] },
 				additionalDirs: [],
@@ -115,8 +126,8 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 
 		it("returns every kind of context row unchanged", async () => {
 			const session = await store.openOrCreate(workDir, id);
-			await session.appendContext(everyRow.slice(0, 4));
-			await session.appendContext(everyRow.slice(4));
+			await session.commit({ context: { kind: "append", rows: everyRow.slice(0, 4) } });
+			await session.commit({ context: { kind: "append", rows: everyRow.slice(4) } });
 			const again = await reopen();
 			expect(again.existed).toBe(true);
 			expect(again.contextRows).toEqual(everyRow);
@@ -124,11 +135,11 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 
 		it("prepends a system prompt to a context without one", async () => {
 			const session = await store.openOrCreate(workDir, id);
-			await session.appendContext([{ type: "checkpoint", id: 0 }, promptRow]);
+			await session.commit({ context: { kind: "append", rows: [{ type: "checkpoint", id: 0 }, promptRow] } });
 			const second = await reopen();
 			const prompt: ContextRow = { type: "system-prompt", content: "You code." };
-			await second.appendContext([prompt, { type: "checkpoint", id: 1 }]);
-			await second.appendContext([promptRow]);
+			await second.commit({ context: { kind: "append", rows: [prompt, { type: "checkpoint", id: 1 }] } });
+			await second.commit({ context: { kind: "append", rows: [promptRow] } });
 			expect((await reopen()).contextRows).toEqual([
 				prompt,
 				{ type: "checkpoint", id: 0 },
@@ -140,51 +151,100 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 
 		it("replaces the whole context, and appends to the new one", async () => {
 			const session = await store.openOrCreate(workDir, id);
-			await session.appendContext(everyRow);
+			await session.commit({ context: { kind: "append", rows: everyRow } });
 			const replacing: ContextRow[] = [{ type: "system-prompt", content: "You code." }, promptRow];
-			await session.replaceContext(replacing);
-			await session.appendContext([{ type: "usage", tokenCount: 7 }]);
+			await session.commit({ context: { kind: "replace", rows: replacing } });
+			await session.commit({ context: { kind: "append", rows: [{ type: "usage", tokenCount: 7 }] } });
 			expect((await reopen()).contextRows).toEqual([...replacing, { type: "usage", tokenCount: 7 }]);
 		});
 
 		it("replaces the context of a session that had none", async () => {
 			const session = await store.openOrCreate(workDir, id);
-			await session.replaceContext([promptRow]);
+			await session.commit({ context: { kind: "replace", rows: [promptRow] } });
 			expect((await reopen()).contextRows).toEqual([promptRow]);
 		});
 
-		it("returns the events that the log stores, with their time and agent path, without a turn id", async () => {
+		it("gives the durable events back whole, with dense numbers and the epoch", async () => {
 			const session = await store.openOrCreate(workDir, id);
-			const persisted = [
+			const durable = [
 				eventAt({ type: "turn.started", input: [{ type: "text", text: "héllo" }] }, 1_700_000_000_001),
 				eventAt({ type: "step.started", n: 1 }, 1_700_000_000_002.5, [subagent, { ...subagent, agentId: null }]),
-				eventAt(statusChanged({ context_tokens: 3 }), 1_700_000_000_003),
-				eventAt({ type: "turn.ended", outcome: null }, 1_700_000_000_999),
-			];
-			const [first, ...others] = persisted;
-			if (first === undefined) throw new Error("no event");
-			await session.appendEvents([
-				first,
-				eventAt({ type: "content.delta", part: { type: "text", text: "x" } }),
+				{ ...eventAt(statusChanged({ context_tokens: 3 }), 1_700_000_000_003), turnId: null },
 				eventAt({
 					type: "interaction.resolved",
 					interactionId: "ask-1",
 					answer: { kind: "approval", decision: "approve", feedback: "" },
+					by: { kind: "client", clientId: "c1", name: null },
 				}),
-			]);
-			await session.appendEvents(others);
-			const expected = persisted.map((event) => ({ ...event, turnId: null }));
+				eventAt({ type: "turn.ended", outcome: { status: "finished" } }, 1_700_000_000_999),
+			];
+			const [first, ...others] = durable;
+			if (first === undefined) throw new Error("no event");
+			const volatile = eventAt({ type: "content.delta", part: { type: "text", text: "x" } });
+			const { epoch } = session.cursor();
+			const expected = durable.map((event, index) => ({ ...event, seq: index + 1, epoch }));
+			expect(await session.commit({ events: [volatile, first, volatile] })).toEqual([volatile, expected[0], volatile]);
+			expect(await session.commit({ events: others })).toEqual(expected.slice(1));
 			expect(await readAll(session)).toEqual(expected);
-			expect(await readAll(await reopen())).toEqual(expected);
+			expect(session.cursor()).toEqual({ epoch, seq: 5 });
+			const again = await reopen();
+			expect(await readAll(again)).toEqual(expected);
+			expect(again.cursor()).toEqual({ epoch, seq: 5 });
 		});
 
-		it("does not return events that are appended after the reading began", async () => {
+		it("gives back the events of every type", async () => {
 			const session = await store.openOrCreate(workDir, id);
-			await session.appendEvents([eventAt({ type: "step.started", n: 1 }), eventAt({ type: "step.started", n: 2 })]);
+			const samples = Object.values(sampleEvents)
+				.flat()
+				.filter(({ type }) => eventDeclarations[type].class === "durable");
+			await session.commit({ events: samples.map((body) => eventAt(body)) });
+			expect((await readAll(await reopen())).map(({ body }) => body)).toMatchObject(samples);
+		});
+
+		it("gives the events behind a number", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			const steps = (...numbers: readonly number[]) => numbers.map((n) => eventAt({ type: "step.started", n }));
+			await session.commit({ events: steps(1, 2, 3) });
+			await session.close();
+			const again = await reopen();
+			await again.commit({ events: steps(4, 5) });
+			for (const after of [0, 1, 3, 4, 5, 9]) {
+				expect((await readAll(again, after)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5].filter((n) => n > after));
+			}
+		});
+
+		it("goes on with the numbers and the epoch after each reopening", async () => {
+			const epochs = new Set<string>();
+			for (let count = 0; count < 4; count += 1) {
+				const session = await reopen();
+				epochs.add(session.cursor().epoch);
+				const [event] = await session.commit({ events: [eventAt({ type: "step.started", n: count })] });
+				expect(event?.seq).toBe(count + 1);
+				if (count % 2 === 0) await session.close();
+			}
+			expect(epochs.size).toBe(1);
+			expect((await readAll(await reopen())).map(({ seq, body }) => [seq, body])).toEqual(
+				[0, 1, 2, 3].map((n) => [n + 1, { type: "step.started", n }]),
+			);
+		});
+
+		it("has another epoch for another session", async () => {
+			const one = await store.openOrCreate(workDir, id);
+			const other = await store.openOrCreate(workDir, otherId);
+			expect(one.cursor().epoch).not.toBe(other.cursor().epoch);
+		});
+
+		it("does not give events back that were committed after the call", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			await session.commit({
+				events: [eventAt({ type: "step.started", n: 1 }), eventAt({ type: "step.started", n: 2 })],
+			});
+			const events = session.events();
 			const seen: unknown[] = [];
-			for await (const { body } of session.events()) {
+			await session.commit({ events: [eventAt({ type: "step.started", n: 9 })] });
+			for await (const { body } of events) {
 				seen.push(body);
-				await session.appendEvents([eventAt({ type: "step.started", n: 9 })]);
+				await session.commit({ events: [eventAt({ type: "step.started", n: 9 })] });
 			}
 			expect(seen).toEqual([
 				{ type: "step.started", n: 1 },
@@ -192,79 +252,136 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			]);
 		});
 
+		it("stores events, context and state together", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			const events = [eventAt({ type: "turn.started", input: "hi" })];
+			await session.commit({
+				events,
+				context: { kind: "append", rows: [promptRow] },
+				state: { planMode: true },
+			});
+			const again = await reopen();
+			expect((await readAll(again)).map(({ body }) => body)).toEqual(events.map(({ body }) => body));
+			expect([again.contextRows, again.state().planMode]).toEqual([[promptRow], true]);
+		});
+
+		it("carries out concurrent commits in the order of the calls, each as a whole", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			const numbers = Array.from({ length: 30 }, (_, n) => n);
+			const results = await Promise.all(
+				numbers.map((n) =>
+					session.commit(
+						{
+							events: [eventAt({ type: "step.started", n }), eventAt({ type: "compaction.started" })],
+							context: { kind: "append", rows: [{ type: "checkpoint", id: n }] },
+						},
+						{ sync: n % 7 === 0 },
+					),
+				),
+			);
+			expect(results.map((events) => events.map(({ seq }) => seq))).toEqual(numbers.map((n) => [2 * n + 1, 2 * n + 2]));
+			const again = await reopen();
+			expect(again.contextRows).toEqual(numbers.map((n) => ({ type: "checkpoint", id: n })));
+			expect((await readAll(again)).map(({ seq }) => seq)).toEqual(Array.from({ length: 60 }, (_, index) => index + 1));
+		});
+
 		it("carries out appends in the order of the calls", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			const rows = Array.from({ length: 30 }, (_, n): ContextRow => ({ type: "checkpoint", id: n }));
-			await Promise.all(rows.map((row) => session.appendContext([row])));
-			await session.sync();
+			await Promise.all(rows.map((row) => session.commit({ context: { kind: "append", rows: [row] } })));
+			await session.commit({}, { sync: true });
 			expect((await reopen()).contextRows).toEqual(rows);
 		});
 
-		it("finds the calls that were started and not finished", async () => {
+		it("finds the calls that were started and are not over", async () => {
 			const session = await store.openOrCreate(workDir, id);
+			const commit = (to: StoredSession, ...bodies: readonly EventBody[]) =>
+				to.commit({ events: bodies.map((body) => eventAt(body)) });
 			const started = (toolCallId: string) =>
-				({ type: "started", toolCallId, name: "Shell", arguments: `{"of":"${toolCallId}"}` }) as const;
-			await session.appendContext([promptRow]);
-			await session.appendCalls([
-				{ type: "asked", interactionId: "ask-1", toolCallId: "a", action: "run command" },
-				{
-					type: "decided",
-					interactionId: null,
-					toolCallId: "a",
-					action: "run command",
-					decision: "approve",
-					by: "rule",
-				},
-				started("a"),
-			]);
-			await session.appendCalls([started("b"), { type: "finished", toolCallId: "a", isError: false }]);
+				({
+					type: "tool.started",
+					toolCallId,
+					name: "Shell",
+					arguments: `{"of":"${toolCallId}"}`,
+					has_effect: true,
+				}) as const;
+			const ended = (toolCallId: string) => ({ type: "tool.ended", toolCallId }) as const;
+			const unfinished = (toolCallId: string, isRecovered = false) => ({
+				toolCallId,
+				name: "Shell",
+				arguments: `{"of":"${toolCallId}"}`,
+				isRecovered,
+			});
+			await session.commit({ context: { kind: "append", rows: [promptRow] } });
+			await commit(session, started("a"));
+			await commit(session, started("b"), ended("a"));
 			// Ids come again in later steps.
-			await session.appendCalls([started("a"), started("c"), { type: "finished", toolCallId: "c", isError: true }]);
+			await commit(session, started("a"), started("c"), ended("c"));
 			const again = await reopen();
-			expect(again.unfinishedCalls).toEqual([
-				{ toolCallId: "b", name: "Shell", arguments: '{"of":"b"}', isRecovered: false },
-				{ toolCallId: "a", name: "Shell", arguments: '{"of":"a"}', isRecovered: false },
-			]);
-			await again.appendCalls([{ type: "recovered", toolCallId: "a" }, started("a")]);
+			expect(again.summary.unfinishedCalls).toEqual([unfinished("b"), unfinished("a")]);
+			await commit(again, { type: "tool.outcome-unknown", toolCallId: "a" }, started("a"));
 			const third = await reopen();
-			expect(third.unfinishedCalls).toEqual([
-				{ toolCallId: "b", name: "Shell", arguments: '{"of":"b"}', isRecovered: false },
-				{ toolCallId: "a", name: "Shell", arguments: '{"of":"a"}', isRecovered: true },
-				{ toolCallId: "a", name: "Shell", arguments: '{"of":"a"}', isRecovered: false },
-			]);
-			await third.appendCalls([
-				{ type: "finished", toolCallId: "b", isError: true },
-				{ type: "finished", toolCallId: "a", isError: true },
-				{ type: "finished", toolCallId: "a", isError: true },
-			]);
-			expect((await reopen()).unfinishedCalls).toEqual([]);
+			expect(third.summary.unfinishedCalls).toEqual([unfinished("b"), unfinished("a", true), unfinished("a")]);
+			await commit(third, ended("a"));
+			expect((await reopen()).summary.unfinishedCalls).toEqual([unfinished("b"), unfinished("a")]);
+			const fourth = await reopen();
+			await commit(fourth, { type: "tool.outcome-unknown", toolCallId: "a" });
+			await commit(fourth, { type: "recovery.reported" }, ended("b"), ended("a"), {
+				type: "turn.ended",
+				outcome: null,
+			});
+			await fourth.close();
+			expect((await reopen()).summary.unfinishedCalls).toEqual([]);
 		});
 
-		it("finds the usage that was stored last", async () => {
+		it("finds what was used, as it was last stored, also behind a closed run", async () => {
 			const session = await store.openOrCreate(workDir, id);
-			expect(session.used).toEqual({ tokens: 0, milliseconds: 0, toolCalls: 0 });
-			await session.appendContext([promptRow]);
-			await session.appendCalls([{ type: "used", tokens: 10, milliseconds: 1.5, toolCalls: 0 }]);
-			await session.appendCalls([{ type: "finished", toolCallId: "a", isError: false }]);
-			await session.appendCalls([{ type: "used", tokens: 25, milliseconds: 2000, toolCalls: 3 }]);
+			const used = (tokens: number, milliseconds: number, toolCalls: number) =>
+				eventAt({ type: "usage.counted", tokens, milliseconds, tool_calls: toolCalls });
+			await session.commit({ context: { kind: "append", rows: [promptRow] } });
+			await session.commit({ events: [used(10, 1.5, 0)] });
+			await session.commit({ events: [eventAt({ type: "turn.ended", outcome: null }), used(25, 2000, 3)] });
+			expect((await reopen()).summary.used).toEqual({ tokens: 25, milliseconds: 2000, toolCalls: 3 });
 			const again = await reopen();
-			expect(again.used).toEqual({ tokens: 25, milliseconds: 2000, toolCalls: 3 });
-			expect(again.unfinishedCalls).toEqual([]);
+			await again.commit({ events: [used(30, 2001, 4)] });
+			await again.close();
+			expect((await reopen()).summary.used).toEqual({ tokens: 30, milliseconds: 2001, toolCalls: 4 });
+		});
+
+		it("finds what an interrupted step had produced and its context does not have", async () => {
+			const session = await store.openOrCreate(workDir, id);
+			const said = eventAt({ type: "content.completed", part: { type: "text", text: "I will look." } });
+			const [, , stored] = await session.commit({
+				events: [
+					eventAt({ type: "turn.started", input: "look" }),
+					eventAt({ type: "step.started", n: 1 }),
+					said,
+					eventAt({ type: "content.completed", part: { type: "text", text: "of a subagent" } }, 1, [subagent]),
+				],
+				context: { kind: "append", rows: [promptRow] },
+			});
+			const again = await reopen();
+			expect(again.summary.unretained).toEqual([stored]);
+			const answer: ContextRow = { type: "message", message: { role: "assistant", content: [] } };
+			await again.commit({ context: { kind: "append", rows: [answer] } });
+			expect((await reopen()).summary.unretained).toEqual([]);
 		});
 
 		it("updates the state field by field", async () => {
 			const session = await store.openOrCreate(workDir, id);
-			await session.appendContext([promptRow]);
-			await session.updateState({
-				planMode: true,
-				planSlug: "blue-moon",
-				todos: [{ title: "read", status: "done" }],
-				archivedAt: 1_700_000_000.5,
-				creationOptions: { tools: "all", budgets: {} },
+			await session.commit({ context: { kind: "append", rows: [promptRow] } });
+			await session.commit({
+				state: {
+					planMode: true,
+					planSlug: "blue-moon",
+					todos: [{ title: "read", status: "done" }],
+					archivedAt: 1_700_000_000.5,
+					creationOptions: { tools: "all", budgets: {} },
+				},
 			});
 			await Promise.all([
-				session.updateState({ approval: { yolo: true, afk: false, autoApproveActions: ["edit file"] } }),
-				session.updateState({ additionalDirs: ["/srv"], customTitle: "A title" }),
+				session.commit({ state: { approval: { yolo: true, afk: false, autoApproveActions: ["edit file"] } } }),
+				session.commit({ state: { additionalDirs: ["/srv"], customTitle: "A title" } }),
 			]);
 			const expected = {
 				approval: { yolo: true, afk: false, autoApproveActions: ["edit file"] },
@@ -283,8 +400,8 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 
 		it("starts with an empty context where its file is gone, and with the events and the title that remain", async () => {
 			const session = await store.openOrCreate(workDir, id);
-			await session.appendEvents([eventAt({ type: "step.started", n: 1 })]);
-			await session.updateState({ planMode: true, customTitle: "Kept" });
+			await session.commit({ events: [eventAt({ type: "step.started", n: 1 })] });
+			await session.commit({ state: { planMode: true, customTitle: "Kept" } });
 			const again = await reopen();
 			expect(again.existed).toBe(false);
 			expect(again.state()).toMatchObject({ planMode: false, customTitle: "Kept" });
@@ -295,7 +412,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect(await store.open(workDir, id)).toBeNull();
 			const session = await store.openOrCreate(workDir, id);
 			expect(await store.open(workDir, id)).toBeNull();
-			await session.appendContext([promptRow]);
+			await session.commit({ context: { kind: "append", rows: [promptRow] } });
 			expect((await subject.openStore().open(workDir, id))?.contextRows).toEqual([promptRow]);
 			expect(await store.open(workDir, otherId)).toBeNull();
 			expect(await store.open(`${workDir}-other`, id)).toBeNull();
@@ -303,11 +420,16 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 
 		it("deletes an empty session when it is closed and forgets it as the last one", async () => {
 			const session = await store.openOrCreate(workDir, id);
-			await session.appendContext([
-				{ type: "system-prompt", content: "You code." },
-				{ type: "checkpoint", id: 0 },
-			]);
-			await session.updateState({ planMode: true });
+			await session.commit({
+				context: {
+					kind: "append",
+					rows: [
+						{ type: "system-prompt", content: "You code." },
+						{ type: "checkpoint", id: 0 },
+					],
+				},
+			});
+			await session.commit({ state: { planMode: true } });
 			await session.markStarted();
 			expect(await store.lastSessionId(workDir)).toBe(id);
 			await session.close();
@@ -319,20 +441,20 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 		it("keeps an empty session that was created on purpose, however often it is opened, without listing it", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			await session.establish();
-			await session.updateState({ planMode: true });
+			await session.commit({ state: { planMode: true } });
 			await session.close();
 			for (let time = 0; time < 2; time += 1) {
 				const later = subject.openStore();
 				const again = await later.open(workDir, id);
 				expect(again?.state().planMode).toBe(true);
 				await again?.close();
-				expect(await later.list(workDir)).toEqual([]);
+				expect(await later.list({ workDir })).toEqual({ sessions: [], next: null });
 			}
 		});
 
 		it("finds a session of which only the beginning of the first turn was stored", async () => {
 			const session = await store.openOrCreate(workDir, id);
-			await session.appendEvents([eventAt({ type: "turn.started", input: "Do it." })]);
+			await session.commit({ events: [eventAt({ type: "turn.started", input: "Do it." })] });
 			const again = await subject.openStore().open(workDir, id);
 			expect(again?.contextRows).toEqual([]);
 		});
@@ -340,18 +462,18 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 		it("lets an empty session that was created on purpose be used like any other", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			await session.establish();
-			await session.appendContext([promptRow]);
+			await session.commit({ context: { kind: "append", rows: [promptRow] } });
 			await session.close();
 			expect((await subject.openStore().open(workDir, id))?.contextRows).toEqual([promptRow]);
 		});
 
-		it.each<readonly [string, (session: StoredSession) => Promise<void>]>([
-			["a title", (session) => session.updateState({ customTitle: "Named" })],
-			["an event", (session) => session.appendEvents([eventAt(statusChanged({ plan_mode: true }))])],
-			["a message", (session) => session.appendContext([promptRow])],
+		it.each<readonly [string, (session: StoredSession) => Promise<unknown>]>([
+			["a title", (session) => session.commit({ state: { customTitle: "Named" } })],
+			["an event", (session) => session.commit({ events: [eventAt(statusChanged({ plan_mode: true }))] })],
+			["a message", (session) => session.commit({ context: { kind: "append", rows: [promptRow] } })],
 		])("does not delete a session that has %s", async (_, fill) => {
 			const session = await store.openOrCreate(workDir, id);
-			await session.appendContext([{ type: "checkpoint", id: 0 }]);
+			await session.commit({ context: { kind: "append", rows: [{ type: "checkpoint", id: 0 }] } });
 			await fill(session);
 			await session.close();
 			expect(await subject.openStore().open(workDir, id)).not.toBeNull();
@@ -361,7 +483,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 		it("knows the last session of a crashed run from its first turn on", async () => {
 			const session = await store.openOrCreate(workDir, id);
 			expect(await store.lastSessionId(workDir)).toBeNull();
-			await session.appendContext([promptRow]);
+			await session.commit({ context: { kind: "append", rows: [promptRow] } });
 			expect(await store.lastSessionId(workDir)).toBeNull();
 			await session.markStarted();
 			expect(await subject.openStore().lastSessionId(workDir)).toBe(id);
@@ -370,33 +492,33 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 
 		it("does not change the last session when another one ends unused", async () => {
 			const first = await store.openOrCreate(workDir, id);
-			await first.appendContext([promptRow]);
+			await first.commit({ context: { kind: "append", rows: [promptRow] } });
 			await first.close();
 			const idle = await subject.openStore().openOrCreate(workDir, otherId);
 			await idle.close();
 			expect(await subject.openStore().lastSessionId(workDir)).toBe(id);
-			expect(await subject.openStore().list(workDir)).toHaveLength(1);
+			expect((await subject.openStore().list({ workDir })).sessions).toHaveLength(1);
 		});
 
 		it("does not change the last session when one of many sessions is closed, and deletes that one if it is empty", async () => {
 			const one = await store.openOrCreate(workDir, id);
 			const two = await store.openOrCreate(workDir, otherId);
-			for (const session of [one, two]) await session.appendContext([promptRow]);
+			for (const session of [one, two]) await session.commit({ context: { kind: "append", rows: [promptRow] } });
 			await two.markStarted();
 			await two.close({ becomesLast: false });
 			await one.close({ becomesLast: false });
 			expect(await subject.openStore().lastSessionId(workDir)).toBe(otherId);
 			const empty = await store.openOrCreate(workDir, "11111111-2222-4333-8444-555555555577");
-			await empty.updateState({ planMode: true });
+			await empty.commit({ state: { planMode: true } });
 			await empty.close({ becomesLast: false });
-			expect(await subject.openStore().list(workDir)).toHaveLength(2);
+			expect((await subject.openStore().list({ workDir })).sessions).toHaveLength(2);
 		});
 
 		it("lists sessions that are not empty, newest first, titled by the first prompt of the session's own agent", async () => {
 			const fill = async (name: string, events: readonly AgentEvent[], rows: readonly ContextRow[]) => {
 				const session = await store.openOrCreate(workDir, name);
-				await session.appendContext(rows);
-				await session.appendEvents(events);
+				await session.commit({ context: { kind: "append", rows } });
+				await session.commit({ events });
 				await subject.tick();
 				return session;
 			};
@@ -409,22 +531,85 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				[],
 			);
 			const named = await fill("named", [turn("First prompt")], []);
-			await named.updateState({ customTitle: "Its name" });
+			await named.commit({ state: { customTitle: "Its name", archivedAt: 1_700_000_000.5 } });
 			await fill("untitled", [], [promptRow]);
-			const expected = [
-				{ id: "untitled", workDir, title: "Untitled" },
-				{ id: "named", workDir, title: "Its name" },
-				{ id: "prompted", workDir, title: "My prompt" },
-			];
-			expect(await subject.openStore().list(workDir)).toEqual(expected);
-			expect(await store.list(`${workDir}/x/..//.`)).toEqual(expected);
-			expect(await store.list(`${workDir}-other`)).toEqual([]);
+			const listed = (name: string, title: string, archivedAt: number | null = null) => ({
+				id: name,
+				workDir,
+				title,
+				updatedAt: expect.any(Number),
+				archivedAt,
+			});
+			const expected = {
+				sessions: [
+					listed("untitled", "Untitled"),
+					listed("named", "Its name", 1_700_000_000_500),
+					listed("prompted", "My prompt"),
+				],
+				next: null,
+			};
+			expect(await subject.openStore().list({ workDir })).toEqual(expected);
+			expect(await store.list({ workDir: `${workDir}/x/..//.` })).toEqual(expected);
+			expect(await store.list({ workDir: `${workDir}-other` })).toEqual({ sessions: [], next: null });
+		});
+
+		it("lists the sessions of all work dirs in pages", async () => {
+			for (const [index, place] of [workDir, `${workDir}-other`, workDir, `${workDir}-other`].entries()) {
+				const session = await store.openOrCreate(place, `session-${index}`);
+				await session.commit({ events: [eventAt({ type: "turn.started", input: `prompt ${index}` })] });
+				await session.close();
+				await subject.tick();
+			}
+			const all = await subject.openStore().list({});
+			expect(all.sessions.map((one) => one.id)).toEqual(["session-3", "session-2", "session-1", "session-0"]);
+			expect(all.sessions.map((one) => one.workDir)).toEqual([
+				`${workDir}-other`,
+				workDir,
+				`${workDir}-other`,
+				workDir,
+			]);
+			const seen: string[] = [];
+			let after: string | null = null;
+			do {
+				const page = await store.list({ limit: 3, ...(after === null ? {} : { after }) });
+				seen.push(...page.sessions.map((one) => one.id));
+				after = page.next;
+			} while (after !== null);
+			expect(seen).toEqual(all.sessions.map((one) => one.id));
+			expect((await store.list({ workDir, limit: 1 })).sessions.map((one) => one.id)).toEqual(["session-2"]);
+			await expect(store.list({ after: "nonsense" })).rejects.toMatchObject({ code: "invalid-input" });
+		});
+
+		it("refuses the writes of a session that another process has taken over, and says so at once", async () => {
+			const stale = await store.openOrCreate(workDir, id);
+			await stale.commit({ events: [eventAt({ type: "step.started", n: 1 })] });
+			const { passTime } = subject;
+			if (passTime === undefined) {
+				expect(stale.lost).toBeInstanceOf(Promise);
+				return;
+			}
+			const holder = await reopen();
+			passTime();
+			const reason = await stale.lost;
+			expect(reason).toMatchObject({ code: "storage-failed" });
+			const refusal = stale.commit({ events: [eventAt({ type: "step.started", n: 2 })] });
+			await expect(refusal).rejects.toMatchObject({ code: "storage-failed", message: reason.message });
+			await holder.commit({ events: [eventAt({ type: "step.started", n: 3 })] });
+			await holder.close();
+			// Also when the other one is gone: what it wrote is unknown here.
+			await expect(stale.commit({ state: { planMode: true } })).rejects.toMatchObject({ code: "storage-failed" });
+			await stale.close();
+			const steps = (await readAll(await reopen())).map(({ seq, body }) => [seq, body]);
+			expect(steps).toEqual([
+				[1, { type: "step.started", n: 1 }],
+				[2, { type: "step.started", n: 3 }],
+			]);
 		});
 
 		it("treats spellings of one work dir as the same", async () => {
 			const session = await store.openOrCreate(`${workDir}//x/../.`, id);
 			expect(session.workDir).toBe(workDir);
-			await session.appendContext([promptRow]);
+			await session.commit({ context: { kind: "append", rows: [promptRow] } });
 			expect(await subject.openStore().open(`${workDir}/`, id)).not.toBeNull();
 		});
 
@@ -449,7 +634,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 
 			it("are found again with their metadata, in this session only", async () => {
 				const session = await store.openOrCreate(workDir, id);
-				await session.appendContext([promptRow]);
+				await session.commit({ context: { kind: "append", rows: [promptRow] } });
 				expect(await session.openAgent(known.id)).toBeNull();
 				const agent = await session.createAgent(known);
 				expect(agent.contextRows).toEqual([]);
@@ -482,7 +667,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 
 			it("write nothing to the session's own logs", async () => {
 				const session = await store.openOrCreate(workDir, id);
-				await session.appendContext([promptRow]);
+				await session.commit({ context: { kind: "append", rows: [promptRow] } });
 				const agent = await session.createAgent(known);
 				await agent.begin("Count the lines");
 				await agent.appendContext(everyRow);
@@ -500,7 +685,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 
 			it("refuse writes after the end of ownership", async () => {
 				const session = await store.openOrCreate(workDir, id);
-				await session.appendContext([promptRow]);
+				await session.commit({ context: { kind: "append", rows: [promptRow] } });
 				const agent = await session.createAgent(known);
 				await session.close();
 				const closed = { code: "closed" };
@@ -551,7 +736,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 
 			it("is none in a new session, nor in another one", async () => {
 				const session = await store.openOrCreate(workDir, id);
-				await session.appendContext([promptRow]);
+				await session.commit({ context: { kind: "append", rows: [promptRow] } });
 				const isNone = async ({ tasks, notifications }: StoredSession) => [
 					await tasks.any(),
 					await tasks.list(),
@@ -575,7 +760,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 
 			it("is found again with all its data", async () => {
 				const session = await store.openOrCreate(workDir, id);
-				await session.appendContext([promptRow]);
+				await session.commit({ context: { kind: "append", rows: [promptRow] } });
 				const task = await session.tasks.create(spec);
 				const control = { killRequestedAt: 1_700_000_002_000, killReason: "enough", force: true };
 				await task.setRuntime(runtime);
@@ -617,7 +802,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 
 			it("returns notifications with the state of their delivery", async () => {
 				const session = await store.openOrCreate(workDir, id);
-				await session.appendContext([promptRow]);
+				await session.commit({ context: { kind: "append", rows: [promptRow] } });
 				const later = { ...notification, id: "n00000001", createdAt: 1_700_000_004_000, dedupeKey: null };
 				await session.notifications.add({ notification, delivery });
 				await session.notifications.add({ notification: later, delivery });
@@ -634,7 +819,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 
 			it("refuses writes after the end of ownership", async () => {
 				const session = await store.openOrCreate(workDir, id);
-				await session.appendContext([promptRow]);
+				await session.commit({ context: { kind: "append", rows: [promptRow] } });
 				const task = await session.tasks.create(spec);
 				await session.close();
 				const closed = { code: "closed" };
@@ -653,13 +838,13 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 			expect(await store.readContext(workDir, id)).toBeNull();
 			const session = await store.openOrCreate(workDir, id);
 			expect(await subject.openStore().readContext(workDir, id)).toBeNull();
-			await session.appendContext(everyRow);
+			await session.commit({ context: { kind: "append", rows: everyRow } });
 			expect(await subject.openStore().readContext(`${workDir}/x/..`, id)).toEqual(everyRow);
-			await session.appendContext([promptRow]);
+			await session.commit({ context: { kind: "append", rows: [promptRow] } });
 			expect(await store.readContext(workDir, id)).toEqual([...everyRow, promptRow]);
-			await session.replaceContext([promptRow]);
+			await session.commit({ context: { kind: "replace", rows: [promptRow] } });
 			expect(await subject.openStore().readContext(workDir, id)).toEqual([promptRow]);
-			await session.appendContext([promptRow]);
+			await session.commit({ context: { kind: "append", rows: [promptRow] } });
 			await session.close();
 			expect(await subject.openStore().readContext(workDir, id)).toEqual([promptRow, promptRow]);
 			expect(await store.readContext(workDir, otherId)).toBeNull();
@@ -669,10 +854,10 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 		it("knows the work dir of a session by its id", async () => {
 			expect(await store.workDirOf(id)).toBeNull();
 			const other = await store.openOrCreate(`${workDir}-other`, otherId);
-			await other.appendContext([promptRow]);
+			await other.commit({ context: { kind: "append", rows: [promptRow] } });
 			const session = await store.openOrCreate(workDir, id);
 			expect(await store.workDirOf(id)).toBeNull();
-			await session.appendContext([promptRow]);
+			await session.commit({ context: { kind: "append", rows: [promptRow] } });
 			expect(await subject.openStore().workDirOf(id)).toBe(workDir);
 			expect(await subject.openStore().workDirOf(otherId)).toBe(`${workDir}-other`);
 			await expect(store.workDirOf("../x")).rejects.toMatchObject({ code: "invalid-input" });
@@ -680,20 +865,20 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 
 		it("refuses a relative work dir", async () => {
 			await expect(store.openOrCreate("here", id)).rejects.toMatchObject({ code: "invalid-input" });
-			await expect(store.list("here")).rejects.toMatchObject({ code: "invalid-input" });
+			await expect(store.list({ workDir: "here" })).rejects.toMatchObject({ code: "invalid-input" });
 		});
 
 		it("refuses writes after the end of ownership; ending it twice is fine", async () => {
 			const session = await store.openOrCreate(workDir, id);
-			await session.appendContext([promptRow]);
-			const pending = session.appendContext([{ type: "checkpoint", id: 1 }]);
+			await session.commit({ context: { kind: "append", rows: [promptRow] } });
+			const pending = session.commit({ context: { kind: "append", rows: [{ type: "checkpoint", id: 1 }] } });
 			await Promise.all([session.close(), session.close()]);
 			await pending;
 			const closed = { code: "closed" };
-			await expect(session.appendContext([promptRow])).rejects.toMatchObject(closed);
-			await expect(session.appendEvents([])).rejects.toMatchObject(closed);
-			await expect(session.appendCalls([])).rejects.toMatchObject(closed);
-			await expect(session.updateState({ planMode: true })).rejects.toMatchObject(closed);
+			await expect(session.commit({ context: { kind: "append", rows: [promptRow] } })).rejects.toMatchObject(closed);
+			await expect(session.commit({ events: [] })).rejects.toMatchObject(closed);
+			await expect(session.commit({}, { sync: true })).rejects.toMatchObject(closed);
+			await expect(session.commit({ state: { planMode: true } })).rejects.toMatchObject(closed);
 			await expect(session.markStarted()).rejects.toMatchObject(closed);
 			expect((await reopen()).contextRows).toHaveLength(2);
 		});

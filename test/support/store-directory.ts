@@ -8,7 +8,7 @@ import { createDiskFiles } from "../../src/files/disk-files.ts";
 import type { AppendFile, Files } from "../../src/files/port.ts";
 import { createDiskStore } from "../../src/store/disk/disk-store.ts";
 import type { SessionStore } from "../../src/store/session-store.ts";
-import { createSteppingClock } from "./stepping-clock.ts";
+import { createSteppingClock, type SteppingClock } from "./stepping-clock.ts";
 
 export interface LoggedLine {
 	readonly level: "debug" | "info" | "warn" | "error";
@@ -34,6 +34,8 @@ export interface StoreDirectory {
 	readonly workDir: string;
 	/** Without a clock, waiting for a session that another store holds takes no time. */
 	openStore(options?: { readonly files?: Files; readonly log?: Log; readonly clock?: Clock }): SessionStore;
+	/** Lets the stores without a clock of their own look at what they watch. */
+	passTime(): void;
 	/** Resolves once the file system gives a file written now a later time than any before. */
 	tick(): Promise<void>;
 	cleanUp(): Promise<void>;
@@ -52,6 +54,12 @@ export async function createStoreDirectory(): Promise<StoreDirectory> {
 			return file;
 		},
 	});
+	const clocks: SteppingClock[] = [];
+	const createClock = (): SteppingClock => {
+		const clock = createSteppingClock(Date.now());
+		clocks.push(clock);
+		return clock;
+	};
 	const touch = async (): Promise<number> => {
 		const probe = path.join(root, "probe");
 		await writeFile(probe, "x");
@@ -61,8 +69,11 @@ export async function createStoreDirectory(): Promise<StoreDirectory> {
 		root,
 		shareDir,
 		workDir: "/home/me/project",
-		openStore: ({ files = createDiskFiles(), log = createMemoryLog(), clock = createSteppingClock(Date.now()) } = {}) =>
+		openStore: ({ files = createDiskFiles(), log = createMemoryLog(), clock = createClock() } = {}) =>
 			createDiskStore({ files: remembering(files), shareDir, log, clock, protocolVersion: "1.10" }),
+		passTime() {
+			for (const clock of clocks) clock.runBackground();
+		},
 		async tick() {
 			const before = await touch();
 			while ((await touch()) <= before) {

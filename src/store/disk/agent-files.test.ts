@@ -147,7 +147,7 @@ describe("the files of a subagent", () => {
 		await writeFile(at("meta.json"), content);
 		const session = await open();
 		expect(await session.openAgent(agent.id)).toBeNull();
-		await session.appendContext([promptRow]);
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
 		expect(await text("meta.json")).toBe(content);
 	});
 
@@ -219,11 +219,11 @@ describe("the files of a subagent", () => {
 		["running_background", "agent-00000001"],
 	])("left as %s by a killed process are marked as failed once the session is written again", async (left, taskId) => {
 		const crashed = await open();
-		await crashed.appendContext([promptRow]);
+		await crashed.commit({ context: { kind: "append", rows: [promptRow] } });
 		await (await crashed.createAgent(agent)).begin("Count the lines", taskId);
 		const session = await open();
 		expect(await status()).toBe(left);
-		await session.appendContext([{ type: "checkpoint", id: 1 }]);
+		await session.commit({ context: { kind: "append", rows: [{ type: "checkpoint", id: 1 }] } });
 		expect(await status()).toBe("failed");
 		expect(JSON.parse(await text("meta.json"))).toMatchObject({ description: "count lines", subagent_type: "coder" });
 	});
@@ -233,7 +233,7 @@ describe("the files of a subagent", () => {
 		await (await run(first)).setStatus("killed");
 		await first.close();
 		const before = await text("meta.json");
-		await (await open()).appendContext([promptRow]);
+		await (await open()).commit({ context: { kind: "append", rows: [promptRow] } });
 		expect(await text("meta.json")).toBe(before);
 	});
 
@@ -257,7 +257,7 @@ describe("the files of a subagent", () => {
 			},
 		};
 		const session = await place.openStore({ files: counting }).openOrCreate(place.workDir, id);
-		await session.appendContext([promptRow]);
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
 		const before = open;
 		for (const name of ["a00000001", "a00000002"]) {
 			const stored = await session.createAgent({ ...agent, id: name });
@@ -268,7 +268,7 @@ describe("the files of a subagent", () => {
 			await stored.setStatus("idle");
 			expect(open).toBe(before);
 		}
-		await session.sync();
+		await session.commit({}, { sync: true });
 		await session.close();
 		expect(open).toBe(0);
 	});

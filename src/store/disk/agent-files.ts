@@ -6,10 +6,11 @@ import type { ContextRow } from "../../events/conversation.ts";
 import type { AgentEvent } from "../../events/event.ts";
 import type { Files } from "../../files/port.ts";
 import type { AgentDescription, AgentStatus, StoredAgent } from "../session-store.ts";
-import { createContextLog } from "./context-log.ts";
-import { toEventLines, toHeader } from "./event-log.ts";
-import { type LineFile, parseLine } from "./line-file.ts";
-import { withStorageError } from "./storage-error.ts";
+import { createContextLog } from "./logs/context-log.ts";
+import { toEventLines, toHeader } from "./logs/event-log.ts";
+import { parseLine } from "./logs/json-lines.ts";
+import type { LineFile } from "./logs/line-file.ts";
+import { withStorageError } from "./logs/storage-error.ts";
 
 const statuses = ["idle", "running_foreground", "running_background", "completed", "failed", "killed"] as const;
 

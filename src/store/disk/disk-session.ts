@@ -4,32 +4,26 @@ import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { AgentEvent } from "../../events/event.ts";
 import type { Files } from "../../files/port.ts";
 import { sweepTemporaries } from "../../files/temporaries.ts";
 import type { StoredSession } from "../session-store.ts";
 import { createAgentFiles, failStaleAgents, openAgentFiles } from "./agent-files.ts";
-import { readJournal, toCallLine } from "./call-journal.ts";
-import { createContextLog, readContext } from "./context-log.ts";
-import { readEvents, toEventLines, toHeader } from "./event-log.ts";
+import { createNotificationFiles } from "./background/notification-files.ts";
+import { createTaskFiles } from "./background/task-files.ts";
+import { openHistory } from "./journal/session-history.ts";
+import { createSessionLog } from "./journal/session-log.ts";
 import { type Lease, takeLease } from "./lease.ts";
-import { createLineFile, type LineFile } from "./line-file.ts";
+import { createLeaseWatch } from "./lease-watch.ts";
+import { readContext } from "./logs/context-log.ts";
+import { type FoundSession, logBytes } from "./logs/found-session.ts";
+import { createLineFile, type LineFile, type LineFileOptions } from "./logs/line-file.ts";
+import { withStorageError } from "./logs/storage-error.ts";
 import { createNameSync } from "./name-sync.ts";
-import { createNotificationFiles } from "./notification-files.ts";
 import { appendParagraph } from "./readable-text.ts";
 import type { LeftDirectories } from "./released-directories.ts";
-import {
-	type FoundSession,
-	isEmptySession,
-	isPrepared,
-	isUnused,
-	removeSession,
-	type SessionPaths,
-} from "./session-directory.ts";
+import { isEmptySession, isPrepared, isUnused, removeSession, type SessionPaths } from "./session-directory.ts";
 import type { SessionIndex } from "./session-index.ts";
 import { openStateFile } from "./state-file.ts";
-import { withStorageError } from "./storage-error.ts";
-import { createTaskFiles } from "./task-files.ts";
 
 export interface DiskSessionOptions {
 	readonly files: Files;
@@ -55,10 +49,11 @@ export async function openDiskSession(
 	leaseHeld: Lease | null,
 ): Promise<StoredSession> {
 	const { files, log, clock, paths, workDir, index, left } = options;
-	const hadContent = found.contextSize + found.eventsSize + found.callsSize > 0 || found.hasState;
+	const hadContent = logBytes(found) > 0 || found.hasState;
 	const openedAt = clock.now();
 	const names = createNameSync(files, paths.shareDir);
 	let lease = leaseHeld;
+	const watch = createLeaseWatch(clock);
 
 	const makeDirectory = async (): Promise<void> => {
 		await files.makeDirectory(paths.directory);
@@ -68,7 +63,10 @@ export async function openDiskSession(
 		names.nameMade(paths.oldContext);
 	};
 	const start = async (): Promise<void> => {
-		lease ??= await takeLease({ ...options, path: paths.lease, directory: paths.directory });
+		if (lease === null) {
+			lease = await takeLease({ ...options, path: paths.lease, directory: paths.directory });
+			watch.start(lease);
+		}
 		await lease.check();
 		await failStaleAgents({ files, clock, directory: paths.directory });
 		if (found.contextPath === paths.context && (await left.isAsLeft(paths.directory))) return;
@@ -91,32 +89,45 @@ export async function openDiskSession(
 		await lease?.check();
 	};
 
-	const existed = found.contextPath !== null && !isPrepared(found);
-	const [contextRows, journal, stateFile] = await Promise.all([
-		readContext(files, found.contextPath ?? paths.context, log),
-		readJournal(files, paths.calls, log),
-		openStateFile({ files, log, directory: paths.directory, fresh: !existed, prepare }),
-	]);
-	const lineFile = (file: string, knownSize: number, header?: string): LineFile =>
-		createLineFile({
-			files,
-			log,
-			path: file,
-			knownSize,
-			prepare,
-			nameMade: () => names.nameMade(file),
-			...(header === undefined ? {} : { header }),
-		});
-	const contextLines = lineFile(paths.context, found.contextSize);
-	const eventLines = lineFile(paths.events, found.eventsSize, toHeader(options.protocolVersion));
-	const callLines = lineFile(paths.calls, found.callsSize);
-	const contextLog = createContextLog({
+	const source = { files, log, path: paths.journal, sessionId: options.id };
+	const history = await openHistory(source, paths, found);
+	const recoveredRows = history.context.rows?.length ?? 0;
+	const existed = (found.contextPath !== null && !isPrepared(found)) || recoveredRows > 0;
+	/** Somebody created it for later, and it has no content yet. */
+	const wasUnused = isUnused(found) && history.lastSeq === 0 && recoveredRows === 0;
+	const stateFile = await openStateFile({
 		files,
-		path: paths.context,
-		lines: contextLines,
-		opened: contextRows,
+		log,
+		directory: paths.directory,
+		fresh: !existed,
+		recovered: history.missingState,
 	});
-	const lineFiles = [contextLines, eventLines, callLines];
+	const lineFile = (file: string, knownSize: number, how: Partial<LineFileOptions>): LineFile =>
+		createLineFile({ files, log, path: file, knownSize, prepare, nameMade: () => names.nameMade(file), ...how });
+	const agentLines: LineFile[] = [];
+	const sessionLog = createSessionLog({
+		files,
+		log,
+		sessionId: options.id,
+		protocolVersion: options.protocolVersion,
+		paths,
+		found,
+		history,
+		stateFile,
+		isFresh: !existed,
+		prepare,
+		// The names of the other logs need not be on stable storage: they are written again from the journal.
+		lineFile: (file, knownSize, header) =>
+			lineFile(file, knownSize, {
+				async prepare() {},
+				...(file === paths.journal ? {} : { nameMade() {}, isReplaceable: true }),
+				...(header === undefined ? {} : { header }),
+			}),
+		async syncOthers() {
+			await Promise.all([...agentLines.map((lines) => lines.sync()), names.sync()]);
+		},
+	});
+	if (leaseHeld !== null) watch.start(leaseHeld);
 	let isEstablished = false;
 	let closed: Promise<void> | null = null;
 	const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
@@ -148,40 +159,37 @@ export async function openDiskSession(
 		appendText: (file: string, text: string) => changeFile(file, () => appendParagraph(files, file, text)),
 		readContext: (file: string) => readContext(files, file, log),
 		lineFile(file: string, knownSize: number, header?: string): LineFile {
-			const lines = lineFile(file, knownSize, header);
-			lineFiles.push(lines);
+			const lines = lineFile(file, knownSize, header === undefined ? {} : { header });
+			agentLines.push(lines);
 			return lines;
 		},
 	};
 
 	const leave = async (becomesLast: boolean): Promise<void> => {
-		await stateFile.settled();
-		await Promise.all(lineFiles.map((lines) => lines.close()));
 		if (lease === null) return;
 		// A session that another process has taken over must not be indexed or removed here.
 		await lease.check();
-		if (eventLines.hasGrown || !(await isEmptySession(files, paths))) {
+		if (sessionLog.cursor().seq > 0 || !(await isEmptySession(files, paths))) {
+			await sessionLog.finish();
 			if (becomesLast) await index.setLastSession(workDir, options.id);
 			if (started !== null && names.isSynced) await left.note(paths.directory);
 			return;
 		}
 		// The program that prepared it will use it later.
-		if (isEstablished || isUnused(found)) return;
+		if (isEstablished || wasUnused) return sessionLog.finish();
 		await removeSession(files, paths, log);
 		await index.clearLastSession(workDir, options.id);
 	};
 	const finish = async (becomesLast: boolean): Promise<void> => {
+		watch.stop();
 		try {
+			await sessionLog.settled();
 			await leave(becomesLast);
 		} finally {
+			await Promise.all([sessionLog.close(), ...agentLines.map((lines) => lines.close())]);
 			await lease?.release();
 		}
 	};
-	async function* events(): AsyncGenerator<AgentEvent> {
-		// Events that are emitted while the log is being read do not belong to it.
-		const length = await eventLines.size();
-		yield* readEvents({ files, path: paths.events, length, log }, options.id);
-	}
 
 	return {
 		id: options.id,
@@ -189,25 +197,18 @@ export async function openDiskSession(
 		directory: paths.directory,
 		existed,
 		get contextRows() {
-			return contextRows();
+			return history.contextRows();
 		},
-		unfinishedCalls: journal.open,
-		used: journal.used,
+		summary: history.summary,
+		cursor: sessionLog.cursor,
 		state: () => stateFile.state(),
-		updateState: (change) => whileOpen(() => stateFile.update(change)),
-		appendContext: (rows) => whileOpen(() => contextLog.append(rows)),
-		replaceContext: (rows) => whileOpen(() => contextLog.replace(rows)),
-		appendEvents: (batch) => whileOpen(() => eventLines.append(toEventLines(batch))),
-		appendCalls: (records) =>
-			whileOpen(() => callLines.append(records.map((record) => toCallLine(record, clock.now())))),
+		commit: (batch, { sync = false } = {}) => whileOpen(() => sessionLog.commit(batch, sync)),
+		events: (after = 0) => sessionLog.events(after),
+		lost: watch.lost,
 		createAgent: (description) => createAgentFiles(description, agentOptions),
 		openAgent: (id) => openAgentFiles(id, agentOptions),
 		tasks: createTaskFiles(paths.directory, taskOptions),
 		notifications: createNotificationFiles(paths.directory, taskOptions),
-		async sync() {
-			await Promise.all([...lineFiles.map((lines) => lines.sync()), names.sync()]);
-		},
-		events,
 		markStarted: () => whileOpen(() => index.setLastSession(workDir, options.id)),
 		establish: () =>
 			change(paths.context, async () => {

@@ -39,9 +39,9 @@ describe("sessions on disk", () => {
 	it("creates nothing for a session that stays idle", async () => {
 		const session = await open();
 		expect(session.directory).toBe(directory);
-		await session.appendContext([]);
-		await session.appendEvents([]);
-		await session.sync();
+		await session.commit({ context: { kind: "append", rows: [] } });
+		await session.commit({ events: [] });
+		await session.commit({}, { sync: true });
 		await session.close();
 		expect(await readdir(place.root)).toEqual([]);
 	});
@@ -81,7 +81,7 @@ describe("sessions on disk", () => {
 		await idle.close();
 		expect(await readdir(directory)).toEqual(["context.jsonl"]);
 		const used = await open();
-		await used.appendContext([promptRow]);
+		await used.commit({ context: { kind: "append", rows: [promptRow] } });
 		await used.close();
 		expect((await open()).existed).toBe(true);
 		expect(await text("context.jsonl")).toBe('{"role":"user","content":"Say hello"}\n');
@@ -104,14 +104,15 @@ describe("sessions on disk", () => {
 
 	it("writes the files of the layout, and registers the work directory", async () => {
 		const session = await open();
-		await session.appendContext([
-			{ type: "system-prompt", content: "Né 😀\n" },
-			{ type: "checkpoint", id: 0 },
-			promptRow,
-		]);
-		await session.appendEvents([eventAt({ type: "turn.started", input: "Né" }, 1_700_000_000_250)]);
-		await session.updateState({ customTitle: "Né" });
-		expect((await readdir(directory)).sort()).toEqual(["context.jsonl", "state.json", "wire.jsonl"]);
+		await session.commit({
+			context: {
+				kind: "append",
+				rows: [{ type: "system-prompt", content: "Né 😀\n" }, { type: "checkpoint", id: 0 }, promptRow],
+			},
+		});
+		await session.commit({ events: [eventAt({ type: "turn.started", input: "Né" }, 1_700_000_000_250)] });
+		await session.commit({ state: { customTitle: "Né" } });
+		expect((await readdir(directory)).sort()).toEqual(["context.jsonl", "journal.jsonl", "state.json", "wire.jsonl"]);
 		expect(await text("context.jsonl")).toBe(
 			'{"role": "_system_prompt", "content": "N\\u00e9 \\ud83d\\ude00\\n"}\n{"role": "_checkpoint", "id": 0}\n' +
 				'{"role":"user","content":"Say hello"}\n',
@@ -150,10 +151,10 @@ describe("sessions on disk", () => {
 	it("stores a copy of each replaced context, under the first free number", async () => {
 		await put("context_2.jsonl", "of somebody else\n");
 		const session = await open();
-		await session.appendContext([{ type: "system-prompt", content: "One" }]);
-		await session.replaceContext([{ type: "system-prompt", content: "Two" }]);
-		await session.replaceContext([]);
-		await session.appendContext([promptRow]);
+		await session.commit({ context: { kind: "append", rows: [{ type: "system-prompt", content: "One" }] } });
+		await session.commit({ context: { kind: "replace", rows: [{ type: "system-prompt", content: "Two" }] } });
+		await session.commit({ context: { kind: "replace", rows: [] } });
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
 		expect(await text("context_1.jsonl")).toBe('{"role": "_system_prompt", "content": "One"}\n');
 		expect(await text("context_2.jsonl")).toBe("of somebody else\n");
 		expect(await text("context_3.jsonl")).toBe('{"role": "_system_prompt", "content": "Two"}\n');
@@ -162,23 +163,17 @@ describe("sessions on disk", () => {
 
 	it("writes the header with the first record when the log is missing or empty, and at no other time", async () => {
 		await put("wire.jsonl", "");
-		await (await open()).appendEvents([eventAt({ type: "compaction.started" })]);
+		await (await open()).commit({ events: [eventAt({ type: "compaction.started" })] });
 		expect((await lines("wire.jsonl"))[0]).toBe(headerLine);
+		await rm(directory, { recursive: true });
 		await put("wire.jsonl", '{"timestamp": 1, "message": {"type": "TurnBegin", "payload": {"user_input": "old"}}}\n');
 		const session = await open();
-		await session.appendEvents([eventAt({ type: "compaction.started" })]);
+		await session.commit({ events: [eventAt({ type: "compaction.started" })] });
 		expect(await lines("wire.jsonl")).toHaveLength(2);
 		expect((await readAll(session)).map(({ at, body }) => [at, body.type])).toEqual([
 			[1000, "turn.started"],
 			[1_700_000_000_123, "compaction.started"],
 		]);
-	});
-
-	it("stores the call journal in its own file, with the time of each row", async () => {
-		const session = await open();
-		await session.appendCalls([{ type: "finished", toolCallId: "a", isError: false }]);
-		const [line = ""] = await lines("calls.jsonl");
-		expect(JSON.parse(line)).toEqual({ at: expect.any(Number), type: "finished", toolCallId: "a", isError: false });
 	});
 
 	it("opens a session of an unlisted work directory, and changes nothing by opening", async () => {
@@ -200,7 +195,7 @@ describe("sessions on disk", () => {
 		await put("context.jsonl", whole + rest);
 		const log = createMemoryLog();
 		const session = await open(log);
-		await session.appendContext([{ type: "checkpoint", id: 1 }]);
+		await session.commit({ context: { kind: "append", rows: [{ type: "checkpoint", id: 1 }] } });
 		expect(await text("context.jsonl")).toBe(`${whole}{"role": "_checkpoint", "id": 1}\n`);
 		const cut = log.lines.find((line) => line.message.includes("cut off"));
 		expect(Buffer.from(String(cut?.fields["base64"]), "base64").toString()).toBe(rest);
@@ -208,7 +203,7 @@ describe("sessions on disk", () => {
 
 	it("writes the header again after a crash left only a part of it", async () => {
 		await put("wire.jsonl", headerLine.slice(0, 20));
-		await (await open()).appendEvents([eventAt({ type: "compaction.started" })]);
+		await (await open()).commit({ events: [eventAt({ type: "compaction.started" })] });
 		expect(await lines("wire.jsonl")).toHaveLength(2);
 		expect((await lines("wire.jsonl"))[0]).toBe(headerLine);
 	});
@@ -217,7 +212,7 @@ describe("sessions on disk", () => {
 		await put("context.jsonl", '{"role":"user","content":"Hi"}');
 		const session = await open();
 		expect(session.contextRows).toHaveLength(1);
-		await session.appendContext([{ type: "checkpoint", id: 1 }]);
+		await session.commit({ context: { kind: "append", rows: [{ type: "checkpoint", id: 1 }] } });
 		expect(await text("context.jsonl")).toBe('{"role":"user","content":"Hi"}\n{"role": "_checkpoint", "id": 1}\n');
 	});
 
@@ -226,17 +221,17 @@ describe("sessions on disk", () => {
 		await put("wire.jsonl", `${headerLine}\n{"timestamp":1,"message":{"type":"CompactionBegin","payload":{}}}\n`);
 		const session = await open();
 		expect(session.existed).toBe(false);
-		await session.appendContext([promptRow]);
-		await session.appendEvents([eventAt({ type: "compaction.ended" })]);
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
+		await session.commit({ events: [eventAt({ type: "compaction.ended" })] });
 		expect(await lines("wire.jsonl")).toHaveLength(3);
 		await session.close();
-		expect((await readdir(directory)).sort()).toEqual(["baseline", "context.jsonl", "wire.jsonl"]);
+		expect((await readdir(directory)).sort()).toEqual(["baseline", "context.jsonl", "journal.jsonl", "wire.jsonl"]);
 	});
 
 	it("removes only its own files from a shared directory", async () => {
 		await mkdir(path.join(directory, "baseline"), { recursive: true });
 		const session = await open();
-		await session.appendContext([{ type: "checkpoint", id: 0 }]);
+		await session.commit({ context: { kind: "append", rows: [{ type: "checkpoint", id: 0 }] } });
 		await session.close();
 		expect(await readdir(directory)).toEqual(["baseline"]);
 	});
@@ -267,34 +262,36 @@ describe("sessions on disk", () => {
 		bytesRead = 0;
 		await session.close();
 		expect(bytesRead).toBeLessThan(1_000_000);
-		expect(await place.openStore().list(place.workDir)).toEqual([
-			{ id, workDir: place.workDir, title: expect.stringMatching(/^long long/) },
-		]);
+		expect(await place.openStore().list({ workDir: place.workDir })).toMatchObject({
+			sessions: [{ id, workDir: place.workDir, title: expect.stringMatching(/^long long/) }],
+		});
 	});
 
 	it("moves a context of the old layout into the session directory at the first write", async () => {
 		const old = `${directory}.jsonl`;
 		await mkdir(path.dirname(directory), { recursive: true });
 		await writeFile(old, '{"role":"user","content":"Hi"}\n');
-		expect(await place.openStore().list(place.workDir)).toEqual([{ id, workDir: place.workDir, title: "Untitled" }]);
+		expect(await place.openStore().list({ workDir: place.workDir })).toMatchObject({
+			sessions: [{ id, title: "Untitled" }],
+		});
 		const session = await open();
 		expect(session.existed).toBe(true);
 		expect(session.contextRows).toHaveLength(1);
 		await stat(old);
-		await session.appendContext([{ type: "checkpoint", id: 0 }]);
+		await session.commit({ context: { kind: "append", rows: [{ type: "checkpoint", id: 0 }] } });
 		expect(await lines("context.jsonl")).toHaveLength(2);
 		await expect(stat(old)).rejects.toMatchObject({ code: "ENOENT" });
 	});
 
 	it("fails with a clear error when the session directory is deleted", async () => {
 		const session = await open();
-		await session.appendContext([promptRow]);
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
 		await rm(directory, { recursive: true });
 		const failure = { code: "storage-failed", message: expect.stringContaining(directory) };
-		await expect(session.appendContext([promptRow])).rejects.toMatchObject(failure);
-		await expect(session.appendEvents([eventAt({ type: "compaction.started" })])).rejects.toMatchObject(failure);
-		await expect(session.updateState({ planMode: true })).rejects.toMatchObject(failure);
-		await session.sync().catch(() => undefined);
+		await expect(session.commit({ context: { kind: "append", rows: [promptRow] } })).rejects.toMatchObject(failure);
+		await expect(session.commit({ events: [eventAt({ type: "compaction.started" })] })).rejects.toMatchObject(failure);
+		await expect(session.commit({ state: { planMode: true } })).rejects.toMatchObject(failure);
+		await session.commit({}, { sync: true }).catch(() => undefined);
 		await session.close();
 		await expect(stat(directory)).rejects.toMatchObject({ code: "ENOENT" });
 		expect(await place.openStore().lastSessionId(place.workDir)).toBeNull();
@@ -304,7 +301,9 @@ describe("sessions on disk", () => {
 		await put("context.jsonl", '{"role":"user","content":"Hi"}\n');
 		const session = await open();
 		await rm(directory, { recursive: true });
-		await expect(session.appendContext([promptRow])).rejects.toMatchObject({ code: "storage-failed" });
+		await expect(session.commit({ context: { kind: "append", rows: [promptRow] } })).rejects.toMatchObject({
+			code: "storage-failed",
+		});
 		await expect(stat(directory)).rejects.toMatchObject({ code: "ENOENT" });
 	});
 
@@ -313,14 +312,12 @@ describe("sessions on disk", () => {
 		const files = createDiskFiles();
 		const failing = {
 			...files,
-			readPieces: () => {
-				throw Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
-			},
+			read: () => Promise.reject(Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" })),
 		};
 		const store = place.openStore({ files: failing });
 		const session = await store.openOrCreate(place.workDir, id);
 		const failure = { code: "storage-failed", message: expect.stringMatching(/EACCES/) };
-		await expect(session.appendContext([promptRow])).rejects.toMatchObject(failure);
+		await expect(session.commit({ context: { kind: "append", rows: [promptRow] } })).rejects.toMatchObject(failure);
 		await expect(store.open(place.workDir, id)).rejects.toMatchObject(failure);
 		await session.close();
 		expect(await lines("context.jsonl")).toHaveLength(1);
@@ -329,9 +326,11 @@ describe("sessions on disk", () => {
 	it("reads a long event log in pieces", async () => {
 		const session = await open();
 		const part = { type: "text", text: "x".repeat(1000) } as const;
-		await session.appendEvents(
-			Array.from({ length: 3000 }, (_, n) => eventAt({ type: "content.completed", part }, 1_700_000_000_000 + n)),
-		);
+		await session.commit({
+			events: Array.from({ length: 3000 }, (_, n) =>
+				eventAt({ type: "content.completed", part }, 1_700_000_000_000 + n),
+			),
+		});
 		let largest = 0;
 		const files = createDiskFiles();
 		const counting = {
@@ -355,9 +354,9 @@ describe("sessions on disk", () => {
 
 	it("appends after the lines of another writer", async () => {
 		const session = await open();
-		await session.appendContext([promptRow]);
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
 		await appendFile(file("context.jsonl"), '{"role": "_usage", "token_count": 5}\n');
-		await session.appendContext([{ type: "checkpoint", id: 1 }]);
+		await session.commit({ context: { kind: "append", rows: [{ type: "checkpoint", id: 1 }] } });
 		const rows: readonly ContextRow[] = [promptRow, { type: "usage", tokenCount: 5 }, { type: "checkpoint", id: 1 }];
 		expect((await open()).contextRows).toEqual(rows);
 	});

@@ -3,15 +3,20 @@ import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { errorText, KernelError, toKernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import type { ContextRow } from "../../events/conversation.ts";
 import type { Files } from "../../files/port.ts";
-import { nothingUsed, type SessionStore, type SessionSummary, type StoredSession } from "../session-store.ts";
-import { readContext } from "./context-log.ts";
+import { emptySummary } from "../journal-summary.ts";
+import { toPage } from "../session-page.ts";
+import type { SessionStore, SessionSummary, StoredSession } from "../session-store.ts";
 import { openDiskSession, sweepAll } from "./disk-session.ts";
+import { type JournalSource, newEpoch, openJournal, readJournalContext } from "./journal/journal-opening.ts";
 import { takeLease } from "./lease.ts";
+import { readContext } from "./logs/context-log.ts";
+import type { FoundSession } from "./logs/found-session.ts";
 import { createLeftDirectories } from "./released-directories.ts";
 import {
-	type FoundSession,
 	findSession,
+	hasContext,
 	isFound,
 	isThere,
 	readSummary,
@@ -39,6 +44,7 @@ export interface DiskStoreOptions {
  */
 function createBarredSession(id: string, workDir: string, directory: string, error: KernelError): StoredSession {
 	const refuse = () => Promise.reject(error);
+	const epoch = newEpoch();
 	async function* events() {}
 	return {
 		id,
@@ -46,24 +52,26 @@ function createBarredSession(id: string, workDir: string, directory: string, err
 		directory,
 		existed: false,
 		contextRows: [],
-		unfinishedCalls: [],
-		used: nothingUsed,
+		summary: emptySummary,
+		cursor: () => ({ epoch, seq: 0 }),
 		state: initialState,
-		updateState: refuse,
-		appendContext: refuse,
-		replaceContext: refuse,
-		appendEvents: refuse,
-		appendCalls: refuse,
+		commit: refuse,
+		lost: new Promise(() => {}),
 		createAgent: refuse,
 		openAgent: async () => null,
 		tasks: { any: async () => false, create: refuse, list: async () => [], find: async () => null },
 		notifications: { any: async () => false, list: async () => [], add: refuse, setDelivery: refuse },
-		sync: async () => {},
 		events,
 		markStarted: refuse,
 		establish: refuse,
 		close: async () => {},
 	};
+}
+
+/** The context of a session whose file of it is missing. */
+async function readWholeContext(source: JournalSource): Promise<readonly ContextRow[]> {
+	const journal = await openJournal(source);
+	return journal.kind === "opened" ? readJournalContext(source, journal.range) : [];
 }
 
 const oldSuffix = ".jsonl";
@@ -137,7 +145,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			const paths = pathsOf(workDir, id);
 			return reading(paths, async () => {
 				const seen = await findSession(files, paths);
-				return isFound(seen) ? openSeen(workDir, id, seen) : null;
+				return (await isFound(files, paths, seen)) ? openSeen(workDir, id, seen) : null;
 			});
 		},
 		async readContext(spelled, id) {
@@ -146,13 +154,16 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			const paths = pathsOf(workDir, id);
 			return reading(paths, async () => {
 				const { contextPath } = await findSession(files, paths);
-				return contextPath === null ? null : (await readContext(files, contextPath, log))();
+				if (contextPath !== null) return (await readContext(files, contextPath, log))();
+				return (await hasContext(files, paths))
+					? readWholeContext({ files, log, path: paths.journal, sessionId: id })
+					: null;
 			});
 		},
 		async workDirOf(id) {
 			checkSessionId(id);
 			for (const workDir of await index.workDirs()) {
-				if ((await findSession(files, pathsOf(workDir, id))).contextPath !== null) return workDir;
+				if (await hasContext(files, pathsOf(workDir, id))) return workDir;
 			}
 			return null;
 		},
@@ -160,22 +171,22 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			const workDir = toWorkDir(spelled);
 			const id = await index.lastSessionId(workDir);
 			if (id === null || !isSessionId(id)) return null;
-			const found = await findSession(files, pathsOf(workDir, id));
-			return found.contextPath === null ? null : id;
+			return (await hasContext(files, pathsOf(workDir, id))) ? id : null;
 		},
-		async list(spelled) {
-			const workDir = toWorkDir(spelled);
-			const parent = parentOf(workDir);
-			const found: { readonly summary: SessionSummary; readonly updatedAt: number }[] = [];
-			for (const id of await listIds(parent)) {
-				try {
-					const { empty, title, updatedAt } = await readSummary(files, pathsOf(workDir, id));
-					if (!empty) found.push({ summary: { id, workDir, title }, updatedAt });
-				} catch (thrown) {
-					log.warn("a session could not be listed", { id, cause: errorText(thrown) });
+		async list(query) {
+			const chosen = query.workDir === undefined ? await index.workDirs() : [toWorkDir(query.workDir)];
+			const found: SessionSummary[] = [];
+			for (const workDir of new Set(chosen.map(toWorkDir))) {
+				for (const id of await listIds(parentOf(workDir))) {
+					try {
+						const { empty, ...summary } = await readSummary(files, pathsOf(workDir, id));
+						if (!empty) found.push({ id, workDir, ...summary });
+					} catch (thrown) {
+						log.warn("a session could not be listed", { id, cause: errorText(thrown) });
+					}
 				}
 			}
-			return found.sort((one, other) => other.updatedAt - one.updatedAt).map(({ summary }) => summary);
+			return toPage(found, query);
 		},
 	};
 }

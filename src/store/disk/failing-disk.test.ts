@@ -14,19 +14,30 @@ import type { StoredSession } from "../session-store.ts";
 
 const id = "11111111-2222-4333-8444-555555555555";
 
-type Step = readonly [name: string, run: (session: StoredSession) => Promise<void>];
+const started = eventAt({ type: "tool.started", toolCallId: "a", name: "Shell", arguments: null, has_effect: true });
+
+type Step = readonly [name: string, run: (session: StoredSession) => Promise<unknown>];
 
 const steps: readonly Step[] = [
-	["context", (session) => session.appendContext([{ type: "checkpoint", id: 0 }, promptRow])],
+	[
+		"context",
+		(session) => session.commit({ context: { kind: "append", rows: [{ type: "checkpoint", id: 0 }, promptRow] } }),
+	],
 	["started", (session) => session.markStarted()],
-	["event", (session) => session.appendEvents([eventAt({ type: "turn.started", input: "Say hello" })])],
-	["calls", (session) => session.appendCalls([{ type: "started", toolCallId: "a", name: "Shell", arguments: null }])],
-	["state", (session) => session.updateState({ planMode: true })],
-	["sync", (session) => session.sync()],
-	["event", (session) => session.appendEvents([eventAt({ type: "turn.ended", outcome: null })])],
-	["context", (session) => session.appendContext([{ type: "usage", tokenCount: 5 }])],
-	["replaced", (session) => session.replaceContext([{ type: "checkpoint", id: 0 }, promptRow, promptRow, promptRow])],
-	["context", (session) => session.appendContext([{ type: "usage", tokenCount: 6 }])],
+	["event", (session) => session.commit({ events: [eventAt({ type: "turn.started", input: "Say hello" })] })],
+	["calls", (session) => session.commit({ events: [started] })],
+	["state", (session) => session.commit({ state: { planMode: true } })],
+	["sync", (session) => session.commit({}, { sync: true })],
+	["event", (session) => session.commit({ events: [eventAt({ type: "turn.ended", outcome: null })] })],
+	["context", (session) => session.commit({ context: { kind: "append", rows: [{ type: "usage", tokenCount: 5 }] } })],
+	[
+		"replaced",
+		(session) =>
+			session.commit({
+				context: { kind: "replace", rows: [{ type: "checkpoint", id: 0 }, promptRow, promptRow, promptRow] },
+			}),
+	],
+	["context", (session) => session.commit({ context: { kind: "append", rows: [{ type: "usage", tokenCount: 6 }] } })],
 ];
 
 /** How many rows of the context there are after these steps. */
@@ -78,9 +89,9 @@ describe("a failing disk", () => {
 
 	const expectWhole = async (session: StoredSession, done: readonly string[]): Promise<void> => {
 		const count = (name: string): number => done.filter((one) => one === name).length;
-		expect(await readAll(session)).toHaveLength(count("event"));
+		expect(await readAll(session)).toHaveLength(count("event") + count("calls"));
 		expect(session.contextRows).toHaveLength(rowsAfter(done));
-		expect(session.unfinishedCalls).toHaveLength(count("calls"));
+		expect(session.summary.unfinishedCalls).toHaveLength(count("calls"));
 	};
 
 	const mishaps: readonly (readonly [string, Mishap])[] = [
@@ -124,14 +135,14 @@ describe("a failing disk", () => {
 			});
 			const session = await open(failing.files);
 			await run(session);
-			await session.appendContext([{ type: "checkpoint", id: 77 }]);
-			await session.appendEvents([eventAt({ type: "compaction.started" })]);
+			await session.commit({ context: { kind: "append", rows: [{ type: "checkpoint", id: 77 }] } });
+			await session.commit({ events: [eventAt({ type: "compaction.started" })] });
 			const again = await open(disk);
 			expect(again.contextRows.at(-1)).toEqual({ type: "checkpoint", id: 77 });
 			expect((await readAll(again)).at(-1)?.body).toEqual({ type: "compaction.started" });
 			await again.close();
 			await session.close();
-			for (const name of ["context.jsonl", "wire.jsonl"]) {
+			for (const name of ["journal.jsonl", "context.jsonl", "wire.jsonl"]) {
 				const content = String(await disk.read(path.join(String(session.directory), name)));
 				expect(content.endsWith("\n")).toBe(true);
 				for (const line of content.split("\n").slice(0, -1)) expect(isRecord(JSON.parse(line))).toBe(true);
@@ -156,13 +167,15 @@ describe("a failing disk", () => {
 				};
 			},
 		});
-		await session.appendContext([promptRow]);
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
 		fails = true;
-		await expect(session.appendContext([{ type: "usage", tokenCount: 1 }, promptRow])).rejects.toMatchObject({
+		await expect(
+			session.commit({ context: { kind: "append", rows: [{ type: "usage", tokenCount: 1 }, promptRow] } }),
+		).rejects.toMatchObject({
 			code: "storage-failed",
 		});
 		fails = false;
-		await session.appendContext([{ type: "checkpoint", id: 5 }]);
+		await session.commit({ context: { kind: "append", rows: [{ type: "checkpoint", id: 5 }] } });
 		const again = await open(disk);
 		expect(again.contextRows).toEqual([promptRow, { type: "checkpoint", id: 5 }]);
 		await again.close();
@@ -174,7 +187,7 @@ describe("a failing disk", () => {
 		const session = await open(failing.files);
 		expect(session.existed).toBe(false);
 		expect(failing.effects).toEqual([]);
-		await expect(session.appendContext([promptRow])).rejects.toMatchObject({
+		await expect(session.commit({ context: { kind: "append", rows: [promptRow] } })).rejects.toMatchObject({
 			code: "storage-failed",
 			message: expect.stringContaining("kimi.json: EACCES"),
 		});
@@ -193,11 +206,11 @@ describe("a failing disk", () => {
 				const { done } = await run(session);
 				const delivered = (name: string): number => done.filter((one) => one === name).length;
 				const again = await open(disk);
-				expect((await readAll(again)).length).toBeGreaterThanOrEqual(delivered("event"));
+				expect((await readAll(again)).length).toBeGreaterThanOrEqual(delivered("event") + delivered("calls"));
 				expect(again.contextRows.length).toBeGreaterThanOrEqual(rowsAfter(done));
-				expect(again.unfinishedCalls.length).toBeGreaterThanOrEqual(delivered("calls"));
+				expect(again.summary.unfinishedCalls.length).toBeGreaterThanOrEqual(delivered("calls"));
 				if (delivered("state") > 0) expect(again.state().planMode).toBe(true);
-				await again.appendContext([{ type: "checkpoint", id: 77 }]);
+				await again.commit({ context: { kind: "append", rows: [{ type: "checkpoint", id: 77 }] } });
 				const last = await open(disk);
 				expect(last.contextRows).toEqual([...again.contextRows, { type: "checkpoint", id: 77 }]);
 			}

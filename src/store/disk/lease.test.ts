@@ -28,7 +28,7 @@ describe("the lease of a session", () => {
 		place.openStore(options).openOrCreate(place.workDir, id);
 	const makeSession = async (): Promise<void> => {
 		const session = await open();
-		await session.appendContext([promptRow]);
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
 		await session.close();
 	};
 	const leaseFile = async (): Promise<string> => path.join(leases, (await readdir(leases))[0] ?? "none");
@@ -36,7 +36,7 @@ describe("the lease of a session", () => {
 	it("is acquired at the first write of a new session and released at its end", async () => {
 		const session = await open();
 		expect(existsSync(place.shareDir)).toBe(false);
-		await session.appendContext([promptRow]);
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
 		expect(await readdir(leases)).toEqual([expect.stringMatching(`^[0-9a-f]{32}-${id}\\.json$`)]);
 		expect(JSON.parse(await readFile(await leaseFile(), "utf8"))).toEqual({
 			pid: process.pid,
@@ -59,13 +59,15 @@ describe("the lease of a session", () => {
 			after: (milliseconds: number, callback: () => void) => {
 				if (written) return system.after(milliseconds, callback);
 				written = true;
-				void holder.appendContext([{ type: "checkpoint", id: 7 }]).then(() => holder.close().then(callback));
+				void holder
+					.commit({ context: { kind: "append", rows: [{ type: "checkpoint", id: 7 }] } })
+					.then(() => holder.close().then(callback));
 				return () => {};
 			},
 		};
 		const newcomer = await open({ clock });
 		expect(newcomer.contextRows).toEqual([promptRow, { type: "checkpoint", id: 7 }]);
-		await newcomer.appendEvents([eventAt({ type: "turn.started", input: "hi" })]);
+		await newcomer.commit({ events: [eventAt({ type: "turn.started", input: "hi" })] });
 		await newcomer.close();
 	});
 
@@ -73,17 +75,16 @@ describe("the lease of a session", () => {
 		await makeSession();
 		const log = createMemoryLog();
 		const before = await open({ log });
-		await before.appendEvents([eventAt({ type: "turn.started", input: "hi" })]);
+		await before.commit({ events: [eventAt({ type: "turn.started", input: "hi" })] });
 		const clock = createSteppingClock(Date.now());
 		const newcomer = await open({ clock });
 		expect(clock.waited).toBeGreaterThanOrEqual(3000);
 		expect(clock.waited).toBeLessThan(3100);
 		expect(await readAll(newcomer)).toHaveLength(1);
 		const refusals = [
-			before.appendEvents([eventAt({ type: "turn.ended", outcome: null })]),
-			before.appendContext([promptRow]),
-			before.appendCalls([{ type: "finished", toolCallId: "a", isError: false }]),
-			before.updateState({ planMode: true }),
+			before.commit({ events: [eventAt({ type: "turn.ended", outcome: null })] }),
+			before.commit({ context: { kind: "append", rows: [promptRow] } }),
+			before.commit({ state: { planMode: true } }),
 		];
 		for (const refusal of await Promise.allSettled(refusals)) {
 			expect(refusal).toMatchObject({
@@ -94,10 +95,12 @@ describe("the lease of a session", () => {
 				},
 			});
 		}
-		await newcomer.appendEvents([eventAt({ type: "turn.ended", outcome: null })]);
+		await newcomer.commit({ events: [eventAt({ type: "turn.ended", outcome: null })] });
 		await newcomer.close();
 		// Also when the newcomer is gone: what it wrote is unknown to the one before.
-		await expect(before.appendContext([promptRow])).rejects.toMatchObject({ code: "storage-failed" });
+		await expect(before.commit({ context: { kind: "append", rows: [promptRow] } })).rejects.toMatchObject({
+			code: "storage-failed",
+		});
 		await before.close();
 		const last = await open();
 		expect(last.contextRows).toEqual([promptRow]);
@@ -107,10 +110,10 @@ describe("the lease of a session", () => {
 
 	it("is not released by a previous owner that closes: it removes nothing of the session", async () => {
 		const before = await open();
-		await before.updateState({ customTitle: null });
+		await before.commit({ state: { customTitle: null } });
 		const newcomer = await open();
 		await before.close();
-		await newcomer.appendContext([promptRow]);
+		await newcomer.commit({ context: { kind: "append", rows: [promptRow] } });
 		expect(await readdir(leases)).toHaveLength(1);
 		await newcomer.close();
 	});
@@ -119,7 +122,7 @@ describe("the lease of a session", () => {
 		await makeSession();
 		const session = await open();
 		await rm(leases, { recursive: true });
-		await expect(session.appendContext([promptRow])).rejects.toMatchObject({
+		await expect(session.commit({ context: { kind: "append", rows: [promptRow] } })).rejects.toMatchObject({
 			code: "storage-failed",
 			message: `Cannot write ${session.directory}: its lease below ${leases} was removed; another process may have written the session since.`,
 		});
@@ -135,8 +138,8 @@ describe("the lease of a session", () => {
 			code: "storage-failed",
 			message: `Cannot write ${session.directory}: ${place.shareDir} was removed while the session was open.`,
 		};
-		await expect(session.appendContext([promptRow])).rejects.toMatchObject(refusal);
-		await expect(session.updateState({ planMode: true })).rejects.toMatchObject(refusal);
+		await expect(session.commit({ context: { kind: "append", rows: [promptRow] } })).rejects.toMatchObject(refusal);
+		await expect(session.commit({ state: { planMode: true } })).rejects.toMatchObject(refusal);
 		await session.close().catch(() => {});
 		expect(JSON.stringify(log.lines)).not.toContain("another process");
 		expect(existsSync(place.shareDir)).toBe(false);
@@ -146,9 +149,11 @@ describe("the lease of a session", () => {
 		await makeSession();
 		const session = await open();
 		await rename(place.shareDir, `${place.shareDir}-away`);
-		await expect(session.appendContext([promptRow])).rejects.toMatchObject({ code: "storage-failed" });
+		await expect(session.commit({ context: { kind: "append", rows: [promptRow] } })).rejects.toMatchObject({
+			code: "storage-failed",
+		});
 		await rename(`${place.shareDir}-away`, place.shareDir);
-		await session.appendContext([{ type: "checkpoint", id: 1 }]);
+		await session.commit({ context: { kind: "append", rows: [{ type: "checkpoint", id: 1 }] } });
 		await session.close();
 	});
 
@@ -161,7 +166,7 @@ describe("the lease of a session", () => {
 		const clock = createSteppingClock(Date.now());
 		const session = await open({ clock });
 		expect(clock.waited).toBe(0);
-		await session.appendContext([promptRow]);
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
 		await session.close();
 		expect(await readdir(leases)).toEqual([]);
 	});
@@ -187,7 +192,7 @@ describe("the lease of a session", () => {
 		const session = await open({ files: failing.files, log });
 		expect(failing.struck).toBe(true);
 		expect(session.contextRows).toEqual([promptRow]);
-		await session.appendContext([{ type: "checkpoint", id: 1 }]);
+		await session.commit({ context: { kind: "append", rows: [{ type: "checkpoint", id: 1 }] } });
 		await session.close();
 		expect(log.lines.map(({ message }) => message)).toContain("the session is held without a lease");
 	});
@@ -197,9 +202,8 @@ describe("the lease of a session", () => {
 		const disk = createDiskFiles();
 		const files = {
 			...disk,
-			readPieces(): AsyncIterable<Buffer> {
-				throw new Error("EIO: the disk is broken");
-			},
+			read: (file: string) =>
+				file.endsWith("context.jsonl") ? Promise.reject(new Error("EIO: the disk is broken")) : disk.read(file),
 		};
 		const session = await open({ files });
 		expect(await readdir(leases)).toEqual([]);
@@ -217,7 +221,7 @@ describe("the remains of a killed process", () => {
 
 	it("are removed at the first write: our temporary files from before the opening", async () => {
 		const first = await place.openStore().openOrCreate(place.workDir, id);
-		await first.appendContext([promptRow]);
+		await first.commit({ context: { kind: "append", rows: [promptRow] } });
 		await first.close();
 		const directory = String(first.directory);
 		const old = new Date(Date.now() - 60_000);
@@ -231,9 +235,9 @@ describe("the remains of a killed process", () => {
 		await utimes(path.join(directory, young), future, future);
 		const session = await place.openStore().openOrCreate(place.workDir, id);
 		expect(await readdir(directory)).toContain(ours);
-		await session.appendContext([promptRow]);
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
 		expect((await readdir(directory)).sort()).toEqual(
-			[young, ".other.tmp", "0123456789abcdef01.tmp", "context.jsonl"].sort(),
+			[young, ".other.tmp", "0123456789abcdef01.tmp", "context.jsonl", "journal.jsonl"].sort(),
 		);
 		await session.close();
 	});
@@ -247,14 +251,14 @@ describe("the remains of a killed process", () => {
 			await utimes(path.join(place.shareDir, name), time, time);
 		}
 		const session = await place.openStore().openOrCreate(place.workDir, id);
-		await session.appendContext([promptRow]);
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
 		expect((await readdir(place.shareDir)).filter((name) => name.endsWith(".tmp"))).toEqual([names[1]]);
 		await session.close();
 	});
 
 	it("do not preserve the directory of an empty session", async () => {
 		const session = await place.openStore().openOrCreate(place.workDir, id);
-		await session.updateState({ planMode: true });
+		await session.commit({ state: { planMode: true } });
 		const directory = String(session.directory);
 		await mkdir(directory, { recursive: true });
 		await writeFile(path.join(directory, ours), "x");
@@ -273,14 +277,14 @@ describe("a sync", () => {
 	it("also syncs the names of new files and directories, once", async () => {
 		const counting = createFailingFiles(createDiskFiles());
 		const session = await place.openStore({ files: counting.files }).openOrCreate(place.workDir, id);
-		await session.appendContext([promptRow]);
-		await session.sync();
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
+		await session.commit({}, { sync: true });
 		const directory = String(session.directory);
 		const parent = path.dirname(directory);
 		const synced = () => counting.effects.flatMap(({ kind, path: file }) => (kind === "sync" ? [file] : []));
 		expect(synced().sort()).toEqual(
 			[
-				path.join(directory, "context.jsonl"),
+				path.join(directory, "journal.jsonl"),
 				directory,
 				parent,
 				path.dirname(parent),
@@ -289,20 +293,17 @@ describe("a sync", () => {
 			].sort(),
 		);
 		const before = counting.effects.length;
-		await session.appendContext([promptRow]);
-		await session.sync();
-		await session.sync();
-		expect(counting.effects.slice(before).map(({ kind }) => kind)).toEqual(["append", "sync"]);
-		await session.appendCalls([{ type: "finished", toolCallId: "a", isError: false }]);
-		await session.sync();
-		expect(synced().slice(-2).sort()).toEqual([directory, path.join(directory, "calls.jsonl")]);
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
+		await session.commit({}, { sync: true });
+		await session.commit({}, { sync: true });
+		expect(counting.effects.slice(before).map(({ kind }) => kind)).toEqual(["append", "append", "sync"]);
 		await session.close();
 
 		// A killed process may have left names that are not on stable storage.
 		const other = createFailingFiles(createDiskFiles());
 		const again = await place.openStore({ files: other.files }).openOrCreate(place.workDir, id);
-		await again.appendContext([promptRow]);
-		await again.sync();
+		await again.commit({ context: { kind: "append", rows: [promptRow] } });
+		await again.commit({}, { sync: true });
 		expect(other.effects.flatMap(({ kind, path: file }) => (kind === "sync" ? [file] : []))).toEqual(
 			expect.arrayContaining([directory, parent, path.dirname(parent), place.shareDir, place.root]),
 		);

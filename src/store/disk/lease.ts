@@ -4,11 +4,12 @@ import { randomBytes } from "node:crypto";
 import path from "node:path";
 import * as v from "valibot";
 import { type Clock, sleep } from "../../base/clock.ts";
+import { createDeferred } from "../../base/deferred.ts";
 import { errorText, KernelError, systemErrorCode } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { isAlive } from "../../files/living-process.ts";
 import type { Files } from "../../files/port.ts";
-import { withStorageError } from "./storage-error.ts";
+import { withStorageError } from "./logs/storage-error.ts";
 
 /** Milliseconds that a newcomer gives the holder to release it. */
 const leasePatience = 3_000;
@@ -20,6 +21,12 @@ export interface Lease {
 	 * directory is missing.
 	 */
 	check(): Promise<void>;
+	/** Why it is lost; null while it is held. */
+	readonly loss: KernelError | null;
+	/** Resolves with that reason. */
+	readonly whenLost: Promise<KernelError>;
+	/** Whether there is a file that another process can take over. */
+	readonly isWatchable: boolean;
 	/** Releases the lease if it is still this one. */
 	release(): Promise<void>;
 }
@@ -35,7 +42,13 @@ export interface LeaseOptions {
 }
 
 /** Where no lease can be stored, no other writer can be detected either. */
-const noLease: Lease = { check: async () => {}, release: async () => {} };
+const noLease: Lease = {
+	check: async () => {},
+	loss: null,
+	whenLost: new Promise(() => {}),
+	isWatchable: false,
+	release: async () => {},
+};
 
 const holderSchema = v.object({ pid: v.pipe(v.number(), v.integer(), v.minValue(1)), token: v.string() });
 
@@ -105,6 +118,7 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
 		return noLease;
 	}
 	let loss: KernelError | null = null;
+	const lost = createDeferred<KernelError>();
 	/** When the file was last written, once it was seen to be this lease: a status is cheaper than reading. */
 	let knownTime: number | null = null;
 	const holder = async () => toHolder((await readText(files, leasePath)) ?? "");
@@ -130,8 +144,14 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
 			if (removed !== null) throw failure(`${removed} was removed while the session was open.`);
 			loss = failure(toLoss(found?.pid ?? null, status !== null));
 			log.error("the lease of the session is lost", { directory, pid: found?.pid ?? null });
+			lost.resolve(loss);
 			throw loss;
 		},
+		get loss() {
+			return loss;
+		},
+		whenLost: lost.promise,
+		isWatchable: true,
 		async release() {
 			const isKnown = knownTime !== null && (await files.status(leasePath))?.modifiedAt === knownTime;
 			if (isKnown || (await holder())?.token === token) await files.remove(leasePath);

@@ -2,7 +2,7 @@
 // survives a power loss only once its directory is synced too.
 import path from "node:path";
 import type { Files } from "../../files/port.ts";
-import { withStorageError } from "./storage-error.ts";
+import { withStorageError } from "./logs/storage-error.ts";
 
 export interface NameSync {
 	/** Whether every name noted so far is on stable storage. */

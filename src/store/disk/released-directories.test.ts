@@ -31,9 +31,9 @@ describe("the directory of a reopened session", () => {
 	};
 	const use = async (store: SessionStore, work: (session: StoredSession) => Promise<void> = async () => {}) => {
 		const session = await store.openOrCreate(place.workDir, id);
-		await session.appendContext([promptRow]);
-		await session.appendEvents([event]);
-		await session.sync();
+		await session.commit({ context: { kind: "append", rows: [promptRow] } });
+		await session.commit({ events: [event] });
+		await session.commit({}, { sync: true });
 		await work(session);
 		await session.close({ becomesLast: false });
 		return String(session.directory);
@@ -59,13 +59,14 @@ describe("the directory of a reopened session", () => {
 		await utimes(left, old, old);
 		await use(store);
 		expect(synced().slice(before)).toContain(directory);
-		expect(await readdir(directory)).toEqual(["context.jsonl", "wire.jsonl"]);
+		expect(await readdir(directory)).toEqual(["context.jsonl", "journal.jsonl", "wire.jsonl"]);
 	});
 
 	it("is synced when names were not synced, or when too little time has passed to detect a change", async () => {
 		const { store, synced } = openCounting();
-		const directory = await use(store, (session) =>
-			session.appendCalls([{ type: "finished", toolCallId: "a", isError: false }]),
+		const described = { id: "a1", type: "coder", description: "d", createdAt: 1, modelOverride: null };
+		const directory = await use(store, async (session) =>
+			(await session.createAgent({ ...described, effectiveModel: null })).begin("Go"),
 		);
 		const before = synced().length;
 		await use(store);

@@ -5,15 +5,21 @@ import type { Files } from "../../files/port.ts";
 import { isTemporaryName } from "../../files/temporaries.ts";
 import { fromLine } from "../context-row.ts";
 import { toTitle, untitled } from "../title.ts";
-import { readEventLines } from "./event-log.ts";
-import { readLines } from "./line-file.ts";
-import { readTitle, stateName } from "./state-file.ts";
+import { readHeader, readRecords } from "./journal/journal-file.ts";
+import type { ReadRecord } from "./journal/journal-record.ts";
+import { readEventLines } from "./logs/event-log.ts";
+import { type FoundSession, logBytes } from "./logs/found-session.ts";
+import { readLines } from "./logs/json-lines.ts";
+import { toMilliseconds } from "./logs/seconds.ts";
+import { readListedState, stateName } from "./state-file.ts";
 
 export interface SessionPaths {
 	readonly shareDir: string;
 	readonly directory: string;
+	readonly journal: string;
 	readonly context: string;
 	readonly events: string;
+	/** Written by versions before the journal. */
 	readonly calls: string;
 	readonly state: string;
 	/** The context of a session in the layout before session directories; moved at the first write. */
@@ -29,6 +35,7 @@ export function toSessionPaths(shareDir: string, workDirName: string, id: string
 	return {
 		shareDir,
 		directory,
+		journal: path.join(directory, "journal.jsonl"),
 		context: path.join(directory, "context.jsonl"),
 		events: path.join(directory, "wire.jsonl"),
 		calls: path.join(directory, "calls.jsonl"),
@@ -43,56 +50,53 @@ export function toLeasesDirectory(shareDir: string): string {
 	return path.join(shareDir, "leases");
 }
 
-/** Sizes of the logs in bytes, 0 for missing ones. */
-export interface FoundSession {
-	/** The file the context is read from; null when the session has none. */
-	readonly contextPath: string | null;
-	readonly contextSize: number;
-	readonly eventsSize: number;
-	readonly callsSize: number;
-	readonly hasState: boolean;
-}
-
 async function fileSize(files: Files, file: string): Promise<number | null> {
 	const status = await files.status(file);
 	return status?.kind === "file" ? status.size : null;
 }
 
 /** Whether any file of the session exists. */
-export function isThere({ contextPath, contextSize, eventsSize, callsSize, hasState }: FoundSession): boolean {
-	return contextPath !== null || contextSize + eventsSize + callsSize > 0 || hasState;
+export function isThere(found: FoundSession): boolean {
+	return found.contextPath !== null || logBytes(found) > 0 || found.hasState;
 }
 
-/** Whether it is found by its id: its first turn is delivered as soon as the log has it, before there is a context. */
-export function isFound({ contextPath, eventsSize }: FoundSession): boolean {
-	return contextPath !== null || eventsSize > 0;
+/** Whether it is found by its id: its first turn is delivered as soon as a log has it, before there is a context. */
+export async function isFound(files: Files, paths: SessionPaths, found: FoundSession): Promise<boolean> {
+	if (found.contextPath !== null || found.eventsSize > 0) return true;
+	if (found.journalSize === 0) return false;
+	const isEnough = ({ hasContext, hasEvents }: JournalStart) => hasContext || hasEvents;
+	return isEnough(await readJournalStart(files, paths.journal, isEnough));
 }
 
-/** Whether the session was created for later and is still unused. */
+/** Whether it has a context, also when the file of that is missing. */
+export async function hasContext(files: Files, paths: SessionPaths): Promise<boolean> {
+	const found = await findSession(files, paths);
+	if (found.contextPath !== null || found.journalSize === 0) return found.contextPath !== null;
+	return (await readJournalStart(files, paths.journal, (start) => start.hasContext)).hasContext;
+}
+
+/** Whether the session was created for later and is still unused, as far as its other logs say. */
 export function isUnused({ contextPath, contextSize, eventsSize, callsSize }: FoundSession): boolean {
 	return contextPath !== null && contextSize + eventsSize + callsSize === 0;
 }
 
 /** Whether another program created the session for later and it is unused (clients of a web backend). */
 export function isPrepared(found: FoundSession): boolean {
-	return isUnused(found) && !found.hasState;
+	return isUnused(found) && !found.hasState && found.journalSize === 0;
 }
 
 export async function findSession(files: Files, paths: SessionPaths): Promise<FoundSession> {
-	const { context, oldContext, events, calls, state } = paths;
-	const [contextSize, oldSize, eventsSize, callsSize, stateSize] = await Promise.all([
-		fileSize(files, context),
-		fileSize(files, oldContext),
-		fileSize(files, events),
-		fileSize(files, calls),
-		fileSize(files, state),
-	]);
+	const { context, oldContext, events, calls, state, journal } = paths;
+	const [contextSize, oldSize, eventsSize, callsSize, stateSize, journalSize] = await Promise.all(
+		[context, oldContext, events, calls, state, journal].map((file) => fileSize(files, file)),
+	);
 	return {
-		contextPath: contextSize !== null ? context : oldSize !== null ? oldContext : null,
+		contextPath: isPresent(contextSize) ? context : isPresent(oldSize) ? oldContext : null,
+		journalSize: journalSize ?? 0,
 		contextSize: contextSize ?? oldSize ?? 0,
 		eventsSize: eventsSize ?? 0,
 		callsSize: callsSize ?? 0,
-		hasState: stateSize !== null,
+		hasState: isPresent(stateSize),
 	};
 }
 
@@ -120,9 +124,18 @@ async function hasMessages(files: Files, file: string): Promise<boolean> {
  * little is read: the end of the process waits for this.
  */
 export async function isEmptySession(files: Files, paths: SessionPaths): Promise<boolean> {
-	const { title, damaged } = await readTitle(files, paths.directory);
+	const { title, damaged } = await readListedState(files, paths.directory);
 	if (title !== null || damaged || (await hasRecords(files, paths.events))) return false;
+	// The journal has what the event log lacks: events of other kinds, and all when that is missing.
+	if ((await files.status(paths.journal)) !== null) {
+		const start = await readJournalStart(files, paths.journal, (known) => known.hasEvents || known.hasMessages);
+		if (start.hasEvents || start.hasMessages) return false;
+	}
 	return !(await hasMessages(files, await contextPathOf(files, paths)));
+}
+
+function isPresent(size: number | null | undefined): boolean {
+	return size !== null && size !== undefined;
 }
 
 export interface StoredSummary {
@@ -131,6 +144,8 @@ export interface StoredSummary {
 	readonly title: string;
 	/** When one of its logs was last written, in milliseconds since the epoch. */
 	readonly updatedAt: number;
+	/** In milliseconds since the epoch; null for a session that is not archived. */
+	readonly archivedAt: number | null;
 }
 
 async function readPromptTitle(files: Files, file: string): Promise<string | null> {
@@ -143,15 +158,72 @@ async function readPromptTitle(files: Files, file: string): Promise<string | nul
 	return null;
 }
 
+/** What the beginning of a journal says. */
+interface JournalStart {
+	readonly hasContext: boolean;
+	readonly hasEvents: boolean;
+	readonly hasMessages: boolean;
+	/** Of the first prompt; null without one. */
+	readonly title: string | null;
+}
+
+const nothingInJournal: JournalStart = { hasContext: false, hasEvents: false, hasMessages: false, title: null };
+
+/** Reads until `isEnough` of it is known. What cannot be read counts as content. */
+async function readJournalStart(
+	files: Files,
+	file: string,
+	isEnough: (start: JournalStart) => boolean,
+): Promise<JournalStart> {
+	let start = nothingInJournal;
+	const found = await readHeader(files, file);
+	if (found === null) return { ...start, hasContext: true, hasEvents: true };
+	const range = { start: found.end, end: Number.POSITIVE_INFINITY };
+	for await (const { record } of readRecords(files, file, range, { sessionId: "", epoch: found.header.epoch })) {
+		start = withRecord(start, record);
+		if (isEnough(start)) break;
+	}
+	return start;
+}
+
+function withRecord(start: JournalStart, record: ReadRecord): JournalStart {
+	switch (record.kind) {
+		case "unreadable":
+			return { ...start, hasEvents: true };
+		case "context": {
+			const { rows } = record.change;
+			const hasMessages = start.hasMessages || rows.some((row) => row.type === "message");
+			return { ...start, hasContext: start.hasContext || rows.length > 0, hasMessages };
+		}
+		case "event": {
+			const { body, agentPath } = record.event;
+			const title = body.type === "turn.started" && agentPath.length === 0 ? toTitle(body.input) : null;
+			return { ...start, hasEvents: true, title: start.title ?? title };
+		}
+		case "state":
+		case "summary":
+			return start;
+	}
+}
+
+/** The title that the journal's first prompt gives; null when there is none. */
+async function readJournalTitle(files: Files, { journal }: SessionPaths): Promise<string | null> {
+	if ((await files.status(journal)) === null) return null;
+	return (await readJournalStart(files, journal, ({ title }) => title !== null)).title;
+}
+
 /** The data for a list of sessions; read from the disk each time, because other programs write there too. */
 export async function readSummary(files: Files, paths: SessionPaths): Promise<StoredSummary> {
-	const { title } = await readTitle(files, paths.directory);
+	const state = await readListedState(files, paths.directory);
+	const journalTime = await files.status(paths.journal);
+	const title = state.title ?? (await readPromptTitle(files, paths.events)) ?? (await readJournalTitle(files, paths));
 	const contextPath = await contextPathOf(files, paths);
 	const times = await Promise.all([contextPath, paths.events].map((file) => files.status(file)));
 	return {
 		empty: await isEmptySession(files, paths),
-		title: title ?? (await readPromptTitle(files, paths.events)) ?? untitled,
-		updatedAt: Math.max(0, ...times.map((status) => status?.modifiedAt ?? 0)),
+		title: title ?? untitled,
+		updatedAt: Math.max(0, ...[...times, journalTime].map((status) => status?.modifiedAt ?? 0)),
+		archivedAt: toMilliseconds(state.archivedAt),
 	};
 }
 
@@ -161,8 +233,8 @@ async function contextPathOf(files: Files, { context, oldContext }: SessionPaths
 
 /** Removes the files of an empty session, and its directory unless others have files there. */
 export async function removeSession(files: Files, paths: SessionPaths, log: Log): Promise<void> {
-	const { context, events, calls, state, oldContext, directory } = paths;
-	for (const file of [context, events, calls, state, oldContext]) {
+	const { journal, context, events, calls, state, oldContext, directory } = paths;
+	for (const file of [journal, context, events, calls, state, oldContext]) {
 		if ((await files.status(file)) !== null) await files.remove(file);
 	}
 	if ((await files.status(directory)) === null) return;

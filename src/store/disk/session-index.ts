@@ -8,8 +8,8 @@ import { isRecord, parseJsonFile } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import { withLock } from "../../files/path-lock.ts";
 import type { Files } from "../../files/port.ts";
-import { damagedPath } from "./damaged-file.ts";
-import { withStorageError } from "./storage-error.ts";
+import { damagedPath } from "./logs/damaged-file.ts";
+import { withStorageError } from "./logs/storage-error.ts";
 import { isWorkDir } from "./work-dir.ts";
 
 export interface SessionIndex {

@@ -7,8 +7,8 @@ import type { Log } from "../../base/log.ts";
 import { todoSchema } from "../../events/content.ts";
 import type { Files } from "../../files/port.ts";
 import type { SessionState } from "../session-store.ts";
-import { damagedPath } from "./damaged-file.ts";
-import { withStorageError } from "./storage-error.ts";
+import { damagedPath } from "./logs/damaged-file.ts";
+import { withStorageError } from "./logs/storage-error.ts";
 import { isWorkDir } from "./work-dir.ts";
 
 export const stateName = "state.json";
@@ -167,13 +167,21 @@ async function find(files: Files, directory: string): Promise<Found> {
 	};
 }
 
-/** The title from another program or an earlier turn; `damaged` when the file cannot be read. */
-export async function readTitle(
-	files: Files,
-	directory: string,
-): Promise<{ readonly title: string | null; readonly damaged: boolean }> {
+/** What a list of sessions says of the state. */
+export interface ListedState {
+	/** From another program or an earlier turn. */
+	readonly title: string | null;
+	/** In seconds since the epoch; null for a session that is not archived. */
+	readonly archivedAt: number | null;
+	/** Whether the file cannot be read. */
+	readonly damaged: boolean;
+}
+
+/** The title and the archive fields. */
+export async function readListedState(files: Files, directory: string): Promise<ListedState> {
 	const { stored, damaged } = await find(files, directory);
-	return { title: stored?.custom_title ?? null, damaged };
+	const archivedAt = stored === null ? null : toState(stored).archivedAt;
+	return { title: stored?.custom_title ?? null, archivedAt, damaged };
 }
 
 /** The slug of a session's current plan; null when it has none. */
@@ -184,10 +192,10 @@ export async function readPlanSlug(files: Files, directory: string): Promise<str
 
 export interface StateFile {
 	state(): SessionState;
-	/** Saves the change. Fails `storage-failed`, and then nothing has changed. */
+	/** Whether the file has to be written again although nothing changes. */
+	readonly isStale: boolean;
+	/** Applies the change and saves it. When that fails with `storage-failed`, the change is saved with the next one. */
 	update(change: Partial<SessionState>): Promise<void>;
-	/** Waits for the earlier updates. */
-	settled(): Promise<void>;
 }
 
 export interface StateFileOptions {
@@ -199,40 +207,53 @@ export interface StateFileOptions {
 	 * before it had a context. Foreign keys are preserved.
 	 */
 	readonly fresh: boolean;
-	/** Runs before each save; what it throws is the save's failure. */
-	prepare(): Promise<void>;
+	/** What the journal has and the file may lack. */
+	recovered(found: { readonly isMissing: boolean; readonly modifiedAt: number }): Promise<Partial<SessionState> | null>;
 }
 
 /** Reads the state; a damaged file counts as missing and is copied aside before it is replaced. */
-export async function openStateFile({ files, log, directory, fresh, prepare }: StateFileOptions): Promise<StateFile> {
+export async function openStateFile({
+	files,
+	log,
+	directory,
+	fresh,
+	...options
+}: StateFileOptions): Promise<StateFile> {
 	const statePath = path.join(directory, stateName);
 	const opened = await find(files, directory);
 	if (opened.damaged) log.warn("the session state could not be read; defaults apply", { path: statePath });
+	const recovered = await options.recovered({
+		isMissing: opened.stored === null,
+		modifiedAt: (await files.status(statePath))?.modifiedAt ?? 0,
+	});
 	/** The last known content of the file, for when it cannot be read any more. */
 	let known = opened.stored ?? defaults();
-	const found = toState(known);
+	const before = toState(known);
+	// Through the form of the file, so that it is checked as that is.
+	const found =
+		recovered === null ? before : toState(toStored({ ...before, ...recovered }, withChange(known, recovered)));
 	for (const key of fresh ? [] : droppedKeys(known)) {
 		log.warn("what the session state says cannot be a path and is dropped", { path: statePath, key });
 	}
 	let current = fresh
 		? { ...initialState(), customTitle: found.customTitle, creationOptions: found.creationOptions }
 		: found;
+	/** What was not saved. */
+	let unsaved: Partial<SessionState> | null = recovered;
 	let last: Promise<unknown> = Promise.resolve();
 
 	const save = async (change: Partial<SessionState>): Promise<void> => {
 		const found = await find(files, directory);
 		const base = found.stored ?? known;
-		const changed = { ...current, ...change };
 		const renamed = base.custom_title !== known.custom_title;
-		const state = renamed ? { ...changed, customTitle: base.custom_title } : changed;
+		const state = renamed ? { ...current, customTitle: base.custom_title } : current;
 		const stored = toStored(state, withChange(base, change));
 		if (found.damaged) {
 			const aside = await damagedPath(files, statePath);
 			await files.replace(aside, (await files.read(statePath)) ?? "");
 			log.warn("the damaged session state was copied aside", { path: statePath, copiedTo: aside });
 		}
-		// It may contain an approval for the session, which is delivered next.
-		await files.replace(statePath, JSON.stringify(stored, null, 2), { sync: true });
+		await files.replace(statePath, JSON.stringify(stored, null, 2));
 		known = stored;
 		current = { ...state, archivedAt: toState(stored).archivedAt };
 		if (found.legacy) await files.remove(path.join(directory, legacyName));
@@ -240,16 +261,19 @@ export async function openStateFile({ files, log, directory, fresh, prepare }: S
 
 	return {
 		state: () => current,
+		get isStale() {
+			return unsaved !== null;
+		},
 		update(change) {
+			current = { ...current, ...change };
+			const all = { ...unsaved, ...change };
+			unsaved = all;
 			const next = last.then(async () => {
-				await prepare();
-				await withStorageError(statePath, () => save(change));
+				await withStorageError(statePath, () => save(all));
+				if (unsaved === all) unsaved = null;
 			});
 			last = next.catch(() => undefined);
 			return next;
-		},
-		settled: async () => {
-			await last;
 		},
 	};
 }

@@ -4,7 +4,7 @@ import { errorText } from "../../base/errors.ts";
 import type { DirectoryEntry, FileStatus, Files } from "../../files/port.ts";
 import { isTemporaryName } from "../../files/temporaries.ts";
 import { untitled } from "../title.ts";
-import { readEventLines } from "./event-log.ts";
+import { readEventLines } from "./logs/event-log.ts";
 import { findSession, isThere, readSummary, type SessionPaths, toSessionPaths } from "./session-directory.ts";
 import { readPlanSlug } from "./state-file.ts";
 import { checkSessionId, toDirectoryName, toWorkDir } from "./work-dir.ts";

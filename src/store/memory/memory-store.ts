@@ -1,22 +1,21 @@
 // Sessions in memory: the counterpart of the store on disk, for tests and for servers that must leave no trace. The
 // stored data outlive the session object, so that a session can be opened again from the same store.
+import { randomUUID } from "node:crypto";
 import { KernelError } from "../../base/errors.ts";
 import type { ContextRow } from "../../events/conversation.ts";
-import type { AgentEvent } from "../../events/event.ts";
-import { fromRecord, type MessageRecord, toRecord } from "../../messages/record.ts";
-import { noteCall, noteUse } from "../disk/call-journal.ts";
+import { type AgentEvent, eventDeclarations } from "../../events/event.ts";
 import { initialState } from "../disk/state-file.ts";
 import { checkSessionId, toWorkDir } from "../disk/work-dir.ts";
-import {
-	type AgentDescription,
-	nothingUsed,
-	type SessionState,
-	type SessionStore,
-	type SessionSummary,
-	type SessionUse,
-	type StoredAgent,
-	type StoredSession,
-	type UnfinishedCall,
+import { RunningSummary } from "../journal-summary.ts";
+import { toPage } from "../session-page.ts";
+import type {
+	AgentDescription,
+	Batch,
+	SessionState,
+	SessionStore,
+	SessionSummary,
+	StoredAgent,
+	StoredSession,
 } from "../session-store.ts";
 import { toTitle, untitled } from "../title.ts";
 import { createMemoryBackground, type MemoryBackground, openMemoryBackground } from "./memory-tasks.ts";
@@ -58,13 +57,14 @@ interface MemorySession {
 	hasContext: boolean;
 	/** Whether it exists although nothing has happened in it. */
 	isEstablished: boolean;
-	readonly events: { readonly at: number; readonly message: MessageRecord }[];
+	/** The durable events: the one with number n is at n - 1. */
+	readonly events: AgentEvent[];
+	readonly epoch: string;
+	readonly summary: RunningSummary;
 	readonly agents: Map<string, MemoryAgent>;
 	readonly background: MemoryBackground;
-	readonly openCalls: UnfinishedCall[];
-	used: SessionUse;
 	state: SessionState;
-	/** The number of the last append, counted over the store: the session written last is the newest. */
+	/** Milliseconds since the epoch; no two sessions of a store have the same. */
 	writtenAt: number;
 }
 
@@ -74,8 +74,8 @@ function createMemorySession(): MemorySession {
 		hasContext: false,
 		isEstablished: false,
 		events: [],
-		openCalls: [],
-		used: nothingUsed,
+		epoch: randomUUID(),
+		summary: new RunningSummary(),
 		agents: new Map(),
 		background: createMemoryBackground(),
 		state: initialState(),
@@ -98,13 +98,18 @@ function isEmpty(persisted: MemorySession): boolean {
 
 function titleOf(persisted: MemorySession): string {
 	if (persisted.state.customTitle !== null) return persisted.state.customTitle;
-	for (const { message } of persisted.events) {
-		const record = fromRecord(message);
-		if (record?.body.type !== "turn.started" || record.agentPath.length > 0) continue;
-		const title = toTitle(record.body.input);
+	for (const { body, agentPath } of persisted.events) {
+		if (body.type !== "turn.started" || agentPath.length > 0) continue;
+		const title = toTitle(body.input);
 		if (title !== null) return title;
 	}
 	return untitled;
+}
+
+function toSummary(workDir: string, id: string, persisted: MemorySession): SessionSummary {
+	const { state, writtenAt: updatedAt } = persisted;
+	const archivedAt = state.archivedAt === null ? null : state.archivedAt * 1000;
+	return { id, workDir, title: titleOf(persisted), updatedAt, archivedAt };
 }
 
 /** The rows after an append: a system prompt for a context that has rows but no prompt goes before them. */
@@ -118,7 +123,7 @@ function withRows(context: readonly ContextRow[], rows: readonly ContextRow[]): 
 export function createMemoryStore(): SessionStore {
 	const workDirs = new Map<string, Map<string, MemorySession>>();
 	const lastSessions = new Map<string, string>();
-	let appends = 0;
+	let writtenLast = 0;
 
 	const openMemory = (workDir: string, id: string, found: MemorySession | null): StoredSession => {
 		let persisted = found ?? createMemorySession();
@@ -135,18 +140,32 @@ export function createMemoryStore(): SessionStore {
 			change();
 		};
 
-		const append = (change: () => void): Promise<void> =>
-			write(() => {
-				appends += 1;
-				persisted.writtenAt = appends;
-				change();
-			});
+		const add = (event: AgentEvent): AgentEvent => {
+			if (eventDeclarations[event.body.type].class === "volatile") return event;
+			const { epoch, events, summary } = persisted;
+			const numbered = { ...event, seq: events.length + 1, epoch };
+			// A copy, as in a file: later changes to the event object must not change the history.
+			events.push(structuredClone(numbered));
+			summary.addEvent(numbered);
+			return numbered;
+		};
 
-		async function* events(): AsyncGenerator<AgentEvent> {
-			for (const { at, message } of persisted.events.slice()) {
-				const record = fromRecord(message);
-				if (record !== null) yield { sessionId: id, turnId: null, at, ...record };
+		const apply = ({ events = [], context, state }: Batch): readonly AgentEvent[] => {
+			writtenLast = Math.max(Date.now(), writtenLast + 1);
+			persisted.writtenAt = writtenLast;
+			const numbered = events.map(add);
+			if (context !== undefined) {
+				const { kind, rows } = context;
+				persisted.context = kind === "append" ? withRows(persisted.context, rows) : [...rows];
+				persisted.hasContext ||= rows.length > 0;
+				persisted.summary.addContext(context);
 			}
+			if (state !== undefined) persisted.state = { ...persisted.state, ...state };
+			return numbered;
+		};
+
+		async function* read(events: readonly AgentEvent[]): AsyncGenerator<AgentEvent> {
+			yield* events;
 		}
 
 		return {
@@ -155,46 +174,25 @@ export function createMemoryStore(): SessionStore {
 			directory: null,
 			existed: persisted.hasContext,
 			contextRows: persisted.context,
-			unfinishedCalls: [...persisted.openCalls],
-			used: persisted.used,
+			summary: persisted.summary.current,
+			cursor: () => ({ epoch: persisted.epoch, seq: persisted.events.length }),
 			state: () => persisted.state,
-			updateState: (change) =>
-				write(() => {
-					persisted.state = { ...persisted.state, ...change };
-				}),
-			appendContext: (rows) =>
-				append(() => {
-					persisted.context = withRows(persisted.context, rows);
-					persisted.hasContext ||= rows.length > 0;
-				}),
-			replaceContext: (rows) =>
-				append(() => {
-					persisted.context = [...rows];
-					persisted.hasContext ||= rows.length > 0;
-				}),
-			appendEvents: (batch) =>
-				append(() => {
-					for (const event of batch) {
-						const message = toRecord(event);
-						// A copy, as in a file: later changes to the event object must not change the log.
-						if (message !== null) persisted.events.push({ at: event.at, message: structuredClone(message) });
-					}
-				}),
-			appendCalls: (records) =>
-				write(() => {
-					for (const record of records) {
-						noteCall(persisted.openCalls, record);
-						persisted.used = noteUse(persisted.used, record);
-					}
-				}),
+			async commit(batch) {
+				let numbered: readonly AgentEvent[] = [];
+				await write(() => {
+					numbered = apply(batch);
+				});
+				return numbered;
+			},
+			events: (after = 0) => read(persisted.events.slice(after)),
+			// Nothing outside this process knows of it.
+			lost: new Promise(() => {}),
 			createAgent: async (description) => openMemoryAgent(persisted.agents, description, write),
 			async openAgent(agentId) {
 				const agent = persisted.agents.get(agentId);
 				return agent === undefined ? null : openMemoryAgent(persisted.agents, agent.description, write);
 			},
 			...openMemoryBackground(persisted.background, write),
-			sync: async () => {},
-			events,
 			async markStarted() {
 				if (closed) throw new KernelError("closed", "The session is closed.");
 				lastSessions.set(workDir, id);
@@ -248,11 +246,14 @@ export function createMemoryStore(): SessionStore {
 			const id = lastSessions.get(workDir);
 			return id !== undefined && find(workDir, id)?.hasContext === true ? id : null;
 		},
-		async list(spelled) {
-			const workDir = toWorkDir(spelled);
-			const persisted = [...(workDirs.get(workDir) ?? [])].filter(([, session]) => !isEmpty(session));
-			persisted.sort(([, one], [, other]) => other.writtenAt - one.writtenAt);
-			return persisted.map(([id, session]): SessionSummary => ({ id, workDir, title: titleOf(session) }));
+		async list(query) {
+			const chosen = query.workDir === undefined ? [...workDirs.keys()] : [toWorkDir(query.workDir)];
+			const summaries = chosen.flatMap((workDir) =>
+				[...(workDirs.get(workDir) ?? [])]
+					.filter(([, session]) => !isEmpty(session))
+					.map(([id, session]) => toSummary(workDir, id, session)),
+			);
+			return toPage(summaries, query);
 		},
 	};
 }

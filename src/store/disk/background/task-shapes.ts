@@ -1,9 +1,9 @@
 // Converts between the files of a background task and the program's types.
 import path from "node:path";
 import * as v from "valibot";
-import { taskStatuses } from "../../events/task-status.ts";
-import type { TaskControl, TaskRuntime, TaskSpec } from "../stored-tasks.ts";
-import { toMilliseconds, toSeconds } from "./seconds.ts";
+import { taskStatuses } from "../../../events/task-status.ts";
+import type { TaskControl, TaskRuntime, TaskSpec } from "../../stored-tasks.ts";
+import { toMilliseconds, toSeconds } from "../logs/seconds.ts";
 
 const nullable = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
 const flag = v.optional(v.boolean(), false);

@@ -2,13 +2,17 @@
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type PlacedSession, placeFixture } from "../../../test/support/session-fixtures.ts";
-import { createSteppingClock } from "../../../test/support/stepping-clock.ts";
-import { createMemoryLog, createStoreDirectory, type StoreDirectory } from "../../../test/support/store-directory.ts";
-import { createDiskFiles } from "../../files/disk-files.ts";
-import type { StoredSession } from "../session-store.ts";
-import { type Notification, newRuntime, type TaskSpec } from "../stored-tasks.ts";
-import { createDiskStore } from "./disk-store.ts";
+import { type PlacedSession, placeFixture } from "../../../../test/support/session-fixtures.ts";
+import { createSteppingClock } from "../../../../test/support/stepping-clock.ts";
+import {
+	createMemoryLog,
+	createStoreDirectory,
+	type StoreDirectory,
+} from "../../../../test/support/store-directory.ts";
+import { createDiskFiles } from "../../../files/disk-files.ts";
+import type { StoredSession } from "../../session-store.ts";
+import { type Notification, newRuntime, type TaskSpec } from "../../stored-tasks.ts";
+import { createDiskStore } from "../disk-store.ts";
 import { newDelivery } from "./notification-files.ts";
 
 const bashId = "bash-qu2h3z8r";

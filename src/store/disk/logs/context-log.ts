@@ -1,10 +1,11 @@
 // The context log of a session, `context.jsonl`: reads its rows at the opening, and appends to it.
 import path from "node:path";
-import type { Log } from "../../base/log.ts";
-import type { ContextRow } from "../../events/conversation.ts";
-import type { Files } from "../../files/port.ts";
-import { fromLine, toLine } from "../context-row.ts";
-import { type LineFile, parseLines } from "./line-file.ts";
+import type { Log } from "../../../base/log.ts";
+import type { ContextRow } from "../../../events/conversation.ts";
+import type { Files } from "../../../files/port.ts";
+import { fromLine, toLine } from "../../context-row.ts";
+import { parseLines } from "./json-lines.ts";
+import type { LineFile } from "./line-file.ts";
 
 /**
  * Reads the file and parses its rows on first use: a client that only looks need not wait for thousands of them.
@@ -20,7 +21,8 @@ export async function readContext(files: Files, file: string, log: Log): Promise
 	};
 }
 
-function parseContext(bytes: Buffer, file: string, log: Log): readonly ContextRow[] {
+/** The rows in the bytes of a context log. */
+export function parseContext(bytes: Buffer, file: string, log: Log): readonly ContextRow[] {
 	const lines = parseLines(bytes);
 	const rows = lines.flatMap((line) => fromLine(line) ?? []);
 	const skipped = lines.length - rows.length;
@@ -29,6 +31,8 @@ function parseContext(bytes: Buffer, file: string, log: Log): readonly ContextRo
 }
 
 export interface ContextLog {
+	/** Whether the context has rows but no system prompt. */
+	readonly lacksPrompt: boolean;
 	/**
 	 * Appends the rows with one write. A system prompt for a context that has rows but no prompt goes before them: logs
 	 * of old versions lack it, and readers expect it first.
@@ -45,26 +49,34 @@ export interface ContextLogOptions {
 	readonly lines: LineFile;
 	/** Returns the rows that were in the file before. */
 	opened(): readonly ContextRow[];
+	/** Whether a replaced context is put on stable storage at once; default true. */
+	readonly syncs?: boolean;
 }
 
-export function createContextLog({ files, path: file, lines, opened }: ContextLogOptions): ContextLog {
-	let lacksPrompt: boolean | null = null;
+export function createContextLog({ files, path: file, lines, opened, syncs = true }: ContextLogOptions): ContextLog {
+	let known: boolean | null = null;
+	const lacksPrompt = (): boolean => {
+		known ??= isWithoutPrompt(opened());
+		return known;
+	};
 
 	return {
+		get lacksPrompt() {
+			return lacksPrompt();
+		},
 		async append(rows) {
-			lacksPrompt ??= isWithoutPrompt(opened());
 			const [first, ...others] = rows;
-			if (lacksPrompt && first?.type === "system-prompt") {
+			if (lacksPrompt() && first?.type === "system-prompt") {
 				await lines.prepend(toLine(first));
-				lacksPrompt = false;
+				known = false;
 				await lines.append(others.map(toLine));
 				return;
 			}
 			await lines.append(rows.map(toLine));
 		},
 		async replace(rows) {
-			await lines.rotate(rows.map(toLine), () => freeRotation(file, files));
-			lacksPrompt = isWithoutPrompt(rows);
+			await lines.rotate(rows.map(toLine), () => freeRotation(file, files), syncs);
+			known = isWithoutPrompt(rows);
 		},
 	};
 }

@@ -1,18 +1,18 @@
 // The notifications of a session, `notifications/<id>/` in its directory: their content and their deliveries.
 import path from "node:path";
 import * as v from "valibot";
-import { errorText } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
-import type { Files } from "../../files/port.ts";
+import { errorText } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Files } from "../../../files/port.ts";
 import {
 	type Delivery,
 	type Notification,
 	pendingDelivery,
 	type StoredNotification,
 	type StoredNotifications,
-} from "../stored-tasks.ts";
-import { parseLine } from "./line-file.ts";
-import { toMilliseconds, toSeconds } from "./seconds.ts";
+} from "../../stored-tasks.ts";
+import { parseLine } from "../logs/json-lines.ts";
+import { toMilliseconds, toSeconds } from "../logs/seconds.ts";
 
 const notificationsDirectory = "notifications";
 const eventName = "event.json";

@@ -1,11 +1,10 @@
-// The call journal of a session, `calls.jsonl`: intents and decisions of tool calls, and the consumption of a session
-// with budgets, stored to survive a crash. The file is our own; a session without any of these has none.
+// Reads the call journal of a session, `calls.jsonl`: intents and decisions of tool calls, and the consumption of a
+// session with budgets. Versions before the session journal wrote it.
 import * as v from "valibot";
-import { toJsonLine } from "../../base/json.ts";
-import type { Log } from "../../base/log.ts";
-import type { Files } from "../../files/port.ts";
-import { type CallRecord, nothingUsed, type SessionUse, type UnfinishedCall } from "../session-store.ts";
-import { readLines } from "./line-file.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Files } from "../../../files/port.ts";
+import type { JournalSummary, SessionUse, UnfinishedCall } from "../../session-store.ts";
+import { parseRawLine, readRawLines } from "./journal-file.ts";
 
 const amount = v.pipe(v.number(), v.minValue(0));
 
@@ -30,16 +29,13 @@ const recordSchema = v.variant("type", [
 	v.object({ type: v.literal("used"), tokens: amount, milliseconds: amount, toolCalls: amount }),
 ]);
 
-/** The line of a record; `at` is its time in milliseconds since the epoch. */
-export function toCallLine(record: CallRecord, at: number): string {
-	return toJsonLine({ at, ...record });
-}
+type CallRecord = v.InferOutput<typeof recordSchema>;
 
 /**
  * Updates the list of unfinished calls with a record. Ids may repeat in later steps, so a `finished` settles the oldest
  * open call of its id.
  */
-export function noteCall(open: UnfinishedCall[], record: CallRecord): void {
+function noteCall(open: UnfinishedCall[], record: CallRecord): void {
 	if (record.type === "started") {
 		const { toolCallId, name, arguments: text } = record;
 		open.push({ toolCallId, name, arguments: text, isRecovered: false });
@@ -56,31 +52,36 @@ export function noteCall(open: UnfinishedCall[], record: CallRecord): void {
 }
 
 /** The use in the record; `before` when the record has none. */
-export function noteUse(before: SessionUse, record: CallRecord): SessionUse {
+function noteUse(before: SessionUse, record: CallRecord): SessionUse {
 	if (record.type !== "used") return before;
 	const { type: _, ...use } = record;
 	return use;
 }
 
-/** The content of a journal. */
-export interface JournalSummary {
-	/** The unfinished calls. */
-	readonly open: readonly UnfinishedCall[];
-	readonly used: SessionUse;
-}
-
-/** Reads a journal. Invalid lines are skipped, counted and logged. */
-export async function readJournal(files: Files, path: string, log: Log): Promise<JournalSummary> {
-	const open: UnfinishedCall[] = [];
-	let used = nothingUsed;
+/** The summary after the records in a part of the file. Invalid lines are skipped, counted and logged. */
+export async function withCalls(
+	before: JournalSummary,
+	{ files, log, path, start, end }: CallLog,
+): Promise<JournalSummary> {
+	const unfinishedCalls = [...before.unfinishedCalls];
+	let used = before.used;
 	let skipped = 0;
-	for await (const line of readLines(files, path)) {
-		const parsed = v.safeParse(recordSchema, line);
+	for await (const line of readRawLines(files, path, { start, end })) {
+		const parsed = v.safeParse(recordSchema, parseRawLine(line));
 		if (parsed.success) {
-			noteCall(open, parsed.output);
+			noteCall(unfinishedCalls, parsed.output);
 			used = noteUse(used, parsed.output);
 		} else skipped += 1;
 	}
 	if (skipped > 0) log.warn("lines of the call journal could not be read", { path, skipped });
-	return { open, used };
+	return { ...before, unfinishedCalls, used };
+}
+
+/** A part of the file, in bytes. */
+export interface CallLog {
+	readonly files: Files;
+	readonly log: Log;
+	readonly path: string;
+	readonly start: number;
+	readonly end: number;
 }

@@ -1,5 +1,5 @@
 // The error for clients when the disk fails: the path and the cause, under one code.
-import { errorText, KernelError } from "../../base/errors.ts";
+import { errorText, KernelError } from "../../../base/errors.ts";
 
 /** A `storage-failed` error with the path and the cause; an error that already is one stays unchanged. */
 export function toStorageError(path: string, thrown: unknown): KernelError {

@@ -1,5 +1,5 @@
 // Chooses the path for a copy of a damaged file before it is replaced.
-import type { Files } from "../../files/port.ts";
+import type { Files } from "../../../files/port.ts";
 
 /** The first of `<path>.damaged-1`, `-2`, … that does not exist. */
 export async function damagedPath(files: Files, path: string): Promise<string> {

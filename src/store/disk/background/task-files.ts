@@ -1,10 +1,10 @@
 // The files of one background task, `tasks/<id>/` in its session's directory. The kernel writes its specification and
 // requests to its worker, the worker its state. Whole files, replaced atomically.
 import path from "node:path";
-import { errorText, isSystemError } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
-import { isFinal } from "../../events/task-status.ts";
-import type { Files } from "../../files/port.ts";
+import { errorText, isSystemError } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import { isFinal } from "../../../events/task-status.ts";
+import type { Files } from "../../../files/port.ts";
 import {
 	newRuntime,
 	noControl,
@@ -12,8 +12,8 @@ import {
 	type StoredTasks,
 	type TaskSpec,
 	unreadableRuntime,
-} from "../stored-tasks.ts";
-import { parseLine } from "./line-file.ts";
+} from "../../stored-tasks.ts";
+import { parseLine } from "../logs/json-lines.ts";
 import {
 	fromControlFile,
 	fromRuntimeFile,

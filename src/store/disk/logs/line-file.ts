@@ -1,93 +1,32 @@
-// An append-only file of JSON lines: reads past damage, appends whole lines in order, syncs on demand. Its users define
-// the lines.
-import { KernelError } from "../../base/errors.ts";
-import { isRecord } from "../../base/json.ts";
-import { createLineSplitter, type Line } from "../../base/lines.ts";
-import type { Log } from "../../base/log.ts";
-import { joinLines, type LineText, wholeText } from "../../base/long-text.ts";
-import type { AppendFile, Files } from "../../files/port.ts";
+// An append-only file of JSON lines: appends whole lines in order, repairs its end, syncs on demand. Its users define the
+// lines.
+import { KernelError } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import { joinLines, type LineText, wholeText } from "../../../base/long-text.ts";
+import type { AppendFile, Files } from "../../../files/port.ts";
+import { parseLine, readTail } from "./json-lines.ts";
 import { toStorageError } from "./storage-error.ts";
 
-/** Bytes of the longest line that is read: the longest line of the wire plus its envelope. */
-const lineLimit = 128 * 1024 * 1024;
-const tailPiece = 64 * 1024;
-const newline = 0x0a;
-
-/** The JSON object of a line, or null when it has none. */
-export function parseLine(text: string): Record<string, unknown> | null {
-	try {
-		const value: unknown = JSON.parse(text);
-		return isRecord(value) ? value : null;
-	} catch {
-		return null;
-	}
-}
-
-/** The JSON object of a line, or null when it holds none. */
-type ParsedLine = Record<string, unknown> | null;
-
-function parseAll(lines: readonly Line[]): ParsedLine[] {
-	return lines.flatMap((line) => {
-		if (line.kind === "oversized") return [null];
-		return line.text.trim() === "" ? [] : [parseLine(line.text)];
-	});
-}
-
-/** Every line that is not blank. */
-export function parseLines(bytes: Buffer): ParsedLine[] {
-	const splitter = createLineSplitter(lineLimit);
-	return [...parseAll(splitter.push(bytes)), ...parseAll(splitter.end())];
-}
-
-export interface LinesRead {
-	/** Only the first bytes of the file. */
-	readonly length?: number;
-	/** Bytes of the longest line that is parsed; a longer one is reported as none, as soon as that is known. */
-	readonly limit?: number;
-}
-
-/** Every line that is not blank, read in pieces. Nothing for a missing file. */
-export async function* readLines(
-	files: Files,
-	path: string,
-	{ length = Number.POSITIVE_INFINITY, limit = lineLimit }: LinesRead = {},
-): AsyncGenerator<ParsedLine> {
-	const splitter = createLineSplitter(limit);
-	let left = length;
-	for await (const piece of files.readPieces(path)) {
-		yield* parseAll(splitter.push(piece.subarray(0, left)));
-		left -= piece.length;
-		if (left <= 0) break;
-	}
-	yield* parseAll(splitter.end());
-}
-
-/** The bytes after the last newline of a file of `size` bytes, read from its end. */
-async function readTail(files: Files, path: string, size: number): Promise<Buffer> {
-	const pieces: Buffer[] = [];
-	for (let end = size; end > 0; ) {
-		const start = Math.max(0, end - tailPiece);
-		const piece = (await files.readRange(path, start, end - start)) ?? Buffer.alloc(0);
-		const at = piece.lastIndexOf(newline);
-		pieces.unshift(piece.subarray(at + 1));
-		if (at !== -1) break;
-		end = start;
-	}
-	return Buffer.concat(pieces);
-}
-
 export interface LineFile {
-	/** Whether lines were appended to it. */
-	readonly hasGrown: boolean;
+	/** Its size in bytes as of the last call that changed it. */
+	readonly length: number;
+	/** Whether somebody else has changed it since the session was opened. */
+	isShared(): Promise<boolean>;
 	/** Appends the lines with one write; nothing is written for none. Fails `storage-failed`. */
 	append(lines: readonly LineText[]): Promise<void>;
 	/** Adds a line before everything else, by replacing the file once. Fails `storage-failed`. */
 	prepend(line: LineText): Promise<void>;
 	/**
 	 * Replaces all lines, with one replacement of the file, after copying it to the path that `aside` returns. Both are
-	 * then on stable storage. Fails `storage-failed`, and then the file is unchanged.
+	 * then on stable storage, unless `sync` is false. Fails `storage-failed`, and then the file is unchanged.
 	 */
-	rotate(lines: readonly LineText[], aside: () => Promise<string>): Promise<void>;
+	rotate(lines: readonly LineText[], aside: () => Promise<string>, sync?: boolean): Promise<void>;
+	/** Replaces the whole file; with `sync` it is then on stable storage. Fails `storage-failed`, and nothing has changed. */
+	rewrite(pieces: AsyncIterable<Uint8Array>, sync?: boolean): Promise<void>;
+	/** Repairs the end of the file as an append does before its lines. Fails `storage-failed`. */
+	repairEnd(): Promise<void>;
+	/** Takes the last append back, as if it had failed. Fails `storage-failed`: the next append does it then. */
+	undo(): Promise<void>;
 	/** Puts what was appended on stable storage. Fails `storage-failed`. */
 	sync(): Promise<void>;
 	/** Waits for the earlier calls and returns the file's size in bytes, 0 when it is missing. */
@@ -103,10 +42,19 @@ export interface LineFileOptions {
 	readonly knownSize: number;
 	/** The first line of a file that is new or empty. */
 	readonly header?: string;
+	/** Whether the file can be made again: then it is not looked at before each append. Default false. */
+	readonly isReplaceable?: boolean;
 	/** Runs before each append; what it throws is the append's failure. */
 	prepare(): Promise<void>;
 	/** Called when the file was created or replaced: its name is then not on stable storage. */
 	nameMade(): void;
+}
+
+/** What was appended, and where. */
+interface Appended {
+	readonly start: number;
+	readonly before: string;
+	readonly text: LineText;
 }
 
 /** Nothing is opened, created or repaired before the first append. */
@@ -114,9 +62,10 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 	let knownSize = options.knownSize;
 	let handle: AppendFile | null = null;
 	let unsynced = false;
-	let hasGrown = false;
+	let isShared = false;
 	/** What a failed append may have left in the file, and where. */
-	let failed: { readonly start: number; readonly bytes: Buffer } | null = null;
+	let failed: Appended | null = null;
+	let lastAppended: Appended | null = null;
 	let last: Promise<unknown> = Promise.resolve();
 
 	const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
@@ -136,18 +85,28 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 		if (size < knownSize) {
 			throw new KernelError("storage-failed", `Cannot write ${path}: it was removed while the session was open.`);
 		}
+		if (size > knownSize && failed === null) isShared = true;
 		return size;
 	};
 
 	/** Truncates what a failed append left, whole lines too: the caller was informed that they are not stored. */
 	const cutFailed = async (size: number): Promise<number> => {
 		if (failed === null) return size;
-		const { start, bytes } = failed;
+		const { start } = failed;
+		const bytes = Buffer.from(failed.before + wholeText(failed.text));
 		const found = (await files.readRange(path, start, bytes.length + 1)) ?? Buffer.alloc(0);
 		const isOurs = found.length > 0 && bytes.subarray(0, found.length).equals(found);
 		if (isOurs) await files.truncate(path, start);
 		failed = null;
 		return isOurs ? start : size;
+	};
+
+	/** The sooner the better: a later run of the program would take it for stored. */
+	const cutAtOnce = async (): Promise<void> => {
+		await closeHandle().catch(() => undefined);
+		if (failed === null) return;
+		const size = (await files.status(path))?.size ?? 0;
+		knownSize = Math.min(knownSize, await cutFailed(size));
 	};
 
 	/** Truncates a partial last line; returns the size then and the separator that must precede the next line. */
@@ -164,7 +123,7 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 	};
 
 	const appendText = async (lines: readonly LineText[]): Promise<void> => {
-		let size = await checkedSize();
+		let size = handle !== null && options.isReplaceable === true ? knownSize : await checkedSize();
 		let before = "";
 		if (handle === null) {
 			const end = await repairEnd(await cutFailed(size));
@@ -179,11 +138,11 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 		try {
 			await (isShort ? handle.append(before + joined) : handle.appendPieces(withBefore(before, joined)));
 		} catch (thrown) {
-			failed = { start: size, bytes: Buffer.from(before + wholeText(joined)) };
+			failed = { start: size, before, text: joined };
 			throw thrown;
 		}
+		lastAppended = { start: size, before, text: joined };
 		unsynced = true;
-		hasGrown = true;
 		knownSize = isShort ? size + Buffer.byteLength(before + joined) : ((await files.status(path))?.size ?? 0);
 	};
 
@@ -199,9 +158,14 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 	};
 
 	return {
-		get hasGrown() {
-			return hasGrown;
+		get length() {
+			return knownSize;
 		},
+		isShared: () =>
+			inOrder(async () => {
+				isShared ||= ((await files.status(path))?.size ?? 0) !== knownSize;
+				return isShared;
+			}),
 		append: (lines) =>
 			inOrder(async () => {
 				if (lines.length === 0) return;
@@ -210,7 +174,45 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 					await appendText(lines);
 				} catch (thrown) {
 					// Reopened next time, so that the end of the file is checked again.
+					await cutAtOnce().catch(() => undefined);
+					throw toStorageError(path, thrown);
+				}
+			}),
+		undo: () =>
+			inOrder(async () => {
+				failed = lastAppended;
+				lastAppended = null;
+				try {
+					await cutAtOnce();
+				} catch (thrown) {
+					throw toStorageError(path, thrown);
+				}
+			}),
+		repairEnd: () =>
+			inOrder(async () => {
+				try {
+					const end = await repairEnd(await cutFailed(await checkedSize()));
+					knownSize = end.size;
+					if (end.separator === "") return;
+					handle ??= await files.openAppend(path);
+					await handle.append(end.separator);
+					knownSize += end.separator.length;
+				} catch (thrown) {
 					await closeHandle().catch(() => undefined);
+					throw toStorageError(path, thrown);
+				}
+			}),
+		rewrite: (pieces, sync = false) =>
+			inOrder(async () => {
+				try {
+					await closeHandle();
+					await files.replaceByPieces(path, pieces, { sync });
+					nameMade();
+					failed = null;
+					lastAppended = null;
+					unsynced = !sync;
+					knownSize = (await files.status(path))?.size ?? 0;
+				} catch (thrown) {
 					throw toStorageError(path, thrown);
 				}
 			}),
@@ -230,18 +232,19 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 					throw toStorageError(path, thrown);
 				}
 			}),
-		rotate: (lines, aside) =>
+		rotate: (lines, aside, sync = true) =>
 			inOrder(async () => {
 				await prepare();
 				try {
 					await cutFailed(await checkedSize());
 					await closeHandle();
 					const content = await files.read(path);
-					if (content !== null) await files.replace(await aside(), content, { sync: true });
+					if (content !== null) await files.replace(await aside(), content, { sync });
 					const text = lines.map((line) => `${wholeText(line)}\n`).join("");
-					await files.replace(path, text, { sync: true });
+					await files.replace(path, text, { sync });
 					knownSize = Buffer.byteLength(text);
-					unsynced = false;
+					unsynced = !sync;
+					lastAppended = null;
 				} catch (thrown) {
 					throw toStorageError(path, thrown);
 				}

@@ -1,0 +1,214 @@
+// Reads a session's journal, `journal.jsonl`: whole groups of records, events from a number on, and the last summary,
+// found from the end.
+import { KernelError } from "../../../base/errors.ts";
+import type { Files } from "../../../files/port.ts";
+import { lineLimit, parseLine } from "../logs/json-lines.ts";
+import {
+	fromHeaderLine,
+	fromRecordLine,
+	hasMore,
+	type JournalHeader,
+	journalVersion,
+	type ReadRecord,
+	type RecordOrigin,
+	type SummaryRecord,
+} from "./journal-record.ts";
+
+const newline = 0x0a;
+const pieceLength = 64 * 1024;
+const longestHeader = 4096;
+
+/** A part of a file, in bytes. */
+export interface FileRange {
+	readonly start: number;
+	readonly end: number;
+}
+
+export interface RawLine {
+	readonly start: number;
+	/** Where the next line begins. */
+	readonly end: number;
+	/** Without its newline; null for a line that is too long to be read. */
+	readonly bytes: Buffer | null;
+}
+
+async function* readBytes(files: Files, path: string, { start, end }: FileRange): AsyncGenerator<Buffer> {
+	if (start === 0) {
+		let left = end;
+		if (left <= 0) return;
+		for await (const piece of files.readPieces(path)) {
+			yield piece.subarray(0, left);
+			left -= piece.length;
+			if (left <= 0) return;
+		}
+		return;
+	}
+	for (let at = start; at < end; ) {
+		const piece = await files.readRange(path, at, Math.min(pieceLength, end - at));
+		if (piece === null || piece.length === 0) return;
+		yield piece;
+		at += piece.length;
+	}
+}
+
+/** The lines in a part of a file, with their places; a last one may lack its newline. */
+export async function* readRawLines(files: Files, path: string, range: FileRange): AsyncGenerator<RawLine> {
+	let start = range.start;
+	let length = 0;
+	let pieces: Buffer[] = [];
+	const take = (bytes: Buffer): void => {
+		length += bytes.length;
+		if (length <= lineLimit) pieces.push(bytes);
+		else pieces = [];
+	};
+	const complete = (hasNewline: boolean): RawLine => {
+		const bytes = length <= lineLimit ? Buffer.concat(pieces, length) : null;
+		const end = start + length + (hasNewline ? 1 : 0);
+		const line = { start, end, bytes };
+		start = end;
+		length = 0;
+		pieces = [];
+		return line;
+	};
+	for await (const piece of readBytes(files, path, range)) {
+		let from = 0;
+		for (let at = piece.indexOf(newline); at !== -1; at = piece.indexOf(newline, from)) {
+			take(piece.subarray(from, at));
+			yield complete(true);
+			from = at + 1;
+		}
+		take(piece.subarray(from));
+	}
+	if (length > 0) yield complete(false);
+}
+
+/** The JSON object of a line; null when it has none. */
+export function parseRawLine({ bytes }: RawLine): Record<string, unknown> | null {
+	return bytes === null ? null : parseLine(bytes.toString("utf8"));
+}
+
+function isBlank({ bytes }: RawLine): boolean {
+	return bytes !== null && bytes.toString("latin1", 0, 64).trim() === "" && bytes.toString("utf8").trim() === "";
+}
+
+/** The header of a journal and where its records begin; null for a file without a readable header. */
+export async function readHeader(
+	files: Files,
+	path: string,
+): Promise<{ readonly header: JournalHeader; readonly end: number } | null> {
+	const bytes = (await files.readRange(path, 0, longestHeader)) ?? Buffer.alloc(0);
+	const at = bytes.indexOf(newline);
+	const found = at === -1 ? null : fromHeaderLine(parseLine(bytes.toString("utf8", 0, at)));
+	if (found === null) return null;
+	const { version, ...header } = found;
+	if (version !== journalVersion) {
+		throw new KernelError(
+			"storage-failed",
+			`${path} was written by a newer version of the program (format ${version}). Open the session with that version.`,
+		);
+	}
+	return { header, end: at + 1 };
+}
+
+/** A record of a group that is there to its end. */
+export interface PlacedRecord {
+	readonly record: ReadRecord;
+	/** Where the line of the record begins. */
+	readonly start: number;
+	/** Where its group ends. */
+	readonly groupEnd: number;
+}
+
+/** The records of all whole groups in a part of the journal. */
+export async function* readRecords(
+	files: Files,
+	path: string,
+	range: FileRange,
+	origin: RecordOrigin,
+): AsyncGenerator<PlacedRecord> {
+	let open: { readonly record: ReadRecord; readonly start: number }[] = [];
+	for await (const raw of readRawLines(files, path, range)) {
+		if (isBlank(raw)) continue;
+		const line = parseRawLine(raw);
+		// A last line without its newline that cannot be read is half-written.
+		const isTorn = line === null && raw.bytes !== null && raw.end - raw.start === raw.bytes.length;
+		if (isTorn) return;
+		open.push({ record: fromRecordLine(line, origin), start: raw.start });
+		if (hasMore(line) || (line === null && open.length > 1)) continue;
+		for (const { record, start } of open) yield { record, start, groupEnd: raw.end };
+		open = [];
+	}
+}
+
+const eventLine = Buffer.from('{"seq":');
+
+/** The number of an event's line, read from its first bytes; null for another record. */
+function numberOf(bytes: Buffer): number | null {
+	if (!bytes.subarray(0, eventLine.length).equals(eventLine)) return null;
+	const seq = Number.parseInt(bytes.toString("latin1", eventLine.length, eventLine.length + 16), 10);
+	return Number.isSafeInteger(seq) ? seq : null;
+}
+
+/** The events in a part of the journal after a number. */
+export async function* readJournalEvents(
+	files: Files,
+	path: string,
+	range: FileRange,
+	origin: RecordOrigin,
+	after: number,
+	onUnreadable: () => void,
+): AsyncGenerator<Extract<ReadRecord, { kind: "event" }>["event"]> {
+	for await (const raw of readRawLines(files, path, range)) {
+		const seq = raw.bytes === null ? null : numberOf(raw.bytes);
+		if (seq === null) {
+			if (raw.bytes === null || (raw.bytes[0] !== 0x7b && !isBlank(raw))) onUnreadable();
+			continue;
+		}
+		if (seq <= after) continue;
+		const record = fromRecordLine(parseRawLine(raw), origin);
+		if (record.kind === "event") yield record.event;
+		else onUnreadable();
+	}
+}
+
+const summaryMark = Buffer.from('\n{"summary":');
+
+/** The last readable summary of the journal and where its line begins; null when there is none. */
+export async function findLastSummary(
+	files: Files,
+	path: string,
+	range: FileRange,
+	origin: RecordOrigin,
+): Promise<{ readonly summary: SummaryRecord; readonly start: number } | null> {
+	// The newline before the line belongs to the mark; the header's own is before the first record.
+	const first = range.start - 1;
+	for (let end = range.end; end > first; ) {
+		const start = Math.max(first, end - pieceLength);
+		// What begins in this piece may end in the next one.
+		const length = Math.min(range.end, end + summaryMark.length - 1) - start;
+		const bytes = (await files.readRange(path, start, length)) ?? Buffer.alloc(0);
+		for (
+			let at = bytes.lastIndexOf(summaryMark);
+			at !== -1;
+			at = at === 0 ? -1 : bytes.lastIndexOf(summaryMark, at - 1)
+		) {
+			const found = await readSummaryAt(files, path, { start: start + at + 1, end: range.end }, origin);
+			if (found !== null) return { summary: found, start: start + at + 1 };
+		}
+		end = start;
+	}
+	return null;
+}
+
+async function readSummaryAt(
+	files: Files,
+	path: string,
+	range: FileRange,
+	origin: RecordOrigin,
+): Promise<SummaryRecord | null> {
+	for await (const raw of readRawLines(files, path, range)) {
+		const record = fromRecordLine(parseRawLine(raw), origin);
+		return record.kind === "summary" ? record.summary : null;
+	}
+	return null;
+}

@@ -1,0 +1,194 @@
+// Appends commits to a session's journal, in order. Commits that arrive while one is being written go into the next
+// append together.
+
+import { createDeferred, type Deferred } from "../../../base/deferred.ts";
+import type { LineText } from "../../../base/long-text.ts";
+import type { ContextChange } from "../../../events/conversation.ts";
+import { type AgentEvent, type Cursor, eventDeclarations } from "../../../events/event.ts";
+import type { RunningSummary } from "../../journal-summary.ts";
+import type { Batch } from "../../session-store.ts";
+import type { LineFile } from "../logs/line-file.ts";
+import { type JournalRecord, type LogSizes, toGroupLines } from "./journal-record.ts";
+
+export interface JournalWriterOptions {
+	readonly journal: LineFile;
+	readonly epoch: string;
+	/** The number of the last event. */
+	readonly lastSeq: number;
+	readonly summary: RunningSummary;
+	readonly hasState: boolean;
+	/** Runs before each write; what it throws is the failure of the commits. */
+	prepare(): Promise<void>;
+	/** The lines before those of the first commit of this run. */
+	begin(): Promise<readonly LineText[]>;
+	/** The change as the journal has it. */
+	toStoredChange(change: ContextChange): Promise<ContextChange>;
+	/** Puts what was written elsewhere on stable storage. */
+	syncOthers(): Promise<void>;
+	/** Writes what the journal has got to the files that other programs read. Never rejects. */
+	project(batches: readonly Batch[]): Promise<void>;
+	sizes(): LogSizes;
+	/** Whether the other logs have nothing that the journal lacks. If they have, the next opening has to find it. */
+	isSummarizable(): Promise<boolean>;
+}
+
+export interface JournalWriter {
+	/** Whether anything was written in this run. */
+	readonly hasBegun: boolean;
+	/** The bytes of the journal that are committed. */
+	readonly end: number;
+	cursor(): Cursor;
+	commit(batch: Batch, sync: boolean): Promise<readonly AgentEvent[]>;
+	/** Waits for the earlier commits. */
+	settled(): Promise<void>;
+	/** Stores a summary, if anything was stored, so that the next opening has less to read. */
+	finish(): Promise<void>;
+}
+
+interface WaitingCommit {
+	readonly batch: Batch;
+	readonly sync: boolean;
+	readonly stored: Deferred<readonly AgentEvent[]>;
+}
+
+/** Whether the batch has anything that is stored. */
+function hasContent({ events = [], context, state }: Batch): boolean {
+	const changesContext = context !== undefined && (context.kind === "replace" || context.rows.length > 0);
+	const changesState = state !== undefined && Object.keys(state).length > 0;
+	return changesContext || changesState || events.some(isDurable);
+}
+
+function isDurable({ body }: AgentEvent): boolean {
+	return eventDeclarations[body.type].class === "durable";
+}
+
+function endsTurn({ events = [] }: Batch): boolean {
+	return events.some(({ body, agentPath }) => body.type === "turn.ended" && agentPath.length === 0);
+}
+
+function addsPrompt({ context }: Batch): boolean {
+	return context?.kind === "append" && context.rows[0]?.type === "system-prompt";
+}
+
+export function createJournalWriter(options: JournalWriterOptions): JournalWriter {
+	const { journal, epoch, summary } = options;
+	let lastSeq = options.lastSeq;
+	let hasState = options.hasState;
+	let hasBegun = false;
+	let end = 0;
+	const waiting: WaitingCommit[] = [];
+	let running: Promise<void> | null = null;
+
+	const summaryLines = (clean: boolean): LineText[] => {
+		const stored = { ...summary.current, seq: lastSeq, sizes: options.sizes(), hasState, clean };
+		return toGroupLines([{ kind: "summary", summary: stored }]);
+	};
+
+	/** The batch with numbers for its durable events, from `before` on. */
+	const numbered = (batch: Batch, before: number): Batch & { readonly events: readonly AgentEvent[] } => {
+		let seq = before;
+		const events = (batch.events ?? []).map((event) => {
+			if (!isDurable(event)) return event;
+			seq += 1;
+			return { ...event, seq, epoch };
+		});
+		return { ...batch, events };
+	};
+
+	const toRecords = async ({ events = [], context, state }: Batch): Promise<JournalRecord[]> => {
+		const records: JournalRecord[] = events.filter(isDurable).map((event) => ({ kind: "event", event }));
+		if (context !== undefined && (context.kind === "replace" || context.rows.length > 0)) {
+			records.push({ kind: "context", change: await options.toStoredChange(context) });
+		}
+		if (state !== undefined && Object.keys(state).length > 0) records.push({ kind: "state", state });
+		return records;
+	};
+
+	const note = ({ events = [], context, state }: Batch): void => {
+		for (const event of events) {
+			if (!isDurable(event)) continue;
+			summary.addEvent(event);
+			lastSeq = event.seq ?? lastSeq;
+		}
+		if (context !== undefined) summary.addContext(context);
+		hasState ||= state !== undefined;
+	};
+
+	/** Appends the lines; when they must be on stable storage and cannot be, they are taken back. */
+	const append = async (lines: readonly LineText[], sync: boolean): Promise<void> => {
+		await journal.append(lines);
+		if (!sync) return;
+		try {
+			await Promise.all([journal.sync(), options.syncOthers()]);
+		} catch (thrown) {
+			await journal.undo().catch(() => undefined);
+			throw thrown;
+		}
+	};
+
+	const store = async (batches: readonly Batch[], sync: boolean): Promise<readonly Batch[]> => {
+		let seq = lastSeq;
+		const stored = batches.map((batch) => {
+			const next = numbered(batch, seq);
+			seq += next.events.filter(isDurable).length;
+			return next;
+		});
+		const first = hasBegun ? [] : await options.begin();
+		const lines = [...first];
+		if (hasBegun && batches.some(endsTurn) && (await options.isSummarizable())) lines.push(...summaryLines(false));
+		for (const batch of stored) lines.push(...toGroupLines(await toRecords(batch)));
+		await append(lines, sync);
+		hasBegun = true;
+		end = journal.length;
+		for (const batch of stored) note(batch);
+		await options.project(stored);
+		return stored;
+	};
+
+	const writeTogether = async (commits: readonly WaitingCommit[]): Promise<readonly Batch[]> => {
+		const sync = commits.some((commit) => commit.sync);
+		const batches = commits.map(({ batch }) => batch);
+		const isEmpty = !batches.some(hasContent);
+		if (!isEmpty || hasBegun) await options.prepare();
+		if (!isEmpty) return store(batches, sync);
+		if (sync) await Promise.all([journal.sync(), options.syncOthers()]);
+		return batches;
+	};
+
+	const run = async (): Promise<void> => {
+		while (waiting.length > 0) {
+			// What the journal has of a change that adds a prompt depends on the context before it.
+			const alone = waiting.findIndex(({ batch }) => addsPrompt(batch));
+			const commits = waiting.splice(0, alone === -1 ? waiting.length : Math.max(1, alone));
+			try {
+				const stored = await writeTogether(commits);
+				for (const [index, commit] of commits.entries()) commit.stored.resolve(stored[index]?.events ?? []);
+			} catch (thrown) {
+				for (const commit of commits) commit.stored.reject(thrown);
+			}
+		}
+		running = null;
+	};
+
+	return {
+		get hasBegun() {
+			return hasBegun;
+		},
+		get end() {
+			return hasBegun ? end : journal.length;
+		},
+		cursor: () => ({ epoch, seq: lastSeq }),
+		commit(batch, sync) {
+			const stored = createDeferred<readonly AgentEvent[]>();
+			waiting.push({ batch, sync, stored });
+			running ??= run();
+			return stored.promise;
+		},
+		async settled() {
+			await running;
+		},
+		async finish() {
+			if (hasBegun && (await options.isSummarizable())) await journal.append(summaryLines(true));
+		},
+	};
+}

@@ -1,0 +1,247 @@
+// The logs of one session on disk as one: a commit goes into the journal and then into the files that other programs
+// read; the events are read back from the journal and the history before it.
+import type { Log } from "../../../base/log.ts";
+import type { LineText } from "../../../base/long-text.ts";
+import type { ContextChange, ContextRow } from "../../../events/conversation.ts";
+import type { AgentEvent, Cursor } from "../../../events/event.ts";
+import type { Files } from "../../../files/port.ts";
+import { RunningSummary } from "../../journal-summary.ts";
+import type { Batch } from "../../session-store.ts";
+import { createContextLog, parseContext } from "../logs/context-log.ts";
+import { damagedPath } from "../logs/damaged-file.ts";
+import { readEvents, toHeader } from "../logs/event-log.ts";
+import type { FoundSession } from "../logs/found-session.ts";
+import type { LineFile } from "../logs/line-file.ts";
+import { withStorageError } from "../logs/storage-error.ts";
+import type { SessionPaths } from "../session-directory.ts";
+import type { StateFile } from "../state-file.ts";
+import { readJournalEvents, readRecords } from "./journal-file.ts";
+import { type JournalSource, readJournalContext } from "./journal-opening.ts";
+import { type JournalHeader, type JournalRecord, toGroupLines, toHeaderLine } from "./journal-record.ts";
+import { createJournalWriter } from "./journal-writer.ts";
+import { missingWireLines } from "./log-recovery.ts";
+import { createProjections, type Repairs } from "./projections.ts";
+import { type SessionHistory, shiftedEvent } from "./session-history.ts";
+
+export interface SessionLogOptions {
+	readonly files: Files;
+	readonly log: Log;
+	readonly sessionId: string;
+	readonly protocolVersion: string;
+	readonly paths: SessionPaths;
+	readonly found: FoundSession;
+	readonly history: SessionHistory;
+	readonly stateFile: StateFile;
+	/** Whether the state starts afresh, whatever the journal says. */
+	readonly isFresh: boolean;
+	/** Runs before each write. */
+	prepare(): Promise<void>;
+	/** A file of this session that is written after `prepare`. */
+	lineFile(file: string, knownSize: number, header?: string): LineFile;
+	syncOthers(): Promise<void>;
+}
+
+export interface SessionLog {
+	readonly hasBegun: boolean;
+	cursor(): Cursor;
+	commit(batch: Batch, sync: boolean): Promise<readonly AgentEvent[]>;
+	events(after: number): AsyncGenerator<AgentEvent>;
+	/** Waits for the earlier commits. */
+	settled(): Promise<void>;
+	/** Stores a summary, if anything was stored. */
+	finish(): Promise<void>;
+	close(): Promise<void>;
+}
+
+export function createSessionLog(options: SessionLogOptions): SessionLog {
+	const { files, log, paths, found, history, stateFile, sessionId } = options;
+	const { opening, imported } = history;
+	const source: JournalSource = { files, log, path: paths.journal, sessionId };
+	const wireHeader = toHeader(options.protocolVersion);
+	const journal = options.lineFile(paths.journal, opening.kind === "opened" ? opening.range.end : 0);
+	const wire = options.lineFile(paths.events, found.eventsSize, wireHeader);
+	const contextLines = options.lineFile(paths.context, found.contextSize);
+	const context = createContextLog({
+		files,
+		path: paths.context,
+		lines: contextLines,
+		opened: history.contextRows,
+		syncs: false,
+	});
+	let header: JournalHeader = history.header;
+	let shift = history.shift;
+	let isRepaired = false;
+
+	async function* journalEvents(end: number, after: number): AsyncGenerator<AgentEvent> {
+		const { epoch } = header;
+		const offset = shift;
+		let skipped = 0;
+		const range = { start: 0, end };
+		const onUnreadable = () => {
+			skipped += 1;
+		};
+		const read = readJournalEvents(files, paths.journal, range, { sessionId, epoch }, after - offset, onUnreadable);
+		for await (const event of read) yield offset === 0 ? event : shiftedEvent(event, offset, epoch);
+		if (skipped > 0) log.warn("lines of the journal could not be read", { path: paths.journal, skipped });
+	}
+
+	const pending = (): readonly AgentEvent[] => (writer.hasBegun ? [] : imported);
+	async function* readAll(after: number, end: number, others: readonly AgentEvent[]): AsyncGenerator<AgentEvent> {
+		const { epoch } = header;
+		const { wire: length, events } = header.history;
+		if (after < events) {
+			for await (const event of readEvents({ files, path: paths.events, length, log }, { sessionId, epoch })) {
+				if (event.seq > after && event.seq <= events) yield event;
+			}
+		}
+		yield* journalEvents(end, after);
+		for (const event of others) if ((event.seq ?? 0) > after) yield event;
+	}
+
+	const projections = createProjections({
+		files,
+		log,
+		directory: paths.directory,
+		wirePath: paths.events,
+		wire,
+		wireHeader,
+		contextLines,
+		context,
+		stateFile,
+		callsSize: found.callsSize,
+		journal: () => ({
+			historyBytes: header.history.wire,
+			async *events() {
+				yield* journalEvents(writer.end, 0);
+				yield* pending();
+			},
+			contextRows: () => readJournalContext(source, { start: 0, end: writer.end }),
+		}),
+	});
+
+	const toRepairs = async (): Promise<Repairs> => {
+		const { context: contextRecovery, wire: wireRepair } = history;
+		if (opening.kind !== "opened" || wireRepair.kind !== "append") {
+			const kind = wireRepair.kind === "rewrite" ? "rewrite" : "none";
+			return { wire: { kind }, context: contextRecovery.repair };
+		}
+		const missing = await missingWireLines(source, opening, wireRepair.missing);
+		return { wire: { kind: "append", missing }, context: contextRecovery.repair };
+	};
+
+	const repairJournal = async (): Promise<void> => {
+		const size = (await files.status(paths.journal))?.size ?? 0;
+		if (opening.kind === "damaged") {
+			const aside = await damagedPath(files, paths.journal);
+			await files.rename(paths.journal, aside);
+			log.error("the journal could not be read and was moved aside", { path: paths.journal, movedTo: aside });
+		} else if (size > journal.length) await files.truncate(paths.journal, journal.length);
+		if (!history.isRewritten || opening.kind !== "opened") return;
+		await journal.rewrite(rewrittenJournal(source, opening.range, header, shift), true);
+		shift = 0;
+	};
+
+	/** The lines before the first commit: a copy of what the journal lacks, and a summary. */
+	const begin = async (): Promise<readonly LineText[]> => {
+		if (!isRepaired) {
+			await withStorageError(paths.journal, repairJournal);
+			await projections.repair(await toRepairs());
+			isRepaired = true;
+		}
+		const isNew = opening.kind !== "opened";
+		if (isNew) header = { ...header, history: { ...header.history, wire: wire.length } };
+		const records: JournalRecord[] = imported.map((event) => ({ kind: "event", event }));
+		const rows = history.context.isForeign ? history.contextRows() : null;
+		if (rows !== null) records.push({ kind: "context", change: { kind: "replace", rows } });
+		if (isNew ? found.hasState : options.isFresh && opening.hasState) {
+			records.push({ kind: "state", state: stateFile.state() });
+		}
+		if (history.hasContent) {
+			const { seq } = writer.cursor();
+			const hasState = isNew ? found.hasState : opening.hasState;
+			const summary = { ...history.summary, seq, sizes: projections.sizes(), hasState, clean: false };
+			records.push({ kind: "summary", summary });
+		}
+		return [...(isNew ? [toHeaderLine(header)] : []), ...toGroupLines(records)];
+	};
+
+	/** A system prompt that goes before the rows of a context changes all of it. */
+	const toStoredChange = async (change: ContextChange): Promise<ContextChange> => {
+		const [first, ...others] = change.rows;
+		if (change.kind === "replace" || first?.type !== "system-prompt" || !context.lacksPrompt) return change;
+		const bytes = (await files.read(paths.context)) ?? Buffer.alloc(0);
+		const rows: ContextRow[] = [first, ...parseContext(bytes, paths.context, log), ...others];
+		return { kind: "replace", rows };
+	};
+
+	const writer = createJournalWriter({
+		journal,
+		epoch: header.epoch,
+		lastSeq: history.lastSeq,
+		summary: new RunningSummary(history.summary),
+		hasState: opening.kind === "opened" ? opening.hasState : found.hasState,
+		prepare: options.prepare,
+		begin,
+		toStoredChange,
+		syncOthers: options.syncOthers,
+		project: projections.write,
+		sizes: projections.sizes,
+		async isSummarizable() {
+			const [isWireShared, isContextShared] = await Promise.all([wire.isShared(), contextLines.isShared()]);
+			return !isWireShared && !isContextShared;
+		},
+	});
+
+	return {
+		get hasBegun() {
+			return writer.hasBegun;
+		},
+		cursor: writer.cursor,
+		commit: writer.commit,
+		events: (after) => readAll(after, writer.end, pending()),
+		settled: writer.settled,
+		finish: writer.finish,
+		async close() {
+			await Promise.all([journal, wire, contextLines].map((lines) => lines.close()));
+		},
+	};
+}
+
+/** The journal under a new header, with the numbers that its events have there. */
+async function* rewrittenJournal(
+	source: JournalSource,
+	range: { readonly start: number; readonly end: number },
+	header: JournalHeader,
+	shift: number,
+): AsyncGenerator<Buffer> {
+	yield Buffer.from(`${toHeaderLine(header)}\n`);
+	const origin = { sessionId: source.sessionId, epoch: header.epoch };
+	let group: JournalRecord[] = [];
+	let groupEnd = range.start;
+	for await (const placed of readRecords(source.files, source.path, range, origin)) {
+		if (placed.groupEnd !== groupEnd) {
+			yield* groupPieces(group);
+			group = [];
+			groupEnd = placed.groupEnd;
+		}
+		if (placed.record.kind !== "unreadable") group.push(toShifted(placed.record, shift, header.epoch));
+	}
+	yield* groupPieces(group);
+}
+
+function* groupPieces(group: readonly JournalRecord[]): Generator<Buffer> {
+	for (const line of toGroupLines(group)) {
+		for (const piece of typeof line === "string" ? [line] : line) yield Buffer.from(piece);
+		yield Buffer.from("\n");
+	}
+}
+
+function toShifted(record: JournalRecord, shift: number, epoch: string): JournalRecord {
+	if (record.kind === "event") return { kind: "event", event: shiftedEvent(record.event, shift, epoch) };
+	if (record.kind !== "summary") return record;
+	const { summary } = record;
+	const unretained = summary.unretained.map((event) => shiftedEvent(event, shift, epoch));
+	// The event log is written again as well.
+	const sizes = { ...summary.sizes, wire: null };
+	return { kind: "summary", summary: { ...summary, seq: summary.seq + shift, sizes, unretained } };
+}

@@ -1,0 +1,115 @@
+// The event log of a session, `wire.jsonl`: events as timed records of Kimi messages (wire-protocol §8.2).
+import * as v from "valibot";
+import type { Log } from "../../../base/log.ts";
+import { type LineText, toLineText } from "../../../base/long-text.ts";
+import type { AgentEvent } from "../../../events/event.ts";
+import type { Files } from "../../../files/port.ts";
+import { type EventRecord, fromRecord, toRecord } from "../../../messages/record.ts";
+import { type LinesRead, readLines } from "./json-lines.ts";
+
+/** An event of the log with its time in milliseconds since the epoch. */
+export interface TimedRecord extends EventRecord {
+	readonly at: number;
+}
+
+/** The content of a line of the log. */
+export type LogLine =
+	| { readonly kind: "header" }
+	| { readonly kind: "record"; readonly record: TimedRecord }
+	| { readonly kind: "unreadable" };
+
+const timedSchema = v.object({ timestamp: v.number(), message: v.unknown() });
+
+/** The first line of a log. */
+export function toHeader(protocolVersion: string): string {
+	return `{"type": "metadata", "protocol_version": ${JSON.stringify(protocolVersion)}}`;
+}
+
+/** The line of an event, or null when it is not logged. Timestamps are seconds in the log. */
+export function toEventLine(event: AgentEvent): LineText | null {
+	const message = toRecord(event);
+	return message === null ? null : toLineText({ timestamp: event.at / 1000, message });
+}
+
+/** The lines of those events that are logged. */
+export function toEventLines(events: readonly AgentEvent[]): LineText[] {
+	return events.map(toEventLine).filter((line) => line !== null);
+}
+
+/** The content of a parsed line. */
+export function readLogLine(line: Record<string, unknown> | null): LogLine {
+	if (line?.["type"] === "metadata") return { kind: "header" };
+	const timed = v.safeParse(timedSchema, line);
+	const record = timed.success ? fromRecord(timed.output.message) : null;
+	if (!timed.success || record === null) return { kind: "unreadable" };
+	// Fractions of seconds do not multiply back exactly, so the result is rounded to a thousandth of a millisecond.
+	const at = Math.round(timed.output.timestamp * 1_000_000) / 1000;
+	return { kind: "record", record: { ...record, at } };
+}
+
+/** The lines of a log, read lazily. */
+export async function* readEventLines(files: Files, path: string, which?: LinesRead): AsyncGenerator<LogLine> {
+	for await (const line of readLines(files, path, which)) yield readLogLine(line);
+}
+
+/**
+ * The events of a log with their numbers, read lazily: the number of a line counts the lines after the header. Invalid
+ * lines are skipped, counted and, at the end, logged; their numbers stay taken.
+ */
+export async function* readEvents(
+	source: { readonly files: Files; readonly path: string; readonly length: number; readonly log: Log },
+	{ sessionId, epoch }: { readonly sessionId: string; readonly epoch: string },
+): AsyncGenerator<AgentEvent & { readonly seq: number }> {
+	let lines = 0;
+	let skipped = 0;
+	for await (const line of readEventLines(source.files, source.path, { length: source.length })) {
+		if (line.kind === "header" && lines === 0) continue;
+		lines += 1;
+		if (line.kind === "record") yield { ...toEvent(line.record, sessionId), seq: lines, epoch };
+		else skipped += 1;
+	}
+	if (skipped > 0) source.log.warn("lines of the event log could not be read", { path: source.path, skipped });
+}
+
+/** The event of a record. */
+export function toEvent(record: TimedRecord, sessionId: string): AgentEvent {
+	const { agentPath, at, body } = record;
+	return { sessionId, turnId: null, agentPath, at, body, isFromLog: true };
+}
+
+const newline = 0x0a;
+/** Bytes up to which a line may be blank. */
+const blankLength = 16;
+
+/** The number of the last line in the first bytes of a log, counted without parsing it. */
+export async function countEvents(files: Files, path: string, length: number): Promise<number> {
+	let count = 0;
+	let left = length;
+	let hasContent = false;
+	const look = (part: Buffer): void => {
+		hasContent ||= part.length > blankLength || part.toString("latin1").trim() !== "";
+	};
+	const endLine = (): void => {
+		if (hasContent) count += 1;
+		hasContent = false;
+	};
+	for await (const whole of files.readPieces(path)) {
+		const piece = whole.subarray(0, left);
+		left -= whole.length;
+		let start = 0;
+		for (let end = piece.indexOf(newline); end !== -1; end = piece.indexOf(newline, start)) {
+			look(piece.subarray(start, end));
+			endLine();
+			start = end + 1;
+		}
+		look(piece.subarray(start));
+		if (left <= 0) break;
+	}
+	endLine();
+	return count - ((await hasHeader(files, path)) ? 1 : 0);
+}
+
+async function hasHeader(files: Files, path: string): Promise<boolean> {
+	for await (const line of readEventLines(files, path)) return line.kind === "header";
+	return false;
+}

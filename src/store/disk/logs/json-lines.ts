@@ -1,0 +1,72 @@
+// Reads files of JSON lines, past damage.
+import { isRecord } from "../../../base/json.ts";
+import { createLineSplitter, type Line } from "../../../base/lines.ts";
+import type { Files } from "../../../files/port.ts";
+
+/** Bytes of the longest line that is read: the longest line of the wire plus its envelope. */
+export const lineLimit = 128 * 1024 * 1024;
+const tailPiece = 64 * 1024;
+const newline = 0x0a;
+
+/** The JSON object of a line, or null when it has none. */
+export function parseLine(text: string): Record<string, unknown> | null {
+	try {
+		const value: unknown = JSON.parse(text);
+		return isRecord(value) ? value : null;
+	} catch {
+		return null;
+	}
+}
+
+/** The JSON object of a line, or null when it holds none. */
+type ParsedLine = Record<string, unknown> | null;
+
+function parseAll(lines: readonly Line[]): ParsedLine[] {
+	return lines.flatMap((line) => {
+		if (line.kind === "oversized") return [null];
+		return line.text.trim() === "" ? [] : [parseLine(line.text)];
+	});
+}
+
+/** Every line that is not blank. */
+export function parseLines(bytes: Buffer): ParsedLine[] {
+	const splitter = createLineSplitter(lineLimit);
+	return [...parseAll(splitter.push(bytes)), ...parseAll(splitter.end())];
+}
+
+export interface LinesRead {
+	/** Only the first bytes of the file. */
+	readonly length?: number;
+	/** Bytes of the longest line that is parsed; a longer one is reported as none, as soon as that is known. */
+	readonly limit?: number;
+}
+
+/** Every line that is not blank, read in pieces. Nothing for a missing file. */
+export async function* readLines(
+	files: Files,
+	path: string,
+	{ length = Number.POSITIVE_INFINITY, limit = lineLimit }: LinesRead = {},
+): AsyncGenerator<ParsedLine> {
+	const splitter = createLineSplitter(limit);
+	let left = length;
+	for await (const piece of files.readPieces(path)) {
+		yield* parseAll(splitter.push(piece.subarray(0, left)));
+		left -= piece.length;
+		if (left <= 0) break;
+	}
+	yield* parseAll(splitter.end());
+}
+
+/** The bytes after the last newline of a file of `size` bytes, read from its end. */
+export async function readTail(files: Files, path: string, size: number): Promise<Buffer> {
+	const pieces: Buffer[] = [];
+	for (let end = size; end > 0; ) {
+		const start = Math.max(0, end - tailPiece);
+		const piece = (await files.readRange(path, start, end - start)) ?? Buffer.alloc(0);
+		const at = piece.lastIndexOf(newline);
+		pieces.unshift(piece.subarray(at + 1));
+		if (at !== -1) break;
+		end = start;
+	}
+	return Buffer.concat(pieces);
+}

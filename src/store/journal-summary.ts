@@ -1,0 +1,109 @@
+// What a session's history says that opening it needs: consumption, calls without an end, and what an interrupted step
+// had produced. Computed event by event, so that a store may keep it up to date or compute it from a part of the history.
+import type { ContextChange, ContextRow } from "../events/conversation.ts";
+import type { AgentEvent } from "../events/event.ts";
+import type { JournalSummary, SessionUse, UnfinishedCall } from "./session-store.ts";
+import { nothingUsed } from "./session-store.ts";
+
+/** The summary of an empty history. */
+export const emptySummary: JournalSummary = { used: nothingUsed, unfinishedCalls: [], unretained: [] };
+
+export class RunningSummary {
+	#used: SessionUse;
+	readonly #unfinishedCalls: UnfinishedCall[];
+	#unretained: AgentEvent[];
+	/** Whether the session's own agent is in a step whose answer its context does not have. */
+	#isInStep: boolean;
+
+	constructor(before: JournalSummary = emptySummary) {
+		this.#used = before.used;
+		this.#unfinishedCalls = [...before.unfinishedCalls];
+		this.#unretained = [...before.unretained];
+		this.#isInStep = before.unretained.length > 0;
+	}
+
+	get current(): JournalSummary {
+		return { used: this.#used, unfinishedCalls: [...this.#unfinishedCalls], unretained: [...this.#unretained] };
+	}
+
+	/** Takes a durable event into account. */
+	addEvent(event: AgentEvent): void {
+		this.#countUse(event);
+		this.#trackCall(event);
+		if (event.agentPath.length === 0) this.#trackStep(event);
+	}
+
+	/** Takes a change of the context into account: the answer of a step enters it whole. */
+	addContext(change: ContextChange): void {
+		if (change.kind === "replace" || change.rows.some(isAnswer)) this.#leaveStep();
+	}
+
+	#countUse({ body }: AgentEvent): void {
+		if (body.type !== "usage.counted") return;
+		this.#used = { tokens: body.tokens, milliseconds: body.milliseconds, toolCalls: body.tool_calls };
+	}
+
+	/** Ids may repeat in later steps, so an end settles the oldest open call of its id. */
+	#trackCall({ body }: AgentEvent): void {
+		const calls = this.#unfinishedCalls;
+		switch (body.type) {
+			case "tool.started": {
+				const { toolCallId, name, arguments: text } = body;
+				if (body.has_effect) calls.push({ toolCallId, name, arguments: text, isRecovered: false });
+				return;
+			}
+			case "tool.outcome-unknown": {
+				const index = calls.findIndex(({ toolCallId, isRecovered }) => toolCallId === body.toolCallId && !isRecovered);
+				const call = calls[index];
+				if (call !== undefined) calls[index] = { ...call, isRecovered: true };
+				return;
+			}
+			case "recovery.reported": {
+				const others = calls.filter(({ isRecovered }) => !isRecovered);
+				calls.splice(0, calls.length, ...others);
+				return;
+			}
+			case "tool.ended":
+			case "tool.result": {
+				const index = calls.findIndex(({ toolCallId }) => toolCallId === body.toolCallId);
+				if (index !== -1) calls.splice(index, 1);
+				return;
+			}
+			default:
+		}
+	}
+
+	#trackStep(event: AgentEvent): void {
+		switch (event.body.type) {
+			case "step.started":
+			// The answer so far is void.
+			case "step.retrying":
+				this.#isInStep = true;
+				this.#unretained = [];
+				return;
+			case "step.interrupted":
+			case "turn.ended":
+				this.#leaveStep();
+				return;
+			// What was said before it was the report of an earlier crash, not the model's answer.
+			case "recovery.reported":
+				this.#unretained = [];
+				return;
+			case "content.completed":
+			case "tool.requested":
+			case "tool.result":
+				if (this.#isInStep) this.#unretained.push(event);
+				return;
+			default:
+		}
+	}
+
+	#leaveStep(): void {
+		this.#isInStep = false;
+		this.#unretained = [];
+	}
+}
+
+function isAnswer(row: ContextRow): boolean {
+	return row.type === "message" && row.message.role === "assistant";
+}
