@@ -33,6 +33,7 @@ interface Subject {
 }
 
 interface CallOptions {
+	readonly progressed?: (progress: string) => void;
 	readonly value?: Record<string, unknown>;
 	readonly signal?: AbortSignal;
 	readonly questions?: QuestionOperations;
@@ -67,13 +68,14 @@ function createSubject(options: ProgramOptions = {}): Subject {
 		clock,
 		warnings,
 		reported,
-		call: ({ value = {}, signal = never, questions = nobodyToAsk } = {}) =>
+		call: ({ value = {}, signal = never, questions = nobodyToAsk, progressed = (_: string) => {} } = {}) =>
 			connection.call(
 				{
 					tool: { name: "echo", parameters: { type: "object" } },
 					arguments: value,
 					timeout: 1000,
 					asker: { questions, toolCallId: "c" },
+					progressed,
 				},
 				signal,
 			),
@@ -301,9 +303,11 @@ describe("a call", () => {
 			},
 		});
 		await connection.connect();
-		const outcome = call();
+		const progress: string[] = [];
+		const outcome = call({ progressed: (line) => void progress.push(line) });
 		await until(() => program.run().received.some(({ method }) => method === "tools/call"));
-		await until(() => clock.waiting() === 1);
+		await until(() => clock.waiting() === 1 && progress.length > 0);
+		expect(progress).toEqual(["3 of 9, on it"]);
 		await new Promise((resolve) => setImmediate(resolve));
 		clock.advance(1000);
 		expect(await outcome).toEqual({ kind: "timed-out", progress: "3 of 9, on it" });

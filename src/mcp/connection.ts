@@ -28,6 +28,8 @@ export interface Call {
 	/** Milliseconds, without those in which a person is being asked. */
 	readonly timeout: number;
 	readonly asker: Asker;
+	/** Called with each progress that the server reports, as a line of text. */
+	progressed(progress: string): void;
 }
 
 export type CallOutcome =
@@ -237,6 +239,7 @@ export class ServerConnection {
 				signal: running.signal,
 				onprogress: (progress) => {
 					running.progress = describeProgress(progress);
+					call.progressed(running.progress);
 				},
 			});
 		} finally {

@@ -107,6 +107,7 @@ function connect(
 				arguments: {},
 				timeout: 1000,
 				asker: { questions: nobodyToAsk, toolCallId: "c" },
+				progressed() {},
 			},
 			new AbortController().signal,
 		);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { nobodyToAsk } from "../../test/support/session-doubles.ts";
 import { silentLog } from "../base/log.ts";
 import { textPart } from "../events/content.ts";
-import type { JsonSchema } from "../tools/tool.ts";
+import type { JsonSchema, ToolProgress } from "../tools/tool.ts";
 import type { Call, CallOutcome } from "./connection.ts";
 import { createServerTool } from "./server-tool.ts";
 
@@ -15,6 +15,7 @@ function createSubject(parameters: JsonSchema, outcome: CallOutcome = { kind: "a
 		name: "srv",
 		async call(call: Call) {
 			calls.push(call);
+			call.progressed("1 of 2");
 			return outcome;
 		},
 	};
@@ -42,8 +43,9 @@ describe("a tool of a server", () => {
 		expect(createSubject({}, undefined, "").tool.description).toMatch(/\n\nNo description provided\.$/);
 	});
 
-	it("requests approval, and then calls with the checked arguments", async () => {
+	it("requests approval, then calls with the checked arguments and reports progress as lines", async () => {
 		const { open, calls } = createSubject({ type: "object" });
+		const reported: unknown[] = [];
 		const opened = await open({ a: 1 });
 		expect(opened).toMatchObject({
 			ok: true,
@@ -55,8 +57,10 @@ describe("a tool of a server", () => {
 		});
 		expect(calls).toEqual([]);
 		if (opened.ok && opened.preparation.kind === "ready") {
-			await opened.preparation.execute(new AbortController().signal);
+			const report: ToolProgress = (stream, output) => void reported.push([stream, output]);
+			await opened.preparation.execute(new AbortController().signal, report);
 		}
+		expect(reported).toEqual([["message", "1 of 2\n"]]);
 		expect(calls).toMatchObject([
 			{ tool: { name: "t" }, arguments: { a: 1 }, timeout: 2500, asker: { toolCallId: "c" } },
 		]);

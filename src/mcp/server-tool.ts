@@ -51,12 +51,18 @@ export function createServerTool(
 				ok: true,
 				preparation: {
 					kind: "ready",
-					approval: { action: `mcp:${name}`, description: `Call MCP tool \`${name}\`.`, display: [] },
+					approval: {
+						action: `mcp:${name}`,
+						subjects: [{ kind: "mcp", server: connection.name, tool: name, arguments: value }],
+						description: `Call MCP tool \`${name}\`.`,
+						display: [],
+					},
 					// A server's own claims about its tools are not reliable.
 					hasEffect: true,
 					target: null,
-					async execute(signal) {
-						const call = { tool: listed, arguments: value, timeout: callTimeout, asker };
+					async execute(signal, report) {
+						const progressed = (progress: string) => report?.("message", `${progress}\n`);
+						const call = { tool: listed, arguments: value, timeout: callTimeout, asker, progressed };
 						return toReturn(await connection.call(call, signal), connection.name, callTimeout);
 					},
 				},

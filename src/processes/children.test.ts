@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -269,6 +269,21 @@ describe.each(modes)("with containment %s", (contain) => {
 			expect(outcome).toMatchObject({ ended: { kind: "exited", exitCode: 0 }, output: "", outputBytes: 7 });
 			expect(await readFile(file, "utf8")).toBe("onetwo\n");
 			expect(started).toEqual([expect.any(Number)]);
+		});
+
+		it("is shown as it arrives, by stream and also of unfinished lines", async () => {
+			const shown: string[] = [];
+			const outcome = await createProcesses().run(
+				bash("printf one; until [ -e go ]; do sleep 0.01; done; echo two >&2", {
+					onOutput(source, bytes) {
+						shown.push(`${source} ${bytes.toString("utf8")}`);
+						if (source === "output") writeFileSync(path.join(directory, "go"), "");
+					},
+				}),
+				never,
+			);
+			expect(shown).toEqual(["output one", "error two\n"]);
+			expect(outcome).toMatchObject({ ended: { kind: "exited", exitCode: 0 }, outputBytes: 7 });
 		});
 
 		it("spills completely, the first bytes included", async () => {

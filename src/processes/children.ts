@@ -50,13 +50,14 @@ interface PipeReader {
 }
 
 /** Reads both pipes into the capture, with backpressure from the capture. */
-function readPipes(group: ChildGroup, capture: OutputCapture): PipeReader {
+function readPipes(group: ChildGroup, capture: OutputCapture, { onOutput }: RunRequest): PipeReader {
 	let received = 0;
 	let waiting = 0;
 	const read = (pipe: Readable, source: OutputSource) =>
 		new Promise<void>((resolve) => {
 			pipe.on("data", (bytes: Buffer) => {
 				received += bytes.length;
+				onOutput?.(source, bytes);
 				const written = capture.push(source, bytes);
 				if (written === null) return;
 				waiting += 1;
@@ -193,7 +194,7 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
 		watchdog.watch(group.id);
 		request.onStart?.(group.id);
 		const capture = captureFor(request);
-		const pipes = readPipes(group, capture);
+		const pipes = readPipes(group, capture, request);
 		if (group.input !== null && request.conversation !== undefined) openStdio(request.conversation, group.input);
 		else group.input?.end(request.input);
 		const ended = await waitForEnd(group, request, signal);

@@ -24,6 +24,8 @@ export interface RunRequest {
 	 * it.
 	 */
 	readonly outputTo?: { readonly sink: OutputSink; readonly limit: number };
+	/** Called with each piece of output as it arrives, in addition to what becomes of it; must not throw. */
+	readonly onOutput?: (source: "output" | "error", bytes: Buffer) => void;
 	/** Called with the process id of the group's leader once it runs. */
 	readonly onStart?: (processId: number) => void;
 	/** Once it aborts, groups being ended are killed without waiting. Ends nothing by itself. */

@@ -77,7 +77,12 @@ export async function createPluginTool(
 					ok: true,
 					preparation: {
 						kind: "ready",
-						approval: { action: `plugin:${name}`, description: `Call plugin tool \`${name}\`.`, display: [] },
+						approval: {
+							action: `plugin:${name}`,
+							subjects: [{ kind: "plugin-tool", name, directory, arguments: value }],
+							description: `Call plugin tool \`${name}\`.`,
+							display: [],
+						},
 						hasEffect: true,
 						target: null,
 						execute: (signal) => run(value, signal),

@@ -153,7 +153,7 @@ async function toResult(
 function prepareBackground(
 	request: Omit<CommandRequest, "shellPath">,
 	toolCallId: string,
-	{ tasks }: ToolEnvironment,
+	{ tasks, workDir }: ToolEnvironment,
 	shellPath: () => Promise<string>,
 ): Preparation {
 	const { command, description: label } = request;
@@ -165,6 +165,7 @@ function prepareBackground(
 		kind: "ready",
 		approval: {
 			action: "run background command",
+			subjects: [{ kind: "command", text: command, cwd: workDir }],
 			description: `Run background command \`${command}\``,
 			display: [{ type: "shell", language: "bash", command }],
 		},
@@ -204,12 +205,13 @@ export function createShell(environment: ToolEnvironment): Tool {
 				kind: "ready",
 				approval: {
 					action: "run command",
+					subjects: [{ kind: "command", text: command, cwd: environment.workDir }],
 					description: `Run command \`${command}\``,
 					display: [{ type: "shell", language: "bash", command }],
 				},
 				hasEffect: true,
 				target: null,
-				async execute(signal) {
+				async execute(signal, progress) {
 					const file = await shellPath();
 					const outputPath = await chooseOutputPath(toolCallId, takenPaths, environment);
 					const outcome = await environment.processes.run(
@@ -222,6 +224,7 @@ export function createShell(environment: ToolEnvironment): Tool {
 							outputLimit: memoryLimit,
 							spillPath: outputPath,
 							spillLimit: fileLimit,
+							onOutput: (source, bytes) => progress?.(source === "output" ? "stdout" : "stderr", bytes),
 						},
 						signal,
 					);

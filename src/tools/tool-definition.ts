@@ -74,9 +74,9 @@ export function defineTool<Schema extends v.GenericSchema>(definition: ToolDefin
 				ok: true,
 				preparation: {
 					...preparation,
-					execute: (signal) =>
+					execute: (signal, progress) =>
 						guard<ToolReturn | Refusal>(
-							() => preparation.execute(signal),
+							() => preparation.execute(signal, progress),
 							(result) => result,
 						),
 				},

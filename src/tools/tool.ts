@@ -2,6 +2,8 @@
 // and what the model can correct is a result, never an exception.
 import type { Clock } from "../base/clock.ts";
 import type { DisplayBlock, Todo, ToolReturn } from "../events/content.ts";
+import type { EventBodyOf } from "../events/event.ts";
+import type { Subject } from "../events/subject.ts";
 import type { Files } from "../files/port.ts";
 import type { SecretPaths } from "../files/secret-paths.ts";
 import type { Network } from "../network/network.ts";
@@ -18,9 +20,13 @@ import type { ReadPage } from "./web/page-reader.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What a person is asked before the effect. `action` is the key of session-wide approvals. */
+/**
+ * What is decided before the effect, and shown to the person who is asked. `action` is the key of session-wide
+ * approvals; `subjects` are what the call would act on, which policies decide over.
+ */
 export interface ApprovalNeed {
 	readonly action: string;
+	readonly subjects: readonly Subject[];
 	readonly description: string;
 	readonly display: readonly DisplayBlock[];
 }
@@ -39,9 +45,18 @@ export type Preparation =
 			 * of one answer that need no approval are prepared again, in order, for the same target.
 			 */
 			readonly target: string | null;
-			/** Runs once. Rejects only on a bug; after an abort it settles as soon as its effects have ended. */
-			execute(signal: AbortSignal): Promise<ToolReturn | Refusal>;
+			/**
+			 * Runs once. Rejects only on a bug; after an abort it settles as soon as its effects have ended. What it
+			 * reports as progress is for clients that watch; the result has all that the model needs.
+			 */
+			execute(signal: AbortSignal, progress?: ToolProgress): Promise<ToolReturn | Refusal>;
 	  };
+
+/**
+ * Reports output of a running call as it comes; bytes are UTF-8, and may end within a character. It never fails, and is
+ * cheap when no client wants it.
+ */
+export type ToolProgress = (stream: EventBodyOf<"tool.progress">["stream"], output: string | Buffer) => void;
 
 /** A result with a person's refusal to continue: it stops the turn like a rejected approval. */
 export interface Refusal {

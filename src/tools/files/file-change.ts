@@ -3,6 +3,7 @@
 import path from "node:path";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import { type ToolReturn, toolError, toolSuccess } from "../../events/content.ts";
+import type { Subject } from "../../events/subject.ts";
 import { secretKind } from "../secret-refusal.ts";
 import type { Preparation, ToolEnvironment } from "../tool.ts";
 import { cancelledResult, settled } from "../tool-definition.ts";
@@ -11,6 +12,9 @@ import { createDiffBlocks } from "./diff-blocks.ts";
 
 /** Bytes of the largest file that can be changed; it has to fit in memory. */
 const sizeLimit = 64 * 1024 * 1024;
+
+/** How a tool changes a file: as a whole, or parts of it. */
+export type FileOperation = "write" | "edit";
 
 export interface FileChange {
 	readonly location: Location;
@@ -24,6 +28,7 @@ export interface FileChange {
 	readonly failureBrief: string;
 	/** The message after the change. */
 	readonly message: string;
+	readonly operation: FileOperation;
 	/** Whether it needs no approval, like the plan file in plan mode. */
 	readonly isFree: boolean;
 }
@@ -122,19 +127,29 @@ async function actionOf(location: Location, environment: ToolEnvironment): Promi
 	return location.inside ? "edit file" : "edit file outside of working directory";
 }
 
+function subjectOf({ resolved }: Location, operation: FileOperation): Subject {
+	return { kind: "file", operation, path: resolved };
+}
+
 /**
  * A change that cannot be made to a file that must not be read: the reason reveals part of its content, so it is
  * reported only after the person approved the change.
  */
 export async function reportWhenApproved(
 	location: Location,
+	operation: FileOperation,
 	description: string,
 	result: ToolReturn,
 	environment: ToolEnvironment,
 ): Promise<Preparation> {
 	return {
 		kind: "ready",
-		approval: { action: await actionOf(location, environment), description, display: [] },
+		approval: {
+			action: await actionOf(location, environment),
+			subjects: [subjectOf(location, operation)],
+			description,
+			display: [],
+		},
 		hasEffect: true,
 		target: location.resolved,
 		execute: async () => result,
@@ -160,6 +175,7 @@ export async function prepareFileChange(change: FileChange, environment: ToolEnv
 			? null
 			: {
 					action: await actionOf(location, environment),
+					subjects: [subjectOf(location, change.operation)],
 					description: change.description,
 					display,
 				},

@@ -142,7 +142,7 @@ describe("StrReplaceFile", () => {
 		await writeFile(file, "alpha\none\ntwo");
 		const prepared = await prepareCall(edit, { path: "a.txt", edit: { old: "alpha", new: "beta" } });
 		const display = [block("alpha\none\ntwo", "beta\none\ntwo")];
-		expect(prepared.approval).toEqual({ action: "edit file", description: `Edit file \`${file}\``, display });
+		expect(prepared.approval).toMatchObject({ action: "edit file", description: `Edit file \`${file}\``, display });
 		expect(await prepared.execute()).toEqual({
 			is_error: false,
 			output: "",

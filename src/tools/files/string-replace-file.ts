@@ -61,7 +61,7 @@ export function createStringReplaceFile(environment: ToolEnvironment): Tool {
 				const result = toolError(edited.message, "No replacements made");
 				const isSecret = (await secretKind(location, environment)) !== null;
 				return isSecret
-					? reportWhenApproved(location, `Edit file ${shownPath(location)}`, result, environment)
+					? reportWhenApproved(location, "edit", `Edit file ${shownPath(location)}`, result, environment)
 					: settled(result);
 			}
 			return prepareFileChange(
@@ -73,6 +73,7 @@ export function createStringReplaceFile(environment: ToolEnvironment): Tool {
 					description: `Edit file ${shownPath(location)}`,
 					failureBrief,
 					message: `File successfully edited. Applied ${edits.length} edit(s) with ${edited.replacements} total replacement(s).`,
+					operation: "edit",
 					isFree: isPlanFile,
 				},
 				environment,

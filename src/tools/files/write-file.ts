@@ -65,6 +65,7 @@ export function createWriteFile(environment: ToolEnvironment): Tool {
 					description: `Write file ${shownPath(location)}`,
 					failureBrief,
 					message: `File successfully ${done}. Current size: ${after.length} bytes.`,
+					operation: "write",
 					isFree: isPlanFile,
 				},
 				environment,

@@ -38,6 +38,7 @@ export function createTaskStop({ tasks, plan }: ToolEnvironment): Tool {
 				kind: "ready",
 				approval: {
 					action: "stop background task",
+					subjects: [{ kind: "task", operation: "stop", id }],
 					description: `Stop background task \`${id}\``,
 					display: [taskBlock(task)],
 				},
