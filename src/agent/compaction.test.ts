@@ -10,7 +10,7 @@ import { createSteppingClock } from "../../test/support/stepping-clock.ts";
 import { createTurnSubject } from "../../test/support/turn-subject.ts";
 import type { ContextRow, HistoryEntry } from "../events/conversation.ts";
 import { modelFailure } from "../models/model.ts";
-import { Context, messageRow } from "./context.ts";
+import { Context, type ContextLog, messageRow } from "./context.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 
 const text = (role: "user" | "assistant" | "tool", value: string): HistoryEntry => ({
@@ -42,9 +42,8 @@ const history: readonly HistoryEntry[] = [
 function createSubject(scripts: readonly ModelScript[], tokens: number, overrides: Partial<TurnDependencies> = {}) {
 	const model = createScriptedModel(scripts);
 	const retained: ContextRow[][] = [];
-	const log = {
-		appendContext: async () => {},
-		replaceContext: async (rows: readonly ContextRow[]) => void retained.push([...rows]),
+	const log: ContextLog = {
+		change: async ({ kind, rows: changed }) => void (kind === "replace" && retained.push([...changed])),
 	};
 	const rows: ContextRow[] = [...history.map(messageRow), { type: "usage", tokenCount: tokens }];
 	const context = new Context(log, rows, "Be brief.");
@@ -178,7 +177,7 @@ describe("automatic compaction", () => {
 	});
 
 	it("requests nothing from the model when there is nothing to summarise", async () => {
-		const context = new Context({ appendContext: async () => {}, replaceContext: async () => {} }, [], "Be brief.");
+		const context = new Context({ change: async () => {} }, [], "Be brief.");
 		const compaction = {
 			triggerRatio: 0.85,
 			reservedTokens: 1000,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ContextRow } from "../events/conversation.ts";
 import { Context, messageRow, userRow } from "./context.ts";
 
-const log = { appendContext: async () => {}, replaceContext: async () => {} };
+const log = { change: async () => {} };
 const user = (text: string) => ({ role: "user", content: [{ type: "text", text }] }) as const;
 
 describe("Context", () => {
@@ -24,7 +24,7 @@ describe("Context", () => {
 	});
 
 	it("adds rows only after they are persisted", async () => {
-		const failing = { ...log, appendContext: () => Promise.reject(new Error("disk full")) };
+		const failing = { change: () => Promise.reject(new Error("disk full")) };
 		const context = new Context(failing, [], "");
 		await expect(context.append([userRow("a")])).rejects.toThrow("disk full");
 		expect(context.messages).toEqual([]);

@@ -1,12 +1,10 @@
 // The context of one agent: what its model sees. Persists every row through a ContextLog.
 import { toParts, type UserInput } from "../events/content.ts";
-import type { ContextRow, HistoryEntry } from "../events/conversation.ts";
+import type { ContextChange, ContextRow, HistoryEntry } from "../events/conversation.ts";
 
-/** Persists the rows of a context. They are on disk when the promise resolves. */
+/** Persists the changes of a context, each atomically, before the promise resolves. */
 export interface ContextLog {
-	appendContext(rows: readonly ContextRow[]): Promise<void>;
-	/** Replaces all rows atomically. */
-	replaceContext(rows: readonly ContextRow[]): Promise<void>;
+	change(change: ContextChange): Promise<unknown>;
 }
 
 type MessageRow = Extract<ContextRow, { type: "message" }>;
@@ -52,14 +50,14 @@ export class Context {
 	}
 
 	async append(rows: readonly ContextRow[]): Promise<void> {
-		await this.#log.appendContext(rows);
+		await this.#log.change({ kind: "append", rows });
 		for (const row of rows) this.#take(row);
 	}
 
 	/** Replaces all but the system prompt by these rows; checkpoint ids start at 0 again. */
 	async replace(rows: readonly ContextRow[]): Promise<void> {
 		const whole: readonly ContextRow[] = [{ type: "system-prompt", content: this.systemPrompt }, ...rows];
-		await this.#log.replaceContext(whole);
+		await this.#log.change({ kind: "replace", rows: whole });
 		this.#rows = [];
 		this.#messages = [];
 		this.#tokenCount = 0;

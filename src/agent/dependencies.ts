@@ -1,10 +1,10 @@
 // The dependencies of a turn, which its caller provides. The loop uses nothing else.
 import type { Clock } from "../base/clock.ts";
 import type { ToolCall, ToolReturn, UserInput } from "../events/content.ts";
-import type { EventBody, TurnError } from "../events/event.ts";
+import type { EventBody, EventBodyOf, TurnError } from "../events/event.ts";
 import type { HookDecision } from "../hooks/hook.ts";
 import type { Model, ToolSpecification } from "../models/model.ts";
-import type { ApprovalNeed, Tool } from "../tools/tool.ts";
+import type { ApprovalNeed, Tool, ToolProgress } from "../tools/tool.ts";
 import type { Context } from "./context.ts";
 
 /**
@@ -14,9 +14,12 @@ export type ApprovalOutcome =
 	/** `isShown` says whether a person saw what will be done. */
 	| { readonly kind: "approved"; readonly isShown: boolean }
 	| { readonly kind: "rejected"; readonly feedback: string }
-	/** Rejected because nobody could be asked; the reason is for the model. */
-	| { readonly kind: "unattended"; readonly reason: string }
+	/** Rejected by a policy, without asking; the reason is for the model. */
+	| { readonly kind: "denied"; readonly by: DeniedBy; readonly reason: string }
 	| { readonly kind: "cancelled" };
+
+/** The kind of policy that rejects a call. */
+export type DeniedBy = EventBodyOf<"permission.decided">["by"];
 
 /** The tools of an agent: those offered to its model, and those a call may use. */
 export interface ToolBox {
@@ -33,12 +36,19 @@ export interface SteerQueue {
 	isEmpty(): boolean;
 }
 
-/**
- * Records that survive a crash: intents before, outcomes after. They are on stable storage when the promise resolves.
- */
+/** What is recorded of calls that act, to survive a crash. */
 export interface CallJournal {
-	started(call: ToolCall): Promise<void>;
-	finished(call: ToolCall, isError: boolean): Promise<void>;
+	/** The call begins to act. One that may change something is on stable storage when the promise resolves. */
+	started(call: ToolCall, hasEffect: boolean): Promise<void>;
+	/** The call is over and will have no result, because it was cancelled. Nothing happens for one that was not started. */
+	ended(call: ToolCall): Promise<void>;
+}
+
+/** Shows what a running call reports. */
+export interface CallProgress {
+	readonly report: ToolProgress;
+	/** The call has ended: delivers what is pending, and nothing later. */
+	end(): void;
 }
 
 /** Observes tool calls. `before` may forbid a call; the others are called and not awaited. */
@@ -132,6 +142,8 @@ export interface TurnDependencies {
 	 * ends. Undefined when there is nothing to wait for, as with most deltas.
 	 */
 	emit(body: EventBody): Promise<void> | undefined;
+	/** For a call that begins to act: what it reports until its end, or the abort of the signal, is shown to clients. */
+	progress(call: ToolCall, signal: AbortSignal): CallProgress;
 	approve(need: ApprovalNeed, call: ToolCall, signal: AbortSignal): Promise<ApprovalOutcome>;
 	/** Puts everything persisted so far on stable storage. */
 	commit(): Promise<void>;

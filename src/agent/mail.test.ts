@@ -4,7 +4,7 @@ import { approveBy, createToolDouble, createTurnSubject, editNeed } from "../../
 import type { ContextRow } from "../events/conversation.ts";
 import { createMailbox } from "../kernel/turn/mailbox.ts";
 import { createSendDMail } from "../tools/send-d-mail.ts";
-import { Context } from "./context.ts";
+import { Context, type ContextLog } from "./context.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 
 const send = (checkpoint: number, message = "skip the log"): ModelScript => [
@@ -14,9 +14,9 @@ const send = (checkpoint: number, message = "skip the log"): ModelScript => [
 
 function createSubject(scripts: readonly ModelScript[], overrides: Partial<TurnDependencies> = {}) {
 	const rows: ContextRow[] = [];
-	const log = {
-		appendContext: async (appended: readonly ContextRow[]) => void rows.push(...appended),
-		replaceContext: async (replacing: readonly ContextRow[]) => void rows.splice(0, rows.length, ...replacing),
+	const log: ContextLog = {
+		change: async ({ kind, rows: changed }) =>
+			void rows.splice(kind === "append" ? rows.length : 0, rows.length, ...changed),
 	};
 	const context = new Context(log, [], "Be brief.");
 	const mailbox = createMailbox();

@@ -53,7 +53,11 @@ export function createRunningCalls(
 		execution: Promise<SettledCall | null>,
 	): Promise<SettledCall | null> => {
 		const settled = await execution;
-		if (settled === null || either.aborted) return null;
+		if (settled === null) return null;
+		if (either.aborted) {
+			await dependencies.journal.ended(call);
+			return null;
+		}
 		const result = withReminder(settled.result, call, count);
 		await dependencies.emit({ type: "tool.result", toolCallId: call.id, result });
 		return { ...settled, result };

@@ -5,6 +5,7 @@ import { approveBy, createToolDouble, createTurnSubject, editNeed } from "../../
 import { createDeferred } from "../base/deferred.ts";
 import { KernelError } from "../base/errors.ts";
 import { toolError, toolSuccess } from "../events/content.ts";
+import type { ApprovalNeed } from "../tools/tool.ts";
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -16,6 +17,35 @@ describe("tools in a turn", () => {
 			[...first, done()],
 			[say("ok"), done()],
 		]);
+
+	it("executes no effect before its intent is persisted", async () => {
+		const asked = createDeferred<void>();
+		const persisted = createDeferred<void>();
+		let isExecuted = false;
+		const tool = createToolDouble("T", {
+			hasEffect: true,
+			async execute() {
+				isExecuted = true;
+				return toolSuccess({ output: "done" });
+			},
+		});
+		const subject = createTurnSubject(twoSteps(call("c1", "T")), [tool], {
+			journal: {
+				started: async () => {
+					asked.resolve();
+					await persisted.promise;
+				},
+				ended: async () => {},
+			},
+		});
+		const running = subject.run();
+		await asked.promise;
+		await settled();
+		expect(isExecuted).toBe(false);
+		persisted.resolve();
+		await running;
+		expect(isExecuted).toBe(true);
+	});
 
 	it("starts a call once it is complete, the last after the status, and stores results in the order of the calls", async () => {
 		const slow = createDeferred<void>();
@@ -39,9 +69,9 @@ describe("tools in a turn", () => {
 		expect(subject.order.slice(4, 13)).toEqual([
 			"tool-call.started",
 			"tool-call.started",
+			"started c1",
 			"status.changed",
 			"started c2",
-			"finished c2",
 			expect.stringMatching(/tool.result c[12]/),
 			expect.stringMatching(/tool.result c[12]/),
 			"rows assistant tool tool",
@@ -256,6 +286,30 @@ describe("calls that change the same file", () => {
 			[say("ok"), done()],
 		]);
 
+	it("are executed as decided when they would now act on something else", async () => {
+		const executed: string[] = [];
+		let prepared = 0;
+		const tool = createToolDouble("Edit", {
+			async open() {
+				prepared += 1;
+				const path = `/resolved-${prepared}`;
+				const approval: ApprovalNeed = { ...editNeed, subjects: [{ kind: "file", operation: "edit", path }] };
+				const execute = async () => {
+					executed.push(path);
+					return toolSuccess({ output: "done" });
+				};
+				return { ok: true, preparation: { kind: "ready", approval, hasEffect: true, target: "/file", execute } };
+			},
+		});
+		const oneCall = createScriptedModel([
+			[call("c1", "Edit"), done()],
+			[say("ok"), done()],
+		]);
+		const subject = createTurnSubject(oneCall, [tool], { approve: async () => ({ kind: "approved", isShown: false }) });
+		await subject.run();
+		expect([prepared, executed]).toEqual([2, ["/resolved-1"]]);
+	});
+
 	it.each([["a"], ["b"]])(
 		"are executed in order when no approval is needed, even if %s is slow to prepare",
 		async (slowest) => {
@@ -265,12 +319,7 @@ describe("calls that change the same file", () => {
 			});
 			await subject.run();
 			expect(file.text).toBe('"a""b"');
-			expect(subject.order.filter((entry) => /^(started|finished)/.test(entry))).toEqual([
-				"started c1",
-				"finished c1",
-				"started c2",
-				"finished c2",
-			]);
+			expect(subject.order.filter((entry) => /^(started|executed)/.test(entry))).toEqual(["started c1", "started c2"]);
 		},
 	);
 
@@ -284,6 +333,7 @@ describe("calls that change the same file", () => {
 		});
 		await subject.run();
 		expect(file.text).toBe('"a"');
-		expect(subject.order).toContain("finished c2 badly");
+		const results = subject.events.flatMap((event) => (event.type === "tool.result" ? [event] : []));
+		expect(results.find(({ toolCallId }) => toolCallId === "c2")).toMatchObject({ result: { is_error: true } });
 	});
 });

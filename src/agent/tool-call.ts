@@ -1,16 +1,17 @@
 // One tool call from arguments to result: look up, decode, open, approve, record the intent, execute.
+import { isDeepStrictEqual } from "node:util";
 import { unlessAborted } from "../base/abort.ts";
 import { errorText, KernelError } from "../base/errors.ts";
 import type { KeyedQueue } from "../base/keyed-queue.ts";
 import type { ToolCall, ToolReturn } from "../events/content.ts";
-import { toolError } from "../events/content.ts";
-import type { Preparation, Refusal, Tool } from "../tools/tool.ts";
+import type { ApprovalNeed, Preparation, Refusal, Tool } from "../tools/tool.ts";
 import { decodeArguments } from "./arguments.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 import {
 	beyondBudget,
 	blockedByHook,
 	crashedTool,
+	deniedByPolicy,
 	rejectedByPerson,
 	unfittingArguments,
 	unknownTool,
@@ -24,7 +25,10 @@ export interface SettledCall {
 	readonly rejection: "plain" | "with-feedback" | null;
 }
 
-type CallDependencies = Pick<TurnDependencies, "tools" | "approve" | "journal" | "watch" | "budget" | "isSubagent">;
+type CallDependencies = Pick<
+	TurnDependencies,
+	"tools" | "approve" | "journal" | "progress" | "watch" | "budget" | "isSubagent"
+>;
 
 /** The place of a call among those of its answer. */
 export interface PlaceInAnswer {
@@ -86,7 +90,7 @@ async function runAllowed(
 	if (signal.aborted) return null;
 	const outcome = await dependencies.approve(approval, call, signal);
 	if (outcome.kind === "cancelled") return null;
-	if (outcome.kind === "unattended") return ran(toolError(outcome.reason, "Rejected: nobody to ask"));
+	if (outcome.kind === "denied") return ran(deniedByPolicy(outcome.by, outcome.reason));
 	if (outcome.kind === "rejected") {
 		const rejection = outcome.feedback === "" ? "plain" : "with-feedback";
 		return { result: rejectedByPerson(outcome.feedback, dependencies.isSubagent), rejection, crash: null };
@@ -98,9 +102,13 @@ async function runAllowed(
 		const anew = await prepare();
 		if (anew === null) return null;
 		if (anew.kind !== "ready") return toRan(anew);
-		const isSameNeed = anew.approval?.action === approval.action;
-		return await execute(isSameNeed ? anew : preparation, call, dependencies, signal);
+		return await execute(isSameNeed(approval, anew.approval) ? anew : preparation, call, dependencies, signal);
 	});
+}
+
+/** Whether what was decided holds for the other need as well. */
+function isSameNeed(decided: ApprovalNeed, other: ApprovalNeed | null): boolean {
+	return other?.action === decided.action && isDeepStrictEqual(other.subjects, decided.subjects);
 }
 
 type Crash = { readonly kind: "crash"; readonly reason: string };
@@ -114,22 +122,35 @@ async function prepareCall(tool: Tool, value: unknown, call: ToolCall): Promise<
 		: { kind: "settled", result: unfittingArguments(opened.value.issue) };
 }
 
-/** Records the intent, runs the effect, records its end. */
+/** Records the intent and runs the effect; records the end of one that will have no result. */
 async function execute(
 	preparation: Extract<Preparation, { kind: "ready" }>,
 	call: ToolCall,
-	{ journal }: CallDependencies,
+	dependencies: CallDependencies,
 	signal: AbortSignal,
 ): Promise<RanCall | null> {
-	if (preparation.hasEffect) await journal.started(call);
+	const { journal } = dependencies;
+	await journal.started(call, preparation.hasEffect);
 	// A cancel that arrived while the intent was being recorded still prevents the effect.
-	const executed = signal.aborted ? null : await attempt(() => preparation.execute(signal));
-	if (preparation.hasEffect) await journal.finished(call, isFault(executed));
-	return signal.aborted || executed === null ? null : toExecuted(executed);
+	const executed = signal.aborted ? null : await attempt(() => runWatched(preparation, call, dependencies, signal));
+	if (!signal.aborted && executed !== null) return toExecuted(executed);
+	await journal.ended(call);
+	return null;
 }
 
-function isFault(executed: Attempt<ToolReturn | Refusal> | null): boolean {
-	return executed === null || !executed.ok || ranTo(executed.value).result.is_error;
+/** Runs the effect, and shows its progress. */
+async function runWatched(
+	preparation: Extract<Preparation, { kind: "ready" }>,
+	call: ToolCall,
+	dependencies: CallDependencies,
+	signal: AbortSignal,
+): Promise<ToolReturn | Refusal> {
+	const progress = dependencies.progress(call, signal);
+	try {
+		return await preparation.execute(signal, progress.report);
+	} finally {
+		progress.end();
+	}
 }
 
 function toExecuted(executed: Attempt<ToolReturn | Refusal>): RanCall {

@@ -1,6 +1,7 @@
 // Formats tool results for the model (agent-kernel §5.7), and defines the results that the loop itself gives.
 import { type ContentPart, type ToolReturn, textPart, toolError, toParts } from "../events/content.ts";
 import type { HistoryEntry } from "../events/conversation.ts";
+import type { DeniedBy } from "./dependencies.ts";
 import { systemText } from "./marked-text.ts";
 
 /** The tool message that answers a call. */
@@ -53,6 +54,18 @@ const rejectedInTurn =
 	"The tool call is rejected by the user. Stop what you are doing and wait for the user to tell you how to proceed.";
 const rejectedInSubagent =
 	"The tool call is rejected by the user. Do not try the same call again; look for another way to do your task, and if there is none, say in your answer what could not be done and why.";
+
+/** The result of a call that was rejected without asking anybody. */
+export function deniedByPolicy(by: DeniedBy, reason: string): ToolReturn {
+	return toolError(reason, deniedBriefs[by]);
+}
+
+const deniedBriefs: Readonly<Record<DeniedBy, string>> = {
+	rule: "Rejected by a rule",
+	"session-grant": "Rejected for this session",
+	mode: "Rejected by the mode of the session",
+	default: "Rejected: nobody to ask",
+};
 
 /** The result of a call that a hook forbade. */
 export function blockedByHook(reason: string): ToolReturn {

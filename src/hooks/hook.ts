@@ -51,6 +51,8 @@ export interface CommandHook extends HookBase {
 /** A hook that a client decides. */
 export interface ClientHook extends HookBase {
 	readonly kind: "client";
+	/** The client, once it is attached. */
+	readonly clientId?: string;
 	/** The client's own name for the subscription. */
 	readonly subscriptionId: string;
 }

@@ -4,11 +4,14 @@ import type { TomlTable } from "../config/toml-text.ts";
 import type { Command, CommandType, CommandValues } from "../events/command.ts";
 import type { UserInput } from "../events/content.ts";
 import type { HistoryEntry } from "../events/conversation.ts";
-import type { AgentEvent } from "../events/event.ts";
+import type { AgentEvent, Cursor } from "../events/event.ts";
 import type { ClientHook, CommandHook } from "../hooks/hook.ts";
+import type { ListQuery, SessionPage } from "../store/session-store.ts";
 import type { TaskView } from "../tools/operations.ts";
-import type { ClientCapability, JsonSchema, Tool } from "../tools/tool.ts";
+import type { ClientCapability, JsonSchema } from "../tools/tool.ts";
 import type { BudgetOptions } from "./budgets/budget-options.ts";
+import type { UnfinishedPart } from "./clients/emitter.ts";
+import type { Flow } from "./clients/event-feed.ts";
 import type { SlashCommandInfo } from "./commands/command.ts";
 import type { ToolScope } from "./compose/agent-restriction.ts";
 
@@ -19,13 +22,13 @@ export interface SessionsApi {
 	/** The session of this id, loaded if necessary, from disk if necessary. Fails `session-not-found`. */
 	acquire(id: string): Promise<SessionHandle>;
 	/** Those created or opened here that are not archived, oldest first. */
-	list(): readonly SessionInfo[];
+	loaded(): Promise<readonly SessionInfo[]>;
+	/** All that are stored, a page at a time. */
+	list(query: ListQuery): Promise<SessionPage>;
 	/** Cancels a running turn; false when there was none. Fails `session-not-found`. */
 	interrupt(id: string): Promise<boolean>;
-	/** Archives a session: cancels its turn, awaits `over`, and hides it. Its files stay. */
-	archive(id: string, over: (session: SessionApi) => Promise<void>): Promise<void>;
-	/** What an uncaught exception belongs to; call it where the exception is first reported. Null without sessions. */
-	faultOwner(): FaultOwner | null;
+	/** Archives a session: cancels its turn, awaits its end, and hides it. Its files stay. */
+	archive(id: string): Promise<void>;
 	/** Stops every session: running turns end as cancelled. */
 	stop(): Promise<void>;
 }
@@ -72,22 +75,20 @@ export interface SessionApi extends FaultOwner {
 	readonly id: string;
 	/** Absolute. */
 	readonly workDir: string;
-	/** The commands that a prompt can invoke. */
-	readonly slashCommands: readonly SlashCommandInfo[];
-	/** The hooks of the settings, which run whatever clients subscribe to. */
-	readonly commandHooks: readonly CommandHook[];
 	/** Executes a command. Fails with a KernelError. */
 	send<T extends CommandType>(command: Extract<Command, { type: T }>): Promise<CommandValues[T]>;
-	/** Checks the declarations of a client's tools, for `attach`. */
-	checkTools(declarations: readonly ClientToolDeclaration[]): Promise<CheckedTools>;
-	attach(options: AttachOptions): Attachment;
-	/** Name and version of the client that attached last. */
-	clientName(): string | null;
-	snapshot(): SessionSnapshot;
+	/** What never changes while the session is loaded. */
+	description(): Promise<SessionDescription>;
+	/** Attaches a client; its events are those from the moment of the attachment's snapshot on. */
+	attach(options: AttachOptions): Promise<Attachment>;
+	snapshot(): Promise<SessionSnapshot>;
 	/** The message history so far, as the model sees it. */
-	conversation(): MessageHistory;
-	/** The session's stored events from the beginning. */
-	records(): AsyncIterable<AgentEvent>;
+	conversation(): Promise<MessageHistory>;
+	/**
+	 * The session's stored events after this cursor, or from the beginning. Fails `invalid-input` for a cursor of a
+	 * history that was rewritten.
+	 */
+	events(after?: Cursor): AsyncIterable<AgentEvent>;
 	/** Makes it a session that a later process finds, although nothing has happened in it yet. */
 	establish(): Promise<void>;
 	/** The background tasks that are not over, or whose end was not reported yet, oldest first. */
@@ -102,6 +103,14 @@ export interface SessionApi extends FaultOwner {
 	stop(): Promise<void>;
 }
 
+export interface SessionDescription {
+	/** The commands that a prompt can invoke. */
+	readonly slashCommands: readonly SlashCommandInfo[];
+	/** The hooks of the settings, which run whatever clients subscribe to. */
+	readonly commandHooks: readonly CommandHook[];
+}
+
+/** The state of a session at one moment. */
 export interface SessionSnapshot {
 	readonly sessionId: string;
 	readonly workDir: string;
@@ -109,27 +118,73 @@ export interface SessionSnapshot {
 	readonly turnId: string | null;
 	/** Whether it was loaded from disk or has had a turn. */
 	readonly hasHistory: boolean;
+	/** The last durable event that was delivered to clients: the events after it follow this snapshot. */
+	readonly cursor: Cursor;
+	readonly planMode: boolean;
+	/** Whether everything is approved without asking, and whether nobody is at the keyboard. */
+	readonly approvesEverything: boolean;
+	readonly isAway: boolean;
+	/** The title that somebody gave it or that its first answered input did; null without one. */
+	readonly title: string | null;
+	/** The requests that wait for an answer, oldest first, each as it was delivered. */
+	readonly openInteractions: readonly AgentEvent[];
+	/**
+	 * What the running turn has delivered of texts and calls that are not complete, and the last 64 KiB of the progress
+	 * of each running call.
+	 */
+	readonly unfinished: readonly UnfinishedPart[];
+	readonly clients: readonly AttachedClient[];
+}
+
+/** A client that is attached to a session. */
+export interface AttachedClient {
+	readonly clientId: string;
+	readonly name: string | null;
+	readonly version: string | null;
 }
 
 /** What a client provides when it attaches. */
 export interface AttachOptions {
 	readonly client: { readonly name: string; readonly version: string | null } | null;
-	/** Its tools, as the session's `checkTools` returned them. */
-	readonly tools: ReadonlyMap<string, Tool>;
+	/** Its tools; of those with the same name the last one counts. */
+	readonly tools: readonly ClientToolDeclaration[];
 	readonly capabilities: readonly ClientCapability[];
 	/** Whether the client answers approvals; absent means that it does. */
 	readonly approves?: boolean;
 	/** The hooks it subscribes to; null for a client whose handshake did not mention hooks. */
 	readonly hooks: readonly ClientHook[] | null;
+	/** The id of an attachment of the same client, which this one replaces: its requests stay open. */
+	readonly replaces?: string;
+	/**
+	 * The last event that the client has: the stored events after it come first, or all of them, after a
+	 * `session.reset`, when it belongs to a history that was rewritten. Absent for the events from now on.
+	 */
+	readonly after?: Cursor;
+	/**
+	 * What happens when the client does not read. `blocking`, the default: the model waits for it. `droppable`: it loses
+	 * volatile events, and reads the durable ones at its own pace.
+	 */
+	readonly flow?: Flow;
+	/**
+	 * Whether the client is delivered the output of running tool calls, `tool.progress`. Absent means that it is not;
+	 * without a client that is, none is produced.
+	 */
+	readonly wantsProgress?: boolean;
 }
 
-/** A client's attachment to a session. It begins with the open interactions, delivered again. */
+/** A client's attachment to a session. */
 export interface Attachment {
+	/** Names the client within the session. */
+	readonly id: string;
+	/** The session when the client attached. Open interactions are to be shown to the client: they come in no event. */
+	readonly snapshot: SessionSnapshot;
+	/** The names of its tools that are offered to the model, and the refused ones with their reasons. */
+	readonly tools: AttachedTools;
 	/** Batches of events, so that one write can serve many. Ends after `close` and when the session closes. */
 	readonly events: AsyncIterable<readonly AgentEvent[]>;
 	/** Resolves once the reader has consumed all events delivered so far. */
 	drained(): Promise<void>;
-	/** Detaches the client. */
+	/** Detaches the client; the session goes on. */
 	close(): void;
 }
 
@@ -140,9 +195,8 @@ export interface ClientToolDeclaration {
 	readonly parameters: JsonSchema;
 }
 
-/** The valid declarations as tools by name, and the refused ones with their reasons. */
-export interface CheckedTools {
-	readonly tools: ReadonlyMap<string, Tool>;
+export interface AttachedTools {
+	readonly accepted: readonly string[];
 	readonly rejected: readonly { readonly name: string; readonly reason: string }[];
 }
 

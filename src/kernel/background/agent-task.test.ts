@@ -164,7 +164,7 @@ describe("a subagent in the background", () => {
 			"turn.ended",
 		]);
 		const logged: number[] = [];
-		for await (const { agentPath } of subject.session.records()) logged.push(agentPath.length);
+		for await (const { agentPath } of subject.session.events()) logged.push(agentPath.length);
 		expect(logged.every((length) => length === 0)).toBe(true);
 	});
 
@@ -229,7 +229,7 @@ describe("an interaction of a subagent in the background", () => {
 			agentId: task.spec.agent?.agentId,
 			subagentType: "small",
 		});
-		expect(subject.session.snapshot().turnId).toBeNull();
+		expect(subject.session.turnId).toBeNull();
 		expect(await subject.runtime()).toMatchObject({ status: "awaiting_approval", failureReason: "Edit it" });
 		await subject.session.send({ type: "interaction.respond", interactionId: interaction.id, answer: approve });
 		expect(await subject.client.next("interaction.resolved")).toMatchObject({
@@ -241,6 +241,8 @@ describe("an interaction of a subagent in the background", () => {
 		expect(agentEvents(subject).map(({ body, turnId }) => [body.type, turnId])).toEqual([
 			["interaction.requested", null],
 			["interaction.resolved", null],
+			["tool.started", null],
+			["tool.ended", null],
 		]);
 	});
 
@@ -290,7 +292,7 @@ describe("an interaction of a subagent in the background", () => {
 	it("is resolved when the session ends, and the effect never happens", async () => {
 		let effects = 0;
 		const tool = createToolDouble("E", {
-			approval: { action: "edit file", description: "Edit it", display: [] },
+			approval: { action: "edit file", subjects: [], description: "Edit it", display: [] },
 			hasEffect: true,
 			execute: async () => {
 				effects += 1;
@@ -304,6 +306,7 @@ describe("an interaction of a subagent in the background", () => {
 			type: "interaction.resolved",
 			interactionId: interaction.id,
 			answer: { kind: "approval", decision: "reject", feedback: "" },
+			by: { kind: "shutdown" },
 		});
 		await subject.session.close(AbortSignal.timeout(1000));
 		expect(await subject.runtime()).toMatchObject({

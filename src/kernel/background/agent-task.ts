@@ -30,6 +30,9 @@ export interface AgentTaskSettings {
 	readonly log: Log;
 }
 
+/** No client is delivered its events. */
+const unwatched: AgentServices["progress"] = { open: () => ({ report() {}, skip() {}, end() {} }) };
+
 /** Starts the run, whose events go to the task's log alone. Rejects when the start cannot be persisted. */
 export async function startAgentTask(work: AgentWork, settings: AgentTaskSettings): Promise<ActiveTask> {
 	const { task, agent, request } = work;
@@ -72,6 +75,7 @@ export async function startAgentTask(work: AgentWork, settings: AgentTaskSetting
 	const own: AgentServices = {
 		...services,
 		emitter,
+		progress: unwatched,
 		sourceKind: "background_agent",
 		budget: services.budget.outsideTurns(),
 		persisted: (persistence) => persistence,
@@ -128,7 +132,7 @@ function toOutput({ body }: AgentEvent): string {
 
 function toLine(body: EventBody): string {
 	if (body.type === "content.completed") return body.part.type === "text" ? body.part.text : "";
-	if (body.type === "tool-call.completed") {
+	if (body.type === "tool.requested") {
 		const { name, arguments: text } = body.call.function;
 		return `[${name}] ${text ?? ""}`;
 	}

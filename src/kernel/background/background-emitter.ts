@@ -1,11 +1,19 @@
 // Emits the events of a background subagent: they are persisted in its own log and delivered to no client, but its
 // interactions are requested of clients like any other, whether or not a turn runs.
 import type { Clock } from "../../base/clock.ts";
-import type { AgentEvent } from "../../events/event.ts";
+import type { AgentEvent, EventBody } from "../../events/event.ts";
 import type { Interaction } from "../../events/interaction.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import { Emitter } from "../clients/emitter.ts";
 import type { AgentServices } from "../turn/turn-dependencies.ts";
+
+/** What the session's journal records of it all the same: what it consumed, and which of its calls act. */
+const recorded: ReadonlySet<EventBody["type"]> = new Set<EventBody["type"]>([
+	"usage.counted",
+	"permission.decided",
+	"tool.started",
+	"tool.ended",
+]);
 
 export interface BackgroundEmitterSettings {
 	readonly stored: StoredSession;
@@ -21,8 +29,8 @@ export interface BackgroundEmitterSettings {
 
 export function createBackgroundEmitter(settings: BackgroundEmitterSettings): AgentServices["emitter"] {
 	const { stored, emitter, clock } = settings;
-	// The session's own log stores none of these events.
-	const own = new Emitter({ ...stored, appendEvents: async () => {} }, clock);
+	// The session's journal has none of these events, but for where its calls begin and end.
+	const own = new Emitter({ ...stored, commit: async ({ events = [] }) => events }, clock);
 	return {
 		async emit(where, body, persistence, signal) {
 			const outsideTurns = { turnId: null, agentPath: where.agentPath };
@@ -34,7 +42,11 @@ export function createBackgroundEmitter(settings: BackgroundEmitterSettings): Ag
 				await emitter.emit(outsideTurns, body, persistence, signal);
 				return await settings.answered(body.interactionId);
 			}
-			return await own.emit(where, body, persistence, signal);
+			if (recorded.has(body.type)) return await emitter.emit(outsideTurns, body, persistence, signal);
+			await own.emit(where, body, persistence, signal);
+			// Its result is in the subagent's log alone.
+			if (body.type !== "tool.result") return;
+			await emitter.emit(outsideTurns, { type: "tool.ended", toolCallId: body.toolCallId }, {}, signal);
 		},
 		deliverVolatile: () => {},
 		addAgent: (agentId, log) =>

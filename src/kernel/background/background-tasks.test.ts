@@ -7,7 +7,7 @@ import { backgroundSettings } from "../../../test/support/session-doubles.ts";
 import { createMemoryLog } from "../../../test/support/store-directory.ts";
 import { briefOf } from "../../../test/support/tool-environment.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
-import { createTaskFiles } from "../../store/disk/task-files.ts";
+import { createTaskFiles } from "../../store/disk/background/task-files.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import { newRuntime, type TaskRuntime, type TaskSpec } from "../../store/stored-tasks.ts";
@@ -75,6 +75,7 @@ describe("the background tasks of a session", () => {
 			runAgent: () => Promise.reject(new Error("no subagents here")),
 			subagents: { hold: () => Promise.reject(new Error("no subagents here")) },
 			notifications,
+			liveOutput: { follow() {}, finish: async () => {} },
 			clock,
 			identifiers,
 			log,

@@ -10,6 +10,7 @@ import type { StoredTask } from "../../store/stored-tasks.ts";
 import type { AgentRequest, CommandRequest, StartedTask } from "../../tools/operations.ts";
 import type { ActiveTask } from "./active-task.ts";
 import { conclude, type FollowSettings, followFoundWorker } from "./command-task.ts";
+import type { LiveOutput } from "./live-output.ts";
 import type { Notifications } from "./notifications.ts";
 import { toNotification } from "./task-notification.ts";
 import { refuseStart, type StartSettings, startAgent, startCommand, type TaskStart } from "./task-start.ts";
@@ -22,6 +23,7 @@ export interface BackgroundParts extends Pick<StartSettings, "settings" | "start
 
 export interface BackgroundTaskSettings extends StartSettings {
 	readonly notifications: Pick<Notifications, "load" | "publish">;
+	readonly liveOutput: Pick<LiveOutput, "follow" | "finish">;
 	readonly log: Log;
 }
 
@@ -139,6 +141,7 @@ export class BackgroundTasks {
 	#track(task: ActiveTask): void {
 		const { id } = task.stored.spec;
 		this.#active.set(id, task);
+		this.#settings.liveOutput.follow(task.stored);
 		void this.#awaitEnd(task)
 			.catch((thrown: unknown) => {
 				this.#settings.log.error("The end of a background task could not be stored.", { task: id, error: thrown });
@@ -151,7 +154,8 @@ export class BackgroundTasks {
 	}
 
 	async #awaitEnd({ stored, ended }: ActiveTask): Promise<void> {
-		const runtime = await ended;
+		// Its output is reported before its end is.
+		const runtime = await ended.finally(() => this.#settings.liveOutput.finish(stored));
 		if (runtime === null) return;
 		this.#settings.log.info("A background task is over.", { task: stored.spec.id, status: runtime.status });
 		await this.#settings.notifications.publish((id, now) => toNotification(stored.spec, runtime, id, now));

@@ -26,7 +26,7 @@ async function createLeft(): Promise<MemoryFiles> {
 	await files.makeDirectory("/home");
 	await files.syncDirectory("/");
 	const stored = await open(files);
-	await stored.appendContext([{ type: "system-prompt", content: "Be brief." }]);
+	await stored.commit({ context: { kind: "append", rows: [{ type: "system-prompt", content: "Be brief." }] } });
 	const task = await stored.tasks.create({
 		id: "bash-00000001",
 		kind: "bash",
@@ -39,10 +39,11 @@ async function createLeft(): Promise<MemoryFiles> {
 		agent: null,
 	});
 	await task.setRuntime({ ...newRuntime, status: "completed" });
-	await stored.appendEvents([
-		{ sessionId: "s", turnId: null, agentPath: [], at: 1, body: { type: "turn.started", input: "earlier" } },
-	]);
-	await stored.sync();
+	const earlier = { type: "turn.started", input: "earlier" } as const;
+	await stored.commit(
+		{ events: [{ sessionId: "s", turnId: null, agentPath: [], at: 1, body: earlier }] },
+		{ sync: true },
+	);
 	await stored.close();
 	return files;
 }

@@ -8,7 +8,7 @@ import type { Log } from "../../base/log.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { EventBody } from "../../events/event.ts";
 import type { HookPoint } from "../../hooks/hook.ts";
-import { newDelivery } from "../../store/disk/notification-files.ts";
+import { newDelivery } from "../../store/disk/background/notification-files.ts";
 import {
 	type Notification,
 	pendingDelivery,

@@ -1,7 +1,7 @@
 // Background tasks as tools see them.
 import path from "node:path";
 import { reminderText } from "../../agent/marked-text.ts";
-import { outputName } from "../../store/disk/task-files.ts";
+import { outputName } from "../../store/disk/background/task-files.ts";
 import type { StoredTask, TaskRuntime } from "../../store/stored-tasks.ts";
 import type { TaskView } from "../../tools/operations.ts";
 

@@ -6,7 +6,7 @@ import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Files } from "../../files/port.ts";
 import type { Processes, RunOutcome } from "../../processes/port.ts";
-import { openTaskDirectory, outputName } from "../../store/disk/task-files.ts";
+import { openTaskDirectory, outputName } from "../../store/disk/background/task-files.ts";
 import { newRuntime, type StoredTask, type TaskRuntime, type TaskSpec } from "../../store/stored-tasks.ts";
 import { commandEnvironment } from "../../tools/shell.ts";
 

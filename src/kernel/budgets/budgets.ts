@@ -4,9 +4,9 @@ import type { Budget } from "../../agent/dependencies.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { inputTokens, type TokenUsage } from "../../events/content.ts";
-import type { BudgetKind, TurnError } from "../../events/event.ts";
+import type { BudgetKind, EventBody, TurnError } from "../../events/event.ts";
 import type { Model, ModelRequest } from "../../models/model.ts";
-import type { CallRecord, StoredSession } from "../../store/session-store.ts";
+import type { StoredSession } from "../../store/session-store.ts";
 import { BudgetMeter, type BudgetState, type Limits } from "./budget-meter.ts";
 
 /** The limits of a session, those of each of its turns, and the share of each at which a warning is due. */
@@ -18,7 +18,7 @@ export interface BudgetLimits {
 
 export interface BudgetSettings {
 	readonly limits: BudgetLimits;
-	readonly stored: Pick<StoredSession, "id" | "used" | "appendCalls">;
+	readonly stored: Pick<StoredSession, "id" | "summary">;
 	readonly clock: Clock;
 	readonly log: Log;
 	/** Emits a warning; nobody waits for it. */
@@ -29,8 +29,8 @@ export interface BudgetSettings {
 export interface AgentBudget extends Budget {
 	/** Wraps a model so that its requests are metered. */
 	counted(model: Model): Model;
-	/** Persists what the session has consumed if that changed since the last time. */
-	persist(): Promise<void>;
+	/** The event that says what the session has consumed, to be emitted; null when nothing changed since the last one. */
+	toPersist(): EventBody | null;
 	/** The budget for work outside turns, which counts towards the session alone. */
 	outsideTurns(): AgentBudget;
 }
@@ -56,7 +56,7 @@ export class Budgets {
 
 	constructor(settings: BudgetSettings) {
 		const { limits, stored } = settings;
-		const { tokens, milliseconds, toolCalls } = stored.used;
+		const { tokens, milliseconds, toolCalls } = stored.summary.used;
 		this.#settings = settings;
 		this.#session = new BudgetMeter({
 			scope: "session",
@@ -64,7 +64,7 @@ export class Budgets {
 			warningRatio: limits.warningRatio,
 			used: { tokens, time: milliseconds, "tool-calls": toolCalls },
 		});
-		this.#persisted = JSON.stringify(this.#record());
+		this.#persisted = JSON.stringify(this.#toEvent());
 		this.#isPersisted = hasAny(limits.session) || tokens + milliseconds + toolCalls > 0;
 		this.#isLimited = this.#isPersisted || hasAny(limits.turn);
 	}
@@ -79,12 +79,12 @@ export class Budgets {
 		this.#setTimer(this.#turn);
 	}
 
-	/** Ends the turn; returns the records to persist with its end. */
-	closeTurn(): readonly CallRecord[] {
+	/** Ends the turn; returns the event to emit before its end. */
+	closeTurn(): EventBody | null {
 		this.#countTime();
 		this.#turn?.withdrawTimer();
 		this.#turn = null;
-		return this.#unpersisted();
+		return this.#toPersist();
 	}
 
 	#budgetOf(isInTurn: boolean): AgentBudget {
@@ -99,10 +99,9 @@ export class Budgets {
 				return error;
 			},
 			counted: (model) => (this.#isLimited ? this.#counted(model, isInTurn) : model),
-			persist: async () => {
+			toPersist: () => {
 				this.#countTime();
-				const records = this.#unpersisted();
-				if (records.length > 0) await this.#settings.stored.appendCalls(records);
+				return this.#toPersist();
 			},
 			outsideTurns: () => this.#budgetOf(false),
 		};
@@ -166,18 +165,18 @@ export class Budgets {
 		});
 	}
 
-	/** The record of consumption since the last one; none when nothing changed, or nothing is persisted. */
-	#unpersisted(): readonly CallRecord[] {
-		const record = this.#record();
-		const text = JSON.stringify(record);
-		if (!this.#isPersisted || text === this.#persisted) return [];
+	/** The event with the consumption so far; null when nothing changed since the last one, or nothing is persisted. */
+	#toPersist(): EventBody | null {
+		const event = this.#toEvent();
+		const text = JSON.stringify(event);
+		if (!this.#isPersisted || text === this.#persisted) return null;
 		this.#persisted = text;
-		return [record];
+		return event;
 	}
 
-	#record(): CallRecord {
+	#toEvent(): EventBody {
 		const { tokens, time, "tool-calls": toolCalls } = this.#session.used;
-		return { type: "used", tokens, milliseconds: time, toolCalls };
+		return { type: "usage.counted", tokens, milliseconds: time, tool_calls: toolCalls };
 	}
 }
 

@@ -5,9 +5,8 @@ import type { ToolReturn } from "../../events/content.ts";
 import type { ClientToolInteraction } from "../../events/interaction.ts";
 import { createSchemaCompiler } from "../../tools/json-schema.ts";
 import type { Tool } from "../../tools/tool.ts";
-import type { CheckedTools, ClientToolDeclaration } from "../api.ts";
+import type { ClientToolDeclaration } from "../api.ts";
 import type { InteractionTable } from "../interactions/interaction-table.ts";
-import type { Clients } from "./clients.ts";
 import type { Emitter, Where } from "./emitter.ts";
 
 /** Requests the call of a client and resolves with its result, or with the fallback answer. */
@@ -16,20 +15,26 @@ export type CallClientTool = (interaction: ClientToolInteraction, signal: AbortS
 /** Requests calls of client tools from the clients of a session; `place` gives the origin of their events. */
 export function createClientToolCalls(
 	interactions: InteractionTable,
-	clients: Pick<Clients, "any">,
 	emitter: Pick<Emitter, "emit">,
 	place: () => Where,
 ): CallClientTool {
 	return async (interaction, signal) => {
 		const settlement = interactions.wait(interaction, "client-tool", signal);
 		// The client may have detached since the model made the call.
-		if (!clients.any) interactions.clientGone();
+		interactions.clientGone();
 		const where = place();
 		await emitter.emit(where, { type: "interaction.requested", interaction }, {}, signal);
-		const { answer } = await settlement;
-		await emitter.emit(where, { type: "interaction.resolved", interactionId: interaction.id, answer }, {}, signal);
+		const { answer, by } = await settlement;
+		const resolved = { type: "interaction.resolved", interactionId: interaction.id, answer, by } as const;
+		await emitter.emit(where, resolved, {}, signal);
 		return answer.result;
 	};
+}
+
+/** The valid declarations as tools by name, and the refused ones with their reasons. */
+export interface CheckedTools {
+	readonly tools: ReadonlyMap<string, Tool>;
+	readonly rejected: readonly { readonly name: string; readonly reason: string }[];
 }
 
 /** Tools of one client; every model request contains all of them. */

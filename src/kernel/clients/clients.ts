@@ -1,26 +1,49 @@
 // The clients attached to a session: their tools, hooks and capabilities, and the feeds that deliver events to them.
 
-import type { AgentEvent } from "../../events/event.ts";
-import type { ClientCapability } from "../../tools/tool.ts";
-import type { Attachment, AttachOptions } from "../api.ts";
+import type { AgentEvent, Cursor, EventBody } from "../../events/event.ts";
+import type { Interaction } from "../../events/interaction.ts";
+import type { ClientHook } from "../../hooks/hook.ts";
+import type { ClientCapability, Tool } from "../../tools/tool.ts";
+import type { AttachedClient, Attachment, AttachOptions, SessionSnapshot } from "../api.ts";
 import type { HookClients } from "../turn/hook-runner.ts";
+import type { ToolClient } from "../turn/tool-box.ts";
+import type { CheckedTools } from "./client-tools.ts";
 import type { Emitter } from "./emitter.ts";
-import { EventFeed } from "./event-feed.ts";
+import { EventFeed, type FeedSource } from "./event-feed.ts";
+
+export interface ClientsSettings {
+	readonly emitter: Emitter;
+	/** Where a client that catches up reads stored events. */
+	readonly source: FeedSource;
+	/** The name of the session's history. */
+	epoch(): string;
+	/** An event outside the turn that is not stored. */
+	stamp(body: EventBody): AgentEvent;
+	/** Called when a client has detached, or has replaced its attachment by one with other abilities. */
+	onGone(): void;
+}
+
+/** An attached client as the session uses it. */
+export interface Client {
+	readonly options: AttachOptions;
+	readonly tools: ReadonlyMap<string, Tool>;
+	/** Null when its handshake did not mention hooks. */
+	readonly hooks: readonly ClientHook[] | null;
+	readonly feed: EventFeed;
+}
 
 export class Clients {
-	readonly #emitter: Emitter;
-	readonly #onLastGone: () => void;
-	readonly #feeds = new Map<EventFeed, AttachOptions>();
+	readonly #settings: ClientsSettings;
+	readonly #clients = new Map<string, Client>();
+	#attachments = 0;
 	#isOver = false;
 
-	/** `onLastGone` is called when the last client detaches. */
-	constructor(emitter: Emitter, onLastGone: () => void) {
-		this.#emitter = emitter;
-		this.#onLastGone = onLastGone;
+	constructor(settings: ClientsSettings) {
+		this.#settings = settings;
 	}
 
 	get any(): boolean {
-		return this.#feeds.size > 0;
+		return this.#clients.size > 0;
 	}
 
 	/** Whether any client answers approvals. */
@@ -28,9 +51,20 @@ export class Clients {
 		return this.attached().some(({ approves }) => approves !== false);
 	}
 
+	/** Whether any client wants the progress of tool calls. */
+	get wantsProgress(): boolean {
+		for (const { options } of this.#clients.values()) if (options.wantsProgress === true) return true;
+		return false;
+	}
+
 	/** The options of the attached clients, in the order in which they attached. */
 	attached(): readonly AttachOptions[] {
-		return [...this.#feeds.values()];
+		return [...this.#clients.values()].map(({ options }) => options);
+	}
+
+	/** What the attached clients provide for tools, in the same order. */
+	toolClients(): readonly ToolClient[] {
+		return [...this.#clients.values()].map(({ options, tools }) => ({ tools, capabilities: options.capabilities }));
 	}
 
 	can(capability: ClientCapability): boolean {
@@ -38,7 +72,7 @@ export class Clients {
 	}
 
 	hooks(): HookClients {
-		const declared = this.attached().flatMap(({ hooks }) => (hooks === null ? [] : [hooks]));
+		const declared = [...this.#clients.values()].flatMap(({ hooks }) => (hooks === null ? [] : [hooks]));
 		return { hooks: declared.flat(), areAnnounced: declared.length > 0 };
 	}
 
@@ -49,25 +83,104 @@ export class Clients {
 		return client.version === null ? client.name : `${client.name} ${client.version}`;
 	}
 
-	/** `earlier` is delivered to the client before anything else. */
-	attach(options: AttachOptions, earlier: readonly AgentEvent[]): Attachment {
-		const feed = new EventFeed();
-		this.#feeds.set(feed, options);
-		this.#emitter.add(feed);
-		for (const event of earlier) feed.push(event);
+	/** The name of an attached client; null for one without, and for one that has left. */
+	nameOf(clientId: string | null): string | null {
+		return clientId === null ? null : (this.#clients.get(clientId)?.options.client?.name ?? null);
+	}
+
+	/** The attached clients, in the order in which they attached. */
+	present(): readonly AttachedClient[] {
+		return [...this.#clients].map(([clientId, { options }]) => toPresence(clientId, options));
+	}
+
+	/** The ids of the clients that can answer the interaction. */
+	ableToAnswer(interaction: Interaction): readonly string[] {
+		return [...this.#clients].filter(([id, client]) => isAble(id, client, interaction)).map(([id]) => id);
+	}
+
+	/** `snapshot` is that of the session at this moment. */
+	attach(options: AttachOptions, { tools, rejected }: CheckedTools, snapshot: SessionSnapshot): Attachment {
+		const { emitter, source, stamp } = this.#settings;
+		const earlier = options.replaces === undefined ? undefined : this.#clients.get(options.replaces);
+		const id = (earlier === undefined ? undefined : options.replaces) ?? this.#nextId();
+		const now = source.delivered();
+		const wanted = this.#toNumber(options.after, now);
+		const { flow = "blocking", wantsProgress = false } = options;
+		const feed = new EventFeed({ flow, after: wanted ?? 0, source, wantsProgress });
+		const presence = toPresence(id, options);
+		if (earlier === undefined) this.#announce({ type: "client.attached", ...presence });
+		else this.#dropFeed(earlier);
+		const hooks = options.hooks?.map((hook) => ({ ...hook, clientId: id })) ?? null;
+		this.#clients.set(id, { options, tools, hooks, feed });
+		// It may no longer be able to answer what it was asked.
+		if (earlier !== undefined) this.#settings.onGone();
+		emitter.add(feed);
+		if (wanted === null) feed.announce(stamp({ type: "session.reset" }));
 		if (this.#isOver) feed.end();
-		return { events: feed, drained: () => feed.drained(), close: () => this.#detach(feed) };
+		return {
+			id,
+			snapshot,
+			tools: { accepted: [...tools.keys()], rejected },
+			events: feed,
+			drained: () => feed.drained(),
+			close: () => this.#detach(id, feed),
+		};
 	}
 
 	/** Ends every client's feed after the events already delivered; clients that attach later get no new events. */
 	end(): void {
 		this.#isOver = true;
-		for (const feed of this.#feeds.keys()) feed.end();
+		for (const { feed } of this.#clients.values()) feed.end();
 	}
 
-	#detach(feed: EventFeed): void {
+	/** The number to continue after; null for a cursor that does not belong to this history. */
+	#toNumber(after: Cursor | undefined, now: number): number | null {
+		if (after === undefined) return now;
+		return after.epoch === this.#settings.epoch() && after.seq <= now ? after.seq : null;
+	}
+
+	#nextId(): string {
+		this.#attachments += 1;
+		return `client-${this.#attachments}`;
+	}
+
+	/** It still delivers what it has. */
+	#dropFeed({ feed }: Client): void {
 		feed.end();
-		this.#emitter.remove(feed);
-		if (this.#feeds.delete(feed) && !this.any) this.#onLastGone();
+		this.#settings.emitter.remove(feed);
+	}
+
+	#detach(id: string, feed: EventFeed): void {
+		const client = this.#clients.get(id);
+		// Another attachment of the same client may have replaced it.
+		if (client?.feed !== feed) return;
+		this.#dropFeed(client);
+		this.#clients.delete(id);
+		this.#announce({ type: "client.detached", ...toPresence(id, client.options) });
+		this.#settings.onGone();
+	}
+
+	/** Nothing bounds how often clients come and go: one that does not read learns it from a snapshot. */
+	#announce(body: EventBody): void {
+		if (!this.any) return;
+		const event = this.#settings.stamp(body);
+		for (const { feed } of this.#clients.values()) if (!feed.isFull()) feed.push(event);
+	}
+}
+
+function toPresence(clientId: string, { client }: AttachOptions): AttachedClient {
+	return { clientId, name: client?.name ?? null, version: client?.version ?? null };
+}
+
+function isAble(clientId: string, { options, tools }: Client, interaction: Interaction): boolean {
+	switch (interaction.kind) {
+		case "approval":
+			return options.approves !== false;
+		case "client-tool":
+			return tools.has(interaction.name);
+		case "question":
+			return options.capabilities.includes("questions");
+		case "hook":
+			return interaction.clientId === clientId;
 	}
 }

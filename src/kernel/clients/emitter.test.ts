@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/campaign-clock.ts";
 import { createSessionDouble, storageFailure } from "../../../test/support/failing-session.ts";
+import { createLiveFeed } from "../../../test/support/live-feed.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { textPart } from "../../events/content.ts";
 import type { AgentEvent, EventBody } from "../../events/event.ts";
 import { Emitter, type Persistence } from "./emitter.ts";
-import { EventFeed } from "./event-feed.ts";
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 const delta = (text: string): EventBody => ({ type: "content.delta", part: textPart(text) });
@@ -15,7 +15,7 @@ const live = new AbortController().signal;
 async function createSubject() {
 	const double = await createSessionDouble();
 	const emitter = new Emitter(double.stored, createFakeClock(1));
-	const feed = new EventFeed();
+	const feed = createLiveFeed();
 	emitter.add(feed);
 	const delivered: string[] = [];
 	void (async () => {
@@ -27,17 +27,45 @@ async function createSubject() {
 }
 
 describe("Emitter", () => {
-	it("persists journal rows, then the event, syncs, and only then delivers", async () => {
+	it("stores the event with the change of the state that belongs to it, and only then delivers", async () => {
 		const { double, delivered, emit } = await createSubject();
 		double.hold = createDeferred();
-		const record = { type: "finished", toolCallId: "c1", isError: false } as const;
-		const emitting = emit(step(1), { records: [record], sync: true });
+		const emitting = emit(step(1), { state: { planMode: true }, sync: true });
 		await settled();
-		expect([double.writes, delivered]).toEqual([["finished", "step.started"], []]);
+		expect([double.writes, delivered]).toEqual([["step.started", "state", "sync"], []]);
 		double.hold.resolve();
 		await emitting;
 		await settled();
-		expect([double.writes, delivered]).toEqual([["finished", "step.started", "sync"], ["step.started"]]);
+		expect(delivered).toEqual(["step.started"]);
+		expect(double.stored.state().planMode).toBe(true);
+	});
+
+	it("numbers the durable events it delivers, and no others", async () => {
+		const { emitter, emit } = await createSubject();
+		const feed = createLiveFeed();
+		emitter.add(feed);
+		for (const body of [step(1), delta("a"), step(2)]) await emit(body);
+		feed.end();
+		const seen: unknown[] = [];
+		for await (const batch of feed) seen.push(...batch.map(({ body, seq }) => [body.type, seq]));
+		expect(seen).toEqual([
+			["step.started", 1],
+			["content.delta", undefined],
+			["content.completed", 2],
+			["step.started", 3],
+		]);
+		expect(emitter.delivered).toBe(3);
+	});
+
+	it("tells what is unfinished", async () => {
+		const { emitter, emit } = await createSubject();
+		await emit(delta("a"));
+		await emit(delta("b"));
+		expect(emitter.unfinished()).toEqual([
+			{ agentPath: [], body: { type: "content.completed", part: textPart("ab") } },
+		]);
+		await emit(step(1));
+		expect(emitter.unfinished()).toEqual([]);
 	});
 
 	it("delivers in the order of emission, a merged event before the event that ends it", async () => {
@@ -89,7 +117,7 @@ describe("Emitter", () => {
 
 	it("waits for a slow client, but not beyond the signal", async () => {
 		const { emitter, emit } = await createSubject();
-		const slow = new EventFeed();
+		const slow = createLiveFeed();
 		emitter.add(slow);
 		for (let n = 0; n < 255; n += 1) await emit(delta("x"));
 		let isOver = false;
@@ -109,13 +137,14 @@ describe("Emitter", () => {
 
 	it("delivers the same to every client", async () => {
 		const { emitter, emit } = await createSubject();
-		const feeds = [new EventFeed(), new EventFeed()];
+		const feeds = [createLiveFeed(), createLiveFeed()];
 		for (const feed of feeds) emitter.add(feed);
 		await emit(step(1));
 		for (const feed of feeds) feed.end();
 		const seen: (readonly AgentEvent[])[] = [];
 		for (const feed of feeds) for await (const batch of feed) seen.push(batch);
-		const event = { sessionId: expect.any(String), turnId: "t1", agentPath: [], at: 1, body: step(1) };
+		const numbered = { seq: 1, epoch: expect.any(String) };
+		const event = { sessionId: expect.any(String), turnId: "t1", agentPath: [], at: 1, body: step(1), ...numbered };
 		expect(seen).toEqual([[event], [event]]);
 	});
 

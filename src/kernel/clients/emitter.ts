@@ -3,14 +3,21 @@
 import { unlessAborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { createDeltaMerger, type DeltaMerger } from "../../events/delta-merger.ts";
-import { type AgentEvent, type EventBody, type EventOrigin, eventDeclarations } from "../../events/event.ts";
-import type { CallRecord, StoredAgent, StoredSession } from "../../store/session-store.ts";
+import {
+	type AgentEvent,
+	type AgentPathEntry,
+	type EventBody,
+	type EventBodyOf,
+	type EventOrigin,
+	eventDeclarations,
+} from "../../events/event.ts";
+import type { Batch, StoredAgent, StoredSession } from "../../store/session-store.ts";
 import type { EventFeed } from "./event-feed.ts";
 
 /** What is persisted together with an event, and how durably. */
 export interface Persistence {
-	/** Rows of the call journal, persisted before the event is delivered. */
-	readonly records?: readonly CallRecord[];
+	/** A change of the session's state, stored in one with the event. */
+	readonly state?: Batch["state"];
 	/** Whether all of it must be on stable storage before the event is delivered. */
 	readonly sync?: boolean;
 	/** Called once all of it is persisted, right before the event is delivered. */
@@ -22,6 +29,20 @@ interface Entry {
 	readonly persistence: Persistence;
 	readonly resolve: () => void;
 	readonly reject: (error: unknown) => void;
+}
+
+/** One agent's deltas. */
+interface Speaker {
+	/** What was emitted; what is delivered may be after. */
+	readonly merger: DeltaMerger;
+	readonly delivered: DeltaMerger;
+	readonly agentPath: readonly AgentPathEntry[];
+}
+
+/** A part of an answer that is still being delivered: its durable form as far as it goes. */
+export interface UnfinishedPart {
+	readonly agentPath: readonly AgentPathEntry[];
+	readonly body: EventBody;
 }
 
 /** The log of a subagent. */
@@ -36,24 +57,38 @@ export class Emitter {
 	readonly #sessionId: string;
 	readonly #stored: StoredSession;
 	readonly #clock: Clock;
+	readonly #onDelivered: (event: AgentEvent) => void;
 	/** One per agent: deltas of different agents are never merged. */
-	readonly #mergers = new Map<string | null, DeltaMerger>();
+	readonly #mergers = new Map<string | null, Speaker>();
 	readonly #agentLogs = new Map<string, AgentLog>();
 	readonly #feeds = new Set<EventFeed>();
 	#waiting: Entry[] = [];
 	#draining = false;
+	/** The number of the last durable event that was delivered. */
+	#delivered: number;
 	/** The last turn that had a failure to persist, and the error. */
 	#failed: { readonly turnId: string; readonly error: unknown } | null = null;
 
-	constructor(stored: StoredSession, clock: Clock) {
+	/** `onDelivered` is called with every event right before the clients have it. */
+	constructor(stored: StoredSession, clock: Clock, onDelivered: (event: AgentEvent) => void = () => {}) {
 		this.#sessionId = stored.id;
+		this.#delivered = stored.cursor().seq;
 		this.#stored = stored;
 		this.#clock = clock;
+		this.#onDelivered = onDelivered;
 	}
 
-	/** Whether any client is attached. */
-	get hasListener(): boolean {
-		return this.#feeds.size > 0;
+	/** The number of the last durable event that was delivered to the clients. */
+	get delivered(): number {
+		return this.#delivered;
+	}
+
+	/** What has been delivered of sequences of deltas that are not complete: their durable form so far. */
+	unfinished(): readonly UnfinishedPart[] {
+		return [...this.#mergers.values()].flatMap(({ delivered, agentPath }) => {
+			const body = delivered.open();
+			return body === null ? [] : [{ agentPath, body }];
+		});
 	}
 
 	add(feed: EventFeed): void {
@@ -81,19 +116,19 @@ export class Emitter {
 	 */
 	emit(where: Where, body: EventBody, persistence: Persistence, signal: AbortSignal): Promise<void> | undefined {
 		if (this.#isRefused(where.turnId, body.type)) return Promise.reject(this.#failed?.error);
-		const ended = this.#mergerOf(where).push(body);
+		const pushed = this.#speakerOf(where).merger.push(body);
 		// After a failure to persist, only the events that end something are persisted for this turn.
-		const completed = this.#hasFailed(where.turnId) ? null : ended;
+		const completed = this.#hasFailed(where.turnId) ? null : pushed.completed;
 		const isDelta = eventDeclarations[body.type].class === "volatile";
 		if (!isDelta || completed !== null || this.#draining || this.#waiting.length > 0) {
-			const bodies = completed === null ? [body] : [completed, body];
+			const bodies = completed === null ? [pushed.body] : [completed, pushed.body];
 			return this.#enqueue(
 				bodies.map((each) => this.#stamp(where, each)),
 				persistence,
 				signal,
 			);
 		}
-		this.#deliver(this.#stamp(where, body));
+		this.#deliver(this.#stamp(where, pushed.body));
 		return this.#isFull() ? this.#capacity(signal) : undefined;
 	}
 
@@ -112,16 +147,26 @@ export class Emitter {
 
 	/** Delivers an event that could not be persisted; only for events that end something. */
 	deliverVolatile(where: Where, body: EventBody): void {
-		this.#mergerOf(where).flush();
+		this.#speakerOf(where).merger.flush();
 		this.#deliver(this.#stamp(where, body));
 	}
 
-	#mergerOf({ turnId, agentPath }: Where): DeltaMerger {
-		// Events outside the turn do not interrupt the merging of the turn's deltas.
-		const speaker = turnId === null ? null : (agentPath.at(-1)?.agentId ?? "");
-		const merger = this.#mergers.get(speaker) ?? createDeltaMerger();
-		this.#mergers.set(speaker, merger);
-		return merger;
+	/**
+	 * Delivers progress of a running call at once. It waits for nothing: its place among other events is free, between
+	 * the start of its call, which was delivered, and the result, which is emitted later.
+	 */
+	deliverProgress(where: Where, body: EventBodyOf<"tool.progress">): void {
+		if (!this.#isRefused(where.turnId, body.type)) this.#deliver(this.#stamp(where, body));
+	}
+
+	#speakerOf({ turnId, agentPath }: Where): Speaker {
+		const key = keyOf({ turnId, agentPath });
+		let speaker = this.#mergers.get(key);
+		if (speaker === undefined) {
+			speaker = { merger: createDeltaMerger(), delivered: createDeltaMerger(), agentPath };
+			this.#mergers.set(key, speaker);
+		}
+		return speaker;
 	}
 
 	#stamp({ turnId, agentPath }: Where, body: EventBody): AgentEvent {
@@ -132,8 +177,9 @@ export class Emitter {
 		this.#draining = true;
 		while (this.#waiting.length > 0) {
 			const batch = this.#unrefused(this.#waiting.splice(0));
+			let numbered: readonly AgentEvent[];
 			try {
-				await this.#persist(batch);
+				numbered = await this.#persist(batch);
 			} catch (thrown) {
 				for (const { events, reject } of batch) {
 					// A failure outside any turn must not replace a turn's recorded failure: that turn could continue
@@ -147,9 +193,14 @@ export class Emitter {
 				continue;
 			}
 			// The turn may have failed elsewhere meanwhile.
-			for (const entry of this.#unrefused(batch)) {
+			const delivered = new Set(this.#unrefused(batch));
+			let index = 0;
+			for (const entry of batch) {
+				const events = numbered.slice(index, index + entry.events.length);
+				index += entry.events.length;
+				if (!delivered.has(entry)) continue;
 				entry.persistence.beforeDelivery?.();
-				for (const event of entry.events) this.#deliver(event);
+				for (const event of events) this.#deliver(event);
 				entry.resolve();
 			}
 		}
@@ -176,19 +227,24 @@ export class Emitter {
 		return turnId !== null && turnId === this.#failed?.turnId;
 	}
 
-	async #persist(batch: readonly Entry[]): Promise<void> {
-		const records = batch.flatMap((entry) => entry.persistence.records ?? []);
-		if (records.length > 0) await this.#stored.appendCalls(records);
+	/** Stores the batch as one; returns its events with their numbers. */
+	async #persist(batch: readonly Entry[]): Promise<readonly AgentEvent[]> {
 		const events = batch.flatMap((entry) => entry.events);
-		await this.#stored.appendEvents(events);
+		const changes = batch.flatMap((entry) => entry.persistence.state ?? []);
+		const state: Pick<Batch, "state"> = changes.length === 0 ? {} : { state: Object.assign({}, ...changes) };
+		const sync = batch.some((entry) => entry.persistence.sync === true);
+		const numbered = await this.#stored.commit({ events, ...state }, { sync });
 		for (const [agentId, log] of this.#agentLogs) {
 			const own = events.filter(({ agentPath }) => agentPath.at(-1)?.agentId === agentId);
 			if (own.length > 0) await log.appendEvents(own);
 		}
-		if (batch.some((entry) => entry.persistence.sync === true)) await this.#stored.sync();
+		return numbered;
 	}
 
 	#deliver(event: AgentEvent): void {
+		this.#delivered = event.seq ?? this.#delivered;
+		this.#mergers.get(keyOf(event))?.delivered.note(event.body);
+		this.#onDelivered(event);
 		for (const feed of this.#feeds) feed.push(event);
 	}
 
@@ -203,4 +259,9 @@ export class Emitter {
 			await unlessAborted(feed.capacity(), signal);
 		}
 	}
+}
+
+/** Events outside the turn do not interrupt the merging of the turn's deltas. */
+function keyOf({ turnId, agentPath }: Where): string | null {
+	return turnId === null ? null : (agentPath.at(-1)?.agentId ?? "");
 }

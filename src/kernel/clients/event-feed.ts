@@ -1,26 +1,84 @@
-// The queue of events for one attached client: bounded, so that emitters wait for a slow reader.
+// The queue of events for one attached client. A blocking feed is bounded by the emitters, which wait for its reader; a
+// droppable one never makes them wait: beyond its bound it loses volatile events first, then everything, and reads the
+// durable events back from the journal at the reader's own pace.
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
-import type { AgentEvent } from "../../events/event.ts";
+import { KernelError } from "../../base/errors.ts";
+import type { AgentEvent, EventBody } from "../../events/event.ts";
 
-/** Events queued for a client before emitters have to wait. */
+/** Events queued for a client before emitters have to wait, or events are dropped. */
 const limit = 256;
+/** Characters of text queued for a droppable client, or read back at once; a single event may be larger. */
+const sizeLimit = 4 * 1024 * 1024;
+/** Events of one batch that is read back from the journal. */
+const readAtOnce = 256;
+
+export type Flow = "blocking" | "droppable";
+
+export interface FeedSource {
+	/** The stored events after this number. */
+	read(after: number): AsyncIterable<AgentEvent>;
+	/** The number of the last event that was delivered to the clients. */
+	delivered(): number;
+}
+
+export interface FeedOptions {
+	readonly flow: Flow;
+	/** The number of the last event that the client has already; those after it are read first. */
+	readonly after: number;
+	readonly source: FeedSource;
+	/** Whether the client is delivered the progress of tool calls. */
+	readonly wantsProgress: boolean;
+}
 
 export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
+	readonly #flow: Flow;
+	readonly #source: FeedSource;
+	readonly #wantsProgress: boolean;
+	/** What concerns this client alone: it is never dropped, and comes first. */
+	#own: AgentEvent[] = [];
 	#events: AgentEvent[] = [];
+	#size = 0;
+	/** The number of the last durable event that was queued or read back. */
+	#position: number;
+	/** Whether the reader has to be given stored events before those that are emitted now. */
+	#isCatchingUp: boolean;
 	#ended = false;
+	/** The number of the last event that is to be read back; null as long as more may come. */
+	#last: number | null = null;
 	#reader: Deferred<void> | null = null;
 	#capacity: Deferred<void> | null = null;
 	#quiet: Deferred<void> | null = null;
 
+	constructor({ flow, after, source, wantsProgress }: FeedOptions) {
+		this.#flow = flow;
+		this.#source = source;
+		this.#wantsProgress = wantsProgress;
+		this.#position = after;
+		this.#isCatchingUp = after < source.delivered();
+	}
+
 	push(event: AgentEvent): void {
 		if (this.#ended) return;
+		// Nobody waits for the reader before reporting progress.
+		if (event.body.type === "tool.progress" && (!this.#wantsProgress || this.isFull())) return;
+		const { seq } = event;
+		// It is read back, or was.
+		if (this.#isCatchingUp || (seq !== undefined && seq <= this.#position)) return;
+		this.#position = seq ?? this.#position;
 		this.#events.push(event);
-		this.#reader?.resolve();
-		this.#reader = null;
+		if (this.#flow === "droppable") this.#bound(event);
+		this.#wake();
+	}
+
+	/** Delivers an event that concerns this client alone, before what is queued later. */
+	announce(event: AgentEvent): void {
+		if (this.#ended) return;
+		this.#own.push(event);
+		this.#wake();
 	}
 
 	isFull(): boolean {
-		return this.#events.length >= limit && !this.#ended;
+		return this.#flow === "blocking" && this.#events.length >= limit && !this.#ended;
 	}
 
 	/** Resolves when the reader has taken the queued events, or the feed has ended. */
@@ -32,16 +90,17 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 
 	/** Resolves once the reader has consumed everything queued: it requests more. */
 	drained(): Promise<void> {
-		if (this.#ended || (this.#events.length === 0 && this.#reader !== null)) return Promise.resolve();
+		if (this.#ended || (this.#isEmpty && this.#reader !== null)) return Promise.resolve();
 		this.#quiet ??= createDeferred();
 		return this.#quiet.promise;
 	}
 
-	/** Ends the feed after the queued events. */
+	/** Ends the feed after the queued events, and those that are still to be read back. */
 	end(): void {
+		if (this.#ended) return;
 		this.#ended = true;
-		this.#reader?.resolve();
-		this.#reader = null;
+		this.#last = this.#source.delivered();
+		this.#wake();
 		this.#capacity?.resolve();
 		this.#capacity = null;
 		this.#quiet?.resolve();
@@ -50,13 +109,9 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 
 	async *[Symbol.asyncIterator](): AsyncGenerator<readonly AgentEvent[]> {
 		while (true) {
-			if (this.#events.length > 0) {
-				const batch = this.#events;
-				this.#events = [];
-				this.#capacity?.resolve();
-				this.#capacity = null;
-				yield batch;
-			} else if (this.#ended) return;
+			if (this.#own.length + this.#events.length > 0) yield this.#take();
+			else if (this.#isCatchingUp) yield* this.#readBack();
+			else if (this.#ended) return;
 			else {
 				this.#quiet?.resolve();
 				this.#quiet = null;
@@ -65,4 +120,84 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 			}
 		}
 	}
+
+	get #isEmpty(): boolean {
+		return this.#own.length + this.#events.length === 0 && !this.#isCatchingUp;
+	}
+
+	#wake(): void {
+		this.#reader?.resolve();
+		this.#reader = null;
+	}
+
+	#take(): readonly AgentEvent[] {
+		const batch = [...this.#own, ...this.#events];
+		this.#own = [];
+		this.#drop();
+		return batch;
+	}
+
+	#drop(): void {
+		this.#events = [];
+		this.#size = 0;
+		this.#capacity?.resolve();
+		this.#capacity = null;
+	}
+
+	/** Stored events from the position on, until it has reached what is delivered now. */
+	async *#readBack(): AsyncGenerator<readonly AgentEvent[]> {
+		const wanted = this.#head;
+		let batch: AgentEvent[] = [];
+		let size = 0;
+		for await (const event of this.#source.read(this.#position)) {
+			// It is stored, and not yet delivered.
+			if (event.seq !== undefined && event.seq > this.#head) break;
+			batch.push(event);
+			size += sizeOf(event.body);
+			this.#position = event.seq ?? this.#position;
+			if (batch.length < readAtOnce && size <= sizeLimit) continue;
+			yield batch;
+			batch = [];
+			size = 0;
+		}
+		if (batch.length > 0) yield batch;
+		if (this.#position < wanted) {
+			throw new KernelError("storage-failed", `The session's journal ends at ${this.#position}, not at ${wanted}.`);
+		}
+		if (this.#position >= this.#head) this.#isCatchingUp = false;
+	}
+
+	/** The number of the last event that is due. */
+	get #head(): number {
+		return this.#last ?? this.#source.delivered();
+	}
+
+	/** Drops what is beyond the bound: volatile events, and if that is not enough, all of them. */
+	#bound(added: AgentEvent): void {
+		this.#size += sizeOf(added.body);
+		if (this.#events.length <= limit && this.#size <= sizeLimit) return;
+		const durable = this.#events.filter(({ seq }) => seq !== undefined);
+		const size = durable.reduce((sum, { body }) => sum + sizeOf(body), 0);
+		if (durable.length <= limit / 2 && size <= sizeLimit / 2) {
+			this.#events = durable;
+			this.#size = size;
+			return;
+		}
+		const first = durable[0]?.seq;
+		if (first !== undefined) this.#position = first - 1;
+		this.#isCatchingUp = true;
+		this.#drop();
+	}
+}
+
+/** Characters of all texts of an event. */
+function sizeOf(body: EventBody): number {
+	let size = 0;
+	const left: unknown[] = [body];
+	while (left.length > 0) {
+		const value = left.pop();
+		if (typeof value === "string") size += value.length;
+		else if (typeof value === "object" && value !== null) for (const part of Object.values(value)) left.push(part);
+	}
+	return size;
 }

@@ -52,7 +52,7 @@ async function addDirectory({ argument, agent }: CommandRun, settings: FileComma
 	}
 	const checked = await checkAdditionalDirectory(argument, { files, home, workDir: stored.workDir, additionalDirs });
 	if (!checked.ok) return checked.reason;
-	await stored.updateState({ additionalDirs: [...additionalDirs, checked.path] });
+	await stored.commit({ state: { additionalDirs: [...additionalDirs, checked.path] } }, { sync: true });
 	const message = additionalDirectoryMessage(checked.path, await listDirectoryTree(files, checked.path));
 	await agent.context.append([userRow(message)]);
 	return `${checked.path} belongs to the workspace now.`;

@@ -21,7 +21,7 @@ It should say, as far as it is true of this project and not obvious:
 Write only what you have seen. Be short: a page or two, in the language of the project's own documents.`;
 
 /** The context of this run is not persisted. */
-const unpersisted: ContextLog = { appendContext: async () => {}, replaceContext: async () => {} };
+const unpersisted: ContextLog = { change: async () => {} };
 
 /** Bytes of the file that the session's own agent is shown. */
 const sizeLimit = 32 * 1024;

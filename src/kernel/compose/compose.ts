@@ -149,7 +149,7 @@ export async function composeSession(
 		clock,
 		todos: {
 			read: () => stored.state().todos,
-			write: (todos) => stored.updateState({ todos }),
+			write: async (todos) => void (await stored.commit({ state: { todos } })),
 		},
 	});
 	const composeTools = async (toolPaths: readonly string[], operations: SessionOperations) => {
@@ -196,6 +196,8 @@ export async function composeSession(
 		yolo: options.yolo || configuration.defaultYolo,
 		afk: options.afk || options.unattended,
 		whenUnattended: agentwire.unattended,
+		// No setting declares any.
+		rules: [],
 		remindsOfAbsence: !configuration.skipAfkPromptInjection,
 		isOneOfMany: options.isOneOfMany === true,
 		hooks: configuration.hooks.map(({ event, matcher, command, timeout, failClosed }) => ({

@@ -31,7 +31,7 @@ it("ends its children even if no MCP server could be loaded", async () => {
 	});
 	const mcpServers = parseMcpServers('{"mcpServers": {"s": {"command": "s"}}}', "test");
 	const session = await kernel.create("/work", { ...plainSessionOptions, mcpServers });
-	session.attach({ client: null, tools: new Map(), capabilities: [], hooks: null });
+	session.attachPlain({ client: null, tools: [], capabilities: [], hooks: null });
 	clock.advance(1000);
 	await vi.dynamicImportSettled();
 	await kernel.close();

@@ -5,7 +5,7 @@ import type { Configuration } from "../../config/configuration.ts";
 import { discoverSkills, type SkillPlace, type SkillSet } from "../../definitions/skill-discovery.ts";
 import type { Files } from "../../files/port.ts";
 import type { ServerPool } from "../../mcp/server-pool.ts";
-import type { SessionState, SessionStore, SessionSummary, StoredSession } from "../../store/session-store.ts";
+import type { ListQuery, SessionPage, SessionState, SessionStore, StoredSession } from "../../store/session-store.ts";
 import { checkAdditionalDirectory } from "../commands/additional-directory.ts";
 import { composeSession, type SessionLinks, type SessionOptions } from "../compose/compose.ts";
 import type { HostServices } from "../compose/host-services.ts";
@@ -67,8 +67,8 @@ export class Kernel {
 		return this.#parts.store.workDirOf(id);
 	}
 
-	list(workDir: string): Promise<SessionSummary[]> {
-		return this.#parts.store.list(workDir);
+	list(query: ListQuery): Promise<SessionPage> {
+		return this.#parts.store.list(query);
 	}
 
 	/** Closes the session of this id if it is loaded; it can be opened again. */
@@ -143,7 +143,7 @@ export class Kernel {
 		try {
 			await addDirectories(stored, options.additionalDirs, hostServices.files);
 			if (options.afk && !stored.state().approval.afk) {
-				await stored.updateState({ approval: { ...stored.state().approval, afk: true } });
+				await stored.commit({ state: { approval: { ...stored.state().approval, afk: true } } });
 			}
 			await session.start();
 			await persistCreationOptions(stored, options);
@@ -178,7 +178,7 @@ async function persistCreationOptions(stored: StoredSession, { creationOptions }
 		JSON.stringify(stored.state().creationOptions) === JSON.stringify(creationOptions)
 	)
 		return;
-	await stored.updateState({ creationOptions });
+	await stored.commit({ state: { creationOptions } }, { sync: true });
 }
 
 /** Adds the missing directories to the workspace, and drops those that no longer exist. */
@@ -189,5 +189,5 @@ async function addDirectories(stored: StoredSession, added: readonly string[], f
 		const place = { files, workDir: stored.workDir, home: "/", additionalDirs };
 		if ((await checkAdditionalDirectory(directory, place)).ok) additionalDirs.push(directory);
 	}
-	if (additionalDirs.join("\n") !== known.join("\n")) await stored.updateState({ additionalDirs });
+	if (additionalDirs.join("\n") !== known.join("\n")) await stored.commit({ state: { additionalDirs } });
 }

@@ -8,6 +8,7 @@ import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { timeOrderedUuid } from "../../base/time-id.ts";
 import { ModelConfigurationError } from "../../models/model-settings.ts";
+import type { ListQuery, SessionPage } from "../../store/session-store.ts";
 import type { CreationOptions, FaultOwner, SessionHandle, SessionInfo, SessionsApi } from "../api.ts";
 import { nobody } from "../session/fault-owner.ts";
 import type { Session } from "../session/session.ts";
@@ -90,10 +91,15 @@ export class SessionHost implements SessionsApi {
 	}
 
 	/** The sessions created or opened here that are not archived, oldest first. */
-	list(): readonly SessionInfo[] {
+	async loaded(): Promise<readonly SessionInfo[]> {
 		return [...this.#chosen]
 			.filter(([id]) => !this.#archived.has(id))
 			.map(([id, chosen]) => toInfo(id, chosen, this.#loaded(id)));
+	}
+
+	/** All that are stored, a page at a time. */
+	list(query: ListQuery): Promise<SessionPage> {
+		return this.#parts.kernel.list(query);
 	}
 
 	/** Cancels a running turn; fails `session-not-found`. False when there was none. */
@@ -110,14 +116,14 @@ export class SessionHost implements SessionsApi {
 		return true;
 	}
 
-	/** Archives a session, cancelling its running turn; its files stay. `over` is awaited after the cancel. */
-	async archive(id: string, over: (session: Session) => Promise<void>): Promise<void> {
+	/** Archives a session, cancelling its running turn; its files stay. */
+	async archive(id: string): Promise<void> {
 		const { session, release } = await this.acquire(id);
 		try {
 			// Another client may have archived it meanwhile.
 			this.#refuseArchived(id);
 			this.#archived.add(id);
-			await putAway(session, over).catch((thrown: unknown) => {
+			await putAway(session).catch((thrown: unknown) => {
 				this.#archived.delete(id);
 				throw thrown;
 			});
@@ -204,7 +210,7 @@ export class SessionHost implements SessionsApi {
 				await this.#cache.serialize(id, async () => {
 					if (this.#loaded(id) !== session) return;
 					// Another client may have found it meanwhile.
-					if (!this.#cache.isUsed(id) && !session.snapshot().hasHistory) await this.#forget(id);
+					if (!this.#cache.isUsed(id) && !session.hasHistory) await this.#forget(id);
 				});
 			},
 		};
@@ -238,15 +244,15 @@ async function mayHaveBackgroundWork(session: Session, log: Log): Promise<boolea
 	}
 }
 
-/** Awaits `over` after cancelling the turn. */
-async function putAway(session: Session, over: (session: Session) => Promise<void>): Promise<void> {
+/** Cancels its turn, awaits the end, and marks it as archived. */
+async function putAway(session: Session): Promise<void> {
 	if (isRunning(session)) await session.send({ type: "turn.cancel" });
-	await over(session);
+	await session.idle();
 	await session.archive();
 }
 
 function isRunning(session: Session): boolean {
-	return session.snapshot().turnId !== null;
+	return session.turnId !== null;
 }
 
 /** Settings that make no model are not a bug: the error goes to the client that requested the model. */

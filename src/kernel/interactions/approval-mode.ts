@@ -37,12 +37,18 @@ export class ApprovalMode {
 
 	/** Switches and persists it, even when a flag had switched it on. */
 	async setYolo(enabled: boolean): Promise<void> {
-		await this.#stored.updateState({ approval: { ...this.#stored.state().approval, yolo: enabled } });
+		await this.#stored.commit(
+			{ state: { approval: { ...this.#stored.state().approval, yolo: enabled } } },
+			{ sync: true },
+		);
 		if (!enabled) this.#yolo = false;
 	}
 
 	async setAway(enabled: boolean): Promise<void> {
-		await this.#stored.updateState({ approval: { ...this.#stored.state().approval, afk: enabled } });
+		await this.#stored.commit(
+			{ state: { approval: { ...this.#stored.state().approval, afk: enabled } } },
+			{ sync: true },
+		);
 		if (!enabled) this.#afk = false;
 	}
 }

@@ -1,12 +1,14 @@
-// Decides whether a tool may act: by yolo, by an earlier approval for the session, or by asking a person. Every
-// decision is in the call journal before it is delivered, and delivered before it takes effect.
+// Decides whether a tool may act: by the session's chain of policies, and by asking a person where they say so. Every
+// decision is in the journal before it is delivered, and delivered before it takes effect.
 
 import type { ApprovalOutcome } from "../../agent/dependencies.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { ToolCall } from "../../events/content.ts";
 import type { AgentPathEntry, EventBody } from "../../events/event.ts";
 import type { ApprovalInteraction } from "../../events/interaction.ts";
-import type { CallRecord, StoredSession } from "../../store/session-store.ts";
+import { createGrantPolicy, createModePolicy, createUnattendedPolicy } from "../../permissions/policies.ts";
+import { decide, type Policy, type PolicyChain, type Verdict } from "../../permissions/policy.ts";
+import type { StoredSession } from "../../store/session-store.ts";
 import type { ApprovalNeed } from "../../tools/tool.ts";
 import type { Persistence } from "../clients/emitter.ts";
 import type { ApprovalMode } from "./approval-mode.ts";
@@ -21,6 +23,8 @@ interface ApprovalSettings {
 	readonly whenUnattended: "approve" | "reject";
 	readonly identifiers: Identifiers;
 	readonly mode: ApprovalMode;
+	/** Policies that come before those of the session's own modes and grants. */
+	readonly rules: readonly Policy[];
 }
 
 /** Who requests approval: a turn or a background task, and the subagent if it is one. */
@@ -30,16 +34,21 @@ export interface ApprovalSource {
 	readonly path: readonly AgentPathEntry[];
 }
 
-type Decided = Extract<CallRecord, { type: "decided" }>;
-const deciders = { client: "person", "session-approval": "session-approval", nobody: "rule" } as const;
+/** The words of the event for the verdicts without asking. */
+const recordedAs = { allow: "approve", deny: "reject" } as const satisfies Readonly<
+	Record<Exclude<Verdict["decision"], "ask">, unknown>
+>;
 
 type EmitInTurn = (body: EventBody, persistence: Persistence) => Promise<void> | undefined;
 
 export class Approvals {
 	readonly #settings: ApprovalSettings;
+	readonly #chain: PolicyChain;
+	readonly #granted = new Set<string>();
 
 	constructor(settings: ApprovalSettings) {
 		this.#settings = settings;
+		this.#chain = createChain(settings);
 	}
 
 	/** Decides one call. */
@@ -50,34 +59,11 @@ export class Approvals {
 		emit: EmitInTurn,
 		signal: AbortSignal,
 	): Promise<ApprovalOutcome> {
-		const { stored, mode, canAsk, whenUnattended } = this.#settings;
-		const decided = { type: "decided", interactionId: null, toolCallId: call.id, action: need.action } as const;
-		if (mode.isYolo) {
-			return await this.#approveByRule({ ...decided, decision: "approve", by: "yolo" });
-		}
-		// Nobody is at the keyboard.
-		if (mode.isAway) {
-			return await this.#approveByRule({ ...decided, decision: "approve", by: "rule" });
-		}
-		if (stored.state().approval.autoApproveActions.includes(need.action)) {
-			return await this.#approveByRule({ ...decided, decision: "approve", by: "session-approval" });
-		}
-		if (!canAsk()) {
-			if (whenUnattended === "approve") {
-				return await this.#approveByRule({ ...decided, decision: "approve", by: "rule" });
-			}
-			await stored.appendCalls([{ ...decided, decision: "reject", by: "rule" }]);
-			return {
-				kind: "unattended",
-				reason: "The tool call needs an approval, and no client is connected that gives any.",
-			};
-		}
-		return await this.#ask(need, call, source, emit, signal);
-	}
-
-	async #approveByRule(record: Decided): Promise<ApprovalOutcome> {
-		await this.#settings.stored.appendCalls([record]);
-		return { kind: "approved", isShown: false };
+		const { decision, by, reason } = decide(this.#chain, need);
+		if (decision === "ask") return await this.#ask(need, call, source, emit, signal);
+		const decided = { action: need.action, subjects: [...need.subjects], decision: recordedAs[decision], by, reason };
+		await emit({ type: "permission.decided", toolCallId: call.id, ...decided }, {});
+		return decision === "allow" ? { kind: "approved", isShown: false } : { kind: "denied", by, reason };
 	}
 
 	async #ask(
@@ -100,44 +86,31 @@ export class Approvals {
 			subagentType: source.path.at(-1)?.subagentType ?? null,
 			sourceDescription: null,
 			display: [...need.display],
+			subjects: [...need.subjects],
 		};
 		const settlement = this.#settings.interactions.wait(interaction, "approval", signal);
-		const asked = {
-			type: "asked",
-			interactionId: interaction.id,
-			toolCallId: call.id,
-			action: interaction.action,
-		} as const;
-		await emit({ type: "interaction.requested", interaction }, { records: [asked] });
+		await emit({ type: "interaction.requested", interaction }, {});
 
 		const { answer, by } = await settlement;
-		if (answer.decision === "approve_for_session") await this.#rememberForSession(interaction.action);
 		const feedback = answer.decision === "reject" ? answer.feedback : "";
 		const resolved = { kind: "approval", decision: answer.decision, feedback } as const;
-		const decided: Decided = {
-			type: "decided",
-			interactionId: interaction.id,
-			toolCallId: call.id,
-			action: interaction.action,
-			decision: answer.decision,
-			by: deciders[typeof by === "string" ? by : "nobody"],
-		};
+		const grant = answer.decision === "approve_for_session" ? this.#grant(interaction.action) : {};
 		await emit(
-			{ type: "interaction.resolved", interactionId: interaction.id, answer: resolved },
-			{ records: [decided], sync: true },
+			{ type: "interaction.resolved", interactionId: interaction.id, answer: resolved, by },
+			{ ...grant, sync: true },
 		);
 		if (answer.decision === "approve_for_session") this.#settleSiblings(interaction.action);
-		if (typeof by !== "string" && (by.kind === "cancelled" || by.kind === "shutdown")) return { kind: "cancelled" };
+		if (by.kind === "cancelled" || by.kind === "shutdown") return { kind: "cancelled" };
 		return answer.decision === "reject" ? { kind: "rejected", feedback } : { kind: "approved", isShown: true };
 	}
 
-	async #rememberForSession(action: string): Promise<void> {
-		const { stored } = this.#settings;
-		const { approval } = stored.state();
-		if (approval.autoApproveActions.includes(action)) return;
-		await stored.updateState({
-			approval: { ...approval, autoApproveActions: [...approval.autoApproveActions, action] },
-		});
+	/** The change of the state that approves the action for the session. */
+	#grant(action: string): Pick<Persistence, "state"> {
+		const { approval } = this.#settings.stored.state();
+		// Those that are still being stored count as well.
+		this.#granted.add(action);
+		const autoApproveActions = [...new Set([...approval.autoApproveActions, ...this.#granted])];
+		return { state: { approval: { ...approval, autoApproveActions } } };
 	}
 
 	/** An approval for the session also settles the other open ones of the same action. */
@@ -145,7 +118,23 @@ export class Approvals {
 		const { interactions } = this.#settings;
 		for (const interaction of interactions.interactions()) {
 			if (interaction.kind !== "approval" || interaction.action !== action) continue;
-			interactions.answer(interaction.id, { kind: "approval", decision: "approve", feedback: "" }, "session-approval");
+			interactions.answer(
+				interaction.id,
+				{ kind: "approval", decision: "approve", feedback: "" },
+				{ kind: "session-grant" },
+			);
 		}
 	}
+}
+
+function createChain({ stored, mode, rules, canAsk, whenUnattended }: ApprovalSettings): PolicyChain {
+	return {
+		policies: [
+			...rules,
+			createModePolicy("yolo", "Everything is approved (yolo).", () => mode.isYolo),
+			createModePolicy("afk", "Nobody is at the keyboard (afk).", () => mode.isAway),
+			createGrantPolicy(() => stored.state().approval.autoApproveActions.map((action) => ({ action }))),
+		],
+		fallback: createUnattendedPolicy({ canAsk, whenUnattended }),
+	};
 }

@@ -16,29 +16,30 @@ function sample<K extends InteractionKind>(kind: K): Extract<Interaction, { kind
 const approval = sample("approval");
 const tool = sample("client-tool");
 const question = sample("question");
+const person = { kind: "client", clientId: null, name: null } as const;
 const live = () => new AbortController().signal;
 const reject = { kind: "approval", decision: "reject", feedback: "" } as const;
 const approve = { kind: "approval", decision: "approve", feedback: "" } as const;
 
 describe("InteractionTable", () => {
 	it("accepts only the first answer", async () => {
-		const table = new InteractionTable(none, createFakeClock());
+		const table = new InteractionTable(none, createFakeClock(), () => []);
 		const settlement = table.wait(approval, "approval", live());
 		expect(table.interactions()).toEqual([approval]);
-		expect(table.answer("U", approve, "client")).toBe(true);
-		expect(table.answer("U", reject, "client")).toBe(false);
-		expect(await settlement).toEqual({ answer: approve, by: "client" });
+		expect(table.answer("U", approve, person)).toBe(true);
+		expect(table.answer("U", reject, person)).toBe(false);
+		expect(await settlement).toEqual({ answer: approve, by: person });
 		expect(table.interactions()).toEqual([]);
 	});
 
 	it("ignores answers to unknown ids", () => {
-		const table = new InteractionTable(none, createFakeClock());
-		expect(table.answer("X", approve, "client")).toBe(false);
+		const table = new InteractionTable(none, createFakeClock(), () => []);
+		expect(table.answer("X", approve, person)).toBe(false);
 	});
 
 	it("starts the deadline first and withdraws it when the interaction is resolved", async () => {
 		const clock = createFakeClock();
-		const table = new InteractionTable({ approval: 60, question: 30, "client-tool": 600 }, clock);
+		const table = new InteractionTable({ approval: 60, question: 30, "client-tool": 600 }, clock, () => []);
 		const settlements = [
 			table.wait(approval, "approval", live()),
 			table.wait(question, "question", live()),
@@ -48,8 +49,8 @@ describe("InteractionTable", () => {
 		clock.advance(30_000);
 		clock.advance(30_000);
 		expect(clock.waiting()).toBe(1);
-		expect(table.answer("U", approve, "client")).toBe(false);
-		table.answer("A", { kind: "client-tool", result: toolSuccess({ output: "x" }) }, "client");
+		expect(table.answer("U", approve, person)).toBe(false);
+		table.answer("A", { kind: "client-tool", result: toolSuccess({ output: "x" }) }, person);
 		expect(clock.waiting()).toBe(0);
 		expect(await Promise.all(settlements)).toEqual([
 			{
@@ -57,13 +58,13 @@ describe("InteractionTable", () => {
 				by: { kind: "deadline", seconds: 60 },
 			},
 			{ answer: { kind: "question", answers: {} }, by: { kind: "deadline", seconds: 30 } },
-			{ answer: { kind: "client-tool", result: toolSuccess({ output: "x" }) }, by: "client" },
+			{ answer: { kind: "client-tool", result: toolSuccess({ output: "x" }) }, by: person },
 		]);
 	});
 
 	it("sets no timer for a deadline of 0", () => {
 		const clock = createFakeClock();
-		void new InteractionTable(none, clock).wait(approval, "approval", live());
+		void new InteractionTable(none, clock, () => []).wait(approval, "approval", live());
 		expect(clock.waiting()).toBe(0);
 	});
 
@@ -71,13 +72,13 @@ describe("InteractionTable", () => {
 		["malformed", { kind: "malformed" }, toolError("Invalid tool result payload from client.", "Invalid tool result")],
 		["an error reply", { kind: "error-reply", message: "no hands" }, toolError("no hands", "External tool error")],
 	] as const)("uses fallback answers for %s", async (_name, failure, result) => {
-		const table = new InteractionTable(none, createFakeClock());
+		const table = new InteractionTable(none, createFakeClock(), () => []);
 		const settlements = Promise.all([
 			table.wait(approval, "approval", live()),
 			table.wait(question, "question", live()),
 			table.wait(tool, "client-tool", live()),
 		]);
-		for (const id of ["U", "Q", "A"]) expect(table.answer(id, failure, "client")).toBe(true);
+		for (const id of ["U", "Q", "A"]) expect(table.answer(id, failure, person)).toBe(true);
 		expect((await settlements).map(({ answer }) => answer)).toEqual([
 			reject,
 			{ kind: "question", answers: {} },
@@ -86,14 +87,14 @@ describe("InteractionTable", () => {
 	});
 
 	it("treats an answer of another kind as malformed", async () => {
-		const table = new InteractionTable(none, createFakeClock());
+		const table = new InteractionTable(none, createFakeClock(), () => []);
 		const settlement = table.wait(approval, "approval", live());
-		expect(table.answer("U", { kind: "question", answers: {} }, "client")).toBe(true);
+		expect(table.answer("U", { kind: "question", answers: {} }, person)).toBe(true);
 		expect(await settlement).toEqual({ answer: reject, by: { kind: "malformed" } });
 	});
 
 	it("keeps approvals open when the last client detaches, and resolves the others", async () => {
-		const table = new InteractionTable(none, createFakeClock());
+		const table = new InteractionTable(none, createFakeClock(), () => []);
 		const approving = table.wait(approval, "approval", live());
 		const asking = table.wait(question, "question", live());
 		const calling = table.wait(tool, "client-tool", live());
@@ -111,11 +112,11 @@ describe("InteractionTable", () => {
 	it("allows as the fallback answer of every hook", async () => {
 		const hook = sample("hook");
 		const allow = { kind: "hook", action: "allow", reason: "" };
-		const table = new InteractionTable(none, createFakeClock());
+		const table = new InteractionTable(none, createFakeClock(), () => []);
 		const controller = new AbortController();
 		const settle: readonly (() => void)[] = [
-			() => table.answer(hook.id, { kind: "error-reply", message: "no" }, "client"),
-			() => table.answer(hook.id, { kind: "malformed" }, "client"),
+			() => table.answer(hook.id, { kind: "error-reply", message: "no" }, person),
+			() => table.answer(hook.id, { kind: "malformed" }, person),
 			() => table.clientGone(),
 			() => table.settleAll(),
 			() => controller.abort(),
@@ -130,10 +131,10 @@ describe("InteractionTable", () => {
 	it("uses the timeout of the hook, and ignores later answers", async () => {
 		const hook = sample("hook");
 		const clock = createFakeClock();
-		const table = new InteractionTable(none, clock);
+		const table = new InteractionTable(none, clock, () => []);
 		const settlement = table.waitFor(hook, "hook", 5, live());
 		clock.advance(5000);
-		expect(table.answer(hook.id, { kind: "hook", action: "block", reason: "late" }, "client")).toBe(false);
+		expect(table.answer(hook.id, { kind: "hook", action: "block", reason: "late" }, person)).toBe(false);
 		expect(await settlement).toEqual({
 			answer: { kind: "hook", action: "allow", reason: "" },
 			by: { kind: "deadline", seconds: 5 },
@@ -142,7 +143,7 @@ describe("InteractionTable", () => {
 
 	it("resolves as cancelled at an abort, also at an earlier one", async () => {
 		const clock = createFakeClock();
-		const table = new InteractionTable({ ...none, approval: 5 }, clock);
+		const table = new InteractionTable({ ...none, approval: 5 }, clock, () => []);
 		const controller = new AbortController();
 		const settlement = table.wait(approval, "approval", controller.signal);
 		controller.abort();

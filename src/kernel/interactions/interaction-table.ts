@@ -2,20 +2,25 @@
 // nothing. One row per kind defines its fallback answer (docs/guarantees.md).
 import type { Clock } from "../../base/clock.ts";
 import { toolError } from "../../events/content.ts";
-import type { AnswerTo, Interaction, InteractionFailure, InteractionKind } from "../../events/interaction.ts";
+import type { AgentEvent } from "../../events/event.ts";
+import type {
+	AnswerTo,
+	Interaction,
+	InteractionFailure,
+	InteractionKind,
+	SettledBy,
+} from "../../events/interaction.ts";
+
+/** Who answered: a client, or the kernel because of an approval for the session. */
+export type AnsweredBy = Extract<SettledBy, { kind: "client" | "session-grant" }>;
 
 /** Why an interaction was settled without an answer of the client. */
-export type Unanswered =
-	| InteractionFailure
-	| { readonly kind: "deadline"; readonly seconds: number }
-	| { readonly kind: "cancelled" }
-	| { readonly kind: "client-gone" }
-	| { readonly kind: "shutdown" };
+export type Unanswered = Exclude<SettledBy, AnsweredBy>;
 
 interface InteractionRule<K extends InteractionKind> {
 	/** The fallback answer. */
 	fallback(why: Unanswered): AnswerTo<K>;
-	/** Whether the interaction stays open, to be delivered again, when the last client detaches. */
+	/** Whether the interaction stays open when no attached client can answer it, for one that attaches later. */
 	readonly outlivesClient: boolean;
 }
 
@@ -66,28 +71,39 @@ function clientToolFallback(why: Unanswered) {
  */
 export type InteractionDeadlines = { readonly [K in Exclude<InteractionKind, "hook">]: number };
 
-/** Who answered: a client, or the kernel because of an approval for the session. */
-export type AnsweredBy = "client" | "session-approval";
-
 export interface Settlement<K extends InteractionKind> {
 	readonly answer: AnswerTo<K>;
-	readonly by: AnsweredBy | Unanswered;
+	readonly by: SettledBy;
 }
+
+/** The ids of the attached clients that can answer the interaction. */
+export type AbleClients = (interaction: Interaction) => readonly string[];
 
 interface OpenInteraction {
 	readonly interaction: Interaction;
 	settleWithAnswer(answer: AnswerTo<InteractionKind>, by: AnsweredBy): boolean;
 	settleWithout(why: Unanswered): void;
+	/** The request as clients received it; null while it is being stored. */
+	request: AgentEvent | null;
+	/** The clients that reported a failure instead of an answer. */
+	readonly failed: Set<string>;
 }
+
+/** Settled interactions that are remembered, to say who settled them. */
+const remembered = 1000;
 
 export class InteractionTable {
 	readonly #deadlines: InteractionDeadlines;
 	readonly #clock: Clock;
+	readonly #ableClients: AbleClients;
 	readonly #open = new Map<string, OpenInteraction>();
+	/** The last ones, oldest first. */
+	readonly #settled = new Map<string, SettledBy>();
 
-	constructor(deadlines: InteractionDeadlines, clock: Clock) {
+	constructor(deadlines: InteractionDeadlines, clock: Clock, ableClients: AbleClients) {
 		this.#deadlines = deadlines;
 		this.#clock = clock;
+		this.#ableClients = ableClients;
 	}
 
 	/**
@@ -111,6 +127,7 @@ export class InteractionTable {
 		return new Promise((resolve) => {
 			const settle = (settlement: Settlement<K>) => {
 				this.#open.delete(interaction.id);
+				this.#remember(interaction.id, settlement.by);
 				withdraw();
 				signal.removeEventListener("abort", onAbort);
 				resolve(settlement);
@@ -127,19 +144,39 @@ export class InteractionTable {
 					return true;
 				},
 				settleWithout,
+				request: null,
+				failed: new Set(),
 			});
 			signal.addEventListener("abort", onAbort, { once: true });
 			if (signal.aborted) onAbort();
 		});
 	}
 
-	/** Settles an interaction with a client's answer; false when it is not open. */
+	/**
+	 * Settles an interaction with a client's answer; false when it is not open. A client's failure settles it once no
+	 * other client is left that could answer.
+	 */
 	answer(interactionId: string, answer: AnswerTo<InteractionKind> | InteractionFailure, by: AnsweredBy): boolean {
 		const open = this.#open.get(interactionId);
 		if (open === undefined) return false;
-		if (answer.kind === "error-reply" || answer.kind === "malformed") open.settleWithout(answer);
-		else if (!open.settleWithAnswer(answer, by)) open.settleWithout({ kind: "malformed" });
+		const isFailure = answer.kind === "error-reply" || answer.kind === "malformed";
+		if (!isFailure && open.settleWithAnswer(answer, by)) return true;
+		if (by.kind === "client" && by.clientId !== null) open.failed.add(by.clientId);
+		const others = this.#ableClients(open.interaction).filter((id) => !open.failed.has(id));
+		if (others.length > 0 && open.failed.size > 0) return false;
+		open.settleWithout(isFailure ? answer : { kind: "malformed" });
 		return true;
+	}
+
+	/** Who or what settled this interaction; null when it is open, unknown or long settled. */
+	settledBy(interactionId: string): SettledBy | null {
+		return this.#settled.get(interactionId) ?? null;
+	}
+
+	#remember(interactionId: string, by: SettledBy): void {
+		this.#settled.set(interactionId, by);
+		const [oldest] = this.#settled.keys();
+		if (this.#settled.size > remembered && oldest !== undefined) this.#settled.delete(oldest);
 	}
 
 	/** The open interactions, oldest first. */
@@ -147,10 +184,24 @@ export class InteractionTable {
 		return [...this.#open.values()].map(({ interaction }) => interaction);
 	}
 
-	/** The last client has detached: settles the interactions that do not wait for another client. */
+	/** Takes note of a request that clients receive now. */
+	noteDelivered(event: AgentEvent): void {
+		if (event.body.type !== "interaction.requested") return;
+		const open = this.#open.get(event.body.interaction.id);
+		if (open !== undefined) open.request = event;
+	}
+
+	/** The requests of the open interactions, as clients received them, oldest first. */
+	requests(): readonly AgentEvent[] {
+		return [...this.#open.values()].flatMap(({ request }) => request ?? []);
+	}
+
+	/** A client has detached: settles what no other can answer, unless it waits for one that attaches later. */
 	clientGone(): void {
 		for (const open of [...this.#open.values()]) {
-			if (!rules[open.interaction.kind].outlivesClient) open.settleWithout({ kind: "client-gone" });
+			if (rules[open.interaction.kind].outlivesClient) continue;
+			const others = this.#ableClients(open.interaction).filter((id) => !open.failed.has(id));
+			if (others.length === 0) open.settleWithout({ kind: "client-gone" });
 		}
 	}
 

@@ -10,14 +10,14 @@ describe("plan mode of a session without a turn", () => {
 		await first.session.send({ type: "plan-mode.set", enabled: true });
 		await first.close();
 		const second = await createCampaignServer({ store });
-		expect([second.planMode(), second.session.snapshot().hasHistory]).toEqual([true, true]);
+		expect([second.planMode(), second.session.hasHistory]).toEqual([true, true]);
 		await second.close();
 	});
 
 	it("is on again when a slash command switched it on", async () => {
 		const store = createMemoryStore();
 		const first = await createCampaignServer({ store });
-		const attachment = first.session.attach({ client: null, tools: new Map(), capabilities: [], hooks: null });
+		const attachment = first.session.attachPlain({ client: null, tools: [], capabilities: [], hooks: null });
 		const { turnId } = await first.session.send({ type: "turn.start", input: "/plan on" });
 		for await (const events of attachment.events) {
 			if (events.some(({ body, ...event }) => body.type === "turn.ended" && event.turnId === turnId)) break;

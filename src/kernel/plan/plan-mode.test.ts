@@ -82,7 +82,7 @@ describe("plan mode of an agent without its tools", () => {
 		const store = createMemoryStore();
 		const first = await createSubject({ store });
 		await first.plan.set(true, true);
-		await first.stored.appendContext(oneRow);
+		await first.stored.commit({ context: { kind: "append", rows: oneRow } });
 		await first.stored.close();
 		const { plan } = await createSubject({ store, isSupported: false });
 		expect([plan.isOn, plan.allows(true), plan.allows(false)]).toEqual([true, false, true]);
@@ -95,7 +95,7 @@ describe("plan mode of an agent without its tools", () => {
 describe("plan mode that is on without a name for its plan", () => {
 	it("gets a name at the start, which is persisted", async () => {
 		const { plan, stored } = await createSubject({ digits: ["000102"] });
-		await stored.updateState({ planMode: true, planSlug: null });
+		await stored.commit({ state: { planMode: true, planSlug: null } });
 		expect(plan.file).not.toBeNull();
 		await plan.start();
 		const { planSlug } = stored.state();
@@ -105,7 +105,7 @@ describe("plan mode that is on without a name for its plan", () => {
 
 	it("gets a name even if it cannot be persisted", async () => {
 		const { plan, stored } = await createSubject();
-		await stored.updateState({ planMode: true, planSlug: null });
+		await stored.commit({ state: { planMode: true, planSlug: null } });
 		const { file } = plan;
 		expect(file).toMatch(/^\/share\/plans\/[a-z]+-[a-z]+-[a-z]+\.md$/);
 		expect(plan.file).toBe(file);
@@ -141,7 +141,7 @@ describe("plan mode", () => {
 		const first = await createSubject({ store });
 		await first.plan.set(true, true);
 		const { file } = first.plan;
-		await first.stored.appendContext(oneRow);
+		await first.stored.commit({ context: { kind: "append", rows: oneRow } });
 		await first.stored.close();
 		const second = await createSubject({ store });
 		await second.plan.start();
@@ -217,7 +217,7 @@ describe("a plan below the home directory, the path of the reference for any sha
 		await first.plan.set(true, false);
 		const own = first.plan.file ?? "";
 		const homes = `/home/me/.kimi/plans/${first.stored.state().planSlug}.md`;
-		await first.stored.appendContext(oneRow);
+		await first.stored.commit({ context: { kind: "append", rows: oneRow } });
 		await first.stored.close();
 		await write(files, own, homes);
 		const { plan } = await createSubject({ store, files });
@@ -347,7 +347,7 @@ describe("reminders", () => {
 		await plan.set(false, false);
 		await plan.set(true, false);
 		expect(kindOf(await plan.due(said(4)))).toBe("full");
-		await stored.appendContext(oneRow);
+		await stored.commit({ context: { kind: "append", rows: oneRow } });
 		await stored.close();
 		const again = await createSubject({ store });
 		expect(kindOf(await again.plan.due(said(4)))).toBe("full");

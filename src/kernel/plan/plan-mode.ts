@@ -67,7 +67,7 @@ export class PlanMode implements Reminders {
 	async start(): Promise<void> {
 		const { stored } = this.#settings;
 		if (this.isOn && stored.state().planSlug === null) {
-			await stored.updateState({ planSlug: await this.#chooseSlug() });
+			await stored.commit({ state: { planSlug: await this.#chooseSlug() } });
 		}
 		const found = this.isOn ? await this.read().catch(() => null) : null;
 		if (found !== null) this.#directory = path.dirname(found.file);
@@ -106,11 +106,11 @@ export class PlanMode implements Reminders {
 		this.#remindersGiven = 0;
 		this.#isReentered = enabled && isManual;
 		this.#directory = this.#directories()[0];
-		await stored.updateState(
-			enabled
-				? { planMode: true, planSessionId: identifiers.hex(32), planSlug: await this.#chooseSlug() }
-				: { planMode: false, planSessionId: null, planSlug: null },
-		);
+		const state = enabled
+			? { planMode: true, planSessionId: identifiers.hex(32), planSlug: await this.#chooseSlug() }
+			: { planMode: false, planSessionId: null, planSlug: null };
+		// It is reported at once.
+		await stored.commit({ state }, { sync: true });
 	}
 
 	/** The plan's text; null when it is missing or empty. */

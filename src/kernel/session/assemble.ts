@@ -3,6 +3,7 @@ import { type EventBody, statusChanged } from "../../events/event.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { startAgentTask } from "../background/agent-task.ts";
 import { BackgroundTasks } from "../background/background-tasks.ts";
+import { LiveOutput } from "../background/live-output.ts";
 import { Notifications } from "../background/notifications.ts";
 import { activeViews, createTaskOperations } from "../background/task-operations.ts";
 import { describeTaskSource } from "../background/task-source.ts";
@@ -11,6 +12,7 @@ import { Budgets } from "../budgets/budgets.ts";
 import { type CallClientTool, createClientToolCalls } from "../clients/client-tools.ts";
 import { Clients } from "../clients/clients.ts";
 import { Emitter } from "../clients/emitter.ts";
+import { ProgressReports } from "../clients/progress-reports.ts";
 import { createSlashCommands, type SlashCommands } from "../commands/slash-commands.ts";
 import { ApprovalMode } from "../interactions/approval-mode.ts";
 import { Approvals } from "../interactions/approvals.ts";
@@ -31,15 +33,18 @@ import { ToolServers } from "./tool-servers.ts";
 
 export interface AssembledSession {
 	readonly turn: CurrentTurn;
+	readonly mode: ApprovalMode;
 	readonly emitter: Emitter;
 	readonly interactions: InteractionTable;
 	readonly clients: Clients;
+	readonly progress: ProgressReports;
 	readonly plan: PlanMode;
 	readonly hooks: HookRunner;
 	readonly budgets: Budgets;
 	readonly services: AgentServices;
 	readonly notifications: Notifications;
 	readonly background: BackgroundTasks;
+	readonly liveOutput: LiveOutput;
 	/** The built-in tools, created on first use. */
 	readonly tools: () => Promise<readonly Tool[]>;
 	/** Null for a session without tool servers. */
@@ -59,7 +64,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 
 	const turn = new CurrentTurn();
 	const mode = new ApprovalMode(parts);
-	const emitter = new Emitter(stored, clock);
+	const emitter = new Emitter(stored, clock, (event) => interactions.noteDelivered(event));
 	/** Emits events of the session's own agent, within the turn if one runs. */
 	const emit = (body: EventBody) => emitter.emit(turn.place, body, {}, turn.signal ?? never);
 	/** After a failure to persist, nothing more of the turn is emitted, whatever else of it still runs. */
@@ -72,8 +77,15 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		}
 	};
 
-	const interactions = new InteractionTable(parts.deadlines, clock);
-	const clients = new Clients(emitter, () => interactions.clientGone());
+	const clients = new Clients({
+		emitter,
+		source: { read: (after) => stored.events(after), delivered: () => emitter.delivered },
+		epoch: () => stored.cursor().epoch,
+		stamp: (body) => ({ sessionId: stored.id, turnId: null, agentPath: [], at: clock.now(), body }),
+		onGone: () => interactions.clientGone(),
+	});
+	const interactions = new InteractionTable(parts.deadlines, clock, (open) => clients.ableToAnswer(open));
+	const progress = new ProgressReports({ emitter, clock, isWanted: () => clients.wantsProgress });
 	const plan = new PlanMode({ ...parts.planPlace, stored, identifiers });
 	const hookPlace = { ...parts.hookPlace, sessionId: stored.id, workDir: stored.workDir };
 	const hooks = new HookRunner({ ...hookPlace, commands: parts.hooks, interactions, identifiers, clock, log }, () =>
@@ -93,11 +105,13 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		interactions,
 		canAsk: () => clients.canApprove,
 		whenUnattended: parts.whenUnattended,
+		rules: parts.rules,
 	});
 	const services: AgentServices = {
 		stored,
 		emitter,
 		approvals,
+		progress,
 		sourceKind: "foreground_turn",
 		limits: parts.limits,
 		budget: budgets.inTurn,
@@ -138,12 +152,14 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		claimStaleAfter: parts.background.claimStaleAfter,
 		describeSource: (notification) => describeTaskSource(notification, stored.tasks, parts.background.settings),
 	});
+	const liveOutput = new LiveOutput({ progress, clock, log, isWanted: () => clients.wantsProgress });
 	const background = new BackgroundTasks({
 		...parts.background,
 		stored,
 		runAgent: (work) => startAgentTask(work, { stored, services, clock, log }),
 		subagents: agents,
 		notifications,
+		liveOutput,
 		clock,
 		identifiers,
 		log,
@@ -168,7 +184,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 			return {
 				tools: createToolBox(
 					builtin,
-					() => clients.attached(),
+					() => clients.toolClients(),
 					() => servers?.tools() ?? [],
 				),
 				mailbox: mailboxOf(builtin, mailbox),
@@ -176,6 +192,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		},
 		systemPrompt: () => systemPrompt(null),
 		reminders: joinReminders([plan, parts.remindsOfAbsence ? createAwayReminders(mode) : noReminders]),
+		emit,
 		notices: (messages) => notifications.notices(messages),
 		compactionNotes: async () => toCompactionNotes(await activeViews(background)),
 		persisted: persisting,
@@ -204,21 +221,24 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 	});
 	return {
 		turn,
+		mode,
 		emitter,
 		interactions,
 		clients,
+		progress,
 		plan,
 		hooks,
 		budgets,
 		services,
 		notifications,
 		background,
+		liveOutput,
 		tools,
 		servers,
 		main,
 		sideQuestions,
 		commands,
-		callClientTool: createClientToolCalls(interactions, clients, emitter, () => turn.place),
+		callClientTool: createClientToolCalls(interactions, emitter, () => turn.place),
 		emitPlanMode: (enabled) => emitter.emit(turn.place, statusChanged({ plan_mode: enabled }), { sync: true }, never),
 	};
 }
@@ -246,7 +266,7 @@ function createServers(
 	const load = async () => {
 		const builtin = await tools();
 		const isTaken = (name: string) =>
-			builtin.some((tool) => tool.name === name) || clients.attached().some((client) => client.tools.has(name));
+			builtin.some((tool) => tool.name === name) || clients.toolClients().some(({ tools }) => tools.has(name));
 		return await loadServers({ questions, isTaken });
 	};
 	return new ToolServers(load, clock, log);

@@ -79,8 +79,8 @@ function createQuestions(settings: OperationsSettings, isAway: () => boolean): Q
 			const interaction = { kind: "question", id: settings.identifiers.uuid(), toolCallId, questions } as const;
 			const settlement = settings.interactions.wait({ ...interaction, questions }, "question", signal);
 			await settings.emit({ type: "interaction.requested", interaction: { ...interaction, questions } });
-			const { answer } = await settlement;
-			await settings.emit({ type: "interaction.resolved", interactionId: interaction.id, answer });
+			const { answer, by } = await settlement;
+			await settings.emit({ type: "interaction.resolved", interactionId: interaction.id, answer, by });
 			const isAnswered = Object.keys(answer.answers).length > 0;
 			return isAnswered ? { kind: "answered", answers: answer.answers } : { kind: "dismissed" };
 		},

@@ -113,7 +113,7 @@ describe("a budget of tool calls", () => {
 		]);
 		const refused = client.bodies.find((body) => body.type === "tool.result" && body.toolCallId === "c");
 		expect(refused).toMatchObject({ result: { message: expect.stringContaining("not run") } });
-		expect(double.writes.filter((write) => write === "started")).toHaveLength(2);
+		expect(double.writes.filter((write) => write === "tool.started")).toHaveLength(2);
 		expect(model.requests).toHaveLength(1);
 	});
 
@@ -232,7 +232,7 @@ describe("usage", () => {
 		expect(await first.run()).toEqual({ status: "finished" });
 
 		const second = await createSubject(createScriptedModel([answer]), limits, await createSessionDouble(store));
-		expect(second.double.stored.used).toEqual({ tokens: 20, milliseconds: 0, toolCalls: 1 });
+		expect(second.double.stored.summary.used).toEqual({ tokens: 20, milliseconds: 0, toolCalls: 1 });
 		expect(await second.run()).toEqual({ status: "finished" });
 		expect(warnings(second.client)).toEqual([
 			{ type: "budget.warning", budget: "tokens", scope: "session", used: 30, limit: 35 },
@@ -264,7 +264,7 @@ describe("usage", () => {
 		await session.send(start());
 		await gate.reached;
 		const { stored } = await createSessionDouble(store);
-		expect(stored.used).toEqual({ tokens: 10, milliseconds: 0, toolCalls: 1 });
+		expect(stored.summary.used).toEqual({ tokens: 10, milliseconds: 0, toolCalls: 1 });
 	});
 
 	it("is persisted with the end of an interrupted turn", async () => {
@@ -280,7 +280,11 @@ describe("usage", () => {
 		clock.advance(1500);
 		await session.send({ type: "turn.cancel" });
 		await client.next("turn.ended");
-		expect((await createSessionDouble(store)).stored.used).toEqual({ tokens: 0, milliseconds: 1500, toolCalls: 0 });
+		expect((await createSessionDouble(store)).stored.summary.used).toEqual({
+			tokens: 0,
+			milliseconds: 1500,
+			toolCalls: 0,
+		});
 	});
 
 	it("is not persisted without a budget of the session", async () => {
@@ -300,7 +304,7 @@ describe("usage", () => {
 		await client.next("side-question.ended");
 		expect(await run("/compact")).toEqual({ status: "finished" });
 		expect(model.requests).toHaveLength(4);
-		expect((await createSessionDouble(store)).stored.used).toMatchObject({ tokens: 40 });
+		expect((await createSessionDouble(store)).stored.summary.used).toMatchObject({ tokens: 40 });
 	});
 });
 
@@ -347,7 +351,11 @@ describe("subagents", () => {
 		const over = new AbortController().signal;
 		while ((await subject.session.backgroundTasks()).length > 0) await subject.session.backgroundTaskEnded(over);
 		expect(small.requests).toHaveLength(2);
-		expect((await createSessionDouble(store)).stored.used).toEqual({ tokens: 40, milliseconds: 0, toolCalls: 3 });
+		expect((await createSessionDouble(store)).stored.summary.used).toEqual({
+			tokens: 40,
+			milliseconds: 0,
+			toolCalls: 3,
+		});
 		const [task] = await subject.double.stored.tasks.list();
 		expect(await task?.runtime()).toMatchObject({
 			status: "failed",

@@ -8,6 +8,7 @@ import type { Skill } from "../../definitions/skill.ts";
 import type { ContextRow } from "../../events/conversation.ts";
 import type { CommandHook } from "../../hooks/hook.ts";
 import type { Model } from "../../models/model.ts";
+import type { Policy } from "../../permissions/policy.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { BackgroundParts } from "../background/background-tasks.ts";
@@ -51,6 +52,8 @@ export interface SessionParts {
 	readonly isOneOfMany: boolean;
 	/** What happens to a call that needs an approval when no attached client answers approvals. */
 	readonly whenUnattended: "approve" | "reject";
+	/** Policies over tool calls that come before those of the session's own modes and grants. */
+	readonly rules: readonly Policy[];
 	readonly hooks: readonly CommandHook[];
 	readonly hookPlace: Pick<HookRunnerSettings, "environment" | "processes">;
 	readonly planPlace: Pick<PlanModeSettings, "files" | "shareDir" | "home" | "startsOn" | "isSupported">;

@@ -7,6 +7,7 @@ import type { LogFields } from "../../base/log.ts";
 import { silentLog } from "../../base/log.ts";
 import type { ContextRow } from "../../events/conversation.ts";
 import type { Model } from "../../models/model.ts";
+import type { Batch, CommitOptions } from "../../store/session-store.ts";
 
 function createColdModel(warmUp: () => Promise<void> = async () => {}) {
 	const calls: string[] = [];
@@ -74,8 +75,9 @@ describe("warming up", () => {
 		const { stored, ...double } = await createSessionDouble();
 		const watched = {
 			...stored,
-			appendContext: async (rows: readonly ContextRow[]) => {
-				appended.push(...rows);
+			commit: async (batch: Batch, options?: CommitOptions) => {
+				appended.push(...(batch.context?.rows ?? []));
+				return await stored.commit(batch, options);
 			},
 		};
 		let attempts = 0;

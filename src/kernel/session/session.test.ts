@@ -3,13 +3,15 @@
 import { describe, expect, it } from "vitest";
 import { createSessionDouble, storageFailure } from "../../../test/support/failing-session.ts";
 import { call, createModelGate, createScriptedModel, done, say } from "../../../test/support/scripted-model.ts";
+import { plainAttachment } from "../../../test/support/session-doubles.ts";
 import { createSessionSubject } from "../../../test/support/session-subject.ts";
 import { createMemoryLog } from "../../../test/support/store-directory.ts";
 import { createToolDouble, editNeed } from "../../../test/support/turn-subject.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { KernelError } from "../../base/errors.ts";
 import { toolError, toolSuccess } from "../../events/content.ts";
-import type { CallRecord, StoredSession } from "../../store/session-store.ts";
+import type { AttachOptions } from "../api.ts";
+import type { Session } from "./session.ts";
 
 const busy = new KernelError("busy", "An agent turn is already in progress");
 const noTurn = new KernelError("no-turn", "No agent turn is in progress");
@@ -18,6 +20,10 @@ const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 const approve = { kind: "approval", decision: "approve", feedback: "" } as const;
 const edit = () => createToolDouble("E", { approval: editNeed, hasEffect: true });
 
+async function toolsOf(session: Session, tools: AttachOptions["tools"]) {
+	return (await session.attach({ ...plainAttachment, tools })).tools;
+}
+
 describe("commands", () => {
 	it("are refused without a turn, except a turn and an answer to no interaction", async () => {
 		const { session } = await createSessionSubject(createScriptedModel([]));
@@ -25,8 +31,9 @@ describe("commands", () => {
 		await expect(session.send({ type: "turn.cancel" })).rejects.toEqual(noTurn);
 		expect(await session.send({ type: "interaction.respond", interactionId: "x", answer: approve })).toEqual({
 			settled: false,
+			by: null,
 		});
-		expect(session.snapshot()).toMatchObject({ turnId: null, hasHistory: false });
+		expect(await session.snapshot()).toMatchObject({ turnId: null, hasHistory: false });
 	});
 
 	it("steer and cancel a running turn, and refuse another one as busy", async () => {
@@ -34,7 +41,7 @@ describe("commands", () => {
 		const { session, attach } = await createSessionSubject(createScriptedModel([[say("a"), gate, done()]]));
 		const client = attach();
 		const { turnId } = await session.send(start());
-		expect(session.snapshot()).toMatchObject({ turnId });
+		expect(await session.snapshot()).toMatchObject({ turnId });
 		await expect(session.send(start())).rejects.toEqual(busy);
 		expect(await session.send({ type: "turn.steer", input: "early" })).toBeNull();
 		await gate.reached;
@@ -106,7 +113,12 @@ describe("commands", () => {
 		await session.stop();
 		await settled();
 		expect(client.bodies.slice(-3)).toEqual([
-			{ type: "interaction.resolved", interactionId: interaction.id, answer: { ...approve, decision: "reject" } },
+			{
+				type: "interaction.resolved",
+				interactionId: interaction.id,
+				answer: { ...approve, decision: "reject" },
+				by: { kind: "shutdown" },
+			},
 			{ type: "step.interrupted", reason: "cancelled" },
 			{ type: "turn.ended", outcome: { status: "cancelled" } },
 		]);
@@ -140,29 +152,26 @@ describe("approvals", () => {
 			action: "edit file",
 			description: "Edit it",
 			sourceKind: "foreground_turn",
-			sourceId: session.snapshot().turnId,
+			sourceId: session.turnId,
 			agentId: null,
 			subagentType: null,
 			sourceDescription: null,
 			display: [],
+			subjects: [],
 		});
-		expect(await session.send({ type: "interaction.respond", interactionId: interaction.id, answer: approve })).toEqual(
-			{ settled: true },
-		);
-		expect(await session.send({ type: "interaction.respond", interactionId: interaction.id, answer: approve })).toEqual(
-			{ settled: false },
-		);
+		const by = { kind: "client", clientId: client.attachment.id, name: null };
+		const respond = { type: "interaction.respond", interactionId: interaction.id, answer: approve } as const;
+		expect(await session.send({ ...respond, clientId: client.attachment.id })).toEqual({ settled: true, by });
+		expect(await session.send({ ...respond, clientId: "another" })).toEqual({ settled: false, by });
 		await client.next("turn.ended");
-		const from = double.writes.indexOf("asked");
-		expect(double.writes.slice(from, from + 8)).toEqual([
-			"asked",
+		const from = double.writes.indexOf("interaction.requested");
+		expect(double.writes.slice(from, from + 6)).toEqual([
 			"interaction.requested",
-			"decided",
 			"interaction.resolved",
 			"sync",
-			"started",
+			"tool.started",
 			"sync",
-			"finished",
+			"tool.result",
 		]);
 	});
 
@@ -258,7 +267,7 @@ describe("approvals", () => {
 		]);
 		const { session } = await createSessionSubject(model, [edit()]);
 		await session.send(start());
-		while (session.snapshot().turnId !== null) await settled();
+		while (session.turnId !== null) await settled();
 		expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain("no client is connected");
 	});
 
@@ -268,35 +277,34 @@ describe("approvals", () => {
 		await session.send(start());
 		await client.next("turn.ended");
 		expect(client.bodies.some(({ type }) => type.startsWith("interaction."))).toBe(false);
-		expect(double.writes.filter((write) => /^(asked|decided|started|finished)$/.test(write)).sort()).toEqual([
-			"decided",
-			"decided",
-			"finished",
-			"finished",
-			"started",
-			"started",
+		expect(
+			double.writes.filter((write) => /^(permission.decided|tool.started|tool.result)$/.test(write)).sort(),
+		).toEqual([
+			"permission.decided",
+			"permission.decided",
+			"tool.result",
+			"tool.result",
+			"tool.started",
+			"tool.started",
 		]);
 		expect(double.stored.state().approval.yolo).toBe(false);
 	});
 
 	it.each([
 		["yolo", { yolo: true }, "yolo"],
-		["nobody at the keyboard", { afk: true }, "rule"],
+		["nobody at the keyboard", { afk: true }, "afk"],
 	] as const)("journal who decided: %s", async (_name, flags, by) => {
 		const persisted = await createSessionDouble();
-		const records: CallRecord[] = [];
-		const stored: StoredSession = {
-			...persisted.stored,
-			async appendCalls(added) {
-				records.push(...added);
-			},
-		};
-		const { session, attach } = await createSessionSubject(twoEdits(), [edit()], flags, { ...persisted, stored });
+		const { session, attach } = await createSessionSubject(twoEdits(), [edit()], flags, persisted);
 		const client = attach();
 		await session.send(start());
 		await client.next("turn.ended");
 		expect(client.bodies.some(({ type }) => type.startsWith("interaction."))).toBe(false);
-		expect(records.flatMap((record) => (record.type === "decided" ? [record.by] : []))).toEqual([by, by]);
+		const decisions = client.bodies.flatMap((body) => (body.type === "permission.decided" ? [body] : []));
+		expect(decisions).toMatchObject([
+			{ toolCallId: "c1", decision: "approve", by: "mode", reason: expect.stringContaining(by) },
+			{ toolCallId: "c2", decision: "approve", by: "mode", reason: expect.stringContaining(by) },
+		]);
 	});
 
 	it("have a deadline", async () => {
@@ -349,14 +357,14 @@ describe("tools of a client", () => {
 
 	it("are checked by name and schema", async () => {
 		const { session } = await createSessionSubject(null, [edit()]);
-		const { tools, rejected } = await session.checkTools([
+		const { accepted, rejected } = await toolsOf(session, [
 			declaration,
 			{ ...declaration, description: "twice" },
 			{ ...declaration, name: "E" },
 			{ ...declaration, name: "" },
 			{ ...declaration, name: "broken", parameters: { type: "nothing" } },
 		]);
-		expect([...tools].map(([name, tool]) => [name, tool.description])).toEqual([["ide", "twice"]]);
+		expect(accepted).toEqual(["ide"]);
 		expect(rejected).toEqual([
 			{ name: "E", reason: "conflicts with builtin tool" },
 			{ name: "", reason: "invalid schema" },
@@ -367,16 +375,17 @@ describe("tools of a client", () => {
 	it("are limited to a thousand", async () => {
 		const { session } = await createSessionSubject(null, []);
 		const names = Array.from({ length: 1001 }, (_, index) => `t${index}`);
-		const { tools, rejected } = await session.checkTools(
+		const { accepted, rejected } = await toolsOf(
+			session,
 			[...names, "t0"].map((name) => ({ ...declaration, name, parameters: { type: "object" } })),
 		);
-		expect([...tools.keys()]).toEqual(names.slice(0, 1000));
+		expect(accepted).toEqual(names.slice(0, 1000));
 		expect(rejected).toEqual([{ name: "t1000", reason: "more than 1000 tools" }]);
 	});
 
 	it("are requested of it, and resolved when it detaches", async () => {
-		const { session, attach } = await createSessionSubject(model());
-		const client = attach({ tools: (await session.checkTools([declaration])).tools });
+		const { session, attach, attachWithTools } = await createSessionSubject(model());
+		const client = await attachWithTools([declaration]);
 		const rest = attach();
 		await session.send(start());
 		const { interaction } = await client.next("interaction.requested");
@@ -397,31 +406,55 @@ describe("tools of a client", () => {
 
 	it("have an error as their result when the client detaches meanwhile", async () => {
 		const scripted = model();
-		const { session, attach } = await createSessionSubject(scripted);
-		const client = attach({ tools: (await session.checkTools([declaration])).tools });
+		const { session, attachWithTools } = await createSessionSubject(scripted);
+		const client = await attachWithTools([declaration]);
 		await session.send(start());
 		await client.next("interaction.requested");
 		client.attachment.close();
-		while (session.snapshot().turnId !== null) await settled();
+		while (session.turnId !== null) await settled();
 		expect(JSON.stringify(scripted.requests[1]?.messages.at(-1))).toContain(closed.message);
 	});
 
 	it("have an error as their result when the client detached before the request", async () => {
 		const scripted = model();
-		const { session, attach, double } = await createSessionSubject(scripted);
-		const client = attach({ tools: (await session.checkTools([declaration])).tools });
-		double.holdCalls = createDeferred();
+		const { session, attachWithTools, double } = await createSessionSubject(scripted);
+		const client = await attachWithTools([declaration]);
 		await session.send(start());
-		while (!double.writes.includes("started")) await settled();
+		while (!double.writes.includes("status.changed")) await settled();
+		double.hold = createDeferred();
+		while (!double.writes.includes("tool.started")) await settled();
 		client.attachment.close();
-		double.holdCalls.resolve();
-		for (let turn = 0; turn < 50 && session.snapshot().turnId !== null; turn += 1) await settled();
-		expect(session.snapshot().turnId).toBeNull();
+		double.hold.resolve();
+		for (let turn = 0; turn < 50 && session.turnId !== null; turn += 1) await settled();
+		expect(session.turnId).toBeNull();
 		expect(JSON.stringify(scripted.requests[1]?.messages.at(-1))).toContain(closed.message);
 	});
 });
 
 describe("a storage error", () => {
+	it("that another process has taken the session over ends the turn at once", async () => {
+		const gate = createModelGate();
+		const lost = createDeferred<KernelError>();
+		const double = await createSessionDouble();
+		const subject = await createSessionSubject(
+			createScriptedModel([[say("a"), gate, done()]]),
+			[],
+			{},
+			{
+				...double,
+				stored: { ...double.stored, lost: lost.promise },
+			},
+		);
+		await subject.session.start();
+		const client = subject.attach();
+		await subject.session.send(start());
+		await gate.reached;
+		lost.resolve(new KernelError("storage-failed", "Cannot write /s: another process (7) has taken over the session."));
+		expect(await client.next("turn.ended")).toMatchObject({
+			outcome: { status: "failed", error: { code: "storage-failed", message: expect.stringContaining("(7)") } },
+		});
+	});
+
 	it("ends the turn with path and cause, delivers nothing later of it, and leaves the session usable", async () => {
 		const gate = createModelGate();
 		const model = createScriptedModel([
@@ -465,7 +498,7 @@ describe("a stored session", () => {
 		await client.next("turn.ended");
 		expect(double.stored.state().customTitle).toBe("First things first");
 		const types: string[] = [];
-		for await (const { body } of session.records()) types.push(body.type);
+		for await (const { body } of session.events()) types.push(body.type);
 		expect(types).toEqual(["turn.started", "step.started", "content.completed", "status.changed", "turn.ended"]);
 	});
 

@@ -5,21 +5,19 @@ import { setMaxListeners } from "node:events";
 import { KernelError, toKernelError } from "../../base/errors.ts";
 import type { Command, CommandType, CommandValues } from "../../events/command.ts";
 import type { UserInput } from "../../events/content.ts";
-import type { AgentEvent, EventBody } from "../../events/event.ts";
-import type { CommandHook } from "../../hooks/hook.ts";
+import type { AgentEvent, Cursor } from "../../events/event.ts";
 import type { TaskView } from "../../tools/operations.ts";
 import type {
 	Attachment,
 	AttachOptions,
-	CheckedTools,
 	ClientToolDeclaration,
 	MessageHistory,
 	SessionApi,
+	SessionDescription,
 	SessionSnapshot,
 } from "../api.ts";
 import { toViews } from "../background/task-view.ts";
-import { checkClientTools } from "../clients/client-tools.ts";
-import type { SlashCommandInfo } from "../commands/command.ts";
+import { type CheckedTools, checkClientTools } from "../clients/client-tools.ts";
 import { breakOff, type RunningTurn, runMainTurn } from "../turn/main-turn.ts";
 import { createSteerQueue } from "../turn/steers.ts";
 import { type AssembledSession, assembleSession } from "./assemble.ts";
@@ -31,6 +29,7 @@ type CommandHandlers = {
 };
 
 const never = new AbortController().signal;
+const noTools: CheckedTools = { tools: new Map(), rejected: [] };
 
 export class Session implements SessionApi {
 	readonly id: string;
@@ -44,9 +43,12 @@ export class Session implements SessionApi {
 		"turn.cancel": () => this.#cancel(),
 		"side-question.start": ({ question }) => this.#startSideQuestion(question),
 		"plan-mode.set": ({ enabled }) => this.#setPlanMode(enabled),
-		"interaction.respond": ({ interactionId, answer }) => ({
-			settled: this.#assembled.interactions.answer(interactionId, answer, "client"),
-		}),
+		"interaction.respond": ({ interactionId, clientId = null, answer }) => {
+			const { interactions, clients } = this.#assembled;
+			const by = { kind: "client", clientId, name: clients.nameOf(clientId) } as const;
+			const settled = interactions.answer(interactionId, answer, by);
+			return { settled, by: interactions.settledBy(interactionId) };
+		},
 	};
 	#hadTurn = false;
 	#closing = false;
@@ -72,8 +74,7 @@ export class Session implements SessionApi {
 		return handle(command);
 	}
 
-	/** Creates tools from a client's declarations, to attach with. */
-	async checkTools(declarations: readonly ClientToolDeclaration[]): Promise<CheckedTools> {
+	async #checkTools(declarations: readonly ClientToolDeclaration[]): Promise<CheckedTools> {
 		const builtin = declarations.length === 0 ? [] : await this.#assembled.tools();
 		return await checkClientTools(
 			declarations,
@@ -83,16 +84,30 @@ export class Session implements SessionApi {
 		);
 	}
 
-	/** Attaches a client and first delivers the open interactions to it. */
-	attach(options: AttachOptions): Attachment {
+	/** Attaches a client. */
+	async attach(options: AttachOptions): Promise<Attachment> {
+		if (options.tools.length === 0) return this.attachPlain(options);
+		this.#beginSoon();
+		return this.#attach(options, await this.#checkTools(options.tools));
+	}
+
+	/** What a first client makes worth while to prepare, once it has its answer. */
+	#beginSoon(): void {
 		this.#assembled.servers?.beginSoon();
 		this.#warmUp.beginSoon();
-		return this.#assembled.clients.attach(
-			options,
-			this.#assembled.interactions
-				.interactions()
-				.map((interaction) => this.#stamped({ type: "interaction.requested", interaction })),
-		);
+	}
+
+	/** Attaches a client without tools of its own, at once. */
+	attachPlain(options: AttachOptions): Attachment {
+		this.#beginSoon();
+		return this.#attach(options, noTools);
+	}
+
+	#attach(options: AttachOptions, tools: CheckedTools): Attachment {
+		const { clients, liveOutput } = this.#assembled;
+		const attachment = clients.attach(options, tools, this.#snapshot());
+		liveOutput.look();
+		return attachment;
 	}
 
 	/** Name and version of the client that attached last, for requests that name the client. */
@@ -100,19 +115,26 @@ export class Session implements SessionApi {
 		return this.#assembled.clients.name();
 	}
 
-	/** The slash commands, for clients to list. */
-	get slashCommands(): readonly SlashCommandInfo[] {
-		return this.#assembled.commands.all.map(({ name, description, aliases }) => ({ name, description, aliases }));
+	async description(): Promise<SessionDescription> {
+		const { commands, hooks } = this.#assembled;
+		const slashCommands = commands.all.map(({ name, description, aliases }) => ({ name, description, aliases }));
+		return { slashCommands, commandHooks: hooks.commands };
 	}
 
-	/** The hooks of the settings, which run whatever clients subscribe to. */
-	get commandHooks(): readonly CommandHook[] {
-		return this.#assembled.hooks.commands;
+	/** The running turn; null when idle. */
+	get turnId(): string | null {
+		return this.#assembled.turn.id;
+	}
+
+	/** Whether it was loaded from disk or has had a turn. */
+	get hasHistory(): boolean {
+		return this.#parts.stored.existed || this.#hadTurn;
 	}
 
 	/** Called once before anything else: restores plan mode and runs the hooks of a session start. */
 	async start(): Promise<void> {
 		this.#parts.keys.start();
+		void this.#parts.stored.lost.then((error) => this.#breakOff(error));
 		// Not awaited: the first answer does not depend on it.
 		void this.#assembled.background.find();
 		await this.#assembled.plan.start();
@@ -120,13 +142,26 @@ export class Session implements SessionApi {
 		await this.#assembled.hooks.run({ event: "SessionStart", target: source, input: { source } }, null, never);
 	}
 
-	snapshot(): SessionSnapshot {
-		const { existed } = this.#parts.stored;
+	async snapshot(): Promise<SessionSnapshot> {
+		return this.#snapshot();
+	}
+
+	#snapshot(): SessionSnapshot {
+		const { stored } = this.#parts;
+		const { emitter, plan, mode, interactions, clients, progress } = this.#assembled;
 		return {
 			sessionId: this.id,
 			workDir: this.workDir,
 			turnId: this.#assembled.turn.id,
-			hasHistory: existed || this.#hadTurn,
+			hasHistory: this.hasHistory,
+			cursor: { epoch: stored.cursor().epoch, seq: emitter.delivered },
+			planMode: plan.isOn,
+			approvesEverything: mode.isYolo,
+			isAway: mode.isAway,
+			title: stored.state().customTitle,
+			openInteractions: interactions.requests(),
+			unfinished: [...emitter.unfinished(), ...progress.unfinished()],
+			clients: clients.present(),
 		};
 	}
 
@@ -155,6 +190,11 @@ export class Session implements SessionApi {
 		return this.#parts.stored.establish();
 	}
 
+	/** Resolves when no turn runs. */
+	async idle(): Promise<void> {
+		await this.#assembled.turn.running?.ended;
+	}
+
 	/** Whether it is archived; its files are all there. */
 	get isArchived(): boolean {
 		return this.#parts.stored.state().archivedAt !== null;
@@ -162,17 +202,25 @@ export class Session implements SessionApi {
 
 	/** Archives it. */
 	async archive(): Promise<void> {
-		await this.#parts.stored.updateState({ archivedAt: this.#parts.clock.now() / 1000 });
+		await this.#parts.stored.commit({ state: { archivedAt: this.#parts.clock.now() / 1000 } }, { sync: true });
 	}
 
 	/** The message history so far. Creates and repairs nothing. */
-	conversation(): MessageHistory {
+	async conversation(): Promise<MessageHistory> {
 		return this.#assembled.main.conversation();
 	}
 
-	/** The stored events of the session from the first. */
-	records(): AsyncIterable<AgentEvent> {
-		return this.#parts.stored.events();
+	/** The stored events after a cursor, or from the first. */
+	events(after?: Cursor): AsyncIterable<AgentEvent> {
+		const { stored } = this.#parts;
+		const { epoch } = stored.cursor();
+		if (after !== undefined && after.epoch !== epoch) {
+			throw new KernelError(
+				"invalid-input",
+				`The history of the session was rewritten: ask for all of it (now ${epoch}).`,
+			);
+		}
+		return stored.events(after?.seq);
 	}
 
 	/**
@@ -180,7 +228,11 @@ export class Session implements SessionApi {
 	 * work would wait for ever. The session continues.
 	 */
 	fail(thrown: unknown): void {
-		const { code, message, data } = toKernelError(thrown);
+		this.#breakOff(toKernelError(thrown));
+	}
+
+	/** Ends the running turn as failed, with this error. */
+	#breakOff({ code, message, data }: KernelError): void {
 		const { running } = this.#assembled.turn;
 		if (running !== null) breakOff(running, { code, message, data });
 	}
@@ -282,10 +334,6 @@ export class Session implements SessionApi {
 		});
 		await delivered;
 		return { planMode: enabled };
-	}
-
-	#stamped(body: EventBody): AgentEvent {
-		return { sessionId: this.id, ...this.#assembled.turn.place, at: this.#parts.clock.now(), body };
 	}
 }
 

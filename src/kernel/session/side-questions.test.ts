@@ -106,7 +106,7 @@ describe("a side question", () => {
 
 	it("is answered while an approval is open", async () => {
 		const model = createScriptedModel([[call("c1", "E"), done()], plain("aside"), plain("over")]);
-		const need = { action: "edit file", description: "Edit it", display: [] };
+		const need = { action: "edit file", subjects: [], description: "Edit it", display: [] };
 		const { session, client, askAside } = await createSubject(model, [createToolDouble("E", { approval: need })]);
 		await session.send(start("one"));
 		const requested = await client.next("interaction.requested");
@@ -198,7 +198,7 @@ describe("a side question as its own prompt", () => {
 		expect(client.bodies.slice(before)).toEqual([
 			{ type: "turn.started", input: "/btw why?" },
 			{ type: "side-question.started", id, question: "why?" },
-			{ type: "content.delta", part: { type: "text", text: "aside" } },
+			{ type: "content.delta", part: { type: "text", text: "aside" }, offset: 0 },
 			{ type: "content.completed", part: { type: "text", text: "aside" } },
 			{ type: "side-question.ended", id, response: "aside", error: null },
 			{ type: "turn.ended", outcome: { status: "finished" } },
@@ -268,6 +268,6 @@ describe("a side question as its own prompt", () => {
 
 	it("is listed with the other slash commands", async () => {
 		const { session } = await createSubject(createScriptedModel([]));
-		expect(session.slashCommands.map(({ name }) => name)).toContain("btw");
+		expect((await session.description()).slashCommands.map(({ name }) => name)).toContain("btw");
 	});
 });

@@ -79,7 +79,8 @@ export class SideQuestions {
 			const exhausted = () => budget.exhausted();
 			const who = { ...agent, model: counted, cacheKey, exhausted };
 			const answer = await answerSideQuestion(question, who, this.#stopping.signal);
-			await budget.persist();
+			const used = budget.toPersist();
+			if (used !== null) await this.#settings.emit(used, this.#stopping.signal);
 			return answer;
 		} catch (thrown) {
 			const { code, message, data } = this.#describe(thrown);

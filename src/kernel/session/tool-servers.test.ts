@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/campaign-clock.ts";
 import { call, createScriptedModel, done, type ModelScript, say } from "../../../test/support/scripted-model.ts";
+import { plainAttachment } from "../../../test/support/session-doubles.ts";
 import { createSessionSubject } from "../../../test/support/session-subject.ts";
 import { createToolDouble } from "../../../test/support/turn-subject.ts";
 import { createDeferred } from "../../base/deferred.ts";
@@ -262,14 +263,13 @@ describe("the tools of servers", () => {
 	});
 
 	it("do not get names that the session or clients use", async () => {
-		const { servers, session, attach, run } = await createSubject([answer], [createToolDouble("Own")]);
+		const { servers, attachWithTools, run } = await createSubject([answer], [createToolDouble("Own")]);
 		servers.finish();
 		await run();
 		const isTaken = (name: string) => servers.needs?.isTaken(name);
 		const parameters = { type: "object" };
-		const { tools } = await session.checkTools([{ name: "Theirs", description: "", parameters }]);
 		expect([isTaken("Own"), isTaken("Theirs"), isTaken("Free")]).toEqual([true, false, false]);
-		const { attachment } = attach({ tools });
+		const { attachment } = await attachWithTools([{ name: "Theirs", description: "", parameters }]);
 		expect(isTaken("Theirs")).toBe(true);
 		attachment.close();
 		expect(isTaken("Theirs")).toBe(false);
@@ -280,7 +280,8 @@ describe("the tools of servers", () => {
 		servers.become("connected", createToolDouble("T"));
 		servers.finish();
 		await run();
-		const { rejected } = await session.checkTools([{ name: "T", description: "", parameters: { type: "object" } }]);
+		const tools = [{ name: "T", description: "", parameters: { type: "object" } }];
+		const { rejected } = (await session.attach({ ...plainAttachment, tools })).tools;
 		expect(rejected).toEqual([{ name: "T", reason: "conflicts with builtin tool" }]);
 	});
 });

@@ -26,7 +26,7 @@ it.each(["cancel", "fault"])("emits the end of its turn when its call hangs afte
 	if (how === "cancel") await session.send({ type: "turn.cancel" });
 	else session.fail(new Error("a bug"));
 	const before = clock.now();
-	while (session.snapshot().turnId !== null) {
+	while (session.turnId !== null) {
 		clock.advance(10);
 		await settled();
 	}

@@ -190,12 +190,14 @@ async function openAgent(
 ): Promise<Agent> {
 	const { unsetModelAlias } = settings;
 	const log: ContextLog = {
-		appendContext: (rows) => services.persisted(stored.appendContext(rows)),
-		replaceContext: (rows) => services.persisted(stored.replaceContext(rows)),
+		change: (change) =>
+			services.persisted(
+				change.kind === "append" ? stored.appendContext(change.rows) : stored.replaceContext(change.rows),
+			),
 	};
 	const hasPrompt = stored.contextRows.some((row) => row.type === "system-prompt");
 	const content = hasPrompt ? "" : withRole(await settings.systemPrompt(type), type.role);
-	if (!hasPrompt) await log.appendContext([{ type: "system-prompt", content }]);
+	if (!hasPrompt) await log.change({ kind: "append", rows: [{ type: "system-prompt", content }] });
 	const context = new Context(log, stored.contextRows, content);
 	await closeLostCalls(context);
 	const mailbox = createMailbox();

@@ -141,7 +141,7 @@ describe("events of a subagent", () => {
 			{ type: "step.started", n: 1 },
 			{ type: "content.completed", part: { type: "think", think: "hm" } },
 			{ type: "content.completed", part: { type: "text", text: "ab" } },
-			{ type: "tool-call.completed", call: { id: "c1" } },
+			{ type: "tool.requested", call: { id: "c1" } },
 			{ type: "status.changed" },
 			{ type: "tool.result", toolCallId: "c1" },
 			{ type: "step.started", n: 2 },
@@ -188,17 +188,17 @@ describe("approvals of a subagent", () => {
 		const { start, client, events, session } = await createSubagentSubject(asking());
 		await start();
 		const { interaction } = await client.next("interaction.requested");
-		const { agentPath } = events.find(({ body }) => body.type === "tool-call.completed" && body.call.id === "c1") ?? {};
+		const { agentPath } = events.find(({ body }) => body.type === "tool.requested" && body.call.id === "c1") ?? {};
 		expect(interaction).toMatchObject({
 			kind: "approval",
 			toolCallId: "c1",
 			agentId: agentPath?.[0]?.agentId,
 			subagentType: "coder",
 			sourceKind: "foreground_turn",
-			sourceId: session.snapshot().turnId,
+			sourceId: session.turnId,
 		});
 		await session.send({ type: "interaction.respond", interactionId: interaction.id, answer: approval });
-		while (session.snapshot().turnId !== null) await new Promise((resolve) => setImmediate(resolve));
+		while (session.turnId !== null) await new Promise((resolve) => setImmediate(resolve));
 	});
 
 	it("when rejected, let it continue, and the session's own turn too", async () => {
@@ -211,7 +211,7 @@ describe("approvals of a subagent", () => {
 			interactionId: interaction.id,
 			answer: { ...approval, decision: "reject" },
 		});
-		while (session.snapshot().turnId !== null) await new Promise((resolve) => setImmediate(resolve));
+		while (session.turnId !== null) await new Promise((resolve) => setImmediate(resolve));
 		expect(textsOf(model.requests[2]).at(-1)?.[1]).toContain("look for another way");
 		expect(model.requests).toHaveLength(4);
 		expect(events.at(-1)?.body).toEqual({ type: "turn.ended", outcome: { status: "finished" } });
@@ -229,7 +229,7 @@ describe("approvals of a subagent", () => {
 		await client.next("interaction.requested");
 		const answer = { ...approval, decision: "approve_for_session" } as const;
 		await session.send({ type: "interaction.respond", interactionId: interaction.id, answer });
-		while (session.snapshot().turnId !== null) await new Promise((resolve) => setImmediate(resolve));
+		while (session.turnId !== null) await new Promise((resolve) => setImmediate(resolve));
 		const decisions = events.flatMap(({ body }) => (body.type === "interaction.resolved" ? [body.answer] : []));
 		expect(decisions).toEqual([answer, approval]);
 	});
@@ -577,7 +577,7 @@ describe("the stored files of a subagent", () => {
 		const { P } = await subject.run();
 		expect(P?.message).toContain("no tools today");
 		expect(only("setStatus")).toEqual([["setStatus", "failed"]]);
-		expect(session.snapshot().turnId).toBeNull();
+		expect(session.turnId).toBeNull();
 	});
 
 	it.each(["begin", "appendContext", "appendEvents", "appendOutput", "setStatus"] as const)(

@@ -48,7 +48,7 @@ function createHeldProcesses() {
 
 function createSubject(commands: readonly CommandHook[], clients: HookClients) {
 	const clock = createFakeClock();
-	const interactions = new InteractionTable({ approval: 0, question: 0, "client-tool": 0 }, clock);
+	const interactions = new InteractionTable({ approval: 0, question: 0, "client-tool": 0 }, clock, () => []);
 	const held = createHeldProcesses();
 	const delivered: EventBody[] = [];
 	let ids = 0;
@@ -75,6 +75,8 @@ const id = (n: number) => `${n}`.padStart(12, "0");
 /** Lets all pending work continue. */
 const rest = () => new Promise<void>((resolve) => setImmediate(resolve));
 
+const person = { kind: "client", clientId: null, name: null } as const;
+
 describe("HookRunner", () => {
 	it("emits a batch, requests the client's answer, and emits the decision with its duration", async () => {
 		const { runner, emit, delivered, interactions, clock } = createSubject([], {
@@ -96,10 +98,10 @@ describe("HookRunner", () => {
 			{ type: "interaction.requested", interaction },
 		]);
 		clock.advance(3);
-		interactions.answer(id(1), answer("block", "no"), "client");
+		interactions.answer(id(1), answer("block", "no"), person);
 		expect(await run).toEqual({ action: "block", reason: "no" });
 		expect(delivered.slice(2)).toEqual([
-			{ type: "interaction.resolved", interactionId: id(1), answer: answer("block", "no") },
+			{ type: "interaction.resolved", interactionId: id(1), answer: answer("block", "no"), by: person },
 			{ type: "hook.resolved", event: "PreToolUse", target: "Shell", action: "block", reason: "no", duration_ms: 3 },
 		]);
 	});
@@ -119,7 +121,7 @@ describe("HookRunner", () => {
 			["-c", "b"],
 		]);
 		expect(delivered[0]).toMatchObject({ hook_count: 3 });
-		interactions.answer(id(1), answer("block", "third"), "client");
+		interactions.answer(id(1), answer("block", "third"), person);
 		ends[1]?.resolve("second");
 		await rest();
 		expect(delivered.some(({ type }) => type === "hook.resolved")).toBe(false);
@@ -161,7 +163,7 @@ describe("HookRunner", () => {
 		const { runner, emit, interactions } = createSubject([], { hooks: [subscription("s1")], areAnnounced: true });
 		const run = runner.run(point, emit, live);
 		await rest();
-		interactions.answer(id(1), given, "client");
+		interactions.answer(id(1), given, person);
 		expect(await run).toEqual({ action: "allow", reason: "" });
 	});
 
@@ -169,7 +171,7 @@ describe("HookRunner", () => {
 		const { runner, emit, interactions } = createSubject([], { hooks: [subscription("s1")], areAnnounced: true });
 		const run = runner.run(point, emit, live);
 		await rest();
-		interactions.answer(id(1), answer("allow", "because"), "client");
+		interactions.answer(id(1), answer("allow", "because"), person);
 		expect(await run).toEqual({ action: "allow", reason: "" });
 	});
 
@@ -181,8 +183,8 @@ describe("HookRunner", () => {
 		const run = runner.run(point, emit, live);
 		await rest();
 		clock.advance(5000);
-		expect(interactions.answer(id(1), answer("block", "late"), "client")).toBe(false);
-		expect(interactions.answer(id(2), answer("allow"), "client")).toBe(true);
+		expect(interactions.answer(id(1), answer("block", "late"), person)).toBe(false);
+		expect(interactions.answer(id(2), answer("allow"), person)).toBe(true);
 		expect(await run).toEqual({ action: "allow", reason: "" });
 	});
 

@@ -111,14 +111,17 @@ export class HookRunner {
 			kind: "hook",
 			id: identifiers.hex(12),
 			subscriptionId: hook.subscriptionId,
+			...(hook.clientId === undefined ? {} : { clientId: hook.clientId }),
 			event: point.event,
 			target: point.target,
 			input: this.#input(point),
 		} as const;
 		const settlement = interactions.waitFor(interaction, "hook", Math.max(hook.timeout, shortestTimeout), signal);
+		// The client may have detached since the hooks were selected.
+		if (hook.clientId !== undefined) interactions.clientGone();
 		await emit({ type: "interaction.requested", interaction });
-		const { answer } = await settlement;
-		await emit({ type: "interaction.resolved", interactionId: interaction.id, answer });
+		const { answer, by } = await settlement;
+		await emit({ type: "interaction.resolved", interactionId: interaction.id, answer, by });
 		return answer.action === "block" ? blocked(answer.reason) : allowed;
 	}
 

@@ -2,12 +2,13 @@
 
 import { Context, type ContextLog } from "../../agent/context.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
+import type { EventBody } from "../../events/event.ts";
 import type { Model } from "../../models/model.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { MessageHistory } from "../api.ts";
 import type { AgentNotice } from "../background/notifications.ts";
 import type { OpenMailbox } from "./mailbox.ts";
-import { type CrashNotice, recoverCalls } from "./recovery.ts";
+import { type CrashNotice, createRecovery } from "./recovery.ts";
 import type { Reminders } from "./reminders.ts";
 import type { Agent } from "./turn-dependencies.ts";
 
@@ -20,6 +21,8 @@ export interface MainAgentSettings {
 	/** Renders the system prompt of a session that has none yet. */
 	systemPrompt(): Promise<string>;
 	readonly reminders: Reminders;
+	/** Emits an event of this agent, within the turn if one runs. */
+	emit(body: EventBody): Promise<void> | undefined;
 	notices(messages: readonly HistoryEntry[]): Promise<readonly AgentNotice[]>;
 	compactionNotes(): Promise<readonly string[]>;
 	persisted<T>(work: Promise<T>): Promise<T>;
@@ -29,6 +32,7 @@ export class MainAgent {
 	readonly #settings: MainAgentSettings;
 	#agent: Agent | null = null;
 	#loading: Promise<Agent> | null = null;
+	#recovery: ReturnType<typeof createRecovery> | null = null;
 	#isRecovered = false;
 	#notice: CrashNotice | null = null;
 
@@ -68,9 +72,15 @@ export class MainAgent {
 
 	async #make(): Promise<Agent> {
 		this.#agent ??= await this.#open();
-		if (!this.#isRecovered) this.#notice = await recoverCalls(this.#settings.stored, this.#agent.context);
+		if (!this.#isRecovered) this.#notice = await this.#recover(this.#agent);
 		this.#isRecovered = true;
 		return this.#agent;
+	}
+
+	#recover({ context }: Agent): Promise<CrashNotice | null> {
+		const { stored, emit, persisted } = this.#settings;
+		this.#recovery ??= createRecovery(stored, context, emit);
+		return persisted(this.#recovery());
 	}
 
 	/** A session's system prompt is written once and stored. */
@@ -80,10 +90,9 @@ export class MainAgent {
 		const equipment = await this.#settings.equip();
 		const hasPrompt = stored.contextRows.some((row) => row.type === "system-prompt");
 		const content = hasPrompt ? "" : await systemPrompt();
-		if (!hasPrompt) await stored.appendContext([{ type: "system-prompt", content }]);
+		if (!hasPrompt) await stored.commit({ context: { kind: "append", rows: [{ type: "system-prompt", content }] } });
 		const log: ContextLog = {
-			appendContext: (rows) => persisted(stored.appendContext(rows)),
-			replaceContext: (rows) => persisted(stored.replaceContext(rows)),
+			change: (context) => persisted(stored.commit({ context })),
 		};
 		const context = new Context(log, stored.contextRows, content);
 		equipment.mailbox?.open(() => context.checkpointCount);

@@ -106,8 +106,9 @@ export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings:
 		// From here on nothing of the turn may wait for a slow client, or stay open after the turn.
 		turn.controller.abort();
 		if (turnEvents.isBegun) {
-			const records = settings.budgets.closeTurn();
-			return await turnEvents.emit(ended, { sync: true, records, beforeDelivery: release });
+			const used = settings.budgets.closeTurn();
+			if (used !== null) await turnEvents.emit(used);
+			return await turnEvents.emit(ended, { sync: true, beforeDelivery: release });
 		}
 	} catch (thrown) {
 		log.error("The end of a turn could not be stored.", { session: stored.id, error: thrown });
@@ -222,5 +223,5 @@ async function emitCrashNotice(main: MainAgent, emit: EmitInTurn): Promise<void>
 /** A session without a title is titled after the first input that was answered. */
 async function deriveTitle(stored: StoredSession, input: UserInput): Promise<void> {
 	const title = toTitle(input);
-	if (stored.state().customTitle === null && title !== null) await stored.updateState({ customTitle: title });
+	if (stored.state().customTitle === null && title !== null) await stored.commit({ state: { customTitle: title } });
 }

@@ -3,28 +3,43 @@ import { whatIsIllegal } from "../../../test/support/campaign-model.ts";
 import { sessionId } from "../../../test/support/failing-session.ts";
 import { toolCall } from "../../../test/support/model-conversation.ts";
 import { Context, messageRow, userRow } from "../../agent/context.ts";
+import { toolSuccess } from "../../events/content.ts";
+import type { AgentEvent, EventBody } from "../../events/event.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
 import type { SessionStore, StoredSession } from "../../store/session-store.ts";
-import { recoverCalls } from "./recovery.ts";
+import { createRecovery } from "./recovery.ts";
 
 const open = (store: SessionStore) => store.openOrCreate("/home/me/project", sessionId);
-const contextOf = (stored: StoredSession) => new Context(stored, stored.contextRows, "");
+const contextOf = (stored: StoredSession) =>
+	new Context({ change: (context) => stored.commit({ context }) }, stored.contextRows, "");
+const at = (body: EventBody): AgentEvent => ({ sessionId, turnId: "t", agentPath: [], at: 1, body });
+const recover = (stored: StoredSession, context: Context) =>
+	createRecovery(stored, context, async (body) => void (await stored.commit({ events: [at(body)] })))();
 
-async function crash(...names: readonly string[]): Promise<SessionStore> {
+const started = (toolCallId: string, name: string): EventBody => ({
+	type: "tool.started",
+	toolCallId,
+	name,
+	arguments: "{}",
+	has_effect: true,
+});
+
+async function crashAfter(...bodies: readonly EventBody[]): Promise<SessionStore> {
 	const store = createMemoryStore();
 	const stored = await open(store);
-	await stored.appendContext([userRow("do it")]);
-	await stored.appendCalls(
-		names.map((name, index) => ({ type: "started", toolCallId: `c${index + 1}`, name, arguments: "{}" })),
-	);
+	await stored.commit({ context: { kind: "append", rows: [userRow("do it")] } });
+	await stored.commit({ events: bodies.map(at) });
 	return store;
 }
 
-describe("recoverCalls", () => {
+const crash = (...names: readonly string[]) =>
+	crashAfter(...names.map((name, index) => started(`c${index + 1}`, name)));
+
+describe("createRecovery", () => {
 	it("does nothing without open calls", async () => {
 		const stored = await open(await crash());
 		const context = contextOf(stored);
-		expect(await recoverCalls(stored, context)).toBeNull();
+		expect(await recover(stored, context)).toBeNull();
 		expect(context.messages).toHaveLength(1);
 	});
 
@@ -32,7 +47,7 @@ describe("recoverCalls", () => {
 		const store = await crash("Shell", "WriteFile");
 		const stored = await open(store);
 		const context = contextOf(stored);
-		const notice = await recoverCalls(stored, context);
+		const notice = await recover(stored, context);
 		expect(notice?.text).toContain("`Shell`, `WriteFile`");
 		expect(notice?.text).toContain("unknown");
 		expect(context.messages.map(({ role, toolCallId }) => [role, toolCallId])).toEqual([
@@ -45,18 +60,18 @@ describe("recoverCalls", () => {
 		expect(JSON.stringify(context.messages.at(-1))).toContain("<system>ERROR: The outcome of this call is unknown");
 		await notice?.settle();
 		const again = await open(store);
-		expect(again.unfinishedCalls).toEqual([]);
-		expect(await recoverCalls(again, contextOf(again))).toBeNull();
+		expect(again.summary.unfinishedCalls).toEqual([]);
+		expect(await recover(again, contextOf(again))).toBeNull();
 	});
 
 	it("closes the context once when it crashes before the journal is written", async () => {
 		const store = await crash("Shell");
 		const first = await open(store);
-		const dying = { ...first, appendCalls: () => Promise.reject(new Error("killed")) };
-		await expect(recoverCalls(dying, contextOf(first))).rejects.toThrow("killed");
+		const dying = createRecovery(first, contextOf(first), () => Promise.reject(new Error("killed")));
+		await expect(dying()).rejects.toThrow("killed");
 		const second = await open(store);
 		const context = contextOf(second);
-		expect((await recoverCalls(second, context))?.text).toContain("`Shell`");
+		expect((await recover(second, context))?.text).toContain("`Shell`");
 		expect(context.messages).toHaveLength(3);
 	});
 
@@ -65,26 +80,71 @@ describe("recoverCalls", () => {
 		for (const _ of [1, 2]) {
 			const stored = await open(store);
 			const context = contextOf(stored);
-			expect((await recoverCalls(stored, context))?.text).toContain("`Shell`");
+			expect((await recover(stored, context))?.text).toContain("`Shell`");
 			await context.append([userRow("more")]);
 			expect(context.messages.filter(({ role }) => role === "tool")).toHaveLength(1);
 		}
 		const stored = await open(store);
-		await (await recoverCalls(stored, contextOf(stored)))?.settle();
-		expect((await open(store)).unfinishedCalls).toEqual([]);
+		await (await recover(stored, contextOf(stored)))?.settle();
+		expect((await open(store)).summary.unfinishedCalls).toEqual([]);
 	});
 
 	it("answers the calls whose results a partial write lost", async () => {
 		const store = await crash();
 		const stored = await open(store);
 		const toolCalls = [toolCall("c1", "T", "{}"), toolCall("c2", "T", "{}")];
-		await stored.appendContext([
+		const rows = [
 			messageRow({ role: "assistant", content: [], toolCalls }),
 			messageRow({ role: "tool", toolCallId: "c1", content: [{ type: "text", text: "a" }] }),
-		]);
+		];
+		await stored.commit({ context: { kind: "append", rows } });
 		const again = await open(store);
 		const context = contextOf(again);
-		expect(await recoverCalls(again, context)).toBeNull();
+		expect(await recover(again, context)).toBeNull();
 		expect(whatIsIllegal([...context.messages, { role: "user", content: [] }])).toBeNull();
+	});
+
+	it("gives the model what an interrupted step had said, done and begun", async () => {
+		const requested = (id: string): EventBody => ({ type: "tool.requested", call: toolCall(id, "T", "{}") });
+		const store = await crashAfter(
+			{ type: "step.started", n: 1 },
+			{ type: "content.completed", part: { type: "text", text: "I look first." } },
+			requested("c1"),
+			requested("c2"),
+			requested("c3"),
+			started("c1", "T"),
+			started("c2", "T"),
+			{ type: "tool.result", toolCallId: "c1", result: toolSuccess({ output: "found" }) },
+		);
+		const stored = await open(store);
+		const context = contextOf(stored);
+		await recover(stored, context);
+		expect(whatIsIllegal(context.messages)).toBeNull();
+		const [, said, ...answers] = context.messages;
+		expect(said).toMatchObject({ role: "assistant", content: [{ type: "text", text: "I look first." }] });
+		expect(answers.map(({ content }) => JSON.stringify(content))).toEqual([
+			expect.stringContaining("found"),
+			expect.stringContaining("unknown"),
+			expect.stringContaining("not run"),
+		]);
+		const again = await open(store);
+		const later = contextOf(again);
+		await recover(again, later);
+		expect(later.messages).toHaveLength(context.messages.length);
+	});
+
+	it("does not give the model a part of an answer that was void, or of a step that ended", async () => {
+		const text: EventBody = { type: "content.completed", part: { type: "text", text: "half" } };
+		const retrying = { n: 1, next_attempt: 2, max_attempts: 3, wait_s: 0, error_type: "E", status_code: null };
+		for (const bodies of [
+			[text, { type: "step.retrying", ...retrying }],
+			[text, { type: "step.interrupted", reason: "cancelled" }],
+			[text, { type: "turn.ended", outcome: { status: "cancelled" } }],
+		] satisfies readonly (readonly EventBody[])[]) {
+			const stored = await open(await crashAfter({ type: "step.started", n: 1 }, ...bodies));
+			const context = contextOf(stored);
+			await recover(stored, context);
+			expect(context.messages).toHaveLength(1);
+		}
 	});
 });

@@ -2,9 +2,11 @@
 // person once, and nothing is run again (docs/guarantees.md).
 import { type Context, messageRow } from "../../agent/context.ts";
 import { toToolMessage } from "../../agent/tool-results.ts";
-import { toolError } from "../../events/content.ts";
+import { type ContentPart, type ToolCall, type ToolReturn, toolError } from "../../events/content.ts";
 import type { ContextRow, HistoryEntry } from "../../events/conversation.ts";
+import type { AgentEvent, EventBody } from "../../events/event.ts";
 import type { StoredSession, UnfinishedCall } from "../../store/session-store.ts";
+import type { Persistence } from "../clients/emitter.ts";
 
 const outcomeUnknown = toolError(
 	"The outcome of this call is unknown: the program ended while the call was running. It may have taken effect in part or in whole, or not at all. Look before you repeat it.",
@@ -16,32 +18,79 @@ const resultLost = toolError(
 	"Result lost",
 );
 
+const neverRan = toolError(
+	"The call was not run: the program ended before it began. Request it again if it is still needed.",
+	"Not run",
+);
+
 /** The report for the person, and what to record once they got it. */
 export interface CrashNotice {
 	readonly text: string;
-	/** Marks the calls as finished, so that they are not reported again. */
+	/** Records that the calls were reported, so that they are not reported again. */
 	settle(): Promise<void>;
 }
 
+/** Emits an event of the session's own agent. */
+type Emit = (body: EventBody, persistence?: Persistence) => Promise<void> | undefined;
+
 /**
- * Closes the unfinished calls in the context and returns the report for the person; null when there were none. After a
- * crash at any point before the notice is settled, the next opening does the rest.
+ * Returns what is to be done once after opening; call it again if it fails. It gives the context what a crash withheld from
+ * it: what the model had said and done in the interrupted step, with the unknown outcome of calls that were running. It
+ * resolves with the report for the person; null when no call was running. After a crash at any point before the notice is
+ * settled, the next opening does the rest.
  */
-export async function recoverCalls(stored: StoredSession, context: Context): Promise<CrashNotice | null> {
+export function createRecovery(stored: StoredSession, context: Context, emit: Emit): () => Promise<CrashNotice | null> {
+	let isRestored = false;
+	return async () => {
+		if (!isRestored) await restoreContext(stored, context);
+		isRestored = true;
+		return await reportCalls(stored, emit);
+	};
+}
+
+async function restoreContext({ summary }: StoredSession, context: Context): Promise<void> {
 	await closeLostCalls(context);
-	const calls = stored.unfinishedCalls;
+	const open = summary.unfinishedCalls.filter((call) => !call.isRecovered && !isClosed(call, context.messages));
+	const interrupted = interruptedStep(summary.unretained, open);
+	const requested = new Set(interrupted.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id)));
+	const others = open.filter(({ toolCallId }) => !requested.has(toolCallId));
+	const rows = [...interrupted.map(messageRow), ...(others.length > 0 ? closingRows(others) : [])];
+	if (rows.length > 0) await context.append(rows);
+}
+
+async function reportCalls(stored: StoredSession, emit: Emit): Promise<CrashNotice | null> {
+	const calls = stored.summary.unfinishedCalls;
 	if (calls.length === 0) return null;
-	const unrecovered = calls.filter(({ isRecovered }) => !isRecovered);
-	const open = unrecovered.filter((call) => !isClosed(call, context.messages));
-	if (open.length > 0) await context.append(closingRows(open));
-	await stored.appendCalls(unrecovered.map(({ toolCallId }) => ({ type: "recovered", toolCallId })));
-	await stored.sync();
+	for (const { toolCallId, isRecovered } of calls) {
+		if (!isRecovered) await emit({ type: "tool.outcome-unknown", toolCallId });
+	}
+	await stored.commit({}, { sync: true });
 	const names = calls.map(({ name }) => `\`${name}\``).join(", ");
 	const verb = calls.length === 1 ? "was" : "were";
 	return {
 		text: `The program ended unexpectedly while ${names} ${verb} running. What came of it is unknown; it has not been run again.\n\n`,
-		settle: () => stored.appendCalls(calls.map(({ toolCallId }) => ({ type: "finished", toolCallId, isError: true }))),
+		settle: async () => emit({ type: "recovery.reported" }),
 	};
+}
+
+/** The messages of a step that a crash interrupted: what the model said and requested, and how each call ended. */
+function interruptedStep(events: readonly AgentEvent[], open: readonly UnfinishedCall[]): HistoryEntry[] {
+	const content: ContentPart[] = [];
+	const toolCalls: ToolCall[] = [];
+	const results = new Map<string, ToolReturn>();
+	for (const { body } of events) {
+		if (body.type === "content.completed") content.push(body.part);
+		if (body.type === "tool.requested") toolCalls.push(body.call);
+		if (body.type === "tool.result") results.set(body.toolCallId, body.result);
+	}
+	// Reasoning alone is no message that providers accept.
+	if (toolCalls.length === 0 && content.every((part) => part.type === "think")) return [];
+	const running = new Set(open.map(({ toolCallId }) => toolCallId));
+	const answers = toolCalls.map(({ id }) =>
+		toToolMessage(id, results.get(id) ?? (running.has(id) ? outcomeUnknown : neverRan)),
+	);
+	const said: HistoryEntry = { role: "assistant", content, ...(toolCalls.length === 0 ? {} : { toolCalls }) };
+	return [said, ...answers];
 }
 
 /** Answers the calls at the very end of a context that have no results: providers reject it otherwise. */

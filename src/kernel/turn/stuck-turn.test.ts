@@ -12,7 +12,7 @@ const never = new Promise<never>(() => {});
 /** Advances the clock until the turn has ended, and returns the milliseconds that took. */
 async function timeToEnd({ session, clock }: SessionSubject): Promise<number> {
 	const before = clock.now();
-	while (session.snapshot().turnId !== null) {
+	while (session.turnId !== null) {
 		clock.advance(10);
 		await settled();
 	}
@@ -73,11 +73,11 @@ describe("a cancelled turn", () => {
 		expect((await client.next("turn.ended")).outcome).toEqual({ status: "cancelled" });
 		await expectNextTurnWorks(subject, client);
 		// Without the record of its end its outcome is reported as unknown when the session is opened again.
-		expect(subject.double.writes).toContain("started");
-		expect(subject.double.writes).not.toContain("finished");
+		expect(subject.double.writes).toContain("tool.started");
+		expect(subject.double.writes).not.toContain("tool.ended");
 		late.resolve();
 		await settled();
-		expect(subject.double.writes).toContain("finished");
+		expect(subject.double.writes).toContain("tool.ended");
 		expect(client.bodies.filter(({ type }) => type === "tool.result")).toEqual([]);
 	});
 
@@ -126,6 +126,6 @@ describe("a session with an uncaught error in its work", () => {
 		await expectNextTurnWorks(subject, client);
 		// Between turns there is nothing to end.
 		subject.session.fail(new Error("late"));
-		expect(subject.session.snapshot().turnId).toBeNull();
+		expect(subject.session.turnId).toBeNull();
 	});
 });

@@ -14,7 +14,12 @@ export function createToolBox(
 	clients: () => readonly ToolClient[] = () => [],
 	servers: () => readonly Tool[] = () => [],
 ): ToolBox {
-	const all = () => [...builtin, ...servers(), ...clients().flatMap(({ tools }) => [...tools.values()])];
+	const all = () => {
+		const tools = [...builtin, ...servers(), ...clients().flatMap((client) => [...client.tools.values()])];
+		// Several clients may offer a tool of the same name: the first one describes it.
+		const names = new Set<string>();
+		return tools.filter(({ name }) => !names.has(name) && names.add(name));
+	};
 	const isOffered = (tool: Tool) => {
 		const able = new Set(clients().flatMap(({ capabilities }) => capabilities));
 		return (tool.needs ?? []).every((capability) => able.has(capability));

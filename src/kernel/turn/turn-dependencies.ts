@@ -2,23 +2,26 @@
 import type { Context } from "../../agent/context.ts";
 import type { Compacting, Mailbox, Notice, ToolBox, TurnDependencies, TurnLimits } from "../../agent/dependencies.ts";
 import type { Clock } from "../../base/clock.ts";
+import type { ToolCall } from "../../events/content.ts";
 import type { AgentPathEntry, EventBody, TurnError } from "../../events/event.ts";
 import type { Model } from "../../models/model.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { AgentNotice } from "../background/notifications.ts";
 import type { AgentBudget } from "../budgets/budgets.ts";
 import type { Emitter } from "../clients/emitter.ts";
+import type { ProgressReports } from "../clients/progress-reports.ts";
 import type { ApprovalSource, Approvals } from "../interactions/approvals.ts";
 import type { Reminders } from "./reminders.ts";
 import type { OpenSteerQueue } from "./steers.ts";
 import type { WatchedTurn } from "./tool-hooks.ts";
-import { createTurnEmit } from "./turn-emitter.ts";
+import { createTurnEmit, type EmitInTurn } from "./turn-emitter.ts";
 
 /** What all agents of a session share. */
 export interface AgentServices {
 	readonly stored: StoredSession;
 	readonly emitter: Pick<Emitter, "emit" | "deliverVolatile" | "addAgent" | "removeAgent">;
 	readonly approvals: Approvals;
+	readonly progress: Pick<ProgressReports, "open">;
 	/** What the agents' work is part of, for the person who approves it. */
 	readonly sourceKind: ApprovalSource["kind"];
 	readonly limits: TurnLimits;
@@ -63,6 +66,7 @@ export interface AgentTurn {
 export function createTurnDependencies(services: AgentServices, agent: Agent, turn: AgentTurn): TurnDependencies {
 	const { stored, approvals, budget, persisted } = services;
 	const emit = createTurnEmit(services, agent.path, turn.id, turn.signal);
+	const calls = createStartedCalls(emit);
 	const startStep = async (body: EventBody) => {
 		await emit(body);
 		await turn.stepStarted();
@@ -75,12 +79,8 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 		toolsReady: async () => turn.toolsReady?.(),
 		steers: turn.steers,
 		journal: {
-			started: async (call) => {
-				const { name, arguments: text } = call.function;
-				await persisted(stored.appendCalls([{ type: "started", toolCallId: call.id, name, arguments: text }]));
-				await persisted(stored.sync());
-			},
-			finished: (call, isError) => persisted(stored.appendCalls([{ type: "finished", toolCallId: call.id, isError }])),
+			started: (call, hasEffect) => persisted(calls.started(call, hasEffect)),
+			ended: (call) => persisted(calls.ended(call.id)),
 		},
 		limits: services.limits,
 		budget,
@@ -110,16 +110,44 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 		random: services.random,
 		emit: (body) => {
 			if (body.type === "step.started") return startStep(body);
+			if (body.type === "tool.result") calls.settled(body.toolCallId);
 			// Accepted input is on stable storage before it is delivered.
 			return emit(body, body.type === "steer.consumed" ? { sync: true } : {});
 		},
+		progress: (call, signal) => services.progress.open({ turnId: turn.id, agentPath: agent.path }, call.id, signal),
 		approve: (need, call, signal) =>
 			persisted(
 				approvals.decide(need, call, { kind: services.sourceKind, id: turn.id, path: agent.path }, emit, signal),
 			),
 		commit: async () => {
-			await persisted(budget.persist());
-			await persisted(stored.sync());
+			const used = budget.toPersist();
+			if (used !== null) await emit(used);
+			await persisted(stored.commit({}, { sync: true }));
+		},
+	};
+}
+
+interface StartedCalls {
+	/** The intent of a call with effects is on stable storage when the promise resolves. */
+	started(call: ToolCall, hasEffect: boolean): Promise<void>;
+	/** Its result is emitted. */
+	settled(toolCallId: string): void;
+	/** It is over without a result; nothing happens for a call that was not started. */
+	ended(toolCallId: string): Promise<void>;
+}
+
+/** The calls of an agent's turn that act: each that was started gets an end, its result or the event that it ended. */
+function createStartedCalls(emit: EmitInTurn): StartedCalls {
+	const open = new Set<string>();
+	return {
+		async started({ id, function: { name, arguments: text } }, hasEffect) {
+			open.add(id);
+			const started = { type: "tool.started", toolCallId: id, name, arguments: text, has_effect: hasEffect } as const;
+			await emit(started, { sync: hasEffect });
+		},
+		settled: (toolCallId) => void open.delete(toolCallId),
+		async ended(toolCallId) {
+			if (open.delete(toolCallId)) await emit({ type: "tool.ended", toolCallId });
 		},
 	};
 }
@@ -131,7 +159,7 @@ function toNotice({ text, hook, persisted }: AgentNotice, services: AgentService
 		async retained() {
 			watch.runConcurrently(hook);
 			// The record of the delivery must not survive a crash that the context did not.
-			await services.persisted(services.stored.sync());
+			await services.persisted(services.stored.commit({}, { sync: true }));
 			await persisted();
 		},
 	};
