@@ -21,6 +21,7 @@ import { privateBelow } from "../files/private-paths.ts";
 import { admitByName } from "../files/secret-paths.ts";
 import { withoutSync } from "../files/unsynced-files.ts";
 import { isPlainMatcher } from "../hooks/matchers.ts";
+import type { FaultOwner } from "../kernel/api.ts";
 import { builtInAgents } from "../kernel/compose/built-in-agents.ts";
 import type { SessionOptions } from "../kernel/compose/compose.ts";
 import type { HostServices } from "../kernel/compose/host-services.ts";
@@ -56,13 +57,19 @@ const startPatience = 1000;
 /** Milliseconds after the start at which the log's writer is loaded. */
 const logOpeningDelay = 100;
 
+/** A host of many sessions. */
+interface OpenHost extends HostOffer {
+	/** What an uncaught exception belongs to; null without sessions. Call it where the exception is first reported. */
+	faultOwner(): FaultOwner | null;
+}
+
 /** A started kernel, whatever it serves. */
 export interface StartedKernel {
 	readonly kernel: Kernel;
 	readonly configuration: Configuration;
 	readonly compatibility: Compatibility;
 	/** Loads the dialects for clients of many sessions. */
-	openHost(): Promise<HostOffer>;
+	openHost(): Promise<OpenHost>;
 	readonly log: LogFile;
 }
 
@@ -146,7 +153,7 @@ export async function endProgram(
 ): Promise<number> {
 	endInTime(exitCode, log);
 	await Promise.race([finish(), sleep(systemClock, readingBudget, new AbortController().signal)]);
-	const resumable = session?.snapshot().hasHistory === true ? session.id : null;
+	const resumable = session?.hasHistory === true ? session.id : null;
 	await kernel.close();
 	const isHintDue = resumable !== null && !isUnheard();
 	if (isHintDue) writeNotice(`\nTo resume this session: ${path.basename(executable)} -r ${resumable}\n`);
@@ -251,7 +258,7 @@ async function prepare(
 	};
 	reportUnusableMatchers(configuration, configurationFile, log);
 	const { clock, identifiers } = hostServices;
-	const openHost = async (): Promise<HostOffer> => {
+	const openHost = async (): Promise<OpenHost> => {
 		const [{ SessionHost }, { createSettingsDocuments }, { hostDialects }] = await Promise.all([
 			import("../kernel/hosting/session-host.ts"),
 			import("../kernel/hosting/settings-documents.ts"),
@@ -268,7 +275,8 @@ async function prepare(
 			log,
 		});
 		const documents = createSettingsDocuments({ files: files.admitting(admit), clock, workDir, home: place.home });
-		return { dialects: hostDialects, sessions, documents, clock, identifiers };
+		const faultOwner = () => sessions.faultOwner();
+		return { dialects: hostDialects, sessions, documents, clock, identifiers, faultOwner };
 	};
 	return { kernel, configuration, compatibility, openHost, workDir, sessionOptions };
 }

@@ -58,7 +58,7 @@ async function serveClient(
 ): Promise<number> {
 	const { session, compatibility, log } = program;
 	const host = mode === "wire" ? null : await program.openHost();
-	begun(() => host?.sessions.faultOwner() ?? session ?? nobody);
+	begun(() => host?.faultOwner() ?? session ?? nobody);
 	const { outboxBytes, requestsInFlight } = program.configuration.agentwire.limits;
 	const transport = createStdioTransport(outboxBytes);
 	// Between two lines of the protocol, and as lines of their own.

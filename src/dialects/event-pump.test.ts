@@ -44,7 +44,7 @@ async function createSubject(model: Model, projecting: (event: AgentEvent) => vo
 		silentLog,
 	);
 	const attach = () => {
-		const attachment = session.attach(plainAttachment);
+		const attachment = session.attachPlain(plainAttachment);
 		pump.carry(attachment);
 		return attachment;
 	};

@@ -48,6 +48,8 @@ export class EventPump {
 	readonly #sideQuestionWaiters = new Map<string, Deferred<void>>();
 	/** Side questions that ended before anybody waited for them. */
 	readonly #endedSideQuestions = new Set<string>();
+	/** Names the client in the session; empty before it is attached. */
+	#client: { readonly clientId?: string } = {};
 	#lastBegun: string | null = null;
 	#lastEnded: { readonly turnId: string; readonly outcome: TurnOutcome } | null = null;
 	#pumping: Promise<void> = Promise.resolve();
@@ -99,6 +101,8 @@ export class EventPump {
 	}
 
 	async #pump(attachment: Attachment): Promise<void> {
+		this.#client = { clientId: attachment.id };
+		for (const event of attachment.snapshot.openInteractions) this.#deliver(event);
 		for await (const batch of attachment.events) {
 			for (const event of batch) this.#deliver(event);
 			await this.#peer.ready();
@@ -187,8 +191,10 @@ export class EventPump {
 	}
 
 	#sendEvent(interactionId: string, answer: Answer | InteractionFailure): void {
-		this.#session.send({ type: "interaction.respond", interactionId, answer }).catch((thrown: unknown) => {
-			this.#log.error("An answer could not be delivered.", { interactionId, error: thrown });
-		});
+		this.#session
+			.send({ type: "interaction.respond", interactionId, ...this.#client, answer })
+			.catch((thrown: unknown) => {
+				this.#log.error("An answer could not be delivered.", { interactionId, error: thrown });
+			});
 	}
 }

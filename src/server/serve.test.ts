@@ -116,6 +116,6 @@ describe("the end", () => {
 		expect(await serving.ended).toBe("output-gone");
 		await serving.finish();
 		expect(serving.isOutputGone()).toBe(true);
-		expect(session.snapshot().turnId).toBeNull();
+		expect(session.turnId).toBeNull();
 	});
 });

@@ -1,14 +1,15 @@
 // What every dialect does with events, answers and errors, whatever its vocabulary, through the pump that carries them.
+
 import { describe, expect, it, vi } from "vitest";
 import { type KernelErrorCode, kernelErrorCodes } from "../../src/base/errors.ts";
 import { isRecord } from "../../src/base/json.ts";
 import type { AgentPathEntry, EventBody, EventType } from "../../src/events/event.ts";
 import type { Interaction } from "../../src/events/interaction.ts";
 import type { Attachment } from "../../src/kernel/api.ts";
-import { EventFeed } from "../../src/kernel/clients/event-feed.ts";
 import type { Session } from "../../src/kernel/session/session.ts";
 import type { Peer } from "../../src/rpc/connection.ts";
 import type { EnvelopeRules, RpcReply } from "../../src/rpc/envelope.ts";
+import { createLiveFeed } from "../support/live-feed.ts";
 import { allSamples, sampleEvents, sampleInteractions } from "../support/sample-events.ts";
 import { createSessionSubject } from "../support/session-subject.ts";
 
@@ -108,7 +109,7 @@ interface Request {
 /** A connection of the dialect to a peer that notes what it is sent. */
 export async function connectDialect({ carry, nameOf }: Pick<DialectSubject, "carry" | "nameOf">) {
 	const { session } = await createSessionSubject(null);
-	const answer = vi.spyOn(session, "send").mockResolvedValue({ settled: true });
+	const answer = vi.spyOn(session, "send").mockResolvedValue({ settled: true, by: null });
 	const messages: { readonly name: string; readonly params: unknown }[] = [];
 	const requests: Request[] = [];
 	const withdrawn: unknown[] = [];
@@ -123,11 +124,18 @@ export async function connectDialect({ carry, nameOf }: Pick<DialectSubject, "ca
 		withdraw: (id) => void withdrawn.push(id),
 		ready: async () => {},
 	};
-	const feed = new EventFeed();
+	const feed = createLiveFeed();
 	await carry({
 		session,
 		peer,
-		attachment: { events: feed, drained: () => feed.drained(), close: () => feed.end() },
+		attachment: {
+			id: "a",
+			snapshot: await session.snapshot(),
+			tools: { accepted: [], rejected: [] },
+			events: feed,
+			drained: () => feed.drained(),
+			close: () => feed.end(),
+		},
 	});
 	/** The messages that an event leads to. */
 	const take = async (body: EventBody, agentPath: readonly AgentPathEntry[] = []) => {
@@ -225,6 +233,7 @@ export function describeDialectContract(name: string, subject: DialectSubject) {
 					{
 						type: "interaction.respond",
 						interactionId: interaction.id,
+						clientId: "a",
 						answer: { kind: "approval", decision: "approve", feedback: "" },
 					},
 				],
@@ -240,7 +249,8 @@ export function describeDialectContract(name: string, subject: DialectSubject) {
 				await open();
 				await take({ type: "interaction.requested", interaction });
 				requests[0]?.reply({ kind: "result", result });
-				const respond = { type: "interaction.respond", interactionId: interaction.id, answer: { kind: "malformed" } };
+				const answered = { interactionId: interaction.id, clientId: "a", answer: { kind: "malformed" } };
+				const respond = { type: "interaction.respond", ...answered };
 				expect([result, answer.mock.calls]).toEqual([result, [[respond]]]);
 			}
 		});

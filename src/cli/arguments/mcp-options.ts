@@ -1,6 +1,6 @@
 // Parses the words after the command `mcp`. mcp.ts interprets them.
 import { parseArgs } from "node:util";
-import { UsageError } from "../arguments/usage-error.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** A server as it was described on the command line, unchecked. */
 export interface McpAddition {

@@ -80,7 +80,7 @@ export function createProgress({ clock, write, columns, mayDraw }: ProgressSetti
 		if (body.type === "turn.ended" && body.outcome !== null) stop();
 		if (body.type === "step.started") step = body.n;
 		if (body.type === "step.retrying") calls.clear();
-		if (body.type === "tool-call.completed") calls.set(body.call.id, onOneLine(callLine(body.call), 80));
+		if (body.type === "tool.requested") calls.set(body.call.id, onOneLine(callLine(body.call), 80));
 		if (body.type === "tool.result") calls.delete(body.toolCallId);
 		doing = activityAt(body) ?? doing;
 	};

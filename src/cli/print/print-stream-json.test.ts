@@ -204,7 +204,7 @@ describe("createStreamJsonPrinter", () => {
 			"content.delta",
 			"tool-call.started",
 			"tool-call.delta",
-			"tool-call.completed",
+			"tool.requested",
 			"tool.result",
 		];
 		const others = allSamples.filter(({ type }) => !shown.includes(type));

@@ -52,14 +52,21 @@ export function createStreamJsonPrinter(write: Write): Printer {
 		"status.changed": ({ plan_mode }) => {
 			if (plan_mode !== null) flush();
 		},
+		"usage.counted": nothing,
 		"budget.warning": nothing,
 		"notification.raised": news,
 		"content.delta": ({ part }) => hold(part),
 		"content.completed": nothing,
 		"tool-call.started": ({ call }) => hold(call),
 		"tool-call.delta": ({ arguments_part }) => hold({ type: "tool_call_part", arguments_part }),
-		"tool-call.completed": nothing,
+		"tool.requested": nothing,
 		"tool-call.fragment": nothing,
+		"permission.decided": nothing,
+		"tool.started": nothing,
+		"tool.progress": nothing,
+		"tool.ended": nothing,
+		"tool.outcome-unknown": nothing,
+		"recovery.reported": nothing,
 		"tool.result": ({ toolCallId, result }) => {
 			const message = toToolMessage(toolCallId, result);
 			if (answer === null) report(message);
@@ -67,6 +74,9 @@ export function createStreamJsonPrinter(write: Write): Printer {
 		},
 		"interaction.requested": nothing,
 		"interaction.resolved": nothing,
+		"client.attached": nothing,
+		"client.detached": nothing,
+		"session.reset": nothing,
 		"steer.consumed": nothing,
 		"plan.displayed": news,
 		"hook.triggered": nothing,

@@ -11,7 +11,7 @@ const lineLimit = 160;
 type Row<T extends EventType> = (body: EventBodyOf<T>, who: string) => void;
 
 /** Only actions of subagents are shown: their texts go to the agent that called them. */
-const shownOfSubagents: ReadonlySet<EventType> = new Set(["tool-call.completed", "tool.result", "step.retrying"]);
+const shownOfSubagents: ReadonlySet<EventType> = new Set(["tool.requested", "tool.result", "step.retrying"]);
 
 export function createTextPrinter(write: Write): Printer {
 	let isMidLine = false;
@@ -49,6 +49,7 @@ export function createTextPrinter(write: Write): Printer {
 		"mcp.loading-started": nothing,
 		"mcp.loading-ended": nothing,
 		"status.changed": nothing,
+		"usage.counted": nothing,
 		"budget.warning": (body) => line(`* ${warning(body)}`),
 		"notification.raised": ({ severity, title, body }) =>
 			line(`* ${severity}: ${onOneLine(body === "" ? title : `${title}: ${body}`, lineLimit)}`),
@@ -59,17 +60,26 @@ export function createTextPrinter(write: Write): Printer {
 		"content.completed": nothing,
 		"tool-call.started": nothing,
 		"tool-call.delta": nothing,
-		"tool-call.completed": ({ call }, who) => {
+		"tool.requested": ({ call }, who) => {
 			toolNames.set(`${who}${call.id}`, call.function.name);
 			line(`> ${who}${callLine(call)}`);
 		},
 		"tool-call.fragment": nothing,
+		"permission.decided": nothing,
+		"tool.started": nothing,
+		"tool.progress": nothing,
+		"tool.ended": nothing,
+		"tool.outcome-unknown": nothing,
+		"recovery.reported": nothing,
 		"tool.result": ({ toolCallId, result }, who) => {
 			const name = toolNames.get(`${who}${toolCallId}`) ?? toolCallId;
 			line(`< ${who}${resultLine(name, result)}`);
 		},
 		"interaction.requested": nothing,
 		"interaction.resolved": nothing,
+		"client.attached": nothing,
+		"client.detached": nothing,
+		"session.reset": nothing,
 		"steer.consumed": nothing,
 		"plan.displayed": ({ content, file_path }) => {
 			line(`* The plan in ${file_path}:`);

@@ -21,7 +21,7 @@ export interface Turns {
  */
 const attachOptions: AttachOptions = {
 	client: null,
-	tools: new Map(),
+	tools: [],
 	capabilities: ["questions", "plan-mode"],
 	hooks: null,
 };
@@ -38,10 +38,11 @@ function answerFor(interaction: Interaction): Answer | InteractionFailure {
 
 /** `take` gets every event; `ready` resolves when it can accept more. */
 export function createTurns(session: SessionApi, take: (event: AgentEvent) => void, ready: () => Promise<void>): Turns {
-	const attachment = session.attach(attachOptions);
+	const attaching = session.attach(attachOptions);
 	let current: Deferred<TurnOutcome> | null = null;
 
 	const pump = async (): Promise<void> => {
+		const attachment = await attaching;
 		for await (const batch of attachment.events) {
 			for (const event of batch) {
 				take(event);
@@ -51,6 +52,7 @@ export function createTurns(session: SessionApi, take: (event: AgentEvent) => vo
 					await session.send({
 						type: "interaction.respond",
 						interactionId: interaction.id,
+						clientId: attachment.id,
 						answer: answerFor(interaction),
 					});
 				}
@@ -68,6 +70,7 @@ export function createTurns(session: SessionApi, take: (event: AgentEvent) => vo
 		async run(input, { isOwn } = { isOwn: false }) {
 			const waiter = createDeferred<TurnOutcome>();
 			current = waiter;
+			await attaching;
 			await session.send({ type: "turn.start", input, isOwn });
 			return await Promise.race([waiter.promise, over]);
 		},

@@ -3,8 +3,8 @@ import { UsageError } from "../arguments/usage-error.ts";
 import { chooseSession, sessionListText } from "./session-choice.ts";
 
 const sessions = [
-	{ id: "b-2", workDir: "/w", title: "Mend the\u001b[31m tests" },
-	{ id: "a-1", workDir: "/w", title: "Untitled" },
+	{ id: "b-2", workDir: "/w", title: "Mend the\u001b[31m tests", updatedAt: 2, archivedAt: null },
+	{ id: "a-1", workDir: "/w", title: "Untitled", updatedAt: 1, archivedAt: null },
 ];
 
 describe("sessionListText", () => {
@@ -17,7 +17,13 @@ describe("sessionListText", () => {
 	});
 
 	it("shows a limited number and counts the others", () => {
-		const many = Array.from({ length: 60 }, (_, index) => ({ id: `s${index}`, workDir: "/w", title: "t" }));
+		const many = Array.from({ length: 60 }, (_, index) => ({
+			id: `s${index}`,
+			workDir: "/w",
+			title: "t",
+			updatedAt: -index,
+			archivedAt: null,
+		}));
 		const lines = sessionListText("/w", many).split("\n");
 		expect(lines).toHaveLength(54);
 		expect(lines.at(-2)).toBe("  … and 10 older ones.");

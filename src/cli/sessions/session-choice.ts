@@ -96,5 +96,5 @@ async function findSessions(options: ProgramOptions) {
 	const workDir = await checkWorkDir(options.workDir, place, files);
 	const shareDir = shareDirectory(environmentVariables(), place);
 	const store = createDiskStore({ files, shareDir, log: silentLog, clock: systemClock, protocolVersion });
-	return { workDir, sessions: await store.list(workDir) };
+	return { workDir, sessions: (await store.list({ workDir })).sessions };
 }

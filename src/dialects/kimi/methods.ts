@@ -5,10 +5,11 @@ import { inputText, type UserInput } from "../../events/content.ts";
 import type { TurnOutcome } from "../../events/event.ts";
 import { hookEvents } from "../../events/hook-event.ts";
 import { readSideQuestion } from "../../events/slash-command.ts";
-import type { Attachment, AttachOptions, CheckedTools, ClientToolDeclaration } from "../../kernel/api.ts";
+import type { Attachment, AttachOptions, ClientToolDeclaration, SessionDescription } from "../../kernel/api.ts";
 import type { Message } from "../../messages/message.ts";
 import { isRequestType } from "../../messages/message-names.ts";
 import { protocolVersion } from "../../messages/protocol-version.ts";
+import { isRecorded } from "../../messages/record.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type MethodTable, type Respond } from "../../rpc/methods.ts";
 import type { DialectConnection, KernelApi } from "../dialect.ts";
@@ -29,23 +30,24 @@ import type {
 
 const { methods: shapes } = kimiProtocol;
 
-const noTools: CheckedTools = { tools: new Map(), rejected: [] };
+const noTools: Attachment["tools"] = { accepted: [], rejected: [] };
 
 export class KimiConnection implements DialectConnection {
 	readonly #kernelApi: KernelApi;
 	readonly #peer: Peer;
 	readonly #pump: EventPump;
-	/** Tools accepted so far; a repeated `initialize` adds to them and replaces those of the same name. */
-	#tools: CheckedTools["tools"] = noTools.tools;
-	/** Their declarations by name. They are checked again with those of a repeated `initialize`: the bounds apply to all. */
-	#declared: ReadonlyMap<string, ClientToolDeclaration> = new Map();
+	/**
+	 * The tools accepted so far; a repeated `initialize` adds to them and replaces those of the same name. All are checked
+	 * again then: the bounds apply to all.
+	 */
+	#tools: readonly ClientToolDeclaration[] = [];
 	#client: AttachOptions["client"] = null;
 	#capabilities: AttachOptions["capabilities"] = [];
 	#audience: Audience;
 	/** Null before the first handshake: hooks of the settings then run without events. */
 	#hooks: AttachOptions["hooks"] = null;
 	#attachment: Attachment | null = null;
-	/** Set during a handshake: requests after `initialize` wait for it, in the order in which they arrived. */
+	/** Set during a handshake, and while a client without one is attached: requests after `initialize` wait for it, in the order in which they arrived. */
 	#initializing: Promise<void> | null = null;
 	/** Whether a prompt is unanswered: its turn has not ended for the client before the response. */
 	#isPrompting = false;
@@ -81,15 +83,28 @@ export class KimiConnection implements DialectConnection {
 
 	async #initialize(params: InitializeParams, respond: Respond<InitializeResult>): Promise<void> {
 		if (this.#initializing !== null) await this.#initialized();
-		this.#refuseWhenBusy();
-		const taking = this.#resume(params, respond);
-		const over = taking
+		await this.#holdRequests(this.#resume(params, respond));
+	}
+
+	/** Lets the requests that follow wait for this work. */
+	async #holdRequests<T>(work: Promise<T>): Promise<T> {
+		const over = work
 			.catch(() => {})
 			.then(() => {
 				this.#initializing = null;
 			});
 		this.#initializing = over;
-		await taking;
+		return await work;
+	}
+
+	/** Does the work for a client that is attached: one that made no handshake is attached first. */
+	#whileAttached<T>(work: () => Promise<T>): Promise<T> {
+		if (this.#attachment !== null) return work();
+		const attachFirst = async () => {
+			this.#pump.carry(await this.#attach([]));
+			return await work();
+		};
+		return this.#holdRequests(attachFirst());
 	}
 
 	/** Waits for the handshakes before this request. */
@@ -98,39 +113,31 @@ export class KimiConnection implements DialectConnection {
 	}
 
 	async #resume(params: InitializeParams, respond: Respond<InitializeResult>): Promise<void> {
-		const checked = await this.#checkTools(params.external_tools ?? []);
+		await this.#refuseWhenBusy();
+		const { session } = this.#kernelApi;
+		const declared = params.external_tools ?? [];
+		const description = await session.description();
 		this.#audience = { ...this.#audience, declared: params.protocol_version };
 		this.#client = params.client ?? this.#client;
 		this.#capabilities = params.capabilities === null ? this.#capabilities : toCapabilities(params.capabilities);
 		this.#hooks = (params.hooks ?? []).flatMap(toClientHook);
-		const attachment = this.#attach();
-		respond(this.#handshake(checked));
+		const attachment = await this.#attach(declared);
+		respond(this.#handshake(declared.length === 0 ? noTools : ofNames(attachment.tools, declared), description));
 		// After the response: nothing may precede it, and open interactions are requested again right after it.
 		this.#pump.carry(attachment);
 	}
 
-	/** Adds the tools to those accepted so far; returns the result for these alone. */
-	async #checkTools(declared: readonly ClientToolDeclaration[]): Promise<CheckedTools> {
-		if (declared.length === 0) return noTools;
-		const names = new Set(declared.map(({ name }) => name));
-		const earlier = [...this.#declared.values()].filter(({ name }) => !names.has(name));
-		const all = [...earlier, ...declared];
-		const { tools, rejected } = await this.#kernelApi.session.checkTools(all);
-		this.#tools = tools;
-		this.#declared = new Map(all.flatMap((one) => (tools.has(one.name) ? [[one.name, one]] : [])));
-		return { tools: new Map([...tools].filter(([name]) => names.has(name))), rejected };
-	}
-
-	#handshake({ tools, rejected }: CheckedTools): InitializeResult {
-		const hasTools = tools.size > 0 || rejected.length > 0;
+	#handshake({ accepted, rejected }: Attachment["tools"], description: SessionDescription): InitializeResult {
+		const { slashCommands, commandHooks } = description;
+		const hasTools = accepted.length > 0 || rejected.length > 0;
 		return {
 			protocol_version: protocolVersion,
 			server: this.#kernelApi.server,
-			slash_commands: this.#kernelApi.session.slashCommands,
-			...(hasTools ? { external_tools: { accepted: [...tools.keys()], rejected } } : {}),
+			slash_commands: slashCommands,
+			...(hasTools ? { external_tools: { accepted, rejected } } : {}),
 			hooks: {
 				supported_events: hookEvents,
-				configured: countByEvent([...this.#kernelApi.session.commandHooks, ...(this.#hooks ?? [])]),
+				configured: countByEvent([...commandHooks, ...(this.#hooks ?? [])]),
 			},
 			capabilities: { supports_question: true },
 		};
@@ -138,23 +145,34 @@ export class KimiConnection implements DialectConnection {
 
 	async #prompt(input: UserInput): Promise<PromptResult> {
 		if (this.#initializing !== null) await this.#initialized();
+		const turnId = await this.#whileAttached(() => this.#startTurn(input));
 		// The one prompt that is never refused as busy: without a running turn it gets one of its own.
-		const question = this.#isBusy() ? readSideQuestion(inputText(input)) : null;
+		const question = turnId === null ? readSideQuestion(inputText(input)) : null;
 		if (question !== null) return await this.#askAside(question);
-		this.#refuseWhenBusy();
-		if (this.#attachment === null) this.#pump.carry(this.#attach());
-		this.#isPrompting = true;
+		if (turnId === null) throw busy();
 		try {
-			const { turnId } = await this.#kernelApi.session.send({ type: "turn.start", input });
 			return toPromptResult(await this.#pump.turnEnded(turnId));
 		} finally {
 			this.#isPrompting = false;
 		}
 	}
 
+	/** Null when the session is busy, for this client: also until it has the response to its last prompt. */
+	async #startTurn(input: UserInput): Promise<string | null> {
+		if (this.#replay !== null || this.#isPrompting) return null;
+		this.#isPrompting = true;
+		try {
+			const { turnId } = await this.#kernelApi.session.send({ type: "turn.start", input });
+			return turnId;
+		} catch (thrown) {
+			this.#isPrompting = false;
+			if (thrown instanceof KernelError && thrown.code === "busy") return null;
+			throw thrown;
+		}
+	}
+
 	/** Concurrently with the running turn, without effect on it. */
 	async #askAside(question: string): Promise<PromptResult> {
-		if (this.#attachment === null) this.#pump.carry(this.#attach());
 		const { id } = await this.#kernelApi.session.send({ type: "side-question.start", question });
 		await this.#pump.sideQuestionEnded(id);
 		return { status: "finished" };
@@ -169,8 +187,9 @@ export class KimiConnection implements DialectConnection {
 	async #setPlanMode(enabled: boolean): Promise<SetPlanModeResult> {
 		if (this.#initializing !== null) await this.#initialized();
 		// This client gets the event as well, even if it made no handshake.
-		if (this.#attachment === null) this.#pump.carry(this.#attach());
-		const { planMode } = await this.#kernelApi.session.send({ type: "plan-mode.set", enabled });
+		const { planMode } = await this.#whileAttached(() =>
+			this.#kernelApi.session.send({ type: "plan-mode.set", enabled }),
+		);
 		// The response follows the event (wire-protocol §2.5).
 		await this.#attachment?.drained();
 		return { status: "ok", plan_mode: planMode };
@@ -183,9 +202,9 @@ export class KimiConnection implements DialectConnection {
 			this.#replay.abort();
 			return;
 		}
-		// The response precedes everything that the cancel causes (wire-protocol §1.6).
-		if (this.#kernelApi.session.snapshot().turnId !== null) respond({});
 		await this.#kernelApi.session.send({ type: "turn.cancel" });
+		// The response precedes everything that the cancel causes: that takes writes (wire-protocol §1.6).
+		respond({});
 	}
 
 	/** The answer to an approval that was sent to this client. */
@@ -196,16 +215,21 @@ export class KimiConnection implements DialectConnection {
 	/** Sends the session's log again; replies to replayed requests are ignored (wire-protocol §2.6). */
 	async #replayLog(): Promise<ReplayResult> {
 		if (this.#initializing !== null) await this.#initialized();
-		this.#refuseWhenBusy();
 		const replay = new AbortController();
-		this.#replay = replay;
+		const begin = async () => {
+			await this.#refuseWhenBusy();
+			this.#replay = replay;
+		};
+		await this.#holdRequests(begin());
 		const counts = { events: 0, requests: 0 };
-		const records = this.#kernelApi.session.records()[Symbol.asyncIterator]();
+		const records = this.#kernelApi.session.events()[Symbol.asyncIterator]();
 		try {
 			// A log that takes long to be read, and a client that does not read, must not hold up the abort.
 			for (;;) {
 				const next = await unlessAborted(records.next(), replay.signal);
 				if (next === null || next.done === true) break;
+				// The journal has more than the log of Kimi Wire, which a replay shows (wire-protocol §8.2).
+				if (next.value.isFromLog !== true && !isRecorded(next.value)) continue;
 				const message = toDelivered(next.value, this.#audience);
 				if (message === null) continue;
 				const id = requestId(message);
@@ -226,25 +250,40 @@ export class KimiConnection implements DialectConnection {
 		}
 	}
 
-	#attach(): Attachment {
-		const attachment = this.#kernelApi.session.attach({
+	/** Attaches the client with these tools besides those accepted so far. */
+	async #attach(declared: readonly ClientToolDeclaration[]): Promise<Attachment> {
+		const names = new Set(declared.map(({ name }) => name));
+		const tools = [...this.#tools.filter(({ name }) => !names.has(name)), ...declared];
+		const attachment = await this.#kernelApi.session.attach({
 			client: this.#client,
-			tools: this.#tools,
+			tools,
 			capabilities: this.#capabilities,
 			hooks: this.#hooks,
+			...(this.#attachment === null ? {} : { replaces: this.#attachment.id }),
 		});
-		this.#attachment?.close();
+		const accepted = new Set(attachment.tools.accepted);
+		this.#tools = tools.filter(({ name }) => accepted.has(name));
 		this.#attachment = attachment;
 		return attachment;
 	}
 
-	#isBusy(): boolean {
-		return this.#replay !== null || this.#isPrompting || this.#kernelApi.session.snapshot().turnId !== null;
+	async #refuseWhenBusy(): Promise<void> {
+		if (this.#replay !== null || this.#isPrompting) throw busy();
+		if ((await this.#kernelApi.session.snapshot()).turnId !== null) throw busy();
 	}
+}
 
-	#refuseWhenBusy(): void {
-		if (this.#isBusy()) throw new KernelError("busy", "An agent turn is already in progress");
-	}
+function busy(): KernelError {
+	return new KernelError("busy", "An agent turn is already in progress");
+}
+
+/** The result for these declarations alone. */
+function ofNames(
+	{ accepted, rejected }: Attachment["tools"],
+	declared: readonly ClientToolDeclaration[],
+): Attachment["tools"] {
+	const names = new Set(declared.map(({ name }) => name));
+	return { accepted: accepted.filter((name) => names.has(name)), rejected };
 }
 
 function toCapabilities(declared: NonNullable<InitializeParams["capabilities"]>): AttachOptions["capabilities"] {

@@ -23,10 +23,20 @@ describe("the cap on events", () => {
 		}
 		expect(allSamples.filter((body) => delivered(body, {}) === null).map(({ type }) => type)).toEqual([
 			"step.interrupted",
+			"usage.counted",
 			"budget.warning",
+			"permission.decided",
+			"tool.started",
+			"tool.progress",
+			"tool.ended",
+			"tool.outcome-unknown",
+			"recovery.reported",
 			"interaction.resolved",
 			"interaction.resolved",
 			"interaction.resolved",
+			"client.attached",
+			"client.detached",
+			"session.reset",
 		]);
 	});
 

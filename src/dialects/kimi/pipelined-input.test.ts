@@ -26,7 +26,7 @@ describe("Kimi Wire with pipelined input", () => {
 		server.client.pause();
 		server.client.write(line("p", "prompt", { user_input: "hi" }));
 		for (let turn = 0; turn < 20; turn += 1) await nextTurn();
-		expect(server.session.snapshot().turnId).toBeNull();
+		expect(server.session.turnId).toBeNull();
 		server.client.write(line("r", "replay", {}));
 		for (let turn = 0; turn < 20; turn += 1) await nextTurn();
 		server.client.resume();

@@ -22,7 +22,7 @@ const delivered = (body: EventBody, agentPath = path.slice(0, 0)) =>
 describe("events of Kimi Wire", () => {
 	it("has deltas of the session's own agent, and merged parts of subagents", () => {
 		const streamed: readonly EventType[] = ["content.delta", "tool-call.started", "tool-call.delta"];
-		const merged: readonly EventType[] = ["content.completed", "tool-call.completed", "tool-call.fragment"];
+		const merged: readonly EventType[] = ["content.completed", "tool.requested", "tool-call.fragment"];
 		for (const type of streamed)
 			expect([delivered(sample(type)).length, delivered(sample(type), path).length]).toEqual([1, 0]);
 		for (const type of merged)

@@ -18,6 +18,7 @@ const delivered: Entry = (event, audience) => {
 	const message = toDelivered(event, audience);
 	return message === null ? nothing : [{ kind: "notification", method: "event", params: message }];
 };
+const withheld: Entry = () => nothing;
 const deliveredOfRoot: Entry = (event, audience) =>
 	event.agentPath.length === 0 ? delivered(event, audience) : nothing;
 const deliveredOfSubagents: Entry = (event, audience) =>
@@ -34,14 +35,21 @@ const entries: { readonly [T in EventType]: Entry } = {
 	"mcp.loading-started": delivered,
 	"mcp.loading-ended": delivered,
 	"status.changed": delivered,
+	"usage.counted": withheld,
 	"budget.warning": delivered,
 	"notification.raised": delivered,
 	"content.delta": deliveredOfRoot,
 	"content.completed": deliveredOfSubagents,
 	"tool-call.started": deliveredOfRoot,
 	"tool-call.delta": deliveredOfRoot,
-	"tool-call.completed": deliveredOfSubagents,
+	"tool.requested": deliveredOfSubagents,
 	"tool-call.fragment": deliveredOfSubagents,
+	"permission.decided": withheld,
+	"tool.started": withheld,
+	"tool.progress": withheld,
+	"tool.ended": withheld,
+	"tool.outcome-unknown": withheld,
+	"recovery.reported": withheld,
 	"tool.result": delivered,
 	"interaction.requested": ({ body }) =>
 		body.type === "interaction.requested" ? [toRequest(body.interaction)] : nothing,
@@ -53,6 +61,9 @@ const entries: { readonly [T in EventType]: Entry } = {
 			...delivered({ ...event, agentPath: [] }, audience),
 		];
 	},
+	"client.attached": withheld,
+	"client.detached": withheld,
+	"session.reset": withheld,
 	"steer.consumed": delivered,
 	"plan.displayed": delivered,
 	"hook.triggered": delivered,

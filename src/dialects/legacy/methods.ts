@@ -1,4 +1,5 @@
 // The methods of the legacy dialect: `run` and `interrupt` (wire-protocol §7.1).
+import { KernelError } from "../../base/errors.ts";
 import type { TurnOutcome } from "../../events/event.ts";
 import type { Peer } from "../../rpc/connection.ts";
 import { defineMethod, type MethodTable, type Respond } from "../../rpc/methods.ts";
@@ -14,7 +15,8 @@ const { methods: shapes } = legacyProtocol;
 export class LegacyConnection implements DialectConnection {
 	readonly #kernelApi: KernelApi;
 	readonly #pump: EventPump;
-	#isAttached = false;
+	/** Set once the first run attaches. */
+	#attaching: Promise<void> | null = null;
 
 	constructor(kernelApi: KernelApi, peer: Peer) {
 		this.#kernelApi = kernelApi;
@@ -36,20 +38,28 @@ export class LegacyConnection implements DialectConnection {
 
 	async #run(input: string): Promise<RunResult> {
 		const { session } = this.#kernelApi;
-		if (!this.#isAttached) {
-			this.#isAttached = true;
-			this.#pump.carry(session.attach({ client: null, tools: new Map(), capabilities: [], hooks: null }));
-		}
+		this.#attaching ??= this.#attach();
+		await this.#attaching;
 		const { turnId } = await session.send({ type: "turn.start", input });
 		return toRunResult(await this.#pump.turnEnded(turnId));
 	}
 
+	async #attach(): Promise<void> {
+		this.#pump.carry(await this.#kernelApi.session.attach({ client: null, tools: [], capabilities: [], hooks: null }));
+	}
+
 	async #interrupt(respond: Respond<InterruptResult>): Promise<InterruptResult> {
 		const { session } = this.#kernelApi;
-		if (session.snapshot().turnId === null) return { status: "idle" };
+		// A run that arrived before has begun its turn then.
+		await this.#attaching;
 		const result = { status: "ok" } as const;
+		try {
+			await session.send({ type: "turn.cancel" });
+		} catch (thrown) {
+			if (thrown instanceof KernelError && thrown.code === "no-turn") return { status: "idle" };
+			throw thrown;
+		}
 		respond(result);
-		await session.send({ type: "turn.cancel" });
 		return result;
 	}
 }

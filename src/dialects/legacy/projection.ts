@@ -15,7 +15,7 @@ const ignored = () => null;
 const streamed: ReadonlySet<EventType> = new Set<EventType>(["content.delta", "tool-call.started", "tool-call.delta"]);
 const merged: ReadonlySet<EventType> = new Set<EventType>([
 	"content.completed",
-	"tool-call.completed",
+	"tool.requested",
 	"tool-call.fragment",
 ]);
 
@@ -31,20 +31,30 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"mcp.loading-ended": ignored,
 	"status.changed": ({ context_usage }) =>
 		context_usage === null ? null : { type: "status_update", payload: { context_usage } },
+	"usage.counted": ignored,
 	"budget.warning": ignored,
 	"notification.raised": ignored,
 	"content.delta": ({ part }) => ({ type: "content_part", payload: withoutNulls(part) }),
 	"content.completed": ({ part }) => ({ type: "content_part", payload: withoutNulls(part) }),
 	"tool-call.started": ({ call }) => ({ type: "tool_call", payload: withoutNulls(call) }),
 	"tool-call.delta": ({ arguments_part }) => ({ type: "tool_call_part", payload: withoutNulls({ arguments_part }) }),
-	"tool-call.completed": ({ call }) => ({ type: "tool_call", payload: withoutNulls(call) }),
+	"tool.requested": ({ call }) => ({ type: "tool_call", payload: withoutNulls(call) }),
 	"tool-call.fragment": ({ arguments_part }) => ({ type: "tool_call_part", payload: withoutNulls({ arguments_part }) }),
+	"permission.decided": ignored,
+	"tool.started": ignored,
+	"tool.progress": ignored,
+	"tool.ended": ignored,
+	"tool.outcome-unknown": ignored,
+	"recovery.reported": ignored,
 	"tool.result": ({ toolCallId, result }) => ({
 		type: "tool_result",
 		payload: { tool_call_id: toolCallId, ok: !result.is_error, result: toLegacyResult(result) },
 	}),
 	"interaction.requested": ignored,
 	"interaction.resolved": ignored,
+	"client.attached": ignored,
+	"client.detached": ignored,
+	"session.reset": ignored,
 	"steer.consumed": ignored,
 	"plan.displayed": ignored,
 	"hook.triggered": ignored,

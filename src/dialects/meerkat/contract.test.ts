@@ -38,20 +38,30 @@ const delivered: DialectSubject["delivered"] = {
 	"mcp.loading-ended": undelivered,
 	// After an answer that is delivered already; what it cost, and what a subagent cost, is in the totals of the run.
 	"status.changed": { own: withheld, subagent: [null, withheld] },
+	"usage.counted": own(null),
 	"budget.warning": own("budget_warning"),
 	"notification.raised": undelivered,
 	"content.delta": own("text_delta", "reasoning_delta"),
 	"content.completed": undelivered,
 	"tool-call.started": undelivered,
 	"tool-call.delta": undelivered,
-	"tool-call.completed": own(withheld),
+	"tool.requested": own(withheld),
 	"tool-call.fragment": undelivered,
+	"permission.decided": own(null),
+	"tool.started": own(null),
+	"tool.progress": own(null),
+	"tool.ended": own(null),
+	"tool.outcome-unknown": own(null),
+	"recovery.reported": own(null),
 	"tool.result": own(withheld),
 	"interaction.requested": {
 		own: ["approval/request", "tool/execute", "question/request", null],
 		subagent: ["approval/request", "tool/execute", "question/request", null],
 	},
 	"interaction.resolved": undelivered,
+	"client.attached": own(null),
+	"client.detached": own(null),
+	"session.reset": own(null),
 	"steer.consumed": undelivered,
 	"plan.displayed": undelivered,
 	"hook.triggered": own("hook_started"),
@@ -63,7 +73,7 @@ const delivered: DialectSubject["delivered"] = {
 function createSubject(codec: EraCodec, deliveredInEra: DialectSubject["delivered"]): DialectSubject {
 	return {
 		async carry({ session, peer, attachment }) {
-			vi.spyOn(session, "attach").mockReturnValue(attachment);
+			vi.spyOn(session, "attach").mockResolvedValue(attachment);
 			let ids = 0;
 			await HostedSession.attach(
 				{
@@ -108,7 +118,7 @@ for (const [era, subject] of eras) {
 
 	it(`requests nothing about a call of the ${era} era before the call itself is delivered`, async () => {
 		const { take, requests } = await connectDialect(subject);
-		for (const type of ["turn.started", "step.started", "tool-call.completed"] as const)
+		for (const type of ["turn.started", "step.started", "tool.requested", "tool.started"] as const)
 			for (const body of sampleEvents[type].slice(0, 1)) await take(body);
 		for (const body of sampleEvents["interaction.requested"].slice(0, 1)) expect(await take(body)).toEqual([]);
 		expect(requests).toEqual([]);

@@ -3,12 +3,12 @@
 import { type ContentPart, toParts } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import type { AgentEvent } from "../../events/event.ts";
-import type { SessionApi } from "../../kernel/api.ts";
+import type { MessageHistory } from "../../kernel/api.ts";
 import { toObject } from "./contract.ts";
 import { toArguments } from "./interactions.ts";
 import type { HistoryMessage } from "./wire.ts";
 
-type DialectConnection = ReturnType<SessionApi["conversation"]>;
+type DialectConnection = MessageHistory;
 
 /** What the log has about one message. */
 interface Mark {

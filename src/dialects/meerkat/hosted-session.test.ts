@@ -61,9 +61,9 @@ function createFullStore(type: EventType): { readonly store: SessionStore; isFul
 	const store = createMemoryStore();
 	const watch = (stored: StoredSession): StoredSession => ({
 		...stored,
-		async appendEvents(events) {
-			if (full.isFull && events.some(({ body }) => body.type === type)) throw storageFailure;
-			await stored.appendEvents(events);
+		async commit(batch, options) {
+			if (full.isFull && batch.events?.some(({ body }) => body.type === type)) throw storageFailure;
+			return await stored.commit(batch, options);
 		},
 		async establish() {
 			if (full.isFull) throw storageFailure;

@@ -83,18 +83,17 @@ export class HostedSession {
 			description,
 			parameters: input_schema,
 		}));
-		const { tools, rejected } = await handle.session.checkTools(declared);
-		for (const { name, reason } of rejected)
-			kernelApi.log.warn("A tool of the client was refused.", { tool: name, reason });
 		const hosted = new HostedSession(handle, kernelApi, peer, client, remembered);
 		const answers = client.answers();
-		const attachment = handle.session.attach({
+		const attachment = await handle.session.attach({
 			client: null,
-			tools,
+			tools: declared,
 			capabilities: answers.has("question/request") ? ["questions"] : [],
 			approves: answers.has("approval/request"),
 			hooks: [],
 		});
+		for (const { name, reason } of attachment.tools.rejected)
+			kernelApi.log.warn("A tool of the client was refused.", { tool: name, reason });
 		hosted.pump.carry(attachment);
 		return hosted;
 	}

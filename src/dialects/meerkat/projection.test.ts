@@ -36,8 +36,15 @@ const begin: EventBody = { type: "turn.started", input: "go" };
 const step: EventBody = { type: "step.started", n: 1 };
 const text = (value: string): EventBody => ({ type: "content.delta", part: { type: "text", text: value } });
 const called = (id: string, value?: string | null): EventBody => ({
-	type: "tool-call.completed",
+	type: "tool.requested",
 	call: call(id, value),
+});
+const began = (toolCallId: string): EventBody => ({
+	type: "tool.started",
+	toolCallId,
+	name: "T",
+	arguments: "{}",
+	has_effect: true,
 });
 const result = (toolCallId: string): EventBody => ({
 	type: "tool.result",
@@ -56,11 +63,9 @@ const typesOf = (events: readonly { readonly type: string }[]) => events.map(({ 
 describe("the events of a run", () => {
 	it("has results in the order of the calls, once all are complete, even if one was early", () => {
 		const { take, all } = createSubject();
-		expect(typesOf(all(begin, step, text("a"), called("1"), called("2"), result("2")))).toEqual([
-			"run_started",
-			"turn_started",
-			"text_delta",
-		]);
+		expect(typesOf(all(begin, step, text("a"), called("1"), began("1"), called("2"), began("2"), result("2")))).toEqual(
+			["run_started", "turn_started", "text_delta"],
+		);
 		expect(typesOf(take(answered))).toEqual([
 			"text_complete",
 			"tool_call_requested",
@@ -139,6 +144,16 @@ describe("the events of a run", () => {
 		expect(events).toContainEqual({ type: "text_complete", content: "Hello" });
 	});
 
+	it("says that a call begins when it does, and never for one that was refused", () => {
+		const { take, all } = createSubject();
+		all(begin, step, called("1"), called("2"));
+		expect(typesOf(take(answered))).toEqual(["tool_call_requested", "tool_call_requested"]);
+		expect(take(began("2"))).toEqual([{ type: "tool_execution_started", id: "2", name: "T" }]);
+		expect(take(began("2"))).toEqual([]);
+		expect(take(result("1"))).toEqual([]);
+		expect(typesOf(take(result("2"))).filter((type) => type === "tool_execution_started")).toEqual([]);
+	});
+
 	const hook = { event: "PreToolUse", target: "T" };
 	const triggered: EventBody = { type: "hook.triggered", ...hook, hook_count: 1 };
 	const resolved = (reason: string): EventBody => ({
@@ -151,10 +166,9 @@ describe("the events of a run", () => {
 
 	it("reports hooks of a call after the call, even if they ran before the end of the answer", () => {
 		const { take, all, projection } = createSubject();
-		expect(typesOf(all(begin, step, called("1"), triggered, resolved(""), called("2")))).toEqual([
-			"run_started",
-			"turn_started",
-		]);
+		expect(
+			typesOf(all(begin, step, called("1"), triggered, resolved(""), began("1"), called("2"), began("2"))),
+		).toEqual(["run_started", "turn_started"]);
 		expect(projection.isAnswering()).toBe(true);
 		expect(typesOf(take(answered))).toEqual([
 			"tool_call_requested",

@@ -88,6 +88,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		if (token_usage === null && plan_mode === null) return nothing;
 		return run?.answered(token_usage) ?? nothing;
 	},
+	"usage.counted": ignored,
 	"budget.warning": ({ budget, used, limit }) => [
 		{
 			type: "budget_warning",
@@ -107,14 +108,24 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"content.completed": ignored,
 	"tool-call.started": ignored,
 	"tool-call.delta": ignored,
-	"tool-call.completed": ({ call }, { at }, { run }) => {
+	"tool.requested": ({ call }, { at }, { run }) => {
 		run?.addCall(call, at);
 		return nothing;
 	},
 	"tool-call.fragment": ignored,
+	"permission.decided": ignored,
+	"tool.started": ({ toolCallId }, { agentPath }, { run }) =>
+		agentPath.length === 0 ? (run?.startCall(toolCallId) ?? nothing) : nothing,
+	"tool.progress": ignored,
+	"tool.ended": ignored,
+	"tool.outcome-unknown": ignored,
+	"recovery.reported": ignored,
 	"tool.result": ({ toolCallId, result }, { at }, { run }) => run?.settleCall(toolCallId, result, at) ?? nothing,
 	"interaction.requested": ignored,
 	"interaction.resolved": ignored,
+	"client.attached": ignored,
+	"client.detached": ignored,
+	"session.reset": ignored,
 	"steer.consumed": ignored,
 	"plan.displayed": ignored,
 	"hook.triggered": ({ event }, triggered, state) => {

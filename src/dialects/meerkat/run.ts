@@ -10,6 +10,8 @@ import type { MeerkatEvent } from "./wire-events.ts";
 interface OpenCall {
 	readonly call: ToolCall;
 	readonly startedAt: number;
+	/** Whether it has begun to act. */
+	isStarted: boolean;
 	settled: Settled | null;
 }
 
@@ -85,7 +87,19 @@ export class Run {
 	}
 
 	addCall(call: ToolCall, at: number): void {
-		this.#current?.calls.push({ call, startedAt: at, settled: null });
+		this.#current?.calls.push({ call, startedAt: at, isStarted: false, settled: null });
+	}
+
+	/** The call was allowed and begins to act. */
+	startCall(id: string): MeerkatEvent[] {
+		const current = this.#current;
+		const open = current?.calls.find(
+			({ call, isStarted, settled }) => call.id === id && !isStarted && settled === null,
+		);
+		if (current === null || open === undefined) return [];
+		open.isStarted = true;
+		// The calls of an answer are sent when it is complete.
+		return current.isAnswered ? [{ type: "tool_execution_started", ...place(open.call) }] : [];
 	}
 
 	settleCall(id: string, result: ToolReturn, at: number): MeerkatEvent[] {
@@ -125,7 +139,8 @@ export class Run {
 		for (const { call } of current.calls) {
 			events.push({ type: "tool_call_requested", ...place(call), args: toArguments(call.function.arguments) });
 		}
-		for (const { call } of current.calls) events.push({ type: "tool_execution_started", ...place(call) });
+		for (const { call, isStarted } of current.calls)
+			if (isStarted) events.push({ type: "tool_execution_started", ...place(call) });
 		return [...events, ...current.early, ...this.#finishIfSettled()];
 	}
 

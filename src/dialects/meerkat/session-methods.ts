@@ -125,7 +125,7 @@ export class SessionMethods {
 	#interrupt(id: string, respond: Respond<InterruptResult>): Promise<InterruptResult> {
 		return this.#lines.run(id, async () => {
 			const result: InterruptResult = { interrupted: true };
-			const running = this.#kernelApi.sessions.list().find((info) => info.id === id);
+			const running = (await this.#kernelApi.sessions.loaded()).find((info) => info.id === id);
 			// The response precedes everything that the interrupt causes.
 			if (running?.isRunning === true) respond(result);
 			await this.#kernelApi.sessions.interrupt(id);
@@ -133,14 +133,14 @@ export class SessionMethods {
 		});
 	}
 
-	#list(limit: number, offset: number): SessionListResult {
-		const infos = this.#kernelApi.sessions.list();
+	async #list(limit: number, offset: number): Promise<SessionListResult> {
+		const infos = await this.#kernelApi.sessions.loaded();
 		return this.#client.codec().sessionList(infos, (id) => this.#factsOf(id), { offset, limit });
 	}
 
 	#read(id: string): Promise<SessionReadResult> {
 		return this.#inLine(id, async () => {
-			let info = this.#kernelApi.sessions.list().find((each) => each.id === id);
+			let info = (await this.#kernelApi.sessions.loaded()).find((each) => each.id === id);
 			if (info === undefined || !this.#remembered.has(id)) {
 				const handle = await this.#kernelApi.sessions.acquire(id);
 				info = handle.info;
@@ -156,7 +156,7 @@ export class SessionMethods {
 			try {
 				const { session } = handle;
 				const { facts } = await this.#remember(handle);
-				const all = await toHistory(session.conversation(), session.records(), facts.createdAt);
+				const all = await toHistory(await session.conversation(), session.events(), facts.createdAt);
 				const messages = all.slice(offset, limit === null ? undefined : offset + limit);
 				return {
 					session_id: id,
@@ -174,10 +174,18 @@ export class SessionMethods {
 
 	#archive(id: string): Promise<ArchiveResult> {
 		return this.#inLine(id, async () => {
-			await this.#kernelApi.sessions.archive(id, async (session) => (await this.#attached.get(session))?.idle());
+			const attached = await this.#attachedTo(id);
+			await this.#kernelApi.sessions.archive(id);
+			await attached?.idle();
 			this.#remembered.delete(id);
 			return { archived: true as const };
 		});
+	}
+
+	/** How the session sends its events to this client; null when it does not. */
+	async #attachedTo(id: string): Promise<HostedSession | null> {
+		for (const [session, attached] of this.#attached) if (session.id === id) return await attached;
+		return null;
 	}
 
 	#inLine<T>(id: string, work: () => Promise<T>): Promise<T> {
@@ -207,7 +215,7 @@ export class SessionMethods {
 	async #remember({ session }: SessionHandle): Promise<Remembered> {
 		const known = this.#remembered.get(session.id);
 		if (known !== undefined) return known;
-		const remembered = { facts: await readFacts(session.records(), this.#client.now()), sequence: 0 };
+		const remembered = { facts: await readFacts(session.events(), this.#client.now()), sequence: 0 };
 		const meanwhile = this.#remembered.get(session.id) ?? remembered;
 		this.#remembered.set(session.id, meanwhile);
 		return meanwhile;
