@@ -29,6 +29,7 @@ const dialects: ReadonlyMap<string, ReadonlyMap<string, CampaignKind>> = new Map
 				() => import("./campaign/wire/front-end.ts"),
 			),
 			["answers", { rounds: 5_000, load: async () => (await import("./campaign/answers/answers.ts")).runCampaign }],
+			["clients", { rounds: 2_000, load: async () => (await import("./campaign/clients/clients.ts")).runCampaign }],
 			["orphans", { rounds: 100, load: async () => (await import("./campaign/orphans/orphans.ts")).runCampaign }],
 			["wedge", { rounds: 0, load: async () => (await import("./campaign/wedge/wedge.ts")).runCampaign }],
 		]),

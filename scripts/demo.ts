@@ -154,7 +154,7 @@ async function run(): Promise<boolean> {
 	terminal.heading("3  The session again, in a second process");
 	terminal.paragraph(
 		"",
-		`The session's log is sent again. Consecutive deltas among the ${received} messages above are stored merged. Approvals are in calls.jsonl.`,
+		`The session's log is sent again. Consecutive deltas among the ${received} messages above are stored merged. Approvals are in journal.jsonl.`,
 	);
 	await replay();
 

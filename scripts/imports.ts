@@ -54,6 +54,12 @@ export const importTable: readonly FolderRule[] = [
 		rooms: { files: [], search: [], tasks: [], web: [] },
 	},
 	{
+		folder: "permissions",
+		floor: 2,
+		owns: "policies over what tool calls want to do, and their verdict",
+		mayImport: ["events"],
+	},
+	{
 		folder: "hooks",
 		floor: 2,
 		owns: "hook points, matching, aggregation",
@@ -101,6 +107,7 @@ export const importTable: readonly FolderRule[] = [
 			"models",
 			"tools",
 			"hooks",
+			"permissions",
 			"definitions",
 			"config",
 			"credentials",

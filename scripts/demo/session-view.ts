@@ -6,7 +6,7 @@ import type { Terminal } from "./terminal.ts";
 const purposes: Readonly<Record<string, string>> = {
 	"wire.jsonl": "every event, merged",
 	"context.jsonl": "what the model sees",
-	"calls.jsonl": "journal: decisions, effects",
+	"journal.jsonl": "the truth: all of it, numbered",
 	"state.json": "title, session approvals",
 };
 

@@ -27,7 +27,8 @@ export const eventTexts = {
 	"ToolCallRequested.name": "The tool.",
 	"ToolCallRequested.args":
 		"The arguments; text if the model wrote no JSON. In the present contract always an object: anything else is its member `value`.",
-	tool_execution_started: "Work on a call begins, before its approval and its hooks.",
+	tool_execution_started:
+		"A call was allowed, by hooks and approvals, and begins to act. A call that is refused never starts.",
 	"ToolExecutionStarted.id": call,
 	"ToolExecutionStarted.name": "The tool.",
 	tool_execution_completed: "A call is over. Sent when all calls of the answer are, in the model's order.",

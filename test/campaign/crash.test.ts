@@ -2,6 +2,7 @@
 // path and the cause, nothing is delivered after the failure, and the server stays usable (docs/guarantees.md).
 import { describe, expect, it } from "vitest";
 import { countEffects, playCrash, runCrash } from "../../scripts/campaign/frame/crash.ts";
+import { eventsOf, readJournal } from "../../scripts/campaign/frame/journal-file.ts";
 import { type Happening, liveInMemory, shareDir } from "../../scripts/campaign/frame/memory-life.ts";
 import { toPart, wireCrash } from "../../scripts/campaign/wire/crash.ts";
 import { parseDelivered } from "../../scripts/campaign/wire/crash-client.ts";
@@ -9,8 +10,10 @@ import { committedPart, toPersisted } from "../../scripts/campaign/wire/crash-de
 import { checkStateHasDelivered } from "../../scripts/campaign/wire/crash-judge.ts";
 import { type LifeScript, scenarios } from "../../scripts/campaign/wire/crash-scenarios.ts";
 import { serveWire } from "../../scripts/campaign/wire/crash-server.ts";
+import { wholeText } from "../../src/base/long-text.ts";
 import type { Files } from "../../src/files/port.ts";
 import { withoutSync } from "../../src/files/unsynced-files.ts";
+import { toEventLines } from "../../src/store/disk/logs/event-log.ts";
 import type { Mishap, Plan } from "../support/failing-files.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
 
@@ -18,7 +21,7 @@ const losingIntents = (files: Files): Files => ({
 	...files,
 	openAppend: async (target) => {
 		const file = await files.openAppend(target);
-		return { ...file, append: async (text) => (text.includes('"started"') ? undefined : file.append(text)) };
+		return { ...file, append: async (text) => (text.includes('"tool.started"') ? undefined : file.append(text)) };
 	},
 });
 
@@ -27,22 +30,28 @@ const faultyPorts: readonly (readonly [string, string, (files: Files) => Files])
 	["sync nothing", "plain", withoutSync],
 	["do not sync directories", "plain", (files) => ({ ...files, syncDirectory: async () => {} })],
 	[
-		"lose what is appended to the event log",
+		"lose what is appended to the journal",
 		"plain",
 		(files) => ({
 			...files,
 			openAppend: async (target) => {
 				const file = await files.openAppend(target);
-				return target.endsWith("wire.jsonl") ? { ...file, append: async () => {} } : file;
+				return target.endsWith("journal.jsonl") ? { ...file, append: async () => {} } : file;
 			},
 		}),
 	],
-	["lose the intents of the call journal", "approve", losingIntents],
+	["lose the intents of calls", "approve", losingIntents],
 	["lose the intents of the calls of a server's tool", "tool of a server", losingIntents],
 	[
-		"do not sync what they replace",
-		"plan mode set",
-		(files) => ({ ...files, replace: (target, content) => files.replace(target, content) }),
+		"do not sync the journal",
+		"approve",
+		(files) => ({
+			...files,
+			openAppend: async (target) => {
+				const file = await files.openAppend(target);
+				return target.endsWith("journal.jsonl") ? { ...file, sync: async () => {} } : file;
+			},
+		}),
 	],
 	[
 		"lose what is appended to a subagent's event log",
@@ -137,6 +146,22 @@ const mishaps: readonly (readonly [string, Extract<Mishap, { kind: "fail" }>, fi
 	["the disk is full once and half a write stays", { kind: "fail", code: "ENOSPC", once: true, half: true }, 2, 2],
 ];
 
+const isProjection = (file: string): boolean => /(wire|context(_\d+)?)\.jsonl$|state\.json$/.test(file);
+
+function isFailure(one: Happening): boolean {
+	if (one.kind === "struck") return !isProjection(one.path);
+	return one.kind === "effect" && !isProjection(one.effect.path);
+}
+
+/** What was appended to the journal, as lines of the log that Kimi reads. */
+function persistedLines(happenings: readonly Happening[]): string {
+	const appended = happenings.flatMap((one) =>
+		one.kind === "effect" && one.effect.path.endsWith("journal.jsonl") ? [one.text] : [],
+	);
+	const events = eventsOf(readJournal(Buffer.from(appended.join(""))));
+	return toEventLines(events).map(wholeText).join("\n");
+}
+
 describe.each(["two calls at once", "steer"])("a turn of the scenario %s", (name) => {
 	it.each(mishaps)("ends in good order at whatever effect %s", async (_, mishap, first, step) => {
 		const script = scriptOf(name);
@@ -156,12 +181,11 @@ describe.each(["two calls at once", "steer"])("a turn of the scenario %s", (name
 			}
 			// A disk that works again serves the next prompt.
 			if (mishap.once === true && answers[0]?.error !== null) expect(answers[1]?.error).toBeNull();
+			// Nothing fails with a file that is written again from the journal: the next write to another one does.
 			const struckAt = life.happenings.findIndex(({ kind }) => kind === "struck");
-			const later = life.happenings.slice(struckAt);
-			const persisted = life.happenings
-				.slice(0, struckAt)
-				.flatMap((one) => (one.kind === "effect" && one.effect.path.endsWith("wire.jsonl") ? [one.text] : []))
-				.join("");
+			const failsAt = life.happenings.findIndex((one, index) => index >= struckAt && isFailure(one));
+			const later = failsAt === -1 ? [] : life.happenings.slice(failsAt);
+			const persisted = persistedLines(life.happenings.slice(0, failsAt));
 			const turn = delivered(later).slice(
 				0,
 				delivered(later).findIndex(({ id, error }) => id?.startsWith("prompt-") && error !== null) + 1,

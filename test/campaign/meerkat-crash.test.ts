@@ -39,7 +39,7 @@ function filesWith(messages: readonly object[], context: readonly object[] = [{ 
 		events: lines(messages.map((message) => ({ message }))),
 		context: lines(context),
 		rotations: [],
-		calls: Buffer.alloc(0),
+		journal: Buffer.alloc(0),
 		state: Buffer.alloc(0),
 		agents: [],
 	};
@@ -61,12 +61,13 @@ const faultyPorts: readonly (readonly [string, (files: Files) => Files])[] = [
 	["sync nothing", withoutSync],
 	["do not sync directories", (files) => ({ ...files, syncDirectory: async () => {} })],
 	[
-		"lose what is appended to the event log",
+		"garble what is appended to the journal",
 		(files) => ({
 			...files,
 			openAppend: async (target) => {
 				const file = await files.openAppend(target);
-				return target.endsWith("wire.jsonl") ? { ...file, append: async () => {} } : file;
+				const garbled = (text: string): string => text.replaceAll('"turn.started"', '"turn.starred"');
+				return target.endsWith("journal.jsonl") ? { ...file, append: (text) => file.append(garbled(text)) } : file;
 			},
 		}),
 	],
@@ -106,7 +107,7 @@ function judged(
 ): readonly string[] {
 	const toLines = (messages: readonly object[]): readonly string[] =>
 		messages.map((message) => JSON.stringify(message));
-	const life = { before, after: before, ran, completed: true, lostPower: false };
+	const life = { before, after: before, ran, completed: true, endedWell: true, lostPower: false };
 	const lives: readonly SessionLife[] = [
 		{ ...life, delivered: toLines(delivered) },
 		{ ...life, after, ran: [], delivered: toLines(lastLines) },
@@ -131,11 +132,14 @@ describe("the judge of many sessions", () => {
 	});
 
 	it("finds a context without its input, an effect that nobody allowed, and a file that was changed", () => {
-		expect(judged(filesWith(log, [{ role: "user", content: "ho" }]), filesWith(log, []), ["ls"])).toEqual([
+		const before = filesWith(log, [{ role: "user", content: "ho" }]);
+		const after = { ...filesWith(log, []), journal: Buffer.from("{}\n") };
+		expect(judged(before, after, ["ls"])).toEqual([
 			"1 inputs were delivered, the context has 0",
-			"context: what was there was changed",
+			"journal: no header",
 			"1 commands ran on 0 approvals",
 			"ran without being recorded: ls",
+			"context: what was there was changed",
 		]);
 	});
 

@@ -143,14 +143,15 @@ function watch(
 	onActivity: () => void,
 ): StoredSession {
 	let writes = 0;
-	const slowly = async (work: () => Promise<void>): Promise<void> => {
+	const slowly = async <T>(work: () => Promise<T>): Promise<T> => {
 		onActivity();
 		writes += 1;
 		const fails = failsWrite(writes);
 		for (let turn = 0; turn < latency; turn += 1) await nextTurn();
 		if (fails) throw new KernelError("storage-failed", "The disk is full.");
-		await work();
+		const value = await work();
 		onActivity();
+		return value;
 	};
 	const watchAgent = (agent: StoredAgent): StoredAgent => {
 		const { id } = agent.description;
@@ -181,20 +182,14 @@ function watch(
 			const agent = await stored.openAgent(id);
 			return agent === null ? null : watchAgent(agent);
 		},
-		appendContext: (rows) =>
+		commit: (batch, options) =>
 			slowly(async () => {
-				await stored.appendContext(rows);
-				contextRows.push(...rows);
+				const numbered = await stored.commit(batch, options);
+				const { context } = batch;
+				if (context?.kind === "replace") contextRows.splice(0, contextRows.length, ...context.rows);
+				if (context?.kind === "append") contextRows.push(...context.rows);
+				return numbered;
 			}),
-		replaceContext: (rows) =>
-			slowly(async () => {
-				await stored.replaceContext(rows);
-				contextRows.splice(0, contextRows.length, ...rows);
-			}),
-		appendEvents: (events) => slowly(() => stored.appendEvents(events)),
-		appendCalls: (records) => slowly(() => stored.appendCalls(records)),
-		updateState: (change) => slowly(() => stored.updateState(change)),
-		sync: () => slowly(() => stored.sync()),
 	};
 }
 

@@ -8,12 +8,10 @@ export interface SessionDouble {
 	readonly stored: StoredSession;
 	/** Every write that was begun, a word or two each. */
 	readonly writes: string[];
-	/** While true, writes to the event log fail. */
+	/** While true, no event can be stored. */
 	failEvents: boolean;
-	/** Holds writes to the event log until resolved. */
+	/** Holds the storing of events until resolved. */
 	hold: Deferred<void> | null;
-	/** Holds writes to the call journal until resolved. */
-	holdCalls: Deferred<void> | null;
 }
 
 export const sessionId = "5ac1e9f4-0000-4000-8000-000000000001";
@@ -25,23 +23,19 @@ export async function createSessionDouble(store = createMemoryStore()): Promise<
 		writes: [],
 		failEvents: false,
 		hold: null,
-		holdCalls: null,
 		stored: {
 			...stored,
-			async appendEvents(events) {
+			async commit(batch, options = {}) {
+				const { events = [], context, state } = batch;
 				double.writes.push(...events.map(({ body }) => body.type));
-				if (double.hold !== null) await double.hold.promise;
-				if (double.failEvents) throw storageFailure;
-				await stored.appendEvents(events);
-			},
-			async appendCalls(records) {
-				double.writes.push(...records.map(({ type }) => type));
-				if (double.holdCalls !== null) await double.holdCalls.promise;
-				await stored.appendCalls(records);
-			},
-			async sync() {
-				double.writes.push("sync");
-				await stored.sync();
+				if (context !== undefined) double.writes.push("context");
+				if (state !== undefined) double.writes.push("state");
+				if (options.sync === true) double.writes.push("sync");
+				if (events.length > 0) {
+					if (double.hold !== null) await double.hold.promise;
+					if (double.failEvents) throw storageFailure;
+				}
+				return await stored.commit(batch, options);
 			},
 		},
 	};

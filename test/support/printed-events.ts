@@ -15,7 +15,7 @@ export const callBegins = (id: string, name: string, argumentsText: string | nul
 	call: toCall(id, name, argumentsText),
 });
 export const callCompleted = (id: string, name: string, argumentsText: string | null): EventBody => ({
-	type: "tool-call.completed",
+	type: "tool.requested",
 	call: toCall(id, name, argumentsText),
 });
 export const argumentsGoOn = (argumentsText: string): EventBody => ({

@@ -52,6 +52,7 @@ export function createQuietParts(): Pick<
 	| "afk"
 	| "remindsOfAbsence"
 	| "whenUnattended"
+	| "rules"
 	| "isOneOfMany"
 	| "compaction"
 	| "budgets"
@@ -72,6 +73,7 @@ export function createQuietParts(): Pick<
 		afk: false,
 		remindsOfAbsence: true,
 		whenUnattended: "reject",
+		rules: [],
 		isOneOfMany: false,
 		compaction: { triggerRatio: 0.85, reservedTokens: 0 },
 		budgets: { session: noLimits, turn: noLimits, warningRatio: 0.8 },
@@ -90,7 +92,7 @@ export function createQuietParts(): Pick<
 }
 
 /** A client without a handshake. */
-export const plainAttachment: AttachOptions = { client: null, tools: new Map(), capabilities: [], hooks: null };
+export const plainAttachment: AttachOptions = { client: null, tools: [], capabilities: [], hooks: null };
 
 export const noAgents: AgentOperations = {
 	types: [],

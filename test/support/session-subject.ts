@@ -17,6 +17,8 @@ export interface SessionSubject {
 	readonly clock: FakeClock;
 	/** A client that reads everything. */
 	attach(options?: Partial<AttachOptions>): ClientDouble;
+	/** The same for a client with tools, of those the names that are accepted. */
+	attachWithTools(tools: AttachOptions["tools"]): Promise<ClientDouble>;
 }
 
 export interface ClientDouble {
@@ -53,11 +55,16 @@ export async function createSessionSubject(
 		log: silentLog,
 		...overrides,
 	});
-	return { session, double: persisted, clock, attach: (options = {}) => attachClient(session, options) };
+	return {
+		session,
+		double: persisted,
+		clock,
+		attach: (options = {}) => watchClient(session.attachPlain({ ...plainAttachment, ...options })),
+		attachWithTools: async (declared) => watchClient(await session.attach({ ...plainAttachment, tools: declared })),
+	};
 }
 
-function attachClient(session: Session, options: Partial<AttachOptions>): ClientDouble {
-	const attachment = session.attach({ ...plainAttachment, ...options });
+function watchClient(attachment: Attachment): ClientDouble {
 	const bodies: EventBody[] = [];
 	let awaited = 0;
 	const waiters: (() => void)[] = [];
@@ -78,6 +85,7 @@ function attachClient(session: Session, options: Partial<AttachOptions>): Client
 		},
 	};
 	void (async () => {
+		for (const { body } of attachment.snapshot.openInteractions) bodies.push(body);
 		for await (const batch of attachment.events) {
 			for (const event of batch) {
 				bodies.push(event.body);

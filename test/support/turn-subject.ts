@@ -5,12 +5,12 @@ import { runTurn } from "../../src/agent/turn.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { ToolCall, ToolReturn, UserInput } from "../../src/events/content.ts";
 import { toolSuccess } from "../../src/events/content.ts";
-import type { ContextRow } from "../../src/events/conversation.ts";
+import type { ContextChange, ContextRow } from "../../src/events/conversation.ts";
 import type { EventBody } from "../../src/events/event.ts";
 import { allowed } from "../../src/hooks/hook.ts";
 import { createSteerQueue } from "../../src/kernel/turn/steers.ts";
 import type { Model } from "../../src/models/model.ts";
-import type { ApprovalNeed, OpenedCall, Refusal, Tool } from "../../src/tools/tool.ts";
+import type { ApprovalNeed, OpenedCall, Refusal, Tool, ToolProgress } from "../../src/tools/tool.ts";
 
 export interface TurnSubject {
 	readonly events: EventBody[];
@@ -36,14 +36,10 @@ export function createTurnSubject(
 	const steers = createSteerQueue();
 	let unpersisted: string | null = null;
 	const log = {
-		async appendContext(appended: readonly ContextRow[]) {
-			if (unpersisted !== null && JSON.stringify(appended).includes(unpersisted)) throw new Error("disk full");
-			rows.push(...appended);
-			order.push(`rows ${appended.map(rowName).join(" ")}`);
-		},
-		async replaceContext(replacing: readonly ContextRow[]) {
-			rows.splice(0, rows.length, ...replacing);
-			order.push(`replaced by ${replacing.map(rowName).join(" ")}`);
+		async change({ kind, rows: changed }: ContextChange) {
+			if (unpersisted !== null && JSON.stringify(changed).includes(unpersisted)) throw new Error("disk full");
+			rows.splice(kind === "append" ? rows.length : 0, rows.length, ...changed);
+			order.push(`${kind === "append" ? "rows" : "replaced by"} ${changed.map(rowName).join(" ")}`);
 		},
 	};
 	const dependencies: TurnDependencies = {
@@ -58,9 +54,10 @@ export function createTurnSubject(
 		steers,
 		journal: {
 			started: async (call) => void order.push(`started ${call.id}`),
-			finished: async (call, isError) => void order.push(`finished ${call.id}${isError ? " badly" : ""}`),
+			ended: async (call) => void order.push(`ended ${call.id}`),
 		},
 		limits: { maxSteps: 5, maxAttempts: 3 },
+		progress: () => ({ report() {}, end() {} }),
 		budget: { exhausted: () => null, takeToolCall: () => null },
 		cacheKey: "key",
 		isSubagent: false,
@@ -114,7 +111,7 @@ export interface ToolDouble {
 	readonly target?: string | null;
 	readonly result?: ToolReturn;
 	open?(value: unknown): Promise<OpenedCall | null>;
-	execute?(signal: AbortSignal, toolCallId: string): Promise<ToolReturn | Refusal>;
+	execute?(signal: AbortSignal, toolCallId: string, progress: ToolProgress): Promise<ToolReturn | Refusal>;
 }
 
 export function createToolDouble(name: string, double: ToolDouble = {}): Tool {
@@ -131,13 +128,14 @@ export function createToolDouble(name: string, double: ToolDouble = {}): Tool {
 		async open(value, { toolCallId }) {
 			const opened = (await double.open?.(value)) ?? null;
 			if (opened !== null) return opened;
-			const execute = async (signal: AbortSignal) => (await double.execute?.(signal, toolCallId)) ?? result;
+			const execute = async (signal: AbortSignal, progress: ToolProgress = () => {}) =>
+				(await double.execute?.(signal, toolCallId, progress)) ?? result;
 			return { ok: true, preparation: { kind: "ready", approval, hasEffect, target, execute } };
 		},
 	};
 }
 
-export const editNeed: ApprovalNeed = { action: "edit file", description: "Edit it", display: [] };
+export const editNeed: ApprovalNeed = { action: "edit file", subjects: [], description: "Edit it", display: [] };
 
 /** Answers by call id; whoever is not named is approved and shown. */
 export function approveBy(outcomes: Readonly<Record<string, ApprovalOutcome>>) {

@@ -1,17 +1,18 @@
 // One round of the crash and kill campaigns: a life that is stopped, now and then a recovery that is stopped too, and a life
 // that ends well; then every session is judged by what its clients were sent and what its files have.
 import type fc from "fast-check";
+import type { Damage } from "./damage.ts";
+import { openCalls } from "./journal-file.ts";
+import { checkEffects, checkJournal, checkProjections, checkRetained } from "./journal-judge.ts";
 import type { Part } from "./life.ts";
 import type { Happening, Serve } from "./memory-life.ts";
 import {
 	checkAgents,
 	checkContext,
-	checkEffects,
 	checkFiles,
 	countUnclosed,
 	countUnknown,
 	type SessionFiles,
-	unfinishedCalls,
 } from "./session-files.ts";
 
 /** One session's share of one life of the server. */
@@ -26,6 +27,8 @@ export interface SessionLife {
 	readonly after: SessionFiles;
 	/** Whether the client played its part to the end. */
 	readonly completed: boolean;
+	/** Whether it was not stopped: then its files are all written. */
+	readonly endedWell: boolean;
 	/** Whether it ended with the power: then only what was committed must be there. */
 	readonly lostPower: boolean;
 }
@@ -76,6 +79,8 @@ export interface Lived {
 /** Where lives are lived. `Stop` says where one is stopped. */
 export interface World<Stop> {
 	live(parts: readonly Part[], life: number, stop: Stop | null): Promise<Lived>;
+	/** Does it to the files of every session; `round` counts what is done to them. */
+	damage(damage: Damage, round: number): Promise<void>;
 	readSession(id: string): Promise<SessionFiles>;
 	/** The marks that commands left; empty where what ran is known with each life. */
 	marks(): Promise<readonly string[]>;
@@ -85,7 +90,7 @@ const noFiles: SessionFiles = {
 	events: Buffer.alloc(0),
 	context: Buffer.alloc(0),
 	rotations: [],
-	calls: Buffer.alloc(0),
+	journal: Buffer.alloc(0),
 	state: Buffer.alloc(0),
 	agents: [],
 };
@@ -106,6 +111,8 @@ export async function playRound<Scenario, Stop>(
 	scenario: Scenario,
 	stops: readonly (Stop | null)[],
 	world: World<Stop>,
+	/** What is done to the files before each life after the one that is stopped first. */
+	damaged: readonly Damage[] = [],
 ): Promise<RoundResult> {
 	const sessions = new Map(dialect.sessionsOf(scenario).map((id): [string, SessionLife[]] => [id, []]));
 	const faults: string[] = [];
@@ -128,6 +135,7 @@ export async function playRound<Scenario, Stop>(
 				before: before.get(id) ?? noFiles,
 				after: await world.readSession(id),
 				completed: lived.completed,
+				endedWell: stop === null && lived.completed,
 				lostPower: lived.lostPower,
 			});
 		}
@@ -136,7 +144,11 @@ export async function playRound<Scenario, Stop>(
 	if (dialect.partsOf(scenario, "earlier", 1, []).length > 0) await live("earlier", null);
 	const [first = null, ...others] = stops;
 	const { completed } = await live("stopped", first);
-	for (const stop of [...others, null]) await live("recovery", stop);
+	for (const [index, stop] of [...others, null].entries()) {
+		const damage = damaged[index];
+		if (damage !== undefined) await world.damage(damage, index);
+		await live("recovery", stop);
+	}
 	const marks = await world.marks();
 	for (const [id, lives] of sessions) {
 		const ran = ranOf(marks, dialect.commandsOf(scenario, id, lives));
@@ -177,22 +189,24 @@ export function judge<Scenario>(
 	const last = lives.at(-1);
 	if (last === undefined) return [];
 	const { before, after } = last;
+	const ran = lives.flatMap((life) => life.ran);
 	const faults = [
 		...dialect.judge(id, lives, scenario),
-		// A half-written end is removed with the next append, which not every recovery brings.
-		...checkFiles(before, after).filter(
-			(fault) => fault !== "calls: the last line is not ended" || !before.calls.equals(after.calls),
-		),
 		...checkContext(after.context),
 		...checkAgents(after),
-		...checkEffects(
-			lives.flatMap(({ ran }) => ran),
-			after.calls,
-		),
+		...checkJournal(after.journal),
+		...checkEffects(ran, after.journal),
 	];
-	if (unfinishedCalls(after.calls).length > 0) faults.push("calls are left unfinished");
+	for (const life of lives) {
+		faults.push(...checkRetained(life.before.journal, life.after.journal));
+		// A half-written end is removed with the next append, which not every life comes to.
+		const isWritten = life.endedWell && !life.before.journal.equals(life.after.journal);
+		if (!isWritten) continue;
+		faults.push(...checkFiles(life.before, life.after), ...checkProjections(life.after.journal, life.after));
+	}
+	if (openCalls(after.journal).length > 0) faults.push("calls are left unfinished");
 	if (!dialect.isUsed(lives)) return faults;
-	const unknown = countUnknown(after.context) - countUnknown(before.context);
+	const unknown = countUnknown(after) - countUnknown(before);
 	const unclosed = countUnclosed(before);
 	if (unknown !== unclosed) faults.push(`${unclosed} calls were to be closed as unknown, ${unknown} were`);
 	return faults;

@@ -10,11 +10,12 @@ import { createRandom } from "../random.ts";
 import { type CampaignOptions, type CampaignReport, reportOn, Tally } from "./campaign.ts";
 import { type Cases, playCases } from "./cases.ts";
 import { type CrashDialect, type Lived, playRound, type RoundResult, type World } from "./crash-round.ts";
+import { type Damage, damages, inflict } from "./damage.ts";
 import { createPlace, removePlace } from "./executable.ts";
 import { choose } from "./hostile-lines.ts";
 import type { Part } from "./life.ts";
 import { type Happening, liveInMemory, type MemoryLife, sessionDirectory } from "./memory-life.ts";
-import { copyBuild, liveInProcess, readMarks, readProcessSession } from "./process-life.ts";
+import { copyBuild, damageProcessSessions, liveInProcess, readMarks, readProcessSession } from "./process-life.ts";
 import { readSessionFiles } from "./session-files.ts";
 
 /**
@@ -75,6 +76,24 @@ export class MemoryWorld<Scenario> implements World<Stop> {
 		);
 	}
 
+	async damage(damage: Damage, round: number): Promise<void> {
+		const files = this.#files;
+		const sessions = sessionDirectory("");
+		if ((await files.status(sessions)) === null) return;
+		for (const { name: id, kind } of await files.list(sessions)) {
+			if (kind !== "directory") continue;
+			const at = (name: string) => `${sessionDirectory(id)}/${name}`;
+			const directory = {
+				read: async (name: string) => (await files.read(at(name))) ?? Buffer.alloc(0),
+				write: (name: string, content: Buffer) => files.replace(at(name), content),
+				async remove(name: string) {
+					if ((await files.status(at(name))) !== null) await files.remove(at(name));
+				},
+			};
+			await inflict(damage, directory, round);
+		}
+	}
+
 	marks = async () => [];
 }
 
@@ -110,15 +129,17 @@ interface CrashCase<Scenario> {
 	readonly scenario: Scenario;
 	/** Effects count on after the last one from the first: any number will do. */
 	readonly stops: readonly Stop[];
+	/** What is done to the files after each stop. */
+	readonly damaged?: readonly Damage[];
 }
 
 /** Plays a round with stops in memory; `port` stands between the servers and their files. */
 export async function playCrash<Scenario>(
 	dialect: CrashDialect<Scenario>,
-	{ scenario, stops }: CrashCase<Scenario>,
+	{ scenario, stops, damaged = [] }: CrashCase<Scenario>,
 	port?: (files: Files) => Files,
 ): Promise<RoundResult> {
-	return await playRound(dialect, scenario, stops, new MemoryWorld(dialect, scenario, port));
+	return await playRound(dialect, scenario, stops, new MemoryWorld(dialect, scenario, port), damaged);
 }
 
 /** How many effects a life of the scenario has that is not stopped. */
@@ -162,22 +183,25 @@ export function runCrash<Scenario>(
 			}
 			return Math.max(1, Math.ceil(effects * share));
 		};
-		const play = async ({ scenario, stops }: CrashCase<Scenario>) => {
+		const play = async ({ scenario, stops, damaged = [] }: CrashCase<Scenario>) => {
 			const effects = await lengthOf(scenario);
 			const within = stops.map((stop) => ({ ...stop, effect: 1 + (stop.effect % effects) }));
-			const { faults, sessions, struck } = await playCrash(dialect, { scenario, stops: within });
+			const possible = damaged.map((damage, index) => possibleDamage(damage, within[index]));
+			const { faults, sessions, struck } = await playCrash(dialect, { scenario, stops: within, damaged: possible });
 			tally.add("sessions reported and found", sessions);
 			if (struck) tally.add("stopped");
 			if (stops.length > 1) tally.add("stopped twice");
-			return { faults, rounds: 1, transcript: within.map(describeStop) };
+			for (const damage of possible) tally.add(`damage: ${damage}`);
+			return { faults, rounds: 1, transcript: [...within.map(describeStop), ...possible] };
 		};
 		let walked = 0;
 		for (const scenario of path === undefined ? dialect.scenarios : []) {
 			const effects = await lengthOf(scenario);
 			const stops = thinned(allStops(effects, seed), points);
 			walked += stops.length;
-			for (const stop of stops) {
-				const { faults, transcript } = await play({ scenario, stops: [stop] });
+			for (const { damage, ...stop } of stops) {
+				const damaged = damage === null ? [] : [damage];
+				const { faults, transcript } = await play({ scenario, stops: [stop], damaged });
 				if (faults.length > 0) findings.push([...dialect.describe(scenario), ...transcript, ...faults].join("; "));
 			}
 			log(`${dialect.describe(scenario)}: ${effects} effects, ${stops.length} stops, ${findings.length} findings`);
@@ -187,6 +211,7 @@ export function runCrash<Scenario>(
 			arbitrary: fc.record({
 				scenario: dialect.arbitrary,
 				stops: fc.array(stopArbitrary, { minLength: 1, maxLength: 2 }),
+				damaged: damagedArbitrary,
 			}),
 			play,
 			describe: ({ scenario }) => dialect.describe(scenario),
@@ -204,13 +229,27 @@ export function runCrash<Scenario>(
 	});
 }
 
-function allStops(effects: number, seed: number): Stop[] {
-	return Array.from({ length: effects }, (_, effect) => effect).flatMap((effect) =>
-		moments.flatMap((when) =>
-			([null, "least", "most", seed + effect] as const).map((loss) => ({ effect, when, loss })),
-		),
-	);
+/** Every stop without a damage, and after each effect one of the damages in turn, after a kill and after a power loss. */
+function allStops(effects: number, seed: number): (Stop & { readonly damage: Damage | null })[] {
+	return Array.from({ length: effects }, (_, effect) => effect).flatMap((effect) => {
+		const losses = [null, "least", "most", seed + effect] as const;
+		const damage = damages[effect % damages.length] ?? null;
+		return [
+			...moments.flatMap((when) => losses.map((loss) => ({ effect, when, loss, damage: null }))),
+			...([null, "most"] as const).map((loss) => ({ effect, when: "after", loss, damage }) as const),
+		];
+	});
 }
+
+/** Another program goes on with what a kill left: what a power loss took of its files, it does not know. */
+function possibleDamage(damage: Damage, stop: Stop | undefined): Damage {
+	return damage === "continued" && stop?.loss !== null ? "all missing" : damage;
+}
+
+const damagedArbitrary: fc.Arbitrary<readonly Damage[]> = fc.oneof(
+	fc.constant([]),
+	fc.array(choose<Damage>(...damages), { minLength: 1, maxLength: 2 }),
+);
 
 const stopArbitrary: fc.Arbitrary<Stop> = fc.record({
 	effect: fc.nat({ max: 10_000 }),
@@ -222,6 +261,8 @@ interface KillCase<Scenario> {
 	readonly scenario: Scenario;
 	/** Moments of the kills, in thousandths of the time that a life takes. */
 	readonly kills: readonly number[];
+	/** What is done to the files after each kill. */
+	readonly damaged: readonly Damage[];
 }
 
 /** Needs the built executable. `rounds` is the number of rounds with a kill. */
@@ -235,15 +276,15 @@ export function runKill<Scenario>(
 		const findings: string[] = [];
 		const durations = new Map<string, number>();
 		const { root, executable } = await copyBuild();
-		const playOnce = async (scenario: Scenario, kills: readonly (number | null)[]) => {
+		const playOnce = async (scenario: Scenario, kills: readonly (number | null)[], damaged: readonly Damage[] = []) => {
 			const world = await createProcessWorld(executable);
 			try {
-				return { ...(await playRound(dialect, scenario, kills, world)), duration: world.duration() };
+				return { ...(await playRound(dialect, scenario, kills, world, damaged)), duration: world.duration() };
 			} finally {
 				await world.remove();
 			}
 		};
-		const play = async ({ scenario, kills }: KillCase<Scenario>) => {
+		const play = async ({ scenario, kills, damaged }: KillCase<Scenario>) => {
 			const { key, whole, share } = dialect.measure(scenario);
 			let usual = durations.get(key);
 			if (usual === undefined) {
@@ -254,11 +295,13 @@ export function runKill<Scenario>(
 			}
 			const duration = usual * share;
 			const times = kills.map((kill) => (kill / 1000) * duration);
-			const { faults, sessions, struck } = await playOnce(scenario, times);
+			const { faults, sessions, struck } = await playOnce(scenario, times, damaged);
 			tally.add("sessions reported and found", sessions);
 			if (struck) tally.add("killed before the end");
 			if (kills.length > 1) tally.add("killed twice");
-			return { faults, rounds: 1, transcript: times.map((time) => `killed after ${time.toFixed(1)} ms`) };
+			if (damaged.length > 0) tally.add("damaged");
+			const transcript = [...times.map((time) => `killed after ${time.toFixed(1)} ms`), ...damaged];
+			return { faults, rounds: 1, transcript };
 		};
 		const moment = fc.nat({ max: 999 });
 		const cases: Cases<KillCase<Scenario>> = {
@@ -266,6 +309,7 @@ export function runKill<Scenario>(
 			arbitrary: fc.record({
 				scenario: dialect.processArbitrary,
 				kills: fc.oneof({ weight: 3, arbitrary: fc.tuple(moment) }, { weight: 1, arbitrary: fc.tuple(moment, moment) }),
+				damaged: damagedArbitrary,
 			}),
 			play,
 			describe: ({ scenario }) => dialect.describe(scenario),
@@ -295,6 +339,7 @@ async function createProcessWorld(executable: string) {
 			return { ...lived, ran: new Map(), lostPower: false };
 		},
 		readSession: (id: string) => readProcessSession(place, id),
+		damage: (damage: Damage, round: number) => damageProcessSessions(place, damage, round),
 		marks: () => readMarks(place),
 		/** Of the life before the last recovery. */
 		duration: () => durations.at(-2) ?? 0,

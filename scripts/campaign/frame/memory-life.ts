@@ -31,10 +31,12 @@ const patience = 20_000;
 /** What happened in a life, in order. */
 export type Happening =
 	| { readonly kind: "effect"; readonly effect: Effect; readonly text: string }
+	/** The sync of a file is done. */
+	| { readonly kind: "synced"; readonly effect: Effect }
 	/** A line was sent to the client of this part. */
 	| { readonly kind: "delivered"; readonly part: number; readonly line: string }
-	/** The mishap of the plan happened. */
-	| { readonly kind: "struck" }
+	/** The mishap of the plan happened, to this file. */
+	| { readonly kind: "struck"; readonly path: string }
 	/** A command was run, or given to the tool of an MCP server. */
 	| { readonly kind: "ran"; readonly sessionId: string; readonly command: string };
 
@@ -98,7 +100,7 @@ export async function liveInMemory(options: MemoryLifeOptions): Promise<MemoryLi
 	let left: MemoryFiles | null = null;
 	const isStopped = (): boolean => left !== null;
 	const onStruck = (): void => {
-		happenings.push({ kind: "struck" });
+		happenings.push({ kind: "struck", path: failing.effects.at(-1)?.path ?? "" });
 		if (plan?.mishap.kind !== "stop" || left !== null) return;
 		left = disk.copy();
 		stop.resolve();
@@ -109,8 +111,10 @@ export async function liveInMemory(options: MemoryLifeOptions): Promise<MemoryLi
 	const files = watch(port(failing.files), (text, work) => {
 		const done = work();
 		const effect = failing.effects.at(-1);
-		if (effect !== undefined) happenings.push({ kind: "effect", effect, text });
-		return done;
+		if (effect === undefined) return done;
+		happenings.push({ kind: "effect", effect, text });
+		if (effect.kind !== "sync") return done;
+		return done.then(() => void happenings.push({ kind: "synced", effect }));
 	});
 	const noteRun = (sessionId: string, command: string): boolean => {
 		if (!isStopped()) happenings.push({ kind: "ran", sessionId, command });
@@ -165,8 +169,9 @@ function createLifeClock(start: number, isStopped: () => boolean): Clock {
 	let now = start;
 	return {
 		now: () => now,
-		after(milliseconds, callback) {
-			if (milliseconds >= 10_000) return () => {};
+		after(milliseconds, callback, inBackground = false) {
+			// Timers in the background repeat: time would never stand still.
+			if (inBackground || milliseconds >= 10_000) return () => {};
 			const immediate = setImmediate(() => {
 				if (isStopped()) return;
 				now += milliseconds;

@@ -1,9 +1,10 @@
 // One life of the built executable: started once for every part, spoken to by a client, and killed or let end. Judges nothing.
 import { createHash } from "node:crypto";
-import { cp, mkdtemp, readdir, readFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { type Damage, inflict } from "./damage.ts";
 import { type Place, type RunningExecutable, startExecutable, writeSettings } from "./executable.ts";
 import type { Part } from "./life.ts";
 import { readSessionFiles, type SessionFiles } from "./session-files.ts";
@@ -85,8 +86,25 @@ async function readOrEmpty(file: string): Promise<Buffer> {
 	return await readFile(file).catch(() => Buffer.alloc(0));
 }
 
-export async function readProcessSession({ shareDir, workDir }: Place, id: string): Promise<SessionFiles> {
-	const directory = path.join(shareDir, "sessions", createHash("md5").update(workDir).digest("hex"), id);
+const sessionsOf = ({ shareDir, workDir }: Place): string =>
+	path.join(shareDir, "sessions", createHash("md5").update(workDir).digest("hex"));
+
+/** Does it to the files of every session. */
+export async function damageProcessSessions(place: Place, damage: Damage, round: number): Promise<void> {
+	const found = await readdir(sessionsOf(place), { withFileTypes: true }).catch(() => []);
+	for (const { name: id } of found.filter((entry) => entry.isDirectory())) {
+		const at = (name: string): string => path.join(sessionsOf(place), id, name);
+		const directory = {
+			read: (name: string) => readOrEmpty(at(name)),
+			write: (name: string, content: Buffer) => writeFile(at(name), content),
+			remove: (name: string) => rm(at(name), { force: true }),
+		};
+		await inflict(damage, directory, round);
+	}
+}
+
+export async function readProcessSession(place: Place, id: string): Promise<SessionFiles> {
+	const directory = path.join(sessionsOf(place), id);
 	const agentIds = await readdir(path.join(directory, "subagents")).catch(() => []);
 	return await readSessionFiles(agentIds, (file) => readOrEmpty(path.join(directory, file)));
 }

@@ -1,6 +1,9 @@
 // The files of a session, and what must hold of them when it is opened again after a stop (docs/guarantees.md), whatever
 // dialect spoke to it: nothing runs unasked or twice, a provider accepts the context, and every line can be read.
 import { isRecord } from "../../../src/base/json.ts";
+import { wholeText } from "../../../src/base/long-text.ts";
+import { toEventLines } from "../../../src/store/disk/logs/event-log.ts";
+import { contextOf, eventsOf, everyContextOf, openCalls, readJournal } from "./journal-file.ts";
 
 /** A message as the event log has it. */
 export interface Message {
@@ -14,7 +17,7 @@ export interface SessionFiles {
 	readonly context: Buffer;
 	/** The contexts that were replaced by another one, oldest first. */
 	readonly rotations: readonly Buffer[];
-	readonly calls: Buffer;
+	readonly journal: Buffer;
 	readonly state: Buffer;
 	/** The logs of each subagent. */
 	readonly agents: readonly { readonly id: string; readonly context: Buffer; readonly events: Buffer }[];
@@ -29,7 +32,7 @@ export async function readSessionFiles(
 		events: await read("wire.jsonl"),
 		context: await read("context.jsonl"),
 		rotations: await readRotations(read),
-		calls: await read("calls.jsonl"),
+		journal: await read("journal.jsonl"),
 		state: await read("state.json"),
 		agents: await Promise.all(
 			agentIds.map(async (id) => ({
@@ -74,17 +77,30 @@ export function readJsonLines(bytes: Buffer): Lines {
 
 /** All lines readable and ended, and what was there before still there, but for a half-written end. */
 export function checkFiles(before: SessionFiles, after: SessionFiles): string[] {
-	return (["events", "context", "calls"] as const).flatMap((name) => {
+	return (["events", "context", "journal"] as const).flatMap((name) => {
 		const faults: string[] = [];
 		const { unreadable } = readJsonLines(after[name]);
 		if (unreadable > 0) faults.push(`${name}: ${unreadable} lines cannot be read`);
 		if (after[name].length > 0 && after[name].at(-1) !== 10) faults.push(`${name}: the last line is not ended`);
-		const whole = before[name].subarray(0, before[name].lastIndexOf(10) + 1);
+		const end = name === "journal" ? readJournal(before.journal).end : before[name].lastIndexOf(10) + 1;
+		const whole = before[name].subarray(0, end);
 		const places = name === "context" ? [after.context, ...after.rotations] : [after[name]];
-		if (!places.some((place) => place.subarray(0, whole.length).equals(whole))) {
+		const isThere = places.some((place) => place.subarray(0, whole.length).equals(whole));
+		// Before what another program has written comes what the log lacked then.
+		if (!isThere && !(name === "events" && hasMessagesOf(whole, after.events))) {
 			faults.push(`${name}: what was there was changed`);
 		}
 		return faults;
+	});
+}
+
+/** Whether all messages of a log are in the other one, in their order. */
+function hasMessagesOf(log: Buffer, other: Buffer): boolean {
+	const texts = messagesOf(other).map((message) => JSON.stringify(message));
+	let from = 0;
+	return messagesOf(log).every((message) => {
+		from = texts.indexOf(JSON.stringify(message), from) + 1;
+		return from > 0;
 	});
 }
 
@@ -145,71 +161,49 @@ export function checkContext(bytes: Buffer): string[] {
 	return faults;
 }
 
-/** Ids of calls started and not finished. */
-export function unfinishedCalls(calls: Buffer): string[] {
-	const open: string[] = [];
-	for (const row of readJsonLines(calls).values) {
-		const id = String(row["toolCallId"]);
-		if (row["type"] === "started") open.push(id);
-		if (row["type"] === "finished" && open.includes(id)) open.splice(open.indexOf(id), 1);
-	}
-	return open;
-}
-
 const isUnknown = (text: string): boolean => text.includes("outcome of this call is unknown");
 
+/** The context as the journal has it; as its own log has it in a session without a journal. */
+function contextMessages({ journal, context }: Pick<SessionFiles, "journal" | "context">): ContextMessage[] {
+	const read = readJournal(journal);
+	return toContextMessages(read.records.length === 0 ? context : contextOf(read));
+}
+
 /** How many unfinished calls the context does not close yet. */
-export function countUnclosed({ calls, context }: SessionFiles): number {
-	const open: { readonly id: string; recovered: boolean }[] = [];
-	for (const row of readJsonLines(calls).values) {
-		const id = String(row["toolCallId"]);
-		if (row["type"] === "started") open.push({ id, recovered: false });
-		const first = open.find((call) => call.id === id && (row["type"] === "finished" || !call.recovered));
-		if (first === undefined) continue;
-		if (row["type"] === "recovered") first.recovered = true;
-		if (row["type"] === "finished") open.splice(open.indexOf(first), 1);
-	}
-	const messages = toContextMessages(context);
+export function countUnclosed(files: Pick<SessionFiles, "journal" | "context">): number {
+	const messages = contextMessages(files);
 	const tail = messages.slice(messages.findLastIndex(({ role }) => role !== "tool") + 1);
 	// Closed by a recovery that was stopped before it could say so.
 	const isClosed = tail.some(({ text }) => isUnknown(text));
-	return isClosed ? 0 : open.filter(({ recovered }) => !recovered).length;
+	return isClosed ? 0 : openCalls(files.journal).filter(({ recovered }) => !recovered).length;
 }
 
 /** How often the context says that the outcome of a call is unknown. */
-export function countUnknown(context: Buffer): number {
-	return toContextMessages(context).filter(({ role, text }) => role === "tool" && isUnknown(text)).length;
+export function countUnknown(files: Pick<SessionFiles, "journal" | "context">): number {
+	return contextMessages(files).filter(({ role, text }) => role === "tool" && isUnknown(text)).length;
 }
 
-/** Every command that ran was recorded as started, was approved, and ran once. */
-export function checkEffects(commands: readonly string[], calls: Buffer): string[] {
-	const rows = readJsonLines(calls).values;
-	const faults: string[] = [];
-	const approvals = rows.filter(({ type, decision }) => type === "decided" && decision !== "reject").length;
-	if (commands.length > approvals) faults.push(`${commands.length} commands ran on ${approvals} approvals`);
-	for (const command of new Set(commands)) {
-		const times = commands.filter((other) => other === command).length;
-		if (times > 1) faults.push(`ran ${times} times: ${command}`);
-		const started = rows.some(
-			({ type, arguments: text }) => type === "started" && String(text).includes(JSON.stringify(command)),
-		);
-		if (!started) faults.push(`ran without being recorded: ${command}`);
-	}
-	return faults;
-}
-
-/** Whether the context, with those before it, has as many inputs of turns and results of calls as the client knows of. */
+/** Whether the context, with what it had before, has as many inputs of turns and results of calls as the client knows of. */
 export function checkContextHas(
 	{ inputs, results }: { readonly inputs: number; readonly results: number },
-	{ context, rotations }: SessionFiles,
+	{ journal, context }: Pick<SessionFiles, "journal" | "context">,
 ): string[] {
-	const messages = [...rotations, context].flatMap(toContextMessages);
+	const read = readJournal(journal);
+	const messages = toContextMessages(read.records.length === 0 ? context : everyContextOf(read));
 	const users = messages.filter(({ role }) => role === "user").length;
 	const tools = messages.filter(({ role }) => role === "tool").length;
 	const faults: string[] = [];
 	if (users < inputs) faults.push(`${inputs} inputs were delivered, the context has ${users}`);
 	if (tools < results) faults.push(`${results} results were delivered, the context has ${tools}`);
 	return faults;
+}
+
+/** The messages that the log has or, when the session is opened the next time, gets from the journal. */
+export function loggedMessages({ journal, events }: Pick<SessionFiles, "journal" | "events">): Message[] {
+	const read = readJournal(journal);
+	if (read.records.length === 0) return messagesOf(events);
+	const lines = toEventLines(eventsOf(read)).map((line) => `${wholeText(line)}\n`);
+	return [...messagesOf(events.subarray(0, read.history.wire)), ...messagesOf(Buffer.from(lines.join("")))];
 }
 
 /** The messages of an event log. */

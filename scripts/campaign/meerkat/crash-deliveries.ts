@@ -2,7 +2,7 @@
 import { isRecord } from "../../../src/base/json.ts";
 import type { SessionLife } from "../frame/crash-round.ts";
 import type { Fields } from "../frame/life.ts";
-import { checkContextHas, type Message, messagesOf } from "../frame/session-files.ts";
+import { checkContextHas, loggedMessages, type Message } from "../frame/session-files.ts";
 import { eventOf, parseLine, planIndexOf, readId, turnId } from "./crash-client.ts";
 
 /** What a client was sent about one session over all its lives. */
@@ -158,7 +158,7 @@ export function judgeMeerkat(id: string, lives: readonly SessionLife[], mayBeArc
 	const reported = gather(lives);
 	const isCertain = isArchived || !mayBeArchived;
 	return [
-		...checkDeliveredIsPersisted(reported, messagesOf(last.after.events)),
+		...checkDeliveredIsPersisted(reported, loggedMessages(last.after)),
 		...checkContextHas(countDelivered(reported.events), last.after),
 		// A session that was reported in the only life has nothing to be found again.
 		...(lives.length === 1 ? [] : checkFound(id, last.delivered, isArchived, isCertain)),

@@ -75,7 +75,10 @@ function checkOrder({ contents, end }: Turn<DeliveredEvent>): readonly string[] 
 	const finishCall = (): void => {
 		if (calls === 0) return;
 		const names = (list: readonly string[]) => list.join(",");
-		if (names(call.requested) !== names(call.started)) faults.push("a requested call did not start");
+		// A call that was refused never starts.
+		const isRequested = call.started.every((id) => call.requested.includes(id));
+		if (!isRequested || new Set(call.started).size < call.started.length)
+			faults.push("a call started unasked, or twice");
 		if (names(call.requested) !== names(call.completed)) faults.push("a call has no result, or one out of order");
 		if (names(call.completed) !== names(call.received)) faults.push("results are not delivered in pairs");
 	};

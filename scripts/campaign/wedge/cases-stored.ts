@@ -13,6 +13,12 @@ const header = '{"type":"metadata","protocol_version":"1.10"}\n';
 const record = (type: string, payload: unknown) => `${JSON.stringify({ timestamp: 1, message: { type, payload } })}\n`;
 const plainLog = header + record("TurnBegin", { user_input: "why?" }) + record("TurnEnd", {});
 
+/** A journal with these lines. */
+const journal = (...lines: readonly string[]) =>
+	`{"journal":1,"epoch":"e","history":{"wire":0,"events":0}}\n${lines.join("\n")}\n`;
+const journalEvent = (seq: number | string, input = '"why?"') =>
+	`{"seq":${seq},"at":1,"turn":"t","event":{"type":"turn.started","input":${input}}}`;
+
 const inRpc = (name: string, files: (size: number) => Files): Case => ({
 	area: "stored sessions",
 	name,
@@ -106,8 +112,67 @@ const stored: readonly (readonly [string, (size: number) => Files])[] = [
 			"state.json": JSON.stringify({ custom_title: fill("t", size / 2), plan_slug: fill("../", size / 2) }),
 		}),
 	],
-	["a journal of no JSON", (size) => ({ "calls.jsonl": fill("{\n", size) })],
-	["a journal that is deep", (size) => ({ "calls.jsonl": `${nest("[", "]", size)}\n` })],
+	["a journal of an earlier version of no JSON", (size) => ({ "calls.jsonl": fill("{\n", size) })],
+	["a journal of an earlier version that is deep", (size) => ({ "calls.jsonl": `${nest("[", "]", size)}\n` })],
+	["a journal of no JSON", (size) => ({ "journal.jsonl": fill("{\n", size) })],
+	["a journal of zeros", (size) => ({ "journal.jsonl": new Uint8Array(size) })],
+	["zeros in a journal", (size) => ({ "journal.jsonl": journal("\0".repeat(size), journalEvent(1)) })],
+	["a journal row that is deep", (size) => ({ "journal.jsonl": journal(nest("[", "]", size), journalEvent(1)) })],
+	[
+		"a journal event that is deep",
+		(size) => ({ "journal.jsonl": journal(journalEvent(1, nest('{"a":', "}", size, "1")), journalEvent(2)) }),
+	],
+	[
+		"a journal row of a megabyte",
+		(size) => ({ "journal.jsonl": journal(journalEvent(1, JSON.stringify(fill("why? ", size))), journalEvent(2)) }),
+	],
+	["twenty thousand journal rows", (size) => ({ "journal.jsonl": journal(list(size, journalEvent, "\n")) })],
+	[
+		"a journal of great numbers",
+		() => ({
+			"journal.jsonl": journal(
+				journalEvent("1e308"),
+				journalEvent("9007199254740991"),
+				journalEvent("99999999999999999999999"),
+				journalEvent("-1"),
+				journalEvent("1.5"),
+			),
+		}),
+	],
+	[
+		"a journal of wrong types",
+		(size) => ({
+			"journal.jsonl": journal(
+				list(
+					size,
+					(n) => ['{"seq":"1","event":[]}', '{"context":1}', '{"state":[1]}', '{"summary":0}', "[]"][n % 5] ?? "",
+					"\n",
+				),
+			),
+		}),
+	],
+	[
+		"a journal whose group has no end",
+		(size) => ({ "journal.jsonl": journal(list(size, (n) => `${journalEvent(n).slice(0, -1)},"more":true}`, "\n")) }),
+	],
+	[
+		"a journal of summaries that cannot be read",
+		(size) => ({ "journal.jsonl": journal(list(size, () => '{"summary":{"seq":-1}}', "\n")) }),
+	],
+	[
+		"a summary of what there is not",
+		() => ({
+			"journal.jsonl": journal(
+				'{"summary":{"seq":9007199254740000,"sizes":{"wire":9007199254740000,"context":9007199254740000,"calls":9007199254740000},"hasState":true,"clean":true,"used":{"tokens":1e300,"milliseconds":1e300,"toolCalls":1e300},"unfinishedCalls":[],"unretained":[]}}',
+			),
+		}),
+	],
+	[
+		"a journal after a history that is not there",
+		() => ({
+			"journal.jsonl": `{"journal":1,"epoch":"e","history":{"wire":9007199254740000,"events":9007199254740000}}\n${journalEvent(1)}\n`,
+		}),
+	],
 	[
 		"two thousand tasks",
 		() =>

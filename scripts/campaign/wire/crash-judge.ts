@@ -1,12 +1,7 @@
 // What Kimi Wire and legacy promise of a session over all its lives, beyond what holds of its files in any dialect.
 import type { SessionLife } from "../frame/crash-round.ts";
-import {
-	checkContextHas,
-	type Message,
-	readJsonLines,
-	type SessionFiles,
-	unfinishedCalls,
-} from "../frame/session-files.ts";
+import { openCalls } from "../frame/journal-file.ts";
+import { checkContextHas, type Message, readJsonLines, type SessionFiles } from "../frame/session-files.ts";
 import type { DeliveredLine } from "./crash-client.ts";
 import { checkDeliveredIsPersisted, committedPart, splitDelivered } from "./crash-deliveries.ts";
 
@@ -41,7 +36,7 @@ function judgeEnd({ delivered, before }: SessionLife): string[] {
 	const faults = checkResults(all, [...(replayed ?? []), ...live]);
 	const answer = all.at(-1);
 	if (answer?.result?.["status"] !== "finished") faults.push(`the next prompt ended with ${JSON.stringify(answer)}`);
-	const unfinished = unfinishedCalls(before.calls).length;
+	const unfinished = openCalls(before.journal).length;
 	const notices = live.filter(({ payload }) => String(payload["text"] ?? "").includes(noticeText)).length;
 	if (notices !== (unfinished === 0 ? 0 : 1))
 		faults.push(`${unfinished} calls were unfinished, ${notices} notices sent`);

@@ -38,7 +38,7 @@ function openMemory({ client, serving, session, close }: CampaignServer): LineTa
 			client.end();
 			await over;
 			await close();
-			return session.snapshot().turnId === null ? [] : ["the server does not come to its end"];
+			return session.turnId === null ? [] : ["the server does not come to its end"];
 		},
 	};
 }

@@ -54,7 +54,8 @@ class Walk {
 	readonly faults: string[] = [];
 	readonly #client: WireActor;
 	readonly #circumstances: Circumstances;
-	#isInTurn = false;
+	/** How many turns are open: a command may run a turn within its own. */
+	#depth = 0;
 	/** Calls of the session's own agent in the current answer that have no result yet, by id. */
 	#calls = new Map<string, number>();
 	/** Every id that was called in the turn, and how often. */
@@ -132,7 +133,7 @@ class Walk {
 		if (this.#openBatchesOfTurn().length > 0 && !this.#circumstances.storeFailed) {
 			this.faults.push(`a hook is undecided when its turn begins at ${at}`);
 		}
-		this.#isInTurn = true;
+		this.#depth += 1;
 		this.#calls = new Map();
 		this.#called = new Map();
 		this.#agents = new Map();
@@ -146,7 +147,7 @@ class Walk {
 			this.faults.push(`the turn ends at ${at} before its hooks are decided: ${open.join(", ")}`);
 		}
 		this.#batches = new Map([...this.#batches].filter(([key]) => key.startsWith(aside)));
-		this.#isInTurn = false;
+		this.#depth = Math.max(0, this.#depth - 1);
 	}
 
 	/** An answer of the model is over, and with it all that its calls did. */
@@ -207,7 +208,7 @@ class Walk {
 		const { event } = payload;
 		const type = isRecord(event) ? String(event["type"]) : "";
 		const inner = isRecord(event) && isRecord(event["payload"]) ? event["payload"] : {};
-		if (!this.#isInTurn) this.faults.push(`a subagent speaks outside a turn at ${at}`);
+		if (this.#depth === 0) this.faults.push(`a subagent speaks outside a turn at ${at}`);
 		if ((this.#calls.get(parent) ?? 0) <= 0) this.faults.push(`a subagent speaks at ${at} outside its call ${parent}`);
 		if (payload["subagent_type"] !== "coder") this.faults.push(`a subagent of another type at ${at}`);
 		const agent = this.#agents.get(id) ?? { parent, isOpen: false, isBlocked: false, calls: new Set() };

@@ -182,7 +182,7 @@ async function judge(running: WireRunning, finish: Finish): Promise<readonly str
 	const planMode = isOpen && !storeFailed ? running.planMode : null;
 	const found = [...faults, ...server.gate.complaints];
 	found.push(...findInteractiveFaults(client, delivered, { isComplete, storeFailed, isOpen, planMode }));
-	if (server.session.snapshot().turnId !== null) found.push("a turn runs on after the end");
+	if (server.session.turnId !== null) found.push("a turn runs on after the end");
 	if (!meansDefect(running) && client.transcript.some(({ message }) => isInternal(message)))
 		found.push("an internal error");
 	found.push(...checkContexts(server, server.contextRows));
