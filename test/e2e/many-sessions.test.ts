@@ -90,7 +90,7 @@ const plainOptions = { ...plainSessionOptions, yolo: true };
 
 /** Runs a turn and returns its events; `react` sees each as it arrives. */
 async function run(session: Session, text: string, react: (body: EventBody) => unknown = () => {}) {
-	const attachment = session.attach(plainAttachment);
+	const attachment = session.attachPlain(plainAttachment);
 	const bodies: EventBody[] = [];
 	await session.send({ type: "turn.start", input: text });
 	for await (const batch of attachment.events) {
@@ -160,6 +160,7 @@ describe("sessions of one kernel", () => {
 			const answer = { kind: "approval", decision: "approve", feedback: "" } as const;
 			expect(await other.send({ type: "interaction.respond", interactionId: interaction.id, answer })).toEqual({
 				settled: false,
+				by: null,
 			});
 			const finished = await run(other, "hi", (body) =>
 				body.type === "interaction.requested"

@@ -57,7 +57,12 @@ describe("a server of many sessions", () => {
 		const third = serve(stage);
 		expect((await answer(third, "1", "turn/start", { session_id: id, prompt: "x" })).error?.code).toBe(-32000);
 		await end(third);
-		expect(readdirSync(stage.sessionDir(id)).sort()).toEqual(["context.jsonl", "state.json", "wire.jsonl"]);
+		expect(readdirSync(stage.sessionDir(id)).sort()).toEqual([
+			"context.jsonl",
+			"journal.jsonl",
+			"state.json",
+			"wire.jsonl",
+		]);
 	});
 
 	it("names a configuration that it cannot read", async () => {

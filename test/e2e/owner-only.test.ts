@@ -104,7 +104,7 @@ describe("the share directory", () => {
 			"notifications",
 			"output",
 			"state.json",
-			"calls.jsonl",
+			"journal.jsonl",
 			"context_1.jsonl",
 		]) {
 			expect(existsSync(path.join(stage.sessionDir(id), made)), made).toBe(true);
@@ -160,7 +160,7 @@ describe("the share directory", () => {
 			"logs/agentwire.log",
 			"sessions",
 			path.relative(stage.shareDir, path.dirname(session)),
-			...["", "context.jsonl", "wire.jsonl", "state.json", "calls.jsonl"].map((name) =>
+			...["", "context.jsonl", "wire.jsonl", "state.json", "journal.jsonl"].map((name) =>
 				path.relative(stage.shareDir, path.join(session, name)),
 			),
 		]) {

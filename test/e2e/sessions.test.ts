@@ -17,17 +17,16 @@ describe("sessions", () => {
 		expect(stage.sessionIds()).toEqual(["brand-new"]);
 	});
 
-	it("a session without calls has just three files", async () => {
+	it("a session has a journal and the three files of Kimi", async () => {
 		const stage = createStage();
 		const server = stage.serve("--wire", "--session", "s");
 		server.prompt("hi");
 		await server.response("prompt");
 		server.endInput();
 		await server.exited;
-		for (const file of ["context.jsonl", "state.json", "wire.jsonl"]) {
+		for (const file of ["context.jsonl", "journal.jsonl", "state.json", "wire.jsonl"]) {
 			expect(existsSync(path.join(stage.sessionDir("s"), file))).toBe(true);
 		}
-		expect(existsSync(path.join(stage.sessionDir("s"), "calls.jsonl"))).toBe(false);
 	});
 
 	it("--continue resumes the last one", async () => {

@@ -1,5 +1,6 @@
 // Frozen: the short texts that clients and tests compare (agent-kernel §5.7 and §15.3, wire-protocol §1.7).
 // When this goes red, a client that compares them breaks: change the code back, not the text here.
+
 import { writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { missingCapability } from "../../src/agent/capabilities.ts";
@@ -12,9 +13,11 @@ import {
 	unparsableArguments,
 } from "../../src/agent/tool-results.ts";
 import { textPart, toolError, toolSuccess } from "../../src/events/content.ts";
+import { checkClientTools } from "../../src/kernel/clients/client-tools.ts";
 import { createTools } from "../../src/tools/built-in-tools.ts";
 import { defaultToolPaths } from "../../src/tools/tool-paths.ts";
 import { createScriptedModel } from "../support/scripted-model.ts";
+import { plainAttachment } from "../support/session-doubles.ts";
 import { createSessionSubject } from "../support/session-subject.ts";
 import { createToolPlace, resultOf, type ToolPlace } from "../support/tool-environment.ts";
 import { createToolDouble, createTurnSubject } from "../support/turn-subject.ts";
@@ -98,10 +101,13 @@ it("pins tool results as the model reads them", () => {
 
 it("pins the refusal of a client's tool", async () => {
 	const { session } = await createSessionSubject(null, [createToolDouble("Shell")]);
-	expect((await session.checkTools([{ name: "Shell", description: "", parameters: {} }])).rejected).toEqual([
+	const shell = { name: "Shell", description: "", parameters: {} };
+	expect((await session.attach({ ...plainAttachment, tools: [shell] })).tools.rejected).toEqual([
 		{ name: "Shell", reason: "conflicts with builtin tool" },
 	]);
-	const { tools } = await session.checkTools([{ name: "t", description: "", parameters: {} }]);
+	const ask = () => Promise.reject(new Error("nobody calls it"));
+	const identifiers = { uuid: () => "", hex: () => "" };
+	const { tools } = await checkClientTools([{ ...shell, name: "t" }], () => false, identifiers, ask);
 	expect(tools.get("t")?.description).toBe("No description provided.");
 });
 
