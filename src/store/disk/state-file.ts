@@ -253,7 +253,8 @@ export async function openStateFile({
 			await files.replace(aside, (await files.read(statePath)) ?? "");
 			log.warn("the damaged session state was copied aside", { path: statePath, copiedTo: aside });
 		}
-		await files.replace(statePath, JSON.stringify(stored, null, 2));
+		// It changes rarely. After a loss of power an older one could not be distinguished from one that another program wrote.
+		await files.replace(statePath, JSON.stringify(stored, null, 2), { sync: true });
 		known = stored;
 		current = { ...state, archivedAt: toState(stored).archivedAt };
 		if (found.legacy) await files.remove(path.join(directory, legacyName));
