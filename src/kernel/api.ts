@@ -176,7 +176,10 @@ export interface AttachOptions {
 export interface Attachment {
 	/** Names the client within the session. */
 	readonly id: string;
-	/** The session when the client attached. Open interactions are to be shown to the client: they come in no event. */
+	/**
+	 * The session when the client attached. Its open interactions are to be shown to the client: only for one with an
+	 * older cursor do they come among the events as well.
+	 */
 	readonly snapshot: SessionSnapshot;
 	/** The names of its tools that are offered to the model, and the refused ones with their reasons. */
 	readonly tools: AttachedTools;

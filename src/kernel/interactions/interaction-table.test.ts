@@ -154,4 +154,22 @@ describe("InteractionTable", () => {
 		});
 		expect([table.interactions(), clock.waiting()]).toEqual([[], 0]);
 	});
+
+	it("settles as failed when the last client leaves that had not reported a failure", async () => {
+		let able = ["one", "two"];
+		const table = new InteractionTable(none, createFakeClock(), () => able);
+		const settlement = table.wait(approval, "approval", live());
+		const one = { kind: "client", clientId: "one", name: null } as const;
+		expect(table.answer("U", { kind: "error-reply", message: "no" }, one)).toBe(false);
+		able = ["one"];
+		table.clientGone();
+		expect(await settlement).toEqual({ answer: reject, by: { kind: "error-reply", message: "no" } });
+	});
+
+	it("stays open without any client, for one that attaches later", () => {
+		const table = new InteractionTable(none, createFakeClock(), () => []);
+		void table.wait(approval, "approval", live());
+		table.clientGone();
+		expect(table.interactions()).toEqual([approval]);
+	});
 });

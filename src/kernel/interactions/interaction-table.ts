@@ -86,7 +86,7 @@ interface OpenInteraction {
 	/** The request as clients received it; null while it is being stored. */
 	request: AgentEvent | null;
 	/** The clients that reported a failure instead of an answer. */
-	readonly failed: Set<string>;
+	readonly failed: Map<string, InteractionFailure>;
 }
 
 /** Settled interactions that are remembered, to say who settled them. */
@@ -145,7 +145,7 @@ export class InteractionTable {
 				},
 				settleWithout,
 				request: null,
-				failed: new Set(),
+				failed: new Map(),
 			});
 			signal.addEventListener("abort", onAbort, { once: true });
 			if (signal.aborted) onAbort();
@@ -161,10 +161,10 @@ export class InteractionTable {
 		if (open === undefined) return false;
 		const isFailure = answer.kind === "error-reply" || answer.kind === "malformed";
 		if (!isFailure && open.settleWithAnswer(answer, by)) return true;
-		if (by.kind === "client" && by.clientId !== null) open.failed.add(by.clientId);
-		const others = this.#ableClients(open.interaction).filter((id) => !open.failed.has(id));
-		if (others.length > 0 && open.failed.size > 0) return false;
-		open.settleWithout(isFailure ? answer : { kind: "malformed" });
+		const failure: InteractionFailure = isFailure ? answer : { kind: "malformed" };
+		if (by.kind === "client" && by.clientId !== null) open.failed.set(by.clientId, failure);
+		if (open.failed.size > 0 && this.#others(open).length > 0) return false;
+		open.settleWithout(failure);
 		return true;
 	}
 
@@ -196,13 +196,22 @@ export class InteractionTable {
 		return [...this.#open.values()].flatMap(({ request }) => request ?? []);
 	}
 
-	/** A client has detached: settles what no other can answer, unless it waits for one that attaches later. */
+	/**
+	 * A client has detached: settles what no other can answer, unless it waits for one that attaches later. What all
+	 * that are left have reported a failure for does not wait either.
+	 */
 	clientGone(): void {
 		for (const open of [...this.#open.values()]) {
-			if (rules[open.interaction.kind].outlivesClient) continue;
-			const others = this.#ableClients(open.interaction).filter((id) => !open.failed.has(id));
-			if (others.length === 0) open.settleWithout({ kind: "client-gone" });
+			if (this.#others(open).length > 0) continue;
+			const failure = this.#ableClients(open.interaction).flatMap((id) => open.failed.get(id) ?? [])[0];
+			if (failure !== undefined) open.settleWithout(failure);
+			else if (!rules[open.interaction.kind].outlivesClient) open.settleWithout({ kind: "client-gone" });
 		}
+	}
+
+	/** The clients that may still answer. */
+	#others({ interaction, failed }: OpenInteraction): readonly string[] {
+		return this.#ableClients(interaction).filter((id) => !failed.has(id));
 	}
 
 	settleAll(): void {
