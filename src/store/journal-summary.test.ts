@@ -1,4 +1,4 @@
-// What a history says of calls whose ids repeat.
+// What a history says of calls whose ids repeat, and of a step that a later run goes on with.
 import { expect, it } from "vitest";
 import { eventAt } from "../../test/contracts/store-contract.ts";
 import { RunningSummary } from "./journal-summary.ts";
@@ -17,4 +17,13 @@ it("takes the end of a call for that of the oldest open one of its id", () => {
 	}
 	summary.addEvent(eventAt({ type: "tool.ended", toolCallId: "c1" }));
 	expect(summary.current.unfinishedCalls.map((call) => call.arguments)).toEqual(["second"]);
+});
+
+it("goes on within a step that an earlier run had begun", () => {
+	const before = new RunningSummary();
+	before.addEvent(eventAt({ type: "step.started", n: 1 }));
+	const later = new RunningSummary(before.current);
+	const said = eventAt({ type: "content.completed", part: { type: "text", text: "half" } });
+	later.addEvent(said);
+	expect(later.current.unretained).toEqual([said]);
 });

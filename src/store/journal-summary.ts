@@ -6,24 +6,28 @@ import type { JournalSummary, SessionUse, UnfinishedCall } from "./session-store
 import { nothingUsed } from "./session-store.ts";
 
 /** The summary of an empty history. */
-export const emptySummary: JournalSummary = { used: nothingUsed, unfinishedCalls: [], unretained: [] };
+export const emptySummary: JournalSummary = { used: nothingUsed, unfinishedCalls: [], unretained: [], isInStep: false };
 
 export class RunningSummary {
 	#used: SessionUse;
 	readonly #unfinishedCalls: UnfinishedCall[];
 	#unretained: AgentEvent[];
-	/** Whether the session's own agent is in a step whose answer its context does not have. */
 	#isInStep: boolean;
 
 	constructor(before: JournalSummary = emptySummary) {
 		this.#used = before.used;
 		this.#unfinishedCalls = [...before.unfinishedCalls];
 		this.#unretained = [...before.unretained];
-		this.#isInStep = before.unretained.length > 0;
+		this.#isInStep = before.isInStep;
 	}
 
 	get current(): JournalSummary {
-		return { used: this.#used, unfinishedCalls: [...this.#unfinishedCalls], unretained: [...this.#unretained] };
+		return {
+			used: this.#used,
+			unfinishedCalls: [...this.#unfinishedCalls],
+			unretained: [...this.#unretained],
+			isInStep: this.#isInStep,
+		};
 	}
 
 	/** Takes a durable event into account. */

@@ -96,6 +96,8 @@ export interface JournalSummary {
 	 * said, the calls it had requested, and results.
 	 */
 	readonly unretained: readonly AgentEvent[];
+	/** Whether the session's own agent is in a step whose answer its context does not have. */
+	readonly isInStep: boolean;
 }
 
 /**

@@ -31,7 +31,10 @@ it.each([
 	await session.commit({ state: { planMode: true } }, { sync: true });
 	for (const n of [1, 2]) {
 		await session.commit({ events: [eventAt({ type: "turn.started", input: `${n}` })] });
-		await session.commit({ events: [eventAt({ type: "turn.ended", outcome: { status: "finished" } })] }, { sync: true });
+		await session.commit(
+			{ events: [eventAt({ type: "turn.ended", outcome: { status: "finished" } })] },
+			{ sync: true },
+		);
 	}
 	const again = await open(files.afterPowerLoss(() => share));
 	expect(again.state().planMode).toBe(true);

@@ -77,6 +77,7 @@ describe("a session between two runs", () => {
 			used: { tokens: 10, milliseconds: 5, toolCalls: 1 },
 			unfinishedCalls: [],
 			unretained: [],
+			isInStep: false,
 		});
 		await session.commit({ context: { kind: "append", rows: [usage(77)] } });
 		expect(await text("wire.jsonl")).toBe(wire);
@@ -258,6 +259,7 @@ describe("a session between two runs", () => {
 			used: { tokens: 5, milliseconds: 6, toolCalls: 7 },
 			unfinishedCalls: [{ toolCallId: "b", name: "Shell", arguments: null, isRecovered: true }],
 			unretained: [],
+			isInStep: false,
 		};
 		beforeEach(async () => {
 			await put("wire.jsonl", header + started + ended);

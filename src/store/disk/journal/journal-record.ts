@@ -92,6 +92,7 @@ const summarySchema = v.object({
 		v.object({ toolCallId: v.string(), name: v.string(), arguments: v.nullable(v.string()), isRecovered: v.boolean() }),
 	),
 	unretained: v.array(v.unknown()),
+	isInStep: v.optional(v.boolean(), false),
 });
 
 /** The first line of a journal. */

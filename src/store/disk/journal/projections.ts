@@ -42,6 +42,8 @@ export interface ProjectionOptions {
 export interface Repairs {
 	readonly wire: Repair<readonly LineText[]>;
 	readonly context: Repair<readonly ContextRow[]>;
+	/** Whether the context was replaced by one that the file may not have got: then a copy of the old one stays. */
+	readonly isContextReplaced: boolean;
 }
 
 export interface Projections {
@@ -99,7 +101,10 @@ export function createProjections(options: ProjectionOptions): Projections {
 		}),
 		async repair(repairs) {
 			await attempt("context", async () => {
-				if (repairs.context.kind === "rewrite") return rewriteContext();
+				if (repairs.context.kind === "rewrite") {
+					if (!repairs.isContextReplaced || contextLines.length === 0) return rewriteContext();
+					return context.replace(await options.journal().contextRows());
+				}
 				await contextLines.repairEnd();
 				if (repairs.context.kind === "append") await contextLines.append(repairs.context.missing.map(toLine));
 			});

@@ -121,12 +121,13 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 
 	const toRepairs = async (): Promise<Repairs> => {
 		const { context: contextRecovery, wire: wireRepair } = history;
+		const isContextReplaced = opening.kind === "opened" && opening.stages.length > 1;
 		if (opening.kind !== "opened" || wireRepair.kind !== "append") {
 			const kind = wireRepair.kind === "rewrite" ? "rewrite" : "none";
-			return { wire: { kind }, context: contextRecovery.repair };
+			return { wire: { kind }, context: contextRecovery.repair, isContextReplaced };
 		}
 		const missing = await missingWireLines(source, opening, wireRepair.missing);
-		return { wire: { kind: "append", missing }, context: contextRecovery.repair };
+		return { wire: { kind: "append", missing }, context: contextRecovery.repair, isContextReplaced };
 	};
 
 	const repairJournal = async (): Promise<void> => {
