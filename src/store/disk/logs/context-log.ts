@@ -24,7 +24,7 @@ export async function readContext(files: Files, file: string, log: Log): Promise
 /** The rows in the bytes of a context log. */
 export function parseContext(bytes: Buffer, file: string, log: Log): readonly ContextRow[] {
 	const lines = parseLines(bytes);
-	const rows = lines.flatMap((line) => fromLine(line) ?? []);
+	const rows = lines.map(fromLine).filter((row) => row !== null);
 	const skipped = lines.length - rows.length;
 	if (skipped > 0) log.warn("lines of the context log could not be read", { path: file, skipped });
 	return rows;

@@ -8,8 +8,21 @@ export const lineLimit = 128 * 1024 * 1024;
 const tailPiece = 64 * 1024;
 const newline = 0x0a;
 
+/** Whether the text may be a JSON object, by its first characters and its last. */
+function mayBeObject(text: string): boolean {
+	const first = text.charCodeAt(0);
+	if (first === 0x7b) {
+		const next = text.charCodeAt(1);
+		// A quotation mark, the end of the object, or white space.
+		if (next !== 0x22 && next !== 0x7d && next > 0x20) return false;
+	} else if (first > 0x20 && first < 0x7f) return false;
+	return text.trimEnd().endsWith("}");
+}
+
 /** The JSON object of a line, or null when it has none. */
 export function parseLine(text: string): Record<string, unknown> | null {
+	// Most damage is recognised by its ends: an exception for each line of a damaged file would take seconds.
+	if (!mayBeObject(text)) return null;
 	try {
 		const value: unknown = JSON.parse(text);
 		return isRecord(value) ? value : null;
@@ -21,11 +34,19 @@ export function parseLine(text: string): Record<string, unknown> | null {
 /** The JSON object of a line, or null when it holds none. */
 type ParsedLine = Record<string, unknown> | null;
 
+function isBlank(text: string): boolean {
+	const first = text.charCodeAt(0);
+	const isText = first > 0x20 && first < 0x7f;
+	return !isText && text.trim() === "";
+}
+
 function parseAll(lines: readonly Line[]): ParsedLine[] {
-	return lines.flatMap((line) => {
-		if (line.kind === "oversized") return [null];
-		return line.text.trim() === "" ? [] : [parseLine(line.text)];
-	});
+	const parsed: ParsedLine[] = [];
+	for (const line of lines) {
+		if (line.kind === "oversized") parsed.push(null);
+		else if (!isBlank(line.text)) parsed.push(parseLine(line.text));
+	}
+	return parsed;
 }
 
 /** Every line that is not blank. */
