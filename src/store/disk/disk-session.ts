@@ -21,7 +21,14 @@ import { withStorageError } from "./logs/storage-error.ts";
 import { createNameSync } from "./name-sync.ts";
 import { appendParagraph } from "./readable-text.ts";
 import type { LeftDirectories } from "./released-directories.ts";
-import { isEmptySession, isPrepared, isUnused, removeSession, type SessionPaths } from "./session-directory.ts";
+import {
+	hasContext,
+	isEmptySession,
+	isEstablishedByJournal,
+	isUnused,
+	removeSession,
+	type SessionPaths,
+} from "./session-directory.ts";
 import type { SessionIndex } from "./session-index.ts";
 import { openStateFile } from "./state-file.ts";
 
@@ -92,9 +99,13 @@ export async function openDiskSession(
 	const source = { files, log, path: paths.journal, sessionId: options.id };
 	const history = await openHistory(source, paths, found);
 	const recoveredRows = history.context.rows?.length ?? 0;
-	const existed = (found.contextPath !== null && !isPrepared(found)) || recoveredRows > 0;
+	const hasHistory = history.lastSeq > 0 || recoveredRows > 0;
+	const wasEstablished =
+		found.contextPath === null && !hasHistory && (await isEstablishedByJournal(files, paths, found));
 	/** Somebody created it for later, and it has no content yet. */
-	const wasUnused = isUnused(found) && history.lastSeq === 0 && recoveredRows === 0;
+	const wasUnused = !hasHistory && (wasEstablished || isUnused(found));
+	const hasState = found.hasState || (history.opening.kind === "opened" && history.opening.hasState);
+	const existed = recoveredRows > 0 || (wasUnused ? hasState : found.contextPath !== null);
 	const stateFile = await openStateFile({
 		files,
 		log,
@@ -212,11 +223,8 @@ export async function openDiskSession(
 		markStarted: () => whileOpen(() => index.setLastSession(workDir, options.id)),
 		establish: () =>
 			change(paths.context, async () => {
-				if ((await files.status(paths.context)) === null) {
-					await files.replace(paths.context, "", { sync: true });
-					names.nameMade(paths.context);
-				}
-				await names.sync();
+				const isNew = !(await hasContext(files, paths));
+				await sessionLog.commit(isNew ? { context: { kind: "replace", rows: [] } } : {}, true);
 				isEstablished = true;
 			}),
 		close({ becomesLast = true } = {}) {

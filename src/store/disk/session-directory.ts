@@ -75,14 +75,19 @@ export async function hasContext(files: Files, paths: SessionPaths): Promise<boo
 	return (await readJournalStart(files, paths.journal, (start) => start.hasContext)).hasContext;
 }
 
+/** Whether its journal says that it was established although nothing had happened in it. */
+export async function isEstablishedByJournal(
+	files: Files,
+	{ journal }: SessionPaths,
+	{ journalSize }: FoundSession,
+): Promise<boolean> {
+	if (journalSize === 0) return false;
+	return (await readJournalStart(files, journal, (start) => start.isEstablished)).isEstablished;
+}
+
 /** Whether the session was created for later and is still unused, as far as its other logs say. */
 export function isUnused({ contextPath, contextSize, eventsSize, callsSize }: FoundSession): boolean {
 	return contextPath !== null && contextSize + eventsSize + callsSize === 0;
-}
-
-/** Whether another program created the session for later and it is unused (clients of a web backend). */
-export function isPrepared(found: FoundSession): boolean {
-	return isUnused(found) && !found.hasState && found.journalSize === 0;
 }
 
 export async function findSession(files: Files, paths: SessionPaths): Promise<FoundSession> {
@@ -160,6 +165,8 @@ async function readPromptTitle(files: Files, file: string): Promise<string | nul
 
 /** What the beginning of a journal says. */
 interface JournalStart {
+	/** Whether it has a context without rows: it was established, or its context was cleared. */
+	readonly isEstablished: boolean;
 	readonly hasContext: boolean;
 	readonly hasEvents: boolean;
 	readonly hasMessages: boolean;
@@ -167,7 +174,13 @@ interface JournalStart {
 	readonly title: string | null;
 }
 
-const nothingInJournal: JournalStart = { hasContext: false, hasEvents: false, hasMessages: false, title: null };
+const nothingInJournal: JournalStart = {
+	isEstablished: false,
+	hasContext: false,
+	hasEvents: false,
+	hasMessages: false,
+	title: null,
+};
 
 /** Reads until `isEnough` of it is known. What cannot be read counts as content. */
 async function readJournalStart(
@@ -192,8 +205,9 @@ function withRecord(start: JournalStart, record: ReadRecord): JournalStart {
 			return { ...start, hasEvents: true };
 		case "context": {
 			const { rows } = record.change;
+			const isEstablished = start.isEstablished || rows.length === 0;
 			const hasMessages = start.hasMessages || rows.some((row) => row.type === "message");
-			return { ...start, hasContext: start.hasContext || rows.length > 0, hasMessages };
+			return { ...start, isEstablished, hasContext: true, hasMessages };
 		}
 		case "event": {
 			const { body, agentPath } = record.event;

@@ -412,4 +412,17 @@ describe("a session between two runs", () => {
 		expect(lines.every(isRecord)).toBe(true);
 		expect(lines.at(-1)).toMatchObject({ summary: { seq: 8, clean: true } });
 	});
+
+	it("is found as long as its journal is there, also when it was established and never used", async () => {
+		const session = await open();
+		await session.establish();
+		await session.commit({ state: { planMode: true } });
+		await session.close();
+		for (const name of ["context.jsonl", "state.json"]) await rm(file(name));
+		for (let time = 0; time < 2; time += 1) {
+			const again = await place.openStore().open(place.workDir, id);
+			expect(again?.state().planMode).toBe(true);
+			await again?.close();
+		}
+	});
 });
