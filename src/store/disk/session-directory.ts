@@ -234,7 +234,7 @@ export async function readSummary(files: Files, paths: SessionPaths): Promise<St
 	const contextPath = await contextPathOf(files, paths);
 	const times = await Promise.all([contextPath, paths.events].map((file) => files.status(file)));
 	return {
-		empty: await isEmptySession(files, paths),
+		empty: title === null && (await isEmptySession(files, paths)),
 		title: title ?? untitled,
 		updatedAt: Math.max(0, ...[...times, journalTime].map((status) => status?.modifiedAt ?? 0)),
 		archivedAt: toMilliseconds(state.archivedAt),
