@@ -206,7 +206,7 @@ const kernel: readonly Breakage[] = [
 		replace: "void this.#persist(batch).catch(() => {});",
 	},
 	{
-		name: "a client that fell behind misses the first event it lost",
+		name: "a client that was too slow misses the first event it lost",
 		file: "kernel/clients/event-feed.ts",
 		find: "this.#position = first - 1;",
 		replace: "this.#position = first;",

@@ -32,7 +32,7 @@ function respond(
 	return session.send({ type: "interaction.respond", interactionId, answer, ...clientId });
 }
 
-/** A session with a turn after it. */
+/** A session that has had a turn. */
 async function createUsedSession() {
 	const answers = Array.from({ length: 9 }, () => [say("one "), say("two"), done()]);
 	const subject = await createSessionSubject(createScriptedModel(answers));

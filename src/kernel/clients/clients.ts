@@ -133,7 +133,7 @@ export class Clients {
 		for (const { feed } of this.#clients.values()) feed.end();
 	}
 
-	/** The number to continue after; null for a cursor that does not belong to this history. */
+	/** The number after which to continue; null for a cursor that does not belong to this history. */
 	#toNumber(after: Cursor | undefined, now: number): number | null {
 		if (after === undefined) return now;
 		return after.epoch === this.#settings.epoch() && after.seq <= now ? after.seq : null;

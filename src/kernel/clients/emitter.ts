@@ -33,7 +33,7 @@ interface Entry {
 
 /** One agent's deltas. */
 interface Speaker {
-	/** What was emitted; what is delivered may be after. */
+	/** What was emitted: some of it may not be delivered yet. */
 	readonly merger: DeltaMerger;
 	readonly delivered: DeltaMerger;
 	readonly agentPath: readonly AgentPathEntry[];
