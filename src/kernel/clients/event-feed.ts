@@ -131,7 +131,7 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 	}
 
 	#take(): readonly AgentEvent[] {
-		const batch = [...this.#own, ...this.#events];
+		const batch = this.#own.length === 0 ? this.#events : [...this.#own, ...this.#events];
 		this.#own = [];
 		this.#drop();
 		return batch;
