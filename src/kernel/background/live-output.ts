@@ -4,7 +4,7 @@ import { type Clock, sleep } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { StoredTask } from "../../store/stored-tasks.ts";
-import type { CallProgress, ProgressReports } from "../clients/progress-reports.ts";
+import type { ProgressReports, SkippingProgress } from "../clients/progress-reports.ts";
 
 /** Milliseconds between two reads of an output. */
 const interval = 250;
@@ -21,7 +21,7 @@ export interface LiveOutputSettings {
 
 interface Followed {
 	readonly task: StoredTask;
-	readonly progress: CallProgress;
+	readonly progress: SkippingProgress;
 	/** Bytes of the output that were reported or skipped. */
 	position: number;
 	/** Settles with the read that was begun last. */

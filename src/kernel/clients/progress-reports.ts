@@ -1,9 +1,9 @@
 // The live output of running tool calls: coalesced, bounded, and delivered to the clients that want it. Nothing is
 // persisted, and nothing waits for it.
 import { StringDecoder } from "node:string_decoder";
+import type { CallProgress } from "../../agent/dependencies.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { EventBodyOf } from "../../events/event.ts";
-import type { ToolProgress } from "../../tools/tool.ts";
 import type { Emitter, UnfinishedPart, Where } from "./emitter.ts";
 
 /** Milliseconds between two deliveries of a call's progress. */
@@ -33,13 +33,10 @@ export interface ProgressReportsSettings {
 	isWanted(): boolean;
 }
 
-/** The progress of one call. */
-export interface CallProgress {
-	readonly report: ToolProgress;
+/** The progress of one call; its end is idempotent. */
+export interface SkippingProgress extends CallProgress {
 	/** Counts output that is not reported, in bytes: the next offset shows it. */
 	skip(bytes: number): void;
-	/** Delivers what is pending. Nothing is delivered later. Idempotent. */
-	end(): void;
 }
 
 export class ProgressReports {
@@ -51,7 +48,7 @@ export class ProgressReports {
 	}
 
 	/** For a call that begins to act; once the signal aborts, it is over and what is pending is dropped. */
-	open(where: Where, toolCallId: string, signal: AbortSignal): CallProgress {
+	open(where: Where, toolCallId: string, signal: AbortSignal): SkippingProgress {
 		const progress = new RunningProgress(where, toolCallId, this.#settings);
 		this.#running.add(progress);
 		const close = () => {
