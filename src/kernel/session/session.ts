@@ -75,7 +75,7 @@ export class Session implements SessionApi {
 	}
 
 	async #checkTools(declarations: readonly ClientToolDeclaration[]): Promise<CheckedTools> {
-		const builtin = declarations.length === 0 ? [] : await this.#assembled.tools();
+		const builtin = await this.#assembled.tools();
 		return await checkClientTools(
 			declarations,
 			(name) => [...builtin, ...(this.#assembled.servers?.tools() ?? [])].some((tool) => tool.name === name),
@@ -152,7 +152,7 @@ export class Session implements SessionApi {
 		return {
 			sessionId: this.id,
 			workDir: this.workDir,
-			turnId: this.#assembled.turn.id,
+			turnId: this.turnId,
 			hasHistory: this.hasHistory,
 			cursor: { epoch: stored.cursor().epoch, seq: emitter.delivered },
 			planMode: plan.isOn,

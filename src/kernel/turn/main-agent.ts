@@ -33,7 +33,6 @@ export class MainAgent {
 	#agent: Agent | null = null;
 	#loading: Promise<Agent> | null = null;
 	#recovery: ReturnType<typeof createRecovery> | null = null;
-	#isRecovered = false;
 	#notice: CrashNotice | null = null;
 
 	constructor(settings: MainAgentSettings) {
@@ -72,8 +71,7 @@ export class MainAgent {
 
 	async #make(): Promise<Agent> {
 		this.#agent ??= await this.#open();
-		if (!this.#isRecovered) this.#notice = await this.#recover(this.#agent);
-		this.#isRecovered = true;
+		this.#notice = await this.#recover(this.#agent);
 		return this.#agent;
 	}
 

@@ -29,8 +29,6 @@ export interface LineFile {
 	undo(): Promise<void>;
 	/** Puts what was appended on stable storage. Fails `storage-failed`. */
 	sync(): Promise<void>;
-	/** Waits for the earlier calls and returns the file's size in bytes, 0 when it is missing. */
-	size(): Promise<number>;
 	close(): Promise<void>;
 }
 
@@ -259,7 +257,6 @@ export function createLineFile({ files, log, path, header, prepare, nameMade, ..
 					throw toStorageError(path, thrown);
 				}
 			}),
-		size: () => inOrder(async () => (await files.status(path))?.size ?? 0),
 		close: () => inOrder(closeHandle),
 	};
 }
