@@ -63,8 +63,7 @@ export interface StoredAgent {
 	/** Stores the prompt and marks the subagent as running: in the background for a task, else for its caller. */
 	begin(prompt: string, taskId?: string): Promise<void>;
 	setStatus(status: AgentStatus): Promise<void>;
-	appendContext(rows: readonly ContextRow[]): Promise<void>;
-	replaceContext(rows: readonly ContextRow[]): Promise<void>;
+	changeContext(change: ContextChange): Promise<void>;
 	/** Appends those events of the subagent that are logged. */
 	appendEvents(events: readonly AgentEvent[]): Promise<void>;
 	/** Appends the result of a run to the text for people; earlier ones stay. */

@@ -639,8 +639,8 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				const agent = await session.createAgent(known);
 				expect(agent.contextRows).toEqual([]);
 				await agent.begin("Count the lines");
-				await agent.appendContext(everyRow.slice(0, 4));
-				await agent.appendContext(everyRow.slice(4));
+				await agent.changeContext({ kind: "append", rows: everyRow.slice(0, 4) });
+				await agent.changeContext({ kind: "append", rows: everyRow.slice(4) });
 				await agent.appendEvents([eventAt({ type: "step.started", n: 1 }, 1_700_000_000_000, [subagent])]);
 				await agent.appendOutput("Three.");
 				await agent.setStatus("idle");
@@ -657,9 +657,9 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				const session = await store.openOrCreate(workDir, id);
 				const agent = await session.createAgent(known);
 				await agent.begin("Count the lines");
-				await agent.appendContext(everyRow);
-				await agent.replaceContext([promptRow]);
-				await agent.appendContext([{ type: "checkpoint", id: 1 }]);
+				await agent.changeContext({ kind: "append", rows: everyRow });
+				await agent.changeContext({ kind: "replace", rows: [promptRow] });
+				await agent.changeContext({ kind: "append", rows: [{ type: "checkpoint", id: 1 }] });
 				await agent.setStatus("idle");
 				const again = await (await reopen()).openAgent(known.id);
 				expect(again?.contextRows).toEqual([promptRow, { type: "checkpoint", id: 1 }]);
@@ -670,7 +670,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				await session.commit({ context: { kind: "append", rows: [promptRow] } });
 				const agent = await session.createAgent(known);
 				await agent.begin("Count the lines");
-				await agent.appendContext(everyRow);
+				await agent.changeContext({ kind: "append", rows: everyRow });
 				await agent.appendEvents([eventAt({ type: "step.started", n: 1 }, 1_700_000_000_000, [subagent])]);
 				const again = await reopen();
 				expect(again.contextRows).toEqual([promptRow]);
@@ -691,7 +691,7 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 				const closed = { code: "closed" };
 				await expect(agent.begin("Count the lines")).rejects.toMatchObject(closed);
 				await expect(agent.setStatus("idle")).rejects.toMatchObject(closed);
-				await expect(agent.appendContext([promptRow])).rejects.toMatchObject(closed);
+				await expect(agent.changeContext({ kind: "append", rows: [promptRow] })).rejects.toMatchObject(closed);
 				await expect(agent.appendEvents([])).rejects.toMatchObject(closed);
 				await expect(agent.appendOutput("Three.")).rejects.toMatchObject(closed);
 			});

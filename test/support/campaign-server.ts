@@ -160,15 +160,11 @@ function watch(
 		return {
 			...agent,
 			begin: (prompt) => slowly(() => agent.begin(prompt)),
-			appendContext: (added) =>
+			changeContext: (change) =>
 				slowly(async () => {
-					await agent.appendContext(added);
-					rows.push(...added);
-				}),
-			replaceContext: (replacing) =>
-				slowly(async () => {
-					await agent.replaceContext(replacing);
-					rows.splice(0, rows.length, ...replacing);
+					await agent.changeContext(change);
+					if (change.kind === "replace") rows.length = 0;
+					rows.push(...change.rows);
 				}),
 			appendEvents: (events) => slowly(() => agent.appendEvents(events)),
 			setStatus: (status) => slowly(() => agent.setStatus(status)),

@@ -203,7 +203,7 @@ describe("a subagent in the background", () => {
 			...double.stored,
 			createAgent: async (description: Parameters<typeof double.stored.createAgent>[0]) => ({
 				...(await double.stored.createAgent(description)),
-				appendContext: () => Promise.reject(new Error("disk full")),
+				changeContext: () => Promise.reject(new Error("disk full")),
 			}),
 		};
 		const subject = await createSubject(createScriptedModel([report]), { double: { ...double, stored } });

@@ -190,10 +190,7 @@ async function openAgent(
 ): Promise<Agent> {
 	const { unsetModelAlias } = settings;
 	const log: ContextLog = {
-		change: (change) =>
-			services.persisted(
-				change.kind === "append" ? stored.appendContext(change.rows) : stored.replaceContext(change.rows),
-			),
+		change: (change) => services.persisted(stored.changeContext(change)),
 	};
 	const hasPrompt = stored.contextRows.some((row) => row.type === "system-prompt");
 	const content = hasPrompt ? "" : withRole(await settings.systemPrompt(type), type.role);

@@ -444,11 +444,14 @@ describe("a resumed subagent", () => {
 		};
 		const stored = await double.stored.createAgent(description);
 		const toolCall = { type: "function", id: "c1", function: { name: "E", arguments: "{}" }, extras: null } as const;
-		await stored.appendContext([
-			{ type: "system-prompt", content: "Old." },
-			{ type: "message", message: { role: "user", content: [{ type: "text", text: "first" }] } },
-			{ type: "message", message: { role: "assistant", content: [], toolCalls: [toolCall] } },
-		]);
+		await stored.changeContext({
+			kind: "append",
+			rows: [
+				{ type: "system-prompt", content: "Old." },
+				{ type: "message", message: { role: "user", content: [{ type: "text", text: "first" }] } },
+				{ type: "message", message: { role: "assistant", content: [], toolCalls: [toolCall] } },
+			],
+		});
 		await run();
 		expect(model.requests[1]?.systemPrompt).toBe("Old.");
 		expect(model.requests[1]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
@@ -510,9 +513,9 @@ describe("the stored files of a subagent", () => {
 				setStatus: (status) => note("setStatus", status),
 				appendOutput: (text) => note("appendOutput", text),
 				appendEvents: (events) => note("appendEvents", ...events.map(({ body }) => body.type)),
-				async appendContext(rows) {
-					await note("appendContext");
-					await agent.appendContext(rows);
+				async changeContext(change) {
+					await note("changeContext");
+					await agent.changeContext(change);
 				},
 			};
 		};
@@ -580,7 +583,7 @@ describe("the stored files of a subagent", () => {
 		expect(session.turnId).toBeNull();
 	});
 
-	it.each(["begin", "appendContext", "appendEvents", "appendOutput", "setStatus"] as const)(
+	it.each(["begin", "changeContext", "appendEvents", "appendOutput", "setStatus"] as const)(
 		"end the turn when %s fails, and nothing of it is delivered afterwards",
 		async (fails) => {
 			const { double } = await createNotingDouble(fails);

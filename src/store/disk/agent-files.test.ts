@@ -42,7 +42,7 @@ describe("the files of a subagent", () => {
 	const run = async (session: StoredSession) => {
 		const stored = await session.createAgent(agent);
 		await stored.begin("Count the lines");
-		await stored.appendContext([{ type: "system-prompt", content: "You count." }, promptRow]);
+		await stored.changeContext({ kind: "append", rows: [{ type: "system-prompt", content: "You count." }, promptRow] });
 		await stored.appendEvents([eventAt({ type: "step.started", n: 1 }, 1_700_000_000_500, agentPath)]);
 		return stored;
 	};
@@ -117,7 +117,7 @@ describe("the files of a subagent", () => {
 		const again = await (await open()).openAgent(agent.id);
 		expect(again?.description).toEqual(agent);
 		expect(again?.contextRows).toEqual([{ type: "system-prompt", content: "You count." }, promptRow]);
-		await again?.appendContext([{ type: "checkpoint", id: 0 }]);
+		await again?.changeContext({ kind: "append", rows: [{ type: "checkpoint", id: 0 }] });
 		expect((await text("context.jsonl")).split("\n")).toHaveLength(4);
 	});
 
@@ -189,7 +189,7 @@ describe("the files of a subagent", () => {
 				effectiveModel: null,
 			});
 			expect(stored?.contextRows).toHaveLength(13);
-			await stored?.appendContext([promptRow]);
+			await stored?.changeContext({ kind: "append", rows: [promptRow] });
 			await stored?.appendEvents([eventAt({ type: "step.started", n: 1 }, 1_800_000_000_000, agentPath)]);
 			await stored?.appendOutput("Still three.\n");
 			await session.close();
@@ -262,7 +262,7 @@ describe("the files of a subagent", () => {
 		for (const name of ["a00000001", "a00000002"]) {
 			const stored = await session.createAgent({ ...agent, id: name });
 			await stored.begin("Count the lines");
-			await stored.appendContext([promptRow]);
+			await stored.changeContext({ kind: "append", rows: [promptRow] });
 			await stored.appendEvents([eventAt({ type: "step.started", n: 1 }, 1_700_000_000_500, agentPath)]);
 			expect(open).toBe(before + 2);
 			await stored.setStatus("idle");

@@ -155,8 +155,7 @@ export async function createAgentFiles(
 			await setStatus(taskId === undefined ? "running_foreground" : "running_background");
 		},
 		setStatus,
-		appendContext: (rows) => options.whileOpen(() => context.append(rows)),
-		replaceContext: (rows) => options.whileOpen(() => context.replace(rows)),
+		changeContext: (change) => options.whileOpen(() => context.change(change)),
 		appendEvents: (batch: readonly AgentEvent[]) => {
 			const lines = toEventLines(batch.map((event) => ({ ...event, agentPath: event.agentPath.slice(1) })));
 			return options.whileOpen(() => events.append(lines));

@@ -89,12 +89,12 @@ describe("the journal", () => {
 		const described = { id: "a1", type: "coder", description: "d", createdAt: 1 };
 		const agent = await session.createAgent({ ...described, modelOverride: null, effectiveModel: null });
 		await agent.begin("Go");
-		await agent.appendContext([promptRow]);
+		await agent.changeContext({ kind: "append", rows: [promptRow] });
 		await session.commit(batch, { sync: true });
 		const before = effects.length;
 		await session.commit(batch, { sync: true });
 		expect(since(before).filter((effect) => effect.startsWith("sync"))).toEqual(["sync journal.jsonl"]);
-		await agent.appendContext([promptRow]);
+		await agent.changeContext({ kind: "append", rows: [promptRow] });
 		const later = effects.length;
 		await session.commit(batch, { sync: true });
 		expect(since(later).filter((effect) => effect.startsWith("sync"))).toEqual([

@@ -38,13 +38,9 @@ function openMemoryAgent(
 		contextRows: persisted.context,
 		begin: () => write(() => {}),
 		setStatus: () => write(() => {}),
-		appendContext: (rows) =>
+		changeContext: ({ kind, rows }) =>
 			write(() => {
-				persisted.context = [...persisted.context, ...rows];
-			}),
-		replaceContext: (rows) =>
-			write(() => {
-				persisted.context = rows;
+				persisted.context = kind === "append" ? [...persisted.context, ...rows] : rows;
 			}),
 		appendEvents: () => write(() => {}),
 		appendOutput: () => write(() => {}),

@@ -3,7 +3,7 @@
 import { errorText } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { LineText } from "../../../base/long-text.ts";
-import type { ContextChange, ContextRow } from "../../../events/conversation.ts";
+import type { ContextRow } from "../../../events/conversation.ts";
 import type { AgentEvent } from "../../../events/event.ts";
 import type { Files } from "../../../files/port.ts";
 import { toLine } from "../../context-row.ts";
@@ -85,7 +85,10 @@ export function createProjections(options: ProjectionOptions): Projections {
 	const writeContext = async (batches: readonly Batch[]): Promise<void> => {
 		const changes = batches.flatMap((batch) => batch.context ?? []);
 		if (outdated.has("context")) await attempt("context", rewriteContext);
-		else if (changes.length > 0) await attempt("context", () => applyAll(context, changes));
+		else if (changes.length > 0)
+			await attempt("context", async () => {
+				for (const change of changes) await context.change(change);
+			});
 	};
 	const writeState = async (batches: readonly Batch[]): Promise<void> => {
 		const changes = batches.flatMap(({ state }) => state ?? []);
@@ -103,7 +106,7 @@ export function createProjections(options: ProjectionOptions): Projections {
 			await attempt("context", async () => {
 				if (repairs.context.kind === "rewrite") {
 					if (!repairs.isContextReplaced || contextLines.length === 0) return rewriteContext();
-					return context.replace(await options.journal().contextRows());
+					return context.change({ kind: "replace", rows: await options.journal().contextRows() });
 				}
 				await contextLines.repairEnd();
 				if (repairs.context.kind === "append") await contextLines.append(repairs.context.missing.map(toLine));
@@ -118,10 +121,6 @@ export function createProjections(options: ProjectionOptions): Projections {
 			await Promise.all([writeWire(batches), writeContext(batches), writeState(batches)]);
 		},
 	};
-}
-
-async function applyAll(context: ContextLog, changes: readonly ContextChange[]): Promise<void> {
-	for (const { kind, rows } of changes) await (kind === "append" ? context.append(rows) : context.replace(rows));
 }
 
 async function* wirePieces(options: ProjectionOptions): AsyncGenerator<Buffer> {

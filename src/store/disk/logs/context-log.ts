@@ -1,7 +1,7 @@
 // The context log of a session, `context.jsonl`: reads its rows at the opening, and appends to it.
 import path from "node:path";
 import type { Log } from "../../../base/log.ts";
-import type { ContextRow } from "../../../events/conversation.ts";
+import type { ContextChange, ContextRow } from "../../../events/conversation.ts";
 import type { Files } from "../../../files/port.ts";
 import { fromLine, toLine } from "../../context-row.ts";
 import { parseLines } from "./json-lines.ts";
@@ -34,12 +34,11 @@ export interface ContextLog {
 	/** Whether the context has rows but no system prompt. */
 	readonly lacksPrompt: boolean;
 	/**
-	 * Appends the rows with one write. A system prompt for a context that has rows but no prompt goes before them: logs
-	 * of old versions lack it, and readers expect it first.
+	 * Appends rows with one write, or replaces all: then a copy of them stays in the same directory as `context_1.jsonl`
+	 * and so on. A system prompt that is appended to a context that has rows but no prompt goes before them: logs of old
+	 * versions lack it, and readers expect it first.
 	 */
-	append(rows: readonly ContextRow[]): Promise<void>;
-	/** Replaces all rows; a copy of them stays in the same directory as `context_1.jsonl` and so on. */
-	replace(rows: readonly ContextRow[]): Promise<void>;
+	change(change: ContextChange): Promise<void>;
 }
 
 export interface ContextLogOptions {
@@ -60,24 +59,26 @@ export function createContextLog({ files, path: file, lines, opened, syncs = tru
 		return known;
 	};
 
+	const append = async (rows: readonly ContextRow[]): Promise<void> => {
+		const [first, ...others] = rows;
+		if (lacksPrompt() && first?.type === "system-prompt") {
+			await lines.prepend(toLine(first));
+			known = false;
+			await lines.append(others.map(toLine));
+			return;
+		}
+		await lines.append(rows.map(toLine));
+	};
+	const replace = async (rows: readonly ContextRow[]): Promise<void> => {
+		await lines.rotate(rows.map(toLine), () => freeRotation(file, files), syncs);
+		known = isWithoutPrompt(rows);
+	};
+
 	return {
 		get lacksPrompt() {
 			return lacksPrompt();
 		},
-		async append(rows) {
-			const [first, ...others] = rows;
-			if (lacksPrompt() && first?.type === "system-prompt") {
-				await lines.prepend(toLine(first));
-				known = false;
-				await lines.append(others.map(toLine));
-				return;
-			}
-			await lines.append(rows.map(toLine));
-		},
-		async replace(rows) {
-			await lines.rotate(rows.map(toLine), () => freeRotation(file, files), syncs);
-			known = isWithoutPrompt(rows);
-		},
+		change: ({ kind, rows }) => (kind === "append" ? append(rows) : replace(rows)),
 	};
 }
 
