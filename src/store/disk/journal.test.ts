@@ -1,6 +1,6 @@
 // How the journal of a session is written: one append for all that arrives together, one sync at a commit point, and
 // nothing that was refused.
-import { appendFile, readFile, rm } from "node:fs/promises";
+import { appendFile, readFile, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventAt, promptRow, readAll } from "../../../test/contracts/store-contract.ts";
@@ -8,6 +8,7 @@ import { createFailingFiles, type Effect, type Plan } from "../../../test/suppor
 import { createMemoryLog, createStoreDirectory, type StoreDirectory } from "../../../test/support/store-directory.ts";
 import type { Clock } from "../../base/clock.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
+import type { Files } from "../../files/port.ts";
 import type { Batch, StoredSession } from "../session-store.ts";
 
 const id = "11111111-2222-4333-8444-555555555555";
@@ -81,6 +82,30 @@ describe("the journal", () => {
 		]);
 		expect(last.cursor().seq).toBeLessThan(100);
 		await last.close();
+	});
+
+	it("is not read again for each of many summaries that cannot be read", async () => {
+		const { session } = await openWith();
+		await session.commit(batch, { sync: true });
+		await session.close();
+		const file = path.join(session.directory ?? "", "journal.jsonl");
+		await appendFile(file, '{"summary":0}\n'.repeat(20_000));
+		const { size } = await stat(file);
+		let read = 0;
+		const disk = createDiskFiles();
+		const files: Files = {
+			...disk,
+			async readRange(name, offset, length) {
+				const bytes = await disk.readRange(name, offset, length);
+				if (name === file) read += bytes?.length ?? 0;
+				return bytes;
+			},
+		};
+		const next = await place.openStore({ files }).openOrCreate(place.workDir, id);
+		expect((await readAll(next)).map(({ body }) => body)).toContainEqual({ type: "step.started", n: 1 });
+		await next.close();
+		// From its end for a summary, then from the one before all of these on, and once for the events.
+		expect(read).toBeLessThan(4 * size);
 	});
 
 	it("is synced with the files of subagents that have something unsynced", async () => {

@@ -192,23 +192,23 @@ export async function findLastSummary(
 			at !== -1;
 			at = at === 0 ? -1 : bytes.lastIndexOf(summaryMark, at - 1)
 		) {
-			const found = await readSummaryAt(files, path, { start: start + at + 1, end: range.end }, origin);
-			if (found !== null) return { summary: found, start: start + at + 1 };
+			const from = at + 1;
+			const to = bytes.indexOf(newline, from);
+			// A journal of many summaries that cannot be read is read once: only the last line of a piece is read again.
+			const line =
+				to === -1
+					? await readFirstLine(files, path, { start: start + from, end: range.end })
+					: parseLine(bytes.toString("utf8", from, to));
+			const record = fromRecordLine(line, origin);
+			if (record.kind === "summary") return { summary: record.summary, start: start + from };
 		}
 		end = start;
 	}
 	return null;
 }
 
-async function readSummaryAt(
-	files: Files,
-	path: string,
-	range: FileRange,
-	origin: RecordOrigin,
-): Promise<SummaryRecord | null> {
-	for await (const raw of readRawLines(files, path, range)) {
-		const record = fromRecordLine(parseRawLine(raw), origin);
-		return record.kind === "summary" ? record.summary : null;
-	}
+/** The JSON object of the first line in a part of a file; null when it has none. */
+async function readFirstLine(files: Files, path: string, range: FileRange): Promise<Record<string, unknown> | null> {
+	for await (const raw of readRawLines(files, path, range)) return parseRawLine(raw);
 	return null;
 }
