@@ -44,4 +44,13 @@ describe("Context", () => {
 		]);
 		expect(context.messages).toHaveLength(7);
 	});
+
+	it("merges as many adjacent user messages as a damaged or hostile session has, in linear time", () => {
+		const count = 300_000;
+		const messages = Array.from({ length: count }, (_, n) => user(`${n}`));
+		const [merged, ...others] = new Context(log, messages.map(messageRow), "").requestMessages();
+		expect(others).toEqual([]);
+		expect(merged?.content).toHaveLength(count);
+		expect(merged?.content.at(-1)).toEqual(user(`${count - 1}`).content[0]);
+	});
 });

@@ -1,5 +1,5 @@
 // The context of one agent: what its model sees. Persists every row through a ContextLog.
-import { toParts, type UserInput } from "../events/content.ts";
+import { type ContentPart, toParts, type UserInput } from "../events/content.ts";
 import type { ContextChange, ContextRow, HistoryEntry } from "../events/conversation.ts";
 
 /** Persists the changes of a context, each atomically, before the promise resolves. */
@@ -80,11 +80,17 @@ export class Context {
 	/** The history for a request: adjacent user messages are merged, notifications never. */
 	requestMessages(): HistoryEntry[] {
 		const merged: HistoryEntry[] = [];
+		/** The content of the last message, while it is that of several. */
+		let content: ContentPart[] | null = null;
 		for (const message of this.#messages) {
 			const last = merged.at(-1);
-			if (last !== undefined && isMergeable(last) && isMergeable(message)) {
-				merged[merged.length - 1] = { ...last, content: [...last.content, ...message.content] };
-			} else merged.push(message);
+			if (last === undefined || !isMergeable(last) || !isMergeable(message)) {
+				merged.push(message);
+				content = null;
+			} else if (content === null) {
+				content = [...last.content, ...message.content];
+				merged[merged.length - 1] = { ...last, content };
+			} else for (const part of message.content) content.push(part);
 		}
 		return merged;
 	}

@@ -51,7 +51,7 @@ function toBlocks(rows: readonly Row[], cells: CellTexts): string {
 
 function toGrid(rows: readonly Row[], cells: CellTexts): string {
 	const grid = spread(rows, cells);
-	const columns = Math.max(...grid.map((row) => row.length));
+	const columns = grid.reduce((most, row) => Math.max(most, row.length), 0);
 	const hasHead = rows[0]?.isHead === true;
 	const [head, body] = hasHead ? [grid[0] ?? [], grid.slice(1)] : [[], grid];
 	const fullHead = [...head, ...Array<string>(columns - head.length).fill("")];

@@ -117,7 +117,7 @@ function createStages(base: number | null): {
 		all,
 		add({ kind, rows }) {
 			if (kind === "replace") all.push({ base: 0, rows: [...rows] });
-			else all.at(-1)?.rows.push(...rows);
+			else for (const row of rows) all.at(-1)?.rows.push(row);
 		},
 	};
 }
