@@ -212,7 +212,7 @@ async function prepare(
 			const { contain } = configuration.agentwire;
 			return createProcesses({ openSink: (file) => openOutput(own, file), contain, log });
 		}),
-		startWorker: createWorkerStarter(packageDir, environment, configuration.agentwire.contain),
+		startWorker: createWorkerStarter(packageDir, configuration.agentwire.contain),
 		readPage: createPageReader(path.join(packageDir, "dist", "web-page-thread.cjs")),
 		network: createNetwork({
 			environment,

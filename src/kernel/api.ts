@@ -1,5 +1,6 @@
 // The kernel API: the surface between front ends and kernel, as interfaces. Front ends import nothing else of the kernel.
 
+import type { McpServerSettings } from "../config/mcp-servers.ts";
 import type { TomlTable } from "../config/toml-text.ts";
 import type { Command, CommandType, CommandValues } from "../events/command.ts";
 import type { UserInput } from "../events/content.ts";
@@ -17,10 +18,16 @@ import type { ToolScope } from "./compose/agent-restriction.ts";
 
 /** The sessions of a process that serves many. Every method fails with a KernelError. */
 export interface SessionsApi {
-	/** Creates a session. Fails `model-not-set` when there is no such model, `overloaded` when too many are in use. */
+	/**
+	 * Creates a session. Fails `model-not-set` when there is no such model, `invalid-input` for a directory or an agent
+	 * that there is not, `overloaded` when too many are in use.
+	 */
 	create(options: CreationOptions): Promise<SessionHandle>;
-	/** The session of this id, loaded if necessary, from disk if necessary. Fails `session-not-found`. */
-	acquire(id: string): Promise<SessionHandle>;
+	/**
+	 * The session of this id, loaded if necessary, from disk if necessary, whatever its work directory is. Fails
+	 * `session-not-found`. `options` are for one that this process loads for the first time.
+	 */
+	acquire(id: string, options?: OpeningOptions): Promise<SessionHandle>;
 	/** Those created or opened here that are not archived, oldest first. */
 	loaded(): Promise<readonly SessionInfo[]>;
 	/** All that are stored, a page at a time. */
@@ -36,6 +43,8 @@ export interface SessionsApi {
 /** What is known of a session without loading it. */
 export interface SessionInfo {
 	readonly id: string;
+	/** Absolute. */
+	readonly workDir: string;
 	/** The name sent to the provider, and the provider's key; empty when there is none. */
 	readonly model: string;
 	readonly provider: string;
@@ -54,8 +63,44 @@ export interface SessionHandle {
 	discard(): Promise<void>;
 }
 
-/** The options of a new session, fixed for its lifetime. Null leaves the choice to the settings. */
-export interface CreationOptions {
+/** What is never stored with a session, because there may be keys in it: whoever opens it again gives it again. */
+export interface OpeningOptions {
+	/** Its MCP servers, instead of those of the process. */
+	readonly mcpServers?: readonly McpServerSettings[];
+	/** Added to the environment of the process: for its tools, hooks and MCP servers, and for the choice of its model. */
+	readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** How a session begins. What is absent is left to the process and its settings. */
+export interface StartingMode {
+	readonly planMode?: boolean;
+	/** Whether everything is approved without asking. */
+	readonly approvesEverything?: boolean;
+	/** Whether nobody is at the keyboard. */
+	readonly isAway?: boolean;
+}
+
+/** What a session may do without asking. */
+export interface PermissionOptions {
+	/** What happens to a call that needs an approval while no client answers approvals; absent for the setting. */
+	readonly whenUnattended?: "approve" | "reject";
+	/** The actions that are approved for the session from the beginning. */
+	readonly grants?: readonly string[];
+}
+
+/**
+ * The options of a new session, fixed for its lifetime. Null, or what is absent, leaves the choice to the process and its
+ * settings.
+ */
+export interface CreationOptions extends OpeningOptions {
+	/** The absolute path of a directory. */
+	readonly workDir?: string;
+	/** Further roots of its workspace: absolute paths of directories. */
+	readonly additionalDirs?: readonly string[];
+	/** The name of a built-in agent, or the absolute path of an agent file. */
+	readonly agent?: string;
+	readonly mode?: StartingMode;
+	readonly permissions?: PermissionOptions;
 	/** An alias, or the provider's name of the model. */
 	readonly model: string | null;
 	/** Key, type or vendor of a provider. */

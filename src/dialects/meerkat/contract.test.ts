@@ -78,7 +78,7 @@ function createSubject(codec: EraCodec, deliveredInEra: DialectSubject["delivere
 			await HostedSession.attach(
 				{
 					session,
-					info: { id: session.id, model: "m", provider: "p", isRunning: true },
+					info: { workDir: "/work", id: session.id, model: "m", provider: "p", isRunning: true },
 					startTurn: async () => ({ turnId: "t" }),
 					release() {},
 					discard: async () => {},

@@ -14,6 +14,7 @@ import { createSignedInModel } from "../../models/signed-in-model.ts";
 import type { StoredSession } from "../../store/session-store.ts";
 import type { ToolEnvironment, WebService } from "../../tools/tool.ts";
 import { isBuiltInToolName, servesPlanMode } from "../../tools/tool-paths.ts";
+import type { PermissionOptions, StartingMode } from "../api.ts";
 import { type BudgetOptions, composeBudgets } from "../budgets/budget-options.ts";
 import type { SessionOperations } from "../session/operations.ts";
 import type { SessionParts } from "../session/session-parts.ts";
@@ -55,6 +56,11 @@ export interface SessionOptions {
 	readonly unlistedModel?: UnlistedModel;
 	/** Maximal tokens of one answer; absent for the value in the settings. */
 	readonly maxAnswerTokens?: number;
+	/** How a new session begins, persisted in its state; what is given overrides the other options and the settings. */
+	readonly mode?: StartingMode;
+	readonly permissions?: PermissionOptions;
+	/** Added to the environment of the process; absent for nothing. */
+	readonly environment?: Readonly<Record<string, string>>;
 	/** The creation options to persist with the session; absent for none. */
 	readonly creationOptions?: object;
 	/**
@@ -105,7 +111,7 @@ export async function composeSession(
 	const files = allFiles.admitting(secrets.admit);
 	const { configuration, selection } = chooseModel(options, settings, environment);
 	const { loopControl, agentwire } = configuration;
-	const { agent = builtInAgents.default } = options;
+	const { agent = builtInAgents.default, mode = {} } = options;
 	const keys = createKeyRing({ ...hostServices, fetch: network.fetch, platform: agentwire });
 	const loadPlugins = () =>
 		loadPluginTools({ ...hostServices, files }, async () => {
@@ -175,7 +181,7 @@ export async function composeSession(
 		},
 		background: {
 			settings: configuration.background,
-			startWorker: hostServices.startWorker,
+			startWorker: (directory, task) => hostServices.startWorker(directory, task, environment),
 			claimStaleAfter: configuration.notifications.claimStaleAfterMs,
 		},
 		loadServers: composeServers(stored.workDir, options.mcpServers, configuration, hostServices, links),
@@ -193,9 +199,10 @@ export async function composeSession(
 			question: agentwire.questionTimeout ?? 0,
 			"client-tool": agentwire.clientToolTimeout ?? 0,
 		},
-		yolo: options.yolo || configuration.defaultYolo,
-		afk: options.afk || options.unattended,
-		whenUnattended: agentwire.unattended,
+		// What its state began with counts instead, as somebody may have changed it since.
+		yolo: mode.approvesEverything === undefined && (options.yolo || configuration.defaultYolo),
+		afk: (mode.isAway === undefined && options.afk) || options.unattended,
+		whenUnattended: options.permissions?.whenUnattended ?? agentwire.unattended,
 		// No setting declares any.
 		rules: [],
 		remindsOfAbsence: !configuration.skipAfkPromptInjection,
@@ -214,7 +221,10 @@ export async function composeSession(
 			shareDir: hostServices.shareDir,
 			home,
 			isSupported: servesPlanMode(agent.toolPaths),
-			startsOn: options.plan || (configuration.defaultPlanMode && !stored.existed),
+			startsOn:
+				stored.existed || mode.planMode === undefined
+					? options.plan || (configuration.defaultPlanMode && !stored.existed)
+					: mode.planMode,
 		},
 		skills: skills.skills,
 		loopIterations: options.maxLoopIterations ?? loopControl.maxRalphIterations,

@@ -28,8 +28,10 @@ export interface HostServices {
 	 */
 	readonly ownFiles: Files;
 	readonly processes: Processes;
-	/** Starts the worker of a background command. */
-	readonly startWorker: StartWorker;
+	/** Starts the worker of a background command, which runs in the environment of its session. */
+	readonly startWorker: (
+		...worker: [...Parameters<StartWorker>, environment: HostServices["environment"]]
+	) => ReturnType<StartWorker>;
 	readonly network: Network;
 	/** Converts HTML to text. */
 	readonly readPage: ReadPage;

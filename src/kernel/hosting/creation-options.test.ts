@@ -18,6 +18,8 @@ const plain: CreationOptions = {
 	systemPrompt: null,
 	tools: "none",
 	budgets: noBudgets,
+	mode: {},
+	permissions: {},
 };
 const full: CreationOptions = {
 	model: "m",
@@ -26,6 +28,9 @@ const full: CreationOptions = {
 	maxSteps: 2,
 	systemPrompt: "Be a cat.",
 	tools: "all",
+	agent: "okabe",
+	mode: { approvesEverything: false, isAway: true },
+	permissions: { whenUnattended: "reject" },
 	budgets: {
 		sessionTokens: 1,
 		sessionSeconds: 0.5,
@@ -46,6 +51,18 @@ it.each([[plain], [full], [{ ...plain, maxAnswerTokens: 0 }]])(
 
 it("persists no absent options", () => {
 	expect(toPersistedCreationOptions(plain)).toEqual({ tools: "none", budgets: {} });
+});
+
+it("persists neither what may have keys nor what the state has", () => {
+	const environment = { TOKEN: "secret" };
+	const creationOptions = {
+		...plain,
+		environment,
+		mcpServers: [],
+		mode: { planMode: true },
+		additionalDirs: ["/more"],
+	};
+	expect(toPersistedCreationOptions(creationOptions)).toEqual({ tools: "none", budgets: {} });
 });
 
 it("has defaults for all but the tools, and ignores unknown keys", () => {

@@ -1,5 +1,6 @@
 // The creation options of a session, as persisted in its state: every later opening of the session uses them again.
-// Options that are null are not stored.
+// Options that are null are not stored, nor what the state of the session has itself (plan mode, grants, directories)
+// and what may contain keys (the environment, MCP servers).
 import * as v from "valibot";
 import type { CreationOptions } from "../api.ts";
 
@@ -16,6 +17,10 @@ const persistedSchema = v.object({
 	max_steps: amount,
 	system_prompt: text,
 	tools: v.picklist(["none", "without-commands", "all"]),
+	agent: text,
+	approves_everything: v.optional(v.boolean()),
+	is_away: v.optional(v.boolean()),
+	when_unattended: v.optional(v.picklist(["approve", "reject"])),
 	budgets: v.optional(
 		v.object({
 			session_tokens: amount,
@@ -33,8 +38,15 @@ const persistedSchema = v.object({
 export function readCreationOptions(value: unknown): CreationOptions | null {
 	const parsed = v.safeParse(persistedSchema, value);
 	if (!parsed.success) return null;
-	const { model, provider, max_answer_tokens, max_steps, system_prompt, tools, budgets } = parsed.output;
+	const { model, provider, max_answer_tokens, max_steps, system_prompt, tools, budgets, ...more } = parsed.output;
+	const { agent, approves_everything, is_away, when_unattended } = more;
 	return {
+		...(agent === undefined ? {} : { agent }),
+		mode: {
+			...(approves_everything === undefined ? {} : { approvesEverything: approves_everything }),
+			...(is_away === undefined ? {} : { isAway: is_away }),
+		},
+		permissions: when_unattended === undefined ? {} : { whenUnattended: when_unattended },
 		model: model ?? null,
 		provider: provider ?? null,
 		maxAnswerTokens: max_answer_tokens ?? null,
@@ -53,8 +65,13 @@ export function readCreationOptions(value: unknown): CreationOptions | null {
 }
 
 export function toPersistedCreationOptions(creationOptions: CreationOptions): object {
-	const { model, provider, maxAnswerTokens, maxSteps, systemPrompt, tools, budgets } = creationOptions;
+	const { model, provider, maxAnswerTokens, maxSteps, systemPrompt, tools, budgets, ...more } = creationOptions;
+	const { agent = null, mode = {}, permissions = {} } = more;
 	return given({
+		agent,
+		approves_everything: mode.approvesEverything ?? null,
+		is_away: mode.isAway ?? null,
+		when_unattended: permissions.whenUnattended ?? null,
 		tools,
 		model,
 		provider,

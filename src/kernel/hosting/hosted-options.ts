@@ -4,14 +4,19 @@ import { KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import { findModel } from "../../config/model-lookup.ts";
-import type { CreationOptions } from "../api.ts";
+import type { AgentDefinition } from "../../definitions/agent-definition.ts";
+import { servesPlanMode } from "../../tools/tool-paths.ts";
+import type { CreationOptions, OpeningOptions } from "../api.ts";
 import { narrowAgent } from "../compose/agent-restriction.ts";
 import { builtInAgents } from "../compose/built-in-agents.ts";
 import { chooseModel, type SessionOptions } from "../compose/compose.ts";
 import { readCreationOptions, toPersistedCreationOptions } from "./creation-options.ts";
+import type { Kernel } from "./kernel.ts";
 
 /** The options to open a session with. */
 export interface ChosenOptions {
+	/** Absolute. */
+	readonly workDir: string;
 	readonly options: SessionOptions;
 	/** The name sent to the provider, and the provider's key; empty when there is none. */
 	readonly model: string;
@@ -19,39 +24,74 @@ export interface ChosenOptions {
 }
 
 export interface CommonOptions {
+	readonly kernel: Pick<Kernel, "findAgent" | "checkDirectory">;
 	readonly configuration: Configuration;
 	readonly environment: Readonly<Record<string, string>>;
+	/** The work directory of sessions whose creation names none; absolute. */
+	readonly workDir: string;
 	/** Common to all sessions. */
 	readonly options: SessionOptions;
 	readonly log: Log;
 }
 
-/** For a new session; the request is persisted with it. Fails `model-not-set` when there is no such model. */
-export function chooseOptions(common: CommonOptions, request: CreationOptions): ChosenOptions {
-	return choose(common, { ...toOptions(common, request), creationOptions: toPersistedCreationOptions(request) });
+/**
+ * For a new session; the request is persisted with it. Fails `model-not-set` when there is no such model,
+ * `invalid-input` for a directory or an agent that there is not.
+ */
+export async function chooseOptions(common: CommonOptions, request: CreationOptions): Promise<ChosenOptions> {
+	const { kernel } = common;
+	const { workDir: named, additionalDirs = [] } = request;
+	const workDir = named === undefined ? common.workDir : await kernel.checkDirectory(named, "The work directory");
+	const added: string[] = [];
+	for (const directory of additionalDirs) added.push(await kernel.checkDirectory(directory, "The added directory"));
+	const options = toOptions(common, request, await findAgent(common, workDir, request));
+	if (request.mode?.planMode === true && !servesPlanMode(options.agent?.toolPaths ?? [])) {
+		throw new KernelError("unsupported", `The agent ${options.agent?.name ?? ""} has no tools for plan mode.`);
+	}
+	return choose(common, workDir, {
+		...options,
+		additionalDirs: [...options.additionalDirs, ...added],
+		creationOptions: toPersistedCreationOptions(request),
+	});
 }
 
 /** For a session whose creation options are not known yet. */
-export function choosePlainOptions(common: CommonOptions): ChosenOptions {
-	return choose(common, toOptions(common, plainRequest));
+export function choosePlainOptions(common: CommonOptions, workDir: string, opening: OpeningOptions): ChosenOptions {
+	return choose(common, workDir, toOptions(common, { ...plainRequest, ...opening }, null));
 }
 
-/** For a session that an earlier process created: its creation options, as far as they can still be met. */
-export function chooseOptionsAgain(common: CommonOptions, id: string, persisted: unknown): ChosenOptions {
+/**
+ * For a session that an earlier process created: its creation options, as far as they can still be met. Fails
+ * `invalid-input` when its agent is not there any more: another one might do more than that one may.
+ */
+export async function chooseOptionsAgain(
+	common: CommonOptions,
+	{ id, workDir, creationOptions: persisted }: StoredOptions,
+	opening: OpeningOptions,
+): Promise<ChosenOptions> {
 	const { log } = common;
 	const creationOptions = readCreationOptions(persisted);
 	if (persisted !== null && creationOptions === null)
 		log.warn("What a session was made with is not readable.", { session: id });
-	if (creationOptions === null) return choosePlainOptions(common);
+	if (creationOptions === null) return choosePlainOptions(common, workDir, opening);
+	const agent = await findAgent(common, workDir, creationOptions);
+	const request = { ...creationOptions, ...opening };
 	try {
-		return choose(common, toOptions(common, creationOptions));
+		return choose(common, workDir, toOptions(common, request, agent));
 	} catch (thrown) {
 		if (!(thrown instanceof KernelError)) throw thrown;
 		const { model, provider } = creationOptions;
 		const fields = { session: id, model, provider, error: thrown };
 		log.warn("A session gets the default model in place of its own.", fields);
-		return choose(common, toOptions(common, { ...creationOptions, model: null, provider: null }));
+		return choose(common, workDir, toOptions(common, { ...request, model: null, provider: null }, agent));
 	}
+}
+
+/** What a stored session says of itself. */
+export interface StoredOptions {
+	readonly id: string;
+	readonly workDir: string;
+	readonly creationOptions: unknown;
 }
 
 /** A request without options. */
@@ -72,16 +112,36 @@ export const plainRequest: CreationOptions = {
 	tools: "none",
 };
 
-function choose({ configuration, environment }: CommonOptions, options: SessionOptions): ChosenOptions {
-	const { selection } = chooseModel(options, configuration, environment);
-	const isSet = selection.kind === "model";
-	return { options, model: isSet ? selection.model.name : "", provider: isSet ? selection.provider.name : "" };
+async function findAgent(
+	{ kernel }: CommonOptions,
+	workDir: string,
+	{ agent }: CreationOptions,
+): Promise<AgentDefinition | null> {
+	return agent === undefined ? null : await kernel.findAgent(agent, workDir);
 }
 
-function toOptions({ configuration, options }: CommonOptions, request: CreationOptions): SessionOptions {
+function choose(
+	{ configuration, environment }: CommonOptions,
+	workDir: string,
+	options: SessionOptions,
+): ChosenOptions {
+	const { selection } = chooseModel(options, configuration, { ...environment, ...options.environment });
+	const isSet = selection.kind === "model";
+	const model = isSet ? selection.model.name : "";
+	return { workDir, options, model, provider: isSet ? selection.provider.name : "" };
+}
+
+/** `agent` is the one that the request names; null for that of the process. */
+function toOptions(
+	{ configuration, options }: CommonOptions,
+	request: CreationOptions,
+	agent: AgentDefinition | null,
+): SessionOptions {
 	const found = findModel(configuration, request);
 	if (found.kind === "none") throw new KernelError("model-not-set", found.reason);
-	const { maxAnswerTokens, maxSteps, budgets, tools, systemPrompt } = request;
+	const { maxAnswerTokens, maxSteps, budgets, tools, systemPrompt, mode, permissions, environment } = request;
+	// Plugins run commands, and so do MCP servers.
+	const isFree = tools === "all";
 	return {
 		...options,
 		isOneOfMany: true,
@@ -89,9 +149,11 @@ function toOptions({ configuration, options }: CommonOptions, request: CreationO
 		...(maxAnswerTokens === null ? {} : { maxAnswerTokens }),
 		maxSteps: maxSteps ?? options.maxSteps,
 		budgets,
-		agent: narrowAgent(options.agent ?? builtInAgents.default, tools, systemPrompt),
-		// Plugins run commands, and so do MCP servers.
-		plugins: tools === "all",
-		mcpServers: tools === "all" ? options.mcpServers : [],
+		agent: narrowAgent(agent ?? options.agent ?? builtInAgents.default, tools, systemPrompt),
+		plugins: isFree,
+		mcpServers: request.mcpServers ?? (isFree ? options.mcpServers : []),
+		...(mode === undefined ? {} : { mode }),
+		...(permissions === undefined ? {} : { permissions }),
+		...(environment === undefined ? {} : { environment }),
 	};
 }

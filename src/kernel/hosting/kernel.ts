@@ -1,14 +1,21 @@
 // The kernel: creates and opens sessions, owns them while they are loaded, and closes them all at the end.
-import { KernelError } from "../../base/errors.ts";
+
+import path from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { errorText, isSystemError, KernelError } from "../../base/errors.ts";
 import { createSharedRun } from "../../base/shared-run.ts";
 import type { Configuration } from "../../config/configuration.ts";
+import type { AgentDefinition } from "../../definitions/agent-definition.ts";
 import { discoverSkills, type SkillPlace, type SkillSet } from "../../definitions/skill-discovery.ts";
 import type { Files } from "../../files/port.ts";
 import type { ServerPool } from "../../mcp/server-pool.ts";
 import type { ListQuery, SessionPage, SessionState, SessionStore, StoredSession } from "../../store/session-store.ts";
 import { checkAdditionalDirectory } from "../commands/additional-directory.ts";
+import { builtInAgentNames } from "../compose/agent-names.ts";
+import { builtInAgents } from "../compose/built-in-agents.ts";
 import { composeSession, type SessionLinks, type SessionOptions } from "../compose/compose.ts";
 import type { HostServices } from "../compose/host-services.ts";
+import { secretsOf } from "../compose/secrets.ts";
 import { Session } from "../session/session.ts";
 import type { SessionParts } from "../session/session-parts.ts";
 
@@ -20,6 +27,9 @@ export interface KernelParts {
 	readonly configuration: Configuration;
 	readonly hostServices: HostServices;
 }
+
+/** The options of a session, which may depend on its state. */
+type ToOptions = (state: SessionState) => SessionOptions | Promise<SessionOptions>;
 
 export class Kernel {
 	readonly #parts: KernelParts;
@@ -49,7 +59,7 @@ export class Kernel {
 	 * Opens the session of this id, with options that depend on its state; fails `session-not-found` when there is
 	 * none.
 	 */
-	open(workDir: string, id: string, toOptions: (state: SessionState) => SessionOptions): Promise<Session> {
+	open(workDir: string, id: string, toOptions: ToOptions): Promise<Session> {
 		return this.#held(id, async () => {
 			const stored = await this.#parts.store.open(workDir, id);
 			if (stored === null) throw new KernelError("session-not-found", `There is no session ${id} in ${workDir}.`);
@@ -65,6 +75,45 @@ export class Kernel {
 	/** The work dir of a session; null when it is in no known one. */
 	workDirOf(id: string): Promise<string | null> {
 		return this.#parts.store.workDirOf(id);
+	}
+
+	/**
+	 * A built-in agent by its name, or that of an agent file by its absolute path. Fails `invalid-input` when there is no
+	 * such agent, or its file is unusable.
+	 */
+	async findAgent(named: string, workDir: string): Promise<AgentDefinition> {
+		const builtIn = builtInAgentNames.find((name) => name === named);
+		if (builtIn !== undefined) return builtInAgents[builtIn];
+		if (!path.isAbsolute(named)) {
+			const known = builtInAgentNames.join(", ");
+			throw invalidInput(`There is no agent ${named}: name a built-in one (${known}), or the absolute path of a file.`);
+		}
+		const { hostServices } = this.#parts;
+		const files = hostServices.files.admitting(secretsOf(hostServices).admit);
+		const [{ loadAgent }, { AgentFileError }] = await Promise.all([
+			import("../compose/agent-file.ts"),
+			import("../../definitions/agent-file-error.ts"),
+		]);
+		try {
+			return await loadAgent(named, workDir, { ...hostServices, files });
+		} catch (thrown) {
+			if (thrown instanceof AgentFileError || isSystemError(thrown)) throw invalidInput(thrown.message, thrown);
+			throw thrown;
+		}
+	}
+
+	/** The normalised path of a directory; fails `invalid-input` when it is none. `what` says what it is to be. */
+	async checkDirectory(named: string, what: string): Promise<string> {
+		if (!path.isAbsolute(named) || named.includes("\0")) {
+			throw invalidInput(`${what} must be an absolute path, and is ${JSON.stringify(named)}.`);
+		}
+		const directory = path.resolve(named);
+		const status = await this.#parts.hostServices.files.status(directory).catch((thrown: unknown) => {
+			throw invalidInput(`${what} ${directory} cannot be read: ${errorText(thrown)}`, thrown);
+		});
+		if (status === null) throw invalidInput(`${what} ${directory} does not exist.`);
+		if (status.kind !== "directory") throw invalidInput(`${what} ${directory} is not a directory.`);
+		return directory;
 	}
 
 	list(query: ListQuery): Promise<SessionPage> {
@@ -115,9 +164,9 @@ export class Kernel {
 	}
 
 	/** Releases the stored session when loading fails, so that others need not wait for its files. */
-	async #load(stored: StoredSession, toOptions: (state: SessionState) => SessionOptions): Promise<Session> {
+	async #load(stored: StoredSession, toOptions: ToOptions): Promise<Session> {
 		try {
-			const options = toOptions(stored.state());
+			const options = await toOptions(stored.state());
 			return await this.#start(stored, options, await this.#compose(stored, options));
 		} catch (thrown) {
 			await stored.close({ becomesLast: false });
@@ -126,7 +175,8 @@ export class Kernel {
 	}
 
 	#compose(stored: StoredSession, options: SessionOptions): ReturnType<typeof composeSession> {
-		const { store, configuration, hostServices } = this.#parts;
+		const { store, configuration } = this.#parts;
+		const hostServices = withEnvironment(this.#parts.hostServices, options.environment);
 		const links: SessionLinks = {
 			clientName: () => this.#sessions.get(stored.id)?.clientName() ?? null,
 			findSkills: (place) => this.#findSkills(place),
@@ -142,9 +192,7 @@ export class Kernel {
 		this.#sessions.set(session.id, session);
 		try {
 			await addDirectories(stored, options.additionalDirs, hostServices.files);
-			if (options.afk && !stored.state().approval.afk) {
-				await stored.commit({ state: { approval: { ...stored.state().approval, afk: true } } });
-			}
+			await beginApprovals(stored, options);
 			await session.start();
 			await persistCreationOptions(stored, options);
 		} catch (thrown) {
@@ -153,6 +201,10 @@ export class Kernel {
 		}
 		return session;
 	}
+}
+
+function invalidInput(message: string, cause?: unknown): KernelError {
+	return new KernelError("invalid-input", message, cause === undefined ? {} : { cause });
 }
 
 /** Loaded lazily, on first use. */
@@ -170,6 +222,26 @@ async function createServerPool(hostServices: HostServices): Promise<ServerPool>
 		log,
 		version,
 	});
+}
+
+function withEnvironment(hostServices: HostServices, added: SessionOptions["environment"]): HostServices {
+	if (added === undefined) return hostServices;
+	return { ...hostServices, environment: { ...hostServices.environment, ...added } };
+}
+
+/** What a session may do without asking, as the state of a new one has it. */
+async function beginApprovals(stored: StoredSession, options: SessionOptions): Promise<void> {
+	const { mode = {}, permissions = {}, afk } = options;
+	const { approval } = stored.state();
+	const begun = stored.existed
+		? approval
+		: {
+				yolo: mode.approvesEverything ?? approval.yolo,
+				afk: mode.isAway ?? approval.afk,
+				autoApproveActions: [...new Set([...approval.autoApproveActions, ...(permissions.grants ?? [])])],
+			};
+	const changed = { ...begun, afk: begun.afk || (afk && mode.isAway === undefined) };
+	if (!isDeepStrictEqual(changed, approval)) await stored.commit({ state: { approval: changed } });
 }
 
 async function persistCreationOptions(stored: StoredSession, { creationOptions }: SessionOptions): Promise<void> {

@@ -2,21 +2,30 @@ import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/campaign-clock.ts";
 import { createHostServices } from "../../../test/support/host-services.ts";
 import { createMemoryFiles } from "../../../test/support/memory-files.ts";
+import { noProcesses } from "../../../test/support/session-doubles.ts";
 import { createMemoryLog } from "../../../test/support/store-directory.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { randomIdentifiers } from "../../base/ids.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import { readConfiguration } from "../../config/configuration-reader.ts";
+import type { McpServerSettings } from "../../config/mcp-servers.ts";
+import type { Processes } from "../../processes/port.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import type { TaskView } from "../../tools/operations.ts";
 import type { CreationOptions, SessionApi, SessionHandle } from "../api.ts";
-import { plainSessionOptions } from "../compose/compose.ts";
-import { plainRequest } from "./hosted-options.ts";
+import { plainSessionOptions, type SessionOptions } from "../compose/compose.ts";
+import { chooseOptions, choosePlainOptions, plainRequest } from "./hosted-options.ts";
 import { Kernel } from "./kernel.ts";
 import { SessionHost } from "./session-host.ts";
 
+const agentFile = "version: 1\nagent:\n  name: reader\n  extend: default\n  tools: [kimi_cli.tools.file:ReadFile]\n";
+
 interface SubjectSettings {
+	readonly hooks?: readonly object[];
+	readonly processes?: Processes;
+	/** Of the process. */
+	readonly options?: Partial<SessionOptions>;
 	readonly models?: object;
 	readonly store?: SessionStore;
 	readonly log?: Log;
@@ -26,12 +35,16 @@ async function createSubject(
 	limits: object = {},
 	{
 		models = { m: { provider: "p", model: "echo", max_context_size: 1000 } },
+		hooks = [],
+		processes = noProcesses,
+		options = {},
 		store = createMemoryStore(),
 		log = silentLog,
 	}: SubjectSettings = {},
 ) {
 	const files = createMemoryFiles();
-	await files.makeDirectory("/work");
+	for (const directory of ["/work", "/other", "/more"]) await files.makeDirectory(directory);
+	await files.replace("/work/reader.yaml", agentFile);
 	const { configuration } = await readConfiguration(
 		{
 			kind: "text",
@@ -40,24 +53,26 @@ async function createSubject(
 				models,
 				providers: { p: { type: "_echo", base_url: "", api_key: "" } },
 				agentwire: { limits },
+				hooks,
 			}),
 		},
 		files,
 		silentLog,
 	);
 	const clock = createFakeClock();
-	const kernel = new Kernel({ store, configuration, hostServices: createHostServices({ files, clock }) });
-	const host = new SessionHost({
+	const kernel = new Kernel({ store, configuration, hostServices: createHostServices({ files, clock, processes }) });
+	const parts = {
 		kernel,
 		configuration,
 		environment: {},
 		workDir: "/work",
-		options: plainSessionOptions,
+		options: { ...plainSessionOptions, ...options },
 		clock,
 		identifiers: randomIdentifiers,
 		log,
-	});
-	return { host, clock, kernel };
+	};
+	const host = new SessionHost(parts);
+	return { host, clock, kernel, files, parts };
 }
 
 const task: TaskView = {
@@ -95,7 +110,13 @@ describe("a host of sessions", () => {
 		const first = await host.create(plainRequest);
 		const second = await host.acquire(first.session.id);
 		expect(second.session).toBe(first.session);
-		expect(first.info).toEqual({ id: first.session.id, model: "echo", provider: "p", isRunning: false });
+		expect(first.info).toEqual({
+			id: first.session.id,
+			workDir: "/work",
+			model: "echo",
+			provider: "p",
+			isRunning: false,
+		});
 		expect(await host.loaded()).toEqual([first.info]);
 	});
 
@@ -324,7 +345,13 @@ describe("a session of an earlier process", () => {
 	it("has its model of the creation options", async () => {
 		const { store, id } = await stored(request);
 		const { host } = await createSubject({}, { store, models: both });
-		expect((await host.acquire(id)).info).toEqual({ id, model: "other-echo", provider: "p", isRunning: false });
+		expect((await host.acquire(id)).info).toEqual({
+			id,
+			workDir: "/work",
+			model: "other-echo",
+			provider: "p",
+			isRunning: false,
+		});
 	});
 
 	it("is released when it cannot be loaded", async () => {
@@ -374,5 +401,148 @@ describe("a session of an earlier process", () => {
 		expect(log.lines).toEqual([
 			expect.objectContaining({ level: "warn", message: "What a session was made with is not readable." }),
 		]);
+	});
+});
+
+describe("the creation options of a session", () => {
+	const create = async (
+		request: Partial<CreationOptions>,
+		settings: SubjectSettings = {},
+	): Promise<SessionHandle & { readonly again: () => Promise<SessionHandle> }> => {
+		const store = createMemoryStore();
+		const { host } = await createSubject({}, { store, ...settings });
+		const handle = await host.create({ ...plainRequest, ...request });
+		return {
+			...handle,
+			/** In a later process. */
+			async again() {
+				await run(handle);
+				await host.stop();
+				const { host: later } = await createSubject({}, { store, ...settings });
+				return await later.acquire(handle.session.id);
+			},
+		};
+	};
+
+	it("give sessions of one process different work directories, in which they are found again", async () => {
+		const store = createMemoryStore();
+		const { host } = await createSubject({}, { store });
+		const one = await host.create(plainRequest);
+		const other = await host.create({ ...plainRequest, workDir: "/other/", additionalDirs: ["/more"] });
+		expect([one.session.workDir, other.session.workDir, other.info.workDir]).toEqual(["/work", "/other", "/other"]);
+		await run(one);
+		await run(other);
+		await host.stop();
+		const { host: later } = await createSubject({}, { store });
+		expect((await later.acquire(other.session.id)).session.workDir).toBe("/other");
+		const idsIn = async (workDir: string) => (await later.list({ workDir })).sessions.map(({ id }) => id);
+		expect(await idsIn("/other")).toEqual([other.session.id]);
+		expect(await idsIn("/work")).toEqual([one.session.id]);
+		expect((await later.list({})).sessions).toHaveLength(2);
+	});
+
+	it.each([
+		[{ workDir: "other" }, "The work directory must be an absolute path"],
+		[{ workDir: "/nowhere" }, "The work directory /nowhere does not exist."],
+		[{ workDir: "/work/reader.yaml" }, "The work directory /work/reader.yaml is not a directory."],
+		[{ workDir: "/a\0b" }, "must be an absolute path"],
+		[{ additionalDirs: ["/nowhere"] }, "The added directory /nowhere does not exist."],
+		[{ agent: "reader" }, "There is no agent reader: name a built-in one (default, okabe)"],
+		[{ agent: "/work/nothing.yaml" }, "/work/nothing.yaml"],
+	])("are refused when they name what there is not: %j", async (request, message) => {
+		await expect(create(request)).rejects.toMatchObject({
+			code: "invalid-input",
+			message: expect.stringContaining(message),
+		});
+	});
+
+	it("choose the agent, which must be there when the session is opened again", async () => {
+		const store = createMemoryStore();
+		const { host } = await createSubject({}, { store });
+		const handle = await host.create({ ...plainRequest, agent: "/work/reader.yaml", tools: "all" });
+		await run(handle);
+		await host.stop();
+		const opened = async (hasFile: boolean) => {
+			const { host: later, files } = await createSubject({}, { store });
+			if (!hasFile) await files.remove("/work/reader.yaml");
+			return await later.acquire(handle.session.id);
+		};
+		expect((await opened(true)).info.model).toBe("echo");
+		await expect(opened(false)).rejects.toMatchObject({ code: "invalid-input" });
+	});
+
+	it("restrict the tools of the agent that they name", async () => {
+		const { parts } = await createSubject();
+		const choose = async (request: Partial<CreationOptions>) =>
+			(await chooseOptions(parts, { ...plainRequest, ...request })).options;
+		const agent = "/work/reader.yaml";
+		expect((await choose({ agent, tools: "all" })).agent?.toolPaths).toEqual(["kimi_cli.tools.file:ReadFile"]);
+		expect((await choose({ agent })).agent?.toolPaths).toEqual([]);
+		expect((await choose({ agent: "okabe", tools: "all" })).agent?.name).toBe("okabe");
+	});
+
+	it("have MCP servers instead of those of the process, whatever else the tools are", async () => {
+		const filter = { names: null, hidden: [], includeTags: null, excludeTags: [] };
+		const local = { kind: "local", command: "serve", arguments: [], environment: {}, workDir: null } as const;
+		const server = (name: string): McpServerSettings => ({ ...local, name, callTimeout: null, filter });
+		const { parts } = await createSubject({}, { options: { mcpServers: [server("common")] } });
+		const choose = async (request: Partial<CreationOptions>) =>
+			(await chooseOptions(parts, { ...plainRequest, ...request })).options.mcpServers;
+		expect(await choose({})).toEqual([]);
+		expect(await choose({ tools: "all" })).toEqual([server("common")]);
+		expect(await choose({ tools: "all", mcpServers: [server("own")] })).toEqual([server("own")]);
+		expect(await choose({ mcpServers: [server("own")] })).toEqual([server("own")]);
+		const opened = choosePlainOptions(parts, "/work", { mcpServers: [server("own")] });
+		expect(opened.options.mcpServers).toEqual([server("own")]);
+	});
+
+	it("refuse plan mode where the agent has no tools for it", async () => {
+		const request = { agent: "/work/reader.yaml", tools: "all", mode: { planMode: true } } as const;
+		await expect(create(request)).rejects.toMatchObject({ code: "unsupported" });
+	});
+
+	it("begin it in a mode, which is a part of its state from then on", async () => {
+		const mode = { planMode: true, approvesEverything: true, isAway: true };
+		const { session, again } = await create({ tools: "all", mode });
+		expect(await session.snapshot()).toMatchObject(mode);
+		const later = (await again()).session;
+		expect(await later.snapshot()).toMatchObject(mode);
+	});
+
+	it("switch a mode off that the process is in", async () => {
+		const mode = { planMode: false, approvesEverything: false, isAway: false };
+		const options = { yolo: true, plan: true, afk: true };
+		const { session, again } = await create({ tools: "all", mode }, { options });
+		expect(await session.snapshot()).toMatchObject(mode);
+		const { session: plain } = await create({ tools: "all" }, { options });
+		expect(await plain.snapshot()).toMatchObject({ planMode: true, approvesEverything: true, isAway: true });
+		expect(await (await again()).session.snapshot()).toMatchObject({ approvesEverything: false, isAway: false });
+	});
+
+	it("add to the environment of its hooks, and of no other session's", async () => {
+		const seen: unknown[] = [];
+		const processes: Processes = {
+			...noProcesses,
+			async run({ environment }) {
+				seen.push(environment["COLOUR"]);
+				const none = { outputBytes: 0, truncated: false, spilledTo: null, output: "", errorOutput: "" };
+				return { ...none, ended: { kind: "exited", exitCode: 0 } };
+			},
+		};
+		const settings = { processes, hooks: [{ event: "UserPromptSubmit", command: "look" }] };
+		const { host } = await createSubject({}, settings);
+		await run(await host.create({ ...plainRequest, environment: { COLOUR: "red" } }));
+		await run(await host.create(plainRequest));
+		expect(seen).toEqual(["red", undefined]);
+	});
+
+	it("approve actions from the beginning", async () => {
+		const store = createMemoryStore();
+		const { host } = await createSubject({}, { store });
+		const { session } = await host.create({ ...plainRequest, permissions: { grants: ["edit file"] } });
+		await run(await host.acquire(session.id));
+		await host.stop();
+		const stored = await store.openOrCreate("/work", session.id);
+		expect(stored.state().approval.autoApproveActions).toEqual(["edit file"]);
 	});
 });

@@ -9,7 +9,7 @@ import type { Log } from "../../base/log.ts";
 import { timeOrderedUuid } from "../../base/time-id.ts";
 import { ModelConfigurationError } from "../../models/model-settings.ts";
 import type { ListQuery, SessionPage } from "../../store/session-store.ts";
-import type { CreationOptions, FaultOwner, SessionHandle, SessionInfo, SessionsApi } from "../api.ts";
+import type { CreationOptions, FaultOwner, OpeningOptions, SessionHandle, SessionInfo, SessionsApi } from "../api.ts";
 import { nobody } from "../session/fault-owner.ts";
 import type { Session } from "../session/session.ts";
 import { createFaultScopes } from "./fault-scopes.ts";
@@ -25,7 +25,6 @@ import { SlotCache } from "./slot-cache.ts";
 
 export interface SessionHostParts extends CommonOptions {
 	readonly kernel: Kernel;
-	readonly workDir: string;
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
 }
@@ -65,13 +64,13 @@ export class SessionHost implements SessionsApi {
 
 	/** Creates a session. Fails `model-not-set` when there is no such model, `overloaded` when too many are in use. */
 	async create(request: CreationOptions): Promise<LoadedSession> {
-		const { kernel, clock, identifiers, workDir } = this.#parts;
+		const { kernel, clock, identifiers } = this.#parts;
 		this.#refuseArchived("");
 		const id = timeOrderedUuid(clock.now(), identifiers);
-		const chosen = chooseOptions(this.#parts, request);
+		const chosen = await withModelError(() => chooseOptions(this.#parts, request));
 		if (chosen.model === "") throw new KernelError("model-not-set", "LLM is not set");
 		return await this.#cache.serialize(id, async () => {
-			const open = () => this.#load(id, () => kernel.openOrCreate(workDir, id, chosen.options));
+			const open = () => this.#load(id, () => kernel.openOrCreate(chosen.workDir, id, chosen.options));
 			const session = await withModelError(open);
 			this.#chosen.set(id, chosen);
 			return this.#toHandle(id, session, chosen);
@@ -79,13 +78,13 @@ export class SessionHost implements SessionsApi {
 	}
 
 	/** Acquires the session of this id, loading it from memory or disk if necessary. Fails `session-not-found`. */
-	acquire(id: string): Promise<LoadedSession> {
+	acquire(id: string, opening: OpeningOptions = {}): Promise<LoadedSession> {
 		return this.#cache.serialize(id, async () => {
 			this.#refuseArchived(id);
 			const chosen = this.#chosen.get(id);
-			if (chosen === undefined) return await this.#openStored(id);
-			const { kernel, workDir } = this.#parts;
-			const session = await this.#load(id, () => kernel.openOrCreate(workDir, id, chosen.options));
+			if (chosen === undefined) return await this.#openStored(id, opening);
+			const { kernel } = this.#parts;
+			const session = await this.#load(id, () => kernel.openOrCreate(chosen.workDir, id, chosen.options));
 			return this.#toHandle(id, session, chosen);
 		});
 	}
@@ -155,12 +154,13 @@ export class SessionHost implements SessionsApi {
 	}
 
 	/** Opens a session that an earlier process or another client left on disk. */
-	async #openStored(id: string): Promise<LoadedSession> {
-		const { kernel, workDir } = this.#parts;
-		let chosen = choosePlainOptions(this.#parts);
+	async #openStored(id: string, opening: OpeningOptions): Promise<LoadedSession> {
+		const { kernel } = this.#parts;
+		const workDir = (await kernel.workDirOf(id)) ?? this.#parts.workDir;
+		let chosen = choosePlainOptions(this.#parts, workDir, opening);
 		const session = await this.#load(id, () =>
-			kernel.open(workDir, id, ({ creationOptions }) => {
-				chosen = chooseOptionsAgain(this.#parts, id, creationOptions);
+			kernel.open(workDir, id, async ({ creationOptions }) => {
+				chosen = await chooseOptionsAgain(this.#parts, { id, workDir, creationOptions }, opening);
 				return chosen.options;
 			}),
 		);
@@ -231,8 +231,8 @@ export class SessionHost implements SessionsApi {
 	}
 }
 
-function toInfo(id: string, { model, provider }: ChosenOptions, session: Session | null): SessionInfo {
-	return { id, model, provider, isRunning: session !== null && isRunning(session) };
+function toInfo(id: string, { workDir, model, provider }: ChosenOptions, session: Session | null): SessionInfo {
+	return { id, workDir, model, provider, isRunning: session !== null && isRunning(session) };
 }
 
 async function mayHaveBackgroundWork(session: Session, log: Log): Promise<boolean> {
