@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { exactId } from "./exact-id.ts";
 
 describe("a numeric id with its exact digits", () => {
@@ -32,5 +32,12 @@ describe("a numeric id with its exact digits", () => {
 	])("is extracted from %s", (text, id) => {
 		expect(JSON.parse(text)).toBeTypeOf("object");
 		expect(exactId(text)).toBe(id);
+	});
+
+	it("is refused for a million digits, which are not computed", () => {
+		const parse = vi.spyOn(globalThis, "BigInt");
+		expect(exactId(`{"id":${"9".repeat(1_000_000)}}`)).toBeNull();
+		expect(parse).not.toHaveBeenCalled();
+		parse.mockRestore();
 	});
 });

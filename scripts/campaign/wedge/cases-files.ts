@@ -70,7 +70,8 @@ const readCases: readonly Case[] = [
 		execFileSync("mkfifo", [file]);
 		return { path: file };
 	}),
-	read("/proc/kmsg", /ReadFile error/, () => ({ path: "/proc/kmsg" })),
+	// Some systems have nothing to read there.
+	read("/proc/kmsg", /ReadFile (ok|error)/, () => ({ path: "/proc/kmsg" })),
 	read("/dev/zero", /ReadFile error/, () => ({ path: "/dev/zero" })),
 	read("/proc/self/mem", /ReadFile error/, () => ({ path: "/proc/self/mem" })),
 	read("/proc/self/pagemap", /ReadFile (ok|error)/, () => ({ path: "/proc/self/pagemap" })),
