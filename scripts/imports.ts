@@ -137,6 +137,13 @@ export const importTable: readonly FolderRule[] = [
 		types: ["kernel"],
 	},
 	{
+		folder: "remote",
+		floor: 5,
+		owns: "the kernel API over a connection: the side of the kernel, and that of front ends elsewhere",
+		mayImport: ["rpc", "events"],
+		types: ["kernel", "store", "tools", "hooks", "config"],
+	},
+	{
 		folder: "server",
 		floor: 6,
 		owns: "serving a transport, choosing the dialect",

@@ -12,6 +12,18 @@ export function isNestedWithin(value: unknown, depth: number): boolean {
 	return depth > 0 && Object.values(value).every((inner) => isNestedWithin(inner, depth - 1));
 }
 
+/** Characters of all texts in a value. */
+export function textSize(value: unknown): number {
+	let size = 0;
+	const left: unknown[] = [value];
+	while (left.length > 0) {
+		const each = left.pop();
+		if (typeof each === "string") size += each.length;
+		else if (typeof each === "object" && each !== null) for (const part of Object.values(each)) left.push(part);
+	}
+	return size;
+}
+
 const lineSeparators = /[\u2028\u2029]/g;
 
 /**

@@ -5,6 +5,7 @@
 // are followed by their durable form.
 import * as v from "valibot";
 import { kernelErrorCodes } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
 import { contentPartSchema, tokenUsageSchema, toolCallSchema, toolReturnSchema, userInputSchema } from "./content.ts";
 import { answerSchema, interactionSchema, settledBySchema } from "./interaction.ts";
 import { subjectSchema } from "./subject.ts";
@@ -251,6 +252,19 @@ type Fields<T extends EventType> = v.InferOutput<(typeof eventDeclarations)[T]["
 /** The content of an event, without its origin. */
 export type EventBody = { [T in EventType]: { readonly type: T } & Readonly<Fields<T>> }[EventType];
 export type EventBodyOf<T extends EventType> = Extract<EventBody, { type: T }>;
+
+/** The content of an event, read from JSON; null for an unknown type and for content that does not fit. */
+export function readEventBody(value: unknown): EventBody | null {
+	if (!isRecord(value) || !isEventType(value["type"])) return null;
+	const { type } = value;
+	const parsed = v.safeParse(eventDeclarations[type].schema, value);
+	// The output of the schema under this type is the content of this type; indexing by the type loses that.
+	return parsed.success ? ({ type, ...parsed.output } as EventBody) : null;
+}
+
+function isEventType(type: unknown): type is EventType {
+	return typeof type === "string" && Object.hasOwn(eventDeclarations, type);
+}
 
 /** One subagent on the path from the session's own agent to the one that emits. */
 export interface AgentPathEntry {

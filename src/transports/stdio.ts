@@ -4,6 +4,7 @@ import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { createLineSplitter, type Line } from "../base/lines.ts";
 import type { LineTransport } from "../rpc/transport.ts";
+import { receiveLines } from "./line-input.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 
 /** The longest accepted line, in bytes (wire-protocol §1.5). */
@@ -12,39 +13,12 @@ export const lineLimit = 104_857_600;
 /** Bytes queued for a slow reader before producers have to wait. */
 export const outboxLimit = 262_144;
 
-/**
- * Bytes of unread replies at which no more requests are read. Events wait long before that; only a client that sends
- * requests without reading the answers gets here.
- */
-export const replyLimit = 16_777_216;
-
 /** `limit` is the number of bytes queued for a slow reader before producers have to wait. */
 export function createStdioTransport(limit = outboxLimit): LineTransport {
 	const outbox = createStdoutOutbox("\n", limit);
 	const input: Readable = process.stdin;
-	const splitter = createLineSplitter(lineLimit);
 	return {
-		receive(onLines, onEnd) {
-			let ended = false;
-			const end = () => {
-				if (ended) return;
-				ended = true;
-				const last = splitter.end();
-				if (last.length > 0) onLines(last);
-				onEnd();
-			};
-			input.on("data", (bytes: Buffer) => {
-				const lines = splitter.push(bytes);
-				if (lines.length > 0) onLines(lines);
-				if (outbox.queued() < replyLimit) return;
-				input.pause();
-				void outbox.ready().then(() => input.resume());
-			});
-			input.on("end", end);
-			// A broken stdin is the end of input as well.
-			input.on("error", end);
-			input.on("close", end);
-		},
+		receive: receiveLines(input, outbox, lineLimit),
 		send: outbox.send,
 		ready: outbox.ready,
 		flush: outbox.flush,

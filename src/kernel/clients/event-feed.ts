@@ -3,7 +3,8 @@
 // durable events back from the journal at the reader's own pace.
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { KernelError } from "../../base/errors.ts";
-import type { AgentEvent, EventBody } from "../../events/event.ts";
+import { textSize } from "../../base/json.ts";
+import type { AgentEvent } from "../../events/event.ts";
 
 /** Events queued for a client before emitters have to wait, or events are dropped. */
 const limit = 256;
@@ -153,7 +154,7 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 			// It is stored, and not yet delivered.
 			if (event.seq !== undefined && event.seq > this.#head) break;
 			batch.push(event);
-			size += sizeOf(event.body);
+			size += textSize(event.body);
 			this.#position = event.seq ?? this.#position;
 			if (batch.length < readAtOnce && size <= sizeLimit) continue;
 			yield batch;
@@ -174,10 +175,10 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 
 	/** Drops what is beyond the bound: volatile events, and if that is not enough, all of them. */
 	#bound(added: AgentEvent): void {
-		this.#size += sizeOf(added.body);
+		this.#size += textSize(added.body);
 		if (this.#events.length <= limit && this.#size <= sizeLimit) return;
 		const durable = this.#events.filter(({ seq }) => seq !== undefined);
-		const size = durable.reduce((sum, { body }) => sum + sizeOf(body), 0);
+		const size = durable.reduce((sum, { body }) => sum + textSize(body), 0);
 		if (durable.length <= limit / 2 && size <= sizeLimit / 2) {
 			this.#events = durable;
 			this.#size = size;
@@ -188,16 +189,4 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 		this.#isCatchingUp = true;
 		this.#drop();
 	}
-}
-
-/** Characters of all texts of an event. */
-function sizeOf(body: EventBody): number {
-	let size = 0;
-	const left: unknown[] = [body];
-	while (left.length > 0) {
-		const value = left.pop();
-		if (typeof value === "string") size += value.length;
-		else if (typeof value === "object" && value !== null) for (const part of Object.values(value)) left.push(part);
-	}
-	return size;
 }

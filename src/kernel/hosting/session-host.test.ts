@@ -1,79 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { createFakeClock } from "../../../test/support/campaign-clock.ts";
-import { createHostServices } from "../../../test/support/host-services.ts";
-import { createMemoryFiles } from "../../../test/support/memory-files.ts";
 import { noProcesses } from "../../../test/support/session-doubles.ts";
+import { createHost, type HostSettings, runTurn } from "../../../test/support/session-host.ts";
 import { createMemoryLog } from "../../../test/support/store-directory.ts";
 import { createDeferred } from "../../base/deferred.ts";
-import { randomIdentifiers } from "../../base/ids.ts";
-import { type Log, silentLog } from "../../base/log.ts";
-import { readConfiguration } from "../../config/configuration-reader.ts";
 import type { McpServerSettings } from "../../config/mcp-servers.ts";
 import type { Processes } from "../../processes/port.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import type { TaskView } from "../../tools/operations.ts";
 import type { CreationOptions, SessionApi, SessionHandle } from "../api.ts";
-import { plainSessionOptions, type SessionOptions } from "../compose/compose.ts";
+import { plainSessionOptions } from "../compose/compose.ts";
 import { chooseOptions, choosePlainOptions, plainRequest } from "./hosted-options.ts";
-import { Kernel } from "./kernel.ts";
-import { SessionHost } from "./session-host.ts";
-
-const agentFile = "version: 1\nagent:\n  name: reader\n  extend: default\n  tools: [kimi_cli.tools.file:ReadFile]\n";
-
-interface SubjectSettings {
-	readonly hooks?: readonly object[];
-	readonly processes?: Processes;
-	/** Of the process. */
-	readonly options?: Partial<SessionOptions>;
-	readonly models?: object;
-	readonly store?: SessionStore;
-	readonly log?: Log;
-}
-
-async function createSubject(
-	limits: object = {},
-	{
-		models = { m: { provider: "p", model: "echo", max_context_size: 1000 } },
-		hooks = [],
-		processes = noProcesses,
-		options = {},
-		store = createMemoryStore(),
-		log = silentLog,
-	}: SubjectSettings = {},
-) {
-	const files = createMemoryFiles();
-	for (const directory of ["/work", "/other", "/more"]) await files.makeDirectory(directory);
-	await files.replace("/work/reader.yaml", agentFile);
-	const { configuration } = await readConfiguration(
-		{
-			kind: "text",
-			text: JSON.stringify({
-				default_model: "m",
-				models,
-				providers: { p: { type: "_echo", base_url: "", api_key: "" } },
-				agentwire: { limits },
-				hooks,
-			}),
-		},
-		files,
-		silentLog,
-	);
-	const clock = createFakeClock();
-	const kernel = new Kernel({ store, configuration, hostServices: createHostServices({ files, clock, processes }) });
-	const parts = {
-		kernel,
-		configuration,
-		environment: {},
-		workDir: "/work",
-		options: { ...plainSessionOptions, ...options },
-		clock,
-		identifiers: randomIdentifiers,
-		log,
-	};
-	const host = new SessionHost(parts);
-	return { host, clock, kernel, files, parts };
-}
 
 const task: TaskView = {
 	id: "bash-1",
@@ -90,23 +27,15 @@ const task: TaskView = {
 	outputPath: null,
 };
 
-/** Runs a turn of the echo model to its end. */
-async function run({ session, startTurn }: SessionHandle): Promise<void> {
-	const { events, close } = await session.attach({ client: null, tools: [], capabilities: [], hooks: null });
-	await startTurn("text: hello");
-	for await (const batch of events) if (batch.some(({ body }) => body.type === "turn.ended")) break;
-	close();
-}
-
 async function used(handle: SessionHandle): Promise<SessionApi> {
-	await run(handle);
+	await runTurn(handle);
 	handle.release();
 	return handle.session;
 }
 
 describe("a host of sessions", () => {
 	it("returns the same loaded session to all front ends", async () => {
-		const { host } = await createSubject();
+		const { host } = await createHost();
 		const first = await host.create(plainRequest);
 		const second = await host.acquire(first.session.id);
 		expect(second.session).toBe(first.session);
@@ -121,10 +50,10 @@ describe("a host of sessions", () => {
 	});
 
 	it("unloads a session that was released a while ago, and loads it again", async () => {
-		const { host, clock } = await createSubject({ unload_after: 60 });
+		const { host, clock } = await createHost({ unload_after: 60 });
 		const handle = await host.create(plainRequest);
 		const { id } = handle.session;
-		await run(handle);
+		await runTurn(handle);
 		clock.advance(120_000);
 		expect((await host.acquire(id)).session).toBe(handle.session);
 		handle.release();
@@ -140,7 +69,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("evicts the least recently used session", async () => {
-		const { host } = await createSubject({ loaded_sessions: 2 });
+		const { host } = await createHost({ loaded_sessions: 2 });
 		const one = await used(await host.create(plainRequest));
 		const two = await used(await host.create(plainRequest));
 		(await host.acquire(one.id)).release();
@@ -150,7 +79,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("remembers as the last session the one that started a turn last, whatever is unloaded or ended later", async () => {
-		const { host, kernel } = await createSubject({ loaded_sessions: 2 });
+		const { host, kernel } = await createHost({ loaded_sessions: 2 });
 		const one = await used(await host.create(plainRequest));
 		const two = await used(await host.create(plainRequest));
 		await used(await host.acquire(one.id));
@@ -162,7 +91,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("unloads several sessions in parallel when several slots are needed", async () => {
-		const { host, kernel } = await createSubject({ loaded_sessions: 2 });
+		const { host, kernel } = await createHost({ loaded_sessions: 2 });
 		const idle = [await used(await host.create(plainRequest)), await used(await host.create(plainRequest))];
 		const unload = kernel.unload.bind(kernel);
 		const begun: string[] = [];
@@ -180,7 +109,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("skips idle sessions that cannot be unloaded", async () => {
-		const { host } = await createSubject({ loaded_sessions: 2 });
+		const { host } = await createHost({ loaded_sessions: 2 });
 		const busy = await used(await host.create(plainRequest));
 		const other = await used(await host.create(plainRequest));
 		busy.backgroundTasks = async () => [task];
@@ -194,7 +123,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("skips idle sessions whose background work is unknown", async () => {
-		const { host } = await createSubject({ loaded_sessions: 2 });
+		const { host } = await createHost({ loaded_sessions: 2 });
 		const unknown = await used(await host.create(plainRequest));
 		await used(await host.create(plainRequest));
 		unknown.backgroundTasks = () => Promise.reject(new Error("EIO"));
@@ -203,7 +132,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("refuses a session without a free slot, and accepts one after a release", async () => {
-		const { host } = await createSubject({ loaded_sessions: 2 });
+		const { host } = await createHost({ loaded_sessions: 2 });
 		const one = await host.create(plainRequest);
 		await host.create(plainRequest);
 		await expect(host.create(plainRequest)).rejects.toMatchObject({
@@ -217,7 +146,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("finds slots for many concurrent requests, as long as some sessions are idle", async () => {
-		const { host } = await createSubject({ loaded_sessions: 4 });
+		const { host } = await createHost({ loaded_sessions: 4 });
 		const ids: string[] = [];
 		for (let n = 0; n < 12; n += 1) ids.push((await used(await host.create(plainRequest))).id);
 		const turn = async (id: string) => used(await host.acquire(id));
@@ -228,7 +157,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("refuses a turn above the limit, but a second turn of a session as busy", async () => {
-		const { host } = await createSubject({ running_turns: 1 });
+		const { host } = await createHost({ running_turns: 1 });
 		const one = await host.create(plainRequest);
 		const two = await host.create(plainRequest);
 		await one.startTurn("text: hello");
@@ -238,19 +167,19 @@ describe("a host of sessions", () => {
 	});
 
 	it("forgets a discarded new session, unless it has had a turn", async () => {
-		const { host } = await createSubject({ loaded_sessions: 1 });
+		const { host } = await createHost({ loaded_sessions: 1 });
 		const handle = await host.create(plainRequest);
 		await handle.discard();
 		expect(await host.loaded()).toEqual([]);
 		await expect(host.acquire(handle.session.id)).rejects.toMatchObject({ code: "session-not-found" });
 		const other = await host.create(plainRequest);
-		await run(other);
+		await runTurn(other);
 		await other.discard();
 		expect(await host.loaded()).toHaveLength(1);
 	});
 
 	it("forgets an archived session, in memory and on disk", async () => {
-		const { host, kernel } = await createSubject();
+		const { host, kernel } = await createHost();
 		const { id } = await used(await host.create(plainRequest));
 		await host.archive(id);
 		for (const attempt of [host.acquire(id), host.interrupt(id), host.archive(id)]) {
@@ -262,7 +191,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("frees the slot of a session also when it is archived twice", async () => {
-		const { host } = await createSubject({ loaded_sessions: 1 });
+		const { host } = await createHost({ loaded_sessions: 1 });
 		const { id } = await used(await host.create(plainRequest));
 		const [first, second] = await Promise.allSettled([host.archive(id), host.archive(id)]);
 		expect(first.status).toBe("fulfilled");
@@ -271,7 +200,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("interrupts a running turn, and reports that there is none elsewhere", async () => {
-		const { host } = await createSubject();
+		const { host } = await createHost();
 		const handle = await host.create(plainRequest);
 		const { id } = handle.session;
 		expect(await host.interrupt(id)).toBe(false);
@@ -283,14 +212,14 @@ describe("a host of sessions", () => {
 	});
 
 	it("rejects a creation that is under way when it stops", async () => {
-		const { host } = await createSubject();
+		const { host } = await createHost();
 		const creating = host.create(plainRequest);
 		await host.stop();
 		await expect(creating).rejects.toMatchObject({ code: "closed" });
 	});
 
 	it("ends the events of a client that attaches after the stop", async () => {
-		const { host } = await createSubject();
+		const { host } = await createHost();
 		const { session } = await host.create(plainRequest);
 		await host.stop();
 		const { events } = await session.attach({ client: null, tools: [], capabilities: [], hooks: null });
@@ -308,7 +237,7 @@ describe("a host of sessions", () => {
 				return memory.openOrCreate(workDir, id);
 			},
 		};
-		const { host } = await createSubject({}, { store });
+		const { host } = await createHost({}, { store });
 		const handles = await Promise.all([1, 2, 3].map(() => host.create(plainRequest)));
 		later.resolve();
 		const sessions = new Map<string, unknown>(handles.map(({ session }) => [session.id, session]));
@@ -316,7 +245,7 @@ describe("a host of sessions", () => {
 	});
 
 	it("refuses everything after the stop", async () => {
-		const { host } = await createSubject();
+		const { host } = await createHost();
 		const handle = await host.create(plainRequest);
 		await handle.startTurn("text: hello");
 		await host.stop();
@@ -336,7 +265,7 @@ describe("a session of an earlier process", () => {
 	/** A store with one session created from this request, and its id. */
 	async function stored(made: CreationOptions) {
 		const store = createMemoryStore();
-		const { host, kernel } = await createSubject({}, { store, models: both });
+		const { host, kernel } = await createHost({}, { store, models: both });
 		const { id } = await used(await host.create(made));
 		await kernel.close();
 		return { store, id };
@@ -344,7 +273,7 @@ describe("a session of an earlier process", () => {
 
 	it("has its model of the creation options", async () => {
 		const { store, id } = await stored(request);
-		const { host } = await createSubject({}, { store, models: both });
+		const { host } = await createHost({}, { store, models: both });
 		expect((await host.acquire(id)).info).toEqual({
 			id,
 			workDir: "/work",
@@ -372,7 +301,7 @@ describe("a session of an earlier process", () => {
 				};
 			},
 		};
-		const { kernel } = await createSubject({}, { store: watched, models: both });
+		const { kernel } = await createHost({}, { store: watched, models: both });
 		const loading = kernel.open("/work", id, () => {
 			throw new Error("no such settings");
 		});
@@ -383,7 +312,7 @@ describe("a session of an earlier process", () => {
 	it("has the default model when its own is unavailable, which is logged", async () => {
 		const { store, id } = await stored(request);
 		const log = createMemoryLog();
-		const { host } = await createSubject({}, { store, log });
+		const { host } = await createHost({}, { store, log });
 		expect((await host.acquire(id)).info.model).toBe("echo");
 		expect(log.lines).toEqual([
 			expect.objectContaining({ level: "warn", message: "A session gets the default model in place of its own." }),
@@ -396,7 +325,7 @@ describe("a session of an earlier process", () => {
 		await session.commit({ state: { creationOptions } });
 		await session.close();
 		const log = createMemoryLog();
-		const { host } = await createSubject({}, { store, models: both, log });
+		const { host } = await createHost({}, { store, models: both, log });
 		expect((await host.acquire(id)).info.model).toBe("echo");
 		expect(log.lines).toEqual([
 			expect.objectContaining({ level: "warn", message: "What a session was made with is not readable." }),
@@ -407,18 +336,18 @@ describe("a session of an earlier process", () => {
 describe("the creation options of a session", () => {
 	const create = async (
 		request: Partial<CreationOptions>,
-		settings: SubjectSettings = {},
+		settings: HostSettings = {},
 	): Promise<SessionHandle & { readonly again: () => Promise<SessionHandle> }> => {
 		const store = createMemoryStore();
-		const { host } = await createSubject({}, { store, ...settings });
+		const { host } = await createHost({}, { store, ...settings });
 		const handle = await host.create({ ...plainRequest, ...request });
 		return {
 			...handle,
 			/** In a later process. */
 			async again() {
-				await run(handle);
+				await runTurn(handle);
 				await host.stop();
-				const { host: later } = await createSubject({}, { store, ...settings });
+				const { host: later } = await createHost({}, { store, ...settings });
 				return await later.acquire(handle.session.id);
 			},
 		};
@@ -426,14 +355,14 @@ describe("the creation options of a session", () => {
 
 	it("give sessions of one process different work directories, in which they are found again", async () => {
 		const store = createMemoryStore();
-		const { host } = await createSubject({}, { store });
+		const { host } = await createHost({}, { store });
 		const one = await host.create(plainRequest);
 		const other = await host.create({ ...plainRequest, workDir: "/other/", additionalDirs: ["/more"] });
 		expect([one.session.workDir, other.session.workDir, other.info.workDir]).toEqual(["/work", "/other", "/other"]);
-		await run(one);
-		await run(other);
+		await runTurn(one);
+		await runTurn(other);
 		await host.stop();
-		const { host: later } = await createSubject({}, { store });
+		const { host: later } = await createHost({}, { store });
 		expect((await later.acquire(other.session.id)).session.workDir).toBe("/other");
 		const idsIn = async (workDir: string) => (await later.list({ workDir })).sessions.map(({ id }) => id);
 		expect(await idsIn("/other")).toEqual([other.session.id]);
@@ -458,12 +387,12 @@ describe("the creation options of a session", () => {
 
 	it("choose the agent, which must be there when the session is opened again", async () => {
 		const store = createMemoryStore();
-		const { host } = await createSubject({}, { store });
+		const { host } = await createHost({}, { store });
 		const handle = await host.create({ ...plainRequest, agent: "/work/reader.yaml", tools: "all" });
-		await run(handle);
+		await runTurn(handle);
 		await host.stop();
 		const opened = async (hasFile: boolean) => {
-			const { host: later, files } = await createSubject({}, { store });
+			const { host: later, files } = await createHost({}, { store });
 			if (!hasFile) await files.remove("/work/reader.yaml");
 			return await later.acquire(handle.session.id);
 		};
@@ -472,7 +401,7 @@ describe("the creation options of a session", () => {
 	});
 
 	it("restrict the tools of the agent that they name", async () => {
-		const { parts } = await createSubject();
+		const { parts } = await createHost();
 		const choose = async (request: Partial<CreationOptions>) =>
 			(await chooseOptions(parts, { ...plainRequest, ...request })).options;
 		const agent = "/work/reader.yaml";
@@ -485,7 +414,7 @@ describe("the creation options of a session", () => {
 		const filter = { names: null, hidden: [], includeTags: null, excludeTags: [] };
 		const local = { kind: "local", command: "serve", arguments: [], environment: {}, workDir: null } as const;
 		const server = (name: string): McpServerSettings => ({ ...local, name, callTimeout: null, filter });
-		const { parts } = await createSubject({}, { options: { mcpServers: [server("common")] } });
+		const { parts } = await createHost({}, { options: { mcpServers: [server("common")] } });
 		const choose = async (request: Partial<CreationOptions>) =>
 			(await chooseOptions(parts, { ...plainRequest, ...request })).options.mcpServers;
 		expect(await choose({})).toEqual([]);
@@ -530,17 +459,17 @@ describe("the creation options of a session", () => {
 			},
 		};
 		const settings = { processes, hooks: [{ event: "UserPromptSubmit", command: "look" }] };
-		const { host } = await createSubject({}, settings);
-		await run(await host.create({ ...plainRequest, environment: { COLOUR: "red" } }));
-		await run(await host.create(plainRequest));
+		const { host } = await createHost({}, settings);
+		await runTurn(await host.create({ ...plainRequest, environment: { COLOUR: "red" } }));
+		await runTurn(await host.create(plainRequest));
 		expect(seen).toEqual(["red", undefined]);
 	});
 
 	it("approve actions from the beginning", async () => {
 		const store = createMemoryStore();
-		const { host } = await createSubject({}, { store });
+		const { host } = await createHost({}, { store });
 		const { session } = await host.create({ ...plainRequest, permissions: { grants: ["edit file"] } });
-		await run(await host.acquire(session.id));
+		await runTurn(await host.acquire(session.id));
 		await host.stop();
 		const stored = await store.openOrCreate("/work", session.id);
 		expect(stored.state().approval.autoApproveActions).toEqual(["edit file"]);

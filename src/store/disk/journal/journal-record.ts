@@ -5,7 +5,7 @@ import { isRecord } from "../../../base/json.ts";
 import { type LineText, toLineText } from "../../../base/long-text.ts";
 import { todoSchema } from "../../../events/content.ts";
 import type { ContextChange } from "../../../events/conversation.ts";
-import { type AgentEvent, type EventBody, type EventType, eventDeclarations } from "../../../events/event.ts";
+import { type AgentEvent, readEventBody } from "../../../events/event.ts";
 import { fromLine, toLine } from "../../context-row.ts";
 import type { JournalSummary, SessionState } from "../../session-store.ts";
 
@@ -185,23 +185,10 @@ function toEvent(line: unknown, { sessionId, epoch }: RecordOrigin): AgentEvent 
 	const parsed = v.safeParse(eventSchema, line);
 	if (!parsed.success) return null;
 	const { seq, at, turn, log, agents, event } = parsed.output;
-	const body = toBody(event);
+	const body = readEventBody(event);
 	if (body === null) return null;
 	const read = { sessionId, turnId: turn, agentPath: agents, at, seq, epoch, body };
 	return log ? { ...read, isFromLog: true } : read;
-}
-
-function isEventType(type: unknown): type is EventType {
-	return typeof type === "string" && Object.hasOwn(eventDeclarations, type);
-}
-
-/** Null for an unknown type and for content that does not fit. */
-function toBody(value: unknown): EventBody | null {
-	if (!isRecord(value) || !isEventType(value["type"])) return null;
-	const { type } = value;
-	const parsed = v.safeParse(eventDeclarations[type].schema, value);
-	// The output of the schema under this type is the content of this type; indexing by the type loses that.
-	return parsed.success ? ({ type, ...parsed.output } as EventBody) : null;
 }
 
 function toContext(line: unknown): JournalRecord | null {

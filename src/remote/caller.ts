@@ -1,0 +1,98 @@
+// The requests of a front end to a kernel elsewhere, with the types of their declarations. Once the connection is lost
+// every request fails, those that wait for an answer as well.
+import * as v from "valibot";
+import { aborted } from "../base/abort.ts";
+import { createDeferred, type Deferred } from "../base/deferred.ts";
+import { KernelError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { Connection } from "../rpc/connection.ts";
+import type { LineTransport } from "../rpc/transport.ts";
+import {
+	fromErrorObject,
+	type NotificationName,
+	type NotificationParams,
+	type Params,
+	type RequestName,
+	type Result,
+	remoteRules,
+	requests,
+} from "./protocol.ts";
+
+/** Requests of the kernel to us: there are none. */
+const noMethods = { rules: remoteRules, methods: new Map() };
+
+export class Caller {
+	readonly #transport: LineTransport;
+	readonly #connection: Connection;
+	readonly #lost = new AbortController();
+	/** The requests without an answer. */
+	readonly #waiting = new Set<Deferred<unknown>>();
+	#ids = 0;
+
+	constructor(transport: LineTransport, log: Log) {
+		this.#transport = transport;
+		this.#connection = new Connection(transport, {
+			undecided: () => noMethods,
+			choose: () => noMethods,
+			maximumInFlight: 1,
+			log,
+		});
+		void Promise.race([this.#connection.serve(), aborted(transport.gone)]).then(() => this.#lose());
+	}
+
+	/** Aborts when the connection is lost. */
+	get lost(): AbortSignal {
+		return this.#lost.signal;
+	}
+
+	/** Fails with the KernelError of the other side; `closed` when the connection is lost. */
+	async request<N extends RequestName>(name: N, params: Params<N>): Promise<Result<N>> {
+		const result = await this.#send(name, params);
+		return read(name, requests[name].result, result);
+	}
+
+	notify<N extends NotificationName>(name: N, params: NotificationParams<N>): void {
+		this.#connection.notify(name, params);
+	}
+
+	/** Ends the connection, once what was sent is on its way. */
+	async close(): Promise<void> {
+		await this.#transport.flush();
+		this.#transport.close();
+		this.#lose();
+	}
+
+	#send(name: RequestName, params: unknown): Promise<unknown> {
+		if (this.#lost.signal.aborted) return Promise.reject(connectionLost());
+		const answer = createDeferred<unknown>();
+		this.#waiting.add(answer);
+		this.#ids += 1;
+		this.#connection.call(String(this.#ids), name, params, (reply) => {
+			this.#waiting.delete(answer);
+			if (reply.kind === "result") answer.resolve(reply.result);
+			else answer.reject(fromErrorObject(reply.error));
+		});
+		return answer.promise;
+	}
+
+	#lose(): void {
+		if (this.#lost.signal.aborted) return;
+		this.#lost.abort();
+		for (const answer of this.#waiting) answer.reject(connectionLost());
+		this.#waiting.clear();
+	}
+}
+
+/** The value as its schema has it. Fails `internal` for another one: the other side has another version then. */
+export function read<S extends v.GenericSchema>(name: string, schema: S, value: unknown): v.InferOutput<S> {
+	const parsed = v.safeParse(schema, value);
+	if (parsed.success) return parsed.output;
+	const [issue] = parsed.issues;
+	const place = v.getDotPath(issue);
+	const reason = place === null ? issue.message : `${place}: ${issue.message}`;
+	throw new KernelError("internal", `The kernel's answer to ${name} cannot be used: ${reason}`);
+}
+
+function connectionLost(): KernelError {
+	return new KernelError("closed", "The connection to the kernel is lost.");
+}

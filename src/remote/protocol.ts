@@ -1,0 +1,132 @@
+// What a front end and a kernel elsewhere send each other: JSON-RPC requests of the front end, one for each method of the
+// kernel API. What goes on without an end, events above all, is a stream: the front end requests a batch at a time, so
+// that a request for more says that the last batch was consumed, as with a feed in the same process.
+import * as v from "valibot";
+import { KernelError, type KernelErrorCode, kernelErrorCodes, toKernelError } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
+import { userInputSchema } from "../events/content.ts";
+import type { EnvelopeRules, ErrorObject } from "../rpc/envelope.ts";
+import {
+	attachedToolsSchema,
+	attachOptionsSchema,
+	commandSchema,
+	creationOptionsSchema,
+	cursorSchema,
+	descriptionSchema,
+	infoSchema,
+	listQuerySchema,
+	openingOptionsSchema,
+	sessionPageSchema,
+	snapshotSchema,
+	taskSchema,
+} from "./values.ts";
+
+/** Both sides must have the same version of this protocol. */
+export const remoteVersion = 1;
+
+const text = v.string();
+const none = v.object({});
+const handle = v.object({ handle: text });
+const stream = v.object({ stream: text });
+const acquired = v.object({ handle: text, sessionId: text, workDir: text, info: infoSchema });
+
+interface RequestDeclaration {
+	readonly params: v.GenericSchema;
+	readonly result: v.GenericSchema;
+}
+
+/** A `handle` is one use of a session, from `sessions.create` or `sessions.acquire` to its release. */
+export const requests = {
+	hello: { params: v.object({ version: v.number() }), result: v.object({ version: v.number() }) },
+	"sessions.create": { params: v.object({ options: creationOptionsSchema }), result: acquired },
+	"sessions.acquire": { params: v.object({ id: text, options: openingOptionsSchema }), result: acquired },
+	"sessions.loaded": { params: none, result: v.array(infoSchema) },
+	"sessions.list": { params: v.object({ query: listQuerySchema }), result: sessionPageSchema },
+	"sessions.interrupt": { params: v.object({ id: text }), result: v.boolean() },
+	"sessions.archive": { params: v.object({ id: text }), result: v.null() },
+	"sessions.stop": { params: none, result: v.null() },
+	"handle.start-turn": {
+		params: v.object({ handle: text, input: userInputSchema }),
+		result: v.object({ turnId: text }),
+	},
+	"handle.discard": { params: handle, result: v.null() },
+	/** The result has the schema of the command's value. */
+	"session.send": { params: v.object({ handle: text, command: commandSchema }), result: v.unknown() },
+	"session.description": { params: handle, result: descriptionSchema },
+	/** The stream has batches of events. */
+	"session.attach": {
+		params: v.object({ handle: text, options: attachOptionsSchema }),
+		result: v.object({ id: text, stream: text, snapshot: snapshotSchema, tools: attachedToolsSchema }),
+	},
+	"session.snapshot": { params: handle, result: snapshotSchema },
+	/** The stream has messages. */
+	"session.conversation": {
+		params: handle,
+		result: v.object({ systemPrompt: v.nullable(text), stream: text }),
+	},
+	/** The stream has events. */
+	"session.events": { params: v.object({ handle: text, after: v.exactOptional(cursorSchema) }), result: stream },
+	"session.establish": { params: handle, result: v.null() },
+	"session.background-tasks": { params: handle, result: v.array(taskSchema) },
+	"session.has-background-news": { params: handle, result: v.boolean() },
+	"session.end-background-tasks": { params: handle, result: v.null() },
+	/** `wait` is a name that `wait.abort` uses. */
+	"session.background-task-ended": { params: v.object({ handle: text, wait: text }), result: v.null() },
+	"session.stop": { params: handle, result: v.null() },
+	"stream.next": { params: stream, result: v.object({ items: v.array(v.unknown()), ended: v.boolean() }) },
+	/** Answered once the front end has consumed what an attachment delivered so far. */
+	"stream.drained": { params: stream, result: v.null() },
+} as const satisfies Readonly<Record<string, RequestDeclaration>>;
+
+/** What nobody waits for. */
+export const notifications = {
+	"handle.release": handle,
+	"session.fail": v.object({ handle: text, message: text }),
+	/** Detaches, for the stream of an attachment; what was delivered can still be read. */
+	"stream.close": stream,
+	"wait.abort": v.object({ wait: text }),
+} as const satisfies Readonly<Record<string, v.GenericSchema>>;
+
+export type RequestName = keyof typeof requests;
+export type NotificationName = keyof typeof notifications;
+export type Params<N extends RequestName> = v.InferOutput<(typeof requests)[N]["params"]>;
+export type Result<N extends RequestName> = v.InferOutput<(typeof requests)[N]["result"]>;
+export type NotificationParams<N extends NotificationName> = v.InferOutput<(typeof notifications)[N]>;
+
+/** The number of every error of the kernel; which one it is, its data say. */
+const kernelErrorNumber = -32000;
+
+export const remoteRules: EnvelopeRules = {
+	isId: (value) => typeof value === "string",
+	versionOptional: false,
+	unknownKeysRefused: false,
+	objectsOnly: false,
+	blankLinesIgnored: true,
+	errorDataAlways: true,
+	parseError: { code: -32700, message: "The line is not JSON, or too long." },
+	invalidRequest: { code: -32600, message: "The line is neither a request nor an answer of JSON-RPC 2.0." },
+	invalidResponse: null,
+	unknownMethod: (method) => ({ code: -32601, message: `There is no method ${method}.` }),
+	invalidParams: (method, problem) => ({
+		code: -32602,
+		message: `The params of ${method} are invalid: ${problem.kind === "missing" ? "there are none" : problem.reason}`,
+	}),
+	tooManyRequests: (limit) =>
+		toErrorObject(new KernelError("overloaded", `More than ${limit} requests are unanswered.`)),
+	toErrorObject,
+};
+
+function toErrorObject(thrown: unknown): ErrorObject {
+	const { code, message, data } = toKernelError(thrown);
+	return { code: kernelErrorNumber, message, data: { code, data } };
+}
+
+function isKernelErrorCode(code: unknown): code is KernelErrorCode {
+	return kernelErrorCodes.some((known) => known === code);
+}
+
+/** The error that the other side threw. */
+export function fromErrorObject({ message, data }: ErrorObject): KernelError {
+	if (!isRecord(data) || !isKernelErrorCode(data["code"])) return new KernelError("internal", message);
+	return new KernelError(data["code"], message, { data: data["data"] });
+}

@@ -1,0 +1,75 @@
+// The sessions of a kernel in another process, through the same interfaces as those of a kernel in this one.
+import type { Log } from "../base/log.ts";
+import type { CreationOptions, OpeningOptions, SessionHandle, SessionInfo, SessionsApi } from "../kernel/api.ts";
+import type { LineTransport } from "../rpc/transport.ts";
+import type { ListQuery, SessionPage } from "../store/session-store.ts";
+import { Caller } from "./caller.ts";
+import { type Result, remoteVersion } from "./protocol.ts";
+import { RemoteSession } from "./remote-session.ts";
+
+export interface RemoteKernel {
+	readonly sessions: SessionsApi;
+	/** Aborts when the connection is lost: every call fails `closed` from then on, and the events of attachments end. */
+	readonly lost: AbortSignal;
+	/** Ends the connection; the sessions go on. */
+	close(): Promise<void>;
+}
+
+/** Connects to the kernel at the other end. Fails `unsupported` for one of another version, `closed` when it is gone. */
+export async function connectKernel(transport: LineTransport, log: Log): Promise<RemoteKernel> {
+	const caller = new Caller(transport, log);
+	try {
+		await caller.request("hello", { version: remoteVersion });
+	} catch (thrown) {
+		await caller.close();
+		throw thrown;
+	}
+	return { sessions: new RemoteSessions(caller), lost: caller.lost, close: () => caller.close() };
+}
+
+class RemoteSessions implements SessionsApi {
+	readonly #caller: Caller;
+
+	constructor(caller: Caller) {
+		this.#caller = caller;
+	}
+
+	async create(options: CreationOptions): Promise<SessionHandle> {
+		return toHandle(this.#caller, await this.#caller.request("sessions.create", { options }));
+	}
+
+	async acquire(id: string, options: OpeningOptions = {}): Promise<SessionHandle> {
+		return toHandle(this.#caller, await this.#caller.request("sessions.acquire", { id, options }));
+	}
+
+	loaded(): Promise<readonly SessionInfo[]> {
+		return this.#caller.request("sessions.loaded", {});
+	}
+
+	list(query: ListQuery): Promise<SessionPage> {
+		return this.#caller.request("sessions.list", { query });
+	}
+
+	interrupt(id: string): Promise<boolean> {
+		return this.#caller.request("sessions.interrupt", { id });
+	}
+
+	async archive(id: string): Promise<void> {
+		await this.#caller.request("sessions.archive", { id });
+	}
+
+	async stop(): Promise<void> {
+		await this.#caller.request("sessions.stop", {});
+	}
+}
+
+function toHandle(caller: Caller, acquired: Result<"sessions.acquire">): SessionHandle {
+	const { handle, info } = acquired;
+	return {
+		session: new RemoteSession(caller, acquired),
+		info,
+		startTurn: (input) => caller.request("handle.start-turn", { handle, input }),
+		release: () => caller.notify("handle.release", { handle }),
+		discard: async () => void (await caller.request("handle.discard", { handle })),
+	};
+}

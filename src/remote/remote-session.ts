@@ -1,0 +1,169 @@
+// A session of a kernel in another process.
+import { randomUUID } from "node:crypto";
+import * as v from "valibot";
+import { unlessAborted } from "../base/abort.ts";
+import { errorText } from "../base/errors.ts";
+import type { Command, CommandType, CommandValues } from "../events/command.ts";
+import type { HistoryEntry } from "../events/conversation.ts";
+import type { AgentEvent, Cursor } from "../events/event.ts";
+import type {
+	Attachment,
+	AttachOptions,
+	MessageHistory,
+	SessionApi,
+	SessionDescription,
+	SessionSnapshot,
+} from "../kernel/api.ts";
+import type { TaskView } from "../tools/operations.ts";
+import { type Caller, read } from "./caller.ts";
+import type { Result } from "./protocol.ts";
+import { commandValueSchemas, eventSchema, historyEntrySchema, type SchemaOf } from "./values.ts";
+
+const eventsSchema: SchemaOf<readonly AgentEvent[]> = v.array(eventSchema);
+const messagesSchema: SchemaOf<readonly HistoryEntry[]> = v.array(historyEntrySchema);
+
+export class RemoteSession implements SessionApi {
+	readonly id: string;
+	readonly workDir: string;
+	readonly #caller: Caller;
+	readonly #place: { readonly handle: string };
+
+	constructor(
+		caller: Caller,
+		{ handle, sessionId, workDir }: Pick<Result<"sessions.acquire">, "handle" | "sessionId" | "workDir">,
+	) {
+		this.#caller = caller;
+		this.#place = { handle };
+		this.id = sessionId;
+		this.workDir = workDir;
+	}
+
+	async send<T extends CommandType>(command: Extract<Command, { type: T }>): Promise<CommandValues[T]> {
+		const value = await this.#caller.request("session.send", { ...this.#place, command });
+		const schema: SchemaOf<CommandValues[T]> = commandValueSchemas[command.type as T];
+		return read(command.type, schema, value);
+	}
+
+	description(): Promise<SessionDescription> {
+		return this.#caller.request("session.description", this.#place);
+	}
+
+	async attach(options: AttachOptions): Promise<Attachment> {
+		const attached = await this.#caller.request("session.attach", { ...this.#place, options });
+		const { id, stream, snapshot, tools } = attached;
+		const caller = this.#caller;
+		return {
+			id,
+			snapshot,
+			tools,
+			events: readDelivered(caller, stream),
+			async drained() {
+				// A lost connection has nothing more to consume.
+				if (!caller.lost.aborted) await unlessAborted(caller.request("stream.drained", { stream }), caller.lost);
+			},
+			close: () => caller.notify("stream.close", { stream }),
+		};
+	}
+
+	snapshot(): Promise<SessionSnapshot> {
+		return this.#caller.request("session.snapshot", this.#place);
+	}
+
+	async conversation(): Promise<MessageHistory> {
+		const { systemPrompt, stream } = await this.#caller.request("session.conversation", this.#place);
+		const messages: HistoryEntry[] = [];
+		for await (const batch of readStored(this.#caller, stream, messagesSchema))
+			for (const message of batch) messages.push(message);
+		return { systemPrompt, messages };
+	}
+
+	async *events(after?: Cursor): AsyncGenerator<AgentEvent> {
+		const cursor = after === undefined ? {} : { after };
+		const { stream } = await this.#caller.request("session.events", { ...this.#place, ...cursor });
+		for await (const batch of readStored(this.#caller, stream, eventsSchema)) yield* batch;
+	}
+
+	async establish(): Promise<void> {
+		await this.#caller.request("session.establish", this.#place);
+	}
+
+	backgroundTasks(): Promise<readonly TaskView[]> {
+		return this.#caller.request("session.background-tasks", this.#place);
+	}
+
+	hasBackgroundNews(): Promise<boolean> {
+		return this.#caller.request("session.has-background-news", this.#place);
+	}
+
+	async endBackgroundTasks(): Promise<void> {
+		await this.#caller.request("session.end-background-tasks", this.#place);
+	}
+
+	async backgroundTaskEnded(signal: AbortSignal): Promise<void> {
+		if (signal.aborted) return;
+		const wait = randomUUID();
+		const abort = () => this.#caller.notify("wait.abort", { wait });
+		signal.addEventListener("abort", abort, { once: true });
+		try {
+			await this.#caller.request("session.background-task-ended", { ...this.#place, wait });
+		} finally {
+			signal.removeEventListener("abort", abort);
+		}
+	}
+
+	async stop(): Promise<void> {
+		await this.#caller.request("session.stop", this.#place);
+	}
+
+	fail(thrown: unknown): void {
+		this.#caller.notify("session.fail", { ...this.#place, message: errorText(thrown) });
+	}
+}
+
+/** The next batch of a stream; null when it has ended. */
+async function readBatch<Item>(
+	caller: Caller,
+	stream: string,
+	schema: SchemaOf<readonly Item[]>,
+): Promise<{ readonly items: readonly Item[]; readonly ended: boolean }> {
+	const { items, ended } = await caller.request("stream.next", { stream });
+	return { items: read("stream.next", schema, items), ended };
+}
+
+/** Batches of something stored, to its end. Fails `closed` when the connection is lost before. */
+async function* readStored<Item>(
+	caller: Caller,
+	stream: string,
+	schema: SchemaOf<readonly Item[]>,
+): AsyncGenerator<readonly Item[]> {
+	let hasEnded = false;
+	try {
+		while (!hasEnded) {
+			const { items, ended } = await readBatch(caller, stream, schema);
+			hasEnded = ended;
+			if (items.length > 0) yield items;
+		}
+	} finally {
+		// The reader wants no more.
+		if (!hasEnded) caller.notify("stream.close", { stream });
+	}
+}
+
+/** The batches of an attachment, which end with the session and with the connection. Requesting one consumes the last. */
+function readDelivered(caller: Caller, stream: string): AsyncIterable<readonly AgentEvent[]> {
+	let hasEnded = false;
+	return {
+		async *[Symbol.asyncIterator]() {
+			while (!hasEnded) {
+				try {
+					const { items, ended } = await readBatch(caller, stream, eventsSchema);
+					hasEnded = ended;
+					if (items.length > 0) yield items;
+				} catch (thrown) {
+					if (!caller.lost.aborted) throw thrown;
+					hasEnded = true;
+				}
+			}
+		},
+	};
+}

@@ -1,0 +1,296 @@
+// The schemas of what crosses a connection between a front end and a kernel elsewhere. What an interface of the kernel
+// API has, its schema has: the compiler checks that no member is left out.
+import * as v from "valibot";
+import type { McpServerSettings } from "../config/mcp-servers.ts";
+import type { Command, CommandType, CommandValues } from "../events/command.ts";
+import { contentPartSchema, toolCallSchema, userInputSchema } from "../events/content.ts";
+import type { HistoryEntry } from "../events/conversation.ts";
+import {
+	type AgentEvent,
+	type AgentPathEntry,
+	type Cursor,
+	type EventBody,
+	type EventOrigin,
+	readEventBody,
+} from "../events/event.ts";
+import { hookEvents } from "../events/hook-event.ts";
+import { answerSchema, type InteractionFailure, settledBySchema } from "../events/interaction.ts";
+import { taskStatuses } from "../events/task-status.ts";
+import type { ClientHook, CommandHook } from "../hooks/hook.ts";
+import type {
+	AttachedClient,
+	AttachedTools,
+	AttachOptions,
+	ClientToolDeclaration,
+	CreationOptions,
+	OpeningOptions,
+	PermissionOptions,
+	SessionDescription,
+	SessionInfo,
+	SessionSnapshot,
+	StartingMode,
+} from "../kernel/api.ts";
+import type { ListQuery, SessionPage, SessionSummary } from "../store/session-store.ts";
+import type { TaskView } from "../tools/operations.ts";
+
+/** The schema of a value of this type, whatever is read. */
+export type SchemaOf<T> = v.GenericSchema<unknown, T>;
+
+/** One schema for each member; a member that may be absent has one that says so. */
+type EntriesOf<T> = {
+	readonly [K in keyof T]-?: Partial<Pick<T, K>> extends Pick<T, K>
+		? v.ExactOptionalSchema<SchemaOf<Exclude<T[K], undefined>>, undefined>
+		: SchemaOf<T[K]>;
+};
+
+function objectOf<T extends object>(entries: EntriesOf<T>): SchemaOf<T> {
+	const object: unknown = v.object(entries);
+	// EntriesOf has checked each member; the compiler cannot put them together again for a type that is not known yet.
+	return object as SchemaOf<T>;
+}
+
+const text = v.string();
+const flag = v.boolean();
+const amount = v.number();
+const texts = v.array(text);
+const nullableText = v.nullable(text);
+const nullableAmount = v.nullable(amount);
+const textsByName = v.record(text, text);
+const anyRecord = v.record(text, v.unknown());
+const optional = <S extends v.GenericSchema>(schema: S) => v.exactOptional(schema);
+
+export const cursorSchema = objectOf<Cursor>({ epoch: text, seq: amount });
+
+const agentPathSchema: SchemaOf<readonly AgentPathEntry[]> = v.array(
+	objectOf<AgentPathEntry>({ parentToolCallId: nullableText, agentId: nullableText, subagentType: nullableText }),
+);
+
+const bodySchema: SchemaOf<EventBody> = v.pipe(
+	v.unknown(),
+	v.rawTransform(({ dataset, addIssue, NEVER }) => {
+		const body = readEventBody(dataset.value);
+		if (body !== null) return body;
+		addIssue({ message: "is no event" });
+		return NEVER;
+	}),
+);
+
+export const eventSchema = objectOf<EventOrigin & Pick<AgentEvent, "body">>({
+	sessionId: text,
+	turnId: nullableText,
+	agentPath: agentPathSchema,
+	at: amount,
+	seq: optional(amount),
+	isFromLog: optional(flag),
+	epoch: optional(text),
+	body: bodySchema,
+});
+
+const failureSchema: SchemaOf<InteractionFailure> = v.variant("kind", [
+	v.object({ kind: v.literal("error-reply"), message: text }),
+	v.object({ kind: v.literal("malformed") }),
+]);
+
+const commandSchemas: { readonly [T in CommandType]: SchemaOf<Extract<Command, { type: T }>> } = {
+	"turn.start": v.object({ type: v.literal("turn.start"), input: userInputSchema, isOwn: optional(flag) }),
+	"turn.steer": v.object({ type: v.literal("turn.steer"), input: userInputSchema }),
+	"turn.cancel": v.object({ type: v.literal("turn.cancel") }),
+	"plan-mode.set": v.object({ type: v.literal("plan-mode.set"), enabled: flag }),
+	"side-question.start": v.object({ type: v.literal("side-question.start"), question: text }),
+	"interaction.respond": v.object({
+		type: v.literal("interaction.respond"),
+		interactionId: text,
+		clientId: optional(text),
+		answer: v.union([answerSchema, failureSchema]),
+	}),
+};
+
+export const commandSchema: SchemaOf<Command> = v.union(Object.values(commandSchemas));
+
+export const commandValueSchemas: { readonly [T in CommandType]: SchemaOf<CommandValues[T]> } = {
+	"turn.start": v.object({ turnId: text }),
+	"turn.steer": v.null(),
+	"turn.cancel": v.null(),
+	"plan-mode.set": v.object({ planMode: flag }),
+	"side-question.start": v.object({ id: text }),
+	"interaction.respond": v.object({ settled: flag, by: v.nullable(settledBySchema) }),
+};
+
+const hook = { event: v.picklist(hookEvents), matcher: text, timeout: amount };
+const clientHookSchema = objectOf<ClientHook>({
+	...hook,
+	kind: v.literal("client"),
+	clientId: optional(text),
+	subscriptionId: text,
+});
+const commandHookSchema = objectOf<CommandHook>({
+	...hook,
+	kind: v.literal("command"),
+	command: text,
+	failClosed: flag,
+});
+
+const clientSchema = v.object({ name: text, version: nullableText });
+
+export const attachOptionsSchema = objectOf<AttachOptions>({
+	client: v.nullable(clientSchema),
+	tools: v.array(objectOf<ClientToolDeclaration>({ name: text, description: text, parameters: anyRecord })),
+	capabilities: v.array(v.picklist(["questions", "plan-mode"])),
+	approves: optional(flag),
+	hooks: v.nullable(v.array(clientHookSchema)),
+	replaces: optional(text),
+	after: optional(cursorSchema),
+	flow: optional(v.picklist(["blocking", "droppable"])),
+	wantsProgress: optional(flag),
+});
+
+export const attachedToolsSchema = objectOf<AttachedTools>({
+	accepted: texts,
+	rejected: v.array(v.object({ name: text, reason: text })),
+});
+
+export const snapshotSchema = objectOf<SessionSnapshot>({
+	sessionId: text,
+	workDir: text,
+	turnId: nullableText,
+	hasHistory: flag,
+	cursor: cursorSchema,
+	planMode: flag,
+	approvesEverything: flag,
+	isAway: flag,
+	title: nullableText,
+	openInteractions: v.array(eventSchema),
+	unfinished: v.array(
+		objectOf<SessionSnapshot["unfinished"][number]>({ agentPath: agentPathSchema, body: bodySchema }),
+	),
+	clients: v.array(objectOf<AttachedClient>({ clientId: text, name: nullableText, version: nullableText })),
+});
+
+export const descriptionSchema = objectOf<SessionDescription>({
+	slashCommands: v.array(v.object({ name: text, description: text, aliases: texts })),
+	commandHooks: v.array(commandHookSchema),
+});
+
+export const infoSchema = objectOf<SessionInfo>({
+	id: text,
+	workDir: text,
+	model: text,
+	provider: text,
+	isRunning: flag,
+});
+
+export const historyEntrySchema = objectOf<HistoryEntry>({
+	role: v.picklist(["user", "assistant", "tool", "system"]),
+	content: v.array(contentPartSchema),
+	toolCalls: optional(v.array(toolCallSchema)),
+	toolCallId: optional(text),
+	name: optional(text),
+});
+
+export const taskSchema = objectOf<TaskView>({
+	id: text,
+	kind: v.picklist(["bash", "agent"]),
+	status: v.picklist(taskStatuses),
+	description: text,
+	timeout: nullableAmount,
+	command: nullableText,
+	agent: v.nullable(v.object({ id: text, type: text })),
+	exitCode: nullableAmount,
+	interrupted: flag,
+	timedOut: flag,
+	reason: nullableText,
+	outputPath: nullableText,
+});
+
+export const listQuerySchema = objectOf<ListQuery>({
+	workDir: optional(text),
+	after: optional(text),
+	limit: optional(amount),
+});
+
+export const sessionPageSchema = objectOf<SessionPage>({
+	sessions: v.array(
+		objectOf<SessionSummary>({
+			id: text,
+			workDir: text,
+			title: text,
+			updatedAt: amount,
+			archivedAt: nullableAmount,
+		}),
+	),
+	next: nullableText,
+});
+
+const anyServer = {
+	name: text,
+	callTimeout: nullableAmount,
+	filter: objectOf<McpServerSettings["filter"]>({
+		names: v.nullable(texts),
+		hidden: texts,
+		includeTags: v.nullable(texts),
+		excludeTags: texts,
+	}),
+};
+const mcpServerSchema: SchemaOf<McpServerSettings> = v.variant("kind", [
+	v.object({
+		...anyServer,
+		kind: v.literal("local"),
+		command: text,
+		arguments: texts,
+		environment: textsByName,
+		workDir: nullableText,
+	}),
+	v.object({
+		...anyServer,
+		kind: v.literal("remote"),
+		url: text,
+		transport: v.picklist(["http", "sse"]),
+		headers: textsByName,
+		authorization: v.variant("kind", [
+			v.object({ kind: v.literal("none") }),
+			v.object({ kind: v.literal("bearer"), token: text }),
+			v.object({
+				kind: v.literal("oauth"),
+				client: v.nullable(v.object({ id: text, secret: nullableText, callbackPort: nullableAmount })),
+			}),
+		]),
+		readTimeout: nullableAmount,
+	}),
+]);
+
+const opening = { mcpServers: optional(v.array(mcpServerSchema)), environment: optional(textsByName) };
+export const openingOptionsSchema = objectOf<OpeningOptions>(opening);
+
+export const creationOptionsSchema = objectOf<CreationOptions>({
+	...opening,
+	workDir: optional(text),
+	additionalDirs: optional(texts),
+	agent: optional(text),
+	mode: optional(
+		objectOf<StartingMode>({
+			planMode: optional(flag),
+			approvesEverything: optional(flag),
+			isAway: optional(flag),
+		}),
+	),
+	permissions: optional(
+		objectOf<PermissionOptions>({
+			whenUnattended: optional(v.picklist(["approve", "reject"])),
+			grants: optional(texts),
+		}),
+	),
+	model: nullableText,
+	provider: nullableText,
+	maxAnswerTokens: nullableAmount,
+	maxSteps: nullableAmount,
+	systemPrompt: nullableText,
+	tools: v.picklist(["none", "without-commands", "all"]),
+	budgets: objectOf<CreationOptions["budgets"]>({
+		sessionTokens: nullableAmount,
+		sessionSeconds: nullableAmount,
+		sessionToolCalls: nullableAmount,
+		turnTokens: nullableAmount,
+		turnSeconds: nullableAmount,
+		turnToolCalls: nullableAmount,
+	}),
+});
