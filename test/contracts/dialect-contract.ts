@@ -5,17 +5,18 @@ import { type KernelErrorCode, kernelErrorCodes } from "../../src/base/errors.ts
 import { isRecord } from "../../src/base/json.ts";
 import type { AgentPathEntry, EventBody, EventType } from "../../src/events/event.ts";
 import type { Interaction } from "../../src/events/interaction.ts";
-import type { Attachment } from "../../src/kernel/api.ts";
-import type { Session } from "../../src/kernel/session/session.ts";
+import type { Attachment, SessionApi } from "../../src/kernel/api.ts";
 import type { Peer } from "../../src/rpc/connection.ts";
 import type { EnvelopeRules, RpcReply } from "../../src/rpc/envelope.ts";
 import { createLiveFeed } from "../support/live-feed.ts";
 import { allSamples, sampleEvents, sampleInteractions } from "../support/sample-events.ts";
+import { plainAttachment } from "../support/session-doubles.ts";
 import { createSessionSubject } from "../support/session-subject.ts";
+import type { Reach } from "./attachment-contract.ts";
 
 /** What a dialect of one connection is tried with. */
 export interface Line {
-	readonly session: Session;
+	readonly session: SessionApi;
 	readonly peer: Peer;
 	/** The events to carry. */
 	readonly attachment: Attachment;
@@ -47,6 +48,8 @@ export interface DialectSubject {
 	readonly goodApproval: object;
 	/** The kinds of ask that reach the client. */
 	readonly interactions: readonly Interaction["kind"][];
+	/** The way to the session; absent for one in this process. */
+	readonly reach?: Reach;
 }
 
 const malformed: readonly unknown[] = [
@@ -107,7 +110,11 @@ interface Request {
 }
 
 /** A connection of the dialect to a peer that notes what it is sent. */
-export async function connectDialect({ carry, nameOf }: Pick<DialectSubject, "carry" | "nameOf">) {
+export async function connectDialect({
+	carry,
+	nameOf,
+	reach = async (session) => session,
+}: Pick<DialectSubject, "carry" | "nameOf" | "reach">) {
 	const { session } = await createSessionSubject(null);
 	const answer = vi.spyOn(session, "send").mockResolvedValue({ settled: true, by: null });
 	const messages: { readonly name: string; readonly params: unknown }[] = [];
@@ -125,18 +132,16 @@ export async function connectDialect({ carry, nameOf }: Pick<DialectSubject, "ca
 		ready: async () => {},
 	};
 	const feed = createLiveFeed();
-	await carry({
-		session,
-		peer,
-		attachment: {
-			id: "a",
-			snapshot: await session.snapshot(),
-			tools: { accepted: [], rejected: [] },
-			events: feed,
-			drained: () => feed.drained(),
-			close: () => feed.end(),
-		},
+	vi.spyOn(session, "attach").mockResolvedValue({
+		id: "a",
+		snapshot: await session.snapshot(),
+		tools: { accepted: [], rejected: [] },
+		events: feed,
+		drained: () => feed.drained(),
+		close: () => feed.end(),
 	});
+	const reached = await reach(session);
+	await carry({ session: reached, peer, attachment: await reached.attach(plainAttachment) });
 	/** The messages that an event leads to. */
 	const take = async (body: EventBody, agentPath: readonly AgentPathEntry[] = []) => {
 		const before = messages.length;
@@ -228,16 +233,13 @@ export function describeDialectContract(name: string, subject: DialectSubject) {
 			await take({ type: "interaction.requested", interaction });
 			requests[0]?.reply({ kind: "result", result: goodApproval });
 			expect(JSON.stringify(requests[0]?.params)).toContain(`"${interaction.id}"`);
-			expect(answer.mock.calls).toEqual([
-				[
-					{
-						type: "interaction.respond",
-						interactionId: interaction.id,
-						clientId: "a",
-						answer: { kind: "approval", decision: "approve", feedback: "" },
-					},
-				],
-			]);
+			const respond = {
+				type: "interaction.respond",
+				interactionId: interaction.id,
+				clientId: "a",
+				answer: { kind: "approval", decision: "approve", feedback: "" },
+			};
+			await vi.waitFor(() => expect(answer.mock.calls).toEqual([[respond]]));
 		});
 
 		it.each(
@@ -251,7 +253,7 @@ export function describeDialectContract(name: string, subject: DialectSubject) {
 				requests[0]?.reply({ kind: "result", result });
 				const answered = { interactionId: interaction.id, clientId: "a", answer: { kind: "malformed" } };
 				const respond = { type: "interaction.respond", ...answered };
-				expect([result, answer.mock.calls]).toEqual([result, [[respond]]]);
+				await vi.waitFor(() => expect([result, answer.mock.calls]).toEqual([result, [[respond]]]));
 			}
 		});
 

@@ -7,6 +7,7 @@ import type { SessionApi, SessionHandle, SessionsApi } from "../../src/kernel/ap
 import { serveKernel } from "../../src/remote/kernel-server.ts";
 import { connectKernel, type RemoteKernel } from "../../src/remote/remote-kernel.ts";
 import { createStreamTransport } from "../../src/transports/stream.ts";
+import type { Reach } from "../contracts/attachment-contract.ts";
 
 const limits = { lineLimit: 10_000_000, outboxLimit: 262_144 };
 
@@ -31,6 +32,9 @@ export const connectionKinds: readonly (readonly [name: string, createPair: Crea
 	["over streams in memory", createMemoryPair],
 	["over a socket", createSocketPair],
 ];
+
+/** The way to a session over a real socket. */
+export const overSocket: Reach = (session) => connectSession(session, createSocketPair);
 
 export interface Remote extends RemoteKernel {
 	/** Cuts the connection. */

@@ -1,6 +1,11 @@
 // Kimi Wire keeps the contract of dialects: as of today, under the cap of each version, and under former names.
-import { type DeliveredOfType, describeDialectContract } from "../../../test/contracts/dialect-contract.ts";
+import {
+	type DeliveredOfType,
+	type DialectSubject,
+	describeDialectContract,
+} from "../../../test/contracts/dialect-contract.ts";
 import { undelivered, unwrapped, wrappedBy } from "../../../test/support/delivered-samples.ts";
+import { overSocket } from "../../../test/support/remote-sessions.ts";
 import { isRecord } from "../../base/json.ts";
 import { silentLog } from "../../base/log.ts";
 import type { EventType } from "../../events/event.ts";
@@ -114,9 +119,9 @@ const audiences: readonly (readonly [name: string, Partial<Audience>, typeof del
 	],
 ];
 
-for (const [name, particulars, delivered] of audiences) {
+const toSubject = (particulars: Partial<Audience>, delivered: typeof deliveredToday): DialectSubject => {
 	const audience: Audience = { ...noCompatibility, declared: protocolVersion, ...particulars };
-	describeDialectContract(name, {
+	return {
 		carry: ({ session, peer, attachment }) =>
 			new EventPump(session, peer, (event) => project(event, audience), silentLog).carry(attachment),
 		nameOf: (_method, params) => nameOf(params),
@@ -125,8 +130,11 @@ for (const [name, particulars, delivered] of audiences) {
 		rules: envelopeRules,
 		goodApproval: { request_id: "not compared", response: "approve", more: 1 },
 		interactions: ["approval", "client-tool", "question", "hook"],
-	});
-}
+	};
+};
+for (const [name, particulars, delivered] of audiences)
+	describeDialectContract(name, toSubject(particulars, delivered));
+describeDialectContract(`kimi, over a socket,`, { ...toSubject({}, deliveredToday), reach: overSocket });
 
 function nameOf(message: unknown): string {
 	if (!isRecord(message)) return "nothing";

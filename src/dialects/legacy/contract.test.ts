@@ -1,6 +1,7 @@
 // The legacy dialect keeps the contract of dialects.
-import { describeDialectContract } from "../../../test/contracts/dialect-contract.ts";
+import { type DialectSubject, describeDialectContract } from "../../../test/contracts/dialect-contract.ts";
 import { undelivered, unwrapped, wrappedBy } from "../../../test/support/delivered-samples.ts";
+import { overSocket } from "../../../test/support/remote-sessions.ts";
 import { isRecord } from "../../base/json.ts";
 import { silentLog } from "../../base/log.ts";
 import { EventPump } from "../event-pump.ts";
@@ -10,7 +11,7 @@ import { project } from "./projection.ts";
 
 const { both, streamed, merged } = wrappedBy("subagent_event");
 
-describeDialectContract("legacy", {
+const subject: DialectSubject = {
 	carry: ({ session, peer, attachment }) => new EventPump(session, peer, project, silentLog).carry(attachment),
 	nameOf: (_method, params) => nameOf(params),
 	delivered: {
@@ -57,7 +58,9 @@ describeDialectContract("legacy", {
 	rules: envelopeRules,
 	goodApproval: { response: "approve" },
 	interactions: ["approval"],
-});
+};
+describeDialectContract("legacy", subject);
+describeDialectContract(`legacy, over a socket,`, { ...subject, reach: overSocket });
 
 function nameOf(message: unknown): string {
 	if (!isRecord(message)) return "nothing";

@@ -1,5 +1,5 @@
 // Meerkat RPC keeps the contract of dialects in both eras, with a client that answers everything that it can be asked.
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import {
 	connectDialect,
 	type DeliveredOfType,
@@ -8,6 +8,7 @@ import {
 	withheld,
 } from "../../../test/contracts/dialect-contract.ts";
 import { undelivered } from "../../../test/support/delivered-samples.ts";
+import { overSocket } from "../../../test/support/remote-sessions.ts";
 import { sampleEvents } from "../../../test/support/sample-events.ts";
 import { isRecord } from "../../base/json.ts";
 import { silentLog } from "../../base/log.ts";
@@ -72,8 +73,7 @@ const delivered: DialectSubject["delivered"] = {
 
 function createSubject(codec: EraCodec, deliveredInEra: DialectSubject["delivered"]): DialectSubject {
 	return {
-		async carry({ session, peer, attachment }) {
-			vi.spyOn(session, "attach").mockResolvedValue(attachment);
+		async carry({ session, peer }) {
 			let ids = 0;
 			await HostedSession.attach(
 				{
@@ -115,6 +115,7 @@ const eras = [
 ] as const;
 for (const [era, subject] of eras) {
 	describeDialectContract(`meerkat, ${era} era,`, subject);
+	describeDialectContract(`meerkat, ${era} era, over a socket,`, { ...subject, reach: overSocket });
 
 	it(`requests nothing about a call of the ${era} era before the call itself is delivered`, async () => {
 		const { take, requests } = await connectDialect(subject);
