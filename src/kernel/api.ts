@@ -53,6 +53,7 @@ export interface SessionInfo {
 
 /** A client's use of a loaded session, which stays loaded until it is released. */
 export interface SessionHandle {
+	/** The same object for all handles, as long as the session stays loaded. */
 	readonly session: SessionApi;
 	readonly info: SessionInfo;
 	/** Starts a turn; fails `busy`, and `overloaded` when too many run. */

@@ -44,6 +44,11 @@ interface Stream {
 	close(): void;
 }
 
+interface OpenStream extends Stream {
+	/** Called when nobody can read it any more. */
+	forgotten(): void;
+}
+
 type Requests = { readonly [N in RequestName]: (params: Params<N>) => Promise<Result<N>> };
 type Notifications = { readonly [N in NotificationName]: (params: NotificationParams<N>) => void };
 
@@ -67,7 +72,10 @@ export async function serveKernel({ sessions, transport, log }: ServeKernelOptio
 class KernelServer {
 	readonly #sessions: SessionsApi;
 	readonly #handles = new Map<string, SessionHandle>();
-	readonly #streams = new Map<string, Stream>();
+	/** The loaded sessions that the front end has a handle of or an attachment to, by their names. */
+	readonly #sessionsInUse = new Map<string, SessionApi>();
+	readonly #uses = new Map<SessionApi, { readonly name: string; count: number }>();
+	readonly #streams = new Map<string, OpenStream>();
 	/** The streams that were closed, oldest first; some have ended since. */
 	readonly #closed: string[] = [];
 	readonly #waits = new Map<string, AbortController>();
@@ -92,32 +100,34 @@ class KernelServer {
 		"handle.start-turn": ({ handle, input }) => this.#handle(handle).startTurn(input),
 		"handle.discard": async ({ handle: name }) => {
 			const handle = this.#handle(name);
-			this.#handles.delete(name);
+			this.#forgetHandle(name);
 			return nothing(await handle.discard());
 		},
-		"session.send": ({ handle, command }) => this.#session(handle).send(command),
-		"session.description": ({ handle }) => this.#session(handle).description(),
-		"session.attach": async ({ handle, options }) => {
-			const session = this.#session(handle);
+		"session.send": ({ session: name, command }) => this.#session(name).send(command),
+		"session.description": ({ session: name }) => this.#session(name).description(),
+		"session.attach": async ({ session: name, options }) => {
+			const session = this.#session(name);
 			this.#refuseMore(this.#streams.size, "streams");
 			const attachment = await session.attach(options);
 			const { id, snapshot, tools } = attachment;
-			return { id, snapshot, tools, stream: this.#open(toEventStream(attachment)) };
+			this.#use(session);
+			return { id, snapshot, tools, stream: this.#open(toEventStream(attachment), () => this.#unuse(session)) };
 		},
-		"session.snapshot": ({ handle }) => this.#session(handle).snapshot(),
-		"session.conversation": async ({ handle }) => {
-			const { systemPrompt, messages } = await this.#session(handle).conversation();
+		"session.snapshot": ({ session: name }) => this.#session(name).snapshot(),
+		"session.conversation": async ({ session: name }) => {
+			const { systemPrompt, messages } = await this.#session(name).conversation();
 			return { systemPrompt, stream: this.#open(toItemStream(messages)) };
 		},
-		"session.events": async ({ handle, after }) => ({
-			stream: this.#open(toItemStream(this.#session(handle).events(after))),
+		"session.events": async ({ session: name, after }) => ({
+			stream: this.#open(toItemStream(this.#session(name).events(after))),
 		}),
-		"session.establish": async ({ handle }) => nothing(await this.#session(handle).establish()),
-		"session.background-tasks": async ({ handle }) => [...(await this.#session(handle).backgroundTasks())],
-		"session.has-background-news": ({ handle }) => this.#session(handle).hasBackgroundNews(),
-		"session.end-background-tasks": async ({ handle }) => nothing(await this.#session(handle).endBackgroundTasks()),
-		"session.background-task-ended": async ({ handle, wait }) => {
-			const session = this.#session(handle);
+		"session.establish": async ({ session: name }) => nothing(await this.#session(name).establish()),
+		"session.background-tasks": async ({ session: name }) => [...(await this.#session(name).backgroundTasks())],
+		"session.has-background-news": ({ session: name }) => this.#session(name).hasBackgroundNews(),
+		"session.end-background-tasks": async ({ session: name }) =>
+			nothing(await this.#session(name).endBackgroundTasks()),
+		"session.background-task-ended": async ({ session: name, wait }) => {
+			const session = this.#session(name);
 			const aborting = new AbortController();
 			this.#waits.set(wait, aborting);
 			try {
@@ -126,10 +136,10 @@ class KernelServer {
 				this.#waits.delete(wait);
 			}
 		},
-		"session.stop": async ({ handle }) => nothing(await this.#session(handle).stop()),
+		"session.stop": async ({ session: name }) => nothing(await this.#session(name).stop()),
 		"stream.next": async ({ stream: name }) => {
 			const answer = await this.#stream(name).next();
-			if (answer.ended) this.#streams.delete(name);
+			if (answer.ended) this.#forgetStream(name);
 			return answer;
 		},
 		"stream.drained": async ({ stream }) => nothing(await this.#streams.get(stream)?.drained()),
@@ -138,9 +148,9 @@ class KernelServer {
 	readonly #notifications: Notifications = {
 		"handle.release": ({ handle }) => {
 			this.#handles.get(handle)?.release();
-			this.#handles.delete(handle);
+			this.#forgetHandle(handle);
 		},
-		"session.fail": ({ handle, message }) => this.#handles.get(handle)?.session.fail(new Error(message)),
+		"session.fail": ({ session, message }) => this.#sessionsInUse.get(session)?.fail(new Error(message)),
 		"stream.close": ({ stream }) => this.#close(stream),
 		"wait.abort": ({ wait }) => this.#waits.get(wait)?.abort(),
 	};
@@ -160,9 +170,11 @@ class KernelServer {
 		this.#isOver = true;
 		for (const aborting of this.#waits.values()) aborting.abort();
 		for (const stream of this.#streams.values()) stream.close();
-		this.#streams.clear();
 		for (const handle of this.#handles.values()) handle.release();
+		this.#streams.clear();
 		this.#handles.clear();
+		this.#uses.clear();
+		this.#sessionsInUse.clear();
 	}
 
 	#toAcquired(handle: SessionHandle): Result<"sessions.acquire"> {
@@ -173,22 +185,53 @@ class KernelServer {
 			this.#refuseMore(this.#handles.size, "sessions in use");
 		}
 		this.#handles.set(name, handle);
-		return { handle: name, sessionId: session.id, workDir: session.workDir, info };
+		const { id, workDir } = session;
+		return { handle: name, session: this.#use(session), id, workDir, info };
+	}
+
+	/** One more use of a loaded session; gives its name. */
+	#use(session: SessionApi): string {
+		const use = this.#uses.get(session) ?? { name: this.#newName(), count: 0 };
+		use.count += 1;
+		this.#uses.set(session, use);
+		this.#sessionsInUse.set(use.name, session);
+		return use.name;
+	}
+
+	#unuse(session: SessionApi): void {
+		const use = this.#uses.get(session);
+		if (use === undefined) return;
+		use.count -= 1;
+		if (use.count > 0) return;
+		this.#uses.delete(session);
+		this.#sessionsInUse.delete(use.name);
+	}
+
+	#forgetHandle(name: string): void {
+		const handle = this.#handles.get(name);
+		if (this.#handles.delete(name) && handle !== undefined) this.#unuse(handle.session);
+	}
+
+	#forgetStream(name: string): void {
+		const stream = this.#streams.get(name);
+		if (this.#streams.delete(name)) stream?.forgotten();
 	}
 
 	#handle(name: string): SessionHandle {
 		const handle = this.#handles.get(name);
-		if (handle === undefined) throw new KernelError("closed", "The session was released.");
+		if (handle === undefined) throw released();
 		return handle;
 	}
 
 	#session(name: string): SessionApi {
-		return this.#handle(name).session;
+		const session = this.#sessionsInUse.get(name);
+		if (session === undefined) throw released();
+		return session;
 	}
 
-	#open(stream: Stream): string {
+	#open(stream: Stream, forgotten = () => {}): string {
 		const name = this.#newName();
-		this.#streams.set(name, stream);
+		this.#streams.set(name, { ...stream, forgotten });
 		if (this.#isOver) stream.close();
 		return name;
 	}
@@ -199,7 +242,7 @@ class KernelServer {
 		if (stream === undefined) return;
 		stream.close();
 		this.#closed.push(name);
-		if (this.#closed.length > maximumClosed) this.#streams.delete(this.#closed.shift() ?? "");
+		if (this.#closed.length > maximumClosed) this.#forgetStream(this.#closed.shift() ?? "");
 	}
 
 	#stream(name: string): Stream {
@@ -218,6 +261,10 @@ class KernelServer {
 		this.#names += 1;
 		return String(this.#names);
 	}
+}
+
+function released(): KernelError {
+	return new KernelError("closed", "The session was released.");
 }
 
 function nothing(_done: unknown): null {

@@ -27,15 +27,19 @@ export const remoteVersion = 1;
 const text = v.string();
 const none = v.object({});
 const handle = v.object({ handle: text });
+const session = v.object({ session: text });
 const stream = v.object({ stream: text });
-const acquired = v.object({ handle: text, sessionId: text, workDir: text, info: infoSchema });
+const acquired = v.object({ handle: text, session: text, id: text, workDir: text, info: infoSchema });
 
 interface RequestDeclaration {
 	readonly params: v.GenericSchema;
 	readonly result: v.GenericSchema;
 }
 
-/** A `handle` is one use of a session, from `sessions.create` or `sessions.acquire` to its release. */
+/**
+ * A `handle` is one use of a session, from `sessions.create` or `sessions.acquire` to its release. A `session` is a loaded
+ * session: the same one as long as the front end has a handle of it or an attachment to it.
+ */
 export const requests = {
 	hello: { params: v.object({ version: v.number() }), result: v.object({ version: v.number() }) },
 	"sessions.create": { params: v.object({ options: creationOptionsSchema }), result: acquired },
@@ -51,28 +55,28 @@ export const requests = {
 	},
 	"handle.discard": { params: handle, result: v.null() },
 	/** The result has the schema of the command's value. */
-	"session.send": { params: v.object({ handle: text, command: commandSchema }), result: v.unknown() },
-	"session.description": { params: handle, result: descriptionSchema },
+	"session.send": { params: v.object({ session: text, command: commandSchema }), result: v.unknown() },
+	"session.description": { params: session, result: descriptionSchema },
 	/** The stream has batches of events. */
 	"session.attach": {
-		params: v.object({ handle: text, options: attachOptionsSchema }),
+		params: v.object({ session: text, options: attachOptionsSchema }),
 		result: v.object({ id: text, stream: text, snapshot: snapshotSchema, tools: attachedToolsSchema }),
 	},
-	"session.snapshot": { params: handle, result: snapshotSchema },
+	"session.snapshot": { params: session, result: snapshotSchema },
 	/** The stream has messages. */
 	"session.conversation": {
-		params: handle,
+		params: session,
 		result: v.object({ systemPrompt: v.nullable(text), stream: text }),
 	},
 	/** The stream has events. */
-	"session.events": { params: v.object({ handle: text, after: v.exactOptional(cursorSchema) }), result: stream },
-	"session.establish": { params: handle, result: v.null() },
-	"session.background-tasks": { params: handle, result: v.array(taskSchema) },
-	"session.has-background-news": { params: handle, result: v.boolean() },
-	"session.end-background-tasks": { params: handle, result: v.null() },
+	"session.events": { params: v.object({ session: text, after: v.exactOptional(cursorSchema) }), result: stream },
+	"session.establish": { params: session, result: v.null() },
+	"session.background-tasks": { params: session, result: v.array(taskSchema) },
+	"session.has-background-news": { params: session, result: v.boolean() },
+	"session.end-background-tasks": { params: session, result: v.null() },
 	/** `wait` is a name that `wait.abort` uses. */
-	"session.background-task-ended": { params: v.object({ handle: text, wait: text }), result: v.null() },
-	"session.stop": { params: handle, result: v.null() },
+	"session.background-task-ended": { params: v.object({ session: text, wait: text }), result: v.null() },
+	"session.stop": { params: session, result: v.null() },
 	"stream.next": { params: stream, result: v.object({ items: v.array(v.unknown()), ended: v.boolean() }) },
 	/** Answered once the front end has consumed what an attachment delivered so far. */
 	"stream.drained": { params: stream, result: v.null() },
@@ -81,7 +85,7 @@ export const requests = {
 /** What nobody waits for. */
 export const notifications = {
 	"handle.release": handle,
-	"session.fail": v.object({ handle: text, message: text }),
+	"session.fail": v.object({ session: text, message: text }),
 	/** Detaches, for the stream of an attachment; what was delivered can still be read. */
 	"stream.close": stream,
 	"wait.abort": v.object({ wait: text }),

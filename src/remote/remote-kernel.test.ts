@@ -148,8 +148,8 @@ describe("the other side of a connection", () => {
 		[request("nothing", {}), { code: -32601, message: "There is no method nothing." }],
 		[request("sessions.acquire", {}), { code: -32602 }],
 		[request("sessions.create", { options: { tools: "every" } }), { code: -32602 }],
-		[request("session.send", { handle: "1", command: { type: "turn.begin" } }), { code: -32602 }],
-		[request("session.snapshot", { handle: "9" }), { data: { code: "closed" } }],
+		[request("session.send", { session: "1", command: { type: "turn.begin" } }), { code: -32602 }],
+		[request("session.snapshot", { session: "9" }), { data: { code: "closed" } }],
 		[request("stream.next", { stream: "9" }), { data: { code: "closed" } }],
 	])("gets an error for %s", async (line, error) => {
 		expect(await answersTo(line)).toMatchObject([{ error }]);
@@ -159,7 +159,7 @@ describe("the other side of a connection", () => {
 		const notify = (method: string, params: object) => JSON.stringify({ jsonrpc: "2.0", method, params });
 		const lines = [
 			notify("handle.release", { handle: "9" }),
-			notify("session.fail", { handle: "9", message: "x" }),
+			notify("session.fail", { session: "9", message: "x" }),
 			notify("stream.close", { stream: "9" }),
 			notify("wait.abort", { wait: "9" }),
 			notify("wait.abort", {}),

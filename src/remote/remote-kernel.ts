@@ -29,17 +29,19 @@ export async function connectKernel(transport: LineTransport, log: Log): Promise
 
 class RemoteSessions implements SessionsApi {
 	readonly #caller: Caller;
+	/** By the id of the session: the name of the loaded session at the other end, and what stands for it here. */
+	readonly #known = new Map<string, { readonly name: string; readonly session: RemoteSession }>();
 
 	constructor(caller: Caller) {
 		this.#caller = caller;
 	}
 
 	async create(options: CreationOptions): Promise<SessionHandle> {
-		return toHandle(this.#caller, await this.#caller.request("sessions.create", { options }));
+		return this.#toHandle(await this.#caller.request("sessions.create", { options }));
 	}
 
 	async acquire(id: string, options: OpeningOptions = {}): Promise<SessionHandle> {
-		return toHandle(this.#caller, await this.#caller.request("sessions.acquire", { id, options }));
+		return this.#toHandle(await this.#caller.request("sessions.acquire", { id, options }));
 	}
 
 	loaded(): Promise<readonly SessionInfo[]> {
@@ -61,15 +63,25 @@ class RemoteSessions implements SessionsApi {
 	async stop(): Promise<void> {
 		await this.#caller.request("sessions.stop", {});
 	}
-}
 
-function toHandle(caller: Caller, acquired: Result<"sessions.acquire">): SessionHandle {
-	const { handle, info } = acquired;
-	return {
-		session: new RemoteSession(caller, acquired),
-		info,
-		startTurn: (input) => caller.request("handle.start-turn", { handle, input }),
-		release: () => caller.notify("handle.release", { handle }),
-		discard: async () => void (await caller.request("handle.discard", { handle })),
-	};
+	#toHandle(acquired: Result<"sessions.acquire">): SessionHandle {
+		const { handle, info } = acquired;
+		return {
+			session: this.#toSession(acquired),
+			info,
+			startTurn: (input) => this.#caller.request("handle.start-turn", { handle, input }),
+			release: () => this.#caller.notify("handle.release", { handle }),
+			discard: async () => void (await this.#caller.request("handle.discard", { handle })),
+		};
+	}
+
+	/** The same object for the same loaded session: whoever attached to it must not attach again. */
+	#toSession(acquired: Result<"sessions.acquire">): RemoteSession {
+		const { id, session: name } = acquired;
+		const known = this.#known.get(id);
+		if (known?.name === name) return known.session;
+		const session = new RemoteSession(this.#caller, acquired);
+		this.#known.set(id, { name, session });
+		return session;
+	}
 }

@@ -26,15 +26,15 @@ export class RemoteSession implements SessionApi {
 	readonly id: string;
 	readonly workDir: string;
 	readonly #caller: Caller;
-	readonly #place: { readonly handle: string };
+	readonly #place: { readonly session: string };
 
 	constructor(
 		caller: Caller,
-		{ handle, sessionId, workDir }: Pick<Result<"sessions.acquire">, "handle" | "sessionId" | "workDir">,
+		{ session, id, workDir }: Pick<Result<"sessions.acquire">, "session" | "id" | "workDir">,
 	) {
 		this.#caller = caller;
-		this.#place = { handle };
-		this.id = sessionId;
+		this.#place = { session };
+		this.id = id;
 		this.workDir = workDir;
 	}
 

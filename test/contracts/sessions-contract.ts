@@ -46,7 +46,9 @@ export function describeSessions(name: string, reach: ReachSessions): void {
 			expect(created.session.workDir).toBe("/other");
 			expect(created.info).toEqual({ id, workDir: "/other", model: "echo", provider: "p", isRunning: false });
 			const acquired = await sessions.acquire(id);
-			expect(acquired.session.id).toBe(id);
+			expect(acquired.session).toBe(created.session);
+			created.release();
+			expect((await sessions.acquire(id)).session).toBe(created.session);
 			expect(await sessions.loaded()).toEqual([created.info]);
 		});
 

@@ -7,7 +7,6 @@ import type { SessionApi, SessionHandle, SessionsApi } from "../../src/kernel/ap
 import { serveKernel } from "../../src/remote/kernel-server.ts";
 import { connectKernel, type RemoteKernel } from "../../src/remote/remote-kernel.ts";
 import { createStreamTransport } from "../../src/transports/stream.ts";
-import type { Reach } from "../contracts/attachment-contract.ts";
 
 const limits = { lineLimit: 10_000_000, outboxLimit: 262_144 };
 
@@ -34,7 +33,11 @@ export const connectionKinds: readonly (readonly [name: string, createPair: Crea
 ];
 
 /** The way to a session over a real socket. */
-export const overSocket: Reach = (session) => connectSession(session, createSocketPair);
+export const overSocket = (session: SessionApi) => connectSession(session, createSocketPair);
+
+/** The way to the sessions of a kernel over a real socket. */
+export const sessionsOverSocket = async (sessions: SessionsApi): Promise<SessionsApi> =>
+	(await connectRemote(sessions, createSocketPair)).sessions;
 
 export interface Remote extends RemoteKernel {
 	/** Cuts the connection. */

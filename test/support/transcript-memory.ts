@@ -34,15 +34,21 @@ import { play, type Server } from "./transcript-play.ts";
 
 const version = "0.0.0-transcript";
 
+/** What a server serves of a kernel: one session, or many. */
+export type Served = Pick<ServeOptions, "session" | "host">;
+
+/** The way from the front end to the kernel. */
+export type Connect = (served: Served) => Promise<Served>;
+
 /** Plays every conversation of the transcript. Throws at the first difference. */
-export async function playInMemory(transcript: Transcript): Promise<void> {
+export async function playInMemory(transcript: Transcript, connect: Connect = async (served) => served): Promise<void> {
 	const place = await preparePlace(transcript);
 	// A session that is there beforehand is files; otherwise the store in memory is used from run to run.
 	const store = transcript.sessionFiles.size > 0 ? createDirectoryStore(place) : createMemoryStore();
 	const bindings = createBindings({ "work-dir": place.workDir, "share-dir": place.shareDir, version });
 	try {
 		for (const moves of transcript.conversations) {
-			const { server, close } = await startServer(transcript, place, store);
+			const { server, close } = await startServer(transcript, place, store, connect);
 			try {
 				await play(transcript, moves, server, bindings, place.workDir);
 			} finally {
@@ -159,13 +165,13 @@ async function startServer(
 	transcript: Transcript,
 	place: TranscriptPlace,
 	store: SessionStore,
+	connect: Connect,
 ): Promise<{ readonly server: Server; close(): Promise<void> }> {
-	const { session, host, compatibility, idleClock, gates, close } = await openSession(transcript, place, store);
+	const { compatibility, idleClock, gates, close, ...served } = await openSession(transcript, place, store);
 	const { transport, client } = createMemoryTransport(lineLimit, outboxLimit);
 	const serving = serve({
 		transport,
-		session,
-		...(host === undefined ? {} : { host }),
+		...(await connect(served)),
 		server: { name: "agentwire", version },
 		compatibility,
 		log: silentLog,

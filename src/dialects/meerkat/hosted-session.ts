@@ -47,7 +47,6 @@ export class HostedSession {
 	readonly #projection: Projection;
 	/** The end of each turn, until its request is answered: the next turn may already run. */
 	readonly #ends = new Map<string, TurnEnd>();
-	#lastTurn: Promise<TurnOutcome> | null = null;
 	/** Requests about calls that were not sent yet. */
 	#early: InteractionRequest[] = [];
 
@@ -102,13 +101,7 @@ export class HostedSession {
 	async start(handle: SessionHandle, prompt: string): Promise<{ readonly ended: Promise<RunResult> }> {
 		const { turnId } = await handle.startTurn(prompt);
 		const outcome = this.pump.turnEnded(turnId);
-		this.#lastTurn = outcome;
 		return { ended: outcome.then((each) => this.#toResult(each, this.#takeEnd(turnId))) };
-	}
-
-	/** Resolves when the end of the running turn, if there is one, was sent. */
-	async idle(): Promise<void> {
-		await this.#lastTurn;
 	}
 
 	#project(event: Parameters<Projection["take"]>[0]): readonly Outgoing[] {

@@ -33,6 +33,8 @@ export class SessionMethods {
 	/** Sessions whose events this client gets while they are loaded. */
 	readonly #attached = new Map<SessionApi, Promise<HostedSession>>();
 	readonly #remembered = new Map<string, Remembered>();
+	/** The answer to the last request for a turn of each session, while it is due. */
+	readonly #turns = new Map<string, Promise<unknown>>();
 	/** Requests about one session are ordered as they arrived: a turn has begun before its interrupt is handled. */
 	readonly #lines = createKeyedQueue();
 
@@ -59,7 +61,11 @@ export class SessionMethods {
 			"turn/start",
 			defineMethod({
 				...shapes["turn/start"],
-				handle: ({ session_id, prompt }) => concerning(session_id, () => this.#turn(session_id, prompt)),
+				handle: ({ session_id, prompt }) =>
+					this.#noteTurn(
+						session_id,
+						concerning(session_id, () => this.#turn(session_id, prompt)),
+					),
 			}),
 		],
 		[
@@ -92,7 +98,11 @@ export class SessionMethods {
 		const { ended } = await this.#orDiscard(handle, async () =>
 			(await this.#attach(handle)).start(handle, params.prompt),
 		);
-		return await concerning(handle.session.id, () => ended.finally(() => handle.release()));
+		const { id } = handle.session;
+		return await this.#noteTurn(
+			id,
+			concerning(id, () => ended.finally(() => handle.release())),
+		);
 	}
 
 	/** A session that cannot be persisted, or cannot begin its first turn, is removed. */
@@ -174,18 +184,21 @@ export class SessionMethods {
 
 	#archive(id: string): Promise<ArchiveResult> {
 		return this.#inLine(id, async () => {
-			const attached = await this.#attachedTo(id);
 			await this.#kernelApi.sessions.archive(id);
-			await attached?.idle();
+			// The request of the turn that it ended is answered first.
+			await this.#turns.get(id)?.catch(() => {});
 			this.#remembered.delete(id);
 			return { archived: true as const };
 		});
 	}
 
-	/** How the session sends its events to this client; null when it does not. */
-	async #attachedTo(id: string): Promise<HostedSession | null> {
-		for (const [session, attached] of this.#attached) if (session.id === id) return await attached;
-		return null;
+	#noteTurn<T>(id: string, answer: Promise<T>): Promise<T> {
+		this.#turns.set(id, answer);
+		const forget = () => {
+			if (this.#turns.get(id) === answer) this.#turns.delete(id);
+		};
+		answer.then(forget, forget);
+		return answer;
 	}
 
 	#inLine<T>(id: string, work: () => Promise<T>): Promise<T> {
