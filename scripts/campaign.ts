@@ -42,7 +42,7 @@ const dialects: ReadonlyMap<string, ReadonlyMap<string, CampaignKind>> = new Map
 	],
 ]);
 
-const more = "[--rounds N] [--process-rounds N] [--seed S] [--path P] [--points all|N] [--only TEXT]";
+const more = "[--rounds N] [--process-rounds N] [--seed S] [--path P] [--points all|N] [--only TEXT] [--over socket]";
 const usage = [...dialects]
 	.map(([name, kinds]) => `${name === "" ? "" : `--dialect ${name} `}--kind ${[...kinds.keys()].join("|")} ${more}`)
 	.map((words, index) => `${index === 0 ? "Usage:" : "      "} npm run campaign -- ${words}`)
@@ -70,6 +70,7 @@ function readChoice(): Choice {
 			seed: { type: "string", default: "1" },
 			points: { type: "string", default: "all" },
 			only: { type: "string" },
+			over: { type: "string" },
 			path: { type: "string" },
 		},
 	});
@@ -77,7 +78,8 @@ function readChoice(): Choice {
 	if (offered === undefined) throw new Error(`--dialect can be ${[...dialects.keys()].filter(Boolean).join(" or ")}.`);
 	const kind = offered.get(values.kind);
 	if (kind === undefined) throw new Error(`--kind needs one of ${[...offered.keys()].join(", ")}.`);
-	const { points, seed, rounds, only, path } = values;
+	const { points, seed, rounds, only, over, path } = values;
+	if (over !== undefined && over !== "socket") throw new Error(`--over can be socket, not ${over}.`);
 	const processRounds = values["process-rounds"];
 	return {
 		kind,
@@ -86,6 +88,7 @@ function readChoice(): Choice {
 			seed: parseCount("seed", seed),
 			points: points === "all" ? "all" : parseCount("points", points),
 			...(only === undefined ? {} : { only }),
+			...(over === undefined ? {} : { over }),
 			...(path === undefined ? {} : { path }),
 			...(processRounds === undefined ? {} : { processRounds: parseCount("process-rounds", processRounds) }),
 		},

@@ -1,6 +1,6 @@
 // A fixed-seed piece of the clients campaign, and the rules it judges by: they must notice what a client is given wrongly.
 import { describe, expect, it } from "vitest";
-import { type Connect, connectInMemory } from "../../scripts/campaign/clients/access.ts";
+import { type Connect, connectInMemory, createSocketPlace, inMemory } from "../../scripts/campaign/clients/access.ts";
 import { runClients } from "../../scripts/campaign/clients/clients.ts";
 import type { AgentEvent } from "../../src/events/event.ts";
 
@@ -25,11 +25,17 @@ function changing(change: (batch: readonly AgentEvent[]) => readonly AgentEvent[
 
 describe("the clients campaign", () => {
 	it("shows every client the same session, whatever the others do", { timeout: 60_000 }, async () => {
-		const { findings, figures } = await runClients(options, connectInMemory);
+		const { findings, figures } = await runClients(options, inMemory);
 		expect(findings).toEqual([]);
 		expect(figures["attachments"]).toBeGreaterThan(100);
 		expect(figures["answers that settled"]).toBeGreaterThan(10);
 		expect(figures["gaps seen"]).toBeGreaterThan(0);
+	});
+
+	it("shows it over sockets as well", { timeout: 60_000 }, async () => {
+		const { findings, figures } = await runClients({ ...options, rounds: 8 }, createSocketPlace());
+		expect(findings).toEqual([]);
+		expect(figures["attachments"]).toBeGreaterThan(20);
 	});
 
 	it.each<[string, Connect, string]>([
@@ -50,7 +56,7 @@ describe("the clients campaign", () => {
 			"is not what the journal has",
 		],
 	])("notices when %s", { timeout: 60_000 }, async (_, connect, fault) => {
-		const { findings } = await runClients({ ...options, rounds: 10 }, connect, 0);
+		const { findings } = await runClients({ ...options, rounds: 10 }, { ...inMemory, connect }, 0);
 		expect(findings.join("\n")).toContain(fault);
 	});
 });

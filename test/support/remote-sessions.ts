@@ -1,6 +1,6 @@
 // Front ends that reach their sessions over a connection: over a pair of streams in memory, and over a real socket.
 import { once } from "node:events";
-import { connect, createServer } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { type Duplex, duplexPair } from "node:stream";
 import { silentLog } from "../../src/base/log.ts";
 import type { SessionApi, SessionHandle, SessionsApi } from "../../src/kernel/api.ts";
@@ -15,7 +15,7 @@ type CreatePair = () => Promise<readonly [Duplex, Duplex]>;
 
 const createMemoryPair: CreatePair = async () => duplexPair();
 
-const createSocketPair: CreatePair = async () => {
+export const createSocketPair = async (): Promise<readonly [Socket, Socket]> => {
 	const server = createServer({ allowHalfOpen: true });
 	server.listen(0, "127.0.0.1");
 	await once(server, "listening");

@@ -1,4 +1,4 @@
-// A host of many sessions over doubles, whose models answer with what they are told to.
+// A host of many sessions over doubles, whose models answer with the text of the prompt.
 import { randomIdentifiers } from "../../src/base/ids.ts";
 import { type Log, silentLog } from "../../src/base/log.ts";
 import { readConfiguration } from "../../src/config/configuration-reader.ts";

@@ -7,7 +7,7 @@ import type { Answer, Interaction, InteractionFailure } from "../../../src/event
 import { nextTurn } from "../../../test/support/campaign-server.ts";
 import type { Tally } from "../frame/campaign.ts";
 import type { Played } from "../frame/cases.ts";
-import type { Connect } from "./access.ts";
+import type { Place } from "./access.ts";
 import type { AnswerKind, ClientsAction, ClientsCase } from "./actions.ts";
 import { CampaignClient } from "./client.ts";
 import { judge, type SentAnswer } from "./rules.ts";
@@ -21,6 +21,7 @@ const turnLimit = 200_000;
 export interface Round {
 	readonly stage: Stage;
 	readonly clients: readonly CampaignClient[];
+	readonly place: Place;
 	/** Every answer that was sent, with what came back. */
 	readonly answers: SentAnswer[];
 	/** The turns that were begun. */
@@ -30,14 +31,14 @@ export interface Round {
 	calls: number;
 }
 
-export async function playRound(value: ClientsCase, connect: Connect, tally: Tally): Promise<Played> {
+export async function playRound(value: ClientsCase, place: Place, tally: Tally): Promise<Played> {
 	const stage = await createStage(value.settings);
 	const clients = await Promise.all(
 		value.abilities.map(
-			async (abilities, index) => new CampaignClient(`client ${index}`, abilities, await connect(stage.session)),
+			async (abilities, index) => new CampaignClient(`client ${index}`, abilities, await place.connect(stage.session)),
 		),
 	);
-	const round: Round = { stage, clients, answers: [], turns: [], faults: [], transcript: [], calls: 0 };
+	const round: Round = { stage, clients, place, answers: [], turns: [], faults: [], transcript: [], calls: 0 };
 	for (const { action, rest } of value.steps) {
 		round.transcript.push(`${JSON.stringify(action)} ${rest}`);
 		await perform(action, round);
@@ -54,6 +55,7 @@ export async function playRound(value: ClientsCase, connect: Connect, tally: Tal
 		if (streams.some(({ hasEnded }) => !hasEnded)) faults.push(`${name} is not told the end of the session`);
 	}
 	await stage.close();
+	await place.closeAll();
 	count(round, journal, tally);
 	const known = [...new Set(faults)];
 	return { faults: known, rounds: 1, transcript: [...round.transcript, ...journal.map(describe), ...known] };
@@ -65,14 +67,14 @@ function describe({ seq, body }: AgentEvent): string {
 }
 
 /** Lets everything happen that needs neither a client, the model nor time. */
-async function settle({ stage, clients, faults }: Round): Promise<void> {
+async function settle({ stage, clients, faults, place }: Round): Promise<void> {
 	const seen = () =>
 		stage.activity() +
 		clients.reduce((sum, { streams }) => sum + streams.reduce((part, { received }) => part + received, 0), 0);
 	for (let quiet = 0, last = seen(), turns = 0; quiet < quietTurns; turns += 1) {
 		await nextTurn();
 		const now = seen();
-		quiet = now === last ? quiet + 1 : 0;
+		quiet = now === last && !place.isBusy() ? quiet + 1 : 0;
 		last = now;
 		if (turns < turnLimit) continue;
 		faults.push("it does not come to rest");

@@ -11,6 +11,8 @@ export interface CampaignOptions {
 	readonly processRounds?: number;
 	/** Plays only what has this in its name, for campaigns whose rounds have names. */
 	readonly only?: string;
+	/** How clients reach what is tried, for campaigns that can do without a process: in memory unless it says otherwise. */
+	readonly over?: "socket";
 	/** Takes one line of progress. */
 	readonly log: (line: string) => void;
 }
