@@ -1,6 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createFakeClock } from "../../test/support/campaign-clock.ts";
-import { aborted, orAbort, unlessAborted, unlessLate } from "./abort.ts";
+import { aborted, createAbortableWaits, orAbort, unlessAborted, unlessLate } from "./abort.ts";
 import { createDeferred } from "./deferred.ts";
 
 describe("unlessAborted", () => {
@@ -18,6 +18,35 @@ describe("unlessAborted", () => {
 		expect(await waiting).toBeNull();
 		work.reject(new Error("late"));
 		expect(await unlessAborted(new Promise(() => {}), AbortSignal.abort())).toBeNull();
+	});
+});
+
+describe("waits that one signal ends", () => {
+	it("resolve with the results of their work, one after the other, with one listener", async () => {
+		const stopping = new AbortController();
+		const listen = vi.spyOn(stopping.signal, "addEventListener");
+		const waits = createAbortableWaits(stopping.signal);
+		for (const n of [1, 2, 3]) expect(await waits.until(Promise.resolve(n))).toBe(n);
+		await expect(waits.until(Promise.reject(new Error("no")))).rejects.toThrow("no");
+		expect(listen).toHaveBeenCalledOnce();
+	});
+
+	it("stop at an abort, the later ones at once, and ignore how the work ends", async () => {
+		const stopping = new AbortController();
+		const waits = createAbortableWaits(stopping.signal);
+		const work = createDeferred<number>();
+		const waiting = waits.until(work.promise);
+		stopping.abort();
+		expect(await waiting).toBeNull();
+		work.reject(new Error("late"));
+		expect(await waits.until(new Promise(() => {}))).toBeNull();
+	});
+
+	it("listen no longer once they have ended", () => {
+		const stopping = new AbortController();
+		const forget = vi.spyOn(stopping.signal, "removeEventListener");
+		createAbortableWaits(stopping.signal).end();
+		expect(forget).toHaveBeenCalledOnce();
 	});
 });
 

@@ -24,6 +24,29 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
 	}
 }
 
+/** Waits one after the other that one signal ends: it listens to the signal once, not once for each wait. */
+export interface AbortableWaits {
+	/** The work's value, or null as soon as the signal aborts; the work itself continues. One at a time. */
+	until<T>(work: Promise<T>): Promise<T | null>;
+	/** Listens no longer. */
+	end(): void;
+}
+
+export function createAbortableWaits(signal: AbortSignal): AbortableWaits {
+	let stop = () => {};
+	const onAbort = () => stop();
+	signal.addEventListener("abort", onAbort, { once: true });
+	return {
+		until: <T>(work: Promise<T>) =>
+			new Promise<T | null>((resolve, reject) => {
+				stop = () => resolve(null);
+				if (signal.aborted) stop();
+				work.then(resolve, reject);
+			}),
+		end: () => signal.removeEventListener("abort", onAbort),
+	};
+}
+
 /** The work's value; fails with the signal's reason as soon as it aborts. The work itself continues. */
 export function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 	return new Promise((resolve, reject) => {

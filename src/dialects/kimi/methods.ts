@@ -1,5 +1,5 @@
 // The methods of Kimi Wire, one row each (wire-protocol §2).
-import { unlessAborted } from "../../base/abort.ts";
+import { createAbortableWaits } from "../../base/abort.ts";
 import { KernelError } from "../../base/errors.ts";
 import { inputText, type UserInput } from "../../events/content.ts";
 import type { TurnOutcome } from "../../events/event.ts";
@@ -223,10 +223,11 @@ export class KimiConnection implements DialectConnection {
 		await this.#holdRequests(begin());
 		const counts = { events: 0, requests: 0 };
 		const records = this.#kernelApi.session.events()[Symbol.asyncIterator]();
+		const waits = createAbortableWaits(replay.signal);
 		try {
 			// A log that takes long to be read, and a client that does not read, must not hold up the abort.
 			for (;;) {
-				const next = await unlessAborted(records.next(), replay.signal);
+				const next = await waits.until(records.next());
 				if (next === null || next.done === true) break;
 				// The journal has more than the log of Kimi Wire, which a replay shows (wire-protocol §8.2).
 				if (next.value.isFromLog !== true && !isRecorded(next.value)) continue;
@@ -240,11 +241,12 @@ export class KimiConnection implements DialectConnection {
 					this.#peer.callUnanswered(id, "request", message);
 					counts.requests += 1;
 				}
-				await unlessAborted(this.#peer.ready(), replay.signal);
+				await waits.until(this.#peer.ready());
 			}
 			return { status: replay.signal.aborted ? "cancelled" : "finished", ...counts };
 		} finally {
 			this.#replay = null;
+			waits.end();
 			// Not waited for: it takes as long as the read under way.
 			void records.return?.();
 		}

@@ -51,8 +51,11 @@ async function* readBytes(files: Files, path: string, { start, end }: FileRange)
 	}
 }
 
-/** The lines in a part of a file, with their places; a last one may lack its newline. */
-export async function* readRawLines(files: Files, path: string, range: FileRange): AsyncGenerator<RawLine> {
+/**
+ * The lines in a part of a file, with their places, those of one piece together; a last one may lack its newline. Their
+ * bytes are valid until the next batch is requested.
+ */
+async function* readRawBatches(files: Files, path: string, range: FileRange): AsyncGenerator<readonly RawLine[]> {
 	let start = range.start;
 	let length = 0;
 	let pieces: Buffer[] = [];
@@ -62,7 +65,9 @@ export async function* readRawLines(files: Files, path: string, range: FileRange
 		else pieces = [];
 	};
 	const complete = (hasNewline: boolean): RawLine => {
-		const bytes = length <= lineLimit ? Buffer.concat(pieces, length) : null;
+		const [only] = pieces;
+		const joined = only !== undefined && pieces.length === 1 ? only : Buffer.concat(pieces, length);
+		const bytes = length <= lineLimit ? joined : null;
 		const end = start + length + (hasNewline ? 1 : 0);
 		const line = { start, end, bytes };
 		start = end;
@@ -71,15 +76,22 @@ export async function* readRawLines(files: Files, path: string, range: FileRange
 		return line;
 	};
 	for await (const piece of readBytes(files, path, range)) {
+		const lines: RawLine[] = [];
 		let from = 0;
 		for (let at = piece.indexOf(newline); at !== -1; at = piece.indexOf(newline, from)) {
 			take(piece.subarray(from, at));
-			yield complete(true);
+			lines.push(complete(true));
 			from = at + 1;
 		}
 		take(piece.subarray(from));
+		yield lines;
 	}
-	if (length > 0) yield complete(false);
+	if (length > 0) yield [complete(false)];
+}
+
+/** The lines in a part of a file, with their places; a last one may lack its newline. */
+export async function* readRawLines(files: Files, path: string, range: FileRange): AsyncGenerator<RawLine> {
+	for await (const lines of readRawBatches(files, path, range)) yield* lines;
 }
 
 /** The JSON object of a line; null when it has none. */
@@ -127,16 +139,18 @@ export async function* readRecords(
 	origin: RecordOrigin,
 ): AsyncGenerator<PlacedRecord> {
 	let open: { readonly record: ReadRecord; readonly start: number }[] = [];
-	for await (const raw of readRawLines(files, path, range)) {
-		if (isBlank(raw)) continue;
-		const line = parseRawLine(raw);
-		// A last line without its newline that cannot be read is half-written.
-		const isTorn = line === null && raw.bytes !== null && raw.end - raw.start === raw.bytes.length;
-		if (isTorn) return;
-		open.push({ record: fromRecordLine(line, origin), start: raw.start });
-		if (hasMore(line) || (line === null && open.length > 1)) continue;
-		for (const { record, start } of open) yield { record, start, groupEnd: raw.end };
-		open = [];
+	for await (const lines of readRawBatches(files, path, range)) {
+		for (const raw of lines) {
+			if (isBlank(raw)) continue;
+			const line = parseRawLine(raw);
+			// A last line without its newline that cannot be read is half-written.
+			const isTorn = line === null && raw.bytes !== null && raw.end - raw.start === raw.bytes.length;
+			if (isTorn) return;
+			open.push({ record: fromRecordLine(line, origin), start: raw.start });
+			if (hasMore(line) || (line === null && open.length > 1)) continue;
+			for (const { record, start } of open) yield { record, start, groupEnd: raw.end };
+			open = [];
+		}
 	}
 }
 
@@ -149,7 +163,9 @@ function numberOf(bytes: Buffer): number | null {
 	return Number.isSafeInteger(seq) ? seq : null;
 }
 
-/** The events in a part of the journal after a number. */
+type StoredEvent = Extract<ReadRecord, { kind: "event" }>["event"];
+
+/** The events in a part of the journal after a number, a piece of the file at a time. */
 export async function* readJournalEvents(
 	files: Files,
 	path: string,
@@ -157,17 +173,26 @@ export async function* readJournalEvents(
 	origin: RecordOrigin,
 	after: number,
 	onUnreadable: () => void,
-): AsyncGenerator<Extract<ReadRecord, { kind: "event" }>["event"]> {
-	for await (const raw of readRawLines(files, path, range)) {
+): AsyncGenerator<readonly StoredEvent[]> {
+	const toEvent = (raw: RawLine): StoredEvent | null => {
 		const seq = raw.bytes === null ? null : numberOf(raw.bytes);
 		if (seq === null) {
 			if (raw.bytes === null || (raw.bytes[0] !== 0x7b && !isBlank(raw))) onUnreadable();
-			continue;
+			return null;
 		}
-		if (seq <= after) continue;
+		if (seq <= after) return null;
 		const record = fromRecordLine(parseRawLine(raw), origin);
-		if (record.kind === "event") yield record.event;
-		else onUnreadable();
+		if (record.kind === "event") return record.event;
+		onUnreadable();
+		return null;
+	};
+	for await (const lines of readRawBatches(files, path, range)) {
+		const events: StoredEvent[] = [];
+		for (const raw of lines) {
+			const event = toEvent(raw);
+			if (event !== null) events.push(event);
+		}
+		if (events.length > 0) yield events;
 	}
 }
 

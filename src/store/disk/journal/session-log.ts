@@ -9,7 +9,7 @@ import { RunningSummary } from "../../journal-summary.ts";
 import type { Batch } from "../../session-store.ts";
 import { createContextLog, parseContext } from "../logs/context-log.ts";
 import { damagedPath } from "../logs/damaged-file.ts";
-import { readEvents, toHeader } from "../logs/event-log.ts";
+import { readEventBatches, toHeader } from "../logs/event-log.ts";
 import type { FoundSession } from "../logs/found-session.ts";
 import type { LineFile } from "../logs/line-file.ts";
 import { withStorageError } from "../logs/storage-error.ts";
@@ -72,7 +72,7 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 	let shift = history.shift;
 	let isRepaired = false;
 
-	async function* journalEvents(end: number, after: number): AsyncGenerator<AgentEvent> {
+	async function* journalEvents(end: number, after: number): AsyncGenerator<readonly AgentEvent[]> {
 		const { epoch } = header;
 		const offset = shift;
 		let skipped = 0;
@@ -81,7 +81,8 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 			skipped += 1;
 		};
 		const read = readJournalEvents(files, paths.journal, range, { sessionId, epoch }, after - offset, onUnreadable);
-		for await (const event of read) yield offset === 0 ? event : shiftedEvent(event, offset, epoch);
+		for await (const events of read)
+			yield offset === 0 ? events : events.map((event) => shiftedEvent(event, offset, epoch));
 		if (skipped > 0) log.warn("lines of the journal could not be read", { path: paths.journal, skipped });
 	}
 
@@ -90,11 +91,11 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 		const { epoch } = header;
 		const { wire: length, events } = header.history;
 		if (after < events) {
-			for await (const event of readEvents({ files, path: paths.events, length, log }, { sessionId, epoch })) {
-				if (event.seq > after && event.seq <= events) yield event;
+			for await (const batch of readEventBatches({ files, path: paths.events, length, log }, { sessionId, epoch })) {
+				for (const event of batch) if (event.seq > after && event.seq <= events) yield event;
 			}
 		}
-		yield* journalEvents(end, after);
+		for await (const batch of journalEvents(end, after)) yield* batch;
 		for (const event of others) if ((event.seq ?? 0) > after) yield event;
 	}
 
@@ -112,7 +113,7 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 		journal: () => ({
 			historyBytes: header.history.wire,
 			async *events() {
-				yield* journalEvents(writer.end, 0);
+				for await (const batch of journalEvents(writer.end, 0)) yield* batch;
 				yield* pending();
 			},
 			contextRows: () => readJournalContext(source, { start: 0, end: writer.end }),

@@ -5,7 +5,7 @@ import { type LineText, toLineText } from "../../../base/long-text.ts";
 import type { AgentEvent } from "../../../events/event.ts";
 import type { Files } from "../../../files/port.ts";
 import { type EventRecord, fromRecord, toRecord } from "../../../messages/record.ts";
-import { type LinesRead, readLines } from "./json-lines.ts";
+import { type LinesRead, readLineBatches, readLines } from "./json-lines.ts";
 
 /** An event of the log with its time in milliseconds since the epoch. */
 export interface TimedRecord extends EventRecord {
@@ -53,22 +53,38 @@ export async function* readEventLines(files: Files, path: string, which?: LinesR
 }
 
 /**
- * The events of a log with their numbers, read lazily: the number of a line counts the lines after the header. Invalid
- * lines are skipped, counted and, at the end, logged; their numbers stay taken.
+ * The events of a log with their numbers, a piece of the file at a time: the number of a line counts the lines after the
+ * header. Invalid lines are skipped, counted and, at the end, logged; their numbers stay taken.
  */
-export async function* readEvents(
+export async function* readEventBatches(
 	source: { readonly files: Files; readonly path: string; readonly length: number; readonly log: Log },
-	{ sessionId, epoch }: { readonly sessionId: string; readonly epoch: string },
-): AsyncGenerator<AgentEvent & { readonly seq: number }> {
-	let lines = 0;
+	origin: { readonly sessionId: string; readonly epoch: string },
+): AsyncGenerator<readonly NumberedEvent[]> {
+	let count = 0;
 	let skipped = 0;
-	for await (const line of readEventLines(source.files, source.path, { length: source.length })) {
-		if (line.kind === "header" && lines === 0) continue;
-		lines += 1;
-		if (line.kind === "record") yield { ...toEvent(line.record, sessionId), seq: lines, epoch };
-		else skipped += 1;
+	for await (const lines of readLineBatches(source.files, source.path, { length: source.length })) {
+		const events: NumberedEvent[] = [];
+		for (const parsed of lines) {
+			const line = readLogLine(parsed);
+			if (line.kind === "header" && count === 0) continue;
+			count += 1;
+			if (line.kind === "record") events.push(toNumberedEvent(line.record, count, origin));
+			else skipped += 1;
+		}
+		yield events;
 	}
 	if (skipped > 0) source.log.warn("lines of the event log could not be read", { path: source.path, skipped });
+}
+
+/** An event with its number in the log. */
+export type NumberedEvent = AgentEvent & { readonly seq: number };
+
+function toNumberedEvent(
+	{ agentPath, at, body }: TimedRecord,
+	seq: number,
+	{ sessionId, epoch }: { readonly sessionId: string; readonly epoch: string },
+): NumberedEvent {
+	return { sessionId, turnId: null, agentPath, at, seq, epoch, body, isFromLog: true };
 }
 
 /** The event of a record. */

@@ -69,20 +69,28 @@ export interface LinesRead {
 	readonly limit?: number;
 }
 
-/** Every line that is not blank, read in pieces. Nothing for a missing file. */
-export async function* readLines(
+/**
+ * Every line that is not blank, those of one piece of the file together: a promise for each line would take longer than
+ * parsing it. Nothing for a missing file.
+ */
+export async function* readLineBatches(
 	files: Files,
 	path: string,
 	{ length = Number.POSITIVE_INFINITY, limit = lineLimit }: LinesRead = {},
-): AsyncGenerator<ParsedLine> {
+): AsyncGenerator<readonly ParsedLine[]> {
 	const splitter = createLineSplitter(limit);
 	let left = length;
 	for await (const piece of files.readPieces(path)) {
-		yield* parseAll(splitter.push(piece.subarray(0, left)));
+		yield parseAll(splitter.push(piece.subarray(0, left)));
 		left -= piece.length;
 		if (left <= 0) break;
 	}
-	yield* parseAll(splitter.end());
+	yield parseAll(splitter.end());
+}
+
+/** Every line that is not blank, for a reader that may want only the first ones. Nothing for a missing file. */
+export async function* readLines(files: Files, path: string, which?: LinesRead): AsyncGenerator<ParsedLine> {
+	for await (const lines of readLineBatches(files, path, which)) yield* lines;
 }
 
 /** The bytes after the last newline of a file of `size` bytes, read from its end. */
