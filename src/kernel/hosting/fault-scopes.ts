@@ -9,8 +9,10 @@ export interface FaultScopes {
 	current(): string | null;
 }
 
+/** One for all hosts of a process, of which tests create many: each further one would slow every promise once more. */
+const storage = new AsyncLocalStorage<string>();
+
 export function createFaultScopes(): FaultScopes {
-	const storage = new AsyncLocalStorage<string>();
 	return {
 		within: (sessionId, work) => storage.run(sessionId, work),
 		current: () => storage.getStore() ?? null,
