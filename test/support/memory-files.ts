@@ -31,6 +31,9 @@ export interface MemoryFiles extends Files {
 	afterPowerLoss(random: () => number): MemoryFiles;
 }
 
+/** The parts of paths that were looked up: campaigns look up the same few some million times. */
+const knownParts = new Map<string, readonly string[]>();
+
 /** An empty tree; `makeDirectory` makes directories. Times count up with each change. */
 export function createMemoryFiles(): MemoryFiles {
 	return createOver(createDirectory(), 1);
@@ -50,7 +53,14 @@ function createOver(root: DirectoryNode, firstTime: number): MemoryFiles {
 		time += 1;
 		return time;
 	};
-	const partsOf = (target: string): string[] => path.resolve(target).split(path.sep).slice(1);
+	const partsOf = (target: string): readonly string[] => {
+		let parts = knownParts.get(target);
+		if (parts === undefined) {
+			parts = path.resolve(target).split(path.sep).slice(1);
+			if (path.isAbsolute(target) && knownParts.size < 10_000) knownParts.set(target, parts);
+		}
+		return parts;
+	};
 
 	const find = (target: string): Node | null => {
 		let node: Node = root;
