@@ -47,7 +47,7 @@ describe("export", () => {
 	});
 
 	it("exports the last session of the current directory while a server writes it, and disturbs neither", async () => {
-		const stage = createStage({ scripts: ["text: one", "text: two"] });
+		const stage = createStage({ scripts: ["text: one", "text: two"], isFirstStart: true });
 		const server = stage.serve("--wire", "--session", "s");
 		server.prompt("hi", "first");
 		await server.response("first");

@@ -7,7 +7,7 @@ import { createStage } from "../support/executable.ts";
 const search = 'tool_call: {"id":"c","name":"Grep","arguments":"{\\"pattern\\":\\"zebra\\"}"}';
 
 it("Grep works at the first start and, with compiled code from the cache, at later ones", async () => {
-	const stage = createStage({ scripts: [search, "text: done"] });
+	const stage = createStage({ scripts: [search, "text: done"], isFirstStart: true });
 	writeFileSync(path.join(stage.workDir, "animals.txt"), "zebra\n");
 	for (const start of ["first", "second"]) {
 		const server = stage.serve("--wire");

@@ -22,11 +22,16 @@ import { Server } from "./running-server.ts";
 export const executablePath =
 	process.env["AGENTWIRE_EXECUTABLE"] ?? fileURLToPath(new URL("../../bin/agentwire", import.meta.url));
 
+/** Where processes find their compiled code: most of a start is compiling. Absent where no test made it. */
+export const sharedCodeCache = process.env["AGENTWIRE_CODE_CACHE"];
+
 export interface StageOptions {
 	/** One script of the scripted model for each of its requests. */
 	readonly scripts?: readonly string[];
 	/** Merged into the settings of the model, of `config.toml` and of `configText` alike. */
 	readonly modelSettings?: Readonly<Record<string, unknown>>;
+	/** Begins without compiled code, as after an installation. */
+	readonly isFirstStart?: boolean;
 }
 
 /** A finished process. */
@@ -65,7 +70,8 @@ export interface Stage {
 }
 
 /** Sets the stage for the running test and clears it afterwards. */
-export function createStage({ scripts = ["text: done"], modelSettings = {} }: StageOptions = {}): Stage {
+export function createStage(options: StageOptions = {}): Stage {
+	const { scripts = ["text: done"], modelSettings = {}, isFirstStart = false } = options;
 	const root = realpathSync(mkdtempSync(path.join(tmpdir(), "agentwire-e2e-")));
 	const shareDir = path.join(root, "share");
 	const workDir = path.join(root, "work");
@@ -90,7 +96,7 @@ export function createStage({ scripts = ["text: done"], modelSettings = {} }: St
 	const environment = {
 		...inheritedVariables(),
 		KIMI_SHARE_DIR: shareDir,
-		XDG_CACHE_HOME: path.join(root, "cache"),
+		XDG_CACHE_HOME: (isFirstStart ? undefined : sharedCodeCache) ?? path.join(root, "cache"),
 		AGENTWIRE_STAGE: mark,
 	};
 	const sessionsDir = path.join(shareDir, "sessions", createHash("md5").update(workDir).digest("hex"));

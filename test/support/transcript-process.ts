@@ -4,6 +4,7 @@ import path from "node:path";
 import { createDeferred, type Deferred } from "../../src/base/deferred.ts";
 import { createLineSplitter } from "../../src/base/lines.ts";
 import { productVersion } from "../../src/cli/version.ts";
+import { sharedCodeCache } from "./executable.ts";
 import type { Transcript } from "./transcript-format.ts";
 import { preparePlace, sessionId, type TranscriptPlace } from "./transcript-place.ts";
 import { createBindings } from "./transcript-placeholders.ts";
@@ -57,7 +58,13 @@ function startServer(
 		],
 		{
 			cwd: workDir,
-			env: { PATH: process.env["PATH"] ?? "", HOME: home, KIMI_SHARE_DIR: shareDir, ...transcript.environment },
+			env: {
+				PATH: process.env["PATH"] ?? "",
+				HOME: home,
+				KIMI_SHARE_DIR: shareDir,
+				...(sharedCodeCache === undefined ? {} : { XDG_CACHE_HOME: sharedCodeCache }),
+				...transcript.environment,
+			},
 		},
 	);
 	let complaints = "";
