@@ -4,15 +4,22 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /** Tests of the executable that measure times or memory: each runs while no other does. */
-const measuring = ["backpressure", "end-in-time", "hung-files", "shutdown", "unwritable-log", "wedge"].map(
+const measuring = ["backpressure", "end-in-time", "irregular-files", "shutdown"].map(
 	(name) => `test/e2e/${name}.test.ts`,
 );
 
 const long = [
 	"src/tools/web/web-page-limits.test.ts",
+	"test/e2e/hung-drive.test.ts",
+	"test/e2e/kill-campaign.test.ts",
 	"test/e2e/long-prompt.test.ts",
+	"test/e2e/long-session.test.ts",
+	"test/e2e/orphans.test.ts",
 	"test/e2e/other-transcripts.test.ts",
+	"test/e2e/slow-pages.test.ts",
 	"test/e2e/slow-reader.test.ts",
+	"test/e2e/unwritable-log.test.ts",
+	"test/e2e/wedge.test.ts",
 ];
 
 const build = ["test/support/build.ts"];
@@ -49,7 +56,7 @@ export default defineConfig({
 					exclude: [...measuring, ...long],
 					globalSetup: build,
 					// Each test waits for its process for much of its time.
-					maxWorkers: Math.max(2, availableParallelism() - 1),
+					maxWorkers: availableParallelism() + 1,
 					sequence: { groupOrder: 1 },
 				},
 			},

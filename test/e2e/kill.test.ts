@@ -4,28 +4,10 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { frontEnd as meerkat } from "../../scripts/campaign/meerkat/front-end.ts";
-import { frontEnd as wire } from "../../scripts/campaign/wire/front-end.ts";
 import { createStage, executablePath } from "../support/executable.ts";
 import { Server } from "../support/running-server.ts";
 
 const id = "11111111-2222-4333-8444-555555555555";
-
-describe("the kill campaign", () => {
-	it("finds nothing in 5 rounds", { timeout: 120_000 }, async () => {
-		const { findings, figures } = await wire.kill({ rounds: 5, seed: 20, points: "all", log: () => {} });
-		expect(findings).toEqual([]);
-		expect(figures["killed before the end"]).toBeGreaterThan(1);
-	});
-});
-
-describe("the kill campaign of many sessions", () => {
-	it("finds nothing in a round of 20 sessions", { timeout: 120_000 }, async () => {
-		const { findings, figures } = await meerkat.kill({ rounds: 1, seed: 20, points: "all", log: () => {} });
-		expect(findings).toEqual([]);
-		expect(figures["sessions reported and found"]).toBeGreaterThan(6);
-	});
-});
 
 /** The types of the events of a turn that were delivered, except its end. */
 const deliveredTypes = (lines: readonly { readonly params?: { readonly type: string } }[]) =>

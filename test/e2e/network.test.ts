@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { createStage, toolCall } from "../support/executable.ts";
 import { sendJson } from "../support/provider-server.ts";
 import { configFor, createProviderStage, type ProvidedModel } from "../support/provider-stage.ts";
-import { isResponse, outline, type Server, type ServerLine } from "../support/running-server.ts";
+import { outline, type Server } from "../support/running-server.ts";
 import {
 	type Answer,
 	authorityFile,
@@ -119,30 +119,4 @@ it("fetches a page that is allowed, and none that is not", async () => {
 		expect(result.params?.payload["return_value"]).toMatchObject(expected);
 	}
 	expect(page.connections()).toBe(1);
-});
-
-it.each([
-	["lists in lists", `${"<ul><li>".repeat(29)}${"<p>x".repeat(240_000)}`],
-	["a million open tags", "<sup>1</sup>".repeat(80_000)],
-])("does everything else while a page is slow: %s", { timeout: 60_000 }, async (_name, html) => {
-	const page = await started(
-		startOrigin((_request, response) => response.writeHead(200, { "content-type": "text/html" }).end(html)),
-	);
-	const server = fetching(`http://127.0.0.1:${page.port}/`, { fetch_allow: ["127.0.0.1"] });
-	server.prompt("hello");
-	await server.message("ToolCall");
-	let longest = 0;
-	let result: ServerLine | undefined;
-	while (result === undefined) {
-		const since = performance.now();
-		server.request("ping", "no_such_method");
-		const lines = await server.readUntil((line) => isResponse(line, "ping"));
-		longest = Math.max(longest, performance.now() - since);
-		result = lines.find(({ params }) => params?.type === "ToolResult");
-	}
-	expect(JSON.stringify(result.params?.payload["return_value"])).toMatch(
-		/The page is given up: it takes|This is the main text of the page/,
-	);
-	// Far more than a free machine takes, far less than the page.
-	expect(longest).toBeLessThan(2000);
 });

@@ -2,7 +2,7 @@
 import { readTranscripts, type Transcript } from "./transcript-format.ts";
 
 /** One of so many is played with every run of the tests; the others, which memory has played by then, with the long ones. */
-const share = 4;
+const share = 8;
 
 /** Those that deviate fail in memory already; those with gates cannot be played here. */
 const playable = readTranscripts().filter(({ isMemoryOnly, deviation }) => !isMemoryOnly && deviation === null);

@@ -1,5 +1,6 @@
 // A server process and the client's end of its streams: what tests send it, what it says, and how it ends.
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { expect } from "vitest";
 
 /** A line of the server's, as far as tests look into it. */
 export interface ServerLine {
@@ -157,6 +158,15 @@ export class Server {
 		if (start < bytes.length) this.#rest.push(bytes.subarray(start));
 		this.#wake();
 	}
+}
+
+/** Ends the server, within the two seconds that it has and what a machine adds. Resolves with its exit code. */
+export async function endsInTime(server: Server, end: () => void): Promise<number | null> {
+	const before = performance.now();
+	end();
+	const code = await server.exited;
+	expect(performance.now() - before).toBeLessThan(2300);
+	return code;
 }
 
 export function isResponse(line: ServerLine, id: string): boolean {

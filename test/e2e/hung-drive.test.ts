@@ -1,23 +1,13 @@
-// Files that do not answer: a drive that hangs, a FIFO without a writer, the kernel's log. Whatever reads them, the
-// turn can be cancelled, other files are read and written, and the process ends in time.
-import { execFileSync, spawnSync } from "node:child_process";
-import {
-	existsSync,
-	mkdirSync,
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	readlinkSync,
-	rmSync,
-	symlinkSync,
-	writeFileSync,
-} from "node:fs";
+// A drive that hangs: whatever reads it, the turn can be cancelled, other files are read and written, and the process ends
+// in time.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, vi } from "vitest";
 import { createStage, executablePath, type Stage, type StageOptions, toolCall } from "../support/executable.ts";
-import type { Server } from "../support/running-server.ts";
+import { endsInTime, type Server } from "../support/running-server.ts";
 
 const mounter = fileURLToPath(new URL("../fixtures/hung-mount.py", import.meta.url));
 
@@ -72,25 +62,6 @@ function createHungStage(toScripts: (drive: string) => readonly string[], option
 		waitsForDrive: (count = 1) =>
 			vi.waitFor(() => expect(waitingThreads(stage)).toBeGreaterThanOrEqual(count), { timeout: 5000, interval: 20 }),
 	};
-}
-
-async function endsInTime(server: Server, end: () => void): Promise<number | null> {
-	const before = performance.now();
-	end();
-	const code = await server.exited;
-	expect(performance.now() - before).toBeLessThan(2300);
-	return code;
-}
-
-function isOpen(pid: number, file: string): boolean {
-	const links = readdirSync(`/proc/${pid}/fd`).map((name) => {
-		try {
-			return readlinkSync(`/proc/${pid}/fd/${name}`);
-		} catch {
-			return "";
-		}
-	});
-	return links.includes(file);
 }
 
 /** Scripts of turns each of which makes one call and then says something. */
@@ -166,61 +137,5 @@ describe.skipIf(!canHang())("a drive that hangs", () => {
 		server.initialize();
 		await stage.waitsForDrive();
 		await endsInTime(server, () => server.kill("SIGTERM"));
-	});
-});
-
-describe.skipIf(process.platform !== "linux")("a path that is no regular file", () => {
-	it("is refused or read up to its end, by every tool", async () => {
-		const stage = createStage();
-		const fifo = path.join(stage.workDir, "fifo");
-		execFileSync("mkfifo", [fifo]);
-		symlinkSync("/dev/zero", path.join(stage.workDir, "zero"));
-		const read = (name: string) => toolCall(`read ${name}`, "ReadFile", { path: name });
-		const write = (name: string) => toolCall(`write ${name}`, "WriteFile", { path: name, content: "x" });
-		const log = process.getuid?.() === 0 && existsSync("/proc/kmsg") ? ["/proc/kmsg"] : [];
-		const called = [...["fifo", "zero", "/dev/tty", ...log].map(read), ...["fifo", "zero"].map(write)];
-		stage.setScripts(turns(...called));
-		const server = stage.serve("--wire", "--yolo");
-		for (const [n] of called.entries()) {
-			server.prompt("hi", `prompt-${n}`);
-			expect(await server.response(`prompt-${n}`)).toMatchObject({ result: { status: "finished" } });
-		}
-		expect(await endsInTime(server, () => server.endInput())).toBe(0);
-	});
-
-	it("is no AGENTS.md and no skill", async () => {
-		const stage = createStage();
-		const skill = path.join(stage.shareDir, "skills", "s");
-		mkdirSync(skill, { recursive: true });
-		for (const file of [path.join(stage.workDir, "AGENTS.md"), path.join(skill, "SKILL.md")]) {
-			execFileSync("mkfifo", [file]);
-		}
-		const server = stage.serve("--wire");
-		server.prompt("hi");
-		expect(await server.response("prompt")).toMatchObject({ result: { status: "finished" } });
-		expect(await endsInTime(server, () => server.endInput())).toBe(0);
-	});
-
-	it.each(["config.toml", "mcp.json"])("is refused as %s, which the start reports", async (name) => {
-		const stage = createStage();
-		const file = path.join(stage.shareDir, name);
-		rmSync(file, { force: true });
-		execFileSync("mkfifo", [file]);
-		const { code, stderr } = await stage.run("--wire");
-		expect(code).toBe(1);
-		expect(stderr).toContain(`not a regular file, read '${file}'`);
-	});
-
-	it("may be a pipe where a flag names it, and the wait for it can be stopped", async () => {
-		const stage = createStage();
-		const pipe = path.join(stage.workDir, "pipe.json");
-		execFileSync("mkfifo", [pipe]);
-		const waiting = stage.serve("--wire", "--config-file", pipe);
-		await vi.waitFor(() => expect(isOpen(waiting.pid, pipe)).toBe(true), { timeout: 5000, interval: 20 });
-		expect(await endsInTime(waiting, () => waiting.kill("SIGTERM"))).toBe(0);
-		const server = stage.serve("--wire", "--config-file", pipe);
-		writeFileSync(pipe, stage.configText);
-		server.prompt("hi");
-		expect(await server.response("prompt")).toMatchObject({ result: { status: "finished" } });
 	});
 });
