@@ -9,6 +9,8 @@ const measuring = ["backpressure", "end-in-time", "irregular-files", "shutdown"]
 );
 
 const long = [
+	"src/cli/plugin/plugin-size.test.ts",
+	"src/kernel/background/notifications-crashes.test.ts",
 	"src/tools/web/web-page-limits.test.ts",
 	"test/e2e/hung-drive.test.ts",
 	"test/e2e/kill-campaign.test.ts",
