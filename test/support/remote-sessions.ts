@@ -16,12 +16,13 @@ type CreatePair = () => Promise<readonly [Duplex, Duplex]>;
 const createMemoryPair: CreatePair = async () => duplexPair();
 
 export const createSocketPair = async (): Promise<readonly [Socket, Socket]> => {
-	const server = createServer({ allowHalfOpen: true });
+	// With the system's delay a small write waits up to forty milliseconds for the one before it.
+	const server = createServer({ allowHalfOpen: true, noDelay: true });
 	server.listen(0, "127.0.0.1");
 	await once(server, "listening");
 	const address = server.address();
 	if (address === null || typeof address === "string") throw new Error("the server has no port");
-	const client = connect({ port: address.port, host: "127.0.0.1", allowHalfOpen: true });
+	const client = connect({ port: address.port, host: "127.0.0.1", allowHalfOpen: true, noDelay: true });
 	const [[accepted]] = await Promise.all([once(server, "connection"), once(client, "connect")]);
 	server.close();
 	return [accepted, client];
