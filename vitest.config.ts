@@ -22,6 +22,7 @@ const long = [
 	"test/e2e/slow-reader.test.ts",
 	"test/e2e/unwritable-log.test.ts",
 	"test/e2e/wedge.test.ts",
+	"test/transcripts/other-remote.test.ts",
 ];
 
 const build = ["test/support/build.ts"];

@@ -1,10 +1,10 @@
 // Plays the golden transcripts over the built executable that the sample leaves out.
 import { describe, it } from "vitest";
-import { otherTranscripts } from "../support/process-transcripts.ts";
 import { playOverProcess } from "../support/transcript-process.ts";
+import { processSample } from "../support/transcript-samples.ts";
 
 describe("other golden transcripts over the process", () => {
-	for (const transcript of otherTranscripts) {
+	for (const transcript of processSample.others) {
 		it.concurrent(`${transcript.name}: ${transcript.title}`, () => playOverProcess(transcript), 60_000);
 	}
 });

@@ -1,10 +1,10 @@
 // Plays a sample of the golden transcripts over the built executable.
 import { describe, it } from "vitest";
-import { sampledTranscripts } from "../support/process-transcripts.ts";
 import { playOverProcess } from "../support/transcript-process.ts";
+import { processSample } from "../support/transcript-samples.ts";
 
 describe("golden transcripts over the process", () => {
-	for (const transcript of sampledTranscripts) {
+	for (const transcript of processSample.sampled) {
 		it.concurrent(`${transcript.name}: ${transcript.title}`, () => playOverProcess(transcript), 60_000);
 	}
 });

@@ -1,19 +1,14 @@
-// Plays every golden transcript with the kernel at the other end of a socket: the front end sends the same bytes.
+// Plays a sample of the golden transcripts with the kernel at the other end of a socket: the front end sends the
+// same bytes.
 import { describe, expect, it } from "vitest";
-import { overSocket, sessionsOverSocket } from "../support/remote-sessions.ts";
-import { readTranscripts } from "../support/transcript-format.ts";
-import { type Connect, playInMemory } from "../support/transcript-memory.ts";
-
-const connect: Connect = async ({ session, host }) => ({
-	session: session === null ? null : await overSocket(session),
-	...(host === undefined ? {} : { host: { ...host, sessions: await sessionsOverSocket(host.sessions) } }),
-});
+import { playRemotely } from "../support/transcript-remote.ts";
+import { remoteSample } from "../support/transcript-samples.ts";
 
 describe("golden transcripts with a kernel elsewhere", () => {
-	for (const transcript of readTranscripts()) {
+	for (const transcript of remoteSample.sampled) {
 		const play = transcript.deviation === null ? it : it.fails;
 		play(`${transcript.name}: ${transcript.title}`, async () => {
-			await expect(playInMemory(transcript, connect)).resolves.toBeUndefined();
+			await expect(playRemotely(transcript)).resolves.toBeUndefined();
 		});
 	}
 });
