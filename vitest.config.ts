@@ -25,7 +25,7 @@ const long = [
 	"test/transcripts/other-remote.test.ts",
 ];
 
-const build = ["test/support/build.ts"];
+const build = ["test/support/executable/build.ts"];
 
 export default defineConfig({
 	test: {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { image, piece, text, think, toolCall } from "../../test/support/model-conversation.ts";
+import { image, piece, text, think, toolCall } from "../../test/support/models/model-conversation.ts";
 import type { ModelPart } from "../models/model.ts";
 import { createAssembly } from "./assembly.ts";
 

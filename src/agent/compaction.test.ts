@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
+import { createSteppingClock } from "../../test/support/host/stepping-clock.ts";
 import {
 	createModelGate,
 	createScriptedModel,
 	done,
 	type ModelScript,
 	say,
-} from "../../test/support/scripted-model.ts";
-import { createSteppingClock } from "../../test/support/stepping-clock.ts";
-import { createTurnSubject } from "../../test/support/turn-subject.ts";
+} from "../../test/support/models/scripted-model.ts";
+import { createTurnSubject } from "../../test/support/sessions/turn-subject.ts";
 import type { ContextRow, HistoryEntry } from "../events/conversation.ts";
 import { modelFailure } from "../models/model.ts";
 import { Context, type ContextLog, messageRow } from "./context.ts";

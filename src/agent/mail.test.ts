@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { call, createScriptedModel, done, type ModelScript, say } from "../../test/support/scripted-model.ts";
-import { approveBy, createToolDouble, createTurnSubject, editNeed } from "../../test/support/turn-subject.ts";
+import { call, createScriptedModel, done, type ModelScript, say } from "../../test/support/models/scripted-model.ts";
+import { approveBy, createToolDouble, createTurnSubject, editNeed } from "../../test/support/sessions/turn-subject.ts";
 import type { ContextRow } from "../events/conversation.ts";
 import { createMailbox } from "../kernel/turn/mailbox.ts";
 import { createSendDMail } from "../tools/send-d-mail.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { call, createScriptedModel, done, type ModelScript, say } from "../../test/support/scripted-model.ts";
-import { createSteppingClock } from "../../test/support/stepping-clock.ts";
-import { createToolDouble, createTurnSubject } from "../../test/support/turn-subject.ts";
+import { createSteppingClock } from "../../test/support/host/stepping-clock.ts";
+import { call, createScriptedModel, done, type ModelScript, say } from "../../test/support/models/scripted-model.ts";
+import { createToolDouble, createTurnSubject } from "../../test/support/sessions/turn-subject.ts";
 import { toolSuccess } from "../events/content.ts";
 import { modelFailure } from "../models/model.ts";
 

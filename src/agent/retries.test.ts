@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createFakeClock } from "../../test/support/campaign-clock.ts";
+import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
 import { createFailure, type ModelFailure } from "../models/model.ts";
 import { errorClass, retryableErrorType, retryDelay, toTurnError, withRetries } from "./retries.ts";
 

@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { createFakeClock } from "../../test/support/campaign-clock.ts";
-import { call, createModelGate, createScriptedModel, done, parts, say } from "../../test/support/scripted-model.ts";
-import { createToolDouble, createTurnSubject, editNeed } from "../../test/support/turn-subject.ts";
+import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
+import {
+	call,
+	createModelGate,
+	createScriptedModel,
+	done,
+	parts,
+	say,
+} from "../../test/support/models/scripted-model.ts";
+import { createToolDouble, createTurnSubject, editNeed } from "../../test/support/sessions/turn-subject.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { toolSuccess } from "../events/content.ts";
 import { modelFailure } from "../models/model.ts";

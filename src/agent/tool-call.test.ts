@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { toolCall } from "../../test/support/model-conversation.ts";
-import { call, createModelGate, createScriptedModel, done, say } from "../../test/support/scripted-model.ts";
-import { approveBy, createToolDouble, createTurnSubject, editNeed } from "../../test/support/turn-subject.ts";
+import { toolCall } from "../../test/support/models/model-conversation.ts";
+import { call, createModelGate, createScriptedModel, done, say } from "../../test/support/models/scripted-model.ts";
+import { approveBy, createToolDouble, createTurnSubject, editNeed } from "../../test/support/sessions/turn-subject.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { KernelError } from "../base/errors.ts";
 import { toolError, toolSuccess } from "../events/content.ts";

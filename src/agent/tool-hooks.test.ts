@@ -1,7 +1,7 @@
 // What watches tool calls sees each that was not forbidden, with what became of it (agent-kernel §5.4, §10.1).
 import { describe, expect, it } from "vitest";
-import { call, createScriptedModel, done, say } from "../../test/support/scripted-model.ts";
-import { approveBy, createToolDouble, createTurnSubject, editNeed } from "../../test/support/turn-subject.ts";
+import { call, createScriptedModel, done, say } from "../../test/support/models/scripted-model.ts";
+import { approveBy, createToolDouble, createTurnSubject, editNeed } from "../../test/support/sessions/turn-subject.ts";
 import { toolError, toolSuccess } from "../events/content.ts";
 import { allowed, blocked } from "../hooks/hook.ts";
 import type { Tool } from "../tools/tool.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createModelGate, createScriptedModel, done, say } from "../../test/support/scripted-model.ts";
-import { createTurnSubject } from "../../test/support/turn-subject.ts";
+import { createModelGate, createScriptedModel, done, say } from "../../test/support/models/scripted-model.ts";
+import { createTurnSubject } from "../../test/support/sessions/turn-subject.ts";
 
 const usage = { input_other: 80, output: 7, input_cache_read: 15, input_cache_creation: 5 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { createFakeClock } from "../../test/support/campaign-clock.ts";
+import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
 import { aborted, createAbortableWaits, orAbort, unlessAborted, unlessLate } from "./abort.ts";
 import { createDeferred } from "./deferred.ts";
 

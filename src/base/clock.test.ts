@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createFakeClock } from "../../test/support/campaign-clock.ts";
+import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
 import { sleep, systemClock } from "./clock.ts";
 
 describe("systemClock", () => {

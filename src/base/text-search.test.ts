@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { longestPause, shortestPause } from "../../test/support/pauses.ts";
+import { longestPause, shortestPause } from "../../test/support/host/pauses.ts";
 import { createTextSearch } from "./text-search.ts";
 
 describe("createTextSearch", () => {

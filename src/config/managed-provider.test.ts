@@ -1,7 +1,7 @@
 import { parse } from "smol-toml";
 import { describe, expect, it } from "vitest";
-import { configurationFailure } from "../../test/support/configuration-failure.ts";
-import { createMemoryFiles } from "../../test/support/memory-files.ts";
+import { configurationFailure } from "../../test/support/host/configuration-failure.ts";
+import { createMemoryFiles } from "../../test/support/store/memory-files.ts";
 import { silentLog } from "../base/log.ts";
 import { readConfiguration } from "./configuration-reader.ts";
 import { addManagedProvider, type ManagedProvider, removeManagedProvider } from "./managed-provider.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMemoryFiles } from "../../test/support/memory-files.ts";
+import { createMemoryFiles } from "../../test/support/store/memory-files.ts";
 import { silentLog } from "../base/log.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 import { type McpServerSettings, parseMcpServers, readMcpServers } from "./mcp-servers.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMemoryFiles } from "../../test/support/memory-files.ts";
+import { createMemoryFiles } from "../../test/support/store/memory-files.ts";
 import { silentLog } from "../base/log.ts";
 import { readConfiguration } from "./configuration-reader.ts";
 import { findModel, listModel } from "./model-lookup.ts";

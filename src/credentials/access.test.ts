@@ -1,9 +1,9 @@
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createFakeClock, type FakeClock } from "../../test/support/campaign-clock.ts";
-import { createFailingFiles } from "../../test/support/failing-files.ts";
-import { createMemoryFiles, type MemoryFiles } from "../../test/support/memory-files.ts";
-import { type PlatformServer, startPlatformServer } from "../../test/support/platform-server.ts";
+import { createFakeClock, type FakeClock } from "../../test/support/host/campaign-clock.ts";
+import { type PlatformServer, startPlatformServer } from "../../test/support/host/platform-server.ts";
+import { createFailingFiles } from "../../test/support/store/failing-files.ts";
+import { createMemoryFiles, type MemoryFiles } from "../../test/support/store/memory-files.ts";
 import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Files } from "../files/port.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type PlatformServer, startPlatformServer } from "../../test/support/platform-server.ts";
-import { createSteppingClock } from "../../test/support/stepping-clock.ts";
+import { type PlatformServer, startPlatformServer } from "../../test/support/host/platform-server.ts";
+import { createSteppingClock } from "../../test/support/host/stepping-clock.ts";
 import { type DeviceCode, requestDeviceCode, SignInError, waitForTokens } from "./device-flow.ts";
 import { type PlatformPort, requestTimeout } from "./exchange.ts";
 import { defaultOauthHost, type Platform, toPlatform } from "./platform.ts";

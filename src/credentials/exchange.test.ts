@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createFakeClock } from "../../test/support/campaign-clock.ts";
+import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
 import { ask, type PlatformPort, requestTimeout, toAddress } from "./exchange.ts";
 
 const url = new URL("https://auth.example.com/api/oauth/token");

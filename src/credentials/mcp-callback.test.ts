@@ -1,6 +1,6 @@
 import { createConnection } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createSteppingClock } from "../../test/support/stepping-clock.ts";
+import { createSteppingClock } from "../../test/support/host/stepping-clock.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { listenForCallback } from "./mcp-callback.ts";
 import { McpSignInError } from "./mcp-sign-in-error.ts";

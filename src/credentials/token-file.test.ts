@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createMemoryFiles } from "../../test/support/memory-files.ts";
+import { createMemoryFiles } from "../../test/support/store/memory-files.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import { readTokens, type Tokens, tokenFile, tokenFileOf, writeTokens } from "./token-file.ts";
 

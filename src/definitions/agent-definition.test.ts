@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: templates are written so.
 // Agent files with all they name, from YAML to what the program uses.
 import { describe, expect, it } from "vitest";
-import { createMemoryFiles } from "../../test/support/memory-files.ts";
+import { createMemoryFiles } from "../../test/support/store/memory-files.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import { type AgentDefinition, loadAgentDefinition } from "./agent-definition.ts";
 import { AgentFileError } from "./agent-file-error.ts";

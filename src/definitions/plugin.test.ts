@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { createMemoryFiles, type MemoryFiles } from "../../test/support/memory-files.ts";
+import { createMemoryFiles, type MemoryFiles } from "../../test/support/store/memory-files.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
 import { chooseInjected, discoverPlugins, findPlugins, readPlugin } from "./plugin.ts";

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { createMemoryFiles } from "../../test/support/memory-files.ts";
+import { createMemoryFiles } from "../../test/support/store/memory-files.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import { createDiskFiles } from "../files/disk-files.ts";
 import type { Files } from "../files/port.ts";

@@ -1,6 +1,6 @@
 // What is read of a skill's file, and what is left out.
 import { describe, expect, it } from "vitest";
-import { createMemoryFiles } from "../../test/support/memory-files.ts";
+import { createMemoryFiles } from "../../test/support/store/memory-files.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import type { Files } from "../files/port.ts";
 import { readSkill } from "./skill-file.ts";

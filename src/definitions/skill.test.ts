@@ -1,6 +1,6 @@
 // Skills as a model and a person see them.
 import { describe, expect, it } from "vitest";
-import { createMemoryFiles } from "../../test/support/memory-files.ts";
+import { createMemoryFiles } from "../../test/support/store/memory-files.ts";
 import { describeSkills, loadSkillText, type Skill, type SkillScope, skillPrompt } from "./skill.ts";
 
 const skill = (name: string, scope: SkillScope): Skill => ({

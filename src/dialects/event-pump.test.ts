@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { call, createModelGate, createScriptedModel, done, say } from "../../test/support/scripted-model.ts";
-import { plainAttachment } from "../../test/support/session-doubles.ts";
-import { createSessionSubject } from "../../test/support/session-subject.ts";
-import { createToolDouble, editNeed } from "../../test/support/turn-subject.ts";
+import { call, createModelGate, createScriptedModel, done, say } from "../../test/support/models/scripted-model.ts";
+import { plainAttachment } from "../../test/support/sessions/session-doubles.ts";
+import { createSessionSubject } from "../../test/support/sessions/session-subject.ts";
+import { createToolDouble, editNeed } from "../../test/support/sessions/turn-subject.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { silentLog } from "../base/log.ts";
 import type { AgentEvent, EventBody } from "../events/event.ts";

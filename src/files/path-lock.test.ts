@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createSteppingClock } from "../../test/support/stepping-clock.ts";
+import { createSteppingClock } from "../../test/support/host/stepping-clock.ts";
 import { systemClock } from "../base/clock.ts";
 import { createDiskFiles } from "./disk-files.ts";
 import { withLock } from "./path-lock.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createFakeClock } from "../../test/support/campaign-clock.ts";
+import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
 import { boundFetch, type FetchBounds } from "./bounded-fetch.ts";
 
 const size = 1024 * 1024;

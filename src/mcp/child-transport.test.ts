@@ -2,9 +2,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
-import { createFakeClock } from "../../test/support/campaign-clock.ts";
-import { createProgram } from "../../test/support/mcp-program.ts";
-import { longestPause, shortestPause } from "../../test/support/pauses.ts";
+import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
+import { longestPause, shortestPause } from "../../test/support/host/pauses.ts";
+import { createProgram } from "../../test/support/mcp/mcp-program.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { silentLog } from "../base/log.ts";
 import { startChildTransport } from "./child-transport.ts";

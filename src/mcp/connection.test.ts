@@ -1,8 +1,8 @@
 // A connection over a program in this process: its transport, the library's client and what is made of both.
 import { describe, expect, it } from "vitest";
-import { createFakeClock, type FakeClock } from "../../test/support/campaign-clock.ts";
-import { createProgram, type Program, type ProgramOptions } from "../../test/support/mcp-program.ts";
-import { nobodyToAsk } from "../../test/support/session-doubles.ts";
+import { createFakeClock, type FakeClock } from "../../test/support/host/campaign-clock.ts";
+import { createProgram, type Program, type ProgramOptions } from "../../test/support/mcp/mcp-program.ts";
+import { nobodyToAsk } from "../../test/support/sessions/session-doubles.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import type { LocalMcpServer } from "../config/mcp-servers.ts";
 import type { QuestionOperations } from "../tools/operations.ts";

@@ -1,8 +1,8 @@
 // A connection over HTTP, to a server that is a function in the place of the network.
 import { UnauthorizedError } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
-import { createFakeClock } from "../../test/support/campaign-clock.ts";
-import { nobodyToAsk, noProcesses } from "../../test/support/session-doubles.ts";
+import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
+import { nobodyToAsk, noProcesses } from "../../test/support/sessions/session-doubles.ts";
 import { silentLog } from "../base/log.ts";
 import type { RemoteMcpServer } from "../config/mcp-servers.ts";
 import type { McpAuthorization } from "./authorization.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { longestPause, shortestPause } from "../../test/support/pauses.ts";
+import { longestPause, shortestPause } from "../../test/support/host/pauses.ts";
 import { textPart } from "../events/content.ts";
 import { toToolReturn } from "./result.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createFakeClock } from "../../test/support/campaign-clock.ts";
-import { nobodyToAsk } from "../../test/support/session-doubles.ts";
+import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
+import { nobodyToAsk } from "../../test/support/sessions/session-doubles.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { startCall } from "./running-call.ts";
 

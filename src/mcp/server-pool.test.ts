@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createFakeClock } from "../../test/support/campaign-clock.ts";
-import { createProgram } from "../../test/support/mcp-program.ts";
+import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
+import { createProgram } from "../../test/support/mcp/mcp-program.ts";
 import { silentLog } from "../base/log.ts";
 import type { LocalMcpServer } from "../config/mcp-servers.ts";
 import { ServerPool } from "./server-pool.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nobodyToAsk } from "../../test/support/session-doubles.ts";
+import { nobodyToAsk } from "../../test/support/sessions/session-doubles.ts";
 import { silentLog } from "../base/log.ts";
 import { textPart } from "../events/content.ts";
 import type { JsonSchema, ToolProgress } from "../tools/tool.ts";

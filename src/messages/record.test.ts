@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { allSamples, sampleEvents, sampleInteractions } from "../../test/support/sample-events.ts";
+import { allSamples, sampleEvents, sampleInteractions } from "../../test/support/protocol/sample-events.ts";
 import type { EventBody, EventType } from "../events/event.ts";
 import { toMessage } from "./message-conversion.ts";
 import { fromRecord, isRecorded, toRecord } from "./record.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { collectChunks, piece, plainRequest, toolCall } from "../../test/support/model-conversation.ts";
+import { collectChunks, piece, plainRequest, toolCall } from "../../test/support/models/model-conversation.ts";
 import { withChaos } from "./chaos.ts";
 import type { ModelChunk, ModelPart } from "./model.ts";
 

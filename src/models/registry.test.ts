@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { collectChunks, plainRequest } from "../../test/support/model-conversation.ts";
-import { plainModelSettings } from "../../test/support/model-settings.ts";
-import { startOrigin } from "../../test/support/web-servers.ts";
+import { startOrigin } from "../../test/support/host/web-servers.ts";
+import { collectChunks, plainRequest } from "../../test/support/models/model-conversation.ts";
+import { plainModelSettings } from "../../test/support/models/model-settings.ts";
 import { ModelConfigurationError, providerTypes } from "./model-settings.ts";
 import { createModel } from "./registry.ts";
 

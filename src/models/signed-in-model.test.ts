@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { describeModelContract } from "../../test/contracts/model-contract.ts";
-import { collectChunks, plainRequest } from "../../test/support/model-conversation.ts";
-import { plainModelSettings } from "../../test/support/model-settings.ts";
+import { collectChunks, plainRequest } from "../../test/support/models/model-conversation.ts";
+import { plainModelSettings } from "../../test/support/models/model-settings.ts";
 import {
 	type AnswerRequest,
 	type ProviderServer,
@@ -9,7 +9,7 @@ import {
 	sendEvents,
 	sendJson,
 	startProviderServer,
-} from "../../test/support/provider-server.ts";
+} from "../../test/support/models/provider-server.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { ModelConfigurationError } from "./model-settings.ts";
 import { createSignedInModel, type KeyAnswer, type KeySource } from "./signed-in-model.ts";

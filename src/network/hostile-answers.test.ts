@@ -2,8 +2,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { plainNetworkSettings } from "../../test/support/network.ts";
-import { startRawServer, until } from "../../test/support/raw-server.ts";
+import { plainNetworkSettings } from "../../test/support/host/network.ts";
+import { startRawServer, until } from "../../test/support/host/raw-server.ts";
 import type { AddressRule } from "./address-rule.ts";
 import { createNetwork, type GuardOptions } from "./network.ts";
 import { toNetworkFailure } from "./network-error.ts";

@@ -3,15 +3,15 @@ import { readFile } from "node:fs/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
-import { createFakeClock } from "../../test/support/campaign-clock.ts";
-import { plainNetworkSettings } from "../../test/support/network.ts";
+import { createFakeClock } from "../../test/support/host/campaign-clock.ts";
+import { plainNetworkSettings } from "../../test/support/host/network.ts";
 import {
 	authorityFile,
 	startHttpProxy,
 	startOrigin,
 	startSocksProxy,
 	type WebServer,
-} from "../../test/support/web-servers.ts";
+} from "../../test/support/host/web-servers.ts";
 import type { AddressRule } from "./address-rule.ts";
 import { type Sockets, systemSockets } from "./connections/sockets.ts";
 import { createNetwork, type Network } from "./network.ts";

@@ -2,7 +2,7 @@ import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { longestPause, shortestPause } from "../../test/support/pauses.ts";
+import { longestPause, shortestPause } from "../../test/support/host/pauses.ts";
 import { compileSchema } from "./schema.ts";
 import type { Draft } from "./schema-shapes.ts";
 

@@ -1,8 +1,8 @@
 // What each tool that needs an approval names as the subjects of a call.
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { nobodyToAsk, noTasks } from "../../test/support/session-doubles.ts";
-import { createToolPlace, prepareCall, type ToolPlace } from "../../test/support/tool-environment.ts";
+import { createToolPlace, prepareCall, type ToolPlace } from "../../test/support/host/tool-environment.ts";
+import { nobodyToAsk, noTasks } from "../../test/support/sessions/session-doubles.ts";
 import { silentLog } from "../base/log.ts";
 import type { Subject } from "../events/subject.ts";
 import { createServerTool } from "../mcp/server-tool.ts";

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { hasBubblewrap } from "../../test/support/bubblewrap.ts";
+import { hasBubblewrap } from "../../test/support/executable/bubblewrap.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createProcesses, type ProcessesOptions } from "./children.ts";
 import type { ChildInput, Processes } from "./port.ts";

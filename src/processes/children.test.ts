@@ -3,7 +3,7 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { hasBubblewrap } from "../../test/support/bubblewrap.ts";
+import { hasBubblewrap } from "../../test/support/executable/bubblewrap.ts";
 import { createProcesses as createAnyProcesses, type ProcessesOptions } from "./children.ts";
 import type { OpenOutputSink, RunRequest } from "./port.ts";
 import { findStragglers, markerVariable, type ProcessTable, sweepStragglers } from "./stragglers.ts";

@@ -4,7 +4,7 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { hasBubblewrap } from "../../test/support/bubblewrap.ts";
+import { hasBubblewrap } from "../../test/support/executable/bubblewrap.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import { createProcesses } from "./children.ts";
 import { parseStatus } from "./contained-group.ts";

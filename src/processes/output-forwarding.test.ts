@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMemoryLog } from "../../test/support/store-directory.ts";
+import { createMemoryLog } from "../../test/support/store/store-directory.ts";
 import { createOutputForwarding } from "./output-forwarding.ts";
 import type { OutputSink } from "./port.ts";
 

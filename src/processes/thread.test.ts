@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { longestPause, shortestPause } from "../../test/support/pauses.ts";
+import { longestPause, shortestPause } from "../../test/support/host/pauses.ts";
 import { runThread } from "./thread.ts";
 
 const file = fileURLToPath(new URL("../../test/fixtures/threads/work.mjs", import.meta.url));

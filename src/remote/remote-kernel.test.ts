@@ -1,12 +1,12 @@
 // What a connection adds to the kernel API: it can be lost, and the other side may be another program.
 import { duplexPair } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
-import { attachReader } from "../../test/support/event-reader.ts";
-import { connectionKinds, connectRemote, offerSession } from "../../test/support/remote-sessions.ts";
-import { createModelGate, createScriptedModel, done, say } from "../../test/support/scripted-model.ts";
-import { plainAttachment } from "../../test/support/session-doubles.ts";
-import { createHost, runTurn } from "../../test/support/session-host.ts";
-import { createSessionSubject } from "../../test/support/session-subject.ts";
+import { connectionKinds, connectRemote, offerSession } from "../../test/support/host/remote-sessions.ts";
+import { createModelGate, createScriptedModel, done, say } from "../../test/support/models/scripted-model.ts";
+import { attachReader } from "../../test/support/protocol/event-reader.ts";
+import { plainAttachment } from "../../test/support/sessions/session-doubles.ts";
+import { createHost, runTurn } from "../../test/support/sessions/session-host.ts";
+import { createSessionSubject } from "../../test/support/sessions/session-subject.ts";
 import { silentLog } from "../base/log.ts";
 import type { AgentEvent } from "../events/event.ts";
 import type { SessionHandle, SessionsApi } from "../kernel/api.ts";

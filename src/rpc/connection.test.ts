@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { createLineHarness } from "../../test/support/line-transport.ts";
+import { createLineHarness } from "../../test/support/protocol/line-transport.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { KernelError } from "../base/errors.ts";
 import { silentLog } from "../base/log.ts";

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { noAgents, noMedia, noWeb, searchService } from "../../test/support/session-doubles.ts";
 import {
 	briefOf,
 	call,
@@ -7,7 +6,8 @@ import {
 	issueOf,
 	prepareCall,
 	type ToolPlace,
-} from "../../test/support/tool-environment.ts";
+} from "../../test/support/host/tool-environment.ts";
+import { noAgents, noMedia, noWeb, searchService } from "../../test/support/sessions/session-doubles.ts";
 import { toolSuccess } from "../events/content.ts";
 import { createAgent } from "./agent.ts";
 import type { AgentOperations, AgentRequest, TaskView } from "./operations.ts";

@@ -1,7 +1,7 @@
 // What a model reads of each outcome of a question (wire-protocol §4.8, agent-kernel §6.10).
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createPlanDouble } from "../../test/support/plan-double.ts";
-import { call, createToolPlace, issueOf, type ToolPlace } from "../../test/support/tool-environment.ts";
+import { call, createToolPlace, issueOf, type ToolPlace } from "../../test/support/host/tool-environment.ts";
+import { createPlanDouble } from "../../test/support/sessions/plan-double.ts";
 import { createAskUserQuestion } from "./ask-user-question.ts";
 import type { QuestionOutcome } from "./operations.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { allMedia, noMedia, noWeb, searchService } from "../../test/support/session-doubles.ts";
-import { createToolPlace, issueOf, type ToolPlace } from "../../test/support/tool-environment.ts";
+import { createToolPlace, issueOf, type ToolPlace } from "../../test/support/host/tool-environment.ts";
+import { allMedia, noMedia, noWeb, searchService } from "../../test/support/sessions/session-doubles.ts";
 import { KernelError } from "../base/errors.ts";
 import { createTools } from "./built-in-tools.ts";
 import type { Tool } from "./tool.ts";

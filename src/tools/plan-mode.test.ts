@@ -1,7 +1,13 @@
 // The two doors of plan mode: every answer of a person (wire-protocol §4.9, agent-kernel §11.4, §11.5).
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createPlanDouble, type PlanDouble, planFile } from "../../test/support/plan-double.ts";
-import { briefOf, createToolPlace, issueOf, resultOf, type ToolPlace } from "../../test/support/tool-environment.ts";
+import {
+	briefOf,
+	createToolPlace,
+	issueOf,
+	resultOf,
+	type ToolPlace,
+} from "../../test/support/host/tool-environment.ts";
+import { createPlanDouble, type PlanDouble, planFile } from "../../test/support/sessions/plan-double.ts";
 import { createEnterPlanMode, createExitPlanMode } from "./plan-mode.ts";
 import type { Tool, ToolEnvironment } from "./tool.ts";
 

@@ -1,7 +1,13 @@
 // What plan mode leaves of WriteFile and StrReplaceFile: the plan file, without approval (agent-kernel §11.2).
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { briefOf, call, createToolPlace, prepareCall, type ToolPlace } from "../../test/support/tool-environment.ts";
+import {
+	briefOf,
+	call,
+	createToolPlace,
+	prepareCall,
+	type ToolPlace,
+} from "../../test/support/host/tool-environment.ts";
 import { createStringReplaceFile } from "./files/string-replace-file.ts";
 import { createWriteFile } from "./files/write-file.ts";
 import type { ToolEnvironment } from "./tool.ts";

@@ -8,7 +8,7 @@ import {
 	issueOf,
 	prepareCall,
 	type ToolPlace,
-} from "../../test/support/tool-environment.ts";
+} from "../../test/support/host/tool-environment.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { createProcesses } from "../processes/children.ts";
 import type { RunRequest } from "../processes/port.ts";

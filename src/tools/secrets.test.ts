@@ -1,7 +1,13 @@
 import { link, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { briefOf, call, createToolPlace, prepareCall, type ToolPlace } from "../../test/support/tool-environment.ts";
+import {
+	briefOf,
+	call,
+	createToolPlace,
+	prepareCall,
+	type ToolPlace,
+} from "../../test/support/host/tool-environment.ts";
 import { createReadFile } from "./files/read-file.ts";
 import { createReadMediaFile } from "./files/read-media-file.ts";
 import { createStringReplaceFile } from "./files/string-replace-file.ts";

@@ -1,7 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { noTasks } from "../../test/support/session-doubles.ts";
-import { briefOf, call, createToolPlace, prepareCall, type ToolPlace } from "../../test/support/tool-environment.ts";
+import {
+	briefOf,
+	call,
+	createToolPlace,
+	prepareCall,
+	type ToolPlace,
+} from "../../test/support/host/tool-environment.ts";
+import { noTasks } from "../../test/support/sessions/session-doubles.ts";
 import type { CommandRequest, TaskView } from "./operations.ts";
 import { createShell } from "./shell.ts";
 import type { Tool } from "./tool.ts";

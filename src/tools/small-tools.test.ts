@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { call, createToolPlace, type ToolPlace } from "../../test/support/tool-environment.ts";
+import { call, createToolPlace, type ToolPlace } from "../../test/support/host/tool-environment.ts";
 import { createSetTodoList } from "./set-todo-list.ts";
 import { createThink } from "./think.ts";
 

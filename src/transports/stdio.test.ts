@@ -7,7 +7,7 @@ import { createDeferred } from "../base/deferred.ts";
 import { createLineSplitter } from "../base/lines.ts";
 import { lineLimit } from "./stdio.ts";
 
-const childFile = fileURLToPath(new URL("../../test/support/stdio-child.ts", import.meta.url));
+const childFile = fileURLToPath(new URL("../../test/support/executable/stdio-child.ts", import.meta.url));
 const children = new Set<ChildProcess>();
 afterAll(() => {
 	for (const child of children) child.kill("SIGKILL");

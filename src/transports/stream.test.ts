@@ -1,7 +1,7 @@
 import { duplexPair } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { describeTransportContract } from "../../test/contracts/transport-contract.ts";
-import { connectionKinds } from "../../test/support/remote-sessions.ts";
+import { connectionKinds } from "../../test/support/host/remote-sessions.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createLineSplitter } from "../base/lines.ts";
 import { createStreamTransport } from "./stream.ts";

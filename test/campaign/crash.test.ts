@@ -14,8 +14,8 @@ import { wholeText } from "../../src/base/long-text.ts";
 import type { Files } from "../../src/files/port.ts";
 import { withoutSync } from "../../src/files/unsynced-files.ts";
 import { toEventLines } from "../../src/store/disk/logs/event-log.ts";
-import type { Mishap, Plan } from "../support/failing-files.ts";
-import { createMemoryFiles } from "../support/memory-files.ts";
+import type { Mishap, Plan } from "../support/store/failing-files.ts";
+import { createMemoryFiles } from "../support/store/memory-files.ts";
 
 const losingIntents = (files: Files): Files => ({
 	...files,

@@ -7,12 +7,12 @@ import type { Answer, InteractionFailure } from "../../src/events/interaction.ts
 import type { ClientHook } from "../../src/hooks/hook.ts";
 import type { SessionApi } from "../../src/kernel/api.ts";
 import type { Session } from "../../src/kernel/session/session.ts";
-import { createTalkingTools } from "../support/campaign-tools.ts";
-import { attachReader, type EventReader, readJournal } from "../support/event-reader.ts";
-import { createMemoryFiles } from "../support/memory-files.ts";
-import { call, createModelGate, createScriptedModel, done, say } from "../support/scripted-model.ts";
-import { createSessionSubject } from "../support/session-subject.ts";
-import { createToolDouble, editNeed } from "../support/turn-subject.ts";
+import { call, createModelGate, createScriptedModel, done, say } from "../support/models/scripted-model.ts";
+import { attachReader, type EventReader, readJournal } from "../support/protocol/event-reader.ts";
+import { createTalkingTools } from "../support/sessions/campaign-tools.ts";
+import { createSessionSubject } from "../support/sessions/session-subject.ts";
+import { createToolDouble, editNeed } from "../support/sessions/turn-subject.ts";
+import { createMemoryFiles } from "../support/store/memory-files.ts";
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 const start = (session: SessionApi, input = "hi") => session.send({ type: "turn.start", input });

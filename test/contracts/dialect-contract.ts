@@ -8,10 +8,10 @@ import type { Interaction } from "../../src/events/interaction.ts";
 import type { Attachment, SessionApi } from "../../src/kernel/api.ts";
 import type { Peer } from "../../src/rpc/connection.ts";
 import type { EnvelopeRules, RpcReply } from "../../src/rpc/envelope.ts";
-import { createLiveFeed } from "../support/live-feed.ts";
-import { allSamples, sampleEvents, sampleInteractions } from "../support/sample-events.ts";
-import { plainAttachment } from "../support/session-doubles.ts";
-import { createSessionSubject } from "../support/session-subject.ts";
+import { createLiveFeed } from "../support/protocol/live-feed.ts";
+import { allSamples, sampleEvents, sampleInteractions } from "../support/protocol/sample-events.ts";
+import { plainAttachment } from "../support/sessions/session-doubles.ts";
+import { createSessionSubject } from "../support/sessions/session-subject.ts";
 import type { Reach } from "./attachment-contract.ts";
 
 /** What a dialect of one connection is tried with. */
@@ -140,7 +140,7 @@ export async function connectDialect({
 		drained: () => feed.drained(),
 		close: () => feed.end(),
 	};
-	// No spies of the test runner: it never lets go of what it spied on, and there are thousands of sessions.
+	// No spies of the test runner: it holds what it spied on for good, and there are thousands of sessions.
 	Object.assign(session, {
 		attach: async () => attachment,
 		async send(command: unknown) {

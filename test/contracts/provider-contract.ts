@@ -5,9 +5,9 @@ import { describe, expect, it } from "vitest";
 import { type ModelChunk, type ModelFailure, type ModelPart, modelFailure } from "../../src/models/model.ts";
 import type { ModelSettings } from "../../src/models/model-settings.ts";
 import { createModel } from "../../src/models/registry.ts";
-import { collectChunks, partsOf, plainRequest, text } from "../support/model-conversation.ts";
-import { createManualClock, plainModelSettings } from "../support/model-settings.ts";
-import { createModelSubject } from "../support/model-subject.ts";
+import { collectChunks, partsOf, plainRequest, text } from "../support/models/model-conversation.ts";
+import { createManualClock, plainModelSettings } from "../support/models/model-settings.ts";
+import { createModelSubject } from "../support/models/model-subject.ts";
 import {
 	type AnswerRequest,
 	readProviderFixture,
@@ -15,7 +15,7 @@ import {
 	sendJson,
 	sendText,
 	startProviderServer,
-} from "../support/provider-server.ts";
+} from "../support/models/provider-server.ts";
 import { describeModelContract } from "./model-contract.ts";
 
 export interface ProviderSubject {

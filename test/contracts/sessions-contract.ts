@@ -6,9 +6,9 @@ import type { ClientHook } from "../../src/hooks/hook.ts";
 import type { CreationOptions, SessionApi, SessionsApi } from "../../src/kernel/api.ts";
 import { plainRequest } from "../../src/kernel/hosting/hosted-options.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
-import { attachReader, readJournal } from "../support/event-reader.ts";
-import { plainAttachment } from "../support/session-doubles.ts";
-import { createHost, type HostSettings, runTurn } from "../support/session-host.ts";
+import { attachReader, readJournal } from "../support/protocol/event-reader.ts";
+import { plainAttachment } from "../support/sessions/session-doubles.ts";
+import { createHost, type HostSettings, runTurn } from "../support/sessions/session-host.ts";
 
 /** The way of a front end to the sessions of a kernel. */
 export type ReachSessions = (sessions: SessionsApi) => Promise<SessionsApi>;

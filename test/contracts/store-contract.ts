@@ -18,7 +18,7 @@ import {
 	type TaskRuntime,
 	type TaskSpec,
 } from "../../src/store/stored-tasks.ts";
-import { sampleEvents } from "../support/sample-events.ts";
+import { sampleEvents } from "../support/protocol/sample-events.ts";
 
 export interface StoreSubject {
 	/** A store over the same sessions each time, as another run of the program has it. */

@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, type Stage, toolCall } from "../support/executable.ts";
+import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
 
 function write(stage: Stage, files: Readonly<Record<string, string>>): string {
 	for (const [name, text] of Object.entries(files)) {

@@ -1,5 +1,6 @@
 // A whole turn of the built executable against the Messages API on loopback.
 import { expect, it } from "vitest";
+import { outline } from "../support/executable/running-server.ts";
 import {
 	answeredAboutFile,
 	askAboutFile,
@@ -7,8 +8,7 @@ import {
 	createProviderStage,
 	firstStatus,
 	type ProvidedModel,
-} from "../support/provider-stage.ts";
-import { outline } from "../support/running-server.ts";
+} from "../support/models/provider-stage.ts";
 
 const claude: ProvidedModel = {
 	type: "anthropic",

@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { createStage, executablePath, type Stage, toolCall } from "../support/executable.ts";
-import { isResponse, type Server, type ServerLine } from "../support/running-server.ts";
+import { createStage, executablePath, type Stage, toolCall } from "../support/executable/executable.ts";
+import { isResponse, type Server, type ServerLine } from "../support/executable/running-server.ts";
 
 const id = "11111111-2222-4333-8444-555555555555";
 const isLinux = process.platform === "linux";

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { createStage } from "../support/executable.ts";
-import { isResponse, outline } from "../support/running-server.ts";
+import { createStage } from "../support/executable/executable.ts";
+import { isResponse, outline } from "../support/executable/running-server.ts";
 
 const megabyte = 1024 * 1024;
 const parts = 1_000_000;

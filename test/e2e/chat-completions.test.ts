@@ -1,6 +1,7 @@
 // A whole turn of the built executable against an OpenAI-compatible endpoint on loopback.
 import { expect, it } from "vitest";
-import { sendEvents } from "../support/provider-server.ts";
+import { outline } from "../support/executable/running-server.ts";
+import { sendEvents } from "../support/models/provider-server.ts";
 import {
 	answeredAboutFile,
 	askAboutFile,
@@ -8,8 +9,7 @@ import {
 	createProviderStage,
 	firstStatus,
 	type ProvidedModel,
-} from "../support/provider-stage.ts";
-import { outline } from "../support/running-server.ts";
+} from "../support/models/provider-stage.ts";
 
 const compatible: ProvidedModel = { type: "openai_legacy", model: "some-model" };
 

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, executablePath, runExecutable, type Stage } from "../support/executable.ts";
+import { createStage, executablePath, runExecutable, type Stage } from "../support/executable/executable.ts";
 
 type ShellName = "bash" | "zsh" | "fish";
 

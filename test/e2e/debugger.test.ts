@@ -1,7 +1,7 @@
 // Node opens a debugger, to everybody on the machine, when a process gets SIGUSR1. Ours do not.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
-import { createStage, executablePath, type Stage, toolCall } from "../support/executable.ts";
+import { createStage, executablePath, type Stage, toolCall } from "../support/executable/executable.ts";
 
 /** Sockets of the process that wait for connections. */
 function listeners(pid: number): string[] {

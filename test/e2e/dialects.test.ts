@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, type Stage, toolCall } from "../support/executable.ts";
-import { isResponse, lastOf, type Server } from "../support/running-server.ts";
+import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
+import { isResponse, lastOf, type Server } from "../support/executable/running-server.ts";
 
 interface Dialect {
 	readonly name: string;

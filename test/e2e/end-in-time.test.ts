@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { closeSync, constants, openSync, writeFileSync, writeSync } from "node:fs";
 import path from "node:path";
 import { expect, it, vi } from "vitest";
-import { createStage, executablePath } from "../support/executable.ts";
+import { createStage, executablePath } from "../support/executable/executable.ts";
 
 /** More than fits between the server and a client that does not read: its end takes a while. */
 const longScript = Array.from({ length: 20_000 }, (_, n) => `text: part ${n} of a long answer`).join("\n");

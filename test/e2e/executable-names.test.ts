@@ -2,8 +2,8 @@
 import { symlinkSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, executablePath, runExecutable, type Stage } from "../support/executable.ts";
-import { isResponse, outline } from "../support/running-server.ts";
+import { createStage, executablePath, runExecutable, type Stage } from "../support/executable/executable.ts";
+import { isResponse, outline } from "../support/executable/running-server.ts";
 
 const names = ["kimi", "kimi-agent"];
 

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { unzipSync } from "fflate";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createStage, executablePath, runExecutable } from "../support/executable.ts";
-import { listFixtures, placeFixture } from "../support/session-fixtures.ts";
+import { createStage, executablePath, runExecutable } from "../support/executable/executable.ts";
+import { listFixtures, placeFixture } from "../support/store/session-fixtures.ts";
 
 /** Every file below a directory with its bytes and the time of its last change. */
 function snapshot(directory: string): Map<string, { readonly bytes: Buffer; readonly time: number }> {

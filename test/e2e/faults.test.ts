@@ -2,9 +2,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { createStage, executablePath, runExecutable, type Stage, toolCall } from "../support/executable.ts";
-import { answerTo, createSession, request } from "../support/meerkat-client.ts";
-import { isResponse, lastOf, outline } from "../support/running-server.ts";
+import { createStage, executablePath, runExecutable, type Stage, toolCall } from "../support/executable/executable.ts";
+import { isResponse, lastOf, outline } from "../support/executable/running-server.ts";
+import { answerTo, createSession, request } from "../support/meerkat/meerkat-client.ts";
 
 /** A command that hangs the first time, and says something later. */
 const command = "[ -e hung ] && echo again || { touch hung; exec sleep 1000; }";

@@ -2,8 +2,8 @@
 // `cancel` after every turn, and settings as JSON on the command line.
 import { describe, expect, it } from "vitest";
 import { isRecord } from "../../src/base/json.ts";
-import { createStage, toolCall } from "../support/executable.ts";
-import { isResponse, outline, type Server, type ServerLine } from "../support/running-server.ts";
+import { createStage, toolCall } from "../support/executable/executable.ts";
+import { isResponse, outline, type Server, type ServerLine } from "../support/executable/running-server.ts";
 
 /** The event types its decoder knows; any other ends it. */
 const knownEvents = new Set([

@@ -2,7 +2,7 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, toolCall } from "../support/executable.ts";
+import { createStage, toolCall } from "../support/executable/executable.ts";
 
 const prompt = (text: string) => ({ user_input: text });
 

@@ -6,8 +6,14 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, vi } from "vitest";
-import { createStage, executablePath, type Stage, type StageOptions, toolCall } from "../support/executable.ts";
-import { endsInTime, type Server } from "../support/running-server.ts";
+import {
+	createStage,
+	executablePath,
+	type Stage,
+	type StageOptions,
+	toolCall,
+} from "../support/executable/executable.ts";
+import { endsInTime, type Server } from "../support/executable/running-server.ts";
 
 const mounter = fileURLToPath(new URL("../fixtures/hung-mount.py", import.meta.url));
 

@@ -4,8 +4,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { createStage, toolCall } from "../support/executable.ts";
-import { endsInTime } from "../support/running-server.ts";
+import { createStage, toolCall } from "../support/executable/executable.ts";
+import { endsInTime } from "../support/executable/running-server.ts";
 
 function isOpen(pid: number, file: string): boolean {
 	const links = readdirSync(`/proc/${pid}/fd`).map((name) => {

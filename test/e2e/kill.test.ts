@@ -4,8 +4,8 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, executablePath } from "../support/executable.ts";
-import { Server } from "../support/running-server.ts";
+import { createStage, executablePath } from "../support/executable/executable.ts";
+import { Server } from "../support/executable/running-server.ts";
 
 const id = "11111111-2222-4333-8444-555555555555";
 

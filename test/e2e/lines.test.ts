@@ -1,7 +1,7 @@
 // Lines as they really arrive: pipelined, without their last newline, huge, or in pieces.
 import { describe, expect, it } from "vitest";
-import { createStage, toolCall } from "../support/executable.ts";
-import { outline } from "../support/running-server.ts";
+import { createStage, toolCall } from "../support/executable/executable.ts";
+import { outline } from "../support/executable/running-server.ts";
 
 const shellCall = (command: string) => toolCall("call-1", "Shell", { command });
 describe("lines", () => {

@@ -5,9 +5,15 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import path from "node:path";
 import { isLoggedIn, login, logout, parseConfig } from "@moonshot-ai/kimi-agent-sdk";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createStage, executablePath, type Finished, runExecutable, type Stage } from "../support/executable.ts";
-import { type PlatformServer, startPlatformServer } from "../support/platform-server.ts";
-import { outline, type Server } from "../support/running-server.ts";
+import {
+	createStage,
+	executablePath,
+	type Finished,
+	runExecutable,
+	type Stage,
+} from "../support/executable/executable.ts";
+import { outline, type Server } from "../support/executable/running-server.ts";
+import { type PlatformServer, startPlatformServer } from "../support/host/platform-server.ts";
 
 interface Subject {
 	readonly server: PlatformServer;

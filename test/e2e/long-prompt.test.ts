@@ -1,8 +1,8 @@
 // A prompt of 64 megabytes: it is persisted, delivered, replayed and resumed without many copies of it in memory at once.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { createStage, type Stage } from "../support/executable.ts";
-import type { Server } from "../support/running-server.ts";
+import { createStage, type Stage } from "../support/executable/executable.ts";
+import type { Server } from "../support/executable/running-server.ts";
 
 const megabyte = 1024 * 1024;
 const memoryLimit = 600 * megabyte;

@@ -4,10 +4,10 @@ import { readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { isRecord } from "../../src/base/json.ts";
-import { createStage } from "../support/executable.ts";
-import { sendEvents } from "../support/provider-server.ts";
-import { configFor, startProvider } from "../support/provider-stage.ts";
-import { lastOf, outline, type Server } from "../support/running-server.ts";
+import { createStage } from "../support/executable/executable.ts";
+import { lastOf, outline, type Server } from "../support/executable/running-server.ts";
+import { sendEvents } from "../support/models/provider-server.ts";
+import { configFor, startProvider } from "../support/models/provider-stage.ts";
 
 const noteCount = 300;
 const secretOf = (n: number) => String((n * 7919) % 10_007);

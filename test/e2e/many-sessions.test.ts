@@ -15,10 +15,10 @@ import { Kernel } from "../../src/kernel/hosting/kernel.ts";
 import type { Session } from "../../src/kernel/session/session.ts";
 import { createProcesses } from "../../src/processes/children.ts";
 import { createDiskStore } from "../../src/store/disk/disk-store.ts";
-import { toolCall } from "../support/executable.ts";
-import { createHostServices } from "../support/host-services.ts";
-import { fixture } from "../support/mcp-stage.ts";
-import { plainAttachment } from "../support/session-doubles.ts";
+import { toolCall } from "../support/executable/executable.ts";
+import { createHostServices } from "../support/host/host-services.ts";
+import { fixture } from "../support/mcp/mcp-stage.ts";
+import { plainAttachment } from "../support/sessions/session-doubles.ts";
 
 interface Place {
 	readonly root: string;

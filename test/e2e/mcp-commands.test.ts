@@ -15,7 +15,6 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import type { AuthorizationServerOptions } from "../support/authorization-server.ts";
 import {
 	createStage,
 	executablePath,
@@ -23,9 +22,10 @@ import {
 	runExecutable,
 	type Stage,
 	toolCall,
-} from "../support/executable.ts";
-import { type McpOAuthServer, signInAt, startMcpOAuthServer } from "../support/mcp-oauth-server.ts";
-import { fixture, loadingOf, resultsOf, runTurn, textOf, until, writeServers } from "../support/mcp-stage.ts";
+} from "../support/executable/executable.ts";
+import type { AuthorizationServerOptions } from "../support/mcp/authorization-server.ts";
+import { type McpOAuthServer, signInAt, startMcpOAuthServer } from "../support/mcp/mcp-oauth-server.ts";
+import { fixture, loadingOf, resultsOf, runTurn, textOf, until, writeServers } from "../support/mcp/mcp-stage.ts";
 
 const everything = fileURLToPath(
 	new URL("../../node_modules/@modelcontextprotocol/server-everything/dist/index.js", import.meta.url),

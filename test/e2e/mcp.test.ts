@@ -2,7 +2,9 @@
 import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, type Stage, type StageOptions, toolCall } from "../support/executable.ts";
+import { createStage, type Stage, type StageOptions, toolCall } from "../support/executable/executable.ts";
+import { lastOf, outline } from "../support/executable/running-server.ts";
+import { answering, openSession, payloadsOf, run } from "../support/executable/sdk-client.ts";
 import {
 	fixture,
 	loadingOf,
@@ -14,9 +16,7 @@ import {
 	textOf,
 	until,
 	writeServers,
-} from "../support/mcp-stage.ts";
-import { lastOf, outline } from "../support/running-server.ts";
-import { answering, openSession, payloadsOf, run } from "../support/sdk-client.ts";
+} from "../support/mcp/mcp-stage.ts";
 
 const waited = (name: string) => [
 	`loading, ${name} connecting`,

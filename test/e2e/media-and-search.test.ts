@@ -2,8 +2,8 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { sendEvents, sendJson } from "../support/provider-server.ts";
-import { createProviderStage, startProvider } from "../support/provider-stage.ts";
+import { sendEvents, sendJson } from "../support/models/provider-server.ts";
+import { createProviderStage, startProvider } from "../support/models/provider-stage.ts";
 
 const mp4 = Buffer.from("\0\0\0\x18ftypisom\0\0\x02\0isomiso2", "latin1");
 

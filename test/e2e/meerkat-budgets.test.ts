@@ -1,8 +1,17 @@
 // Budgets that a client of Meerkat RPC gives a session when it makes it.
 import { describe, expect, it } from "vitest";
-import { createStage, toolCall } from "../support/executable.ts";
-import { answer, ask, create, createDeferred, end, eventsOf, serve, typesOf } from "../support/meerkat-lines.ts";
-import { lastOf } from "../support/running-server.ts";
+import { createStage, toolCall } from "../support/executable/executable.ts";
+import { lastOf } from "../support/executable/running-server.ts";
+import {
+	answer,
+	ask,
+	create,
+	createDeferred,
+	end,
+	eventsOf,
+	serve,
+	typesOf,
+} from "../support/meerkat/meerkat-lines.ts";
 
 const glob = (id: string) => `${toolCall(id, "Glob", { pattern: `${id}.*` })}\nusage: {"input_other": 8, "output": 1}`;
 const exhausted = (details: object) => ({

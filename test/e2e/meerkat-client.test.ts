@@ -3,10 +3,15 @@
 import { symlinkSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, executablePath, type Stage, toolCall } from "../support/executable.ts";
-import { createHeldStage } from "../support/held-provider.ts";
-import type { ClientEra } from "../support/meerkat-shapes.ts";
-import { AnsweredError, type ClientEvent, type ClientTool, MeerkatClient } from "../support/strict-meerkat-client.ts";
+import { createStage, executablePath, type Stage, toolCall } from "../support/executable/executable.ts";
+import type { ClientEra } from "../support/meerkat/meerkat-shapes.ts";
+import {
+	AnsweredError,
+	type ClientEvent,
+	type ClientTool,
+	MeerkatClient,
+} from "../support/meerkat/strict-meerkat-client.ts";
+import { createHeldStage } from "../support/models/held-provider.ts";
 
 function named(stage: Stage, name: string): string {
 	const executable = path.join(stage.shareDir, name);

@@ -1,8 +1,8 @@
 // Hooks as clients of Meerkat RPC hear of them, at every point at which there are any.
 import { describe, expect, it } from "vitest";
-import { createStage, type Stage, toolCall } from "../support/executable.ts";
-import { ask, end, eventsOf, serve, typesOf } from "../support/meerkat-lines.ts";
-import { lastOf, type ServerLine } from "../support/running-server.ts";
+import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
+import { lastOf, type ServerLine } from "../support/executable/running-server.ts";
+import { ask, end, eventsOf, serve, typesOf } from "../support/meerkat/meerkat-lines.ts";
 
 const deny = (reason: string) => `echo '${reason}' >&2; exit 2`;
 

@@ -2,9 +2,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, type Stage, toolCall } from "../support/executable.ts";
-import { answer, ask, create, end, eventsOf, isEvent, serve } from "../support/meerkat-lines.ts";
-import { lastOf, type Server } from "../support/running-server.ts";
+import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
+import { lastOf, type Server } from "../support/executable/running-server.ts";
+import { answer, ask, create, end, eventsOf, isEvent, serve } from "../support/meerkat/meerkat-lines.ts";
 
 const scripts = [
 	[toolCall("g", "Glob", { pattern: "*" }), toolCall("s", "Shell", { command: "echo ran" })].join("\n"),

@@ -1,7 +1,7 @@
 // Turns of Meerkat RPC that cross each other, with a model that says what the test lets it say.
 import { describe, expect, it } from "vitest";
-import { createStage, toolCall } from "../support/executable.ts";
-import { createHeldStage } from "../support/held-provider.ts";
+import { createStage, toolCall } from "../support/executable/executable.ts";
+import { isResponse, lastOf, type Server, type ServerLine } from "../support/executable/running-server.ts";
 import {
 	answer,
 	ask,
@@ -13,8 +13,8 @@ import {
 	isEvent,
 	serve,
 	typesOf,
-} from "../support/meerkat-lines.ts";
-import { isResponse, lastOf, type Server, type ServerLine } from "../support/running-server.ts";
+} from "../support/meerkat/meerkat-lines.ts";
+import { createHeldStage } from "../support/models/held-provider.ts";
 
 const line = (id: string | number | null, method: string, params: object = {}) =>
 	`${JSON.stringify({ jsonrpc: "2.0", ...(id === null ? {} : { id }), method, params })}\n`;

@@ -2,9 +2,9 @@
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, executablePath, runExecutable } from "../support/executable.ts";
-import { answer, ask, create, end, eventsOf, serve, typesOf } from "../support/meerkat-lines.ts";
-import { isResponse } from "../support/running-server.ts";
+import { createStage, executablePath, runExecutable } from "../support/executable/executable.ts";
+import { isResponse } from "../support/executable/running-server.ts";
+import { answer, ask, create, end, eventsOf, serve, typesOf } from "../support/meerkat/meerkat-lines.ts";
 
 describe("a server of many sessions", () => {
 	it("ends without output when the input ends at once", async () => {

@@ -1,9 +1,7 @@
 // The network of the built executable: when it first opens a connection, and how it gets through proxies and to pages.
 import { expect, it, onTestFinished } from "vitest";
-import { createStage, toolCall } from "../support/executable.ts";
-import { sendJson } from "../support/provider-server.ts";
-import { configFor, createProviderStage, type ProvidedModel } from "../support/provider-stage.ts";
-import { outline, type Server } from "../support/running-server.ts";
+import { createStage, toolCall } from "../support/executable/executable.ts";
+import { outline, type Server } from "../support/executable/running-server.ts";
 import {
 	type Answer,
 	authorityFile,
@@ -11,7 +9,9 @@ import {
 	startOrigin,
 	startSocksProxy,
 	type WebServer,
-} from "../support/web-servers.ts";
+} from "../support/host/web-servers.ts";
+import { sendJson } from "../support/models/provider-server.ts";
+import { configFor, createProviderStage, type ProvidedModel } from "../support/models/provider-stage.ts";
 
 async function started<Kind extends WebServer>(starting: Promise<Kind>): Promise<Kind> {
 	const server = await starting;

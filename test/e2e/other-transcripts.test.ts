@@ -1,7 +1,7 @@
 // Plays the golden transcripts over the built executable that the sample leaves out.
 import { describe, it } from "vitest";
-import { playOverProcess } from "../support/transcript-process.ts";
-import { processSample } from "../support/transcript-samples.ts";
+import { playOverProcess } from "../support/transcripts/transcript-process.ts";
+import { processSample } from "../support/transcripts/transcript-samples.ts";
 
 describe("other golden transcripts over the process", () => {
 	for (const transcript of processSample.others) {

@@ -13,8 +13,8 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { createStage, type Stage, toolCall } from "../support/executable.ts";
-import type { Server } from "../support/running-server.ts";
+import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
+import type { Server } from "../support/executable/running-server.ts";
 
 const id = "11111111-2222-4333-8444-555555555555";
 const report = `text: ${"All of it is as it should be, and nothing was changed. ".repeat(5)}`;

@@ -4,8 +4,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import path from "node:path";
 import { zipSync } from "fflate";
 import { describe, expect, it } from "vitest";
-import { createStage, type Stage, toolCall } from "../support/executable.ts";
-import { lastOf, type Server } from "../support/running-server.ts";
+import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
+import { lastOf, type Server } from "../support/executable/running-server.ts";
 
 const tool = (name: string, script: string, more = {}) => ({ name, command: ["sh", "-c", script], ...more });
 const manifest = {

@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { createStage, executablePath, runExecutable, type Stage, toolCall } from "../support/executable.ts";
-import { hasTerminal, onTerminal } from "../support/terminal.ts";
+import { createStage, executablePath, runExecutable, type Stage, toolCall } from "../support/executable/executable.ts";
+import { hasTerminal, onTerminal } from "../support/executable/terminal.ts";
 
 /** Runs a shell script in the work dir; in it `$agentwire` is the executable and `$node` is Node. */
 function shell(stage: Stage, script: string) {

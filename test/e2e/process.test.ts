@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, executablePath, runExecutable, type Stage } from "../support/executable.ts";
+import { createStage, executablePath, runExecutable, type Stage } from "../support/executable/executable.ts";
 
 describe("commands that print", () => {
 	it("prints its versions as one JSON object, with nothing on stderr", async () => {

@@ -2,10 +2,10 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage } from "../support/executable.ts";
-import { readProviderFixture, sendEvents } from "../support/provider-server.ts";
-import { startProvider } from "../support/provider-stage.ts";
-import { openSession, payloadsOf, run } from "../support/sdk-client.ts";
+import { createStage } from "../support/executable/executable.ts";
+import { openSession, payloadsOf, run } from "../support/executable/sdk-client.ts";
+import { readProviderFixture, sendEvents } from "../support/models/provider-server.ts";
+import { startProvider } from "../support/models/provider-stage.ts";
 
 const events = (...values: readonly object[]) => values.map((value) => `data: ${JSON.stringify(value)}\n\n`).join("");
 

@@ -3,8 +3,8 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { type HookRegistration, ProtocolClient, type StreamEvent, type Turn } from "@moonshot-ai/kimi-agent-sdk";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createStage, executablePath, type Stage, toolCall } from "../support/executable.ts";
-import { openSession, payloadsOf, run, shellCall } from "../support/sdk-client.ts";
+import { createStage, executablePath, type Stage, toolCall } from "../support/executable/executable.ts";
+import { openSession, payloadsOf, run, shellCall } from "../support/executable/sdk-client.ts";
 
 /** Answers every question with its answer by the text of the first one. */
 const answeringQuestions = (turn: Turn, answers: Readonly<Record<string, string>>) => (event: StreamEvent) => {

@@ -10,7 +10,7 @@ import {
 	TransportError,
 } from "@moonshot-ai/kimi-agent-sdk";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createStage, executablePath } from "../support/executable.ts";
+import { createStage, executablePath } from "../support/executable/executable.ts";
 import {
 	answering,
 	callReader,
@@ -20,7 +20,7 @@ import {
 	plainTurn,
 	run,
 	shellCall,
-} from "../support/sdk-client.ts";
+} from "../support/executable/sdk-client.ts";
 
 describe("sessions", () => {
 	it("go on in a new process", async () => {

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { CliError, type ExternalTool, prompt } from "@moonshot-ai/kimi-agent-sdk";
 import { describe, expect, it, vi } from "vitest";
-import { createStage, executablePath, toolCall } from "../support/executable.ts";
-import { answering, openSession, payloadsOf, plainTurn, run, shellCall } from "../support/sdk-client.ts";
+import { createStage, executablePath, toolCall } from "../support/executable/executable.ts";
+import { answering, openSession, payloadsOf, plainTurn, run, shellCall } from "../support/executable/sdk-client.ts";
 
 describe("answers", () => {
 	it("a text, by the one-shot helper", async () => {

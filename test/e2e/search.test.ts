@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { createStage } from "../support/executable.ts";
+import { createStage } from "../support/executable/executable.ts";
 
 const search = 'tool_call: {"id":"c","name":"Grep","arguments":"{\\"pattern\\":\\"zebra\\"}"}';
 

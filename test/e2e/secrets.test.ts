@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, 
 import path from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, vi } from "vitest";
-import { createStage, executablePath, type Stage, toolCall } from "../support/executable.ts";
-import type { Server } from "../support/running-server.ts";
+import { createStage, executablePath, type Stage, toolCall } from "../support/executable/executable.ts";
+import type { Server } from "../support/executable/running-server.ts";
 
 const id = "11111111-2222-4333-8444-555555555555";
 const secret = "sk-not-to-be-told-0123456789";

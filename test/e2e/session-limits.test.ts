@@ -3,9 +3,9 @@ import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { createStage, type Stage, toolCall } from "../support/executable.ts";
-import { answerTo, createSession, eventOf, request } from "../support/meerkat-client.ts";
-import { isResponse, lastOf, type Server, type ServerLine } from "../support/running-server.ts";
+import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
+import { isResponse, lastOf, type Server, type ServerLine } from "../support/executable/running-server.ts";
+import { answerTo, createSession, eventOf, request } from "../support/meerkat/meerkat-client.ts";
 
 function serve(stage: Stage, limits: object): Server {
 	return stage.serve("rpc", "--config", JSON.stringify({ ...JSON.parse(stage.configText), agentwire: { limits } }));

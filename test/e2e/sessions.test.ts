@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, toolCall } from "../support/executable.ts";
-import { isResponse, lastOf, outline } from "../support/running-server.ts";
+import { createStage, toolCall } from "../support/executable/executable.ts";
+import { isResponse, lastOf, outline } from "../support/executable/running-server.ts";
 
 const shellCall = (command: string) => toolCall("call-1", "Shell", { command });
 describe("sessions", () => {

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createStage, executablePath, type Stage, toolCall } from "../support/executable.ts";
+import { createStage, executablePath, type Stage, toolCall } from "../support/executable/executable.ts";
 
 const steps = 30;
 const scripts = [

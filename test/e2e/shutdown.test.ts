@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { createStage, type Stage, toolCall } from "../support/executable.ts";
-import { isResponse, outline, type Server } from "../support/running-server.ts";
+import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
+import { isResponse, outline, type Server } from "../support/executable/running-server.ts";
 
 const shellCall = (command: string) => toolCall("call-1", "Shell", { command });
 /** More than fits between the server and a client that does not read. */

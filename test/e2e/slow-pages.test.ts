@@ -1,8 +1,8 @@
 // Pages that take long to read keep the built executable from nothing else.
 import { expect, it, onTestFinished } from "vitest";
-import { createStage, toolCall } from "../support/executable.ts";
-import { isResponse, type ServerLine } from "../support/running-server.ts";
-import { startOrigin } from "../support/web-servers.ts";
+import { createStage, toolCall } from "../support/executable/executable.ts";
+import { isResponse, type ServerLine } from "../support/executable/running-server.ts";
+import { startOrigin } from "../support/host/web-servers.ts";
 
 it.each([
 	["lists in lists", `${"<ul><li>".repeat(29)}${"<p>x".repeat(240_000)}`],

@@ -5,9 +5,9 @@ import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { outboxLimit } from "../../src/transports/stdio.ts";
-import { createStage, type Stage } from "../support/executable.ts";
-import { createSession, eventOf } from "../support/meerkat-client.ts";
-import { isResponse, lastOf, type Server, type ServerLine } from "../support/running-server.ts";
+import { createStage, type Stage } from "../support/executable/executable.ts";
+import { isResponse, lastOf, type Server, type ServerLine } from "../support/executable/running-server.ts";
+import { createSession, eventOf } from "../support/meerkat/meerkat-client.ts";
 
 const megabyte = 1024 * 1024;
 const pieces = Array.from({ length: 100_000 }, (_, n) => `${n}.`);

@@ -3,9 +3,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, type Stage, toolCall } from "../support/executable.ts";
-import { lastOf } from "../support/running-server.ts";
-import { answering, openSession, payloadsOf, run, shellCall } from "../support/sdk-client.ts";
+import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
+import { lastOf } from "../support/executable/running-server.ts";
+import { answering, openSession, payloadsOf, run, shellCall } from "../support/executable/sdk-client.ts";
 
 const id = "11111111-2222-4333-8444-555555555555";
 const report = `text: ${"All of it is as it should be, and nothing was changed. ".repeat(5)}`;

@@ -3,8 +3,8 @@
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, executablePath, runExecutable, type Stage } from "../support/executable.ts";
-import { hasTerminal, onTerminal } from "../support/terminal.ts";
+import { createStage, executablePath, runExecutable, type Stage } from "../support/executable/executable.ts";
+import { hasTerminal, onTerminal } from "../support/executable/terminal.ts";
 
 /** Runs a shell script in the work dir whose programs believe that stdin and stderr are a terminal. */
 function atTerminal(stage: Stage, script: string) {

@@ -1,7 +1,7 @@
 // Plays a sample of the golden transcripts over the built executable.
 import { describe, it } from "vitest";
-import { playOverProcess } from "../support/transcript-process.ts";
-import { processSample } from "../support/transcript-samples.ts";
+import { playOverProcess } from "../support/transcripts/transcript-process.ts";
+import { processSample } from "../support/transcripts/transcript-samples.ts";
 
 describe("golden transcripts over the process", () => {
 	for (const transcript of processSample.sampled) {

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, type Stage } from "../support/executable.ts";
+import { createStage, type Stage } from "../support/executable/executable.ts";
 
 type Obstacle = readonly [name: string, place: (logs: string) => void];
 

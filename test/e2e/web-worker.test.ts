@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createStage, executablePath, runExecutable, type Stage, toolCall } from "../support/executable.ts";
-import { outline, Server } from "../support/running-server.ts";
+import { createStage, executablePath, runExecutable, type Stage, toolCall } from "../support/executable/executable.ts";
+import { outline, Server } from "../support/executable/running-server.ts";
 
 /** What the backend leaves for the worker: a directory with an empty context in a work dir that is listed. */
 function prepareSession(stage: Stage): string {

@@ -2,8 +2,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createStage, type Stage, toolCall } from "../support/executable.ts";
-import { outline, type Server } from "../support/running-server.ts";
+import { createStage, type Stage, toolCall } from "../support/executable/executable.ts";
+import { outline, type Server } from "../support/executable/running-server.ts";
 
 const sessionId = "5ac1e9f4-0000-4000-8000-0000000000b1";
 

@@ -7,11 +7,11 @@ import { questionItemSchema } from "../../src/events/interaction.ts";
 import { serve } from "../../src/server/serve.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import { createMemoryTransport } from "../../src/transports/memory.ts";
-import { differences, readExamples, toValue } from "../support/document-examples.ts";
-import { parseTranscript } from "../support/transcript-format.ts";
-import { createCountingIdentifiers, openSession } from "../support/transcript-memory.ts";
-import { preparePlace } from "../support/transcript-place.ts";
-import { createSniffer } from "../support/transcript-sniffer.ts";
+import { differences, readExamples, toValue } from "../support/protocol/document-examples.ts";
+import { parseTranscript } from "../support/transcripts/transcript-format.ts";
+import { createCountingIdentifiers, openSession } from "../support/transcripts/transcript-memory.ts";
+import { preparePlace } from "../support/transcripts/transcript-place.ts";
+import { createSniffer } from "../support/transcripts/transcript-sniffer.ts";
 
 /** A server whose next asks get an id of our choice, as the examples have them. */
 async function start(head: string, scripts: readonly string[] = []) {

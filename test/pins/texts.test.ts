@@ -16,11 +16,11 @@ import { textPart, toolError, toolSuccess } from "../../src/events/content.ts";
 import { checkClientTools } from "../../src/kernel/clients/client-tools.ts";
 import { createTools } from "../../src/tools/built-in-tools.ts";
 import { defaultToolPaths } from "../../src/tools/tool-paths.ts";
-import { createScriptedModel } from "../support/scripted-model.ts";
-import { plainAttachment } from "../support/session-doubles.ts";
-import { createSessionSubject } from "../support/session-subject.ts";
-import { createToolPlace, resultOf, type ToolPlace } from "../support/tool-environment.ts";
-import { createToolDouble, createTurnSubject } from "../support/turn-subject.ts";
+import { createToolPlace, resultOf, type ToolPlace } from "../support/host/tool-environment.ts";
+import { createScriptedModel } from "../support/models/scripted-model.ts";
+import { plainAttachment } from "../support/sessions/session-doubles.ts";
+import { createSessionSubject } from "../support/sessions/session-subject.ts";
+import { createToolDouble, createTurnSubject } from "../support/sessions/turn-subject.ts";
 
 const brief = (text: string) => [{ type: "brief", text }];
 

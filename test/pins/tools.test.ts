@@ -4,8 +4,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTools } from "../../src/tools/built-in-tools.ts";
 import { defaultToolPaths } from "../../src/tools/tool-paths.ts";
-import { allMedia, noWeb, searchService } from "../support/session-doubles.ts";
-import { createToolPlace, type ToolPlace } from "../support/tool-environment.ts";
+import { createToolPlace, type ToolPlace } from "../support/host/tool-environment.ts";
+import { allMedia, noWeb, searchService } from "../support/sessions/session-doubles.ts";
 
 const text = { type: "string" };
 const filledText = { type: "string", minLength: 1 };

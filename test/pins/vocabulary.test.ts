@@ -10,7 +10,7 @@ import { sinceOf } from "../../src/messages/history.ts";
 import { messageDeclarations } from "../../src/messages/message.ts";
 import { protocolVersion } from "../../src/messages/protocol-version.ts";
 import type { Peer } from "../../src/rpc/connection.ts";
-import { createSessionSubject } from "../support/session-subject.ts";
+import { createSessionSubject } from "../support/sessions/session-subject.ts";
 
 const peer: Peer = {
 	notify() {},

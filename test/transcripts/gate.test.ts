@@ -1,10 +1,10 @@
 // The gate over the golden transcripts: every required cell is covered, no mark is misspelt, and a mark that can be
 // checked against the lines of its transcript is true.
 import { describe, expect, it } from "vitest";
-import { isTrue } from "../support/evidence/rules.ts";
-import { requiredCells } from "../support/transcript-cells.ts";
-import { readTranscripts } from "../support/transcript-format.ts";
-import { methodNames } from "../support/transcript-methods.ts";
+import { isTrue } from "../support/transcripts/evidence/rules.ts";
+import { requiredCells } from "../support/transcripts/transcript-cells.ts";
+import { readTranscripts } from "../support/transcripts/transcript-format.ts";
+import { methodNames } from "../support/transcripts/transcript-methods.ts";
 
 const transcripts = readTranscripts();
 

@@ -1,7 +1,7 @@
 // Plays every golden transcript in the test process.
 import { describe, expect, it } from "vitest";
-import { readTranscripts } from "../support/transcript-format.ts";
-import { playInMemory } from "../support/transcript-memory.ts";
+import { readTranscripts } from "../support/transcripts/transcript-format.ts";
+import { playInMemory } from "../support/transcripts/transcript-memory.ts";
 
 describe("golden transcripts in memory", () => {
 	for (const transcript of readTranscripts()) {

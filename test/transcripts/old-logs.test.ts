@@ -12,10 +12,10 @@ import { undocumented, type WireVersion } from "../../src/messages/history.ts";
 import { serve } from "../../src/server/serve.ts";
 import { createDiskStore } from "../../src/store/disk/disk-store.ts";
 import { createMemoryTransport } from "../../src/transports/memory.ts";
-import { differences } from "../support/document-examples.ts";
-import { placeFixture } from "../support/session-fixtures.ts";
-import { createSessionSubject } from "../support/session-subject.ts";
-import { createSniffer } from "../support/transcript-sniffer.ts";
+import { differences } from "../support/protocol/document-examples.ts";
+import { createSessionSubject } from "../support/sessions/session-subject.ts";
+import { placeFixture } from "../support/store/session-fixtures.ts";
+import { createSniffer } from "../support/transcripts/transcript-sniffer.ts";
 
 interface Replayed {
 	/** The messages of the log, as they were written. */

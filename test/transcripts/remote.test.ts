@@ -1,8 +1,8 @@
 // Plays a sample of the golden transcripts with the kernel at the other end of a socket: the front end sends the
 // same bytes.
 import { describe, expect, it } from "vitest";
-import { playRemotely } from "../support/transcript-remote.ts";
-import { remoteSample } from "../support/transcript-samples.ts";
+import { playRemotely } from "../support/transcripts/transcript-remote.ts";
+import { remoteSample } from "../support/transcripts/transcript-samples.ts";
 
 describe("golden transcripts with a kernel elsewhere", () => {
 	for (const transcript of remoteSample.sampled) {

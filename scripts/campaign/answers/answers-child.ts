@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import { createNetwork, type Network } from "../../../src/network/network.ts";
-import { plainNetworkSettings } from "../../../test/support/network.ts";
+import { plainNetworkSettings } from "../../../test/support/host/network.ts";
 import { createRandom } from "../random.ts";
 import { answerProtocols } from "./answers-protocols.ts";
 import { drawManner, loadAdapter, readAnswer } from "./answers-reader.ts";

@@ -1,7 +1,7 @@
 // What each provider type streams: an answer of given texts, and a recorded stream with everything in it.
 
 import type { ModelSettings } from "../../../src/models/model-settings.ts";
-import { readProviderFixture } from "../../../test/support/provider-server.ts";
+import { readProviderFixture } from "../../../test/support/models/provider-server.ts";
 
 export interface AnswerProtocol {
 	readonly settings: Pick<ModelSettings, "providerType" | "model"> & Partial<ModelSettings>;

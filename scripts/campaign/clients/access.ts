@@ -3,7 +3,12 @@ import type { Socket } from "node:net";
 import type { Command, CommandType, CommandValues } from "../../../src/events/command.ts";
 import type { AgentEvent, Cursor } from "../../../src/events/event.ts";
 import type { Attachment, AttachOptions, SessionApi, SessionSnapshot } from "../../../src/kernel/api.ts";
-import { connectRemote, createSocketPair, offerSession, type Remote } from "../../../test/support/remote-sessions.ts";
+import {
+	connectRemote,
+	createSocketPair,
+	offerSession,
+	type Remote,
+} from "../../../test/support/host/remote-sessions.ts";
 
 /** One client's way to the session. */
 export interface SessionAccess {

@@ -4,7 +4,7 @@ import type { AgentEvent, Cursor } from "../../../src/events/event.ts";
 import type { Interaction } from "../../../src/events/interaction.ts";
 import type { Attachment, AttachOptions } from "../../../src/kernel/api.ts";
 import type { Flow } from "../../../src/kernel/clients/event-feed.ts";
-import { nextTurn } from "../../../test/support/campaign-server.ts";
+import { nextTurn } from "../../../test/support/sessions/campaign-server.ts";
 import type { SessionAccess } from "./access.ts";
 import { TextItems } from "./text-items.ts";
 

@@ -1,7 +1,7 @@
 // Whether clients that never read delay the others: by turns of the event loop, which are the same on every machine, and by
 // milliseconds.
-import { nextTurn } from "../../../test/support/campaign-server.ts";
-import { plainAttachment } from "../../../test/support/session-doubles.ts";
+import { nextTurn } from "../../../test/support/sessions/campaign-server.ts";
+import { plainAttachment } from "../../../test/support/sessions/session-doubles.ts";
 import type { Place } from "./access.ts";
 import { createStage } from "./stage.ts";
 

@@ -4,7 +4,7 @@ import { KernelError } from "../../../src/base/errors.ts";
 import type { Command, CommandType, CommandValues } from "../../../src/events/command.ts";
 import type { AgentEvent } from "../../../src/events/event.ts";
 import type { Answer, Interaction, InteractionFailure } from "../../../src/events/interaction.ts";
-import { nextTurn } from "../../../test/support/campaign-server.ts";
+import { nextTurn } from "../../../test/support/sessions/campaign-server.ts";
 import type { Tally } from "../frame/campaign.ts";
 import type { Played } from "../frame/cases.ts";
 import type { Place } from "./access.ts";

@@ -4,12 +4,12 @@ import { Session } from "../../../src/kernel/session/session.ts";
 import { createDiskStore } from "../../../src/store/disk/disk-store.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { SessionStore, StoredSession } from "../../../src/store/session-store.ts";
-import { createFakeClock, type FakeClock } from "../../../test/support/campaign-clock.ts";
-import { createGatedModel, type GatedModel } from "../../../test/support/campaign-model.ts";
-import { nextTurn } from "../../../test/support/campaign-server.ts";
-import { createCountingTools, createTalkingTools } from "../../../test/support/campaign-tools.ts";
-import { createMemoryFiles } from "../../../test/support/memory-files.ts";
-import { createQuietParts } from "../../../test/support/session-doubles.ts";
+import { createFakeClock, type FakeClock } from "../../../test/support/host/campaign-clock.ts";
+import { createGatedModel, type GatedModel } from "../../../test/support/models/campaign-model.ts";
+import { nextTurn } from "../../../test/support/sessions/campaign-server.ts";
+import { createCountingTools, createTalkingTools } from "../../../test/support/sessions/campaign-tools.ts";
+import { createQuietParts } from "../../../test/support/sessions/session-doubles.ts";
+import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
 
 export interface StageSettings {
 	readonly store: "memory" | "disk";

@@ -5,7 +5,7 @@
 import { rm } from "node:fs/promises";
 import fc from "fast-check";
 import type { Files } from "../../../src/files/port.ts";
-import { createMemoryFiles, type MemoryFiles } from "../../../test/support/memory-files.ts";
+import { createMemoryFiles, type MemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { createRandom } from "../random.ts";
 import { type CampaignOptions, type CampaignReport, reportOn, Tally } from "./campaign.ts";
 import { type Cases, playCases } from "./cases.ts";

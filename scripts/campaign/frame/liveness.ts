@@ -1,8 +1,8 @@
 // The liveness campaign: random interleavings of client, models and time, each brought to its end and checked against the
 // promises of the protocol; then another server opens what is left. A dialect says what can be done and what must hold.
 import fc from "fast-check";
-import type { FakeClock } from "../../../test/support/campaign-clock.ts";
-import { nextTurn } from "../../../test/support/campaign-server.ts";
+import type { FakeClock } from "../../../test/support/host/campaign-clock.ts";
+import { nextTurn } from "../../../test/support/sessions/campaign-server.ts";
 import type { Actor, Sent } from "./actor.ts";
 import { type CampaignOptions, type CampaignReport, reportOn, Tally } from "./campaign.ts";
 import { type Cases, type Played, playCases } from "./cases.ts";

@@ -13,9 +13,9 @@ import type { Processes } from "../../../src/processes/port.ts";
 import { createDiskStore } from "../../../src/store/disk/disk-store.ts";
 import { toDirectoryName } from "../../../src/store/disk/work-dir.ts";
 import type { MemoryClient } from "../../../src/transports/memory.ts";
-import { createFailingFiles, type Effect, type Plan } from "../../../test/support/failing-files.ts";
-import { createHostServices } from "../../../test/support/host-services.ts";
-import type { MemoryFiles } from "../../../test/support/memory-files.ts";
+import { createHostServices } from "../../../test/support/host/host-services.ts";
+import { createFailingFiles, type Effect, type Plan } from "../../../test/support/store/failing-files.ts";
+import type { MemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { type Part, settingsOf } from "./life.ts";
 import { withPatience } from "./patience.ts";
 

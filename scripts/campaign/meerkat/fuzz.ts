@@ -3,9 +3,9 @@
 import { systemClock } from "../../../src/base/clock.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
-import { createGatedProvider } from "../../../test/support/gated-provider.ts";
-import { createHostedServer } from "../../../test/support/hosted-server.ts";
-import { createMemoryFiles } from "../../../test/support/memory-files.ts";
+import { createGatedProvider } from "../../../test/support/models/gated-provider.ts";
+import { createHostedServer } from "../../../test/support/sessions/hosted-server.ts";
+import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
 import type { Classified, Fields, Found, FuzzConnection, LineTarget, Prediction } from "../frame/exchange.ts";
 import type { FuzzDialect } from "../frame/fuzz.ts";
 import { hostileLine } from "../frame/hostile-lines.ts";

@@ -2,12 +2,12 @@
 // are the campaign's.
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { SessionStore } from "../../../src/store/session-store.ts";
-import { createFakeClock } from "../../../test/support/campaign-clock.ts";
-import type { ModelMove } from "../../../test/support/campaign-model.ts";
-import { nextTurn } from "../../../test/support/campaign-server.ts";
-import { createGatedProvider, type GatedProvider } from "../../../test/support/gated-provider.ts";
-import { createHostedServer } from "../../../test/support/hosted-server.ts";
-import { createMemoryFiles, type MemoryFiles } from "../../../test/support/memory-files.ts";
+import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
+import type { ModelMove } from "../../../test/support/models/campaign-model.ts";
+import { createGatedProvider, type GatedProvider } from "../../../test/support/models/gated-provider.ts";
+import { nextTurn } from "../../../test/support/sessions/campaign-server.ts";
+import { createHostedServer } from "../../../test/support/sessions/hosted-server.ts";
+import { createMemoryFiles, type MemoryFiles } from "../../../test/support/store/memory-files.ts";
 import type { Sent } from "../frame/actor.ts";
 import type { Tally } from "../frame/campaign.ts";
 import { type LivenessDialect, type Running, settle, shutDown } from "../frame/liveness.ts";

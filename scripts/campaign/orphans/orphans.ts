@@ -2,7 +2,7 @@
 // every way there is.
 // Nothing of a tree may be left; what clears its environment is caught by containment alone, and counted without it.
 import { randomUUID } from "node:crypto";
-import { hasBubblewrap } from "../../../test/support/bubblewrap.ts";
+import { hasBubblewrap } from "../../../test/support/executable/bubblewrap.ts";
 import { type CampaignOptions, type CampaignReport, reportOn } from "../frame/campaign.ts";
 import { createRandom, type Random } from "../random.ts";
 import {

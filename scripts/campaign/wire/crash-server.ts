@@ -10,7 +10,7 @@ import { plainSessionOptions } from "../../../src/kernel/compose/compose.ts";
 import type { Processes } from "../../../src/processes/port.ts";
 import { serve } from "../../../src/server/serve.ts";
 import { createMemoryTransport } from "../../../src/transports/memory.ts";
-import { createProgram } from "../../../test/support/mcp-program.ts";
+import { createProgram } from "../../../test/support/mcp/mcp-program.ts";
 import type { Part } from "../frame/life.ts";
 import { type LifeWorld, type MemoryServer, sessionDirectory, shareDir, workDir } from "../frame/memory-life.ts";
 import { placeholders } from "./crash-scenarios.ts";

@@ -1,8 +1,8 @@
 // Kimi Wire and legacy in the fuzz campaign: a server in memory whose turns wait to be released, or the executable, with
 // what the oracle says of it.
 import { isRecord } from "../../../src/base/json.ts";
-import type { ModelMove } from "../../../test/support/campaign-model.ts";
-import { type CampaignServer, createCampaignServer, nextTurn } from "../../../test/support/campaign-server.ts";
+import type { ModelMove } from "../../../test/support/models/campaign-model.ts";
+import { type CampaignServer, createCampaignServer, nextTurn } from "../../../test/support/sessions/campaign-server.ts";
 import type { Classified, Expected, Fields, Found, FuzzConnection, LineTarget, Prediction } from "../frame/exchange.ts";
 import { createPlace, removePlace, startExecutable, writeSettings } from "../frame/executable.ts";
 import type { FuzzDialect, Where } from "../frame/fuzz.ts";

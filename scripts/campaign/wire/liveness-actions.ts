@@ -1,6 +1,6 @@
 // What a client of Kimi Wire and a model do to a server in one interleaving, and how fast-check makes such lists.
 import fc from "fast-check";
-import type { ModelMove } from "../../../test/support/campaign-model.ts";
+import type { ModelMove } from "../../../test/support/models/campaign-model.ts";
 import type { CommonAction } from "../frame/liveness.ts";
 
 export const answerKinds = [

@@ -1,7 +1,7 @@
 // What must hold of every interleaving of Kimi Wire, checked on its transcript after the fact (wire-protocol §1.6, §2.1, §5,
 // §11.1).
 import { isRecord } from "../../../src/base/json.ts";
-import type { Effect } from "../../../test/support/campaign-tools.ts";
+import type { Effect } from "../../../test/support/sessions/campaign-tools.ts";
 import type { Entry, Sent } from "../frame/actor.ts";
 import type { Fields } from "../frame/life.ts";
 import { findTurns, type PlacedFact, type TurnFact } from "../frame/turn-rules.ts";

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, truncate, 
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createSteppingClock } from "../../../test/support/stepping-clock.ts";
+import { createSteppingClock } from "../../../test/support/host/stepping-clock.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";

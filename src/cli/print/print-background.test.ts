@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createFakeClock } from "../../../test/support/campaign-clock.ts";
+import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import type { TurnOutcome } from "../../events/event.ts";
 import type { TaskView } from "../../tools/operations.ts";

@@ -12,7 +12,7 @@ import {
 	turnBegins,
 	turnEnds,
 	turnIsCancelled,
-} from "../../../test/support/printed-events.ts";
+} from "../../../test/support/protocol/printed-events.ts";
 import type { EventBody } from "../../events/event.ts";
 import { createFinalPrinter } from "./print-final.ts";
 

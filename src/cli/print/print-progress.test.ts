@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createFakeClock } from "../../../test/support/campaign-clock.ts";
+import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
 import {
 	callBegins,
 	callCompleted,
@@ -11,7 +11,7 @@ import {
 	thought,
 	turnBegins,
 	turnEnds,
-} from "../../../test/support/printed-events.ts";
+} from "../../../test/support/protocol/printed-events.ts";
 import { toolSuccess } from "../../events/content.ts";
 import type { AgentPathEntry, EventBody } from "../../events/event.ts";
 import { createProgress } from "./print-progress.ts";

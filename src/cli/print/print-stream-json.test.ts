@@ -18,8 +18,8 @@ import {
 	turnBegins,
 	turnEnds,
 	turnIsCancelled,
-} from "../../../test/support/printed-events.ts";
-import { allSamples, sampleEvents } from "../../../test/support/sample-events.ts";
+} from "../../../test/support/protocol/printed-events.ts";
+import { allSamples, sampleEvents } from "../../../test/support/protocol/sample-events.ts";
 import { toolError, toolSuccess } from "../../events/content.ts";
 import { type EventType, statusChanged } from "../../events/event.ts";
 import { createStreamJsonPrinter } from "./print-stream-json.ts";

@@ -16,8 +16,8 @@ import {
 	thought,
 	turnBegins,
 	turnEnds,
-} from "../../../test/support/printed-events.ts";
-import { allSamples } from "../../../test/support/sample-events.ts";
+} from "../../../test/support/protocol/printed-events.ts";
+import { allSamples } from "../../../test/support/protocol/sample-events.ts";
 import { toolError, toolSuccess } from "../../events/content.ts";
 import type { EventBody } from "../../events/event.ts";
 import { createTextPrinter } from "./print-text.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { call, createModelGate, createScriptedModel, done, say } from "../../../test/support/scripted-model.ts";
-import { createSessionSubject } from "../../../test/support/session-subject.ts";
-import { createToolDouble, editNeed } from "../../../test/support/turn-subject.ts";
+import { call, createModelGate, createScriptedModel, done, say } from "../../../test/support/models/scripted-model.ts";
+import { createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
+import { createToolDouble, editNeed } from "../../../test/support/sessions/turn-subject.ts";
 import { modelFailure } from "../../models/model.ts";
 import { createTurns } from "./print-turns.ts";
 

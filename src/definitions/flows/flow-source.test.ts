@@ -1,7 +1,7 @@
 // Finding the flow in a Markdown text.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { longestPause, shortestPause } from "../../../test/support/pauses.ts";
+import { longestPause, shortestPause } from "../../../test/support/host/pauses.ts";
 import { parseFlow } from "./flow-source.ts";
 
 const mermaid = "```mermaid\nBEGIN --> m\nm --> END\n```\n";

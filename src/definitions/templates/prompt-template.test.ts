@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: templates are written so.
 import { describe, expect, it } from "vitest";
-import { createMemoryFiles } from "../../../test/support/memory-files.ts";
-import { longestPause, shortestPause } from "../../../test/support/pauses.ts";
+import { longestPause, shortestPause } from "../../../test/support/host/pauses.ts";
+import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { loadPromptTemplate, renderTemplate } from "./prompt-template.ts";
 import type { TemplateValue } from "./template-expression.ts";
 import { TemplateError } from "./template-nodes.ts";

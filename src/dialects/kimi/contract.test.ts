@@ -4,8 +4,8 @@ import {
 	type DialectSubject,
 	describeDialectContract,
 } from "../../../test/contracts/dialect-contract.ts";
-import { undelivered, unwrapped, wrappedBy } from "../../../test/support/delivered-samples.ts";
-import { overSocket } from "../../../test/support/remote-sessions.ts";
+import { overSocket } from "../../../test/support/host/remote-sessions.ts";
+import { undelivered, unwrapped, wrappedBy } from "../../../test/support/protocol/delivered-samples.ts";
 import { isRecord } from "../../base/json.ts";
 import { silentLog } from "../../base/log.ts";
 import type { EventType } from "../../events/event.ts";

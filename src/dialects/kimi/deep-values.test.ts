@@ -1,6 +1,6 @@
 // Values nested too deep to be written again cost one tool call, never the turn (wire-protocol §5.2).
 import { describe, expect, it } from "vitest";
-import { createCampaignServer } from "../../../test/support/campaign-server.ts";
+import { createCampaignServer } from "../../../test/support/sessions/campaign-server.ts";
 
 const depth = 20_000;
 const deepObject = `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { allSamples, sampleEvents } from "../../../test/support/sample-events.ts";
+import { allSamples, sampleEvents } from "../../../test/support/protocol/sample-events.ts";
 import type { AgentPathEntry, EventBody } from "../../events/event.ts";
 import { wireVersions } from "../../messages/history.ts";
 import { noCompatibility } from "../dialect.ts";

@@ -1,6 +1,6 @@
 // What a client may send without waiting, and what that must not mix up (wire-protocol §1.6, §2.1).
 import { describe, expect, it } from "vitest";
-import { createCampaignServer, nextTurn } from "../../../test/support/campaign-server.ts";
+import { createCampaignServer, nextTurn } from "../../../test/support/sessions/campaign-server.ts";
 import { compileJsonSchema } from "../../tools/json-schema.ts";
 
 const tool = { name: "ClientTool", description: "", parameters: { type: "object" } };

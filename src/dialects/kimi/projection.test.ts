@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sampleEvents, sampleInteractions } from "../../../test/support/sample-events.ts";
+import { sampleEvents, sampleInteractions } from "../../../test/support/protocol/sample-events.ts";
 import type { EventBody, EventType } from "../../events/event.ts";
 import { protocolVersion } from "../../messages/protocol-version.ts";
 import { noCompatibility } from "../dialect.ts";

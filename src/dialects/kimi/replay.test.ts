@@ -1,7 +1,7 @@
 // A replay that is cancelled, or overtaken by the end, whatever it waits for (wire-protocol §2.6).
 import { describe, expect, it } from "vitest";
 import { eventAt } from "../../../test/contracts/store-contract.ts";
-import { createCampaignServer } from "../../../test/support/campaign-server.ts";
+import { createCampaignServer } from "../../../test/support/sessions/campaign-server.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 

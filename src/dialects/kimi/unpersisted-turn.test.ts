@@ -1,6 +1,6 @@
 // A turn whose beginning could not be persisted is reported by its error alone: no TurnEnd without a TurnBegin.
 import { expect, it } from "vitest";
-import { createCampaignServer } from "../../../test/support/campaign-server.ts";
+import { createCampaignServer } from "../../../test/support/sessions/campaign-server.ts";
 
 it("answers the prompt of a turn that could not be started, and emits no event of it", async () => {
 	const server = await createCampaignServer({ failsWrite: (n) => n === 1 });

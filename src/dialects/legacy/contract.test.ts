@@ -1,7 +1,7 @@
 // The legacy dialect keeps the contract of dialects.
 import { type DialectSubject, describeDialectContract } from "../../../test/contracts/dialect-contract.ts";
-import { undelivered, unwrapped, wrappedBy } from "../../../test/support/delivered-samples.ts";
-import { overSocket } from "../../../test/support/remote-sessions.ts";
+import { overSocket } from "../../../test/support/host/remote-sessions.ts";
+import { undelivered, unwrapped, wrappedBy } from "../../../test/support/protocol/delivered-samples.ts";
 import { isRecord } from "../../base/json.ts";
 import { silentLog } from "../../base/log.ts";
 import { EventPump } from "../event-pump.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sampleEvents, sampleInteractions } from "../../../test/support/sample-events.ts";
+import { sampleEvents, sampleInteractions } from "../../../test/support/protocol/sample-events.ts";
 import { toolError, toolSuccess } from "../../events/content.ts";
 import type { AgentPathEntry, EventBody, EventType } from "../../events/event.ts";
 import { project } from "./projection.ts";

@@ -7,9 +7,9 @@ import {
 	describeDialectContract,
 	withheld,
 } from "../../../test/contracts/dialect-contract.ts";
-import { undelivered } from "../../../test/support/delivered-samples.ts";
-import { overSocket } from "../../../test/support/remote-sessions.ts";
-import { sampleEvents } from "../../../test/support/sample-events.ts";
+import { overSocket } from "../../../test/support/host/remote-sessions.ts";
+import { undelivered } from "../../../test/support/protocol/delivered-samples.ts";
+import { sampleEvents } from "../../../test/support/protocol/sample-events.ts";
 import { isRecord } from "../../base/json.ts";
 import { silentLog } from "../../base/log.ts";
 import type { EraCodec } from "./codec.ts";

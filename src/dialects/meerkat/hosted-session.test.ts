@@ -1,10 +1,10 @@
 // The responses to runs that follow each other at once, and to runs that could not be persisted.
 import { expect, it } from "vitest";
-import { createFakeClock } from "../../../test/support/campaign-clock.ts";
-import { storageFailure } from "../../../test/support/failing-session.ts";
-import { createGatedProvider } from "../../../test/support/gated-provider.ts";
-import { createHostedServer, type HostedServerOptions } from "../../../test/support/hosted-server.ts";
-import { createMemoryFiles } from "../../../test/support/memory-files.ts";
+import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
+import { createGatedProvider } from "../../../test/support/models/gated-provider.ts";
+import { createHostedServer, type HostedServerOptions } from "../../../test/support/sessions/hosted-server.ts";
+import { storageFailure } from "../../../test/support/store/failing-session.ts";
+import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { isRecord } from "../../base/json.ts";
 import type { EventType } from "../../events/event.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";

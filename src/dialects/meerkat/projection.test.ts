@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { allSamples } from "../../../test/support/sample-events.ts";
+import { allSamples } from "../../../test/support/protocol/sample-events.ts";
 import { type ToolCall, toolError, toolSuccess } from "../../events/content.ts";
 import { type EventBody, statusChanged } from "../../events/event.ts";
 import { contractCodec } from "./contract.ts";

@@ -1,6 +1,6 @@
 // Background subagents of a session: which of their events are delivered, their interactions, and their ends.
 import { describe, expect, it } from "vitest";
-import { createSessionDouble } from "../../../test/support/failing-session.ts";
+import { briefOf } from "../../../test/support/host/tool-environment.ts";
 import {
 	call,
 	createModelGate,
@@ -8,17 +8,17 @@ import {
 	done,
 	type ModelScript,
 	say,
-} from "../../../test/support/scripted-model.ts";
-import { backgroundSettings, createQuietParts } from "../../../test/support/session-doubles.ts";
+} from "../../../test/support/models/scripted-model.ts";
+import { backgroundSettings, createQuietParts } from "../../../test/support/sessions/session-doubles.ts";
 import {
 	agentCall,
 	createSubagentSubject,
 	longReport,
 	type SubagentOptions,
 	type SubagentSubject,
-} from "../../../test/support/subagent-subject.ts";
-import { briefOf } from "../../../test/support/tool-environment.ts";
-import { createToolDouble } from "../../../test/support/turn-subject.ts";
+} from "../../../test/support/sessions/subagent-subject.ts";
+import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
+import { createSessionDouble } from "../../../test/support/store/failing-session.ts";
 import type { EventBody, EventType } from "../../events/event.ts";
 import type { ClientHook } from "../../hooks/hook.ts";
 import { type Model, type ModelRequest, modelFailure } from "../../models/model.ts";

@@ -1,11 +1,11 @@
 // Background tasks over doubles: a store in memory, workers controlled by the test, a fake clock.
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createFakeClock, type FakeClock } from "../../../test/support/campaign-clock.ts";
-import { createMemoryFiles } from "../../../test/support/memory-files.ts";
-import { backgroundSettings } from "../../../test/support/session-doubles.ts";
-import { createMemoryLog } from "../../../test/support/store-directory.ts";
-import { briefOf } from "../../../test/support/tool-environment.ts";
+import { createFakeClock, type FakeClock } from "../../../test/support/host/campaign-clock.ts";
+import { briefOf } from "../../../test/support/host/tool-environment.ts";
+import { backgroundSettings } from "../../../test/support/sessions/session-doubles.ts";
+import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
+import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { createTaskFiles } from "../../store/disk/background/task-files.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { createFakeClock, type FakeClock } from "../../../test/support/campaign-clock.ts";
-import { createMemoryLog } from "../../../test/support/store-directory.ts";
+import { createFakeClock, type FakeClock } from "../../../test/support/host/campaign-clock.ts";
+import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
 import type { EventBodyOf } from "../../events/event.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
 import type { StoredTask, TaskSpec } from "../../store/stored-tasks.ts";

@@ -1,6 +1,13 @@
 // Notifications of a task survive a crash at any point: the client gets each at least once, the model exactly once.
 import { describe, expect, it } from "vitest";
-import { checkEveryCrash, count, createLeft, live, losses, text } from "../../../test/support/notified-session.ts";
+import {
+	checkEveryCrash,
+	count,
+	createLeft,
+	live,
+	losses,
+	text,
+} from "../../../test/support/sessions/notified-session.ts";
 
 describe("the notification of a task", () => {
 	it("reaches client and model once, when nothing fails", async () => {

@@ -1,7 +1,7 @@
 // The delivery of notifications to client and model, over a store in memory.
 import { beforeEach, describe, expect, it } from "vitest";
-import { createFakeClock, type FakeClock } from "../../../test/support/campaign-clock.ts";
-import { createMemoryLog } from "../../../test/support/store-directory.ts";
+import { createFakeClock, type FakeClock } from "../../../test/support/host/campaign-clock.ts";
+import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { textPart } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";

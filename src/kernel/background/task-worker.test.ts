@@ -1,9 +1,9 @@
 // The worker of a background command over doubles: files in memory, a fake clock, a command that ends when a test says
 // so.
 import { beforeEach, describe, expect, it } from "vitest";
-import { createFakeClock, type FakeClock } from "../../../test/support/campaign-clock.ts";
-import { createMemoryFiles, type MemoryFiles } from "../../../test/support/memory-files.ts";
-import { createMemoryLog } from "../../../test/support/store-directory.ts";
+import { createFakeClock, type FakeClock } from "../../../test/support/host/campaign-clock.ts";
+import { createMemoryFiles, type MemoryFiles } from "../../../test/support/store/memory-files.ts";
+import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import type { Processes, RunOutcome, RunRequest } from "../../processes/port.ts";
 import { runTaskWorker } from "./task-worker.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createFakeClock } from "../../../test/support/campaign-clock.ts";
-import { createSessionDouble, storageFailure } from "../../../test/support/failing-session.ts";
-import { createLiveFeed } from "../../../test/support/live-feed.ts";
+import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
+import { createLiveFeed } from "../../../test/support/protocol/live-feed.ts";
+import { createSessionDouble, storageFailure } from "../../../test/support/store/failing-session.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { textPart } from "../../events/content.ts";
 import type { AgentEvent, EventBody } from "../../events/event.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createLiveFeed } from "../../../test/support/live-feed.ts";
+import { createLiveFeed } from "../../../test/support/protocol/live-feed.ts";
 import { textPart, toolSuccess } from "../../events/content.ts";
 import type { AgentEvent, EventBody } from "../../events/event.ts";
 import { EventFeed, type Flow } from "./event-feed.ts";

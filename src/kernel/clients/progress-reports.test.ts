@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createFakeClock } from "../../../test/support/campaign-clock.ts";
+import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
 import type { EventBodyOf } from "../../events/event.ts";
 import { ProgressReports } from "./progress-reports.ts";
 

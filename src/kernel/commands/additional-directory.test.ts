@@ -1,6 +1,6 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createToolPlace, type ToolPlace } from "../../../test/support/tool-environment.ts";
+import { createToolPlace, type ToolPlace } from "../../../test/support/host/tool-environment.ts";
 import { additionalDirectoryMessage, checkAdditionalDirectory, type WorkspacePlace } from "./additional-directory.ts";
 
 describe("checkAdditionalDirectory", () => {

@@ -1,6 +1,6 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createToolPlace, type ToolPlace } from "../../../test/support/tool-environment.ts";
+import { createToolPlace, type ToolPlace } from "../../../test/support/host/tool-environment.ts";
 import { textPart } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import { type ImportPlace, importedContext, readImport } from "./conversation-import.ts";

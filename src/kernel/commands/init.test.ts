@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { createMemoryFiles } from "../../../test/support/memory-files.ts";
-import { call, createScriptedModel, done, say } from "../../../test/support/scripted-model.ts";
-import { createSessionSubject } from "../../../test/support/session-subject.ts";
-import { createToolDouble } from "../../../test/support/turn-subject.ts";
+import { call, createScriptedModel, done, say } from "../../../test/support/models/scripted-model.ts";
+import { createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
+import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
+import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { toolSuccess } from "../../events/content.ts";
 
 const file = "/home/me/project/AGENTS.md";

@@ -1,11 +1,11 @@
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createFakeClock } from "../../../test/support/campaign-clock.ts";
-import { createMemoryFiles } from "../../../test/support/memory-files.ts";
-import { plainNetwork } from "../../../test/support/network.ts";
-import { type PlatformServer, startPlatformServer } from "../../../test/support/platform-server.ts";
-import { createScriptedModel, done, say } from "../../../test/support/scripted-model.ts";
-import { createSessionSubject } from "../../../test/support/session-subject.ts";
+import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
+import { plainNetwork } from "../../../test/support/host/network.ts";
+import { type PlatformServer, startPlatformServer } from "../../../test/support/host/platform-server.ts";
+import { createScriptedModel, done, say } from "../../../test/support/models/scripted-model.ts";
+import { createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
+import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { silentLog } from "../../base/log.ts";
 import { tokenFile, writeTokens } from "../../credentials/token-file.ts";

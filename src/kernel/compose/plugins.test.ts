@@ -1,8 +1,8 @@
 // The tools that plugins add to the agents of a session (agent-kernel §8.7).
 import { beforeEach, describe, expect, it } from "vitest";
-import { createMemoryFiles, type MemoryFiles } from "../../../test/support/memory-files.ts";
-import { noProcesses } from "../../../test/support/session-doubles.ts";
-import { call } from "../../../test/support/tool-environment.ts";
+import { call } from "../../../test/support/host/tool-environment.ts";
+import { noProcesses } from "../../../test/support/sessions/session-doubles.ts";
+import { createMemoryFiles, type MemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import type { Processes, RunRequest } from "../../processes/port.ts";
 import { loadPluginTools } from "./plugins.ts";

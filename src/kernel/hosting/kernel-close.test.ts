@@ -1,8 +1,8 @@
 // Closing a kernel of which a part could not be loaded.
 import { expect, it, vi } from "vitest";
-import { createFakeClock } from "../../../test/support/campaign-clock.ts";
-import { createHostServices } from "../../../test/support/host-services.ts";
-import { createMemoryFiles } from "../../../test/support/memory-files.ts";
+import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
+import { createHostServices } from "../../../test/support/host/host-services.ts";
+import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { silentLog } from "../../base/log.ts";
 import { readConfiguration } from "../../config/configuration-reader.ts";
 import { parseMcpServers } from "../../config/mcp-servers.ts";

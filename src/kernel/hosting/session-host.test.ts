@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { noProcesses } from "../../../test/support/session-doubles.ts";
-import { createHost, type HostSettings, runTurn } from "../../../test/support/session-host.ts";
-import { createMemoryLog } from "../../../test/support/store-directory.ts";
+import { noProcesses } from "../../../test/support/sessions/session-doubles.ts";
+import { createHost, type HostSettings, runTurn } from "../../../test/support/sessions/session-host.ts";
+import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import type { McpServerSettings } from "../../config/mcp-servers.ts";
 import type { Processes } from "../../processes/port.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMemoryFiles } from "../../../test/support/memory-files.ts";
+import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createSettingsDocuments } from "./settings-documents.ts";
 

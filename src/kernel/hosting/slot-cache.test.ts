@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createFakeClock } from "../../../test/support/campaign-clock.ts";
-import { createMemoryLog } from "../../../test/support/store-directory.ts";
+import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
+import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { SlotCache } from "./slot-cache.ts";
 

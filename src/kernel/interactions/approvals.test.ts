@@ -1,9 +1,9 @@
 // Decisions over tool calls: who decides, and that the decision is in the journal before the effect.
 import { describe, expect, it } from "vitest";
-import { createSessionDouble } from "../../../test/support/failing-session.ts";
-import { call, createScriptedModel, done, say } from "../../../test/support/scripted-model.ts";
-import { createSessionSubject } from "../../../test/support/session-subject.ts";
-import { createToolDouble } from "../../../test/support/turn-subject.ts";
+import { call, createScriptedModel, done, say } from "../../../test/support/models/scripted-model.ts";
+import { createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
+import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
+import { createSessionDouble } from "../../../test/support/store/failing-session.ts";
 import type { EventType } from "../../events/event.ts";
 import type { Subject } from "../../events/subject.ts";
 import type { Policy, Verdict } from "../../permissions/policy.ts";

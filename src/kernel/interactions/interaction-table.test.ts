@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createFakeClock } from "../../../test/support/campaign-clock.ts";
-import { sampleInteractions } from "../../../test/support/sample-events.ts";
+import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
+import { sampleInteractions } from "../../../test/support/protocol/sample-events.ts";
 import { toolError, toolSuccess } from "../../events/content.ts";
 import type { Interaction, InteractionKind } from "../../events/interaction.ts";
 import { type InteractionDeadlines, InteractionTable } from "./interaction-table.ts";

@@ -1,6 +1,6 @@
 // Plan mode that was set to on is on when the session is opened again, even before its first turn.
 import { describe, expect, it } from "vitest";
-import { createCampaignServer } from "../../../test/support/campaign-server.ts";
+import { createCampaignServer } from "../../../test/support/sessions/campaign-server.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
 
 describe("plan mode of a session without a turn", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMemoryFiles, type MemoryFiles } from "../../../test/support/memory-files.ts";
+import { createMemoryFiles, type MemoryFiles } from "../../../test/support/store/memory-files.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { ContextRow, HistoryEntry } from "../../events/conversation.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createSessionDouble, type SessionDouble } from "../../../test/support/failing-session.ts";
-import { toolCall } from "../../../test/support/model-conversation.ts";
+import { toolCall } from "../../../test/support/models/model-conversation.ts";
 import {
 	call,
 	createModelGate,
@@ -9,11 +8,12 @@ import {
 	type ModelScript,
 	parts,
 	say,
-} from "../../../test/support/scripted-model.ts";
-import { noLimits } from "../../../test/support/session-doubles.ts";
-import { type ClientDouble, createSessionSubject } from "../../../test/support/session-subject.ts";
-import { createSubagentSubject, longReport } from "../../../test/support/subagent-subject.ts";
-import { createToolDouble, editNeed } from "../../../test/support/turn-subject.ts";
+} from "../../../test/support/models/scripted-model.ts";
+import { noLimits } from "../../../test/support/sessions/session-doubles.ts";
+import { type ClientDouble, createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
+import { createSubagentSubject, longReport } from "../../../test/support/sessions/subagent-subject.ts";
+import { createToolDouble, editNeed } from "../../../test/support/sessions/turn-subject.ts";
+import { createSessionDouble, type SessionDouble } from "../../../test/support/store/failing-session.ts";
 import type { EventBody } from "../../events/event.ts";
 import type { Model } from "../../models/model.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";

@@ -1,10 +1,10 @@
 // Hooks, questions and plan mode in the turns of a session (wire-protocol §4.1, §4.8, §4.12, §11.1).
 import { describe, expect, it } from "vitest";
-import { call, createScriptedModel, done, say } from "../../../test/support/scripted-model.ts";
-import { createQuietParts } from "../../../test/support/session-doubles.ts";
-import { createSessionSubject, type SessionSubject } from "../../../test/support/session-subject.ts";
-import { createToolPlace } from "../../../test/support/tool-environment.ts";
-import { createToolDouble, editNeed } from "../../../test/support/turn-subject.ts";
+import { createToolPlace } from "../../../test/support/host/tool-environment.ts";
+import { call, createScriptedModel, done, say } from "../../../test/support/models/scripted-model.ts";
+import { createQuietParts } from "../../../test/support/sessions/session-doubles.ts";
+import { createSessionSubject, type SessionSubject } from "../../../test/support/sessions/session-subject.ts";
+import { createToolDouble, editNeed } from "../../../test/support/sessions/turn-subject.ts";
 import type { HookEvent } from "../../events/hook-event.ts";
 import type { ClientHook } from "../../hooks/hook.ts";
 import type { ModelRequest } from "../../models/model.ts";

@@ -1,8 +1,8 @@
 // When a session warms its model up: after the first attach, and only while nothing else uses the model.
 import { describe, expect, it } from "vitest";
-import { createSessionDouble } from "../../../test/support/failing-session.ts";
-import { createScriptedModel, done, say } from "../../../test/support/scripted-model.ts";
-import { createSessionSubject } from "../../../test/support/session-subject.ts";
+import { createScriptedModel, done, say } from "../../../test/support/models/scripted-model.ts";
+import { createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
+import { createSessionDouble } from "../../../test/support/store/failing-session.ts";
 import type { LogFields } from "../../base/log.ts";
 import { silentLog } from "../../base/log.ts";
 import type { ContextRow } from "../../events/conversation.ts";

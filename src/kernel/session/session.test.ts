@@ -1,12 +1,12 @@
 // The commands of a session over doubles of its store, models and tools. Long because what is tested is how its parts work
 // together: commands, approvals, tools of a client, a failing store, a stored session.
 import { describe, expect, it } from "vitest";
-import { createSessionDouble, storageFailure } from "../../../test/support/failing-session.ts";
-import { call, createModelGate, createScriptedModel, done, say } from "../../../test/support/scripted-model.ts";
-import { plainAttachment } from "../../../test/support/session-doubles.ts";
-import { createSessionSubject } from "../../../test/support/session-subject.ts";
-import { createMemoryLog } from "../../../test/support/store-directory.ts";
-import { createToolDouble, editNeed } from "../../../test/support/turn-subject.ts";
+import { call, createModelGate, createScriptedModel, done, say } from "../../../test/support/models/scripted-model.ts";
+import { plainAttachment } from "../../../test/support/sessions/session-doubles.ts";
+import { createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
+import { createToolDouble, editNeed } from "../../../test/support/sessions/turn-subject.ts";
+import { createSessionDouble, storageFailure } from "../../../test/support/store/failing-session.ts";
+import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { KernelError } from "../../base/errors.ts";
 import { toolError, toolSuccess } from "../../events/content.ts";

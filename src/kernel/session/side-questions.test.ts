@@ -7,11 +7,11 @@ import {
 	type ModelScript,
 	parts,
 	say,
-} from "../../../test/support/scripted-model.ts";
-import { plainAttachment } from "../../../test/support/session-doubles.ts";
-import { createSessionSubject } from "../../../test/support/session-subject.ts";
-import { createMemoryLog } from "../../../test/support/store-directory.ts";
-import { createToolDouble } from "../../../test/support/turn-subject.ts";
+} from "../../../test/support/models/scripted-model.ts";
+import { plainAttachment } from "../../../test/support/sessions/session-doubles.ts";
+import { createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
+import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
+import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
 import type { Model } from "../../models/model.ts";
 import { modelFailure } from "../../models/model.ts";
 

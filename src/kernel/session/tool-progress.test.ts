@@ -1,17 +1,17 @@
 // Live output of tool calls, from the tool to the clients of a session.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createSessionDouble } from "../../../test/support/failing-session.ts";
-import { call, createScriptedModel, done, say } from "../../../test/support/scripted-model.ts";
-import { backgroundSettings } from "../../../test/support/session-doubles.ts";
-import { createSessionSubject, type SessionSubject } from "../../../test/support/session-subject.ts";
+import { createToolPlace, type ToolPlace } from "../../../test/support/host/tool-environment.ts";
+import { call, createScriptedModel, done, say } from "../../../test/support/models/scripted-model.ts";
+import { backgroundSettings } from "../../../test/support/sessions/session-doubles.ts";
+import { createSessionSubject, type SessionSubject } from "../../../test/support/sessions/session-subject.ts";
 import {
 	agentCall,
 	createCallingModel,
 	createSubagentSubject,
 	longReport,
-} from "../../../test/support/subagent-subject.ts";
-import { createToolPlace, type ToolPlace } from "../../../test/support/tool-environment.ts";
-import { createToolDouble, editNeed, type ToolDouble } from "../../../test/support/turn-subject.ts";
+} from "../../../test/support/sessions/subagent-subject.ts";
+import { createToolDouble, editNeed, type ToolDouble } from "../../../test/support/sessions/turn-subject.ts";
+import { createSessionDouble } from "../../../test/support/store/failing-session.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import type { EventBody, EventBodyOf } from "../../events/event.ts";
 import { createShell } from "../../tools/shell.ts";

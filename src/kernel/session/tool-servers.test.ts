@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { createFakeClock } from "../../../test/support/campaign-clock.ts";
-import { call, createScriptedModel, done, type ModelScript, say } from "../../../test/support/scripted-model.ts";
-import { plainAttachment } from "../../../test/support/session-doubles.ts";
-import { createSessionSubject } from "../../../test/support/session-subject.ts";
-import { createToolDouble } from "../../../test/support/turn-subject.ts";
+import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
+import { call, createScriptedModel, done, type ModelScript, say } from "../../../test/support/models/scripted-model.ts";
+import { plainAttachment } from "../../../test/support/sessions/session-doubles.ts";
+import { createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
+import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { silentLog } from "../../base/log.ts";
 import type { EventBody, McpStatus } from "../../events/event.ts";

@@ -1,8 +1,12 @@
 // The turn of a subagent ends before the turn around it, although its work hangs in something that ignores the abort.
 import { expect, it } from "vitest";
-import { call, done, say } from "../../../test/support/scripted-model.ts";
-import { agentCall, createCallingModel, createSubagentSubject } from "../../../test/support/subagent-subject.ts";
-import { createToolDouble } from "../../../test/support/turn-subject.ts";
+import { call, done, say } from "../../../test/support/models/scripted-model.ts";
+import {
+	agentCall,
+	createCallingModel,
+	createSubagentSubject,
+} from "../../../test/support/sessions/subagent-subject.ts";
+import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { toolSuccess } from "../../events/content.ts";
 

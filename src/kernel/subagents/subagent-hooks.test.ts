@@ -1,21 +1,21 @@
 // The hooks of prompts and stops inside subagents: they run as for the session's own agent (agent-kernel §12.3).
 import { describe, expect, it } from "vitest";
-import { createSessionDouble } from "../../../test/support/failing-session.ts";
+import { briefOf } from "../../../test/support/host/tool-environment.ts";
 import {
 	createModelGate,
 	createScriptedModel,
 	done,
 	type ModelScript,
 	say,
-} from "../../../test/support/scripted-model.ts";
+} from "../../../test/support/models/scripted-model.ts";
 import {
 	agentCall,
 	createCallingModel,
 	createSubagentSubject,
 	longReport,
 	type SubagentOptions,
-} from "../../../test/support/subagent-subject.ts";
-import { briefOf } from "../../../test/support/tool-environment.ts";
+} from "../../../test/support/sessions/subagent-subject.ts";
+import { createSessionDouble } from "../../../test/support/store/failing-session.ts";
 import type { ToolReturn } from "../../events/content.ts";
 import type { HookEvent } from "../../events/hook-event.ts";
 import type { Interaction } from "../../events/interaction.ts";

@@ -1,7 +1,7 @@
 // Subagents over doubles, from the call of the tool to the report. One file: events, approvals, hooks, resuming and files all
 // need the same session around one subagent.
 import { describe, expect, it } from "vitest";
-import { createSessionDouble, storageFailure } from "../../../test/support/failing-session.ts";
+import { briefOf } from "../../../test/support/host/tool-environment.ts";
 import {
 	call,
 	createModelGate,
@@ -10,7 +10,7 @@ import {
 	type ModelScript,
 	parts,
 	say,
-} from "../../../test/support/scripted-model.ts";
+} from "../../../test/support/models/scripted-model.ts";
 import {
 	agentCall,
 	createCallingModel,
@@ -18,9 +18,9 @@ import {
 	createSubagentSubject,
 	longReport,
 	subagentTypes,
-} from "../../../test/support/subagent-subject.ts";
-import { briefOf } from "../../../test/support/tool-environment.ts";
-import { createToolDouble } from "../../../test/support/turn-subject.ts";
+} from "../../../test/support/sessions/subagent-subject.ts";
+import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
+import { createSessionDouble, storageFailure } from "../../../test/support/store/failing-session.ts";
 import type { ToolReturn } from "../../events/content.ts";
 import { type ModelChunk, type ModelRequest, modelFailure } from "../../models/model.ts";
 import type { AgentDescription, StoredAgent } from "../../store/session-store.ts";

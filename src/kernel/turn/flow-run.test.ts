@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { call, createScriptedModel, done, say } from "../../../test/support/scripted-model.ts";
-import { createSessionSubject } from "../../../test/support/session-subject.ts";
-import { createToolDouble } from "../../../test/support/turn-subject.ts";
+import { call, createScriptedModel, done, say } from "../../../test/support/models/scripted-model.ts";
+import { createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
+import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
 import { skillFlow } from "./flow-run.ts";
 
 async function outcomeOf(model: ReturnType<typeof createScriptedModel>, turns: number) {

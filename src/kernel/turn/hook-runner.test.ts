@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createFakeClock } from "../../../test/support/campaign-clock.ts";
+import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { silentLog } from "../../base/log.ts";
 import type { EventBody } from "../../events/event.ts";

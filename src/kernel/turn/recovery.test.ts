@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { whatIsIllegal } from "../../../test/support/campaign-model.ts";
-import { sessionId } from "../../../test/support/failing-session.ts";
-import { toolCall } from "../../../test/support/model-conversation.ts";
+import { whatIsIllegal } from "../../../test/support/models/campaign-model.ts";
+import { toolCall } from "../../../test/support/models/model-conversation.ts";
+import { sessionId } from "../../../test/support/store/failing-session.ts";
 import { Context, messageRow, userRow } from "../../agent/context.ts";
 import { toolSuccess } from "../../events/content.ts";
 import type { AgentEvent, EventBody } from "../../events/event.ts";

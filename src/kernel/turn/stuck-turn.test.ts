@@ -1,8 +1,8 @@
 // A turn ends although its work hangs in something that ignores the abort, and the next turn begins.
 import { describe, expect, it } from "vitest";
-import { call, createScriptedModel, done, say } from "../../../test/support/scripted-model.ts";
-import { createSessionSubject, type SessionSubject } from "../../../test/support/session-subject.ts";
-import { createToolDouble } from "../../../test/support/turn-subject.ts";
+import { call, createScriptedModel, done, say } from "../../../test/support/models/scripted-model.ts";
+import { createSessionSubject, type SessionSubject } from "../../../test/support/sessions/session-subject.ts";
+import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { toolSuccess } from "../../events/content.ts";
 

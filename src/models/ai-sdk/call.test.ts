@@ -1,8 +1,8 @@
 // The adapter of packages, with packages that misbehave: it must report what really happened on the wire.
 import type { LanguageModelV3, LanguageModelV3StreamPart } from "@ai-sdk/provider";
 import { describe, expect, it } from "vitest";
-import { collectChunks, plainRequest } from "../../../test/support/model-conversation.ts";
-import { plainModelSettings } from "../../../test/support/model-settings.ts";
+import { collectChunks, plainRequest } from "../../../test/support/models/model-conversation.ts";
+import { plainModelSettings } from "../../../test/support/models/model-settings.ts";
 import { createFailure, type ModelChunk } from "../model.ts";
 import { type PackageAdapter, streamFromPackage } from "./call.ts";
 import { toModelFailure } from "./failures.ts";

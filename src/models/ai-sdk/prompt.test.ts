@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { assistant, image, text, toolCall, toolResult, user } from "../../../test/support/model-conversation.ts";
+import { assistant, image, text, toolCall, toolResult, user } from "../../../test/support/models/model-conversation.ts";
 import type { ContentPart, ToolCall } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import { createCallIds } from "./call-ids.ts";

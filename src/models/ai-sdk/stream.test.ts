@@ -1,6 +1,6 @@
 import type { LanguageModelV3StreamPart, LanguageModelV3Usage, SharedV3ProviderMetadata } from "@ai-sdk/provider";
 import { describe, expect, it } from "vitest";
-import { piece, seal, text, think, toolCall } from "../../../test/support/model-conversation.ts";
+import { piece, seal, text, think, toolCall } from "../../../test/support/models/model-conversation.ts";
 import type { ToolCall } from "../../events/content.ts";
 import type { ModelPart } from "../model.ts";
 import type { ProviderMemory } from "./memory.ts";

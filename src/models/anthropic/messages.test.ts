@@ -13,10 +13,10 @@ import {
 	weatherRequest,
 	weatherResults,
 	weatherUsage,
-} from "../../../test/support/model-conversation.ts";
-import { plainModelSettings } from "../../../test/support/model-settings.ts";
-import { createModelSubject } from "../../../test/support/model-subject.ts";
-import { readProviderFixture, sendEvents } from "../../../test/support/provider-server.ts";
+} from "../../../test/support/models/model-conversation.ts";
+import { plainModelSettings } from "../../../test/support/models/model-settings.ts";
+import { createModelSubject } from "../../../test/support/models/model-subject.ts";
+import { readProviderFixture, sendEvents } from "../../../test/support/models/provider-server.ts";
 import { type ModelChunk, type ModelRequest, modelFailure } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
 

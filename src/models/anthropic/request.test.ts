@@ -1,10 +1,16 @@
 // The requests to the API: thinking by model, tokens, cache marks, ids, images, address. Asserted on the body that a
 // server receives, because the package changes most of it.
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { assistant, plainRequest, text, toolCall, toolResult } from "../../../test/support/model-conversation.ts";
-import { plainModelSettings } from "../../../test/support/model-settings.ts";
-import { createModelSubject } from "../../../test/support/model-subject.ts";
-import { sendEvents } from "../../../test/support/provider-server.ts";
+import {
+	assistant,
+	plainRequest,
+	text,
+	toolCall,
+	toolResult,
+} from "../../../test/support/models/model-conversation.ts";
+import { plainModelSettings } from "../../../test/support/models/model-settings.ts";
+import { createModelSubject } from "../../../test/support/models/model-subject.ts";
+import { sendEvents } from "../../../test/support/models/provider-server.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import { toSeal } from "../ai-sdk/memory.ts";
 import type { ModelRequest } from "../model.ts";

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { plainNetwork } from "../../../test/support/network.ts";
+import { plainNetwork } from "../../../test/support/host/network.ts";
 import { RequestFailure } from "../http/request-failure.ts";
 import { createAccessTokens } from "./access-token.ts";
 

@@ -1,9 +1,9 @@
 // One answer (reasoning, a sentence, two calls in parallel) as the servers that people run themselves stream it, each
 // with its quirks (provider-apis §1.3). The adapter produces the same parts for all of them.
 import { describe, expect, it } from "vitest";
-import { partsOf, text, think, toolCall } from "../../../test/support/model-conversation.ts";
-import { createModelSubject } from "../../../test/support/model-subject.ts";
-import { sendEvents } from "../../../test/support/provider-server.ts";
+import { partsOf, text, think, toolCall } from "../../../test/support/models/model-conversation.ts";
+import { createModelSubject } from "../../../test/support/models/model-subject.ts";
+import { sendEvents } from "../../../test/support/models/provider-server.ts";
 import { isRecord } from "../../base/json.ts";
 import type { TokenUsage } from "../../events/content.ts";
 import type { ModelChunk, ModelPart } from "../model.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { text, think, toolCall } from "../../../test/support/model-conversation.ts";
-import { plainModelSettings } from "../../../test/support/model-settings.ts";
+import { text, think, toolCall } from "../../../test/support/models/model-conversation.ts";
+import { plainModelSettings } from "../../../test/support/models/model-settings.ts";
 import type { ContentPart } from "../../events/content.ts";
 import type { HistoryEntry } from "../../events/conversation.ts";
 import { estimateTokens } from "../completion-cap.ts";

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createManualClock, plainModelSettings } from "../../../test/support/model-settings.ts";
-import { type ProviderServer, sendJson, sendText, startProviderServer } from "../../../test/support/provider-server.ts";
+import { createManualClock, plainModelSettings } from "../../../test/support/models/model-settings.ts";
+import {
+	type ProviderServer,
+	sendJson,
+	sendText,
+	startProviderServer,
+} from "../../../test/support/models/provider-server.ts";
 import type { VideoFile, VideoUpload } from "../model.ts";
 import { createModel } from "../registry.ts";
 import type { ChatSettings } from "./flavour.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { piece, text, toolCall } from "../../../test/support/model-conversation.ts";
+import { piece, text, toolCall } from "../../../test/support/models/model-conversation.ts";
 import { requestFailure } from "../http/request-failure.ts";
 import type { ModelPart } from "../model.ts";
 import { createPartOrder, type ToolCallDelta } from "./tool-call-order.ts";

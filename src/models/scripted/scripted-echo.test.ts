@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { describeModelContract } from "../../../test/contracts/model-contract.ts";
-import { collectChunks, plainRequest } from "../../../test/support/model-conversation.ts";
+import { collectChunks, plainRequest } from "../../../test/support/models/model-conversation.ts";
 import type { Model, ModelChunk } from "../model.ts";
 import { createEchoModel } from "./echo.ts";
 import { createScriptedEchoModel, type ScriptedEchoModel } from "./scripted-echo.ts";

@@ -3,10 +3,14 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventAt, promptRow } from "../../../test/contracts/store-contract.ts";
-import { createFailingFiles } from "../../../test/support/failing-files.ts";
-import { placeFixture } from "../../../test/support/session-fixtures.ts";
-import { createSteppingClock } from "../../../test/support/stepping-clock.ts";
-import { createMemoryLog, createStoreDirectory, type StoreDirectory } from "../../../test/support/store-directory.ts";
+import { createSteppingClock } from "../../../test/support/host/stepping-clock.ts";
+import { createFailingFiles } from "../../../test/support/store/failing-files.ts";
+import { placeFixture } from "../../../test/support/store/session-fixtures.ts";
+import {
+	createMemoryLog,
+	createStoreDirectory,
+	type StoreDirectory,
+} from "../../../test/support/store/store-directory.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
 import type { Files } from "../../files/port.ts";
 import type { AgentDescription, StoredSession } from "../session-store.ts";

@@ -3,10 +3,10 @@
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventAt, promptRow, readAll } from "../../../test/contracts/store-contract.ts";
-import { createFailingFiles, type Mishap } from "../../../test/support/failing-files.ts";
-import { createMemoryFiles } from "../../../test/support/memory-files.ts";
-import { createSteppingClock } from "../../../test/support/stepping-clock.ts";
-import { createStoreDirectory, type StoreDirectory } from "../../../test/support/store-directory.ts";
+import { createSteppingClock } from "../../../test/support/host/stepping-clock.ts";
+import { createFailingFiles, type Mishap } from "../../../test/support/store/failing-files.ts";
+import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
+import { createStoreDirectory, type StoreDirectory } from "../../../test/support/store/store-directory.ts";
 import { isRecord } from "../../base/json.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
 import type { Files } from "../../files/port.ts";

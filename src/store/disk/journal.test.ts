@@ -4,8 +4,12 @@ import { appendFile, readFile, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventAt, promptRow, readAll } from "../../../test/contracts/store-contract.ts";
-import { createFailingFiles, type Effect, type Plan } from "../../../test/support/failing-files.ts";
-import { createMemoryLog, createStoreDirectory, type StoreDirectory } from "../../../test/support/store-directory.ts";
+import { createFailingFiles, type Effect, type Plan } from "../../../test/support/store/failing-files.ts";
+import {
+	createMemoryLog,
+	createStoreDirectory,
+	type StoreDirectory,
+} from "../../../test/support/store/store-directory.ts";
 import type { Clock } from "../../base/clock.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
 import type { Files } from "../../files/port.ts";

@@ -4,9 +4,13 @@ import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventAt, promptRow, readAll } from "../../../test/contracts/store-contract.ts";
-import { createFailingFiles } from "../../../test/support/failing-files.ts";
-import { createSteppingClock } from "../../../test/support/stepping-clock.ts";
-import { createMemoryLog, createStoreDirectory, type StoreDirectory } from "../../../test/support/store-directory.ts";
+import { createSteppingClock } from "../../../test/support/host/stepping-clock.ts";
+import { createFailingFiles } from "../../../test/support/store/failing-files.ts";
+import {
+	createMemoryLog,
+	createStoreDirectory,
+	type StoreDirectory,
+} from "../../../test/support/store/store-directory.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
 import type { StoredSession } from "../session-store.ts";
 

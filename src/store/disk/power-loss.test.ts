@@ -1,8 +1,8 @@
 // What a loss of power leaves of a session: all that was committed with a sync, whatever became of the other files.
 import { expect, it } from "vitest";
 import { eventAt, promptRow } from "../../../test/contracts/store-contract.ts";
-import { createMemoryFiles, type MemoryFiles } from "../../../test/support/memory-files.ts";
-import { createSteppingClock } from "../../../test/support/stepping-clock.ts";
+import { createSteppingClock } from "../../../test/support/host/stepping-clock.ts";
+import { createMemoryFiles, type MemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { silentLog } from "../../base/log.ts";
 import { createDiskStore } from "./disk-store.ts";
 

@@ -1,8 +1,12 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createFailingFiles } from "../../../test/support/failing-files.ts";
-import { createMemoryLog, createStoreDirectory, type StoreDirectory } from "../../../test/support/store-directory.ts";
+import { createFailingFiles } from "../../../test/support/store/failing-files.ts";
+import {
+	createMemoryLog,
+	createStoreDirectory,
+	type StoreDirectory,
+} from "../../../test/support/store/store-directory.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
 import { createSessionIndex } from "./session-index.ts";

@@ -4,8 +4,12 @@ import { appendFile, mkdir, readdir, readFile, rm, stat, truncate, utimes, write
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventAt, promptRow, readAll } from "../../../test/contracts/store-contract.ts";
-import { createFailingFiles } from "../../../test/support/failing-files.ts";
-import { createMemoryLog, createStoreDirectory, type StoreDirectory } from "../../../test/support/store-directory.ts";
+import { createFailingFiles } from "../../../test/support/store/failing-files.ts";
+import {
+	createMemoryLog,
+	createStoreDirectory,
+	type StoreDirectory,
+} from "../../../test/support/store/store-directory.ts";
 import { isRecord } from "../../base/json.ts";
 import type { ContextRow } from "../../events/conversation.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";

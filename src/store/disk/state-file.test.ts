@@ -1,7 +1,11 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createMemoryLog, createStoreDirectory, type StoreDirectory } from "../../../test/support/store-directory.ts";
+import {
+	createMemoryLog,
+	createStoreDirectory,
+	type StoreDirectory,
+} from "../../../test/support/store/store-directory.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
 import { initialState, openStateFile, readPlanSlug } from "./state-file.ts";
 

@@ -1,8 +1,8 @@
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createFailingFiles } from "../../../test/support/failing-files.ts";
-import { listFixtures, type PlacedSession, placeFixture } from "../../../test/support/session-fixtures.ts";
+import { createFailingFiles } from "../../../test/support/store/failing-files.ts";
+import { listFixtures, type PlacedSession, placeFixture } from "../../../test/support/store/session-fixtures.ts";
 import { createDiskFiles } from "../../files/disk-files.ts";
 import { temporaryName } from "../../files/temporaries.ts";
 import { listFiles, listSessionFiles } from "./stored-files.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { longestPause, shortestPause } from "../../../test/support/pauses.ts";
+import { longestPause, shortestPause } from "../../../test/support/host/pauses.ts";
 import { createDiffBlocks } from "./diff-blocks.ts";
 
 const lines = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => `${from + index}`);

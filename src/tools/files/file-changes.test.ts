@@ -1,6 +1,12 @@
 import { chmod, lstat, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { briefOf, call, createToolPlace, prepareCall, type ToolPlace } from "../../../test/support/tool-environment.ts";
+import {
+	briefOf,
+	call,
+	createToolPlace,
+	prepareCall,
+	type ToolPlace,
+} from "../../../test/support/host/tool-environment.ts";
 import type { Tool } from "../tool.ts";
 import { createStringReplaceFile } from "./string-replace-file.ts";
 import { createWriteFile } from "./write-file.ts";

@@ -1,6 +1,12 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { briefOf, call, createToolPlace, prepareCall, type ToolPlace } from "../../../test/support/tool-environment.ts";
+import {
+	briefOf,
+	call,
+	createToolPlace,
+	prepareCall,
+	type ToolPlace,
+} from "../../../test/support/host/tool-environment.ts";
 import type { Tool } from "../tool.ts";
 import { createReadFile } from "./read-file.ts";
 

@@ -1,7 +1,13 @@
 import { mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { allMedia, noMedia } from "../../../test/support/session-doubles.ts";
-import { briefOf, call, createToolPlace, prepareCall, type ToolPlace } from "../../../test/support/tool-environment.ts";
+import {
+	briefOf,
+	call,
+	createToolPlace,
+	prepareCall,
+	type ToolPlace,
+} from "../../../test/support/host/tool-environment.ts";
+import { allMedia, noMedia } from "../../../test/support/sessions/session-doubles.ts";
 import type { MediaOperations, Video } from "../operations.ts";
 import type { Tool } from "../tool.ts";
 import { createReadMediaFile } from "./read-media-file.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { longestPause, shortestPause } from "../../../test/support/pauses.ts";
+import { longestPause, shortestPause } from "../../../test/support/host/pauses.ts";
 import { applyEdits, type TextEdit } from "./text-edits.ts";
 
 const replaceAll = (old: string, text: string): TextEdit => ({ old, new: text, replace_all: true });

@@ -2,8 +2,14 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { longestPause, shortestPause } from "../../../test/support/pauses.ts";
-import { briefOf, call, createToolPlace, prepareCall, type ToolPlace } from "../../../test/support/tool-environment.ts";
+import { longestPause, shortestPause } from "../../../test/support/host/pauses.ts";
+import {
+	briefOf,
+	call,
+	createToolPlace,
+	prepareCall,
+	type ToolPlace,
+} from "../../../test/support/host/tool-environment.ts";
 import type { Tool } from "../tool.ts";
 import { createGlob } from "./glob.ts";
 import { parseGlobPattern } from "./glob-pattern.ts";

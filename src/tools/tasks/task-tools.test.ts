@@ -1,8 +1,14 @@
 // TaskList, TaskOutput and TaskStop over tasks that are plain data.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createPlanDouble } from "../../../test/support/plan-double.ts";
-import { noTasks } from "../../../test/support/session-doubles.ts";
-import { briefOf, call, createToolPlace, prepareCall, type ToolPlace } from "../../../test/support/tool-environment.ts";
+import {
+	briefOf,
+	call,
+	createToolPlace,
+	prepareCall,
+	type ToolPlace,
+} from "../../../test/support/host/tool-environment.ts";
+import { createPlanDouble } from "../../../test/support/sessions/plan-double.ts";
+import { noTasks } from "../../../test/support/sessions/session-doubles.ts";
 import type { TaskOperations, TaskView } from "../operations.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
 import { createTaskList } from "./task-list.ts";

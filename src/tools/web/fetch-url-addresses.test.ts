@@ -1,15 +1,15 @@
 // Every way we know of to make FetchURL reach what is not public. Sockets are doubles: what would be connected to is noted,
 // and only one public address leads anywhere, to an origin on loopback.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { plainNetworkSettings } from "../../../test/support/network.ts";
-import { briefOf, call, createToolPlace, type ToolPlace } from "../../../test/support/tool-environment.ts";
+import { plainNetworkSettings } from "../../../test/support/host/network.ts";
+import { briefOf, call, createToolPlace, type ToolPlace } from "../../../test/support/host/tool-environment.ts";
 import {
 	type Answer,
 	type Origin,
 	startHttpProxy,
 	startOrigin,
 	startSocksProxy,
-} from "../../../test/support/web-servers.ts";
+} from "../../../test/support/host/web-servers.ts";
 import type { ToolReturn } from "../../events/content.ts";
 import { type ResolvedAddress, systemSockets } from "../../network/connections/sockets.ts";
 import { createNetwork } from "../../network/network.ts";

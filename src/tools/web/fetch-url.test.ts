@@ -2,10 +2,16 @@
 import { once } from "node:events";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createFakeClock, type FakeClock } from "../../../test/support/campaign-clock.ts";
-import { plainNetworkSettings } from "../../../test/support/network.ts";
-import { briefOf, call, createToolPlace, prepareCall, type ToolPlace } from "../../../test/support/tool-environment.ts";
-import { type Answer, type Origin, startOrigin } from "../../../test/support/web-servers.ts";
+import { createFakeClock, type FakeClock } from "../../../test/support/host/campaign-clock.ts";
+import { plainNetworkSettings } from "../../../test/support/host/network.ts";
+import {
+	briefOf,
+	call,
+	createToolPlace,
+	prepareCall,
+	type ToolPlace,
+} from "../../../test/support/host/tool-environment.ts";
+import { type Answer, type Origin, startOrigin } from "../../../test/support/host/web-servers.ts";
 import { systemSockets } from "../../network/connections/sockets.ts";
 import { createNetwork } from "../../network/network.ts";
 import type { Tool, WebService } from "../tool.ts";

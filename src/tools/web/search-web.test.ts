@@ -1,13 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createManualClock } from "../../../test/support/model-settings.ts";
-import {
-	type AnswerRequest,
-	type ProviderServer,
-	sendJson,
-	sendText,
-	startProviderServer,
-} from "../../../test/support/provider-server.ts";
-import { noWeb } from "../../../test/support/session-doubles.ts";
 import {
 	briefOf,
 	call,
@@ -15,7 +6,16 @@ import {
 	issueOf,
 	prepareCall,
 	type ToolPlace,
-} from "../../../test/support/tool-environment.ts";
+} from "../../../test/support/host/tool-environment.ts";
+import { createManualClock } from "../../../test/support/models/model-settings.ts";
+import {
+	type AnswerRequest,
+	type ProviderServer,
+	sendJson,
+	sendText,
+	startProviderServer,
+} from "../../../test/support/models/provider-server.ts";
+import { noWeb } from "../../../test/support/sessions/session-doubles.ts";
 import type { Tool, ToolEnvironment, WebService } from "../tool.ts";
 import { createSearchWeb } from "./search-web.ts";
 

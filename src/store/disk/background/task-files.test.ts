@@ -2,13 +2,13 @@
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type PlacedSession, placeFixture } from "../../../../test/support/session-fixtures.ts";
-import { createSteppingClock } from "../../../../test/support/stepping-clock.ts";
+import { createSteppingClock } from "../../../../test/support/host/stepping-clock.ts";
+import { type PlacedSession, placeFixture } from "../../../../test/support/store/session-fixtures.ts";
 import {
 	createMemoryLog,
 	createStoreDirectory,
 	type StoreDirectory,
-} from "../../../../test/support/store-directory.ts";
+} from "../../../../test/support/store/store-directory.ts";
 import { createDiskFiles } from "../../../files/disk-files.ts";
 import type { StoredSession } from "../../session-store.ts";
 import { type Notification, newRuntime, type TaskSpec } from "../../stored-tasks.ts";

@@ -1,0 +1,36 @@
+// Workers of background commands for tests: none at all, or the worker's own function in this process.
+import { createDeferred } from "../../../src/base/deferred.ts";
+import { runTaskWorker, type TaskWorkerOptions } from "../../../src/kernel/background/task-worker.ts";
+import type { HostServices } from "../../../src/kernel/compose/host-services.ts";
+
+export const noWorkers = async (): Promise<never> => {
+	throw new Error("there are no workers here");
+};
+
+/** The lifeline of such a worker goes when it is released, as if the process that started it had gone. */
+export function createInProcessWorkers(
+	hostServices: Pick<TaskWorkerOptions, "files" | "processes" | "clock" | "log">,
+): HostServices["startWorker"] {
+	return async (directory, { keep, ...options }, environment) => {
+		const cut = new AbortController();
+		let nudge = createDeferred<void>();
+		const gone = runTaskWorker({
+			...hostServices,
+			...options,
+			environment,
+			directory,
+			processId: process.pid,
+			lifeline: { cut: cut.signal, nudged: () => nudge.promise },
+		});
+		return {
+			gone,
+			nudge() {
+				nudge.resolve();
+				nudge = createDeferred();
+			},
+			release() {
+				if (!keep) cut.abort("The program that had started the command is gone.");
+			},
+		};
+	};
+}

@@ -1,0 +1,42 @@
+// A line transport without bytes: a test hands lines in and looks at what was sent, at once.
+import { createDeferred } from "../../../src/base/deferred.ts";
+import type { Line } from "../../../src/base/lines.ts";
+import { wholeText } from "../../../src/base/long-text.ts";
+import type { LineTransport } from "../../../src/rpc/transport.ts";
+
+export interface LineHarness {
+	readonly transport: LineTransport;
+	/** What was sent, parsed. */
+	readonly sent: unknown[];
+	/** Takes what was sent so far. */
+	take(): unknown[];
+	receive(...lines: readonly (string | object)[]): void;
+	receiveOversized(): void;
+	end(): void;
+}
+
+export function createLineHarness(): LineHarness {
+	const sent: unknown[] = [];
+	const ended = createDeferred<void>();
+	let deliver: (lines: readonly Line[]) => void = () => {};
+	return {
+		transport: {
+			receive(onLines, onEnd) {
+				deliver = onLines;
+				void ended.promise.then(onEnd);
+			},
+			send: (line) => void sent.push(JSON.parse(wholeText(line))),
+			ready: () => Promise.resolve(),
+			flush: () => Promise.resolve(),
+			gone: new AbortController().signal,
+			close: () => ended.resolve(),
+		},
+		sent,
+		take: () => sent.splice(0),
+		receive(...lines) {
+			deliver(lines.map((line) => ({ kind: "line", text: typeof line === "string" ? line : JSON.stringify(line) })));
+		},
+		receiveOversized: () => deliver([{ kind: "oversized" }]),
+		end: () => ended.resolve(),
+	};
+}

@@ -1,0 +1,59 @@
+// Plan mode and questions as tools see them, with a person who answers what a test says.
+import type { PlanOperations, Question, QuestionOperations, QuestionOutcome } from "../../../src/tools/operations.ts";
+
+export interface PlanDouble {
+	readonly plan: PlanOperations;
+	readonly questions: QuestionOperations;
+	/** What was asked and shown, and each switch, in order. */
+	readonly happened: unknown[];
+	readonly asked: (readonly Question[])[];
+	isOn: boolean;
+	canAsk: boolean;
+	canShow: boolean;
+	yolo: boolean;
+	afk: boolean;
+	text: string | null;
+	outcome: QuestionOutcome;
+}
+
+export const planFile = "/share/plans/amber-fern-oak.md";
+
+export function createPlanDouble(changes: Partial<Omit<PlanDouble, "plan" | "questions">> = {}): PlanDouble {
+	const questions: QuestionOperations = {
+		async ask(asked) {
+			double.asked.push(asked);
+			double.happened.push("asked");
+			return double.outcome;
+		},
+	};
+	const double: PlanDouble = {
+		happened: [],
+		asked: [],
+		isOn: false,
+		canAsk: true,
+		canShow: true,
+		yolo: false,
+		afk: false,
+		text: null,
+		outcome: { kind: "dismissed" },
+		questions,
+		plan: {
+			isOn: () => double.isOn,
+			file: () => (double.isOn ? planFile : null),
+			read: async () => (double.text === null ? null : { file: planFile, text: double.text }),
+			async set(enabled) {
+				double.isOn = enabled;
+				double.happened.push(enabled ? "on" : "off");
+			},
+			show: async (content, file) => void double.happened.push(["shown", content, file]),
+			canAsk: () => double.canAsk,
+			canShow: () => double.canShow,
+			entersFreely: () => double.yolo || double.afk,
+			isAway: () => double.afk,
+			workflow: (file) => `Plan to ${file}.`,
+			questions,
+		},
+		...changes,
+	};
+	return double;
+}

@@ -1,0 +1,160 @@
+// Parts of a session and of its tools that do nothing: no hooks, no plan mode, no subagents, nobody to ask.
+
+import * as v from "valibot";
+import { toConfiguration } from "../../../src/config/configuration.ts";
+import { configurationFileSchema } from "../../../src/config/schema.ts";
+import { toolError } from "../../../src/events/content.ts";
+import type { SecretPaths } from "../../../src/files/secret-paths.ts";
+import type { AttachOptions } from "../../../src/kernel/api.ts";
+import type { SessionParts } from "../../../src/kernel/session/session-parts.ts";
+import type { Processes } from "../../../src/processes/port.ts";
+import type {
+	AgentOperations,
+	MailOperations,
+	MediaOperations,
+	PlanOperations,
+	QuestionOperations,
+	TaskOperations,
+} from "../../../src/tools/operations.ts";
+import type { WebAccess, WebService } from "../../../src/tools/tool.ts";
+import type { ReadPage } from "../../../src/tools/web/page-reader.ts";
+import { readPageText } from "../../../src/tools/web/web-page.ts";
+import { plainNetwork } from "../host/network.ts";
+import { noWorkers } from "../host/task-workers.ts";
+import { createMemoryFiles } from "../store/memory-files.ts";
+
+/** Starts nothing, and says so. */
+export const noProcesses: Processes = {
+	run: async () => ({
+		ended: { kind: "not-started", reason: "there are no processes here" },
+		output: "",
+		errorOutput: "",
+		outputBytes: 0,
+		truncated: false,
+		spilledTo: null,
+	}),
+	endAll: async () => {},
+};
+
+/** The settings of background work when nothing is set. */
+export const backgroundSettings: SessionParts["background"]["settings"] = toConfiguration(
+	v.parse(configurationFileSchema, {}),
+).background;
+
+export const noLimits = { tokens: null, time: null, "tool-calls": null } as const;
+
+/** What a session needs for hooks, plan mode, subagents and background work when none is used. */
+export function createQuietParts(): Pick<
+	SessionParts,
+	| "skills"
+	| "loopIterations"
+	| "readContext"
+	| "afk"
+	| "remindsOfAbsence"
+	| "whenUnattended"
+	| "rules"
+	| "isOneOfMany"
+	| "compaction"
+	| "budgets"
+	| "hooks"
+	| "hookPlace"
+	| "planPlace"
+	| "subagents"
+	| "background"
+	| "keys"
+	| "loadServers"
+> {
+	return {
+		skills: [],
+		loopIterations: 0,
+		readContext: async () => null,
+		loadServers: null,
+		background: { settings: backgroundSettings, startWorker: noWorkers, claimStaleAfter: 15_000 },
+		afk: false,
+		remindsOfAbsence: true,
+		whenUnattended: "reject",
+		rules: [],
+		isOneOfMany: false,
+		compaction: { triggerRatio: 0.85, reservedTokens: 0 },
+		budgets: { session: noLimits, turn: noLimits, warningRatio: 0.8 },
+		hooks: [],
+		hookPlace: { environment: {}, processes: noProcesses },
+		planPlace: { files: createMemoryFiles(), shareDir: "/share", home: "/home/me", startsOn: false, isSupported: true },
+		subagents: {
+			types: [],
+			createTools: async () => [],
+			findModel: async () => null,
+			describeRepository: async () => "",
+			parallel: 1,
+		},
+		keys: { start: () => {}, renewDue: () => undefined, close: async () => {} },
+	};
+}
+
+/** A client without a handshake. */
+export const plainAttachment: AttachOptions = { client: null, tools: [], capabilities: [], hooks: null };
+
+export const noAgents: AgentOperations = {
+	types: [],
+	run: async () => toolError("There are no subagents here.", "Agent failed"),
+	start: async () => ({ ok: false, result: toolError("There are no subagents here.", "Background start failed") }),
+};
+
+export const noTasks: TaskOperations = {
+	startCommand: async () => ({ ok: false, result: toolError("There are no background tasks here.", "Start failed") }),
+	list: async () => [],
+	find: async () => null,
+	wait: async () => {},
+	output: async () => null,
+	stop: async () => null,
+};
+
+export const nobodyToAsk: QuestionOperations = { ask: async () => ({ kind: "unsupported" }) };
+
+/** A model of words alone. */
+export const noMedia: MediaOperations = { takesImages: false, takesVideos: false, uploadVideo: null };
+
+export const allMedia: MediaOperations = { takesImages: true, takesVideos: true, uploadVideo: null };
+
+/** Every file may be read. */
+export const noSecrets: SecretPaths = {
+	kindOf: async () => null,
+	forMany: () => noSecrets,
+	admit: async () => {},
+};
+
+/** Reads pages in this thread. */
+export const readPageHere: ReadPage = async (source) => ({ kind: "read", page: await readPageText(source) });
+
+/** Nothing but the public web, which tests leave alone. */
+export const noWeb: WebAccess = {
+	network: plainNetwork,
+	allowed: [],
+	fetchService: null,
+	searchService: null,
+	readPage: readPageHere,
+};
+
+export const searchService: WebService = {
+	baseUrl: "https://search.example.org",
+	customHeaders: {},
+	token: async () => "key",
+};
+
+/** No checkpoint to send anything to. */
+export const noMail: MailOperations = { send: () => "no-such-checkpoint" };
+
+/** Plan mode that is off and cannot be asked about. */
+export const noPlanMode: PlanOperations = {
+	isOn: () => false,
+	file: () => null,
+	read: async () => null,
+	set: async () => {},
+	show: async () => {},
+	canShow: () => false,
+	canAsk: () => false,
+	entersFreely: () => false,
+	isAway: () => false,
+	workflow: (file) => `Plan to ${file}.`,
+	questions: nobodyToAsk,
+};

@@ -1,0 +1,217 @@
+// The text format of golden transcripts: reads one file into moves. It plays nothing (transcript-play.ts).
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+
+const transcriptsDirectory = path.join(import.meta.dirname, "../../transcripts");
+
+/** One line of a conversation, or a directive between lines. `line` is its number in the file. */
+export type Move =
+	| { readonly kind: "send"; readonly line: number; readonly bytes: string; readonly repeat: number }
+	| { readonly kind: "receive"; readonly line: number; readonly text: string }
+	/** Chains whose lines keep their order among themselves but not against the other chains. */
+	| { readonly kind: "unordered"; readonly line: number; readonly chains: readonly (readonly string[])[] }
+	| { readonly kind: "nothing"; readonly line: number }
+	| { readonly kind: "close-input"; readonly line: number }
+	| { readonly kind: "exit"; readonly line: number; readonly code: number }
+	| { readonly kind: "open-gate"; readonly line: number }
+	| { readonly kind: "until-file"; readonly line: number; readonly name: string };
+
+/** A `covers:` mark: its kind (`state`, `edge`, `event`, …) and the cell of that kind. */
+export interface Cover {
+	readonly kind: string;
+	readonly cell: string;
+}
+
+export interface Transcript {
+	/** Path below test/transcripts. */
+	readonly name: string;
+	readonly title: string;
+	/** Whether it is played against a server of many sessions. */
+	readonly isHosted: boolean;
+	readonly covers: readonly Cover[];
+	/** Only for the memory run, because it needs a model that stops at gates. */
+	readonly isMemoryOnly: boolean;
+	/** How the product differs from what the transcript rightly expects; null when it does not. */
+	readonly deviation: string | null;
+	readonly yolo: boolean;
+	readonly plan: boolean;
+	readonly afk: boolean;
+	readonly maxSteps: number | null;
+	readonly maxAttempts: number | null;
+	readonly hasModel: boolean;
+	readonly model: string | null;
+	/** The name of a file in the work dir; null for the default agent. */
+	readonly agentFile: string | null;
+	readonly capabilities: readonly string[];
+	/** Merged over the configuration that every transcript has. */
+	readonly agentwireSettings: Readonly<Record<string, unknown>>;
+	/** Merged over the whole of it. */
+	readonly settings: Readonly<Record<string, unknown>>;
+	/** Variables that the server has in its environment besides what it needs. */
+	readonly environment: Readonly<Record<string, string>>;
+	readonly scripts: readonly string[];
+	readonly files: ReadonlyMap<string, string | Buffer>;
+	/** Files in the share directory. */
+	readonly shareFiles: ReadonlyMap<string, string>;
+	readonly sessionFiles: ReadonlyMap<string, string>;
+	/** What stands before the conversations and is no prose: options, scripts and files. */
+	readonly setup: string;
+	/** One conversation per process; the later ones resume the session of the first. */
+	readonly conversations: readonly (readonly Move[])[];
+}
+
+interface Section {
+	readonly kind: string;
+	readonly argument: string;
+	readonly firstLine: number;
+	readonly lines: readonly string[];
+}
+
+function toSections(text: string): Section[] {
+	const sections: { kind: string; argument: string; firstLine: number; lines: string[] }[] = [
+		{ kind: "head", argument: "", firstLine: 1, lines: [] },
+	];
+	for (const [index, line] of text.split("\n").entries()) {
+		const heading = /^--- (script|file|base64|share|session|conversation) ?(.*)$/.exec(line);
+		if (heading !== null) {
+			sections.push({ kind: heading[1] ?? "", argument: heading[2] ?? "", firstLine: index + 2, lines: [] });
+		} else sections.at(-1)?.lines.push(line);
+	}
+	return sections;
+}
+
+function content(section: Section): string {
+	return `${section.lines.join("\n").replace(/\n+$/, "")}\n`;
+}
+
+function named(sections: readonly Section[], kind: string): ReadonlyMap<string, string> {
+	return new Map(
+		sections.filter((section) => section.kind === kind).map((section) => [section.argument, content(section)]),
+	);
+}
+
+/** The values of `key: value` lines of the head. */
+function values(head: Section | undefined, key: string): string[] {
+	const prefix = `${key}: `;
+	return (head?.lines ?? []).flatMap((line) => (line.startsWith(prefix) ? [line.slice(prefix.length).trim()] : []));
+}
+
+function toSetup(sections: readonly Section[]): string {
+	return sections
+		.filter(({ kind }) => kind !== "conversation")
+		.flatMap(({ kind, argument, lines }) => {
+			if (kind !== "head") return [`--- ${kind} ${argument}`.trimEnd(), ...lines];
+			return lines.filter((line) => /^(with|settings|agentwire|environment|memory only): /.test(line));
+		})
+		.join("\n");
+}
+
+function numberOption(options: readonly string[], name: string): number | null {
+	const found = options.find((option) => option.startsWith(`${name} `));
+	return found === undefined ? null : Number(found.slice(name.length + 1));
+}
+
+function toMoves(section: Section): Move[] {
+	const moves: Move[] = [];
+	let chains: string[][] | null = null;
+	let openedAt = 0;
+	for (const [index, text] of section.lines.entries()) {
+		const line = section.firstLine + index;
+		if (text === "" || text.startsWith("#")) continue;
+		if (chains !== null) {
+			if (text === "}") {
+				moves.push({ kind: "unordered", line: openedAt, chains });
+				chains = null;
+			} else if (text === "and") chains.push([]);
+			else if (text.startsWith("← ")) chains.at(-1)?.push(text.slice(2));
+			else throw new Error(`line ${line}: not a line of an unordered block: ${text}`);
+		} else if (text === "unordered {") {
+			chains = [[]];
+			openedAt = line;
+		} else moves.push(toMove(text, line));
+	}
+	if (chains !== null) throw new Error(`line ${openedAt}: the unordered block is never closed`);
+	return moves;
+}
+
+function toMove(text: string, line: number): Move {
+	if (text === "← nothing") return { kind: "nothing", line };
+	if (text === "close stdin") return { kind: "close-input", line };
+	if (text === "open gate") return { kind: "open-gate", line };
+	if (text.startsWith("exit ")) return { kind: "exit", line, code: Number(text.slice(5)) };
+	if (text.startsWith("until file ")) return { kind: "until-file", line, name: text.slice(11) };
+	if (text.startsWith("← ")) return { kind: "receive", line, text: text.slice(2) };
+	if (text.startsWith("→ ")) return { kind: "send", line, bytes: toBytes(`${text.slice(2)}\n`), repeat: 1 };
+	const raw = /^→raw (".*")(?: × (\d+))?$/.exec(text);
+	if (raw === null) throw new Error(`line ${line}: not a line of a conversation: ${text}`);
+	const bytes: unknown = JSON.parse(raw[1] ?? "");
+	return { kind: "send", line, bytes: String(bytes), repeat: Number(raw[2] ?? 1) };
+}
+
+/** Text as bytes, one character each, as raw lines spell them. */
+function toBytes(text: string): string {
+	return Buffer.from(text, "utf8").toString("latin1");
+}
+
+/** Reads a transcript. Throws for a line that is none of the format. */
+export function parseTranscript(name: string, text: string): Transcript {
+	const sections = toSections(text);
+	const head = sections[0];
+	const options = values(head, "with");
+	const table = (key: string) => JSON.parse(values(head, key)[0] ?? "{}");
+	return {
+		name,
+		title: head?.lines[0] ?? "",
+		isHosted: name.startsWith("meerkat/"),
+		covers: values(head, "covers").map((cover) => {
+			const [kind = "", ...cell] = cover.split(" ");
+			return { kind, cell: cell.join(" ") };
+		}),
+		isMemoryOnly: values(head, "memory only").length > 0,
+		deviation: values(head, "deviation")[0] ?? null,
+		yolo: options.includes("yolo"),
+		plan: options.includes("plan"),
+		afk: options.includes("afk"),
+		maxSteps: numberOption(options, "max steps"),
+		maxAttempts: numberOption(options, "max attempts"),
+		hasModel: !options.includes("no model"),
+		model: options.find((option) => option.startsWith("model "))?.slice(6) ?? null,
+		agentFile: options.find((option) => option.startsWith("agent file "))?.slice(11) ?? null,
+		capabilities: options.flatMap((option) => (option.startsWith("capability ") ? [option.slice(11)] : [])),
+		agentwireSettings: table("agentwire"),
+		settings: table("settings"),
+		environment: table("environment"),
+		scripts: sections.filter(({ kind }) => kind === "script").map((section) => section.lines.join("\n").trim()),
+		files: new Map<string, string | Buffer>([
+			...named(sections, "file"),
+			...[...named(sections, "base64")].map(([name, text]) => [name, Buffer.from(text, "base64")] as const),
+		]),
+		shareFiles: named(sections, "share"),
+		sessionFiles: named(sections, "session"),
+		setup: toSetup(sections),
+		conversations: sections.filter(({ kind }) => kind === "conversation").map(toMoves),
+	};
+}
+
+/** Every transcript below test/transcripts, by name. */
+export function readTranscripts(): Transcript[] {
+	return ["kimi", "legacy", "meerkat"].flatMap((dialect) =>
+		readdirSync(path.join(transcriptsDirectory, dialect))
+			.filter((file) => file.endsWith(".txt"))
+			.sort()
+			.map((file) =>
+				parseTranscript(
+					`${dialect}/${file.slice(0, -4)}`,
+					readFileSync(path.join(transcriptsDirectory, dialect, file), "utf8"),
+				),
+			),
+	);
+}
+
+/** The lines a transcript says the server sends. */
+export function expectedLines(transcript: Transcript): string[] {
+	return transcript.conversations.flat().flatMap((move) => {
+		if (move.kind === "receive") return [move.text];
+		return move.kind === "unordered" ? move.chains.flat() : [];
+	});
+}

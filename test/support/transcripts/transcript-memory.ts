@@ -1,0 +1,213 @@
+// Plays a transcript in the test process: kernel, dialects and real tools over a transport in memory.
+import path from "node:path";
+import type { Identifiers } from "../../../src/base/ids.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { toCompatibility } from "../../../src/cli/compatibility.ts";
+import { readConfiguration } from "../../../src/config/configuration-reader.ts";
+import { readMcpServers } from "../../../src/config/mcp-servers.ts";
+import { discoverSkills } from "../../../src/definitions/skill-discovery.ts";
+import type { Compatibility } from "../../../src/dialects/dialect.ts";
+import { createDiskFiles } from "../../../src/files/disk-files.ts";
+import { withoutSync } from "../../../src/files/unsynced-files.ts";
+import { loadAgent } from "../../../src/kernel/compose/agent-file.ts";
+import { composeSession, plainSessionOptions, type SessionOptions } from "../../../src/kernel/compose/compose.ts";
+import { Kernel } from "../../../src/kernel/hosting/kernel.ts";
+import { SessionHost } from "../../../src/kernel/hosting/session-host.ts";
+import { createSettingsDocuments } from "../../../src/kernel/hosting/settings-documents.ts";
+import { Session } from "../../../src/kernel/session/session.ts";
+import { createProcesses } from "../../../src/processes/children.ts";
+import { hostDialects } from "../../../src/server/host-dialects.ts";
+import { type ServeOptions, serve } from "../../../src/server/serve.ts";
+import { createDiskStore } from "../../../src/store/disk/disk-store.ts";
+import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import type { SessionStore } from "../../../src/store/session-store.ts";
+import { createMemoryTransport } from "../../../src/transports/memory.ts";
+import { lineLimit, outboxLimit } from "../../../src/transports/stdio.ts";
+import { createHostServices } from "../host/host-services.ts";
+import { createInProcessWorkers } from "../host/task-workers.ts";
+import { createIdleClock, type IdleClock } from "./transcript-clock.ts";
+import type { Transcript } from "./transcript-format.ts";
+import { createGatedModel, type GatedModel } from "./transcript-gates.ts";
+import { preparePlace, sessionId, type TranscriptPlace } from "./transcript-place.ts";
+import { createBindings } from "./transcript-placeholders.ts";
+import { play, type Server } from "./transcript-play.ts";
+
+const version = "0.0.0-transcript";
+
+/** What a server serves of a kernel: one session, or many. */
+export type Served = Pick<ServeOptions, "session" | "host">;
+
+/** The way from the front end to the kernel. */
+export type Connect = (served: Served) => Promise<Served>;
+
+/** Plays every conversation of the transcript. Throws at the first difference. */
+export async function playInMemory(transcript: Transcript, connect: Connect = async (served) => served): Promise<void> {
+	const place = await preparePlace(transcript);
+	// A session that is there beforehand is files; otherwise the store in memory is used from run to run.
+	const store = transcript.sessionFiles.size > 0 ? createDirectoryStore(place) : createMemoryStore();
+	const bindings = createBindings({ "work-dir": place.workDir, "share-dir": place.shareDir, version });
+	try {
+		for (const moves of transcript.conversations) {
+			const { server, close } = await startServer(transcript, place, store, connect);
+			try {
+				await play(transcript, moves, server, bindings, place.workDir);
+			} finally {
+				server.closeInput();
+				await close();
+			}
+		}
+	} finally {
+		await place.remove();
+	}
+}
+
+function createDirectoryStore({ shareDir }: TranscriptPlace): SessionStore {
+	const files = withoutSync(createDiskFiles());
+	return createDiskStore({ files, shareDir, log: silentLog, clock: createIdleClock().clock, protocolVersion: "1.10" });
+}
+
+/** A session opened for a transcript, with what drives it. */
+export interface TranscriptSession {
+	readonly compatibility: Compatibility;
+	/** Null for a server of many sessions. */
+	readonly session: Session | null;
+	readonly host?: NonNullable<ServeOptions["host"]>;
+	readonly idleClock: IdleClock;
+	readonly gates: GatedModel | null;
+	close(): Promise<void>;
+}
+
+export async function openSession(
+	transcript: Transcript,
+	place: TranscriptPlace,
+	store: SessionStore,
+	identifiers: Identifiers = createCountingIdentifiers(),
+): Promise<TranscriptSession> {
+	const idleClock = createIdleClock();
+	const files = withoutSync(createDiskFiles());
+	const { configuration } = await readConfiguration({ kind: "text", text: place.config }, files, silentLog);
+	const environment = { PATH: process.env["PATH"] ?? "", HOME: place.home, ...transcript.environment };
+	const compatibility = toCompatibility(configuration.agentwire, null, environment);
+	const { clock } = idleClock;
+	const workerParts = { files, processes: createProcesses(), environment, clock, log: silentLog };
+	const hostServices = createHostServices({
+		environment,
+		home: place.home,
+		shareDir: place.shareDir,
+		files,
+		processes: createProcesses({ openSink: (file) => files.openAppend(file) }),
+		startWorker: createInProcessWorkers(workerParts),
+		clock,
+		identifiers,
+		version,
+	});
+	const mcpServers = await readMcpServers({ files: [], texts: [], shareDir: place.shareDir }, files, silentLog);
+	const agentFile = transcript.agentFile === null ? null : path.join(place.workDir, transcript.agentFile);
+	const options: SessionOptions = {
+		...plainSessionOptions,
+		model: transcript.model,
+		yolo: transcript.yolo,
+		plan: transcript.plan,
+		afk: transcript.afk,
+		unattended: false,
+		maxSteps: transcript.maxSteps,
+		maxAttempts: transcript.maxAttempts,
+		mcpServers,
+		...(agentFile === null ? {} : { agent: await loadAgent(agentFile, place.workDir, hostServices) }),
+	};
+	const toHost = (kernel: Kernel) => {
+		const { identifiers, log } = hostServices;
+		const { home, workDir } = place;
+		const sessions = new SessionHost({
+			kernel,
+			configuration,
+			environment,
+			workDir,
+			options,
+			clock,
+			identifiers,
+			log,
+		});
+		const documents = createSettingsDocuments({ files, clock, workDir, home });
+		return { dialects: hostDialects, sessions, documents, clock, identifiers };
+	};
+	if (!transcript.isMemoryOnly) {
+		const kernel = new Kernel({ store, configuration, hostServices });
+		if (transcript.isHosted)
+			return {
+				session: null,
+				host: toHost(kernel),
+				compatibility,
+				idleClock,
+				gates: null,
+				close: () => kernel.close(),
+			};
+		const session = await kernel.openOrCreate(place.workDir, sessionId, options);
+		return { session, compatibility, idleClock, gates: null, close: () => kernel.close() };
+	}
+	const gates = createGatedModel(transcript.scripts);
+	const stored = await store.openOrCreate(place.workDir, sessionId);
+	const parts = await composeSession(stored, options, configuration, hostServices, {
+		clientName: () => null,
+		findSkills: discoverSkills,
+		readContext: (id) => store.readContext(place.workDir, id),
+		serverPool: () => Promise.reject(new Error("there are no servers here")),
+	});
+	const session = new Session({ ...parts, model: gates.model });
+	const close = async () => {
+		await session.close(AbortSignal.timeout(1000));
+		await hostServices.processes.endAll();
+	};
+	return { session, compatibility, idleClock, gates, close };
+}
+
+async function startServer(
+	transcript: Transcript,
+	place: TranscriptPlace,
+	store: SessionStore,
+	connect: Connect,
+): Promise<{ readonly server: Server; close(): Promise<void> }> {
+	const { compatibility, idleClock, gates, close, ...served } = await openSession(transcript, place, store);
+	const { transport, client } = createMemoryTransport(lineLimit, outboxLimit);
+	const serving = serve({
+		transport,
+		...(await connect(served)),
+		server: { name: "agentwire", version },
+		compatibility,
+		log: silentLog,
+		signal: new AbortController().signal,
+	});
+	const over = serving.ended.then(async () => {
+		await serving.finish();
+		await close();
+		return serving.isOutputGone() ? 1 : 0;
+	});
+	return {
+		server: {
+			write: client.write,
+			closeInput: client.end,
+			read: () => idleClock.whileIdle(client.read()),
+			// What takes time at the end takes none here.
+			exitCode: () => idleClock.whileIdle(over),
+			openGate: () => openGate(gates),
+		},
+		async close() {
+			await over;
+		},
+	};
+}
+
+function openGate(gates: GatedModel | null): void {
+	if (gates === null) throw new Error("only a memory-only transcript has gates");
+	gates.open();
+}
+
+/** Identifiers of the right form that count. */
+export function createCountingIdentifiers(): Identifiers {
+	let made = 0;
+	const next = (length: number): string => {
+		made += 1;
+		return made.toString(16).padStart(length, "0");
+	};
+	return { uuid: () => `00000000-0000-4000-8000-${next(12)}`, hex: (length: number) => next(length) };
+}

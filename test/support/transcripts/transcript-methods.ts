@@ -1,0 +1,47 @@
+// The methods of the dialects, read off the tables they serve a connection with.
+import { silentLog } from "../../../src/base/log.ts";
+import type { Dialect } from "../../../src/dialects/dialect.ts";
+import { kimiDialect } from "../../../src/dialects/kimi/dialect.ts";
+import { legacyDialect } from "../../../src/dialects/legacy/dialect.ts";
+import { meerkatDialect } from "../../../src/dialects/meerkat/dialect.ts";
+import type { Peer } from "../../../src/rpc/connection.ts";
+import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { parseTranscript } from "./transcript-format.ts";
+import { openSession } from "./transcript-memory.ts";
+import { preparePlace } from "./transcript-place.ts";
+
+const silentPeer: Peer = {
+	notify() {},
+	call() {},
+	callUnanswered() {},
+	isWaiting: () => false,
+	withdraw() {},
+	ready: async () => {},
+};
+
+/** The method names of every dialect that has transcripts. */
+export async function methodNames(): Promise<{
+	readonly kimi: string[];
+	readonly legacy: string[];
+	readonly meerkat: string[];
+}> {
+	const transcript = parseTranscript("none", "with: no model");
+	const place = await preparePlace(transcript);
+	try {
+		const { session, compatibility, close } = await openSession(transcript, place, createMemoryStore());
+		if (session === null) throw new Error("there is no session");
+		const hosted = await openSession({ ...transcript, isHosted: true }, place, createMemoryStore());
+		if (hosted.host === undefined) throw new Error("there is no host");
+		const server = { name: "agentwire", version: "0" };
+		const names = (dialect: Dialect) => [
+			...dialect.converse({ session, server, compatibility, log: silentLog }, silentPeer).methods.keys(),
+		];
+		const kernelApi = { ...hosted.host, server, log: silentLog };
+		const meerkat = [...meerkatDialect.converse(kernelApi, silentPeer).methods.keys()];
+		const methods = { kimi: names(kimiDialect), legacy: names(legacyDialect), meerkat };
+		await Promise.all([close(), hosted.close()]);
+		return methods;
+	} finally {
+		await place.remove();
+	}
+}

@@ -1,0 +1,116 @@
+// Plays a transcript against the built executable, one process per conversation.
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import path from "node:path";
+import { createDeferred, type Deferred } from "../../../src/base/deferred.ts";
+import { createLineSplitter } from "../../../src/base/lines.ts";
+import { productVersion } from "../../../src/cli/version.ts";
+import { sharedCodeCache } from "../executable/executable.ts";
+import type { Transcript } from "./transcript-format.ts";
+import { preparePlace, sessionId, type TranscriptPlace } from "./transcript-place.ts";
+import { createBindings } from "./transcript-placeholders.ts";
+import { play, type Server } from "./transcript-play.ts";
+
+const executable = path.join(import.meta.dirname, "../../../bin/agentwire");
+
+/** Plays every conversation of the transcript. Throws at the first difference, with what the process said on stderr. */
+export async function playOverProcess(transcript: Transcript): Promise<void> {
+	const place = await preparePlace(transcript);
+	const bindings = createBindings({ "work-dir": place.workDir, "share-dir": place.shareDir, version: productVersion });
+	try {
+		for (const moves of transcript.conversations) {
+			const { server, complaints, kill } = startServer(transcript, place);
+			try {
+				await play(transcript, moves, server, bindings, place.workDir);
+			} catch (thrown) {
+				throw new Error(`${thrown instanceof Error ? thrown.message : String(thrown)}\nstderr:\n${complaints()}`);
+			} finally {
+				kill();
+			}
+		}
+	} finally {
+		await place.remove();
+	}
+}
+
+function toFlags({ yolo, plan, afk, maxSteps, maxAttempts, model, agentFile }: Transcript): string[] {
+	return [
+		...(yolo ? ["--yolo"] : []),
+		...(plan ? ["--plan"] : []),
+		...(afk ? ["--afk"] : []),
+		...(maxSteps === null ? [] : ["--max-steps-per-turn", String(maxSteps)]),
+		...(maxAttempts === null ? [] : ["--max-retries-per-step", String(maxAttempts)]),
+		...(model === null ? [] : ["--model", model]),
+		...(agentFile === null ? [] : ["--agent-file", agentFile]),
+	];
+}
+
+function startServer(
+	transcript: Transcript,
+	place: TranscriptPlace,
+): { readonly server: Server; complaints(): string; kill(): void } {
+	const { home, shareDir, workDir, configFile } = place;
+	const child = spawn(
+		executable,
+		[
+			...(transcript.isHosted ? ["rpc"] : ["--wire", "--session", sessionId]),
+			...["--work-dir", workDir, "--config-file", configFile],
+			...toFlags(transcript),
+		],
+		{
+			cwd: workDir,
+			env: {
+				PATH: process.env["PATH"] ?? "",
+				HOME: home,
+				KIMI_SHARE_DIR: shareDir,
+				...(sharedCodeCache === undefined ? {} : { XDG_CACHE_HOME: sharedCodeCache }),
+				...transcript.environment,
+			},
+		},
+	);
+	let complaints = "";
+	child.stderr.setEncoding("utf8").on("data", (text: string) => {
+		complaints += text;
+	});
+	// Input that a process no longer takes is shown by what it does not answer.
+	child.stdin.on("error", () => {});
+	const code = new Promise<number>((resolve) => child.on("close", (exitCode) => resolve(exitCode ?? -1)));
+	const read = createLineReader(child);
+	return {
+		server: {
+			write: (bytes) => void child.stdin.write(bytes),
+			closeInput: () => void child.stdin.end(),
+			read,
+			exitCode: () => code,
+			openGate() {
+				throw new Error("a transcript with gates is memory only");
+			},
+		},
+		complaints: () => complaints,
+		kill: () => void child.kill("SIGKILL"),
+	};
+}
+
+function createLineReader(child: ChildProcessWithoutNullStreams): () => Promise<string | null> {
+	const splitter = createLineSplitter(1_000_000_000);
+	const arrived: string[] = [];
+	let ended = false;
+	let waiting: Deferred<void> | null = null;
+	const arrive = (lines: ReturnType<typeof splitter.push>) => {
+		for (const line of lines) if (line.kind === "line") arrived.push(line.text);
+		waiting?.resolve();
+		waiting = null;
+	};
+	child.stdout.on("data", (bytes: Buffer) => arrive(splitter.push(bytes)));
+	child.stdout.on("close", () => {
+		ended = true;
+		arrive(splitter.end());
+	});
+	return async () => {
+		while (arrived.length === 0) {
+			if (ended) return null;
+			waiting ??= createDeferred();
+			await waiting.promise;
+		}
+		return arrived.shift() ?? null;
+	};
+}
