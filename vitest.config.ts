@@ -12,6 +12,7 @@ const long = [
 	"src/cli/plugin/plugin-size.test.ts",
 	"src/kernel/background/notifications-crashes.test.ts",
 	"src/tools/web/web-page-limits.test.ts",
+	"test/campaign/crash-judge.test.ts",
 	"test/e2e/hung-drive.test.ts",
 	"test/e2e/kill-campaign.test.ts",
 	"test/e2e/long-prompt.test.ts",

@@ -1,7 +1,7 @@
 // A small fixed part of the crash campaign, and what a failing disk does to a turn: it ends with an error that names the
 // path and the cause, nothing is delivered after the failure, and the server stays usable (docs/guarantees.md).
 import { describe, expect, it } from "vitest";
-import { countEffects, playCrash, runCrash } from "../../scripts/campaign/frame/crash.ts";
+import { runCrash } from "../../scripts/campaign/frame/crash.ts";
 import { eventsOf, readJournal } from "../../scripts/campaign/frame/journal-file.ts";
 import { type Happening, liveInMemory, shareDir } from "../../scripts/campaign/frame/memory-life.ts";
 import { toPart, wireCrash } from "../../scripts/campaign/wire/crash.ts";
@@ -11,65 +11,9 @@ import { checkStateHasDelivered } from "../../scripts/campaign/wire/crash-judge.
 import { type LifeScript, scenarios } from "../../scripts/campaign/wire/crash-scenarios.ts";
 import { serveWire } from "../../scripts/campaign/wire/crash-server.ts";
 import { wholeText } from "../../src/base/long-text.ts";
-import type { Files } from "../../src/files/port.ts";
-import { withoutSync } from "../../src/files/unsynced-files.ts";
 import { toEventLines } from "../../src/store/disk/logs/event-log.ts";
 import type { Mishap, Plan } from "../support/store/failing-files.ts";
 import { createMemoryFiles } from "../support/store/memory-files.ts";
-
-const losingIntents = (files: Files): Files => ({
-	...files,
-	openAppend: async (target) => {
-		const file = await files.openAppend(target);
-		return { ...file, append: async (text) => (text.includes('"tool.started"') ? undefined : file.append(text)) };
-	},
-});
-
-/** Files that break a promise of theirs: the campaign must notice. */
-const faultyPorts: readonly (readonly [string, string, (files: Files) => Files])[] = [
-	["sync nothing", "plain", withoutSync],
-	["do not sync directories", "plain", (files) => ({ ...files, syncDirectory: async () => {} })],
-	[
-		"lose what is appended to the journal",
-		"plain",
-		(files) => ({
-			...files,
-			openAppend: async (target) => {
-				const file = await files.openAppend(target);
-				return target.endsWith("journal.jsonl") ? { ...file, append: async () => {} } : file;
-			},
-		}),
-	],
-	["lose the intents of calls", "approve", losingIntents],
-	["lose the intents of the calls of a server's tool", "tool of a server", losingIntents],
-	[
-		"do not sync the journal",
-		"approve",
-		(files) => ({
-			...files,
-			openAppend: async (target) => {
-				const file = await files.openAppend(target);
-				return target.endsWith("journal.jsonl") ? { ...file, sync: async () => {} } : file;
-			},
-		}),
-	],
-	[
-		"lose what is appended to a subagent's event log",
-		"subagent",
-		(files) => ({
-			...files,
-			openAppend: async (target) => {
-				const file = await files.openAppend(target);
-				return /subagents.*wire/.test(target) ? { ...file, append: async () => {} } : file;
-			},
-		}),
-	],
-	[
-		"keep half-written lines",
-		"plain",
-		(files) => ({ ...files, truncate: async () => {}, readRange: async () => Buffer.from("\n") }),
-	],
-];
 
 describe("the crash campaign", () => {
 	it("finds nothing at a sample of its points", async () => {
@@ -78,20 +22,6 @@ describe("the crash campaign", () => {
 		expect(findings).toEqual([]);
 		expect(rounds).toBe(scenarios.length + 5);
 		expect(figures["stopped"]).toBeGreaterThan(30);
-	});
-
-	it.each(faultyPorts)("finds what goes wrong with files that %s", async (_, scenarioName, port) => {
-		const scenario = scenarios.find(({ name }) => name === scenarioName);
-		if (scenario === undefined) throw new Error(`There is no scenario ${scenarioName}.`);
-		const { effects } = await countEffects(wireCrash, scenario, port);
-		const findings: string[] = [];
-		for (let effect = 1; effect <= effects && findings.length === 0; effect += 1) {
-			for (const loss of ["least", null] as const) {
-				const stops = [{ effect, when: "half-way", loss } as const];
-				findings.push(...(await playCrash(wireCrash, { scenario, stops }, port)).faults);
-			}
-		}
-		expect(findings).not.toEqual([]);
 	});
 
 	it("expects of a log merged deltas, and no deltas that no end followed", () => {
