@@ -15,6 +15,7 @@ const long = [
 	"test/campaign/crash-judge.test.ts",
 	"test/e2e/hung-drive.test.ts",
 	"test/e2e/kill-campaign.test.ts",
+	"test/e2e/kimi-continues.test.ts",
 	"test/e2e/long-prompt.test.ts",
 	"test/e2e/long-session.test.ts",
 	"test/e2e/orphans.test.ts",
