@@ -15,8 +15,9 @@ export interface StreamLimits {
 const lingering = 1000;
 
 /**
- * The stream must allow half-open connections (`allowHalfOpen` of a socket): answers follow the end of the input. Once it
- * is closed, what still comes is discarded, for a second at most.
+ * The stream must allow half-open connections (`allowHalfOpen` of a socket): answers follow the end of the input. A socket
+ * of TCP should send at once what it is given (`noDelay`): lines are joined already, and small ones would wait 40 ms. Once
+ * it is closed, what still comes is discarded, for a second at most.
  */
 export function createStreamTransport(stream: Duplex, { lineLimit, outboxLimit }: StreamLimits): LineTransport {
 	const outbox = createOutbox((text, done) => void stream.write(text, done), outboxLimit);
