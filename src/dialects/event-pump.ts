@@ -37,6 +37,16 @@ interface OpenRequest {
 	readonly outgoing: OutgoingInteraction;
 }
 
+/** The outcome of a turn whose end is not known: its session ended without it, or its kernel is gone. */
+const lostOutcome: TurnOutcome = {
+	status: "failed",
+	error: {
+		code: "closed",
+		message: "The session is not reachable any more; the end of the turn is not known.",
+		data: null,
+	},
+};
+
 export class EventPump {
 	readonly #session: SessionApi;
 	readonly #peer: Peer;
@@ -53,6 +63,10 @@ export class EventPump {
 	#lastBegun: string | null = null;
 	#lastEnded: { readonly turnId: string; readonly outcome: TurnOutcome } | null = null;
 	#pumping: Promise<void> = Promise.resolve();
+	/** The last attachment whose events are sent, or were. */
+	#last: Attachment | null = null;
+	/** Whether all events of the last attachment were sent: none will follow. */
+	#isOver = false;
 
 	constructor(session: SessionApi, peer: Peer, project: Project, log: Log) {
 		this.#session = session;
@@ -64,12 +78,15 @@ export class EventPump {
 	/** Sends an attachment's events from now on, after those of an earlier one. */
 	carry(attachment: Attachment): void {
 		const earlier = this.#pumping;
-		this.#pumping = earlier.then(() => this.#pump(attachment));
+		this.#last = attachment;
+		this.#isOver = false;
+		this.#pumping = earlier.then(() => this.#pumpToEnd(attachment));
 	}
 
 	/** Resolves with the outcome of a turn once the end of the turn was sent. */
 	turnEnded(turnId: string): Promise<TurnOutcome> {
 		if (this.#lastEnded?.turnId === turnId) return Promise.resolve(this.#lastEnded.outcome);
+		if (this.#isOver) return Promise.resolve(lostOutcome);
 		const waiter = createDeferred<TurnOutcome>();
 		this.#turnWaiters.set(turnId, waiter);
 		return waiter.promise;
@@ -77,7 +94,7 @@ export class EventPump {
 
 	/** Resolves once the end of a side question outside turns was sent; call it once, when its id is known. */
 	sideQuestionEnded(id: string): Promise<void> {
-		if (this.#endedSideQuestions.delete(id)) return Promise.resolve();
+		if (this.#endedSideQuestions.delete(id) || this.#isOver) return Promise.resolve();
 		const waiter = createDeferred<void>();
 		this.#sideQuestionWaiters.set(id, waiter);
 		return waiter.promise;
@@ -98,6 +115,22 @@ export class EventPump {
 	/** Resolves when every attachment has ended and its events were sent. */
 	drained(): Promise<void> {
 		return this.#pumping;
+	}
+
+	async #pumpToEnd(attachment: Attachment): Promise<void> {
+		try {
+			await this.#pump(attachment);
+		} catch (thrown) {
+			this.#log.error("The events of a session cannot be sent.", { session: this.#session.id, error: thrown });
+		}
+		// The events of another attachment may follow.
+		if (this.#last !== attachment) return;
+		this.#isOver = true;
+		// Nobody may wait for ever for the end of a turn, which a lost connection to the kernel hides.
+		for (const waiter of this.#turnWaiters.values()) waiter.resolve(lostOutcome);
+		for (const waiter of this.#sideQuestionWaiters.values()) waiter.resolve();
+		this.#turnWaiters.clear();
+		this.#sideQuestionWaiters.clear();
 	}
 
 	async #pump(attachment: Attachment): Promise<void> {

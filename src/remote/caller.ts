@@ -7,6 +7,7 @@ import { KernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { Connection } from "../rpc/connection.ts";
 import type { LineTransport } from "../rpc/transport.ts";
+import { closeInTime } from "./closing.ts";
 import {
 	fromErrorObject,
 	type NotificationName,
@@ -36,6 +37,9 @@ export class Caller {
 			choose: () => noMethods,
 			maximumInFlight: 1,
 			log,
+			// It may have been the answer to any request, or the refusal of one that was too long.
+			onUnusable: () =>
+				this.#lose("The kernel and this program sent each other a line that is too long, or none of theirs."),
 		});
 		void Promise.race([this.#connection.serve(), aborted(transport.gone)]).then(() => this.#lose());
 	}
@@ -55,30 +59,35 @@ export class Caller {
 		this.#connection.notify(name, params);
 	}
 
-	/** Ends the connection, once what was sent is on its way. */
+	/** Ends the connection, once what was sent is on its way. Requests without an answer fail at once. */
 	async close(): Promise<void> {
-		await this.#transport.flush();
-		this.#transport.close();
-		this.#lose();
+		this.#fail(new KernelError("closed", "The connection to the kernel was closed."));
+		await closeInTime(this.#transport);
 	}
 
 	#send(name: RequestName, params: unknown): Promise<unknown> {
-		if (this.#lost.signal.aborted) return Promise.reject(connectionLost());
+		if (this.#lost.signal.aborted) return Promise.reject(this.#lost.signal.reason);
 		const answer = createDeferred<unknown>();
-		this.#waiting.add(answer);
 		this.#ids += 1;
 		this.#connection.call(String(this.#ids), name, params, (reply) => {
 			this.#waiting.delete(answer);
 			if (reply.kind === "result") answer.resolve(reply.result);
 			else answer.reject(fromErrorObject(reply.error));
 		});
+		this.#waiting.add(answer);
 		return answer.promise;
 	}
 
-	#lose(): void {
+	#lose(reason = "The connection to the kernel is lost."): void {
 		if (this.#lost.signal.aborted) return;
-		this.#lost.abort();
-		for (const answer of this.#waiting) answer.reject(connectionLost());
+		this.#fail(new KernelError("closed", reason));
+		this.#transport.close();
+	}
+
+	#fail(reason: KernelError): void {
+		if (this.#lost.signal.aborted) return;
+		this.#lost.abort(reason);
+		for (const answer of this.#waiting) answer.reject(reason);
 		this.#waiting.clear();
 	}
 }
@@ -88,11 +97,9 @@ export function read<S extends v.GenericSchema>(name: string, schema: S, value: 
 	const parsed = v.safeParse(schema, value);
 	if (parsed.success) return parsed.output;
 	const [issue] = parsed.issues;
-	const place = v.getDotPath(issue);
-	const reason = place === null ? issue.message : `${place}: ${issue.message}`;
-	throw new KernelError("internal", `The kernel's answer to ${name} cannot be used: ${reason}`);
-}
-
-function connectionLost(): KernelError {
-	return new KernelError("closed", "The connection to the kernel is lost.");
+	const place = v.getDotPath(issue) ?? "the value";
+	throw new KernelError(
+		"internal",
+		`The kernel's answer to ${name} cannot be used: ${place} must be ${issue.expected}.`,
+	);
 }

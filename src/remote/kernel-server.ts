@@ -8,6 +8,7 @@ import type { Attachment, SessionApi, SessionHandle, SessionsApi } from "../kern
 import { Connection } from "../rpc/connection.ts";
 import { defineMethod, type Method } from "../rpc/methods.ts";
 import type { LineTransport } from "../rpc/transport.ts";
+import { closeInTime } from "./closing.ts";
 import {
 	type NotificationName,
 	type NotificationParams,
@@ -24,8 +25,8 @@ import {
 const maximumInFlight = 20_000;
 /** Handles, and streams, that one front end may have open. */
 const maximumOpen = 10_000;
-/** Streams that were closed and not read to their end. */
-const maximumClosed = 100;
+/** Closed streams whose rest can still be read. */
+const maximumClosed = 1000;
 /** Items of one answer, and the characters of their texts after which it gets no more. */
 const itemsAtOnce = 256;
 const sizeAtOnce = 1024 * 1024;
@@ -34,6 +35,8 @@ export interface ServeKernelOptions {
 	readonly sessions: SessionsApi;
 	readonly transport: LineTransport;
 	readonly log: Log;
+	/** Aborts to end serving as if the front end were gone; absent for never. */
+	readonly signal?: AbortSignal;
 }
 
 /** What the front end reads bit by bit. */
@@ -41,20 +44,16 @@ interface Stream {
 	next(): Promise<Result<"stream.next">>;
 	/** Resolves once everything delivered so far was consumed. */
 	drained(): Promise<void>;
+	/** May be called again. */
 	close(): void;
-}
-
-interface OpenStream extends Stream {
-	/** Called when nobody can read it any more. */
-	forgotten(): void;
 }
 
 type Requests = { readonly [N in RequestName]: (params: Params<N>) => Promise<Result<N>> };
 type Notifications = { readonly [N in NotificationName]: (params: NotificationParams<N>) => void };
 
 /** Serves until the front end is gone; then everything that it used is given back. */
-export async function serveKernel({ sessions, transport, log }: ServeKernelOptions): Promise<void> {
-	const server = new KernelServer(sessions);
+export async function serveKernel({ sessions, transport, log, signal }: ServeKernelOptions): Promise<void> {
+	const server = new KernelServer(sessions, () => transport.ready());
 	const settings = { rules: remoteRules, methods: server.methods };
 	const connection = new Connection(transport, {
 		undecided: () => settings,
@@ -62,22 +61,23 @@ export async function serveKernel({ sessions, transport, log }: ServeKernelOptio
 		maximumInFlight,
 		log,
 	});
-	await Promise.race([connection.serve(), aborted(transport.gone)]);
+	const ends = [connection.serve(), aborted(transport.gone), ...(signal === undefined ? [] : [aborted(signal)])];
+	await Promise.race(ends);
 	server.end();
 	await connection.idle();
-	await transport.flush();
-	transport.close();
+	await closeInTime(transport);
 }
 
 class KernelServer {
 	readonly #sessions: SessionsApi;
+	readonly #ready: () => Promise<void>;
 	readonly #handles = new Map<string, SessionHandle>();
 	/** The loaded sessions that the front end has a handle of or an attachment to, by their names. */
 	readonly #sessionsInUse = new Map<string, SessionApi>();
 	readonly #uses = new Map<SessionApi, { readonly name: string; count: number }>();
-	readonly #streams = new Map<string, OpenStream>();
-	/** The streams that were closed, oldest first; some have ended since. */
-	readonly #closed: string[] = [];
+	readonly #streams = new Map<string, Stream>();
+	/** The streams that were closed and not read to their end, oldest first. */
+	readonly #closed = new Set<string>();
 	readonly #waits = new Map<string, AbortController>();
 	#names = 0;
 	#isOver = false;
@@ -90,8 +90,14 @@ class KernelServer {
 				`The kernel speaks version ${remoteVersion} of this protocol, not ${version}: run the same version of the program on both sides.`,
 			);
 		},
-		"sessions.create": async ({ options }) => this.#toAcquired(await this.#sessions.create(options)),
-		"sessions.acquire": async ({ id, options }) => this.#toAcquired(await this.#sessions.acquire(id, options)),
+		"sessions.create": async ({ options }) => {
+			this.#refuseMore(this.#handles.size, "sessions in use");
+			return this.#toAcquired(await this.#sessions.create(options));
+		},
+		"sessions.acquire": async ({ id, options }) => {
+			this.#refuseMore(this.#handles.size, "sessions in use");
+			return this.#toAcquired(await this.#sessions.acquire(id, options));
+		},
 		"sessions.loaded": async () => [...(await this.#sessions.loaded())],
 		"sessions.list": ({ query }) => this.#sessions.list(query),
 		"sessions.interrupt": ({ id }) => this.#sessions.interrupt(id),
@@ -108,19 +114,28 @@ class KernelServer {
 		"session.attach": async ({ session: name, options }) => {
 			const session = this.#session(name);
 			this.#refuseMore(this.#streams.size, "streams");
-			const attachment = await session.attach(options);
-			const { id, snapshot, tools } = attachment;
+			// The session keeps its name also when its last handle is released meanwhile.
 			this.#use(session);
-			return { id, snapshot, tools, stream: this.#open(toEventStream(attachment), () => this.#unuse(session)) };
+			try {
+				const attachment = await session.attach(options);
+				const { id, snapshot, tools } = attachment;
+				const stream = this.#open(toEventStream(attachment, () => this.#unuse(session)));
+				return { id, snapshot, tools, stream };
+			} catch (thrown) {
+				this.#unuse(session);
+				throw thrown;
+			}
 		},
 		"session.snapshot": ({ session: name }) => this.#session(name).snapshot(),
 		"session.conversation": async ({ session: name }) => {
+			this.#refuseMore(this.#streams.size, "streams");
 			const { systemPrompt, messages } = await this.#session(name).conversation();
 			return { systemPrompt, stream: this.#open(toItemStream(messages)) };
 		},
-		"session.events": async ({ session: name, after }) => ({
-			stream: this.#open(toItemStream(this.#session(name).events(after))),
-		}),
+		"session.events": async ({ session: name, after }) => {
+			this.#refuseMore(this.#streams.size, "streams");
+			return { stream: this.#open(toItemStream(this.#session(name).events(after))) };
+		},
 		"session.establish": async ({ session: name }) => nothing(await this.#session(name).establish()),
 		"session.background-tasks": async ({ session: name }) => [...(await this.#session(name).backgroundTasks())],
 		"session.has-background-news": ({ session: name }) => this.#session(name).hasBackgroundNews(),
@@ -138,7 +153,11 @@ class KernelServer {
 		},
 		"session.stop": async ({ session: name }) => nothing(await this.#session(name).stop()),
 		"stream.next": async ({ stream: name }) => {
-			const answer = await this.#stream(name).next();
+			await this.#ready();
+			const stream = this.#streams.get(name);
+			// One that was closed, and whose rest nobody wanted for long.
+			if (stream === undefined) return { items: [], ended: true };
+			const answer = await stream.next();
 			if (answer.ended) this.#forgetStream(name);
 			return answer;
 		},
@@ -157,8 +176,10 @@ class KernelServer {
 
 	readonly methods: ReadonlyMap<string, Method>;
 
-	constructor(sessions: SessionsApi) {
+	/** `ready` resolves when the front end has read most of what it was sent. */
+	constructor(sessions: SessionsApi, ready: () => Promise<void>) {
 		this.#sessions = sessions;
+		this.#ready = ready;
 		this.methods = new Map([
 			...namesOf(requests).map((name) => [name, toRequest(name, this.#requests)] as const),
 			...namesOf(notifications).map((name) => [name, toNotification(name, this.#notifications)] as const),
@@ -213,8 +234,9 @@ class KernelServer {
 	}
 
 	#forgetStream(name: string): void {
-		const stream = this.#streams.get(name);
-		if (this.#streams.delete(name)) stream?.forgotten();
+		this.#streams.get(name)?.close();
+		this.#streams.delete(name);
+		this.#closed.delete(name);
 	}
 
 	#handle(name: string): SessionHandle {
@@ -229,9 +251,9 @@ class KernelServer {
 		return session;
 	}
 
-	#open(stream: Stream, forgotten = () => {}): string {
+	#open(stream: Stream): string {
 		const name = this.#newName();
-		this.#streams.set(name, { ...stream, forgotten });
+		this.#streams.set(name, stream);
 		if (this.#isOver) stream.close();
 		return name;
 	}
@@ -241,14 +263,9 @@ class KernelServer {
 		const stream = this.#streams.get(name);
 		if (stream === undefined) return;
 		stream.close();
-		this.#closed.push(name);
-		if (this.#closed.length > maximumClosed) this.#forgetStream(this.#closed.shift() ?? "");
-	}
-
-	#stream(name: string): Stream {
-		const stream = this.#streams.get(name);
-		if (stream === undefined) throw new KernelError("closed", "The stream has ended.");
-		return stream;
+		this.#closed.add(name);
+		const [oldest] = this.#closed;
+		if (this.#closed.size > maximumClosed && oldest !== undefined) this.#forgetStream(oldest);
 	}
 
 	#refuseMore(count: number, what: string): void {
@@ -290,15 +307,23 @@ function toNotification<N extends NotificationName>(name: N, handlers: Notificat
 	});
 }
 
-function toEventStream({ events, drained, close }: Attachment): Stream {
+/** `onClose` is called once: when the client detaches, or its events have ended. */
+function toEventStream({ events, drained, close }: Attachment, onClose: () => void): Stream {
 	const reader = events[Symbol.asyncIterator]();
+	let isClosed = false;
+	const closeOnce = () => {
+		if (isClosed) return;
+		isClosed = true;
+		close();
+		onClose();
+	};
 	return {
 		async next() {
 			const { value, done } = await reader.next();
 			return done === true ? { items: [], ended: true } : { items: [...value], ended: false };
 		},
 		drained,
-		close,
+		close: closeOnce,
 	};
 }
 

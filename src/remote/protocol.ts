@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { KernelError, type KernelErrorCode, kernelErrorCodes, toKernelError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import { userInputSchema } from "../events/content.ts";
-import type { EnvelopeRules, ErrorObject } from "../rpc/envelope.ts";
+import type { EnvelopeRules, ErrorObject, ParamsProblem } from "../rpc/envelope.ts";
 import {
 	attachedToolsSchema,
 	attachOptionsSchema,
@@ -105,6 +105,7 @@ export const remoteRules: EnvelopeRules = {
 	versionOptional: false,
 	unknownKeysRefused: false,
 	objectsOnly: false,
+	linesAreSecret: true,
 	blankLinesIgnored: true,
 	errorDataAlways: true,
 	parseError: { code: -32700, message: "The line is not JSON, or too long." },
@@ -113,12 +114,19 @@ export const remoteRules: EnvelopeRules = {
 	unknownMethod: (method) => ({ code: -32601, message: `There is no method ${method}.` }),
 	invalidParams: (method, problem) => ({
 		code: -32602,
-		message: `The params of ${method} are invalid: ${problem.kind === "missing" ? "there are none" : problem.reason}`,
+		message: `The params of ${method} are invalid: ${describeProblem(problem)}`,
+		data: { code: "invalid-input", data: null },
 	}),
 	tooManyRequests: (limit) =>
 		toErrorObject(new KernelError("overloaded", `More than ${limit} requests are unanswered.`)),
 	toErrorObject,
 };
+
+/** Never with the value itself: environments and the headers of MCP servers have keys in them. */
+function describeProblem(problem: ParamsProblem): string {
+	if (problem.kind === "missing") return "there are none.";
+	return `${problem.place ?? "a value"} must be ${problem.expected ?? "something else"}.`;
+}
 
 function toErrorObject(thrown: unknown): ErrorObject {
 	const { code, message, data } = toKernelError(thrown);

@@ -15,14 +15,22 @@ export interface RemoteKernel {
 	close(): Promise<void>;
 }
 
-/** Connects to the kernel at the other end. Fails `unsupported` for one of another version, `closed` when it is gone. */
-export async function connectKernel(transport: LineTransport, log: Log): Promise<RemoteKernel> {
+/**
+ * Connects to the kernel at the other end. Fails `unsupported` for one of another version, `closed` when it is gone, or
+ * the signal aborts before it has answered.
+ */
+export async function connectKernel(transport: LineTransport, log: Log, signal?: AbortSignal): Promise<RemoteKernel> {
 	const caller = new Caller(transport, log);
+	const give = () => void caller.close();
+	signal?.addEventListener("abort", give, { once: true });
 	try {
+		if (signal?.aborted === true) await caller.close();
 		await caller.request("hello", { version: remoteVersion });
 	} catch (thrown) {
 		await caller.close();
 		throw thrown;
+	} finally {
+		signal?.removeEventListener("abort", give);
 	}
 	return { sessions: new RemoteSessions(caller), lost: caller.lost, close: () => caller.close() };
 }
@@ -58,6 +66,7 @@ class RemoteSessions implements SessionsApi {
 
 	async archive(id: string): Promise<void> {
 		await this.#caller.request("sessions.archive", { id });
+		this.#known.delete(id);
 	}
 
 	async stop(): Promise<void> {

@@ -160,8 +160,11 @@ function readDelivered(caller: Caller, stream: string): AsyncIterable<readonly A
 					hasEnded = ended;
 					if (items.length > 0) yield items;
 				} catch (thrown) {
-					if (!caller.lost.aborted) throw thrown;
 					hasEnded = true;
+					if (caller.lost.aborted) return;
+					// The session must not wait for a client that cannot read.
+					caller.notify("stream.close", { stream });
+					throw thrown;
 				}
 			}
 		},

@@ -1,7 +1,8 @@
 // The schemas of what crosses a connection between a front end and a kernel elsewhere. What an interface of the kernel
 // API has, its schema has: the compiler checks that no member is left out.
 import * as v from "valibot";
-import type { McpServerSettings } from "../config/mcp-servers.ts";
+import { isRecord } from "../base/json.ts";
+import type { LocalMcpServer, McpOAuthClient, McpServerSettings, RemoteMcpServer } from "../config/mcp-servers.ts";
 import type { Command, CommandType, CommandValues } from "../events/command.ts";
 import { contentPartSchema, toolCallSchema, userInputSchema } from "../events/content.ts";
 import type { HistoryEntry } from "../events/conversation.ts";
@@ -55,8 +56,11 @@ const amount = v.number();
 const texts = v.array(text);
 const nullableText = v.nullable(text);
 const nullableAmount = v.nullable(amount);
-const textsByName = v.record(text, text);
-const anyRecord = v.record(text, v.unknown());
+/** With every name: the library's own schema leaves out those that all objects have, such as `constructor`. */
+const anyRecord = v.custom<Record<string, unknown>>(isRecord);
+const textsByName = v.custom<Record<string, string>>(
+	(value) => isRecord(value) && Object.values(value).every((each) => typeof each === "string"),
+);
 const optional = <S extends v.GenericSchema>(schema: S) => v.exactOptional(schema);
 
 export const cursorSchema = objectOf<Cursor>({ epoch: text, seq: amount });
@@ -86,18 +90,27 @@ export const eventSchema = objectOf<EventOrigin & Pick<AgentEvent, "body">>({
 	body: bodySchema,
 });
 
-const failureSchema: SchemaOf<InteractionFailure> = v.variant("kind", [
-	v.object({ kind: v.literal("error-reply"), message: text }),
-	v.object({ kind: v.literal("malformed") }),
+type Failure<Kind extends InteractionFailure["kind"]> = Extract<InteractionFailure, { kind: Kind }>;
+const failureSchema: SchemaOf<InteractionFailure> = v.union([
+	objectOf<Failure<"error-reply">>({ kind: v.literal("error-reply"), message: text }),
+	objectOf<Failure<"malformed">>({ kind: v.literal("malformed") }),
 ]);
 
-const commandSchemas: { readonly [T in CommandType]: SchemaOf<Extract<Command, { type: T }>> } = {
-	"turn.start": v.object({ type: v.literal("turn.start"), input: userInputSchema, isOwn: optional(flag) }),
-	"turn.steer": v.object({ type: v.literal("turn.steer"), input: userInputSchema }),
-	"turn.cancel": v.object({ type: v.literal("turn.cancel") }),
-	"plan-mode.set": v.object({ type: v.literal("plan-mode.set"), enabled: flag }),
-	"side-question.start": v.object({ type: v.literal("side-question.start"), question: text }),
-	"interaction.respond": v.object({
+type CommandOf<T extends CommandType> = Extract<Command, { type: T }>;
+const commandSchemas: { readonly [T in CommandType]: SchemaOf<CommandOf<T>> } = {
+	"turn.start": objectOf<CommandOf<"turn.start">>({
+		type: v.literal("turn.start"),
+		input: userInputSchema,
+		isOwn: optional(flag),
+	}),
+	"turn.steer": objectOf<CommandOf<"turn.steer">>({ type: v.literal("turn.steer"), input: userInputSchema }),
+	"turn.cancel": objectOf<CommandOf<"turn.cancel">>({ type: v.literal("turn.cancel") }),
+	"plan-mode.set": objectOf<CommandOf<"plan-mode.set">>({ type: v.literal("plan-mode.set"), enabled: flag }),
+	"side-question.start": objectOf<CommandOf<"side-question.start">>({
+		type: v.literal("side-question.start"),
+		question: text,
+	}),
+	"interaction.respond": objectOf<CommandOf<"interaction.respond">>({
 		type: v.literal("interaction.respond"),
 		interactionId: text,
 		clientId: optional(text),
@@ -231,8 +244,8 @@ const anyServer = {
 		excludeTags: texts,
 	}),
 };
-const mcpServerSchema: SchemaOf<McpServerSettings> = v.variant("kind", [
-	v.object({
+const mcpServerSchema: SchemaOf<McpServerSettings> = v.union([
+	objectOf<LocalMcpServer>({
 		...anyServer,
 		kind: v.literal("local"),
 		command: text,
@@ -240,7 +253,7 @@ const mcpServerSchema: SchemaOf<McpServerSettings> = v.variant("kind", [
 		environment: textsByName,
 		workDir: nullableText,
 	}),
-	v.object({
+	objectOf<RemoteMcpServer>({
 		...anyServer,
 		kind: v.literal("remote"),
 		url: text,
@@ -251,7 +264,7 @@ const mcpServerSchema: SchemaOf<McpServerSettings> = v.variant("kind", [
 			v.object({ kind: v.literal("bearer"), token: text }),
 			v.object({
 				kind: v.literal("oauth"),
-				client: v.nullable(v.object({ id: text, secret: nullableText, callbackPort: nullableAmount })),
+				client: v.nullable(objectOf<McpOAuthClient>({ id: text, secret: nullableText, callbackPort: nullableAmount })),
 			}),
 		]),
 		readTimeout: nullableAmount,

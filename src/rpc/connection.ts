@@ -49,6 +49,7 @@ export class Connection implements Peer {
 	readonly #undecided: () => ConnectionSettings;
 	#chosen: ConnectionSettings | null = null;
 	readonly #choose: Chooser;
+	readonly #onUnusable: () => void;
 	#inFlight = 0;
 	readonly #idleWaiters: (() => void)[] = [];
 
@@ -58,13 +59,21 @@ export class Connection implements Peer {
 	 */
 	constructor(
 		transport: LineTransport,
-		options: { undecided: () => ConnectionSettings; choose: Chooser; maximumInFlight: number; log: Log },
+		options: {
+			undecided: () => ConnectionSettings;
+			choose: Chooser;
+			maximumInFlight: number;
+			log: Log;
+			/** Called for every line that is neither a message nor blank. */
+			onUnusable?: () => void;
+		},
 	) {
 		this.#transport = transport;
 		this.#undecided = options.undecided;
 		this.#choose = options.choose;
 		this.#maximumInFlight = options.maximumInFlight;
 		this.#log = options.log;
+		this.#onUnusable = options.onUnusable ?? (() => {});
 	}
 
 	/** Serves until the input ends. */
@@ -87,8 +96,10 @@ export class Connection implements Peer {
 	}
 
 	call(id: RpcId, method: string, params: unknown, onReply: (reply: RpcReply) => void): void {
+		// Nothing waits for the answer to a request that cannot be written.
+		const line = requestLine(id, method, params);
 		this.#waiting.set(id, onReply);
-		this.#transport.send(requestLine(id, method, params));
+		this.#transport.send(line);
 	}
 
 	callUnanswered(id: RpcId, method: string, params: unknown): void {
@@ -127,6 +138,7 @@ export class Connection implements Peer {
 	#receive(line: Line): void {
 		if (line.kind === "oversized") {
 			this.#log.warn("A line over the limit was discarded.");
+			this.#onUnusable();
 			this.#refuse(null, this.#settings.rules.parseError);
 			return;
 		}
@@ -140,7 +152,11 @@ export class Connection implements Peer {
 	#dispatch(incoming: Incoming, text: string): void {
 		switch (incoming.kind) {
 			case "refused":
-				this.#log.warn("An incoming line was not usable.", { line: text.slice(0, 200) });
+				this.#log.warn(
+					"An incoming line was not usable.",
+					this.#settings.rules.linesAreSecret === true ? {} : { line: text.slice(0, 200) },
+				);
+				this.#onUnusable();
 				this.#refuse(incoming.id ?? null, incoming.error);
 				return;
 			case "response": {
@@ -220,6 +236,12 @@ export class Connection implements Peer {
 	}
 
 	#fail(id: RpcId, error: ErrorObject): void {
-		this.#transport.send(errorLine(id, error, this.#settings.rules));
+		const { rules } = this.#settings;
+		try {
+			this.#transport.send(errorLine(id, error, rules));
+		} catch (thrown) {
+			this.#log.error("An error could not be sent.", { id, error: thrown });
+			this.#transport.send(errorLine(id, rules.toErrorObject(thrown), rules));
+		}
 	}
 }

@@ -13,8 +13,18 @@ export interface ErrorObject {
 	readonly data?: unknown;
 }
 
-/** Why params are invalid: they are missing, or `reason` says what is wrong with them. */
-export type ParamsProblem = { readonly kind: "missing" } | { readonly kind: "unfit"; readonly reason: string };
+/**
+ * Why params are invalid: they are missing, or `reason` says what is wrong with them, in which the wrong value may be
+ * quoted. `place` and `expected` say it without the value; null where that is not known.
+ */
+export type ParamsProblem =
+	| { readonly kind: "missing" }
+	| {
+			readonly kind: "unfit";
+			readonly reason: string;
+			readonly place: string | null;
+			readonly expected: string | null;
+	  };
 
 /** A dialect's rules for envelopes. A reply of null means silence. */
 export interface EnvelopeRules {
@@ -29,6 +39,8 @@ export interface EnvelopeRules {
 	readonly unknownKeysRefused: boolean;
 	/** Whether `params` and `result` must be objects. */
 	readonly objectsOnly: boolean;
+	/** Whether what lines say must not be logged: they may have keys in them. */
+	readonly linesAreSecret?: boolean;
 	/** Whether a blank line is ignored instead of being a parse error. */
 	readonly blankLinesIgnored: boolean;
 	/** Whether error objects always carry `data`, null included. */

@@ -48,5 +48,6 @@ export function defineMethod<Params extends v.GenericSchema, Result extends v.Ge
 function toProblem(params: unknown, [issue]: readonly [v.BaseIssue<unknown>, ...unknown[]]): ParamsProblem {
 	if (params === undefined || params === null) return { kind: "missing" };
 	const place = v.getDotPath(issue);
-	return { kind: "unfit", reason: place === null ? issue.message : `${place}: ${issue.message}` };
+	const reason = place === null ? issue.message : `${place}: ${issue.message}`;
+	return { kind: "unfit", reason, place, expected: issue.expected };
 }

@@ -4,14 +4,20 @@ import { createLineSplitter } from "../base/lines.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 import type { Outbox } from "./outbox.ts";
 
-/**
- * Bytes of unread replies at which no more requests are read. Events wait long before that; only a client that sends
- * requests without reading the answers gets here.
- */
-export const replyLimit = 16_777_216;
+export interface InputLimits {
+	/** Bytes of the longest accepted line. */
+	readonly lineLimit: number;
+	/**
+	 * Bytes that wait to be sent at which nothing more is read, for a side that answers requests: events wait long before
+	 * that, and only a client that sends requests without reading the answers gets there. Absent for a side that asks: if
+	 * neither side read, both would wait for ever.
+	 */
+	readonly replyLimit?: number;
+}
 
-/** Reads lines of at most `lineLimit` bytes; waits while the outbox is full of replies. */
-export function receiveLines(input: Readable, outbox: Outbox, lineLimit: number): LineTransport["receive"] {
+/** Reads lines from the stream; a broken one, or one that is closed already, has ended. */
+export function receiveLines(input: Readable, outbox: Outbox, limits: InputLimits): LineTransport["receive"] {
+	const { lineLimit, replyLimit = Number.POSITIVE_INFINITY } = limits;
 	const splitter = createLineSplitter(lineLimit);
 	return (onLines, onEnd) => {
 		let ended = false;
@@ -30,8 +36,8 @@ export function receiveLines(input: Readable, outbox: Outbox, lineLimit: number)
 			void outbox.ready().then(() => input.resume());
 		});
 		input.on("end", end);
-		// A broken input is the end of input as well.
 		input.on("error", end);
 		input.on("close", end);
+		if (input.destroyed) end();
 	};
 }

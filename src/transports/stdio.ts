@@ -13,12 +13,15 @@ export const lineLimit = 104_857_600;
 /** Bytes queued for a slow reader before producers have to wait. */
 export const outboxLimit = 262_144;
 
+/** Bytes of unread replies at which no more requests are read. */
+const replyLimit = 16_777_216;
+
 /** `limit` is the number of bytes queued for a slow reader before producers have to wait. */
 export function createStdioTransport(limit = outboxLimit): LineTransport {
 	const outbox = createStdoutOutbox("\n", limit);
 	const input: Readable = process.stdin;
 	return {
-		receive: receiveLines(input, outbox, lineLimit),
+		receive: receiveLines(input, outbox, { lineLimit, replyLimit }),
 		send: outbox.send,
 		ready: outbox.ready,
 		flush: outbox.flush,

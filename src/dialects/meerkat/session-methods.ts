@@ -1,4 +1,5 @@
 // `session/*` and `turn/*`: each runs on the session it names, and none waits for another session.
+import { createDeferred } from "../../base/deferred.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { SessionApi, SessionHandle } from "../../kernel/api.ts";
 import type { Peer } from "../../rpc/connection.ts";
@@ -33,8 +34,8 @@ export class SessionMethods {
 	/** Sessions whose events this client gets while they are loaded. */
 	readonly #attached = new Map<SessionApi, Promise<HostedSession>>();
 	readonly #remembered = new Map<string, Remembered>();
-	/** The answer to the last request for a turn of each session, while it is due. */
-	readonly #turns = new Map<string, Promise<unknown>>();
+	/** The turns of each session that have begun, until their requests are answered. */
+	readonly #turns = new Map<string, Set<Promise<void>>>();
 	/** Requests about one session are ordered as they arrived: a turn has begun before its interrupt is handled. */
 	readonly #lines = createKeyedQueue();
 
@@ -62,10 +63,7 @@ export class SessionMethods {
 			defineMethod({
 				...shapes["turn/start"],
 				handle: ({ session_id, prompt }) =>
-					this.#noteTurn(
-						session_id,
-						concerning(session_id, () => this.#turn(session_id, prompt)),
-					),
+					answering((answered) => concerning(session_id, () => this.#turn(session_id, prompt, answered))),
 			}),
 		],
 		[
@@ -82,7 +80,11 @@ export class SessionMethods {
 		await Promise.all([...this.#attached.values()].map(async (attached) => (await attached).pump.drained()));
 	}
 
-	async #create(params: SessionCreateParams): Promise<SessionCreateResult> {
+	#create(params: SessionCreateParams): Promise<SessionCreateResult> {
+		return answering((answered) => this.#createSession(params, answered));
+	}
+
+	async #createSession(params: SessionCreateParams, answered: Promise<void>): Promise<SessionCreateResult> {
 		const config = await this.#readConfig();
 		const handle = await this.#kernelApi.sessions.create(toSessionRequest(params, config));
 		this.#remembered.set(handle.session.id, { facts: newFacts(this.#client.now()), sequence: 0 });
@@ -99,10 +101,8 @@ export class SessionMethods {
 			(await this.#attach(handle)).start(handle, params.prompt),
 		);
 		const { id } = handle.session;
-		return await this.#noteTurn(
-			id,
-			concerning(id, () => ended.finally(() => handle.release())),
-		);
+		this.#noteTurn(id, answered);
+		return await concerning(id, () => ended.finally(() => handle.release()));
 	}
 
 	/** A session that cannot be persisted, or cannot begin its first turn, is removed. */
@@ -116,15 +116,16 @@ export class SessionMethods {
 		}
 	}
 
-	async #turn(id: string, prompt: string): Promise<RunResult> {
-		const { handle, ended } = await this.#lines.run(id, () => this.#start(id, prompt));
+	async #turn(id: string, prompt: string, answered: Promise<void>): Promise<RunResult> {
+		const { handle, ended } = await this.#lines.run(id, () => this.#start(id, prompt, answered));
 		return await ended.finally(() => handle.release());
 	}
 
-	async #start(id: string, prompt: string) {
+	async #start(id: string, prompt: string, answered: Promise<void>) {
 		const handle = await this.#kernelApi.sessions.acquire(id);
 		try {
 			const { ended } = await (await this.#attach(handle)).start(handle, prompt);
+			this.#noteTurn(id, answered);
 			return { handle, ended };
 		} catch (thrown) {
 			handle.release();
@@ -184,21 +185,24 @@ export class SessionMethods {
 
 	#archive(id: string): Promise<ArchiveResult> {
 		return this.#inLine(id, async () => {
+			// A turn that is requested from now on waits for the archive.
+			const begun = [...(this.#turns.get(id) ?? [])];
 			await this.#kernelApi.sessions.archive(id);
 			// The request of the turn that it ended is answered first.
-			await this.#turns.get(id)?.catch(() => {});
+			await Promise.all(begun);
 			this.#remembered.delete(id);
 			return { archived: true as const };
 		});
 	}
 
-	#noteTurn<T>(id: string, answer: Promise<T>): Promise<T> {
-		this.#turns.set(id, answer);
-		const forget = () => {
-			if (this.#turns.get(id) === answer) this.#turns.delete(id);
-		};
-		answer.then(forget, forget);
-		return answer;
+	/** A turn has begun, whose request is not answered yet. */
+	#noteTurn(id: string, answered: Promise<void>): void {
+		const turns = this.#turns.get(id) ?? new Set();
+		this.#turns.set(id, turns.add(answered));
+		void answered.then(() => {
+			turns.delete(answered);
+			if (turns.size === 0 && this.#turns.get(id) === turns) this.#turns.delete(id);
+		});
 	}
 
 	#inLine<T>(id: string, work: () => Promise<T>): Promise<T> {
@@ -241,5 +245,15 @@ async function concerning<T>(id: string, work: () => Promise<T>): Promise<T> {
 		return await work();
 	} catch (thrown) {
 		throw toNamedError(thrown, id);
+	}
+}
+
+/** Does the work of a request; what it is given resolves when the request is answered. */
+async function answering<T>(work: (answered: Promise<void>) => Promise<T>): Promise<T> {
+	const answered = createDeferred<void>();
+	try {
+		return await work(answered.promise);
+	} finally {
+		answered.resolve();
 	}
 }

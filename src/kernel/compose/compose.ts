@@ -222,9 +222,9 @@ export async function composeSession(
 			home,
 			isSupported: servesPlanMode(agent.toolPaths),
 			startsOn:
-				stored.existed || mode.planMode === undefined
+				mode.planMode === undefined
 					? options.plan || (configuration.defaultPlanMode && !stored.existed)
-					: mode.planMode,
+					: mode.planMode && !stored.existed,
 		},
 		skills: skills.skills,
 		loopIterations: options.maxLoopIterations ?? loopControl.maxRalphIterations,

@@ -29,7 +29,7 @@ const full: CreationOptions = {
 	systemPrompt: "Be a cat.",
 	tools: "all",
 	agent: "okabe",
-	mode: { approvesEverything: false, isAway: true },
+	mode: { planMode: false, approvesEverything: false, isAway: true },
 	permissions: { whenUnattended: "reject" },
 	budgets: {
 		sessionTokens: 1,
@@ -59,7 +59,6 @@ it("persists neither what may have keys nor what the state has", () => {
 		...plain,
 		environment,
 		mcpServers: [],
-		mode: { planMode: true },
 		additionalDirs: ["/more"],
 	};
 	expect(toPersistedCreationOptions(creationOptions)).toEqual({ tools: "none", budgets: {} });

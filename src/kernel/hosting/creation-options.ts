@@ -1,6 +1,6 @@
 // The creation options of a session, as persisted in its state: every later opening of the session uses them again.
-// Options that are null are not stored, nor what the state of the session has itself (plan mode, grants, directories)
-// and what may contain keys (the environment, MCP servers).
+// Options that are null are not stored, nor what the state of the session has itself (grants, directories) and what may
+// contain keys (the environment, MCP servers). Of the mode it counts later only what was given: the state has the rest.
 import * as v from "valibot";
 import type { CreationOptions } from "../api.ts";
 
@@ -18,6 +18,7 @@ const persistedSchema = v.object({
 	system_prompt: text,
 	tools: v.picklist(["none", "without-commands", "all"]),
 	agent: text,
+	plan_mode: v.optional(v.boolean()),
 	approves_everything: v.optional(v.boolean()),
 	is_away: v.optional(v.boolean()),
 	when_unattended: v.optional(v.picklist(["approve", "reject"])),
@@ -39,10 +40,11 @@ export function readCreationOptions(value: unknown): CreationOptions | null {
 	const parsed = v.safeParse(persistedSchema, value);
 	if (!parsed.success) return null;
 	const { model, provider, max_answer_tokens, max_steps, system_prompt, tools, budgets, ...more } = parsed.output;
-	const { agent, approves_everything, is_away, when_unattended } = more;
+	const { agent, plan_mode, approves_everything, is_away, when_unattended } = more;
 	return {
 		...(agent === undefined ? {} : { agent }),
 		mode: {
+			...(plan_mode === undefined ? {} : { planMode: plan_mode }),
 			...(approves_everything === undefined ? {} : { approvesEverything: approves_everything }),
 			...(is_away === undefined ? {} : { isAway: is_away }),
 		},
@@ -64,11 +66,20 @@ export function readCreationOptions(value: unknown): CreationOptions | null {
 	};
 }
 
+/** Why a later process could not read the options again; null when it can. */
+export function findUnreadableOption(creationOptions: CreationOptions): string | null {
+	const parsed = v.safeParse(persistedSchema, toPersistedCreationOptions(creationOptions));
+	if (parsed.success) return null;
+	const [issue] = parsed.issues;
+	return `${v.getDotPath(issue) ?? "the options"} must be ${issue.expected}, and is ${issue.received}`;
+}
+
 export function toPersistedCreationOptions(creationOptions: CreationOptions): object {
 	const { model, provider, maxAnswerTokens, maxSteps, systemPrompt, tools, budgets, ...more } = creationOptions;
 	const { agent = null, mode = {}, permissions = {} } = more;
 	return given({
 		agent,
+		plan_mode: mode.planMode ?? null,
 		approves_everything: mode.approvesEverything ?? null,
 		is_away: mode.isAway ?? null,
 		when_unattended: permissions.whenUnattended ?? null,

@@ -10,7 +10,7 @@ import type { CreationOptions, OpeningOptions } from "../api.ts";
 import { narrowAgent } from "../compose/agent-restriction.ts";
 import { builtInAgents } from "../compose/built-in-agents.ts";
 import { chooseModel, type SessionOptions } from "../compose/compose.ts";
-import { readCreationOptions, toPersistedCreationOptions } from "./creation-options.ts";
+import { findUnreadableOption, readCreationOptions, toPersistedCreationOptions } from "./creation-options.ts";
 import type { Kernel } from "./kernel.ts";
 
 /** The options to open a session with. */
@@ -41,6 +41,9 @@ export interface CommonOptions {
 export async function chooseOptions(common: CommonOptions, request: CreationOptions): Promise<ChosenOptions> {
 	const { kernel } = common;
 	const { workDir: named, additionalDirs = [] } = request;
+	const unreadable = findUnreadableOption(request);
+	if (unreadable !== null)
+		throw new KernelError("invalid-input", `The creation options cannot be used: ${unreadable}.`);
 	const workDir = named === undefined ? common.workDir : await kernel.checkDirectory(named, "The work directory");
 	const added: string[] = [];
 	for (const directory of additionalDirs) added.push(await kernel.checkDirectory(directory, "The added directory"));

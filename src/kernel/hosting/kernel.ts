@@ -104,15 +104,18 @@ export class Kernel {
 
 	/** The normalised path of a directory; fails `invalid-input` when it is none. `what` says what it is to be. */
 	async checkDirectory(named: string, what: string): Promise<string> {
-		if (!path.isAbsolute(named) || named.includes("\0")) {
-			throw invalidInput(`${what} must be an absolute path, and is ${JSON.stringify(named)}.`);
+		if (!path.isAbsolute(named) || named.includes("\0") || named.trim() !== named) {
+			throw invalidInput(`${what} must be an absolute path without blanks around it, and is ${JSON.stringify(named)}.`);
 		}
 		const directory = path.resolve(named);
-		const status = await this.#parts.hostServices.files.status(directory).catch((thrown: unknown) => {
+		const { files } = this.#parts.hostServices;
+		const unreadable = (thrown: unknown) => {
 			throw invalidInput(`${what} ${directory} cannot be read: ${errorText(thrown)}`, thrown);
-		});
+		};
+		const status = await files.status(directory).catch(unreadable);
 		if (status === null) throw invalidInput(`${what} ${directory} does not exist.`);
 		if (status.kind !== "directory") throw invalidInput(`${what} ${directory} is not a directory.`);
+		await files.list(directory).catch(unreadable);
 		return directory;
 	}
 

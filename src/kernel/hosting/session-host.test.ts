@@ -372,6 +372,7 @@ describe("the creation options of a session", () => {
 
 	it.each([
 		[{ workDir: "other" }, "The work directory must be an absolute path"],
+		[{ additionalDirs: ["/more "] }, "The added directory must be an absolute path without blanks around it"],
 		[{ workDir: "/nowhere" }, "The work directory /nowhere does not exist."],
 		[{ workDir: "/work/reader.yaml" }, "The work directory /work/reader.yaml is not a directory."],
 		[{ workDir: "/a\0b" }, "must be an absolute path"],

@@ -7,6 +7,7 @@ import { KernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { timeOrderedUuid } from "../../base/time-id.ts";
+import { ConfigurationError } from "../../config/configuration-error.ts";
 import { ModelConfigurationError } from "../../models/model-settings.ts";
 import type { ListQuery, SessionPage } from "../../store/session-store.ts";
 import type { CreationOptions, FaultOwner, OpeningOptions, SessionHandle, SessionInfo, SessionsApi } from "../api.ts";
@@ -107,7 +108,7 @@ export class SessionHost implements SessionsApi {
 		const session = this.#loaded(id);
 		if (session === null) {
 			// It has no running turn, but an unknown id must still fail.
-			if (!this.#chosen.has(id)) (await this.acquire(id)).release();
+			if (!this.#chosen.has(id)) await this.#visit(id, async () => {});
 			return false;
 		}
 		if (!isRunning(session)) return false;
@@ -117,6 +118,7 @@ export class SessionHost implements SessionsApi {
 
 	/** Archives a session, cancelling its running turn; its files stay. */
 	async archive(id: string): Promise<void> {
+		if (!this.#chosen.has(id)) return await this.#visit(id, putAway);
 		const { session, release } = await this.acquire(id);
 		try {
 			// Another client may have archived it meanwhile.
@@ -153,8 +155,33 @@ export class SessionHost implements SessionsApi {
 		await Promise.all(this.#cache.slots().map(({ value }) => value?.stop()));
 	}
 
+	/**
+	 * Does something with a stored session that is not used here, and unloads it again: it runs nothing, so it needs
+	 * neither its agent nor its tools, and whoever acquires it later does so with options of their own. Fails
+	 * `session-not-found`.
+	 */
+	async #visit(id: string, work: (session: Session) => Promise<void>): Promise<void> {
+		await this.#cache.serialize(id, async () => {
+			this.#refuseArchived(id);
+			const { kernel } = this.#parts;
+			const workDir = (await kernel.workDirOf(id)) ?? this.#parts.workDir;
+			const { options } = choosePlainOptions(this.#parts, workDir, {});
+			const session = await this.#load(id, () => kernel.open(workDir, id, () => options));
+			try {
+				if (session.isArchived) throw notFound(id);
+				await work(session);
+			} finally {
+				await this.#cache.remove(id);
+			}
+		});
+	}
+
 	/** Opens a session that an earlier process or another client left on disk. */
-	async #openStored(id: string, opening: OpeningOptions): Promise<LoadedSession> {
+	#openStored(id: string, opening: OpeningOptions): Promise<LoadedSession> {
+		return withModelError(() => this.#tryToOpen(id, opening));
+	}
+
+	async #tryToOpen(id: string, opening: OpeningOptions): Promise<LoadedSession> {
 		const { kernel } = this.#parts;
 		const workDir = (await kernel.workDirOf(id)) ?? this.#parts.workDir;
 		let chosen = choosePlainOptions(this.#parts, workDir, opening);
@@ -260,8 +287,14 @@ async function withModelError<T>(work: () => Promise<T>): Promise<T> {
 	try {
 		return await work();
 	} catch (thrown) {
-		if (!(thrown instanceof ModelConfigurationError)) throw thrown;
-		throw new KernelError("model-not-set", thrown.message, { cause: thrown });
+		if (thrown instanceof ModelConfigurationError) {
+			throw new KernelError("model-not-set", thrown.message, { cause: thrown });
+		}
+		// The settings were read when the process began: the environment of the session is at fault.
+		if (thrown instanceof ConfigurationError) {
+			throw new KernelError("invalid-input", thrown.message, { cause: thrown });
+		}
+		throw thrown;
 	}
 }
 

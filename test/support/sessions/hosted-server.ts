@@ -6,6 +6,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { readConfiguration } from "../../../src/config/configuration-reader.ts";
 import { noCompatibility } from "../../../src/dialects/dialect.ts";
 import type { Files } from "../../../src/files/port.ts";
+import type { SessionsApi } from "../../../src/kernel/api.ts";
 import { plainSessionOptions } from "../../../src/kernel/compose/compose.ts";
 import { Kernel } from "../../../src/kernel/hosting/kernel.ts";
 import { SessionHost } from "../../../src/kernel/hosting/session-host.ts";
@@ -42,13 +43,24 @@ export interface HostedServerOptions {
 	readonly outboxLimit?: number;
 	/** None are started when absent. */
 	readonly processes?: Processes;
+	/** The way of the dialect to the sessions; in this process when absent. */
+	readonly reach?: (sessions: SessionsApi) => Promise<SessionsApi>;
 }
 
 /** Where its sessions work, and where settings and plans are stored. */
 export const hostedPlace = { workDir: "/home/me/project", shareDir: "/home/me/share" } as const;
 
 export async function createHostedServer(options: HostedServerOptions): Promise<HostedServer> {
-	const { files, store, clock, fetch, agentwire, outboxLimit = 262_144, processes = noProcesses } = options;
+	const {
+		files,
+		store,
+		clock,
+		fetch,
+		agentwire,
+		outboxLimit = 262_144,
+		processes = noProcesses,
+		reach = async (each: SessionsApi) => each,
+	} = options;
 	const { workDir, shareDir } = hostedPlace;
 	const models = ["m", ...(options.models ?? [])].map((name) => [
 		name,
@@ -77,16 +89,18 @@ export async function createHostedServer(options: HostedServerOptions): Promise<
 			version: "0.0.0",
 		}),
 	});
-	const sessions = new SessionHost({
-		kernel,
-		configuration,
-		environment: {},
-		workDir,
-		options: plainSessionOptions,
-		clock,
-		identifiers: randomIdentifiers,
-		log: silentLog,
-	});
+	const sessions = await reach(
+		new SessionHost({
+			kernel,
+			configuration,
+			environment: {},
+			workDir,
+			options: plainSessionOptions,
+			clock,
+			identifiers: randomIdentifiers,
+			log: silentLog,
+		}),
+	);
 	const documents = createSettingsDocuments({ files, clock, workDir, home: "/home/me" });
 	const { transport, client } = createMemoryTransport(104_857_600, outboxLimit);
 	const serving = serve({
