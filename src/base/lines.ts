@@ -12,6 +12,7 @@ export interface LineSplitter {
 }
 
 const newline = 0x0a;
+const emptyLine: Line = { kind: "line", text: "" };
 
 /** `limit` is the longest line in bytes, newline excluded. Invalid UTF-8 becomes U+FFFD. */
 export function createLineSplitter(limit: number): LineSplitter {
@@ -50,9 +51,14 @@ export function createLineSplitter(limit: number): LineSplitter {
 				if (line !== null) lines.push(line);
 			};
 			let start = 0;
+			// Of empty lines thousands fit into few bytes.
+			const isEmptyLine = () => length === 0 && !skipping && bytes[start] === newline;
 			for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
-				add(take(bytes.subarray(start, end)));
-				add(complete());
+				if (isEmptyLine()) lines.push(emptyLine);
+				else {
+					add(take(bytes.subarray(start, end)));
+					add(complete());
+				}
 				start = end + 1;
 			}
 			add(take(bytes.subarray(start)));

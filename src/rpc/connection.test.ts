@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createLineHarness } from "../../test/support/protocol/line-transport.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { KernelError } from "../base/errors.ts";
-import { silentLog } from "../base/log.ts";
+import { type Log, silentLog } from "../base/log.ts";
 import { envelopeRules } from "../dialects/kimi/envelope.ts";
 import { envelopeRules as legacyRules } from "../dialects/legacy/envelope.ts";
 import { Connection, type ConnectionSettings } from "./connection.ts";
@@ -13,7 +13,7 @@ import { defineMethod, type Method } from "./methods.ts";
 /** Resolves after everything that is due in this turn of the event loop. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-function createSubject(maximumInFlight = 256) {
+function createSubject(maximumInFlight = 256, log: Log = silentLog) {
 	const harness = createLineHarness();
 	const gates = new Map<string, ReturnType<typeof createDeferred<unknown>>>();
 	const heard: unknown[] = [];
@@ -105,7 +105,7 @@ function createSubject(maximumInFlight = 256) {
 		undecided: () => settings,
 		choose: () => null,
 		maximumInFlight,
-		log: silentLog,
+		log,
 	});
 	const served = connection.serve();
 	const request = (id: string, method: string, params?: unknown) => ({ jsonrpc: "2.0", id, method, params });
@@ -148,6 +148,15 @@ describe("requests", () => {
 			expect(take()).toEqual([error("1", -32601, `Unexpected method received: ${method}`)]);
 		},
 	);
+
+	it("are refused when they are no JSON, however many, of which the log has the first hundred", () => {
+		const warnings: string[] = [];
+		const { receive, take } = createSubject(256, { ...silentLog, warn: (text) => void warnings.push(text) });
+		receive(...Array.from({ length: 300 }, () => "{x"));
+		expect(take()).toEqual(Array.from({ length: 300 }, () => error(null, -32700, "Invalid JSON format")));
+		expect(warnings).toHaveLength(101);
+		expect(warnings.at(-1)).toMatch(/Further lines .* are not logged/);
+	});
 
 	it("hide the cause of an internal error, thrown at once or later", async () => {
 		const { receive, request, take } = createSubject();

@@ -2,6 +2,7 @@
 // of requests waiting for the peer. It never waits for a handler.
 import type { Line } from "../base/lines.ts";
 import type { Log } from "../base/log.ts";
+import type { LineText } from "../base/long-text.ts";
 import {
 	type EnvelopeRules,
 	type ErrorObject,
@@ -41,6 +42,9 @@ export interface ConnectionSettings {
 /** Sees every parsed line until it returns the settings to serve that line and all later ones with. */
 export type Chooser = (value: unknown) => ConnectionSettings | null;
 
+/** Lines of one connection that are logged because they are not usable: a client may send nothing else. */
+const maximumLoggedLines = 100;
+
 export class Connection implements Peer {
 	readonly #transport: LineTransport;
 	readonly #log: Log;
@@ -51,6 +55,9 @@ export class Connection implements Peer {
 	readonly #choose: Chooser;
 	readonly #onUnusable: () => void;
 	#inFlight = 0;
+	#unusable = 0;
+	/** The answer to the last line without an id: where one cannot be parsed, many follow. */
+	#lastRefusal: { readonly error: ErrorObject; readonly rules: EnvelopeRules; readonly line: LineText } | null = null;
 	readonly #idleWaiters: (() => void)[] = [];
 
 	/**
@@ -79,9 +86,7 @@ export class Connection implements Peer {
 	/** Serves until the input ends. */
 	serve(): Promise<void> {
 		return new Promise((resolve) => {
-			this.#transport.receive((lines) => {
-				for (const line of lines) this.#tryReceive(line);
-			}, resolve);
+			this.#transport.receive((line) => this.#tryReceive(line), resolve);
 		});
 	}
 
@@ -152,10 +157,7 @@ export class Connection implements Peer {
 	#dispatch(incoming: Incoming, text: string): void {
 		switch (incoming.kind) {
 			case "refused":
-				this.#log.warn(
-					"An incoming line was not usable.",
-					this.#settings.rules.linesAreSecret === true ? {} : { line: text.slice(0, 200) },
-				);
+				this.#logUnusable(text);
 				this.#onUnusable();
 				this.#refuse(incoming.id ?? null, incoming.error);
 				return;
@@ -172,6 +174,16 @@ export class Connection implements Peer {
 			case "notification":
 				this.#handleNotification(incoming.method, incoming.params);
 				return;
+		}
+	}
+
+	#logUnusable(text: string): void {
+		this.#unusable += 1;
+		if (this.#unusable > maximumLoggedLines) return;
+		const isSecret = this.#settings.rules.linesAreSecret === true;
+		this.#log.warn("An incoming line was not usable.", isSecret ? {} : { line: text.slice(0, 200) });
+		if (this.#unusable === maximumLoggedLines) {
+			this.#log.warn("Further lines that are not usable are not logged.", { logged: maximumLoggedLines });
 		}
 	}
 
@@ -232,7 +244,16 @@ export class Connection implements Peer {
 	}
 
 	#refuse(id: RpcId | null, error: ErrorObject | null): void {
-		if (error !== null) this.#transport.send(errorLine(id, error, this.#settings.rules));
+		if (error === null) return;
+		if (id !== null) {
+			this.#fail(id, error);
+			return;
+		}
+		const { rules } = this.#settings;
+		const last = this.#lastRefusal;
+		const line = last?.error === error && last.rules === rules ? last.line : errorLine(null, error, rules);
+		this.#lastRefusal = { error, rules, line };
+		this.#transport.send(line);
 	}
 
 	#fail(id: RpcId, error: ErrorObject): void {

@@ -87,12 +87,27 @@ export function trimLine(text: string): string {
 	return text.slice(start, end);
 }
 
-/** Parses a line as JSON; `undefined` (never a JSON value) stands for a failure. */
+/** The last character of a JSON text that begins with this one. */
+const closing: Readonly<Record<string, string>> = { "{": "}", "[": "]", '"': '"' };
+
+/** Whether a trimmed text is no JSON for sure. A failure of the parser takes far longer than a look at both ends. */
+function cannotBeJson(text: string): boolean {
+	const end = closing[text.charAt(0)];
+	return end === undefined ? !/^[-\dtfn]/.test(text) : !text.endsWith(end);
+}
+
+/** Parses a trimmed line as JSON; `undefined` (never a JSON value) stands for a failure. */
 export function parseJsonLine(text: string): unknown {
+	if (cannotBeJson(text)) return undefined;
+	const { stackTraceLimit } = Error;
+	// Nobody sees the error: a stack takes longer than the parsing of a short line.
+	Error.stackTraceLimit = 0;
 	try {
 		return JSON.parse(text);
 	} catch {
 		return undefined;
+	} finally {
+		Error.stackTraceLimit = stackTraceLimit;
 	}
 }
 

@@ -4,8 +4,8 @@ import type { LineText } from "../base/long-text.ts";
 
 /** A duplex of lines. Sending never blocks; producers of much data await `ready`. */
 export interface LineTransport {
-	/** Calls back with every batch of lines as it arrives, then once with the end of input. May be called once. */
-	receive(onLines: (lines: readonly Line[]) => void, onEnd: () => void): void;
+	/** Calls back with each line as it arrives, then once with the end of input. May be called once. */
+	receive(onLine: (line: Line) => void, onEnd: () => void): void;
 	/** Queues one line (without its newline); dropped once the other side is gone. */
 	send(line: LineText): void;
 	/** Resolves while less than the outbox limit is queued, and when the other side is gone. */

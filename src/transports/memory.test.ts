@@ -7,9 +7,7 @@ describeTransportContract("memory", async () => {
 	const { transport, client } = createMemoryTransport(lineLimit, 16_384);
 	let flooded = 0;
 	transport.receive(
-		(lines) => {
-			for (const line of lines) transport.send(line.kind === "line" ? line.text : line.kind);
-		},
+		(line) => transport.send(line.kind === "line" ? line.text : line.kind),
 		() => void transport.flush().then(() => transport.close()),
 	);
 	return {
@@ -35,7 +33,7 @@ describe("createMemoryTransport", () => {
 		client.end();
 		const seen: unknown[] = [];
 		transport.receive(
-			(lines) => seen.push(...lines),
+			(line) => seen.push(line),
 			() => seen.push("end"),
 		);
 		expect(seen).toEqual([{ kind: "line", text: "a" }, { kind: "line", text: "b" }, "end"]);

@@ -25,8 +25,8 @@ export function createMemoryTransport(
 	outboxLimit: number,
 ): { transport: LineTransport; client: MemoryClient } {
 	const splitter = createLineSplitter(lineLimit);
-	const early: (readonly Line[])[] = [];
-	let deliver: ((lines: readonly Line[]) => void) | null = null;
+	const early: Line[] = [];
+	let deliver: ((line: Line) => void) | null = null;
 	let deliverEnd: (() => void) | null = null;
 	let ended = false;
 	let closed = false;
@@ -38,9 +38,10 @@ export function createMemoryTransport(
 	let reader: Deferred<string | null> | null = null;
 
 	const pass = (lines: readonly Line[]) => {
-		if (lines.length === 0) return;
-		if (deliver === null) early.push(lines);
-		else deliver(lines);
+		for (const line of lines) {
+			if (deliver === null) early.push(line);
+			else deliver(line);
+		}
 	};
 	const arrive = (text: string, done: () => void) => {
 		const lines = (unfinished + text).split("\n");
@@ -66,10 +67,10 @@ export function createMemoryTransport(
 
 	return {
 		transport: {
-			receive(onLines, onEnd) {
-				deliver = onLines;
+			receive(onLine, onEnd) {
+				deliver = onLine;
 				deliverEnd = onEnd;
-				for (const lines of early.splice(0)) onLines(lines);
+				for (const line of early.splice(0)) onLine(line);
 				if (ended) onEnd();
 			},
 			send: outbox.send,

@@ -4,7 +4,7 @@ import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { createLineSplitter, type Line } from "../base/lines.ts";
 import type { LineTransport } from "../rpc/transport.ts";
-import { receiveLines } from "./line-input.ts";
+import { createLineInput } from "./line-input.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 
 /** The longest accepted line, in bytes (wire-protocol §1.5). */
@@ -20,13 +20,17 @@ const replyLimit = 16_777_216;
 export function createStdioTransport(limit = outboxLimit): LineTransport {
 	const outbox = createStdoutOutbox("\n", limit);
 	const input: Readable = process.stdin;
+	const lines = createLineInput(input, outbox, { lineLimit, replyLimit });
 	return {
-		receive: receiveLines(input, outbox, { lineLimit, replyLimit }),
+		receive: lines.receive,
 		send: outbox.send,
 		ready: outbox.ready,
 		flush: outbox.flush,
 		gone: outbox.gone,
-		close: () => input.destroy(),
+		close() {
+			lines.drop();
+			input.destroy();
+		},
 	};
 }
 

@@ -13,9 +13,7 @@ for (const [name, createPair] of connectionKinds) {
 		const [near, far] = await createPair();
 		const transport = createStreamTransport(near, { lineLimit, outboxLimit: 16_384 });
 		transport.receive(
-			(lines) => {
-				for (const line of lines) transport.send(line.kind === "line" ? line.text : line.kind);
-			},
+			(line) => transport.send(line.kind === "line" ? line.text : line.kind),
 			() => void transport.flush().then(() => transport.close()),
 		);
 		const splitter = createLineSplitter(Number.MAX_SAFE_INTEGER);

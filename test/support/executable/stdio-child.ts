@@ -20,13 +20,11 @@ async function end(): Promise<void> {
 
 process.on("message", () => process.send?.({ flooded, gone: transport.gone.aborted }));
 transport.receive(
-	(lines) => {
-		for (const line of lines) {
-			const text = line.kind === "line" ? line.text : line.kind;
-			const match = /^FLOOD (\d+)$/.exec(text);
-			if (match === null) transport.send(text);
-			else void flood(Number(match[1]));
-		}
+	(line) => {
+		const text = line.kind === "line" ? line.text : line.kind;
+		const match = /^FLOOD (\d+)$/.exec(text);
+		if (match === null) transport.send(text);
+		else void flood(Number(match[1]));
 	},
 	() => void end(),
 );

@@ -18,11 +18,11 @@ export interface LineHarness {
 export function createLineHarness(): LineHarness {
 	const sent: unknown[] = [];
 	const ended = createDeferred<void>();
-	let deliver: (lines: readonly Line[]) => void = () => {};
+	let deliver: (line: Line) => void = () => {};
 	return {
 		transport: {
-			receive(onLines, onEnd) {
-				deliver = onLines;
+			receive(onLine, onEnd) {
+				deliver = onLine;
 				void ended.promise.then(onEnd);
 			},
 			send: (line) => void sent.push(JSON.parse(wholeText(line))),
@@ -34,9 +34,9 @@ export function createLineHarness(): LineHarness {
 		sent,
 		take: () => sent.splice(0),
 		receive(...lines) {
-			deliver(lines.map((line) => ({ kind: "line", text: typeof line === "string" ? line : JSON.stringify(line) })));
+			for (const line of lines) deliver({ kind: "line", text: typeof line === "string" ? line : JSON.stringify(line) });
 		},
-		receiveOversized: () => deliver([{ kind: "oversized" }]),
+		receiveOversized: () => deliver({ kind: "oversized" }),
 		end: () => ended.resolve(),
 	};
 }
