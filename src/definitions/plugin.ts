@@ -56,6 +56,8 @@ const keySegment = /^[A-Za-z0-9_-]+$/;
 const depthLimit = 100;
 /** Bytes of a manifest. */
 const sizeLimit = 256 * 1024;
+/** Manifests that are read at once: each takes memory of the size that one may have. */
+const readAtOnce = 16;
 /** The most problems to report for one manifest. */
 const shownProblems = 20;
 
@@ -175,12 +177,15 @@ export interface FoundPlugin {
 export async function findPlugins(files: Files, shareDir: string): Promise<readonly FoundPlugin[]> {
 	const root = path.join(shareDir, "plugins");
 	const names = await listDirectories(root, files);
-	const found = await Promise.all(
-		names.sort().map(async (name) => {
-			const directory = path.join(root, name);
-			return { directory, reading: await readIfThere(directory, files) };
-		}),
-	);
+	const read = async (name: string) => {
+		const directory = path.join(root, name);
+		return { directory, reading: await readIfThere(directory, files) };
+	};
+	const found = [];
+	names.sort();
+	for (let start = 0; start < names.length; start += readAtOnce) {
+		found.push(...(await Promise.all(names.slice(start, start + readAtOnce).map(read))));
+	}
 	return found.flatMap(({ directory, reading }) => (reading === null ? [] : [{ directory, reading }]));
 }
 

@@ -58,8 +58,8 @@ export const whyNotRead: Readonly<Record<SecretKind, string>> = {
 export interface SecretPaths {
 	/** Why the file at the path (absolute, links resolved) must not be read; null when it may be. */
 	kindOf(resolved: string): Promise<SecretKind | null>;
-	/** The same for many paths: reads the plugins' files only once. */
-	forMany(): Pick<SecretPaths, "kindOf">;
+	/** The same for many paths within one piece of work: reads the plugins' files only once. */
+	forMany(): Pick<SecretPaths, "kindOf" | "admit">;
 	/** Throws SecretFileError for what must not be read. */
 	readonly admit: Admit;
 }
@@ -118,6 +118,13 @@ export function createSecretPaths({ files, shareDirs, ownFiles, pluginFiles }: S
 	const kindOf = async (resolved: string, ofPlugins = pluginNames): Promise<SecretKind | null> =>
 		(await isOwn(resolved, ofPlugins)) ? "own" : kindByPath(resolved);
 
+	const admitting =
+		(judge: SecretPaths["kindOf"]): Admit =>
+		async (resolved) => {
+			const kind = await judge(resolved);
+			if (kind !== null) throw new SecretFileError(resolved, kind);
+		};
+
 	return {
 		kindOf: (resolved) => kindOf(resolved),
 		forMany() {
@@ -126,11 +133,9 @@ export function createSecretPaths({ files, shareDirs, ownFiles, pluginFiles }: S
 				known ??= pluginNames();
 				return known;
 			};
-			return { kindOf: (resolved) => kindOf(resolved, ofPlugins) };
+			const judge = (resolved: string) => kindOf(resolved, ofPlugins);
+			return { kindOf: judge, admit: admitting(judge) };
 		},
-		async admit(resolved) {
-			const kind = await kindOf(resolved);
-			if (kind !== null) throw new SecretFileError(resolved, kind);
-		},
+		admit: admitting((resolved) => kindOf(resolved)),
 	};
 }

@@ -2,7 +2,7 @@
 // and prints the result.
 import { type ToolReturn, toolError } from "../events/content.ts";
 import type { RunOutcome } from "../processes/port.ts";
-import { compileJsonSchema } from "./json-schema.ts";
+import { type CompileJsonSchema, compileJsonSchema } from "./json-schema.ts";
 import { createOutputBuilder } from "./output-builder.ts";
 import { cutLine } from "./text-limits.ts";
 import type { JsonSchema, Tool, ToolEnvironment } from "./tool.ts";
@@ -37,12 +37,13 @@ export async function createPluginTool(
 	declaration: PluginToolDeclaration,
 	environment: Pick<ToolEnvironment, "environment" | "processes">,
 	inject: InjectValues,
+	compile: CompileJsonSchema = compileJsonSchema,
 ): Promise<MadePluginTool> {
 	const { name, description } = declaration;
 	// Providers refuse a whole request because of one function whose arguments are not an object.
 	const parameters: JsonSchema = { type: "object", ...declaration.parameters };
 	if (parameters["type"] !== "object") return { ok: false, reason: 'the type of its parameters is not "object"' };
-	const compiled = await compileJsonSchema(parameters);
+	const compiled = await compile(parameters);
 	if (!compiled.ok) return { ok: false, reason: `the schema of its parameters cannot be used: ${compiled.reason}` };
 
 	const run = async (value: unknown, signal: AbortSignal): Promise<ToolReturn> => {

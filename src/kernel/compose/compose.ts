@@ -6,6 +6,7 @@ import type { AgentDefinition } from "../../definitions/agent-definition.ts";
 import type { SkillPlace, SkillSet } from "../../definitions/skill-discovery.ts";
 import { renderSystemPrompt, withRole } from "../../definitions/system-prompt.ts";
 import type { ContextRow } from "../../events/conversation.ts";
+import type { Files } from "../../files/port.ts";
 import type { ServerPool } from "../../mcp/server-pool.ts";
 import type { Model } from "../../models/model.ts";
 import { type ModelSettings, standardTimeouts } from "../../models/model-settings.ts";
@@ -93,10 +94,13 @@ export interface SessionLinks {
 	/** The context of another session of its work dir; null when there is none. */
 	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
 	/** The skills available now. */
-	findSkills(place: SkillPlace): Promise<SkillSet>;
+	findSkills(place: SkillSearch): Promise<SkillSet>;
 	/** The connections to MCP servers that the kernel's sessions share. */
 	serverPool(): Promise<Pick<ServerPool, "acquire">>;
 }
+
+/** Where to search for skills; `files` gives those that one search reads with. */
+export type SkillSearch = Omit<SkillPlace, "files"> & { readonly files: () => Files };
 
 export async function composeSession(
 	stored: StoredSession,
@@ -109,19 +113,21 @@ export async function composeSession(
 	const secrets = secretsOf(hostServices);
 	// Reads for a prompt, a person or a tool go through this; the program's own files are read through `allFiles`.
 	const files = allFiles.admitting(secrets.admit);
+	// Whatever reads a file of every plugin judges them all by one look at the plugins, instead of one each.
+	const filesForMany = () => allFiles.admitting(secrets.forMany().admit);
 	const { configuration, selection } = chooseModel(options, settings, environment);
 	const { loopControl, agentwire } = configuration;
 	const { agent = builtInAgents.default, mode = {} } = options;
 	const keys = createKeyRing({ ...hostServices, fetch: network.fetch, platform: agentwire });
 	const loadPlugins = () =>
-		loadPluginTools({ ...hostServices, files }, async () => {
+		loadPluginTools({ ...hostServices, files: filesForMany() }, async () => {
 			const provider = selectDefaultProvider(configuration, environment);
 			return { api_key: await keys.keyOf(provider), base_url: provider.baseUrl };
 		});
 	const [model, skills, pluginTools] = await Promise.all([
 		composeModel(selection, hostServices, links.clientName, keys, options.maxAnswerTokens),
 		links.findSkills({
-			files,
+			files: filesForMany,
 			workDir: stored.workDir,
 			home,
 			shareDir: hostServices.shareDir,

@@ -62,6 +62,27 @@ describe("loadPluginTools", () => {
 		]);
 	});
 
+	it("takes a thousand tools of all plugins together, and logs from which one on they are left out", async () => {
+		const many = (letter: string) => Array.from({ length: 600 }, (_, n) => tool(`${letter}${n}`));
+		await put("a", { tools: many("a") });
+		await put("b", { tools: many("b") });
+		await put("c", { tools: many("c") });
+		const names = (await load()).map(({ name }) => name);
+		expect([names.length, names.at(-1)]).toEqual([1000, "b399"]);
+		expect(warnings).toEqual([{ plugin: "b", tool: "b400", found: 1800 }]);
+	});
+
+	it("bounds the schemas of all plugins together", async () => {
+		const wide = Object.fromEntries(Array.from({ length: 9000 }, (_, n) => [`p${n}`, {}]));
+		for (let n = 0; n < 12; n += 1) {
+			await put(`p${n + 10}`, { tools: [tool(`t${n}`, { parameters: { type: "object", properties: wide } })] });
+		}
+		expect(await load()).toHaveLength(11);
+		expect(warnings).toEqual([
+			{ plugin: "p21", tool: "t11", reason: expect.stringContaining("all schemas of the plugins together") },
+		]);
+	});
+
 	it("passes a tool its plugin's directory and values, as of the call", async () => {
 		await put("a", { config_file: "c.json", inject: { "x.key": "api_key", url: "base_url" }, tools: [tool("say")] });
 		await put("b", { tools: [tool("other")] });

@@ -1,8 +1,12 @@
 // Loads the tools of the installed plugins, for all agents of a session.
 import { chooseInjected, discoverPlugins, type HostValues } from "../../definitions/plugin.ts";
+import { createSchemaCompiler } from "../../tools/json-schema.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { isBuiltInToolName } from "../../tools/tool-paths.ts";
 import type { HostServices } from "./host-services.ts";
+
+/** Tools of all plugins together; every model request contains all of them. */
+const maximumTools = 1000;
 
 /**
  * The tools of all usable plugins in the share directory. A tool whose name a built-in tool or an earlier plugin has,
@@ -16,19 +20,27 @@ export async function loadPluginTools(
 	const plugins = await discoverPlugins(hostServices);
 	if (plugins.length === 0) return [];
 	const { createPluginTool } = await import("../../tools/plugin-tool.ts");
+	const compile = createSchemaCompiler("the plugins");
 	const tools = new Map<string, Tool>();
-	for (const plugin of plugins) {
-		for (const declared of plugin.tools) {
-			const fields = { plugin: plugin.name, tool: declared.name };
-			if (isBuiltInToolName(declared.name) || tools.has(declared.name)) {
-				log.warn("A tool of a plugin has the name of another tool and is left out.", fields);
-				continue;
-			}
-			const inject = async () => chooseInjected(plugin.inject, await values());
-			const made = await createPluginTool(plugin.directory, declared, hostServices, inject);
-			if (made.ok) tools.set(declared.name, made.tool);
-			else log.warn("A tool of a plugin cannot be used and is left out.", { ...fields, reason: made.reason });
+	const all = plugins.flatMap((plugin) => plugin.tools.map((declared) => ({ plugin, declared })));
+	const [first] = all.slice(maximumTools);
+	if (first !== undefined) {
+		log.warn(`Plugins can have at most ${maximumTools} tools together; those from this one on are left out.`, {
+			plugin: first.plugin.name,
+			tool: first.declared.name,
+			found: all.length,
+		});
+	}
+	for (const { plugin, declared } of all.slice(0, maximumTools)) {
+		const fields = { plugin: plugin.name, tool: declared.name };
+		if (isBuiltInToolName(declared.name) || tools.has(declared.name)) {
+			log.warn("A tool of a plugin has the name of another tool and is left out.", fields);
+			continue;
 		}
+		const inject = async () => chooseInjected(plugin.inject, await values());
+		const made = await createPluginTool(plugin.directory, declared, hostServices, inject, compile);
+		if (made.ok) tools.set(declared.name, made.tool);
+		else log.warn("A tool of a plugin cannot be used and is left out.", { ...fields, reason: made.reason });
 	}
 	return [...tools.values()];
 }

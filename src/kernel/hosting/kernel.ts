@@ -6,14 +6,14 @@ import { errorText, isSystemError, KernelError } from "../../base/errors.ts";
 import { createSharedRun } from "../../base/shared-run.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import type { AgentDefinition } from "../../definitions/agent-definition.ts";
-import { discoverSkills, type SkillPlace, type SkillSet } from "../../definitions/skill-discovery.ts";
+import { discoverSkills, type SkillSet } from "../../definitions/skill-discovery.ts";
 import type { Files } from "../../files/port.ts";
 import type { ServerPool } from "../../mcp/server-pool.ts";
 import type { ListQuery, SessionPage, SessionState, SessionStore, StoredSession } from "../../store/session-store.ts";
 import { checkAdditionalDirectory } from "../commands/additional-directory.ts";
 import { builtInAgentNames } from "../compose/agent-names.ts";
 import { builtInAgents } from "../compose/built-in-agents.ts";
-import { composeSession, type SessionLinks, type SessionOptions } from "../compose/compose.ts";
+import { composeSession, type SessionLinks, type SessionOptions, type SkillSearch } from "../compose/compose.ts";
 import type { HostServices } from "../compose/host-services.ts";
 import { secretsOf } from "../compose/secrets.ts";
 import { Session } from "../session/session.ts";
@@ -142,9 +142,10 @@ export class Kernel {
 	}
 
 	/** Skill searches with the same work dir and skill directories give the same result. */
-	#findSkills(place: SkillPlace): Promise<SkillSet> {
+	#findSkills(place: SkillSearch): Promise<SkillSet> {
 		const key = JSON.stringify([place.workDir, place.skillsDirs]);
-		const search = this.#skillSearches.get(key) ?? createSharedRun(() => discoverSkills(place));
+		const search =
+			this.#skillSearches.get(key) ?? createSharedRun(() => discoverSkills({ ...place, files: place.files() }));
 		this.#skillSearches.set(key, search);
 		return search();
 	}

@@ -149,7 +149,7 @@ export async function openSession(
 	const stored = await store.openOrCreate(place.workDir, sessionId);
 	const parts = await composeSession(stored, options, configuration, hostServices, {
 		clientName: () => null,
-		findSkills: discoverSkills,
+		findSkills: (search) => discoverSkills({ ...search, files: search.files() }),
 		readContext: (id) => store.readContext(place.workDir, id),
 		serverPool: () => Promise.reject(new Error("there are no servers here")),
 	});
