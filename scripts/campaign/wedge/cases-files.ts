@@ -1,6 +1,7 @@
 // Cases of the wedge campaign: the tools that read and change files.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, symlinkSync, truncateSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { symlinkSync, truncateSync } from "node:fs";
 import path from "node:path";
 import type { Case, Scene, World } from "./case.ts";
 import { calling } from "./cases-search.ts";
@@ -186,14 +187,16 @@ const otherCases: readonly Case[] = [
 	{
 		area: "plan",
 		name: "a plan of a megabyte",
-		reached: /WriteFile ok.*ExitPlanMode/,
+		reached: /WriteFile ok.*ExitPlanMode ok/,
 		set: ({ size, stage }): Scene => {
-			mkdirSync(path.join(stage.shareDir, "plans"));
+			const id = randomUUID();
+			stage.writeSession(id, { "state.json": JSON.stringify({ plan_mode: true, plan_slug: "hostile" }) });
+			const plan = stage.writeShared("plans/hostile.md", fill("think\n", size));
 			return {
 				dialect: "wire",
-				settings: { default_plan_mode: true },
+				flags: ["--session", id],
 				answers: [
-					callTools({ name: "WriteFile", arguments: { path: path.join(stage.workDir, "a.txt"), content: "x" } }),
+					callTools({ name: "WriteFile", arguments: { path: plan, content: fill("- do it\n", size) } }),
 					callTools({
 						name: "ExitPlanMode",
 						arguments: { options: [{ label: fill("a", size), description: fill("b", size) }] },

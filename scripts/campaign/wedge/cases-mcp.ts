@@ -187,7 +187,7 @@ const clients: readonly Case[] = [
 	{
 		area: "client's tool",
 		name: "ten thousand of them",
-		reached: /paint ok/,
+		reached: /paint ok|initialize error -32602: A client can register at most 1000 tools/,
 		set: ({ size }) => ({
 			declared: `[{"name":"paint"},${list(size, (n) => `{"name":"t${n}","input_schema":{"type":"object","properties":{}}}`, ",")}]`,
 			answers: [callTools({ name: "paint", arguments: {} })],
@@ -200,6 +200,9 @@ const clients: readonly Case[] = [
 		set: ({ size }) => ({ declared: `[{"name":"${fill("a", size)}","description":"${fill("d", size)}"}]` }),
 	},
 ];
+
+const manifestOfMany = (size: number) =>
+	`{"name":"hostile","version":"1","tools":[${list(size, (n) => `{"name":"t${n}","description":"","command":["true"]}`, ",")}]}`;
 
 const plugins: readonly Case[] = [
 	{
@@ -215,10 +218,19 @@ const plugins: readonly Case[] = [
 	{
 		area: "plugins",
 		name: "ten thousand tools",
+		// A manifest of more than 256 KiB is left out.
+		reached: /t1 error.*`t1` not found/,
+		set: ({ stage }) => {
+			stage.writeShared("plugins/hostile/plugin.json", manifestOfMany(1_000_000));
+			return { answers: [callTools({ name: "t1", arguments: {} })] };
+		},
+	},
+	{
+		area: "plugins",
+		name: "five thousand tools",
 		reached: /t1 ok/,
 		set: ({ stage, size }) => {
-			const many = list(size, (n) => `{"name":"t${n}","description":"","command":["true"]}`, ",");
-			stage.writeShared("plugins/hostile/plugin.json", `{"name":"hostile","version":"1","tools":[${many}]}`);
+			stage.writeShared("plugins/hostile/plugin.json", manifestOfMany(Math.min(size, 250_000)));
 			return { answers: [callTools({ name: "t1", arguments: {} })] };
 		},
 	},
