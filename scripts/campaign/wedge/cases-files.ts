@@ -190,7 +190,10 @@ const otherCases: readonly Case[] = [
 		reached: /WriteFile ok.*ExitPlanMode ok/,
 		set: ({ size, stage }): Scene => {
 			const id = randomUUID();
-			stage.writeSession(id, { "state.json": JSON.stringify({ plan_mode: true, plan_slug: "hostile" }) });
+			stage.writeSession(id, {
+				"context.jsonl": '{"role":"_system_prompt","content":"You help."}\n{"role":"user","content":"why?"}\n',
+				"state.json": JSON.stringify({ plan_mode: true, plan_slug: "hostile" }),
+			});
 			const plan = stage.writeShared("plans/hostile.md", fill("think\n", size));
 			return {
 				dialect: "wire",
