@@ -22,7 +22,7 @@ async function createSubject(model: Model, projecting: (event: AgentEvent) => vo
 	const { session } = await createSessionSubject(model, [edit]);
 	const sent: string[] = [];
 	const waiting = new Map<RpcId, (reply: RpcReply) => void>();
-	const room = { wait: Promise.resolve() };
+	const room = { wait: Promise.resolve(), isFull: false };
 	const peer: Peer = {
 		notify: (_method, params) => void sent.push(JSON.stringify(params)),
 		call(id, _method, params, onReply) {
@@ -33,6 +33,7 @@ async function createSubject(model: Model, projecting: (event: AgentEvent) => vo
 		isWaiting: (id) => waiting.has(id),
 		withdraw: (id) => void waiting.delete(id),
 		ready: () => room.wait,
+		isFull: () => room.isFull,
 	};
 	const pump = new EventPump(
 		session,
@@ -81,6 +82,27 @@ describe("EventPump", () => {
 		blocked.resolve();
 		room.wait = Promise.resolve();
 		await ended;
+		expect(sent.at(-1)).toContain("TurnEnd");
+	});
+
+	it("sends one event of a batch after the other while each fills the peer's room", async () => {
+		const { session, sent, room, pump } = await createSubject(createScriptedModel([[say("a"), done()]]));
+		const open = createDeferred<void>();
+		room.wait = open.promise;
+		room.isFull = true;
+		// Those emitted before anybody reads come as one batch.
+		const attachment = session.attachPlain(plainAttachment);
+		const { turnId } = await session.send({ type: "turn.start", input: "hi" });
+		for (let turn = 0; turn < 20; turn += 1) await settled();
+		pump.carry(attachment);
+		for (let turn = 0; turn < 20; turn += 1) await settled();
+		const taken = createDeferred<void>();
+		room.wait = taken.promise;
+		open.resolve();
+		for (let turn = 0; turn < 20; turn += 1) await settled();
+		expect(sent).toHaveLength(1);
+		taken.resolve();
+		await pump.turnEnded(turnId);
 		expect(sent.at(-1)).toContain("TurnEnd");
 	});
 

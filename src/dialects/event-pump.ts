@@ -135,11 +135,17 @@ export class EventPump {
 
 	async #pump(attachment: Attachment): Promise<void> {
 		this.#client = { clientId: attachment.id };
-		for (const event of attachment.snapshot.openInteractions) this.#deliver(event);
-		for await (const batch of attachment.events) {
-			for (const event of batch) this.#deliver(event);
-			await this.#peer.ready();
+		await this.#deliverAll(attachment.snapshot.openInteractions);
+		for await (const batch of attachment.events) await this.#deliverAll(batch);
+	}
+
+	/** Few events may be many megabytes, after which the answer to a request would have to wait. */
+	async #deliverAll(events: readonly AgentEvent[]): Promise<void> {
+		for (const event of events) {
+			this.#deliver(event);
+			if (this.#peer.isFull()) await this.#peer.ready();
 		}
+		await this.#peer.ready();
 	}
 
 	#deliver(event: AgentEvent): void {

@@ -32,6 +32,8 @@ export interface Peer {
 	withdraw(id: RpcId): void;
 	/** Resolves while the outbox is below its limit. */
 	ready(): Promise<void>;
+	/** Whether `ready` would wait. */
+	isFull(): boolean;
 }
 
 export interface ConnectionSettings {
@@ -121,6 +123,10 @@ export class Connection implements Peer {
 
 	ready(): Promise<void> {
 		return this.#transport.ready();
+	}
+
+	isFull(): boolean {
+		return this.#transport.isFull();
 	}
 
 	get #settings(): ConnectionSettings {

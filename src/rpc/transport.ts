@@ -10,6 +10,8 @@ export interface LineTransport {
 	send(line: LineText): void;
 	/** Resolves while less than the outbox limit is queued, and when the other side is gone. */
 	ready(): Promise<void>;
+	/** Whether `ready` would wait. */
+	isFull(): boolean;
 	/** Resolves when everything queued was passed to the operating system, or the other side is gone. */
 	flush(): Promise<void>;
 	/** Aborts when nothing more can be sent. */

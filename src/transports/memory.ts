@@ -75,6 +75,7 @@ export function createMemoryTransport(
 			},
 			send: outbox.send,
 			ready: outbox.ready,
+			isFull: outbox.isFull,
 			flush: outbox.flush,
 			gone: outbox.gone,
 			close,

@@ -10,6 +10,8 @@ export type WriteText = (text: string, done: (error?: Error | null) => void) => 
 export interface Outbox {
 	send(line: LineText): void;
 	ready(): Promise<void>;
+	/** Whether `ready` would wait. */
+	isFull(): boolean;
 	/** Queued bytes (UTF-16 units, to be exact). */
 	queued(): number;
 	flush(): Promise<void>;
@@ -100,6 +102,7 @@ export function createOutbox(write: WriteText, limit: number, ending = "\n"): Ou
 			drainWaiter ??= createDeferred();
 			return drainWaiter.promise;
 		},
+		isFull: () => size + inFlight >= limit,
 		queued: () => size + inFlight,
 		flush() {
 			if (size + inFlight === 0) return Promise.resolve();

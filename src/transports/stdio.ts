@@ -25,6 +25,7 @@ export function createStdioTransport(limit = outboxLimit): LineTransport {
 		receive: lines.receive,
 		send: outbox.send,
 		ready: outbox.ready,
+		isFull: outbox.isFull,
 		flush: outbox.flush,
 		gone: outbox.gone,
 		close() {

@@ -35,6 +35,7 @@ export function createStreamTransport(stream: Duplex, limits: StreamLimits): Lin
 		receive: lines.receive,
 		send: outbox.send,
 		ready: outbox.ready,
+		isFull: outbox.isFull,
 		flush: outbox.flush,
 		gone: outbox.gone,
 		close() {

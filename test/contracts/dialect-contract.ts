@@ -130,6 +130,7 @@ export async function connectDialect({
 		isWaiting: () => false,
 		withdraw: (id) => void withdrawn.push(id),
 		ready: async () => {},
+		isFull: () => false,
 	};
 	const feed = createLiveFeed();
 	const attachment: Attachment = {

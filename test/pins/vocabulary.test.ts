@@ -19,6 +19,7 @@ const peer: Peer = {
 	isWaiting: () => false,
 	withdraw() {},
 	ready: async () => {},
+	isFull: () => false,
 };
 
 it("pins the methods of each dialect", async () => {

@@ -27,6 +27,7 @@ export function createLineHarness(): LineHarness {
 			},
 			send: (line) => void sent.push(JSON.parse(wholeText(line))),
 			ready: () => Promise.resolve(),
+			isFull: () => false,
 			flush: () => Promise.resolve(),
 			gone: new AbortController().signal,
 			close: () => ended.resolve(),

@@ -17,6 +17,7 @@ const silentPeer: Peer = {
 	isWaiting: () => false,
 	withdraw() {},
 	ready: async () => {},
+	isFull: () => false,
 };
 
 /** The method names of every dialect that has transcripts. */
