@@ -44,19 +44,29 @@ export async function callModel(
 				const { usage, messageId } = chunk;
 				return { kind: "answered", assembly, calls: withLastCall(calls, last), usage, messageId };
 			}
+			// What came together is persisted together: waiting for one part after the other takes far longer.
+			let waiting: Promise<void>[] = [];
 			for (const part of chunk.parts) {
-				const waiting = dependencies.emit(toDelta(part));
-				if (waiting !== undefined) await waiting;
-				if (signal.aborted) break;
+				const emitting = dependencies.emit(toDelta(part));
+				if (emitting !== undefined) waiting.push(emitting);
 				const completed = assembly.push(part);
-				if (completed !== null) calls.start(completed);
+				if (completed === null) continue;
+				await allOf(waiting);
+				waiting = [];
+				if (signal.aborted) break;
+				calls.start(completed);
 			}
+			if (waiting.length > 0) await allOf(waiting);
 		}
 	} catch (thrown) {
 		await calls.abandon();
 		throw thrown;
 	}
 	return await fail(createFailure("connection", "The model's answer broke off."));
+}
+
+function allOf(promises: readonly Promise<void>[]): Promise<unknown> | undefined {
+	return promises.length > 1 ? Promise.all(promises) : promises[0];
 }
 
 /** Defers the last call until its results are requested, after the status of the answer was emitted. */

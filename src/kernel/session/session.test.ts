@@ -1,7 +1,14 @@
 // The commands of a session over doubles of its store, models and tools. Long because what is tested is how its parts work
 // together: commands, approvals, tools of a client, a failing store, a stored session.
-import { describe, expect, it } from "vitest";
-import { call, createModelGate, createScriptedModel, done, say } from "../../../test/support/models/scripted-model.ts";
+import { describe, expect, it, vi } from "vitest";
+import {
+	call,
+	createModelGate,
+	createScriptedModel,
+	done,
+	parts,
+	say,
+} from "../../../test/support/models/scripted-model.ts";
 import { plainAttachment } from "../../../test/support/sessions/session-doubles.ts";
 import { createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
 import { createToolDouble, editNeed } from "../../../test/support/sessions/turn-subject.ts";
@@ -9,7 +16,7 @@ import { createSessionDouble, storageFailure } from "../../../test/support/store
 import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { KernelError } from "../../base/errors.ts";
-import { toolError, toolSuccess } from "../../events/content.ts";
+import { textPart, toolError, toolSuccess } from "../../events/content.ts";
 import type { AttachOptions } from "../api.ts";
 import type { Session } from "./session.ts";
 
@@ -486,6 +493,20 @@ describe("a storage error", () => {
 });
 
 describe("a stored session", () => {
+	it("persists the parts together that came together", async () => {
+		const pieces = Array.from({ length: 60 }, (_, n) =>
+			n % 2 === 0 ? ({ type: "think", think: "a", encrypted: null } as const) : textPart("b"),
+		);
+		const { session, attach, double } = await createSessionSubject(createScriptedModel([[parts(...pieces), done()]]));
+		const commit = vi.spyOn(double.stored, "commit");
+		const client = attach();
+		await session.send(start());
+		await client.next("turn.ended");
+		const seen = client.bodies.filter(({ type }) => type === "content.delta");
+		expect(seen).toHaveLength(60);
+		expect(commit.mock.calls.length).toBeLessThan(20);
+	});
+
 	it("is titled once, and returns its stored events", async () => {
 		const { session, attach, double } = await createSessionSubject(
 			createScriptedModel([
