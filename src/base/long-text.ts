@@ -1,6 +1,6 @@
 // Serializes large values in pieces. A prompt of many megabytes is persisted and delivered several times: each copy, as
 // one string and as one buffer, would have to be in memory at once.
-import { toJsonLine } from "./json.ts";
+import { isRecord, toJsonLine } from "./json.ts";
 
 /** A text in pieces, created on iteration, the same each time. */
 export interface LongText extends Iterable<string> {
@@ -47,11 +47,18 @@ export function wholeText(text: LineText): string {
 /** Characters of the texts in a value; stops counting above `enough`. */
 function textLength(value: unknown, enough: number): number {
 	if (typeof value === "string") return value.length;
-	if (typeof value !== "object" || value === null) return 0;
 	let length = 0;
-	for (const inner of Object.values(value)) {
-		length += textLength(inner, enough - length);
-		if (length > enough) break;
+	if (Array.isArray(value)) {
+		for (const inner of value) {
+			length += textLength(inner, enough - length);
+			if (length > enough) break;
+		}
+	} else if (isRecord(value)) {
+		// Of an object with very many keys, a list of the values takes longer than its JSON.
+		for (const key of Object.keys(value)) {
+			length += textLength(value[key], enough - length);
+			if (length > enough) break;
+		}
 	}
 	return length;
 }
