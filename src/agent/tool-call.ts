@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { unlessAborted } from "../base/abort.ts";
 import { errorText, KernelError } from "../base/errors.ts";
 import type { KeyedQueue } from "../base/keyed-queue.ts";
+import { otherWork } from "../base/pace.ts";
 import type { ToolCall, ToolReturn } from "../events/content.ts";
 import type { ApprovalNeed, Preparation, Refusal, Tool } from "../tools/tool.ts";
 import { decodeArguments } from "./arguments.ts";
@@ -24,6 +25,9 @@ export interface SettledCall {
 	/** Whether a person refused it: without a word, or with feedback, after which the turn continues. */
 	readonly rejection: "plain" | "with-feedback" | null;
 }
+
+/** Characters of arguments that take so long to parse that other work runs before and after. */
+const longArguments = 64 * 1024;
 
 type CallDependencies = Pick<
 	TurnDependencies,
@@ -48,7 +52,11 @@ export async function runToolCall(
 ): Promise<SettledCall | null> {
 	const tool = dependencies.tools.find(call.function.name);
 	if (tool === null) return settled(unknownTool(call.function.name));
+	// The events of the call were sent in this turn of the event loop, and its tool checks the arguments in the same as well.
+	const isLong = (call.function.arguments?.length ?? 0) > longArguments;
+	if (isLong) await otherWork();
 	const decoded = decodeArguments(call.function.arguments);
+	if (isLong) await otherWork();
 	if (!decoded.ok) return settled(unparsableArguments(decoded.reason));
 	const verdict = await dependencies.watch.before(call, decoded.value);
 	if (signal.aborted) return null;

@@ -15,8 +15,15 @@ export interface Pace {
 	run<Result>(work: () => Result): Promise<Result>;
 }
 
+/** Lets other work run before a piece that is known to be long, and not a part of many. */
+export async function otherWork(): Promise<void> {
+	// In the turn that runs, what arrived meanwhile is looked at no more.
+	await nextTurn();
+	await nextTurn();
+}
+
 /**
- * The one way to yield. A loop awaits `rest()` in each iteration; a callback continues at once or after `rest()`; pieces
+ * The way to yield between pieces. A loop awaits `rest()` in each iteration; a callback continues at once or after `rest()`; pieces
  * that nobody puts in an order share a pace and are each given to `run`. Waits for other things in between are free: a
  * turn of the event loop, however it came about, starts the time anew.
  */
