@@ -24,6 +24,13 @@ describe("decodeArguments", () => {
 		expect([value("[1]"), value("null"), value('"x"')]).toEqual([[1], null, "x"]);
 	});
 
+	it("refuses arguments that nest too deep to be serialized again, and none with as many brackets in a text", () => {
+		const deep = `${"[".repeat(1001)}${"]".repeat(1001)}`;
+		expect(decodeArguments(deep)).toEqual({ ok: false, reason: "They nest more than 1000 levels deep." });
+		expect(value(deep.slice(1, -1))).toHaveLength(1);
+		expect(value(JSON.stringify({ a: deep }))).toEqual({ a: deep });
+	});
+
 	it.each([["{"], ["{a:1}"], ["{'a':1}"], ['{"a":1,}'], ['{"a":1}{"b":2}'], ['{"a":"\n'], ["\u0000"]])(
 		"reports why %j is not JSON",
 		(text) => expect(decodeArguments(text)).toEqual({ ok: false, reason: expect.stringMatching(/./) }),

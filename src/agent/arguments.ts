@@ -1,14 +1,20 @@
 // Decodes the JSON arguments of tool calls as models really send them, and gives a canonical form for comparing calls.
 import { errorText } from "../base/errors.ts";
-import { endOfJsonString, isRecord } from "../base/json.ts";
+import { endOfJsonString, isRecord, isTextNestedWithin } from "../base/json.ts";
 
 export type DecodedArguments =
 	| { readonly ok: true; readonly value: unknown }
 	| { readonly ok: false; readonly reason: string };
 
+/** Levels that arguments may nest: deeper ones cannot be serialized again. */
+const argumentsDepth = 1000;
+
 /** Decodes argument text: empty text means `{}`, and raw control characters inside strings are accepted. */
 export function decodeArguments(text: string | null): DecodedArguments {
 	if (text === null || text.trim() === "") return { ok: true, value: {} };
+	if (!isTextNestedWithin(text, argumentsDepth)) {
+		return { ok: false, reason: `They nest more than ${argumentsDepth} levels deep.` };
+	}
 	try {
 		return { ok: true, value: JSON.parse(text) };
 	} catch (strict) {

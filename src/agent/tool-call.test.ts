@@ -148,7 +148,7 @@ describe("tools in a turn", () => {
 		[
 			"arguments of endless depth",
 			call("c1", "Picky", `${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`),
-			/too few/,
+			/nest more than 1000 levels deep/,
 			"Invalid arguments",
 		],
 	])("gives the model a result for %s and continues", async (_name, chunk, message, brief) => {

@@ -51,7 +51,7 @@ export function parseJsonFile(bytes: Buffer): unknown {
 }
 
 /** Whether no brackets outside of strings are nested deeper than `depth`. The text need not be JSON. */
-function isTextNestedWithin(text: string, depth: number): boolean {
+export function isTextNestedWithin(text: string, depth: number): boolean {
 	let level = 0;
 	for (let position = 0; position < text.length; position += 1) {
 		const code = text.charCodeAt(position);

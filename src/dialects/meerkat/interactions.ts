@@ -1,6 +1,7 @@
 // The kernel's interactions as JSON-RPC requests to the client: approvals and questions for clients that declared them,
 // and the client's own tools.
 import * as v from "valibot";
+import { isTextNestedWithin } from "../../base/json.ts";
 import type { Answer, Interaction } from "../../events/interaction.ts";
 import type { Outgoing } from "../event-pump.ts";
 import {
@@ -88,9 +89,13 @@ const readers: { readonly [K in Interaction["kind"]]: (result: unknown) => Answe
 	hook: () => null,
 };
 
-/** Arguments as a value; text that is not JSON stays text. */
+/** Levels of arguments that are sent as a value: deeper ones cannot be serialized. */
+const argumentsDepth = 1000;
+
+/** Arguments as a value; text that is not JSON, or nests too deep, stays text. */
 export function toArguments(text: string | null): unknown {
 	if (text === null || text.trim() === "") return {};
+	if (!isTextNestedWithin(text, argumentsDepth)) return text;
 	try {
 		return JSON.parse(text);
 	} catch {

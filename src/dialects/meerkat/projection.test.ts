@@ -264,11 +264,16 @@ describe("the events of a run", () => {
 		]);
 	});
 
-	it("sends invalid JSON arguments as text, and a failure as an object in text", () => {
+	it("sends arguments as text that are no JSON or nest too deep, and a failure as an object in text", () => {
 		const { all } = createSubject();
 		const refused: EventBody = { type: "tool.result", toolCallId: "1", result: toolError("Not so.", "no") };
 		const events = all(begin, step, called("1", "{oops"), answered, refused);
 		expect(events).toContainEqual({ type: "tool_call_requested", id: "1", name: "T", args: "{oops" });
+		const deep = `{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`;
+		const { all: allOfDeep } = createSubject();
+		expect(allOfDeep(begin, step, called("1", deep), answered)).toContainEqual(
+			expect.objectContaining({ type: "tool_call_requested", args: deep }),
+		);
 		expect(events).toContainEqual(
 			expect.objectContaining({ result: '{"error":"tool_error","message":"Not so."}', is_error: true }),
 		);
