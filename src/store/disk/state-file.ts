@@ -4,6 +4,7 @@ import path from "node:path";
 import * as v from "valibot";
 import { isRecord, parseJsonFile } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
+import { createPace } from "../../base/pace.ts";
 import { todoSchema } from "../../events/content.ts";
 import type { Files } from "../../files/port.ts";
 import type { SessionState } from "../session-store.ts";
@@ -19,6 +20,9 @@ const count = v.optional(v.pipe(v.number(), v.integer()), 0);
 const text = v.optional(v.nullable(v.string()), null);
 const time = v.optional(v.nullable(v.number()), null);
 const texts = v.optional(v.array(v.string()), () => []);
+
+/** Other programs may have stored any number of keys, which stay. */
+const pace = createPace();
 
 /** All keys in the order of the file; unknown keys follow. */
 const storedSchema = v.looseObject({
@@ -121,14 +125,14 @@ function withChange(base: Stored, { archivedAt, creationOptions }: Partial<Sessi
 }
 
 /** Null when the bytes are not JSON of this shape. */
-function parseAs<S extends v.GenericSchema>(schema: S, bytes: Buffer): v.InferOutput<S> | null {
+async function parseAs<S extends v.GenericSchema>(schema: S, bytes: Buffer): Promise<v.InferOutput<S> | null> {
 	let value: unknown;
 	try {
-		value = parseJsonFile(bytes);
+		value = await pace.run(() => parseJsonFile(bytes));
 	} catch {
 		return null;
 	}
-	const parsed = v.safeParse(schema, value);
+	const parsed = await pace.run(() => v.safeParse(schema, value));
 	return parsed.success && isRecord(value) ? parsed.output : null;
 }
 
@@ -158,8 +162,8 @@ interface Found {
 async function find(files: Files, directory: string): Promise<Found> {
 	const read = (name: string) => files.read(path.join(directory, name));
 	const [bytes, oldBytes] = await Promise.all([read(stateName), read(legacyName)]);
-	const stored = bytes === null ? null : parseAs(storedSchema, bytes);
-	const old = oldBytes === null ? null : parseAs(legacySchema, oldBytes);
+	const stored = bytes === null ? null : await parseAs(storedSchema, bytes);
+	const old = oldBytes === null ? null : await parseAs(legacySchema, oldBytes);
 	return {
 		stored: old === null ? stored : withLegacy(stored ?? defaults(), old),
 		damaged: bytes !== null && stored === null,
@@ -247,14 +251,16 @@ export async function openStateFile({
 		const base = found.stored ?? known;
 		const renamed = base.custom_title !== known.custom_title;
 		const state = renamed ? { ...current, customTitle: base.custom_title } : current;
-		const stored = toStored(state, withChange(base, change));
+		const changed = await pace.run(() => withChange(base, change));
+		const stored = await pace.run(() => toStored(state, changed));
 		if (found.damaged) {
 			const aside = await damagedPath(files, statePath);
 			await files.replace(aside, (await files.read(statePath)) ?? "");
 			log.warn("the damaged session state was copied aside", { path: statePath, copiedTo: aside });
 		}
 		// It changes rarely. After a loss of power an older one could not be distinguished from one that another program wrote.
-		await files.replace(statePath, JSON.stringify(stored, null, 2), { sync: true });
+		const text = await pace.run(() => JSON.stringify(stored, null, 2));
+		await files.replace(statePath, text, { sync: true });
 		known = stored;
 		current = { ...state, archivedAt: toState(stored).archivedAt };
 		if (found.legacy) await files.remove(path.join(directory, legacyName));
