@@ -39,6 +39,7 @@ export function toEventLines(events: readonly AgentEvent[]): LineText[] {
 /** The content of a parsed line. */
 export function readLogLine(line: Record<string, unknown> | null): LogLine {
 	if (line?.["type"] === "metadata") return { kind: "header" };
+	if (line === null) return { kind: "unreadable" };
 	const timed = v.safeParse(timedSchema, line);
 	const record = timed.success ? fromRecord(timed.output.message) : null;
 	if (!timed.success || record === null) return { kind: "unreadable" };

@@ -1,5 +1,5 @@
 // Reads files of JSON lines, past damage.
-import { isRecord } from "../../../base/json.ts";
+import { isRecord, isTextNestedWithin } from "../../../base/json.ts";
 import { createLineSplitter, type Line } from "../../../base/lines.ts";
 import type { Files } from "../../../files/port.ts";
 
@@ -7,6 +7,9 @@ import type { Files } from "../../../files/port.ts";
 export const lineLimit = 128 * 1024 * 1024;
 const tailPiece = 64 * 1024;
 const newline = 0x0a;
+/** Levels that a long line may nest: the platform's parser takes long for megabytes of nested brackets. */
+const lineDepth = 1000;
+const longLine = 64 * 1024;
 
 /** Whether the text may be a JSON object, by its first characters and its last. */
 function mayBeObject(text: string): boolean {
@@ -23,6 +26,7 @@ function mayBeObject(text: string): boolean {
 export function parseLine(text: string): Record<string, unknown> | null {
 	// Most damage is recognised by its ends: an exception for each line of a damaged file would take seconds.
 	if (!mayBeObject(text)) return null;
+	if (text.length > longLine && !isTextNestedWithin(text, lineDepth)) return null;
 	try {
 		const value: unknown = JSON.parse(text);
 		return isRecord(value) ? value : null;
