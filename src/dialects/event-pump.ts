@@ -3,6 +3,7 @@
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 import { toKernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { otherWork } from "../base/pace.ts";
 import type { AgentEvent, TurnOutcome } from "../events/event.ts";
 import type { Answer, InteractionFailure, InteractionKind } from "../events/interaction.ts";
 import type { Attachment, SessionApi } from "../kernel/api.ts";
@@ -47,10 +48,13 @@ const lostOutcome: TurnOutcome = {
 	},
 };
 
+/** Milliseconds of making what is sent for one event, after which other work runs before it is sent. */
+const longPiece = 20;
+
 export class EventPump {
 	readonly #session: SessionApi;
 	readonly #peer: Peer;
-	readonly #project: Project;
+	readonly #projection: Project;
 	readonly #log: Log;
 	/** By interaction id. */
 	readonly #open = new Map<string, OpenRequest>();
@@ -71,7 +75,7 @@ export class EventPump {
 	constructor(session: SessionApi, peer: Peer, project: Project, log: Log) {
 		this.#session = session;
 		this.#peer = peer;
-		this.#project = project;
+		this.#projection = project;
 		this.#log = log;
 	}
 
@@ -142,19 +146,38 @@ export class EventPump {
 	/** Few events may be many megabytes, after which the answer to a request would have to wait. */
 	async #deliverAll(events: readonly AgentEvent[]): Promise<void> {
 		for (const event of events) {
-			this.#deliver(event);
+			const startedAt = performance.now();
+			const outgoing = this.#project(event);
+			// What takes long to be made takes as long to be written.
+			if (performance.now() - startedAt > longPiece) await otherWork();
+			this.#deliver(event, outgoing);
 			if (this.#peer.isFull()) await this.#peer.ready();
 		}
 		await this.#peer.ready();
 	}
 
-	#deliver(event: AgentEvent): void {
+	/** What is sent for an event. */
+	#project(event: AgentEvent): readonly Outgoing[] {
 		const { body, turnId } = event;
 		const isOwn = event.agentPath.length === 0;
 		if (body.type === "turn.started" && isOwn) this.#lastBegun = turnId;
 		// The end of a turn that could not begin is only for the caller that waits for its outcome.
 		const isUnbegun = body.type === "turn.ended" && isOwn && turnId !== this.#lastBegun;
-		if (!isUnbegun) this.#trySend(event);
+		let outgoing: readonly Outgoing[] = [];
+		if (!isUnbegun) {
+			this.#try(event, () => {
+				outgoing = this.#projection(event);
+			});
+		}
+		return outgoing;
+	}
+
+	#deliver(event: AgentEvent, outgoing: readonly Outgoing[]): void {
+		const { body, turnId } = event;
+		const isOwn = event.agentPath.length === 0;
+		this.#try(event, () => {
+			for (const each of outgoing) this.#send(each);
+		});
 		// A side question in a turn ends with the turn; nobody waits for it separately.
 		if (body.type === "side-question.ended" && turnId === null) this.#noteSideQuestion(body.id);
 		if (body.type !== "turn.ended" || turnId === null || !isOwn || body.outcome === null) return;
@@ -164,9 +187,9 @@ export class EventPump {
 	}
 
 	/** A bug in sending one event fails the turn that it belongs to, and no more: later events are sent. */
-	#trySend(event: AgentEvent): void {
+	#try(event: AgentEvent, work: () => void): void {
 		try {
-			for (const outgoing of this.#project(event)) this.#send(outgoing);
+			work();
 		} catch (thrown) {
 			this.#log.error("An event could not be sent.", { event: event.body.type, error: thrown });
 			this.#session.fail(thrown);
