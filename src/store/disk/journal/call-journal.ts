@@ -2,6 +2,7 @@
 // session with budgets. Versions before the session journal wrote it.
 import * as v from "valibot";
 import type { Log } from "../../../base/log.ts";
+import { createPace } from "../../../base/pace.ts";
 import type { Files } from "../../../files/port.ts";
 import type { JournalSummary, SessionUse, UnfinishedCall } from "../../session-store.ts";
 import { parseRawLine, readRawLines } from "./journal-file.ts";
@@ -66,9 +67,13 @@ export async function withCalls(
 	const unfinishedCalls = [...before.unfinishedCalls];
 	let used = before.used;
 	let skipped = 0;
+	const pace = createPace();
 	for await (const line of readRawLines(files, path, { start, end })) {
-		const parsed = v.safeParse(recordSchema, parseRawLine(line));
-		if (parsed.success) {
+		const rest = pace.rest();
+		if (rest !== undefined) await rest;
+		const value = parseRawLine(line);
+		const parsed = value === null ? null : v.safeParse(recordSchema, value);
+		if (parsed?.success === true) {
 			noteCall(unfinishedCalls, parsed.output);
 			used = noteUse(used, parsed.output);
 		} else skipped += 1;
