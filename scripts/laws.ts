@@ -49,6 +49,7 @@ export const laws: readonly Law[] = [
 			"config/schema.ts": "recognizes addresses, connects to nothing",
 			"files/pipes.ts": "a pipe that a shell puts in place of a file is read without a thread that waits",
 			"transports/stdio.ts": "stdin and stdout may be sockets",
+			"transports/stream.ts": "opens none: a socket that it is given sends at once, and notices a machine that is gone",
 		},
 	},
 ];
