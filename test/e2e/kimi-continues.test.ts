@@ -1,5 +1,5 @@
 // Sessions that the real kimi 1.49 and this program continue in turn. `AGENTWIRE_KIMI` names its executable:
-// `pip install kimi-cli==1.49.0`, with Python 3.12 or later.
+// `pip install kimi-cli==1.49.0`, with Python 3.13 or later.
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
