@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { createPace } from "./pace.ts";
+import { createPace, otherWork } from "./pace.ts";
 
 function workFor(milliseconds: number): void {
 	const end = performance.now() + milliseconds;
@@ -56,4 +56,26 @@ it("returns or throws what the work does", async () => {
 		throw new Error("no");
 	});
 	await expect(failing).rejects.toThrow("no");
+});
+
+it("lets other work run before each of several long pieces, which come one at a time", async () => {
+	const happened: string[] = [];
+	const piece = async (name: string) => {
+		await otherWork();
+		happened.push(name);
+	};
+	await turnsDuring(async () => {
+		const pieces = Promise.all(["a", "b", "c"].map(piece));
+		for (let turn = 0; turn < 10; turn += 1) {
+			await nextTurn();
+			happened.push("other");
+		}
+		await pieces;
+	});
+	const places = ["a", "b", "c"].map((name) => happened.indexOf(name));
+	expect(places).toEqual([...places].sort((one, other) => one - other));
+	const between = ["a", "b", "c"].map(
+		(name, index) => happened.indexOf(name) - (index === 0 ? -1 : (places[index - 1] ?? 0)),
+	);
+	expect(Math.min(...between)).toBeGreaterThan(1);
 });

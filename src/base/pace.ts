@@ -15,11 +15,13 @@ export interface Pace {
 	run<Result>(work: () => Result): Promise<Result>;
 }
 
-/** Lets other work run before a piece that is known to be long, and not a part of many. */
-export async function otherWork(): Promise<void> {
+let lastLong: Promise<void> = Promise.resolve();
+
+/** Lets other work run before a piece that is known to be long, and not a part of many. No two pieces come at once. */
+export function otherWork(): Promise<void> {
 	// In the turn that runs, what arrived meanwhile is looked at no more.
-	await nextTurn();
-	await nextTurn();
+	lastLong = lastLong.then(() => nextTurn()).then(() => nextTurn());
+	return lastLong;
 }
 
 /**
