@@ -146,10 +146,11 @@ export class EventPump {
 	/** Few events may be many megabytes, after which the answer to a request would have to wait. */
 	async #deliverAll(events: readonly AgentEvent[]): Promise<void> {
 		for (const event of events) {
-			const startedAt = performance.now();
+			// Volatile events are small, and too many for each to be timed.
+			const startedAt = event.seq === undefined ? null : performance.now();
 			const outgoing = this.#project(event);
 			// What takes long to be made takes as long to be written.
-			if (performance.now() - startedAt > longPiece) await otherWork();
+			if (startedAt !== null && performance.now() - startedAt > longPiece) await otherWork();
 			this.#deliver(event, outgoing);
 			if (this.#peer.isFull()) await this.#peer.ready();
 		}
@@ -163,21 +164,23 @@ export class EventPump {
 		if (body.type === "turn.started" && isOwn) this.#lastBegun = turnId;
 		// The end of a turn that could not begin is only for the caller that waits for its outcome.
 		const isUnbegun = body.type === "turn.ended" && isOwn && turnId !== this.#lastBegun;
-		let outgoing: readonly Outgoing[] = [];
-		if (!isUnbegun) {
-			this.#try(event, () => {
-				outgoing = this.#projection(event);
-			});
+		if (isUnbegun) return [];
+		try {
+			return this.#projection(event);
+		} catch (thrown) {
+			this.#fail(event, thrown);
+			return [];
 		}
-		return outgoing;
 	}
 
 	#deliver(event: AgentEvent, outgoing: readonly Outgoing[]): void {
 		const { body, turnId } = event;
 		const isOwn = event.agentPath.length === 0;
-		this.#try(event, () => {
+		try {
 			for (const each of outgoing) this.#send(each);
-		});
+		} catch (thrown) {
+			this.#fail(event, thrown);
+		}
 		// A side question in a turn ends with the turn; nobody waits for it separately.
 		if (body.type === "side-question.ended" && turnId === null) this.#noteSideQuestion(body.id);
 		if (body.type !== "turn.ended" || turnId === null || !isOwn || body.outcome === null) return;
@@ -187,18 +190,14 @@ export class EventPump {
 	}
 
 	/** A bug in sending one event fails the turn that it belongs to, and no more: later events are sent. */
-	#try(event: AgentEvent, work: () => void): void {
-		try {
-			work();
-		} catch (thrown) {
-			this.#log.error("An event could not be sent.", { event: event.body.type, error: thrown });
-			this.#session.fail(thrown);
-			// Nobody can answer what was not requested.
-			if (event.body.type !== "interaction.requested") return;
-			const { id } = event.body.interaction;
-			this.#forget(id);
-			this.#sendEvent(id, { kind: "error-reply", message: toKernelError(thrown).message });
-		}
+	#fail(event: AgentEvent, thrown: unknown): void {
+		this.#log.error("An event could not be sent.", { event: event.body.type, error: thrown });
+		this.#session.fail(thrown);
+		// Nobody can answer what was not requested.
+		if (event.body.type !== "interaction.requested") return;
+		const { id } = event.body.interaction;
+		this.#forget(id);
+		this.#sendEvent(id, { kind: "error-reply", message: toKernelError(thrown).message });
 	}
 
 	#noteSideQuestion(id: string): void {
