@@ -50,11 +50,11 @@ export async function callModel(
 				const emitting = dependencies.emit(toDelta(part));
 				if (emitting !== undefined) waiting.push(emitting);
 				const completed = assembly.push(part);
-				if (completed === null) continue;
+				if (completed === null && waiting.length < persistedTogether) continue;
 				await allOf(waiting);
 				waiting = [];
 				if (signal.aborted) break;
-				calls.start(completed);
+				if (completed !== null) calls.start(completed);
 			}
 			if (waiting.length > 0) await allOf(waiting);
 		}
@@ -64,6 +64,9 @@ export async function callModel(
 	}
 	return await fail(createFailure("connection", "The model's answer broke off."));
 }
+
+/** Parts that are persisted together at most: clients that do not read hold up the model after so many more. */
+const persistedTogether = 64;
 
 function allOf(promises: readonly Promise<void>[]): Promise<unknown> | undefined {
 	return promises.length > 1 ? Promise.all(promises) : promises[0];
