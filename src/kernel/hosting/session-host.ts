@@ -108,8 +108,8 @@ export class SessionHost implements SessionsApi {
 		const session = this.#loaded(id);
 		if (session === null) {
 			// It has no running turn, but an unknown id must still fail.
-			if (!this.#chosen.has(id)) await this.#visit(id, async () => {});
-			return false;
+			if (this.#chosen.has(id) || (await this.#visit(id, async () => {}))) return false;
+			return await this.interrupt(id);
 		}
 		if (!isRunning(session)) return false;
 		await session.send({ type: "turn.cancel" });
@@ -118,7 +118,7 @@ export class SessionHost implements SessionsApi {
 
 	/** Archives a session, cancelling its running turn; its files stay. */
 	async archive(id: string): Promise<void> {
-		if (!this.#chosen.has(id)) return await this.#visit(id, putAway);
+		if (await this.#visit(id, putAway)) return;
 		const { session, release } = await this.acquire(id);
 		try {
 			// Another client may have archived it meanwhile.
@@ -157,23 +157,30 @@ export class SessionHost implements SessionsApi {
 
 	/**
 	 * Does something with a stored session that is not used here, and unloads it again: it runs nothing, so it needs
-	 * neither its agent nor its tools, and whoever acquires it later does so with options of their own. Fails
-	 * `session-not-found`.
+	 * neither its agent nor its tools, and whoever acquires it later does so with options of their own. False, with nothing
+	 * done, for one that is used here. Fails `session-not-found`.
 	 */
-	async #visit(id: string, work: (session: Session) => Promise<void>): Promise<void> {
-		await this.#cache.serialize(id, async () => {
+	#visit(id: string, work: (session: Session) => Promise<void>): Promise<boolean> {
+		return this.#cache.serialize(id, async () => {
 			this.#refuseArchived(id);
+			if (this.#chosen.has(id)) return false;
 			const { kernel } = this.#parts;
-			const workDir = (await kernel.workDirOf(id)) ?? this.#parts.workDir;
+			const workDir = await this.#findWorkDir(id);
 			const { options } = choosePlainOptions(this.#parts, workDir, {});
 			const session = await this.#load(id, () => kernel.open(workDir, id, () => options));
 			try {
 				if (session.isArchived) throw notFound(id);
 				await work(session);
+				return true;
 			} finally {
 				await this.#cache.remove(id);
 			}
 		});
+	}
+
+	/** The work directory of a stored session; one that is in no known one may be in that of the process. */
+	async #findWorkDir(id: string): Promise<string> {
+		return (await this.#parts.kernel.workDirOf(id)) ?? this.#parts.workDir;
 	}
 
 	/** Opens a session that an earlier process or another client left on disk. */
@@ -183,7 +190,7 @@ export class SessionHost implements SessionsApi {
 
 	async #tryToOpen(id: string, opening: OpeningOptions): Promise<LoadedSession> {
 		const { kernel } = this.#parts;
-		const workDir = (await kernel.workDirOf(id)) ?? this.#parts.workDir;
+		const workDir = await this.#findWorkDir(id);
 		let chosen = choosePlainOptions(this.#parts, workDir, opening);
 		const session = await this.#load(id, () =>
 			kernel.open(workDir, id, async ({ creationOptions }) => {

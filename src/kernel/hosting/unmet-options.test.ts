@@ -82,3 +82,23 @@ it("the environment counts for whoever opens the session first, not for who inte
 	await runTurn(await later.acquire(handle.session.id, { environment: { COLOUR: "blue" } }));
 	expect(seen).toEqual([undefined, "blue"]);
 });
+
+it("a session that is acquired while it is interrupted or archived stays the one that its front end has, or is gone", async () => {
+	const store = createMemoryStore();
+	const { host, kernel } = await createHost({}, { store });
+	const handle = await host.create(plainRequest);
+	await runTurn(handle);
+	const { id } = handle.session;
+	await host.stop();
+	await kernel.close();
+	const { host: later } = await createHost({}, { store });
+	const [acquired, isInterrupted] = await Promise.all([later.acquire(id), later.interrupt(id)]);
+	expect(isInterrupted).toBe(false);
+	expect((await later.acquire(id)).session).toBe(acquired.session);
+	await runTurn(acquired);
+	const { host: last } = await createHost({}, { store });
+	const [held] = await Promise.all([last.acquire(id), last.archive(id)]);
+	held.release();
+	await expect(last.acquire(id)).rejects.toMatchObject({ code: "session-not-found" });
+	expect(await last.loaded()).toEqual([]);
+});
