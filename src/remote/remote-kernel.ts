@@ -21,8 +21,8 @@ export interface RemoteKernel {
  */
 export async function connectKernel(transport: LineTransport, log: Log, signal?: AbortSignal): Promise<RemoteKernel> {
 	const caller = new Caller(transport, log);
-	const give = () => void caller.close();
-	signal?.addEventListener("abort", give, { once: true });
+	const giveUp = () => void caller.close();
+	signal?.addEventListener("abort", giveUp, { once: true });
 	try {
 		if (signal?.aborted === true) await caller.close();
 		await caller.request("hello", { version: remoteVersion });
@@ -30,7 +30,7 @@ export async function connectKernel(transport: LineTransport, log: Log, signal?:
 		await caller.close();
 		throw thrown;
 	} finally {
-		signal?.removeEventListener("abort", give);
+		signal?.removeEventListener("abort", giveUp);
 	}
 	return { sessions: new RemoteSessions(caller), lost: caller.lost, close: () => caller.close() };
 }

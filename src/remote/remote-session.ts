@@ -120,7 +120,7 @@ export class RemoteSession implements SessionApi {
 	}
 }
 
-/** The next batch of a stream; null when it has ended. */
+/** The next batch of a stream, and whether it was the last one. */
 async function readBatch<Item>(
 	caller: Caller,
 	stream: string,

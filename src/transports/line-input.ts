@@ -1,4 +1,4 @@
-// The lines that come in through a stream.
+// A line transport over an input and an outbox: the lines that come in, and what is the same for every stream.
 import type { Readable } from "node:stream";
 import { createLineSplitter } from "../base/lines.ts";
 import { createPace } from "../base/pace.ts";
@@ -17,7 +17,7 @@ export interface InputLimits {
 	readonly replyLimit?: number;
 }
 
-export interface LineInput {
+interface LineInput {
 	readonly receive: LineTransport["receive"];
 	/** Drops the lines that were read and not handed on. */
 	drop(): void;
@@ -27,7 +27,7 @@ export interface LineInput {
  * Reads lines from the stream; waits while the outbox is full of replies, or other work runs. A broken stream, or one that
  * is closed already, has ended.
  */
-export function createLineInput(input: Readable, outbox: Outbox, limits: InputLimits): LineInput {
+function createLineInput(input: Readable, outbox: Outbox, limits: InputLimits): LineInput {
 	const { lineLimit, replyLimit = Number.POSITIVE_INFINITY } = limits;
 	const splitter = createLineSplitter(lineLimit);
 	let arrivals: Arrivals | null = null;
@@ -55,5 +55,28 @@ export function createLineInput(input: Readable, outbox: Outbox, limits: InputLi
 			if (input.destroyed) end();
 		},
 		drop: () => arrivals?.drop(),
+	};
+}
+
+/** `release` is called when the transport is closed: lines that were read and not handed on are dropped by then. */
+export function createLineTransport(
+	input: Readable,
+	outbox: Outbox,
+	limits: InputLimits,
+	release: () => void,
+): LineTransport {
+	const { receive, drop } = createLineInput(input, outbox, limits);
+	const { send, ready, isFull, flush, gone } = outbox;
+	return {
+		receive,
+		send,
+		ready,
+		isFull,
+		flush,
+		gone,
+		close() {
+			drop();
+			release();
+		},
 	};
 }

@@ -4,7 +4,7 @@ import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { createLineSplitter, type Line } from "../base/lines.ts";
 import type { LineTransport } from "../rpc/transport.ts";
-import { createLineInput } from "./line-input.ts";
+import { createLineTransport } from "./line-input.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 
 /** The longest accepted line, in bytes (wire-protocol §1.5). */
@@ -20,19 +20,7 @@ const replyLimit = 16_777_216;
 export function createStdioTransport(limit = outboxLimit): LineTransport {
 	const outbox = createStdoutOutbox("\n", limit);
 	const input: Readable = process.stdin;
-	const lines = createLineInput(input, outbox, { lineLimit, replyLimit });
-	return {
-		receive: lines.receive,
-		send: outbox.send,
-		ready: outbox.ready,
-		isFull: outbox.isFull,
-		flush: outbox.flush,
-		gone: outbox.gone,
-		close() {
-			lines.drop();
-			input.destroy();
-		},
-	};
+	return createLineTransport(input, outbox, { lineLimit, replyLimit }, () => input.destroy());
 }
 
 /** stdout for text that is written unchanged. */

@@ -2,7 +2,7 @@
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { LineTransport } from "../rpc/transport.ts";
-import { createLineInput, type InputLimits } from "./line-input.ts";
+import { createLineTransport, type InputLimits } from "./line-input.ts";
 import { createOutbox } from "./outbox.ts";
 
 export interface StreamLimits extends InputLimits {
@@ -30,23 +30,13 @@ export function createStreamTransport(stream: Duplex, limits: StreamLimits): Lin
 		stream.setNoDelay(true);
 		stream.setKeepAlive(true, silence);
 	}
-	const lines = createLineInput(stream, outbox, limits);
-	return {
-		receive: lines.receive,
-		send: outbox.send,
-		ready: outbox.ready,
-		isFull: outbox.isFull,
-		flush: outbox.flush,
-		gone: outbox.gone,
-		close() {
-			lines.drop();
-			stream.removeAllListeners("data");
-			// A socket that is destroyed with unread input resets the connection, and the other side loses the last answers.
-			stream.end();
-			stream.resume();
-			const patience = setTimeout(() => stream.destroy(), lingering);
-			patience.unref();
-			stream.once("close", () => clearTimeout(patience));
-		},
-	};
+	return createLineTransport(stream, outbox, limits, () => {
+		stream.removeAllListeners("data");
+		// A socket that is destroyed with unread input resets the connection, and the other side loses the last answers.
+		stream.end();
+		stream.resume();
+		const patience = setTimeout(() => stream.destroy(), lingering);
+		patience.unref();
+		stream.once("close", () => clearTimeout(patience));
+	});
 }
