@@ -1,16 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { noProcesses } from "../../../test/support/sessions/session-doubles.ts";
-import { createHost, type HostSettings, runTurn } from "../../../test/support/sessions/session-host.ts";
+import { createHost, runTurn } from "../../../test/support/sessions/session-host.ts";
 import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
 import { createDeferred } from "../../base/deferred.ts";
-import type { McpServerSettings } from "../../config/mcp-servers.ts";
-import type { Processes } from "../../processes/port.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import type { TaskView } from "../../tools/operations.ts";
 import type { CreationOptions, SessionApi, SessionHandle } from "../api.ts";
 import { plainSessionOptions } from "../compose/compose.ts";
-import { chooseOptions, choosePlainOptions, plainRequest } from "./hosted-options.ts";
+import { plainRequest } from "./hosted-options.ts";
 
 const task: TaskView = {
 	id: "bash-1",
@@ -330,149 +327,5 @@ describe("a session of an earlier process", () => {
 		expect(log.lines).toEqual([
 			expect.objectContaining({ level: "warn", message: "What a session was made with is not readable." }),
 		]);
-	});
-});
-
-describe("the creation options of a session", () => {
-	const create = async (
-		request: Partial<CreationOptions>,
-		settings: HostSettings = {},
-	): Promise<SessionHandle & { readonly again: () => Promise<SessionHandle> }> => {
-		const store = createMemoryStore();
-		const { host } = await createHost({}, { store, ...settings });
-		const handle = await host.create({ ...plainRequest, ...request });
-		return {
-			...handle,
-			/** In a later process. */
-			async again() {
-				await runTurn(handle);
-				await host.stop();
-				const { host: later } = await createHost({}, { store, ...settings });
-				return await later.acquire(handle.session.id);
-			},
-		};
-	};
-
-	it("give sessions of one process different work directories, in which they are found again", async () => {
-		const store = createMemoryStore();
-		const { host } = await createHost({}, { store });
-		const one = await host.create(plainRequest);
-		const other = await host.create({ ...plainRequest, workDir: "/other/", additionalDirs: ["/more"] });
-		expect([one.session.workDir, other.session.workDir, other.info.workDir]).toEqual(["/work", "/other", "/other"]);
-		await runTurn(one);
-		await runTurn(other);
-		await host.stop();
-		const { host: later } = await createHost({}, { store });
-		expect((await later.acquire(other.session.id)).session.workDir).toBe("/other");
-		const idsIn = async (workDir: string) => (await later.list({ workDir })).sessions.map(({ id }) => id);
-		expect(await idsIn("/other")).toEqual([other.session.id]);
-		expect(await idsIn("/work")).toEqual([one.session.id]);
-		expect((await later.list({})).sessions).toHaveLength(2);
-	});
-
-	it.each([
-		[{ workDir: "other" }, "The work directory must be an absolute path"],
-		[{ additionalDirs: ["/more "] }, "The added directory must be an absolute path without blanks around it"],
-		[{ workDir: "/nowhere" }, "The work directory /nowhere does not exist."],
-		[{ workDir: "/work/reader.yaml" }, "The work directory /work/reader.yaml is not a directory."],
-		[{ workDir: "/a\0b" }, "must be an absolute path"],
-		[{ additionalDirs: ["/nowhere"] }, "The added directory /nowhere does not exist."],
-		[{ agent: "reader" }, "There is no agent reader: name a built-in one (default, okabe)"],
-		[{ agent: "/work/nothing.yaml" }, "/work/nothing.yaml"],
-	])("are refused when they name what there is not: %j", async (request, message) => {
-		await expect(create(request)).rejects.toMatchObject({
-			code: "invalid-input",
-			message: expect.stringContaining(message),
-		});
-	});
-
-	it("choose the agent, which must be there when the session is opened again", async () => {
-		const store = createMemoryStore();
-		const { host } = await createHost({}, { store });
-		const handle = await host.create({ ...plainRequest, agent: "/work/reader.yaml", tools: "all" });
-		await runTurn(handle);
-		await host.stop();
-		const opened = async (hasFile: boolean) => {
-			const { host: later, files } = await createHost({}, { store });
-			if (!hasFile) await files.remove("/work/reader.yaml");
-			return await later.acquire(handle.session.id);
-		};
-		expect((await opened(true)).info.model).toBe("echo");
-		await expect(opened(false)).rejects.toMatchObject({ code: "invalid-input" });
-	});
-
-	it("restrict the tools of the agent that they name", async () => {
-		const { parts } = await createHost();
-		const choose = async (request: Partial<CreationOptions>) =>
-			(await chooseOptions(parts, { ...plainRequest, ...request })).options;
-		const agent = "/work/reader.yaml";
-		expect((await choose({ agent, tools: "all" })).agent?.toolPaths).toEqual(["kimi_cli.tools.file:ReadFile"]);
-		expect((await choose({ agent })).agent?.toolPaths).toEqual([]);
-		expect((await choose({ agent: "okabe", tools: "all" })).agent?.name).toBe("okabe");
-	});
-
-	it("have MCP servers instead of those of the process, whatever else the tools are", async () => {
-		const filter = { names: null, hidden: [], includeTags: null, excludeTags: [] };
-		const local = { kind: "local", command: "serve", arguments: [], environment: {}, workDir: null } as const;
-		const server = (name: string): McpServerSettings => ({ ...local, name, callTimeout: null, filter });
-		const { parts } = await createHost({}, { options: { mcpServers: [server("common")] } });
-		const choose = async (request: Partial<CreationOptions>) =>
-			(await chooseOptions(parts, { ...plainRequest, ...request })).options.mcpServers;
-		expect(await choose({})).toEqual([]);
-		expect(await choose({ tools: "all" })).toEqual([server("common")]);
-		expect(await choose({ tools: "all", mcpServers: [server("own")] })).toEqual([server("own")]);
-		expect(await choose({ mcpServers: [server("own")] })).toEqual([server("own")]);
-		const opened = choosePlainOptions(parts, "/work", { mcpServers: [server("own")] });
-		expect(opened.options.mcpServers).toEqual([server("own")]);
-	});
-
-	it("refuse plan mode where the agent has no tools for it", async () => {
-		const request = { agent: "/work/reader.yaml", tools: "all", mode: { planMode: true } } as const;
-		await expect(create(request)).rejects.toMatchObject({ code: "unsupported" });
-	});
-
-	it("begin it in a mode, which is a part of its state from then on", async () => {
-		const mode = { planMode: true, approvesEverything: true, isAway: true };
-		const { session, again } = await create({ tools: "all", mode });
-		expect(await session.snapshot()).toMatchObject(mode);
-		const later = (await again()).session;
-		expect(await later.snapshot()).toMatchObject(mode);
-	});
-
-	it("switch a mode off that the process is in", async () => {
-		const mode = { planMode: false, approvesEverything: false, isAway: false };
-		const options = { yolo: true, plan: true, afk: true };
-		const { session, again } = await create({ tools: "all", mode }, { options });
-		expect(await session.snapshot()).toMatchObject(mode);
-		const { session: plain } = await create({ tools: "all" }, { options });
-		expect(await plain.snapshot()).toMatchObject({ planMode: true, approvesEverything: true, isAway: true });
-		expect(await (await again()).session.snapshot()).toMatchObject({ approvesEverything: false, isAway: false });
-	});
-
-	it("add to the environment of its hooks, and of no other session's", async () => {
-		const seen: unknown[] = [];
-		const processes: Processes = {
-			...noProcesses,
-			async run({ environment }) {
-				seen.push(environment["COLOUR"]);
-				const none = { outputBytes: 0, truncated: false, spilledTo: null, output: "", errorOutput: "" };
-				return { ...none, ended: { kind: "exited", exitCode: 0 } };
-			},
-		};
-		const settings = { processes, hooks: [{ event: "UserPromptSubmit", command: "look" }] };
-		const { host } = await createHost({}, settings);
-		await runTurn(await host.create({ ...plainRequest, environment: { COLOUR: "red" } }));
-		await runTurn(await host.create(plainRequest));
-		expect(seen).toEqual(["red", undefined]);
-	});
-
-	it("approve actions from the beginning", async () => {
-		const store = createMemoryStore();
-		const { host } = await createHost({}, { store });
-		const { session } = await host.create({ ...plainRequest, permissions: { grants: ["edit file"] } });
-		await runTurn(await host.acquire(session.id));
-		await host.stop();
-		const stored = await store.openOrCreate("/work", session.id);
-		expect(stored.state().approval.autoApproveActions).toEqual(["edit file"]);
 	});
 });
