@@ -38,6 +38,27 @@ describe("a settings document", () => {
 		expect(await document.read()).toEqual({ a: 1, b: 1, c: 1 });
 	});
 
+	it("is replaced a few times for many changes at once, and leaves out only the change that fails", async () => {
+		const { memory, document } = await createSubject();
+		let replacements = 0;
+		const { replace } = memory;
+		memory.replace = async (...given) => {
+			replacements += 1;
+			await replace(...given);
+		};
+		const outcomes = await Promise.allSettled(
+			Array.from({ length: 100 }, (_, n) =>
+				document.update((current) => {
+					if (n === 50) throw new Error("no");
+					return { ...(current as Record<string, number>), [`k${n}`]: n };
+				}),
+			),
+		);
+		expect(outcomes.flatMap(({ status }, n) => (status === "rejected" ? [n] : []))).toEqual([50]);
+		expect(Object.keys(await document.read())).toHaveLength(99);
+		expect(replacements).toBeLessThan(4);
+	});
+
 	it("is not changed when the result would be too long to read again", async () => {
 		const { document } = await createSubject({ "/a/b/c/.rkat/config.toml": "a = 1\n" });
 		await expect(document.update(() => ({ a: "x".repeat(300_000) }))).rejects.toThrow(

@@ -2,58 +2,99 @@
 // the client; this file finds, reads and replaces them.
 
 import path from "node:path";
+import { createBatchedWork } from "../../base/batched-work.ts";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
+import { createPace } from "../../base/pace.ts";
 import { parseToml, settingsLimit } from "../../config/syntax.ts";
-import { toTomlText } from "../../config/toml-text.ts";
+import { type TomlTable, toTomlText } from "../../config/toml-text.ts";
 import { withLock } from "../../files/path-lock.ts";
 import type { Files } from "../../files/port.ts";
-import type { SettingsDocuments } from "../api.ts";
+import type { SettingsDocument, SettingsDocuments } from "../api.ts";
+
+interface Place {
+	readonly files: Files;
+	readonly clock: Clock;
+	readonly workDir: string;
+	readonly home: string;
+}
 
 /**
  * Looks for the document's directory in the work directory and its parents; when none has it, the document is read and
  * created in the home directory.
  */
-export function createSettingsDocuments(place: {
-	readonly files: Files;
-	readonly clock: Clock;
-	readonly workDir: string;
-	readonly home: string;
-}): SettingsDocuments {
+export function createSettingsDocuments(place: Place): SettingsDocuments {
+	const known = new Map<string, SettingsDocument>();
 	return {
 		find(name) {
-			let known: Promise<string> | null = null;
-			const file = () => {
-				known ??= findFile(name, place);
-				return known;
-			};
-			return {
-				read: async () => readDocument(await file(), place.files),
-				async update(change) {
-					const { files } = place;
-					const target = await file();
-					await withStorageError(target, () => files.makeDirectory(path.dirname(target)));
-					await withLock(place, target, async () => {
-						const text = toTomlText(change(await readDocument(target, files)));
-						if (text.length > settingsLimit) {
-							throw new KernelError(
-								"storage-failed",
-								`${target} may have ${settingsLimit} characters, not ${text.length}.`,
-							);
-						}
-						await withStorageError(target, () => files.replace(target, text, { sync: true }));
-					});
-				},
-			};
+			const document = known.get(name) ?? createDocument(name, place);
+			known.set(name, document);
+			return document;
 		},
 	};
 }
 
-async function findFile(
-	name: string,
-	{ files, workDir, home }: { readonly files: Files; readonly workDir: string; readonly home: string },
-): Promise<string> {
+/** A change that waits to be applied. */
+interface Update {
+	readonly change: Parameters<SettingsDocument["update"]>[0];
+	/** Says why this change alone is left out. */
+	refuse(thrown: unknown): void;
+}
+
+function createDocument(name: string, place: Place): SettingsDocument {
+	const { files } = place;
+	let found: Promise<string> | null = null;
+	const file = () => {
+		found ??= findFile(name, place);
+		return found;
+	};
+
+	/** The text after all changes that can be applied; null when there is none. */
+	const apply = async (updates: readonly Update[], target: string): Promise<string | null> => {
+		let current = await readDocument(target, files);
+		let text: string | null = null;
+		const pace = createPace();
+		for (const { change, refuse } of updates) {
+			await pace.rest();
+			try {
+				const changed = checkedText(change(current), target);
+				current = await parseDocument(changed, target);
+				text = changed;
+			} catch (thrown) {
+				refuse(thrown);
+			}
+		}
+		return text;
+	};
+	// Clients send many changes at once; each replacement waits for the disk.
+	const write = createBatchedWork<Update>(async (updates) => {
+		const target = await file();
+		await withStorageError(target, () => files.makeDirectory(path.dirname(target)));
+		await withLock(place, target, async () => {
+			const text = await apply(updates, target);
+			if (text !== null) await withStorageError(target, () => files.replace(target, text, { sync: true }));
+		});
+	});
+
+	return {
+		read: async () => readDocument(await file(), files),
+		async update(change) {
+			const refusals: unknown[] = [];
+			await write({ change, refuse: (thrown) => refusals.push(thrown) });
+			for (const thrown of refusals) throw thrown;
+		},
+	};
+}
+
+/** Throws `storage-failed` when the text would be too long to be read again. */
+function checkedText(document: TomlTable, target: string): string {
+	const text = toTomlText(document);
+	if (text.length <= settingsLimit) return text;
+	throw new KernelError("storage-failed", `${target} may have ${settingsLimit} characters, not ${text.length}.`);
+}
+
+async function findFile(name: string, { files, workDir, home }: Place): Promise<string> {
 	for (let directory = workDir; ; directory = path.dirname(directory)) {
 		const holder = await files.status(path.dirname(path.join(directory, name))).catch(() => null);
 		if (holder?.kind === "directory") return path.join(directory, name);
@@ -63,8 +104,11 @@ async function findFile(
 
 async function readDocument(file: string, files: Files): Promise<Readonly<Record<string, unknown>>> {
 	const bytes = await withStorageError(file, () => files.read(file));
-	if (bytes === null) return {};
-	const parsed = await parseToml(bytes.toString("utf8").replace(/^\ufeff/, ""));
+	return bytes === null ? {} : await parseDocument(bytes.toString("utf8").replace(/^\ufeff/, ""), file);
+}
+
+async function parseDocument(text: string, file: string): Promise<Readonly<Record<string, unknown>>> {
+	const parsed = await parseToml(text);
 	if (!parsed.ok) throw new KernelError("storage-failed", `Cannot read ${file}: it is ${parsed.reason}`);
 	return isRecord(parsed.value) ? parsed.value : {};
 }

@@ -2,8 +2,8 @@
 // too, so every change re-reads it under a lock and preserves foreign content.
 import path from "node:path";
 import * as v from "valibot";
+import { createBatchedWork } from "../../base/batched-work.ts";
 import type { Clock } from "../../base/clock.ts";
-import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { isRecord, parseJsonFile } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import { withLock } from "../../files/path-lock.ts";
@@ -123,30 +123,7 @@ export function createSessionIndex(options: {
 	};
 
 	/** Changes requested during a write are written together: sessions are many, the file is one. */
-	let waiting: { readonly change: Change; readonly written: Deferred<void> }[] = [];
-	let isWriting = false;
-
-	const writeAll = async (): Promise<void> => {
-		isWriting = true;
-		while (waiting.length > 0) {
-			const batch = waiting;
-			waiting = [];
-			try {
-				await withStorageError(indexPath, () => write(batch.map(({ change }) => change)));
-				for (const { written } of batch) written.resolve();
-			} catch (thrown) {
-				for (const { written } of batch) written.reject(thrown);
-			}
-		}
-		isWriting = false;
-	};
-
-	const update = (change: Change): Promise<void> => {
-		const written = createDeferred<void>();
-		waiting.push({ change, written });
-		if (!isWriting) void writeAll();
-		return written.promise;
-	};
+	const update = createBatchedWork<Change>((changes) => withStorageError(indexPath, () => write(changes)));
 
 	return {
 		register: (workDir) =>

@@ -1,0 +1,33 @@
+// Joins requests for the same work: what is asked for while it runs is done together in the next run.
+import { createDeferred, type Deferred } from "./deferred.ts";
+
+/**
+ * Runs `work` with all items given since its last run began, one run at a time and in the order given. The promise of
+ * an item settles as the run with it does.
+ */
+export function createBatchedWork<Item>(work: (items: readonly Item[]) => Promise<void>): (item: Item) => Promise<void> {
+	let waiting: { readonly item: Item; readonly done: Deferred<void> }[] = [];
+	let isRunning = false;
+
+	const runAll = async (): Promise<void> => {
+		isRunning = true;
+		while (waiting.length > 0) {
+			const batch = waiting;
+			waiting = [];
+			try {
+				await work(batch.map(({ item }) => item));
+				for (const { done } of batch) done.resolve();
+			} catch (thrown) {
+				for (const { done } of batch) done.reject(thrown);
+			}
+		}
+		isRunning = false;
+	};
+
+	return (item) => {
+		const done = createDeferred<void>();
+		waiting.push({ item, done });
+		if (!isRunning) void runAll();
+		return done.promise;
+	};
+}
