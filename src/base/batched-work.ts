@@ -5,7 +5,9 @@ import { createDeferred, type Deferred } from "./deferred.ts";
  * Runs `work` with all items given since its last run began, one run at a time and in the order given. The promise of
  * an item settles as the run with it does.
  */
-export function createBatchedWork<Item>(work: (items: readonly Item[]) => Promise<void>): (item: Item) => Promise<void> {
+export function createBatchedWork<Item>(
+	work: (items: readonly Item[]) => Promise<void>,
+): (item: Item) => Promise<void> {
 	let waiting: { readonly item: Item; readonly done: Deferred<void> }[] = [];
 	let isRunning = false;
 

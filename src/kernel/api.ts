@@ -264,9 +264,10 @@ export interface SettingsDocument {
 	/** Empty when there is no file. Fails `storage-failed` for one that cannot be read. */
 	read(): Promise<Readonly<Record<string, unknown>>>;
 	/**
-	 * Replaces the document by the result of `change`, after all earlier updates; if `change` throws, nothing changes.
+	 * Replaces the document by the result of `change`, after all earlier updates, and resolves with the new content once
+	 * it is on disk; if `change` throws, nothing changes.
 	 */
-	update(change: (current: Readonly<Record<string, unknown>>) => TomlTable): Promise<void>;
+	update(change: (current: Readonly<Record<string, unknown>>) => TomlTable): Promise<Readonly<Record<string, unknown>>>;
 }
 
 /** Something that an uncaught exception in its work ends. */

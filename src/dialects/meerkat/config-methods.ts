@@ -30,8 +30,8 @@ export class ConfigMethods {
 			defineMethod({
 				...shapes["config/set"],
 				handle: async (params) => {
-					await this.#change("set", () => ("config" in params ? params.config : params));
-					return this.#codec().configSet(await this.read(), this.#generation);
+					const config = await this.#change("set", () => ("config" in params ? params.config : params));
+					return this.#codec().configSet(config, this.#generation);
 				},
 			}),
 		],
@@ -40,8 +40,8 @@ export class ConfigMethods {
 			defineMethod({
 				...shapes["config/patch"],
 				handle: async (params) => {
-					await this.#change("patch", (current) => mergePatch(current, "patch" in params ? params.patch : params));
-					return this.#shown(await this.read());
+					const patch = "patch" in params ? params.patch : params;
+					return this.#shown(await this.#change("patch", (current) => mergePatch(current, patch)));
 				},
 			}),
 		],
@@ -60,13 +60,14 @@ export class ConfigMethods {
 		return this.#codec().config(config, this.#generation);
 	}
 
-	async #change(verb: "set" | "patch", change: (current: unknown) => unknown): Promise<void> {
+	async #change(verb: "set" | "patch", change: (current: unknown) => unknown): Promise<ConfigView> {
 		try {
-			await this.#document.update((current) => toPersisted(change(current)));
+			const changed = toConfig(await this.#document.update((current) => toPersisted(change(current))));
+			this.#generation += 1;
+			return changed;
 		} catch (thrown) {
 			throw new NamedError("INVALID_PARAMS", `Failed to ${verb} config: ${whatIsWrong(thrown)}`);
 		}
-		this.#generation += 1;
 	}
 }
 

@@ -55,6 +55,9 @@ describe("a settings document", () => {
 			),
 		);
 		expect(outcomes.flatMap(({ status }, n) => (status === "rejected" ? [n] : []))).toEqual([50]);
+		// Each resolves with the content right after its own change.
+		const counts = outcomes.map((outcome) => (outcome.status === "fulfilled" ? Object.keys(outcome.value).length : 0));
+		expect(counts.slice(48, 53)).toEqual([49, 50, 0, 51, 52]);
 		expect(Object.keys(await document.read())).toHaveLength(99);
 		expect(replacements).toBeLessThan(4);
 	});

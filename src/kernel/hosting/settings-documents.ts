@@ -35,11 +35,12 @@ export function createSettingsDocuments(place: Place): SettingsDocuments {
 	};
 }
 
-/** A change that waits to be applied. */
+type Content = Readonly<Record<string, unknown>>;
+
+/** A change that waits to be applied; one that fails leaves the others as they are. */
 interface Update {
 	readonly change: Parameters<SettingsDocument["update"]>[0];
-	/** Says why this change alone is left out. */
-	refuse(thrown: unknown): void;
+	outcome: { readonly document: Content } | { readonly thrown: unknown } | null;
 }
 
 function createDocument(name: string, place: Place): SettingsDocument {
@@ -55,14 +56,15 @@ function createDocument(name: string, place: Place): SettingsDocument {
 		let current = await readDocument(target, files);
 		let text: string | null = null;
 		const pace = createPace();
-		for (const { change, refuse } of updates) {
+		for (const update of updates) {
 			await pace.rest();
 			try {
-				const changed = checkedText(change(current), target);
+				const changed = checkedText(update.change(current), target);
 				current = await parseDocument(changed, target);
 				text = changed;
+				update.outcome = { document: current };
 			} catch (thrown) {
-				refuse(thrown);
+				update.outcome = { thrown };
 			}
 		}
 		return text;
@@ -80,9 +82,12 @@ function createDocument(name: string, place: Place): SettingsDocument {
 	return {
 		read: async () => readDocument(await file(), files),
 		async update(change) {
-			const refusals: unknown[] = [];
-			await write({ change, refuse: (thrown) => refusals.push(thrown) });
-			for (const thrown of refusals) throw thrown;
+			const asked: Update = { change, outcome: null };
+			await write(asked);
+			const { outcome } = asked;
+			if (outcome === null) throw new KernelError("storage-failed", `${await file()} was not written.`);
+			if ("thrown" in outcome) throw outcome.thrown;
+			return outcome.document;
 		},
 	};
 }
@@ -102,12 +107,12 @@ async function findFile(name: string, { files, workDir, home }: Place): Promise<
 	}
 }
 
-async function readDocument(file: string, files: Files): Promise<Readonly<Record<string, unknown>>> {
+async function readDocument(file: string, files: Files): Promise<Content> {
 	const bytes = await withStorageError(file, () => files.read(file));
 	return bytes === null ? {} : await parseDocument(bytes.toString("utf8").replace(/^\ufeff/, ""), file);
 }
 
-async function parseDocument(text: string, file: string): Promise<Readonly<Record<string, unknown>>> {
+async function parseDocument(text: string, file: string): Promise<Content> {
 	const parsed = await parseToml(text);
 	if (!parsed.ok) throw new KernelError("storage-failed", `Cannot read ${file}: it is ${parsed.reason}`);
 	return isRecord(parsed.value) ? parsed.value : {};
