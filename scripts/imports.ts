@@ -21,7 +21,7 @@ export const importTable: readonly FolderRule[] = [
 	{
 		folder: "patterns",
 		floor: 1,
-		owns: "regular expressions and JSON Schemas from outside, run in bounded time",
+		owns: "regular expressions, globs and JSON Schemas from outside, run in bounded time",
 		mayImport: [],
 	},
 	{ folder: "processes", floor: 1, owns: "child processes in groups, ended as groups; threads", mayImport: [] },
@@ -56,8 +56,9 @@ export const importTable: readonly FolderRule[] = [
 	{
 		folder: "permissions",
 		floor: 2,
-		owns: "policies over what tool calls want to do, and their verdict",
-		mayImport: ["events"],
+		owns: "policies over what tool calls want to do, and their verdict; what a shell script would run",
+		mayImport: ["events", "files", "patterns"],
+		rooms: { rules: ["shell"], shell: [] },
 	},
 	{
 		folder: "hooks",

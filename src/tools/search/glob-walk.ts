@@ -4,7 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import { systemErrorCode } from "../../base/errors.ts";
 import { createPace } from "../../base/pace.ts";
 import type { DirectoryEntry, Files } from "../../files/port.ts";
-import type { PatternStep } from "./glob-pattern.ts";
+import type { PatternStep } from "../../patterns/glob-pattern.ts";
 
 /** Directories that are unreadable or removed meanwhile count as empty. */
 const skippedErrors: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"]);

@@ -10,9 +10,9 @@ import {
 	prepareCall,
 	type ToolPlace,
 } from "../../../test/support/host/tool-environment.ts";
+import { parseGlobPattern } from "../../patterns/glob-pattern.ts";
 import type { Tool } from "../tool.ts";
 import { createGlob } from "./glob.ts";
-import { parseGlobPattern } from "./glob-pattern.ts";
 
 let place: ToolPlace;
 let glob: Tool;

@@ -1,11 +1,11 @@
 // Glob: finds files by name. glob-pattern.ts matches patterns, glob-walk.ts walks directories.
 import * as v from "valibot";
 import { type ToolReturn, toolError, toolSuccess } from "../../events/content.ts";
+import { parseGlobPattern } from "../../patterns/glob-pattern.ts";
 import { boolean } from "../argument-schemas.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
 import { cancelledResult, defineTool, readOnly, settled } from "../tool-definition.ts";
 import { absolutePath, isAbsolutePath, isSearchable, refusePath } from "../workspace-paths.ts";
-import { parseGlobPattern } from "./glob-pattern.ts";
 import { listDirectory, standardBounds, type WalkBounds, type WalkResult, walkPattern } from "./glob-walk.ts";
 
 const maximumMatches = 1000;
