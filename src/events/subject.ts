@@ -7,9 +7,19 @@ const argumentsSchema = v.record(v.string(), v.unknown());
 export const subjectSchema = v.variant("kind", [
 	/** A command line for the shell, and the directory it begins in. */
 	v.object({ kind: v.literal("command"), text: v.string(), cwd: v.string() }),
-	/** A file; `path` is absolute, with every link resolved. */
-	v.object({ kind: v.literal("file"), operation: v.picklist(["read", "write", "edit"]), path: v.string() }),
+	/**
+	 * A file, or a directory that is searched; `path` is absolute, with every link resolved; `named` is the path that a
+	 * link hid, if one did.
+	 */
+	v.object({
+		kind: v.literal("file"),
+		operation: v.picklist(["read", "write", "edit"]),
+		path: v.string(),
+		named: v.exactOptional(v.string()),
+	}),
 	v.object({ kind: v.literal("network"), url: v.string() }),
+	/** A search on the web. */
+	v.object({ kind: v.literal("web-search"), query: v.string() }),
 	v.object({ kind: v.literal("mcp"), server: v.string(), tool: v.string(), arguments: argumentsSchema }),
 	v.object({ kind: v.literal("client-tool"), name: v.string(), arguments: argumentsSchema }),
 	/** The program of a plugin, and the directory it runs in. */
@@ -19,3 +29,4 @@ export const subjectSchema = v.variant("kind", [
 ]);
 
 export type Subject = v.InferOutput<typeof subjectSchema>;
+export type FileOperation = Extract<Subject, { kind: "file" }>["operation"];

@@ -52,6 +52,7 @@ export function createServerTool(
 				preparation: {
 					kind: "ready",
 					approval: {
+						byDefault: "ask",
 						action: `mcp:${name}`,
 						subjects: [{ kind: "mcp", server: connection.name, tool: name, arguments: value }],
 						description: `Call MCP tool \`${name}\`.`,

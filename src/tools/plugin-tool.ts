@@ -79,6 +79,7 @@ export async function createPluginTool(
 					preparation: {
 						kind: "ready",
 						approval: {
+							byDefault: "ask",
 							action: `plugin:${name}`,
 							subjects: [{ kind: "plugin-tool", name, directory, arguments: value }],
 							description: `Call plugin tool \`${name}\`.`,

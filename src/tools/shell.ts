@@ -164,6 +164,7 @@ function prepareBackground(
 	return {
 		kind: "ready",
 		approval: {
+			byDefault: "ask",
 			action: "run background command",
 			subjects: [{ kind: "command", text: command, cwd: workDir }],
 			description: `Run background command \`${command}\``,
@@ -204,6 +205,7 @@ export function createShell(environment: ToolEnvironment): Tool {
 			return {
 				kind: "ready",
 				approval: {
+					byDefault: "ask",
 					action: "run command",
 					subjects: [{ kind: "command", text: command, cwd: environment.workDir }],
 					description: `Run command \`${command}\``,

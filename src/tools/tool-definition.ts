@@ -3,8 +3,18 @@
 import * as v from "valibot";
 import { isSystemError } from "../base/errors.ts";
 import { type ToolReturn, toolError } from "../events/content.ts";
+import type { Subject } from "../events/subject.ts";
 import { issueSentence } from "./argument-schemas.ts";
-import type { ClientCapability, JsonSchema, OpenedCall, Preparation, Refusal, Tool, ToolCallContext } from "./tool.ts";
+import type {
+	ApprovalNeed,
+	ClientCapability,
+	JsonSchema,
+	OpenedCall,
+	Preparation,
+	Refusal,
+	Tool,
+	ToolCallContext,
+} from "./tool.ts";
 
 export interface ToolDefinition<Schema extends v.GenericSchema> {
 	readonly name: string;
@@ -23,9 +33,21 @@ export function settled(result: ToolReturn): Preparation {
 	return { kind: "settled", result };
 }
 
-/** A call that needs no approval because it changes nothing. */
-export function readOnly(execute: (signal: AbortSignal) => Promise<ToolReturn | Refusal>): Preparation {
+type Execute = (signal: AbortSignal) => Promise<ToolReturn | Refusal>;
+
+/** A call that changes nothing outside the kernel and reads nothing that a rule could speak of. */
+export function readOnly(execute: Execute): Preparation {
 	return { kind: "ready", approval: null, hasEffect: false, target: null, execute };
+}
+
+/** A call that changes nothing and is allowed unless a rule about its subject says otherwise. */
+export function freeUnlessRuled(
+	need: { readonly action: string; readonly subject: Subject; readonly description: string },
+	execute: Execute,
+): Preparation {
+	const { action, subject, description } = need;
+	const approval: ApprovalNeed = { byDefault: "allow", action, subjects: [subject], description, display: [] };
+	return { kind: "ready", approval, hasEffect: false, target: null, execute };
 }
 
 /** The result of a call that was cancelled while it ran. */

@@ -21,10 +21,12 @@ import type { ReadPage } from "./web/page-reader.ts";
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * What is decided before the effect, and shown to the person who is asked. `action` is the key of session-wide
- * approvals; `subjects` are what the call would act on, which policies decide over.
+ * What is decided before the effect, and shown to the person who is asked. `action` names the kind of act for people;
+ * `subjects` are what the call would act on, which policies decide over.
  */
 export interface ApprovalNeed {
+	/** What happens when no policy has anything to say. */
+	readonly byDefault: "ask" | "allow";
 	readonly action: string;
 	readonly subjects: readonly Subject[];
 	readonly description: string;
@@ -36,13 +38,13 @@ export type Preparation =
 	| { readonly kind: "settled"; readonly result: ToolReturn }
 	| {
 			readonly kind: "ready";
-			/** Null when no approval is needed. */
+			/** Null when there is nothing to decide over. */
 			readonly approval: ApprovalNeed | null;
 			/** Whether running it changes anything outside the kernel; such calls are recorded before they start. */
 			readonly hasEffect: boolean;
 			/**
 			 * What the call was prepared against and will change, such as a file; null for nothing in particular. Calls
-			 * of one answer that need no approval are prepared again, in order, for the same target.
+			 * of one answer that nobody was asked about are prepared again, in order, for the same target.
 			 */
 			readonly target: string | null;
 			/**

@@ -2,6 +2,7 @@
 // decide whether the file may be accessed.
 import path from "node:path";
 import { type ToolReturn, toolError } from "../events/content.ts";
+import type { FileOperation, Subject } from "../events/subject.ts";
 import type { Files } from "../files/port.ts";
 import type { ToolEnvironment } from "./tool.ts";
 
@@ -81,6 +82,11 @@ async function withoutRootLinks(absolute: string, environment: ToolEnvironment):
 /** The path for an approval: with the target of links, if there are any. */
 export function shownPath({ path: named, resolved, isLinked }: Location): string {
 	return isLinked ? `\`${named}\`, which is a link to \`${resolved}\`` : `\`${named}\``;
+}
+
+/** The file as what a call would act on. */
+export function fileSubject({ path: named, resolved, isLinked }: Location, operation: FileOperation): Subject {
+	return { kind: "file", operation, path: resolved, ...(isLinked ? { named } : {}) };
 }
 
 /** Resolves a file argument. A path outside the workspace must be absolute. */

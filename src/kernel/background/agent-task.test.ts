@@ -292,7 +292,7 @@ describe("an interaction of a subagent in the background", () => {
 	it("is resolved when the session ends, and the effect never happens", async () => {
 		let effects = 0;
 		const tool = createToolDouble("E", {
-			approval: { action: "edit file", subjects: [], description: "Edit it", display: [] },
+			approval: { byDefault: "ask", action: "edit file", subjects: [], description: "Edit it", display: [] },
 			hasEffect: true,
 			execute: async () => {
 				effects += 1;

@@ -1,6 +1,7 @@
 // Tools that clients provide: checks them when a client attaches, and requests their calls of the client.
 
 import type { Identifiers } from "../../base/ids.ts";
+import { isRecord } from "../../base/json.ts";
 import type { ToolReturn } from "../../events/content.ts";
 import type { ClientToolInteraction } from "../../events/interaction.ts";
 import { createSchemaCompiler } from "../../tools/json-schema.ts";
@@ -84,7 +85,13 @@ function createClientTool(
 				ok: true,
 				preparation: {
 					kind: "ready",
-					approval: null,
+					approval: {
+						byDefault: "allow",
+						action: `client:${name}`,
+						subjects: [{ kind: "client-tool", name, arguments: isRecord(value) ? value : {} }],
+						description: `Call the client's tool \`${name}\`.`,
+						display: [],
+					},
 					hasEffect: true,
 					target: null,
 					execute: (signal) =>

@@ -11,7 +11,7 @@ import type { StoredSession } from "../../store/session-store.ts";
 import type { SessionParts } from "../session/session-parts.ts";
 
 const subjects: readonly Subject[] = [{ kind: "command", text: "make", cwd: "/home/me/project" }];
-const approval = { action: "run command", subjects, description: "Run it", display: [] };
+const approval = { byDefault: "ask" as const, action: "run command", subjects, description: "Run it", display: [] };
 
 const rule = (decision: Verdict["decision"]): Policy => ({
 	name: "test",

@@ -106,7 +106,7 @@ describe("a side question", () => {
 
 	it("is answered while an approval is open", async () => {
 		const model = createScriptedModel([[call("c1", "E"), done()], plain("aside"), plain("over")]);
-		const need = { action: "edit file", subjects: [], description: "Edit it", display: [] };
+		const need = { byDefault: "ask" as const, action: "edit file", subjects: [], description: "Edit it", display: [] };
 		const { session, client, askAside } = await createSubject(model, [createToolDouble("E", { approval: need })]);
 		await session.send(start("one"));
 		const requested = await client.next("interaction.requested");

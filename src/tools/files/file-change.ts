@@ -3,18 +3,18 @@
 import path from "node:path";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import { type ToolReturn, toolError, toolSuccess } from "../../events/content.ts";
-import type { Subject } from "../../events/subject.ts";
+import type { FileOperation } from "../../events/subject.ts";
 import { secretKind } from "../secret-refusal.ts";
 import type { Preparation, ToolEnvironment } from "../tool.ts";
 import { cancelledResult, settled } from "../tool-definition.ts";
-import { type Location, locateFile } from "../workspace-paths.ts";
+import { fileSubject, type Location, locateFile } from "../workspace-paths.ts";
 import { createDiffBlocks } from "./diff-blocks.ts";
 
 /** Bytes of the largest file that can be changed; it has to fit in memory. */
 const sizeLimit = 64 * 1024 * 1024;
 
 /** How a tool changes a file: as a whole, or parts of it. */
-export type FileOperation = "write" | "edit";
+export type ChangeOperation = Exclude<FileOperation, "read">;
 
 export interface FileChange {
 	readonly location: Location;
@@ -28,7 +28,7 @@ export interface FileChange {
 	readonly failureBrief: string;
 	/** The message after the change. */
 	readonly message: string;
-	readonly operation: FileOperation;
+	readonly operation: ChangeOperation;
 	/** Whether it needs no approval, like the plan file in plan mode. */
 	readonly isFree: boolean;
 }
@@ -127,17 +127,13 @@ async function actionOf(location: Location, environment: ToolEnvironment): Promi
 	return location.inside ? "edit file" : "edit file outside of working directory";
 }
 
-function subjectOf({ resolved }: Location, operation: FileOperation): Subject {
-	return { kind: "file", operation, path: resolved };
-}
-
 /**
  * A change that cannot be made to a file that must not be read: the reason reveals part of its content, so it is
  * reported only after the person approved the change.
  */
 export async function reportWhenApproved(
 	location: Location,
-	operation: FileOperation,
+	operation: ChangeOperation,
 	description: string,
 	result: ToolReturn,
 	environment: ToolEnvironment,
@@ -145,8 +141,9 @@ export async function reportWhenApproved(
 	return {
 		kind: "ready",
 		approval: {
+			byDefault: "ask",
 			action: await actionOf(location, environment),
-			subjects: [subjectOf(location, operation)],
+			subjects: [fileSubject(location, operation)],
 			description,
 			display: [],
 		},
@@ -174,8 +171,9 @@ export async function prepareFileChange(change: FileChange, environment: ToolEnv
 		approval: change.isFree
 			? null
 			: {
+					byDefault: "ask",
 					action: await actionOf(location, environment),
-					subjects: [subjectOf(location, change.operation)],
+					subjects: [fileSubject(location, change.operation)],
 					description: change.description,
 					display,
 				},

@@ -4,7 +4,8 @@ import { type ToolReturn, toolError, toolSuccess } from "../../events/content.ts
 import { integer } from "../argument-schemas.ts";
 import { beginning } from "../text-limits.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
-import { cancelledResult, defineTool, readOnly, settled } from "../tool-definition.ts";
+import { cancelledResult, defineTool, freeUnlessRuled, settled } from "../tool-definition.ts";
+import { fileSubject, shownPath } from "../workspace-paths.ts";
 import { type FoundFile, findReadableFile } from "./readable-file.ts";
 import { forEachLine } from "./text-lines.ts";
 
@@ -151,8 +152,14 @@ export function createReadFile(environment: ToolEnvironment): Tool {
 			if (!found.ok) return settled(found.refusal);
 			const refused = refusal(found.file);
 			if (refused !== null) return settled(refused);
-			const { resolved } = found.file.location;
-			return readOnly(async (signal) => {
+			const { location } = found.file;
+			const { resolved } = location;
+			const need = {
+				action: "read file",
+				subject: fileSubject(location, "read"),
+				description: `Read file ${shownPath(location)}`,
+			};
+			return freeUnlessRuled(need, async (signal) => {
 				const count = Math.min(wanted, maximumLines);
 				const collected = offset > 0 ? collectForward(offset, count) : collectTail(-offset, count);
 				let totalLines = 0;

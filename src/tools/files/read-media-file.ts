@@ -4,7 +4,8 @@ import * as v from "valibot";
 import { type ContentPart, type ToolReturn, textPart, toolError, toolSuccess } from "../../events/content.ts";
 import type { MediaOperations } from "../operations.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
-import { cancelledResult, defineTool, readOnly, settled } from "../tool-definition.ts";
+import { cancelledResult, defineTool, freeUnlessRuled, settled } from "../tool-definition.ts";
+import { fileSubject, shownPath } from "../workspace-paths.ts";
 import { isText, mediaType } from "./file-kinds.ts";
 import { readPixelSize } from "./pixel-size.ts";
 import { type FoundFile, findReadableFile } from "./readable-file.ts";
@@ -117,9 +118,15 @@ export function createReadMediaFile(environment: ToolEnvironment): Tool | null {
 			if (!found.ok) return settled(found.refusal);
 			const medium = checkMedium(found.file, media);
 			if (!medium.ok) return settled(medium.refusal);
-			const { path: absolute, resolved } = found.file.location;
+			const { location } = found.file;
+			const { path: absolute, resolved } = location;
 			const { kind, type } = medium;
-			return readOnly(async (signal) => {
+			const need = {
+				action: "read file",
+				subject: fileSubject(location, "read"),
+				description: `Read file ${shownPath(location)}`,
+			};
+			return freeUnlessRuled(need, async (signal) => {
 				const bytes = await files.read(resolved);
 				if (signal.aborted) return cancelledResult();
 				if (bytes === null) return toolError(`\`${spelled}\` does not exist any more.`, "File not found");

@@ -32,6 +32,7 @@ export async function findReadableFile(filePath: string, environment: ToolEnviro
 	const status = await environment.files.status(resolved);
 	if (status === null) return refuse(`\`${spelled}\` does not exist.`, "File not found");
 	if (status.kind !== "file") return refuse(`\`${spelled}\` is not a file.`, "Invalid path");
-	const header = (await environment.files.readRange(resolved, 0, headerLength)) ?? Buffer.alloc(0);
+	// A permission rule may deny the file: that is decided later, and its first bytes are shown to nobody.
+	const header = (await environment.allFiles.readRange(resolved, 0, headerLength)) ?? Buffer.alloc(0);
 	return { ok: true, file: { location, kind: detectFileKind(resolved, header), size: status.size, header } };
 }

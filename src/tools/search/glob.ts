@@ -4,7 +4,7 @@ import { type ToolReturn, toolError, toolSuccess } from "../../events/content.ts
 import { parseGlobPattern } from "../../patterns/glob-pattern.ts";
 import { boolean } from "../argument-schemas.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
-import { cancelledResult, defineTool, readOnly, settled } from "../tool-definition.ts";
+import { cancelledResult, defineTool, freeUnlessRuled, settled } from "../tool-definition.ts";
 import { absolutePath, isAbsolutePath, isSearchable, refusePath } from "../workspace-paths.ts";
 import { listDirectory, standardBounds, type WalkBounds, type WalkResult, walkPattern } from "./glob-walk.ts";
 
@@ -97,7 +97,9 @@ export function createGlob(environment: ToolEnvironment, bounds: WalkBounds = st
 			if (pattern.startsWith("**")) return settled(await unsafePattern(pattern, environment));
 			const found = await findDirectory(directory, environment);
 			if ("refusal" in found) return settled(found.refusal);
-			return readOnly(async (signal) => {
+			const subject = { kind: "file", operation: "read", path: found.root } as const;
+			const need = { action: "search files", subject, description: `List \`${pattern}\` in \`${found.root}\`` };
+			return freeUnlessRuled(need, async (signal) => {
 				const result = await walkPattern(environment.files, found.root, parsed.steps, {
 					includeDirectories,
 					retained: maximumMatches,

@@ -7,7 +7,7 @@ import { boolean, integer } from "../argument-schemas.ts";
 import { createOutputBuilder } from "../output-builder.ts";
 import { findSecret } from "../secret-refusal.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
-import { cancelledResult, defineTool, readOnly } from "../tool-definition.ts";
+import { cancelledResult, defineTool, freeUnlessRuled, settled } from "../tool-definition.ts";
 import { absolutePath, contains, refusePath } from "../workspace-paths.ts";
 import {
 	type GrepEntry,
@@ -282,14 +282,16 @@ export function createGrep(environment: ToolEnvironment): Tool {
 		description,
 		schema,
 		failureBrief,
-		prepare: (input) =>
-			readOnly(async (signal) => {
-				const unusable = refuseArgument(input) ?? refusePath(input.path);
-				if (unusable !== null) return unusable;
+		async prepare(input) {
+			const unusable = refuseArgument(input) ?? refusePath(input.path);
+			if (unusable !== null) return settled(unusable);
+			const target = absolutePath(input.path, environment);
+			const resolved = await environment.files.resolve(target);
+			const subject = { kind: "file", operation: "read", path: resolved } as const;
+			const need = { action: "search files", subject, description: `Search \`${target}\`` };
+			return freeUnlessRuled(need, async (signal) => {
 				ripgrep ??= findRipgrep();
 				const mode = toMode(input.output_mode);
-				const target = absolutePath(input.path, environment);
-				const resolved = await environment.files.resolve(target);
 				const refused = await refuseSearch(input.path, { target, resolved }, environment);
 				if (refused !== null) return refused;
 				const outcome = await runRipgrep(ripgrep, toArguments(input, mode, resolved), resolved, environment, signal);
@@ -297,6 +299,7 @@ export function createGrep(environment: ToolEnvironment): Tool {
 					return toolError(`\`${input.path}\` was replaced while it was searched. Search again.`, failureBrief);
 				}
 				return toResult(outcome, input, mode, { target, resolved }, environment);
-			}),
+			});
+		},
 	});
 }

@@ -37,6 +37,7 @@ export function createTaskStop({ tasks, plan }: ToolEnvironment): Tool {
 			return {
 				kind: "ready",
 				approval: {
+					byDefault: "ask",
 					action: "stop background task",
 					subjects: [{ kind: "task", operation: "stop", id }],
 					description: `Stop background task \`${id}\``,

@@ -6,7 +6,7 @@ import { isAddress, withoutBrackets } from "../../network/host.ts";
 import type { Fetch } from "../../network/network-settings.ts";
 import { createOutputBuilder } from "../output-builder.ts";
 import type { Tool, ToolCallContext, ToolEnvironment } from "../tool.ts";
-import { cancelledResult, defineTool, readOnly, settled } from "../tool-definition.ts";
+import { cancelledResult, defineTool, freeUnlessRuled, settled } from "../tool-definition.ts";
 import type { ReadPage } from "./page-reader.ts";
 import { getPage, type PageAnswer, type PageLimits, readAddress } from "./page-request.ts";
 
@@ -94,7 +94,10 @@ export function createFetchUrl(environment: ToolEnvironment, limits: FetchLimits
 		prepare(input, context) {
 			const url = readAddress(input.url.trim());
 			if (typeof url === "string") return settled(toolError(url, "Invalid URL"));
-			return readOnly((signal) => run(url, context, signal));
+			const subject = { kind: "network", url: url.href } as const;
+			return freeUnlessRuled({ action: "fetch page", subject, description: `Fetch \`${url.href}\`` }, (signal) =>
+				run(url, context, signal),
+			);
 		},
 	});
 }

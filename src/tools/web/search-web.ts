@@ -7,7 +7,7 @@ import { type ToolReturn, toolError } from "../../events/content.ts";
 import { boolean, integer } from "../argument-schemas.ts";
 import { createOutputBuilder } from "../output-builder.ts";
 import type { Tool, ToolEnvironment, WebService } from "../tool.ts";
-import { cancelledResult, defineTool, readOnly } from "../tool-definition.ts";
+import { cancelledResult, defineTool, freeUnlessRuled } from "../tool-definition.ts";
 import { readAtMost } from "./response-body.ts";
 
 export const searchToolName = "SearchWeb";
@@ -165,7 +165,13 @@ export function createSearchWeb({ web, clock }: ToolEnvironment): Tool | null {
 		name: searchToolName,
 		description,
 		schema,
-		prepare: (query) => readOnly((signal) => search(query, signal)),
+		prepare: (query) => {
+			const subject = { kind: "web-search", query: query.query } as const;
+			return freeUnlessRuled(
+				{ action: "search the web", subject, description: `Search the web for "${query.query}"` },
+				(signal) => search(query, signal),
+			);
+		},
 	});
 }
 
